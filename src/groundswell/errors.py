@@ -1,0 +1,54 @@
+"""Everything Groundswell raises on purpose, and the exit code each one ends a command with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class GroundswellError(Exception):
+    """A failure with a message meant for the user; the command ends with `exit_code`."""
+
+    exit_code = 1
+
+
+class InputError(GroundswellError):
+    """A request that cannot be honoured. The message gives the value, what is allowed and the cure."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong with a case: where it stands, the value found, and what is allowed there."""
+
+    key: str
+    value: str
+    allowed: str
+
+    def __str__(self) -> str:
+        found = f" = {self.value}" if self.value else ""
+        return f"{self.key}{found}: {self.allowed}"
+
+
+class CaseError(InputError):
+    """A case file that does not describe a valid run; lists every problem found."""
+
+    def __init__(self, problems: Sequence[Problem], source: str = "case") -> None:
+        self.problems = tuple(problems)
+        self.source = source
+        super().__init__("\n".join([f"{source} cannot be used:", *(f"  {p}" for p in problems)]))
+
+
+class BackendError(InputError):
+    """The device or compiler that was asked for is missing or cannot do what was asked."""
+
+
+class RunFailed(GroundswellError):
+    """A run that started and could not finish (unstable field, full disk, lost device)."""
+
+
+class Interrupted(GroundswellError):
+    """A run stopped by the user or the batch system; its checkpoint is on disk."""
+
+    exit_code = 130
