@@ -13,7 +13,7 @@ class GroundswellError(Exception):
 
 
 class InputError(GroundswellError):
-    """A request that cannot be honoured. The message gives the value, what is allowed and the cure."""
+    """A request that cannot be honoured: its message has the value, what is allowed, the cure."""
 
     exit_code = 2
 

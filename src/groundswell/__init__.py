@@ -1,0 +1,31 @@
+"""Groundswell: waves and flows on one laptop core, one GPU or a cluster of them.
+
+Run a case file from Python with `groundswell.run("case.toml")`, or build the case from arrays: see
+`groundswell.earthquake`. Names are loaded on first use, so importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_EXPORTS = {
+    "run": "groundswell.run",
+    "check": "groundswell.run",
+    "earthquake": "groundswell.solvers.earthquake",
+    "load_case": "groundswell.case",
+    "open_backend": "groundswell.backends",
+}
+
+__all__ = ["__version__", *_EXPORTS]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _EXPORTS:
+        raise AttributeError(f"module 'groundswell' has no attribute {name!r}")
+    module = import_module(_EXPORTS[name])
+    return module if _EXPORTS[name].endswith(f".{name}") and name == "earthquake" else getattr(
+        module, name
+    )

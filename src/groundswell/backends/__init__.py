@@ -1,0 +1,50 @@
+"""Where code runs: compile, cache, allocate, launch, record graphs, time. All CUDA lives here."""
+
+from __future__ import annotations
+
+from groundswell.backends.base import (
+    Array,
+    Backend,
+    Blocks,
+    Cells,
+    Event,
+    Graph,
+    Items,
+    Launch,
+    Module,
+)
+from groundswell.backends.source import Constant, Source, Tile
+from groundswell.errors import BackendError
+
+__all__ = [
+    "Array",
+    "Backend",
+    "Blocks",
+    "Cells",
+    "Constant",
+    "Event",
+    "Graph",
+    "Items",
+    "Launch",
+    "Module",
+    "Source",
+    "Tile",
+    "open_backend",
+]
+
+
+def open_backend(name: str) -> Backend:
+    """The backend of that name, ready for use.
+
+    Raises:
+        BackendError: unknown name, or the device it needs is absent.
+    """
+    if name == "cpu":
+        from groundswell.backends.cpu import CpuBackend
+
+        return CpuBackend()
+    if name == "cuda":
+        from groundswell.backends.cuda import CudaBackend
+
+        return CudaBackend()
+    raise BackendError(f"backend {name!r} is unknown; allowed: cpu, cuda")

@@ -1,0 +1,150 @@
+"""What every backend offers: memory, compiled kernels, graphs of launches, events, and its limits.
+
+A solver speaks to this interface alone and never asks which machine it is on.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from groundswell.backends.source import INCLUDE, Source
+
+Array = Any  # a NumPy or CuPy array, whichever the backend allocates
+
+ROW_ALIGNMENT = 128  # bytes: a cache line of a GPU, two of a CPU
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A kernel written with FOR_CELLS, over (nx, ny, nz) points."""
+
+    nx: int
+    ny: int
+    nz: int
+
+
+@dataclass(frozen=True)
+class Items:
+    """A kernel written with FOR_ITEMS, over `count` list entries."""
+
+    count: int
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A kernel written with FOR_BLOCKS: `count` blocks of `threads` threads each."""
+
+    count: int
+    threads: int
+
+
+Extent = Cells | Items | Blocks
+
+Launch = Callable[[], None]
+
+
+class Module(Protocol):
+    """A compiled source."""
+
+    def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
+        """A call that enqueues kernel `name` over `extent` with these arguments, fixed for good.
+
+        Arrays are passed by their first element, Python integers as 64-bit integers.
+        """
+        ...
+
+
+class Graph(Protocol):
+    """A recorded sequence of launches."""
+
+    def replay(self, times: int) -> None:
+        """Enqueue the sequence `times` times."""
+        ...
+
+
+class Event(Protocol):
+    """A mark in the queue of launches."""
+
+    def wait(self) -> None:
+        """Block the host until everything enqueued before the mark is done."""
+        ...
+
+    def seconds_since(self, earlier: Any) -> float:
+        """Device time between two finished marks."""
+        ...
+
+
+class Backend(ABC):
+    """A machine that kernels run on."""
+
+    name: str
+    device: str
+
+    @abstractmethod
+    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+        """A zeroed array in the device's memory."""
+
+    @abstractmethod
+    def to_device(self, host: NDArray[Any]) -> Array:
+        """A copy of a host array in the device's memory."""
+
+    @abstractmethod
+    def assign(self, target: Array, host: NDArray[Any]) -> None:
+        """Copy a host array into (a view of) a device array, in the order of launches."""
+
+    @abstractmethod
+    def to_host(self, array: Array, after: Event | None = None) -> NDArray[Any]:
+        """A host copy of a device array as it stands when `after` (default: all work) is done.
+
+        With `after` given, the copy does not wait for launches that were enqueued later.
+        """
+
+    @abstractmethod
+    def compile(self, source: Source) -> Module:
+        """Compile a source, or load it from the cache.
+
+        Raises:
+            BackendError: no compiler, or the source does not compile (with the compiler's words).
+        """
+
+    @abstractmethod
+    def capture(self, sequence: Callable[[], None]) -> Graph:
+        """Record what `sequence` launches, to be replayed without host work in between."""
+
+    @abstractmethod
+    def mark(self) -> Event:
+        """Place an event behind everything enqueued so far."""
+
+    @abstractmethod
+    def synchronize(self) -> None:
+        """Wait for all enqueued work; raise RunFailed if any of it failed."""
+
+    @abstractmethod
+    def memory(self) -> tuple[int, int]:
+        """Free and total bytes of the device's memory."""
+
+    @abstractmethod
+    def versions(self) -> dict[str, str]:
+        """Compiler, driver and library versions, for the record of a run."""
+
+    def measure_bandwidth(self, megabytes: int = 128, repeats: int = 7) -> float:
+        """Best of `repeats` STREAM triads over arrays of this size, bytes a second."""
+        count = megabytes * 2**20 // 4
+        module = self.compile(Source(INCLUDE / "triad.h", {}))
+        a, b, c = (self.zeros((count,), np.float32) for _ in range(3))
+        run = module.launch("triad", Items(count), a, b, c, count)
+        run()
+        return 3 * 4 * count / min(self._seconds(run) for _ in range(repeats))
+
+    def _seconds(self, run: Launch) -> float:
+        begin = self.mark()
+        run()
+        end = self.mark()
+        end.wait()
+        return end.seconds_since(begin)

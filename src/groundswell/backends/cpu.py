@@ -1,0 +1,177 @@
+"""The host: portable kernels compiled by the system's C++ compiler with OpenMP."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from groundswell.backends.base import ROW_ALIGNMENT, Array, Backend, Event, Extent, Graph, Launch
+from groundswell.backends.cache import KernelCache, default_folder
+from groundswell.backends.source import Source, digest
+from groundswell.errors import BackendError
+
+# Contraction into fused multiply-adds is off: a vector loop and its remainder must round alike,
+# or results would depend on where a block of the grid begins.
+FLAGS = (
+    "-std=c++17 -O3 -march=native -fopenmp -fPIC -shared "
+    "-ffp-contract=off -fno-math-errno -fno-trapping-math"
+).split()
+
+# Arrays begin at different places within a page. Were they all to begin alike, the same point of
+# a dozen fields would compete for one set of the first-level cache.
+PAGE = 4096
+STAGGER = 5 * ROW_ALIGNMENT
+
+NO_COMPILER = (
+    "no C++ compiler was found (looked for $CXX, g++, clang++); install one, for example "
+    "`apt install g++`, `dnf install gcc-c++` or `conda install cxx-compiler`"
+)
+
+
+class CpuModule:
+    """A shared library made from one source."""
+
+    def __init__(self, library: Path) -> None:
+        self._library = ctypes.CDLL(str(library))
+
+    def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
+        function = getattr(self._library, name)
+        function.restype = None
+        converted = [_argument(a) for a in arguments]
+
+        def run(_keep_alive: Any = arguments) -> None:
+            function(*converted)
+
+        return run
+
+
+class CpuEvent:
+    """The host runs launches as they come, so a mark is just the time."""
+
+    def __init__(self) -> None:
+        self._time = time.perf_counter()
+
+    def wait(self) -> None:
+        """Nothing is ever pending."""
+
+    def seconds_since(self, earlier: CpuEvent) -> float:
+        return self._time - earlier._time
+
+
+class CpuGraph:
+    """The sequence itself, called again."""
+
+    def __init__(self, sequence: Callable[[], None]) -> None:
+        self._sequence = sequence
+
+    def replay(self, times: int) -> None:
+        for _ in range(times):
+            self._sequence()
+
+
+class CpuBackend(Backend):
+    """All cores that this process may use (OMP_NUM_THREADS chooses fewer)."""
+
+    name = "cpu"
+
+    def __init__(self, kernel_cache: KernelCache | None = None) -> None:
+        self._cache = kernel_cache or KernelCache(default_folder())
+        self._allocated = 0
+        self.cores = int(os.environ.get("OMP_NUM_THREADS") or len(os.sched_getaffinity(0)))
+        self.device = f"{_processor()['name']}, {self.cores} threads"
+
+    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        raw = np.zeros(size + PAGE + ROW_ALIGNMENT, np.uint8)
+        self._allocated += 1
+        start = -raw.ctypes.data % ROW_ALIGNMENT + self._allocated * STAGGER % PAGE
+        return raw[start : start + size].view(dtype).reshape(shape)
+
+    def to_device(self, host: NDArray[Any]) -> Array:
+        array = self.zeros(host.shape, host.dtype)
+        array[...] = host
+        return array
+
+    def assign(self, target: Array, host: NDArray[Any]) -> None:
+        target[...] = host
+
+    def to_host(self, array: Array, after: Event | None = None) -> NDArray[Any]:
+        return np.array(array)
+
+    def compile(self, source: Source) -> CpuModule:
+        text = source.text()
+        compiler = _compiler()
+        key = digest(text, *FLAGS, _version(compiler), _processor()["features"])
+        path = self._cache.get(f"{key}.so", lambda out: _build(compiler, text, out))
+        return CpuModule(path)
+
+    def capture(self, sequence: Callable[[], None]) -> Graph:
+        return CpuGraph(sequence)
+
+    def mark(self) -> CpuEvent:
+        return CpuEvent()
+
+    def synchronize(self) -> None:
+        """Launches have finished when they return."""
+
+    def memory(self) -> tuple[int, int]:
+        page = os.sysconf("SC_PAGE_SIZE")
+        free = os.sysconf("SC_AVPHYS_PAGES") * page
+        if (info := Path("/proc/meminfo")).exists():
+            fields = dict(line.split(":") for line in info.read_text().splitlines())
+            free = int(fields["MemAvailable"].split()[0]) * 1024
+        return free, os.sysconf("SC_PHYS_PAGES") * page
+
+    def versions(self) -> dict[str, str]:
+        return {"compiler": _version(_compiler())}
+
+
+def _argument(value: Any) -> Any:
+    if isinstance(value, (int, np.integer)):
+        return ctypes.c_int64(int(value))
+    if isinstance(value, np.ndarray):
+        return ctypes.c_void_p(value.ctypes.data)
+    raise TypeError(f"a kernel takes arrays and integers, not {type(value).__name__}")
+
+
+@cache
+def _compiler() -> str:
+    for candidate in (os.environ.get("CXX"), "g++", "clang++"):
+        if candidate and (found := shutil.which(candidate)):
+            return found
+    raise BackendError(NO_COMPILER)
+
+
+@cache
+def _version(compiler: str) -> str:
+    shown = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
+    return shown.stdout.splitlines()[0] if shown.stdout else compiler
+
+
+@cache
+def _processor() -> dict[str, str]:
+    """Name of the processor and its instruction sets, on which -march=native depends."""
+    found = {"name": platform.processor() or platform.machine(), "features": platform.machine()}
+    if (info := Path("/proc/cpuinfo")).exists():
+        for line in info.read_text().split("\n\n")[0].splitlines():
+            label, _, value = (part.strip() for part in line.partition(":"))
+            found |= {"model name": {"name": value}, "flags": {"features": value}}.get(label, {})
+    return found
+
+
+def _build(compiler: str, text: str, out: Path) -> None:
+    command = [compiler, *FLAGS, "-x", "c++", "-", "-o", str(out)]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BackendError(f"{compiler} refused a kernel:\n{done.stderr.strip()}")

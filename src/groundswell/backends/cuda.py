@@ -1,0 +1,189 @@
+"""One NVIDIA GPU: kernels compiled by NVRTC, arrays by CuPy, time steps replayed as CUDA graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from groundswell.backends import nvrtc
+from groundswell.backends.base import Array, Backend, Blocks, Cells, Event, Extent, Graph, Launch
+from groundswell.backends.cache import KernelCache, default_folder
+from groundswell.backends.source import Source, Tile
+from groundswell.errors import BackendError, RunFailed
+
+CELL_BLOCK = (64, 4, 1)
+ITEM_BLOCK = 128
+GRID_LIMIT = (2**31 - 1, 65535, 65535)
+UNROLL = 8  # sequences in the long graph: host work per replay becomes negligible
+
+MISSING = (
+    "the CUDA backend was asked for, but {reason}; install a driver and "
+    "`pip install 'groundswell[cuda13]'` (or cuda12), or choose backend = \"cpu\""
+)
+
+
+class CudaModule:
+    """A loaded cubin."""
+
+    def __init__(self, cupy: Any, cubin: Path, stream: Any, tile: Tile | None) -> None:
+        self._module = cupy.RawModule(path=str(cubin))
+        self._stream = stream
+        self._tile = tile
+
+    def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
+        function = self._module.get_function(name)
+        grid, block = geometry(extent, self._tile)
+        converted = tuple(np.int64(a) if isinstance(a, int) else a for a in arguments)
+
+        def run() -> None:
+            with self._stream:
+                function(grid, block, converted)
+
+        return run
+
+
+def geometry(extent: Extent, tile: Tile | None = None) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Grid and block of a launch; a tile replaces the blocks of a kernel over three dimensions.
+
+    Raises:
+        BackendError: more blocks than a launch can have.
+    """
+    match extent:
+        case Cells(nx, ny, nz) if tile and min(nx, ny, nz) > 1:
+            block: tuple[int, ...] = (tile.x, tile.y, 1)
+            per_block = (tile.x, tile.y, tile.planes)
+            grid = tuple(-(-n // b) for n, b in zip((nx, ny, nz), per_block, strict=True))
+        case Cells(nx, ny, nz):
+            block = CELL_BLOCK
+            grid = tuple(-(-n // b) for n, b in zip((nx, ny, nz), block, strict=True))
+        case Blocks(count, threads):
+            grid, block = (max(count, 1),), (threads,)
+        case _:
+            grid, block = (max(-(-extent.count // ITEM_BLOCK), 1),), (ITEM_BLOCK,)
+    if any(n > most for n, most in zip(grid, GRID_LIMIT, strict=False)):
+        raise BackendError(f"a launch of {grid} blocks exceeds the device's limit {GRID_LIMIT}")
+    return grid, block
+
+
+class CudaEvent:
+    """A CUDA event on the compute stream."""
+
+    def __init__(self, cupy: Any, stream: Any) -> None:
+        self._cupy = cupy
+        self.raw = cupy.cuda.Event()
+        self.raw.record(stream)
+
+    def wait(self) -> None:
+        self.raw.synchronize()
+
+    def seconds_since(self, earlier: CudaEvent) -> float:
+        return float(self._cupy.cuda.get_elapsed_time(earlier.raw, self.raw)) / 1e3
+
+
+class CudaGraph:
+    """One sequence and UNROLL sequences, each as an instantiated graph."""
+
+    def __init__(self, stream: Any, sequence: Callable[[], None]) -> None:
+        self._stream = stream
+        self._one = self._capture(sequence, 1)
+        self._many = self._capture(sequence, UNROLL)
+
+    def _capture(self, sequence: Callable[[], None], times: int) -> Any:
+        with self._stream:
+            self._stream.begin_capture()
+            for _ in range(times):
+                sequence()
+            return self._stream.end_capture()
+
+    def replay(self, times: int) -> None:
+        for _ in range(times // UNROLL):
+            self._many.launch(self._stream)
+        for _ in range(times % UNROLL):
+            self._one.launch(self._stream)
+
+
+class CudaBackend(Backend):
+    """The current CUDA device, with one stream for kernels and one for copies to the host."""
+
+    name = "cuda"
+
+    def __init__(self, kernel_cache: KernelCache | None = None) -> None:
+        self._cupy = _cupy()
+        self._cache = kernel_cache or KernelCache(default_folder())
+        device = self._cupy.cuda.Device()
+        self._architecture = f"sm_{device.compute_capability}"
+        properties = self._cupy.cuda.runtime.getDeviceProperties(device.id)
+        self.device = properties["name"].decode()
+        self._stream = self._cupy.cuda.Stream(non_blocking=True)
+        self._copies = self._cupy.cuda.Stream(non_blocking=True)
+
+    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+        with self._stream:
+            return self._cupy.zeros(shape, dtype)
+
+    def to_device(self, host: NDArray[Any]) -> Array:
+        with self._stream:
+            return self._cupy.asarray(np.ascontiguousarray(host))
+
+    def assign(self, target: Array, host: NDArray[Any]) -> None:
+        with self._stream:
+            target[...] = self._cupy.asarray(host)
+
+    def to_host(self, array: Array, after: Event | None = None) -> NDArray[Any]:
+        if isinstance(after, CudaEvent):
+            self._copies.wait_event(after.raw)
+        else:
+            self._stream.synchronize()
+        with self._copies:
+            return array.get(stream=self._copies)
+
+    def compile(self, source: Source) -> CudaModule:
+        text = source.text(tuned=True)
+        cubin = nvrtc.compile_cached(self._cache, text, self._architecture)
+        return CudaModule(self._cupy, cubin, self._stream, source.tile if source.twin else None)
+
+    def capture(self, sequence: Callable[[], None]) -> Graph:
+        return CudaGraph(self._stream, sequence)
+
+    def mark(self) -> CudaEvent:
+        return CudaEvent(self._cupy, self._stream)
+
+    def synchronize(self) -> None:
+        try:
+            self._stream.synchronize()
+        except self._cupy.cuda.runtime.CUDARuntimeError as error:
+            raise RunFailed(f"the GPU reported {error}; the run cannot go on") from error
+
+    def memory(self) -> tuple[int, int]:
+        return self._cupy.cuda.Device().mem_info
+
+    def versions(self) -> dict[str, str]:
+        runtime = self._cupy.cuda.runtime
+        return {
+            "cupy": self._cupy.__version__,
+            "nvrtc": nvrtc.version(),
+            "driver": _dotted(runtime.driverGetVersion()),
+        }
+
+
+def _dotted(version: int) -> str:
+    return f"{version // 1000}.{version % 1000 // 10}"
+
+
+def _cupy() -> Any:
+    """CuPy with a usable device, or BackendError."""
+    try:
+        import cupy
+    except ImportError as error:
+        raise BackendError(MISSING.format(reason="CuPy is not installed")) from error
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise BackendError(MISSING.format(reason=f"no device answers ({error})")) from error
+    if count == 0:
+        raise BackendError(MISSING.format(reason="this machine has no CUDA device"))
+    return cupy

@@ -1,0 +1,91 @@
+// One source, two machines: these few words let a kernel be an OpenMP loop nest or a CUDA grid.
+//
+//   KERNEL name(arguments)                       a function that a backend can launch
+//   FOR_CELLS(i, ni, j, nj, k, nk) { ... }       independent points of a grid, i fastest
+//   FOR_ITEMS(n, count) { ... }                  independent items of a list
+//   FOR_BLOCKS(e, count) { ... }                 independent blocks (elements); inside one:
+//     SHARED(type, name, extents)                  memory that the block's threads share
+//     FOR_THREADS(t, count) { ... }                work that the block's threads divide
+//     BARRIER();                                   between two FOR_THREADS that share memory
+//   INLINE                                       a helper called from kernels
+//   real, REAL(x)                                the floating-point type, a literal of that type
+//   RECIPROCAL(x)                                1 / x, to within two units in the last place
+//   RESTRICT                                     pointers that never alias
+//
+// Sizes and physics switches are preprocessor constants that the backend prepends.
+// docs/kernels.md explains how each loop maps to each machine.
+#pragma once
+
+#if defined(__CUDACC__)
+typedef long long index_t;
+#else
+#include <cmath>
+#include <cstdint>
+typedef long long index_t;
+using std::fabs;
+using std::fmax;
+using std::fmin;
+using std::sqrt;
+#endif
+
+#ifdef DOUBLE_PRECISION
+typedef double real;
+#else
+typedef float real;
+#endif
+#define REAL(x) (static_cast<real>(x))
+#define RESTRICT __restrict__
+
+#if defined(__CUDACC__)
+
+#define KERNEL extern "C" __global__ void
+#define INLINE __device__ __forceinline__
+#define UNROLL _Pragma("unroll")
+#define SHARED(type, name, ...) __shared__ type name __VA_ARGS__
+#define BARRIER() __syncthreads()
+#ifdef DOUBLE_PRECISION
+#define RECIPROCAL(x) (1.0 / (x))
+#else
+#define RECIPROCAL(x) __fdividef(1.0f, x)
+#endif
+
+#define FOR_CELLS(i, ni, j, nj, k, nk)                                            \
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;                            \
+  const int j = blockIdx.y * blockDim.y + threadIdx.y;                            \
+  const int k = blockIdx.z * blockDim.z + threadIdx.z;                            \
+  if (i < (ni) && j < (nj) && k < (nk))
+#define FOR_ITEMS(n, count)                                                       \
+  const index_t n = static_cast<index_t>(blockIdx.x) * blockDim.x + threadIdx.x;  \
+  if (n < (count))
+#define FOR_BLOCKS(e, count)                                                      \
+  const index_t e = blockIdx.x;                                                   \
+  if (e < (count))
+#define FOR_THREADS(t, count) for (int t = threadIdx.x; t < (count); t += blockDim.x)
+
+#else
+
+#define KERNEL extern "C" void
+#define INLINE static inline __attribute__((always_inline))
+#define PRAGMA(text) _Pragma(#text)
+#define UNROLL PRAGMA(GCC unroll 16)
+#define SHARED(type, name, ...) alignas(64) type name __VA_ARGS__
+#define BARRIER() static_cast<void>(0)
+#define RECIPROCAL(x) (REAL(1) / (x))
+
+// The pair (k, j) is divided among the cores in contiguous runs, so a core sweeps a slab of
+// planes and finds its neighbours' rows in cache; i is left to the vector unit.
+#define FOR_CELLS(i, ni, j, nj, k, nk)                                            \
+  PRAGMA(omp parallel for collapse(2) schedule(static))                           \
+  for (int k = 0; k < (nk); ++k)                                                  \
+    for (int j = 0; j < (nj); ++j)                                                \
+      PRAGMA(omp simd)                                                            \
+      for (int i = 0; i < (ni); ++i)
+#define FOR_ITEMS(n, count)                                                       \
+  PRAGMA(omp parallel for schedule(static))                                       \
+  for (index_t n = 0; n < (count); ++n)
+#define FOR_BLOCKS(e, count)                                                      \
+  PRAGMA(omp parallel for schedule(static))                                       \
+  for (index_t e = 0; e < (count); ++e)
+#define FOR_THREADS(t, count) for (int t = 0; t < (count); ++t)
+
+#endif

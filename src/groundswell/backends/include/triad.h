@@ -1,0 +1,6 @@
+// STREAM triad (McCalpin 1995): the yardstick for "share of the measured bandwidth".
+#include "portable.h"
+
+KERNEL triad(real* RESTRICT a, const real* RESTRICT b, const real* RESTRICT c, index_t count) {
+  FOR_ITEMS(n, count) { a[n] = b[n] + REAL(3) * c[n]; }
+}

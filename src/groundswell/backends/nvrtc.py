@@ -1,0 +1,96 @@
+"""CUDA's run-time compiler. It needs no driver, so every kernel can be checked on any machine."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from groundswell.backends.cache import KernelCache
+from groundswell.backends.source import digest
+from groundswell.errors import BackendError
+
+STANDARD = "c++17"
+FLAGS = ("ptxas -v", STANDARD)
+
+_ENTRY = re.compile(r"Compiling entry function '(\w+)'")
+_SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+_REGISTERS = re.compile(r"Used (\d+) registers")
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What ptxas says a kernel uses of a thread's share of a multiprocessor."""
+
+    kernel: str
+    registers: int
+    spill_bytes: int
+
+
+def compile_cubin(text: str, architecture: str) -> tuple[bytes, list[Resources]]:
+    """Machine code for `architecture` ("sm_90") and each kernel's resources.
+
+    Raises:
+        BackendError: NVRTC is missing or refuses the source (with its words).
+    """
+    core = _core()
+    options = core.ProgramOptions(std=STANDARD, arch=architecture, ptxas_options=["-v"])
+    log = io.StringIO()
+    try:
+        compiled = core.Program(text, "c++", options).compile("cubin", logs=log)
+    except Exception as error:  # NVRTC's own exception types differ between releases
+        raise BackendError(f"NVRTC refused a kernel:\n{error}") from error
+    return bytes(compiled.code), parse_resources(log.getvalue())
+
+
+def compile_cached(kernel_cache: KernelCache, text: str, architecture: str) -> Path:
+    """Path of the cubin in the cache, compiled if need be."""
+    key = digest(text, architecture, version(), *FLAGS)
+    return kernel_cache.get(
+        f"{key}.cubin", lambda out: _write(out, compile_cubin(text, architecture)[0])
+    )
+
+
+def parse_resources(log: str) -> list[Resources]:
+    """Registers and spills of each kernel from ptxas's report."""
+    found = []
+    for part in _ENTRY.split(log)[1:]:
+        if not _REGISTERS.search(part):
+            name = part
+            continue
+        spills = _SPILLS.search(part)
+        registers = _REGISTERS.search(part)
+        spilled = sum(map(int, spills.groups())) if spills else 0
+        found.append(Resources(name, int(registers[1]) if registers else 0, spilled))
+    return found
+
+
+@cache
+def version() -> str:
+    """NVRTC's version, part of every cache key."""
+    try:
+        from cuda.bindings import nvrtc
+    except ImportError as error:
+        raise BackendError(_MISSING) from error
+    _, major, minor = nvrtc.nvrtcVersion()
+    return f"{major}.{minor}"
+
+
+_MISSING = (
+    "CUDA's run-time compiler is not installed; `pip install 'groundswell[cuda13]'` (or cuda12)"
+)
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+
+
+def _core() -> Any:
+    try:
+        import cuda.core as core
+    except ImportError as error:
+        raise BackendError(_MISSING) from error
+    return core if hasattr(core, "Program") else core.experimental

@@ -1,0 +1,91 @@
+"""Kernel sources: one self-contained text made from a file, what it includes, and its constants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from groundswell.errors import GroundswellError
+
+INCLUDE = Path(__file__).parent / "include"
+_LOCAL_INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+
+Constant = bool | int | float | str
+
+
+@dataclass(frozen=True)
+class Tile:
+    """How a tuned CUDA twin walks a grid: each block owns a tile of columns and marches along z."""
+
+    x: int
+    y: int
+    planes: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """A kernel file with the constants baked into it, and perhaps a tuned CUDA twin.
+
+    Args:
+        path: the portable source, compiled for every backend.
+        constants: preprocessor constants: sizes, physics switches, coefficients.
+        twin: a CUDA file that defines the same kernels, used on a GPU in place of `path`.
+        tile: the twin's marching geometry; its kernels see TILE_X, TILE_Y and TILE_PLANES.
+    """
+
+    path: Path
+    constants: Mapping[str, Constant]
+    twin: Path | None = None
+    tile: Tile | None = None
+
+    def text(self, *, tuned: bool = False) -> str:
+        """The whole translation unit: constants first, then the file with its includes inlined."""
+        constants = dict(self.constants)
+        if tuned and self.tile:
+            constants |= {
+                "TILE_X": self.tile.x,
+                "TILE_Y": self.tile.y,
+                "TILE_PLANES": self.tile.planes,
+            }
+        path = self.twin if tuned and self.twin else self.path
+        defines = [f"#define {name} {_literal(value)}" for name, value in constants.items()]
+        return "\n".join([*defines, *_inline(path, seen=set())]) + "\n"
+
+
+def digest(*parts: str) -> str:
+    """Hash of everything that a compiled kernel depends on."""
+    return sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+def _literal(value: Constant) -> str:
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, float):
+        return f"(static_cast<real>({value!r}))"
+    return str(value)
+
+
+def _inline(path: Path, seen: set[Path]) -> list[str]:
+    """Lines of `path`, local includes expanded once; #line keeps compiler messages true."""
+    if path in seen:
+        return []
+    seen.add(path)
+    lines = [f'#line 1 "{path.name}"']
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        match = _LOCAL_INCLUDE.match(line)
+        if match is None:
+            lines.append(line.replace("#pragma once", ""))
+            continue
+        lines += _inline(_find(match[1], path.parent), seen)
+        lines.append(f'#line {number + 1} "{path.name}"')
+    return lines
+
+
+def _find(name: str, folder: Path) -> Path:
+    for candidate in (folder / name, INCLUDE / name):
+        if candidate.is_file():
+            return candidate.resolve()
+    raise GroundswellError(f"kernel include {name!r} is in neither {folder} nor {INCLUDE}")

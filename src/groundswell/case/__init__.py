@@ -1,0 +1,8 @@
+"""What the user asked for: a TOML file becomes a validated description in SI units."""
+
+from __future__ import annotations
+
+from groundswell.case.common import Case, Section
+from groundswell.case.load import load_case, read_case
+
+__all__ = ["Case", "Section", "load_case", "read_case"]

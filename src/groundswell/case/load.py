@@ -1,0 +1,78 @@
+"""From a TOML file to the validated case of the solver that it names."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from groundswell import solvers
+from groundswell.case.common import Case
+from groundswell.case.problems import listed
+from groundswell.errors import CaseError, InputError, Problem
+
+_LARGEST = 16 * 2**20  # bytes; what is larger is data, given as a case by mistake
+
+
+def load_case(path: str | Path) -> Case:
+    """Read and validate a case file.
+
+    Raises `InputError` if there is no such file, and `CaseError`, which lists every problem with
+    its key or line, if it does not describe a valid case.
+    """
+    path = Path(path)
+    return read_case(_read(path), path.parent, path.name)
+
+
+def read_case(text: str | bytes, folder: str | Path = "", source: str = "case") -> Case:
+    """The case that TOML `text` describes; relative file names start in `folder`.
+
+    Raises `CaseError`, in which the case is called `source`.
+    """
+    content = _parse(text, source)
+    return _schema(content, source).from_dict(content, folder, source)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if path.is_dir():
+            raise InputError(
+                f"{path} is a folder; give the case file in it, such as {path}/case.toml"
+            )
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path} is not a file; a case is a TOML text file")
+        if path.is_file() and path.stat().st_size > _LARGEST:
+            raise InputError(f"{path} is larger than 16 MiB; a case is a short TOML text file")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(
+            f"{path}: no such file; `groundswell new` writes one to start from"
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path} cannot be read: {reason}") from None
+
+
+def _parse(text: str | bytes, source: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text if isinstance(text, str) else text.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        problem = Problem(f"line {line}", "", "is not UTF-8 text; save the file as UTF-8")
+    except RecursionError:
+        problem = Problem("case", "", "has lists or tables nested too deep")
+    except ValueError as error:
+        # Numbers with too many digits come as a bare ValueError, without a line.
+        reason, _, place = str(error).partition(" (at ")
+        problem = Problem(place.rstrip(")") or "case", "", f"is not TOML: {reason}")
+    raise CaseError([problem], source)
+
+
+def _schema(content: dict[str, Any], source: str) -> type[Case]:
+    if "solver" not in content:
+        allowed = f"is required; use {listed(solvers.SOLVERS)}"
+        raise CaseError([Problem("solver", "", allowed)], source)
+    try:
+        return solvers.load(content["solver"], "schema")
+    except InputError as error:
+        raise CaseError([Problem("solver", "", str(error))], source) from None

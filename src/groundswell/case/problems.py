@@ -1,0 +1,161 @@
+"""What is wrong with a case, in words: from pydantic's errors to `Problem`s with key and value."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from groundswell.case.units import Quantity
+from groundswell.errors import Problem
+
+Place = tuple[str | int, ...]
+Fault = tuple[Place, str]  # where, relative to a section, and what is allowed there
+
+_SPOKEN = "spoken"  # the type of an error whose text is final
+_ABSENT = object()
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+_SENTENCES = {
+    "missing": "is required",
+    "int_type": "must be a whole number, without quotes",
+    "bool_type": "must be true or false, without quotes",
+    "string_type": "must be text in quotes",
+    "list_type": "must be a list, [ ... ]",
+    "tuple_type": "must be a list, [ ... ]",
+    "model_type": "must be a table: a [section], or {{ key = value, ... }}",
+    "model_attributes_type": "must be a table: a [section], or {{ key = value, ... }}",
+    "too_long": "must have {max_length} entries",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
+    "greater_than": "must be greater than {gt:g}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "less_than": "must be less than {lt:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "literal_error": "must be {expected}",
+    "invalid_key": "is not a key; keys are text",
+}
+
+
+# --- raising --------------------------------------------------------------------------------------
+
+
+def refuse(faults: Iterable[Fault]) -> None:
+    """Raise one `ValidationError` that lists all `faults`, if there are any."""
+    details = [
+        InitErrorDetails(
+            type=PydanticCustomError(_SPOKEN, "{text}", {"text": text}), loc=place, input=None
+        )
+        for place, text in faults
+    ]
+    if details:
+        raise ValidationError.from_exception_data("case", details)
+
+
+def reword(error: ValidationError, fields: Mapping[str, FieldInfo]) -> Iterator[Fault]:
+    """The errors of a section with these fields, as faults in the user's words."""
+    for item in error.errors(include_url=False):
+        yield item["loc"], _sentence(item, fields)
+
+
+def _sentence(item: Any, fields: Mapping[str, FieldInfo]) -> str:
+    kind, place = item["type"], item["loc"]
+    if kind in (_SPOKEN, "quantity"):
+        return str(item["msg"])
+    if kind == "extra_forbidden" and len(place) == 1:
+        return f"is not a key here{did_you_mean(place[0], fields)}; keys are: {', '.join(fields)}"
+    if kind == "missing" and isinstance(place[-1], int):
+        return "is missing: the list is too short"
+    if kind == "missing" and place[0] in fields:
+        return _required(fields[place[0]])
+    if kind not in _SENTENCES:
+        return str(item["msg"])
+    text = _SENTENCES[kind].format(**item.get("ctx", {}))
+    if kind != "literal_error":
+        return text
+    words = re.findall(r"'([^']*)'", text)
+    return text.replace("'", '"') + did_you_mean(item["input"], words)
+
+
+def _required(field: FieldInfo) -> str:
+    quantity = next((m for m in field.metadata if isinstance(m, Quantity)), None)
+    return f"is required; give {quantity.expected}" if quantity else "is required"
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words as a list in a sentence: `a, b or c`."""
+    *head, last = words
+    return f"{', '.join(head)} or {last}" if head else last
+
+
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """The end of a sentence that offers the known word closest to `word`, or nothing."""
+    import difflib
+
+    if not isinstance(word, str) or len(word) > 40:
+        return ""
+    close = difflib.get_close_matches(word.lower(), list(known), n=1)
+    return f' (did you mean "{close[0]}"?)' if close else ""
+
+
+# --- reporting ------------------------------------------------------------------------------------
+
+
+def problems_in(error: ValidationError, content: Any) -> list[Problem]:
+    """Every problem of the `content` that was validated, each once, with the user's own values."""
+    problems = []
+    for item in error.errors(include_url=False, include_input=False):
+        key, value = locate(item["loc"], content)
+        problems.append(Problem(key or "case", show(value), item["msg"]))
+    return list(dict.fromkeys(problems))
+
+
+def locate(place: Place, content: Any) -> tuple[str, Any]:
+    """Key path (`source[2].depth`) and value at a place.
+
+    Ends at the last value that the user wrote: where one number stands for three, at the number.
+    """
+    key, value = "", content
+    for part in place:
+        if isinstance(value, Mapping):
+            value = value.get(part, _ABSENT)
+        elif isinstance(value, BaseModel):
+            value = getattr(value, str(part), _ABSENT)
+        elif isinstance(value, list | tuple) and isinstance(part, int):
+            value = value[part] if part < len(value) else _ABSENT
+        elif value is not _ABSENT:
+            break
+        key += f"[{part}]" if isinstance(part, int) else f"{'.' if key else ''}{_bare(part)}"
+    return key, value
+
+
+def _bare(key: str) -> str:
+    return key if _BARE_KEY.fullmatch(key) and len(key) <= 60 else _quote(key)
+
+
+def _quote(text: str) -> str:
+    cut = text if len(text) <= 60 else text[:57] + "..."
+    return f'"{repr(cut)[1:-1]}"'  # repr escapes whatever a terminal cannot or should not print
+
+
+def show(value: Any) -> str:
+    """A value as a case file would write it, cut to one short line; nothing for a table."""
+    if value is _ABSENT or isinstance(value, Mapping | BaseModel):
+        return ""
+    if isinstance(value, str):
+        return _quote(value)
+    if isinstance(value, list | tuple):
+        shown = [show(v) if not isinstance(v, list | tuple) else "[...]" for v in value[:4]]
+        return f"[{', '.join(v or '{...}' for v in shown)}{', ...' if len(value) > 4 else ''}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int) and value.bit_length() > 64:
+        return f"a whole number of {value.bit_length()} bits"
+    if isinstance(value, int | float | datetime.date | datetime.time):
+        return str(value)
+    return f"a Python {type(value).__name__}"

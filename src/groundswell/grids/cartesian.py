@@ -1,0 +1,119 @@
+"""Cartesian grids: the region a case asks for, the absorbing layers around it, blocks and fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from groundswell.backends import Array, Backend
+from groundswell.backends.base import ROW_ALIGNMENT
+
+Triple = tuple[int, int, int]
+GHOSTS = 2  # the reach of a fourth-order staggered difference
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The whole domain: `region` cells of interest inside absorbing layers.
+
+    Args:
+        region: cells (x, y, z) of the region that the case asks for; its corner is the origin.
+        spacing: cell edges (x, y, z), m.
+        before, after: layer cells on the low and the high side of each axis.
+    """
+
+    region: Triple
+    spacing: tuple[float, float, float]
+    before: Triple = (0, 0, 0)
+    after: Triple = (0, 0, 0)
+
+    @cached_property
+    def cells(self) -> Triple:
+        """All cells (nx, ny, nz), layers included."""
+        nx, ny, nz = (
+            b + n + a for b, n, a in zip(self.before, self.region, self.after, strict=True)
+        )
+        return nx, ny, nz
+
+    @property
+    def shape(self) -> Triple:
+        """Array shape (nz, ny, nx) of one value a cell."""
+        return self.cells[::-1]
+
+    @property
+    def count(self) -> int:
+        """Number of cells, layers included."""
+        return int(np.prod(self.cells, dtype=np.int64))
+
+    @property
+    def region_slices(self) -> tuple[slice, slice, slice]:
+        """Where the region lies in an array (z, y, x) of all cells."""
+        x, y, z = (slice(b, b + n) for b, n in zip(self.before, self.region, strict=True))
+        return z, y, x
+
+    def indices(
+        self, position: tuple[float, float, float], offset: tuple[float, float, float]
+    ) -> NDArray[np.float64]:
+        """Fractional index (x, y, z) of a position for values that sit `offset` cells off (i, j, k).
+
+        Args:
+            position: metres from the region's corner.
+            offset: 0.5 along an axis for values between two faces, 0 for values on a face.
+        """
+        here = np.asarray(position, float) / np.asarray(self.spacing)
+        return here + np.asarray(self.before) - np.asarray(offset)
+
+    def edge_indices(self, axis: int) -> NDArray[np.intp]:
+        """For every cell along an axis, the region's cell whose material it has (layers repeat)."""
+        n = np.arange(self.cells[axis]) - self.before[axis]
+        return np.clip(n, 0, self.region[axis] - 1)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How one value a cell is laid out in memory, ghost layers and row padding included."""
+
+    cells: Triple
+    itemsize: int
+    ghosts: int = GHOSTS
+
+    @cached_property
+    def row(self) -> int:
+        """Elements from one row to the next: whole cache lines."""
+        line = ROW_ALIGNMENT // self.itemsize
+        return -(-(self.cells[0] + 2 * self.ghosts) // line) * line
+
+    @property
+    def plane(self) -> int:
+        """Elements from one plane to the next."""
+        return self.row * (self.cells[1] + 2 * self.ghosts)
+
+    @property
+    def size(self) -> int:
+        """Elements to allocate: all planes, and a line in front so that cell 0 starts a line."""
+        return self.plane * (self.cells[2] + 2 * self.ghosts) + ROW_ALIGNMENT // self.itemsize
+
+    def constants(self) -> dict[str, int]:
+        """What kernels call these numbers."""
+        nx, ny, nz = self.cells
+        return {"NX": nx, "NY": ny, "NZ": nz, "ROW": self.row, "PLANE": self.plane}
+
+
+class Field:
+    """One value a cell on a device, with its ghost layers.
+
+    Attributes:
+        array: (nz + 2g, ny + 2g, nx + 2g) view with the ghosts.
+        interior: (nz, ny, nx) view without them; kernels receive a pointer to its first element.
+    """
+
+    def __init__(self, backend: Backend, layout: Layout, dtype: DTypeLike) -> None:
+        g = layout.ghosts
+        nx, ny, nz = (n + 2 * g for n in layout.cells)
+        line = ROW_ALIGNMENT // np.dtype(dtype).itemsize
+        raw = backend.zeros((layout.size,), dtype)[line - g :][: layout.plane * nz]
+        self.array: Array = raw.reshape(nz, ny, layout.row)[:, :, :nx]
+        self.interior: Array = self.array[g:-g, g:-g, g:-g]

@@ -1,0 +1,192 @@
+"""Where a grid lies on Earth: longitude and latitude to and from the grid's own x and y."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groundswell.errors import InputError
+
+Values = NDArray[np.float64]
+Pair = tuple[float, float]
+
+_TOLERATED_STRETCH = 0.01  # a metre of the grid may differ from a metre of ground by this much
+
+
+@dataclass(frozen=True)
+class Geography:
+    """A rotated Cartesian frame on a map projection.
+
+    Args:
+        projection: anything pyproj reads as a projected coordinate system.
+        corner: easting and northing of x = y = 0 in the projection, m.
+        azimuth: direction of the y axis, degrees clockwise from the projection's north; x points
+            90 degrees further.
+        size: extents of the region along x and y, m.
+
+    Make one with `from_origin` or `from_center`. Longitudes and latitudes are WGS 84, in degrees.
+    """
+
+    projection: str
+    corner: Pair
+    azimuth: float
+    size: Pair
+
+    @classmethod
+    def from_origin(
+        cls, origin: Pair, size: Pair, azimuth: float = 0.0, projection: str = "tmerc"
+    ) -> Geography:
+        """The frame whose corner x = y = 0 lies at `origin`, (longitude, latitude).
+
+        "tmerc" is the transverse Mercator projection centred on the region, where its north is
+        true north. Raises `InputError` for positions off the globe, and for projections that are
+        unknown or stretch lengths in the region by over 1 %.
+        """
+        _check_range(*origin)
+        centre = _travel(origin, azimuth + math.degrees(math.atan2(*size)), math.hypot(*size) / 2)
+        projection = _centred(projection, centre)
+        return cls(projection, _project(projection, *origin), azimuth, size)._checked()
+
+    @classmethod
+    def from_center(
+        cls, center: Pair, size: Pair, azimuth: float = 0.0, projection: str = "tmerc"
+    ) -> Geography:
+        """The frame whose region has its middle at `center`; see `from_origin`."""
+        _check_range(*center)
+        projection = _centred(projection, center)
+        half = cls(projection, _project(projection, *center), azimuth, (size[0] / 2, size[1] / 2))
+        corner = half._to_map(-half.size[0], -half.size[1])
+        return cls(projection, (float(corner[0]), float(corner[1])), azimuth, size)._checked()
+
+    def to_grid(self, longitude: ArrayLike, latitude: ArrayLike) -> tuple[Values, Values]:
+        """Grid coordinates x and y, m, of positions in degrees; arrays of one shape, or numbers.
+
+        Raises `InputError` for positions off the globe or out of the projection's reach.
+        """
+        _check_range(longitude, latitude)
+        east, north = _project(self.projection, longitude, latitude)
+        east, north = east - self.corner[0], north - self.corner[1]
+        cos, sin = self._turn
+        return east * cos - north * sin, east * sin + north * cos
+
+    def to_lonlat(self, x: ArrayLike, y: ArrayLike) -> tuple[Values, Values]:
+        """Longitudes and latitudes, degrees, of coordinates in m; arrays of one shape, or numbers.
+
+        Raises `InputError` for positions out of the projection's reach.
+        """
+        map_x, map_y = self._to_map(np.asarray(x, float), np.asarray(y, float))
+        transformer, metre = _transformer(self.projection)
+        position = transformer.transform(map_x / metre, map_y / metre, direction="INVERSE")
+        return _within_reach(self.projection, position)
+
+    @cached_property
+    def true_azimuth(self) -> float:
+        """Direction of the y axis at the region's middle, degrees clockwise from true north.
+
+        Differs from `azimuth` by the projection's meridian convergence there.
+        """
+        x, y = self.size[0] / 2, self.size[1] / 2
+        azimuth, _, _ = _ellipsoid().inv(*self.to_lonlat(x, y), *self.to_lonlat(x, y + 100))
+        return float(azimuth)
+
+    @property
+    def _turn(self) -> Pair:
+        angle = math.radians(self.azimuth)
+        return math.cos(angle), math.sin(angle)
+
+    def _to_map(self, x: Any, y: Any) -> tuple[Any, Any]:
+        cos, sin = self._turn
+        return self.corner[0] + x * cos + y * sin, self.corner[1] - x * sin + y * cos
+
+    def _checked(self) -> Geography:
+        """Itself, once a kilometre of grid is a kilometre of ground in the middle and corners."""
+        x = np.array([0.5, 0, 1, 0, 1]) * self.size[0]
+        y = np.array([0.5, 0, 0, 1, 1]) * self.size[1]
+        here = self.to_lonlat(x, y)
+        east, north = (
+            self._ground_vector(here, self.to_lonlat(*to)) for to in ((x + 1000, y), (x, y + 1000))
+        )
+        stretch = np.abs(np.hypot(*np.stack([east, north], axis=1)) / 1000 - 1).max()
+        mirrored = (east[0] * north[1] - east[1] * north[0] < 0).any()
+        if mirrored or not stretch <= _TOLERATED_STRETCH:
+            raise InputError(
+                f"projection {self.projection!r} distorts the region: "
+                + ("its axes are mirrored" if mirrored else f"lengths by {100 * stretch:.2g} %")
+                + '; use "tmerc", or a projection made for this place, and a smaller region'
+            )
+        return self
+
+    @staticmethod
+    def _ground_vector(here: tuple[Values, Values], there: tuple[Values, Values]) -> Values:
+        """The way over the ellipsoid: metres east and north, array (2, n)."""
+        azimuth, _, distance = _ellipsoid().inv(*here, *there)
+        return distance * np.array([np.sin(np.radians(azimuth)), np.cos(np.radians(azimuth))])
+
+
+def _check_range(longitude: ArrayLike, latitude: ArrayLike) -> None:
+    for name, values, low, high in (
+        ("longitude", longitude, -180, 360),
+        ("latitude", latitude, -90, 90),
+    ):
+        values = np.asarray(values, float)
+        if (wrong := ~((values >= low) & (values <= high))).any():
+            raise InputError(f"{name} {values[wrong].flat[0]:g} is outside {low} to {high} degrees")
+
+
+def _centred(projection: str, centre: Pair) -> str:
+    if projection != "tmerc":
+        return projection
+    return f"+proj=tmerc +lon_0={centre[0]!r} +lat_0={centre[1]!r} +datum=WGS84 +units=m"
+
+
+def _project(projection: str, longitude: ArrayLike, latitude: ArrayLike) -> tuple[Any, Any]:
+    """Easting and northing in m."""
+    transformer, metre = _transformer(projection)
+    position = transformer.transform(np.asarray(longitude, float), np.asarray(latitude, float))
+    east, north = _within_reach(projection, position)
+    return east * metre, north * metre
+
+
+def _within_reach(projection: str, position: tuple[Any, Any]) -> tuple[Any, Any]:
+    if not np.isfinite(position).all():
+        raise InputError(f"a position is out of the reach of projection {projection!r}")
+    return position
+
+
+def _travel(start: Pair, azimuth: float, distance: float) -> Pair:
+    """Longitude and latitude after a way of `distance` m over the ellipsoid."""
+    longitude, latitude, _ = _ellipsoid().fwd(*start, azimuth, distance)
+    return longitude, latitude
+
+
+@lru_cache(maxsize=1)
+def _ellipsoid() -> Any:
+    from pyproj import Geod
+
+    return Geod(ellps="WGS84")
+
+
+@lru_cache(maxsize=64)
+def _transformer(projection: str) -> tuple[Any, float]:
+    """From WGS 84 longitude and latitude to `projection`, and the length of its unit in m."""
+    from pyproj import CRS, Transformer
+    from pyproj.exceptions import ProjError
+
+    try:
+        crs = CRS.from_user_input(projection)
+        if not crs.is_projected:
+            raise InputError(
+                f'{projection!r} is not a map projection; use "tmerc" or an EPSG code of one'
+            )
+        transformer = Transformer.from_crs("EPSG:4326", crs, always_xy=True)
+    except (ProjError, ValueError):
+        raise InputError(
+            f'pyproj does not know the projection {projection!r}; write "tmerc", or a code such as '
+            '"EPSG:32611"'
+        ) from None
+    return transformer, float(crs.axis_info[0].unit_conversion_factor)

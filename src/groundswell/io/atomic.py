@@ -1,0 +1,130 @@
+"""Files that are either whole or absent, and disk failures told in the user's words."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from groundswell.errors import InputError, RunFailed
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+_REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
+_MISPLACED = {errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG}
+
+
+@contextmanager
+def whole(path: str | Path, size: int = 0) -> Iterator[Path]:
+    """Write to the yielded temporary sibling; it takes the name `path` once the block has ended well.
+
+    The data are on the disk before the rename, so not even a power cut leaves half a file under
+    the final name. After a failure neither the temporary file nor a new `path` exists, and an
+    older `path` is untouched.
+
+    Args:
+        path: final name; missing folders are made.
+        size: bytes that will be written, if known: a disk without them is refused at once.
+
+    Raises:
+        RunFailed: the disk is full or fails.
+        InputError: there is no permission to write, or `path` is a folder.
+    """
+    path = Path(path)
+    part = path.with_name(f".{path.name}.part")
+    with disk_errors(path):
+        _make_place(path)
+        try:
+            if size:
+                reserve(part, 0, size)
+            yield part
+            sync(part)
+            os.replace(part, path)
+            sync(path.parent)
+        except BaseException:
+            # The first failure is the one to report.
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def disk_errors(path: str | Path) -> Iterator[None]:
+    """Turn an operating-system error met while writing `path` into an error with its cure.
+
+    HDF5 reports some failed writes as a RuntimeError that only names the errno; those count too.
+
+    Raises:
+        RunFailed: the disk is full or fails.
+        InputError: there is no permission to write, or the path cannot hold a file.
+    """
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        code = _errno(error)
+        if code is None:
+            raise
+        raise _explained(Path(path), code) from error
+
+
+def reserve(path: Path, start: int, size: int) -> None:
+    """Claim `size` bytes of disk from offset `start` of `path`, so that writing them cannot fail.
+
+    Raises:
+        OSError: the disk or the quota lacks them.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        os.posix_fallocate(descriptor, start, size)
+    finally:
+        os.close(descriptor)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file's content, or a folder's list of names, is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _make_place(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+
+
+def _errno(error: OSError | RuntimeError) -> int | None:
+    code = getattr(error, "errno", None)
+    if code is None and (found := re.search(r"errno = (\d+)", str(error))):
+        code = int(found[1])
+    return code
+
+
+def _explained(path: Path, code: int) -> InputError | RunFailed:
+    reason = os.strerror(code)
+    if code in _FULL:
+        return RunFailed(
+            f"disk full while writing {path}: {reason}, {_free_space(path)}; make room or choose a "
+            f"folder on a larger disk, then start again from the last checkpoint"
+        )
+    if code in _REFUSED:
+        return InputError(
+            f"no permission to write {path}: {reason}; make its folder writable or choose another"
+        )
+    if code in _MISPLACED:
+        return InputError(
+            f"{path} cannot be written: {reason}; choose a path whose folder is a folder and "
+            f"whose own name is free or that of a file"
+        )
+    return RunFailed(f"{path} could not be written: {reason}; check the disk, then start again")
+
+
+def _free_space(path: Path) -> str:
+    """Free space of the disk that holds (or would hold) `path`, in words."""
+    existing = next(folder for folder in path.absolute().parents if folder.exists())
+    return f"{shutil.disk_usage(existing).free / 1e6:,.1f} MB free in {existing}"

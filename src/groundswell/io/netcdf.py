@@ -1,0 +1,123 @@
+"""NetCDF-4 files by way of h5netcdf and xarray: lay one out, read one whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from groundswell.errors import GroundswellError, InputError
+
+if TYPE_CHECKING:
+    import xarray
+
+CONVENTIONS = "CF-1.11"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of a file to be laid out: its dimensions, and either its values or their type."""
+
+    dims: tuple[str, ...]
+    values: Any = None
+    dtype: Any = None
+    chunks: tuple[int, ...] | None = None
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+
+
+# Plain seconds: readers that decode "seconds since" would turn simulation time into dates.
+TIME = Variable(
+    ("time",),
+    dtype="float64",
+    chunks=(4096,),
+    attrs={"units": "s", "long_name": "time after the origin time", "axis": "T"},
+)
+
+
+def lay_out(
+    path: Path,
+    dimensions: Mapping[str, int | None],
+    variables: Mapping[str, Variable],
+    attrs: Mapping[str, Any],
+) -> None:
+    """Write a NetCDF-4 file with its fixed variables filled; a dimension of None can grow."""
+    import h5netcdf
+
+    with h5netcdf.File(path, "w", locking=False) as file:
+        file.dimensions = dict(dimensions)
+        for name, variable in variables.items():
+            _add(file, name, variable)
+        for key, value in plain(attrs).items():
+            file.attrs[key] = value
+
+
+@contextmanager
+def opened(path: str | Path, required: Sequence[str]) -> Iterator[xarray.Dataset]:
+    """A NetCDF file as a dataset that reads what is used of it; times stay plain numbers.
+
+    Raises:
+        InputError: the file is missing, damaged, or lacks one of the `required` variables.
+    """
+    import xarray
+
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{path} does not exist or is not a file; give the file a run has written")
+    try:
+        with xarray.open_dataset(path, engine="h5netcdf", decode_times=False) as dataset:
+            _require(dataset, required, path)
+            yield dataset
+    except GroundswellError:
+        raise
+    except Exception as error:  # h5py and h5netcdf meet damage with a dozen types
+        raise InputError(
+            f"{path} cannot be read as NetCDF-4: it is damaged, incomplete or another format "
+            f"({error}); write it again"
+        ) from error
+
+
+def load(path: str | Path, required: Sequence[str]) -> xarray.Dataset:
+    """Read a NetCDF file whole; raises as `opened`."""
+    with opened(path, required) as dataset:
+        return dataset.load()
+
+
+def _require(dataset: xarray.Dataset, required: Sequence[str], path: Path) -> None:
+    if missing := [name for name in required if name not in dataset.variables]:
+        raise InputError(
+            f"{path} lacks {', '.join(missing)}; it holds {', '.join(map(str, dataset.variables))}"
+        )
+
+
+def plain(attrs: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes as NetCDF can hold them: None left out, times as ISO 8601 text."""
+    return {key: _plain(value) for key, value in attrs.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, bool):
+        return int(value)
+    return value if isinstance(value, str) else np.asarray(value)[()]
+
+
+def _add(file: Any, name: str, variable: Variable) -> None:
+    import h5py
+
+    values, dtype = variable.values, variable.dtype
+    if values is not None:
+        values = np.asarray(values)
+        text = values.dtype.kind in "UO"
+        dtype = h5py.string_dtype() if text else values.dtype
+        values = values.astype(object) if text else values
+    added = file.create_variable(name, variable.dims, dtype, chunks=variable.chunks)
+    if values is not None and values.size:
+        added[...] = values
+    for key, value in plain(variable.attrs).items():
+        added.attrs[key] = value

@@ -1,0 +1,27 @@
+"""All pictures of an earthquake run, drawn from the files in its results folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from groundswell.report.section import record_section
+from groundswell.report.shaking import shaking_map
+from groundswell.report.snapshots import snapshots
+
+__all__ = ["draw_pictures", "record_section", "shaking_map", "snapshots"]
+
+_SOURCES = {
+    "shaking_map.nc": shaking_map,
+    "seismograms.h5": record_section,
+    "surface.nc": snapshots,
+}
+
+
+def draw_pictures(results: str | Path) -> list[Path]:
+    """Draw every picture for which the results folder has the data; returns their paths.
+
+    Raises:
+        InputError: a file is damaged.
+    """
+    results = Path(results)
+    return [draw(results) for name, draw in _SOURCES.items() if (results / name).exists()]

@@ -1,0 +1,130 @@
+"""The shaking map: how strong the ground moved where, with stations and source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from groundswell.io.maps import read_shaking_map
+from groundswell.io.seismograms import read_seismograms
+from groundswell.report.frame import Frame
+from groundswell.report.labels import place_labels
+from groundswell.report.source import draw_source
+from groundswell.report.style import (
+    INK,
+    WIDTH,
+    colour_bar,
+    headline,
+    picture,
+    round_numbers,
+    speed_unit,
+    title_of,
+)
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+
+# Paper to near-black over yellow and red, in equal steps of lightness: reads in grey, too.
+_COLOURS = ("#fffcf0", "#fde6a0", "#fcbc55", "#f28a3c", "#dc503d", "#ab1f50", "#6b1257", "#2a0a3a")
+_SPAN = 100.0  # a logarithmic bar reaches at most this far below the peak
+_MOST_CELLS = 1500  # along an axis; a finer map would not show in the picture
+
+
+def shaking_map(results: str | Path) -> Path:
+    """Draw `shaking_map.png`: horizontal peak ground velocity with stations and source.
+
+    Args:
+        results: folder with `shaking_map.nc` and, for the stations, `seismograms.h5`.
+
+    Raises:
+        InputError: `shaking_map.nc` is missing or damaged.
+    """
+    results = Path(results)
+    shaking = _thinned(read_shaking_map(results / "shaking_map.nc"))
+    frame = Frame.of(shaking)
+    unit, unit_name = speed_unit(float(shaking["pgv"].max()))
+    peaks = shaking["pgv"] / unit
+    path = results / "shaking_map.png"
+    with picture(path, height=_map_height(frame)) as figure:
+        axes = figure.subplots()
+        frame.dress(axes)
+        cells = _shade(axes, frame, peaks)
+        _contour(axes, frame, peaks)
+        colour_bar(axes, cells, f"Horizontal peak ground velocity ({unit_name})")
+        headline(axes, title_of(shaking.attrs), _peak_sentence(shaking, unit, unit_name))
+        frame.scale_bar(axes)
+        avoid = [*frame.north_arrow(axes), *draw_source(axes, frame, shaking.attrs)]
+        if (results / "seismograms.h5").exists():
+            _draw_stations(axes, frame, read_seismograms(results / "seismograms.h5"), avoid)
+    return path
+
+
+def _thinned(shaking: xarray.Dataset) -> xarray.Dataset:
+    """The map with no more cells than the picture can show; what is left keeps the peaks."""
+    steps = {d: -(-shaking.sizes[d] // _MOST_CELLS) for d in ("y", "x")}
+    if max(steps.values()) == 1:
+        return shaking
+    blocks = shaking.coarsen(steps, boundary="trim", coord_func="mean")
+    return blocks.max(keep_attrs=True)
+
+
+def _map_height(frame: Frame) -> float:
+    return float(np.clip(0.83 * WIDTH * frame.slenderness + 0.6, 3.0, 1.4 * WIDTH))
+
+
+def _shade(axes: Axes, frame: Frame, peaks: xarray.DataArray) -> QuadMesh:
+    """Colour the cells: by logarithm when the values span more than a decade."""
+    from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
+
+    values = np.ma.masked_invalid(peaks.values)
+    highest = float(values.max()) if values.count() else 0.0
+    lowest = float(np.percentile(values.compressed(), 1)) if highest > 0 else 0.0
+    norm = Normalize(0, highest or 1)
+    if highest > 10 * lowest:
+        norm = LogNorm(max(lowest, highest / _SPAN), highest, clip=True)
+    colours = LinearSegmentedColormap.from_list("shaking", _COLOURS)
+    return axes.pcolormesh(*frame.mesh, values, norm=norm, cmap=colours, shading="nearest")
+
+
+def _contour(axes: Axes, frame: Frame, peaks: xarray.DataArray) -> None:
+    levels = round_numbers(float(peaks.quantile(0.05)), float(peaks.max()))
+    if min(peaks.shape) < 2 or not levels:
+        return
+    from scipy.ndimage import gaussian_filter
+
+    lines = axes.contour(
+        *frame.mesh,
+        gaussian_filter(peaks.values, 1.5),
+        levels=levels[-8:],
+        colors=INK,
+        linewidths=0.6,
+        alpha=0.55,
+    )
+    axes.clabel(lines, fmt="%g", fontsize=8)
+
+
+def _peak_sentence(shaking: xarray.Dataset, unit: float, unit_name: str) -> str:
+    """How strong the shaking gets, and how far from the epicentre."""
+    pgv, attrs = shaking["pgv"].values, shaking.attrs
+    if not np.isfinite(pgv).any():
+        return "No ground velocity was recorded"
+    row, column = np.unravel_index(np.nanargmax(pgv), pgv.shape)
+    sentence = f"Strongest shaking {pgv[row, column] / unit:.3g} {unit_name}"
+    if "event_x" not in attrs or "event_y" not in attrs:
+        return sentence
+    x, y = shaking["x"].values[column], shaking["y"].values[row]
+    distance = np.hypot(x - attrs["event_x"], y - attrs["event_y"])
+    return f"{sentence}, {distance / 1e3:.1f} km from the epicentre"
+
+
+def _draw_stations(
+    axes: Axes, frame: Frame, seismograms: xarray.DataArray, avoid: list[Artist]
+) -> None:
+    u, v = frame.locate(seismograms["x"], seismograms["y"])
+    axes.plot(u, v, "^", markersize=7, color="white", markeredgecolor=INK, zorder=5)
+    place_labels(axes, u, v, [str(code) for code in seismograms["code"].values], avoid)

@@ -1,0 +1,77 @@
+"""Samples on their way from the device to a file.
+
+A recorder's kernel runs inside the time loop and writes a sample, when one is due, into the next
+slot of a ring on the device. The driver empties the ring behind the loop's back: while steps
+n .. m run, the samples of the steps before n are copied and written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.backends import Backend, Event
+
+
+class Ring:
+    """The last `slots` samples of something recorded every `every` steps, on the device.
+
+    Args:
+        shape: of one sample.
+        capacity: samples that two consecutive runs of the time loop may produce.
+    """
+
+    def __init__(
+        self, backend: Backend, shape: tuple[int, ...], every: int, capacity: int, dtype: str
+    ) -> None:
+        self._backend = backend
+        self.every = every
+        self.slots = capacity
+        self.buffer = backend.zeros((capacity, *shape), dtype)
+
+    def numbers(self, begin: int, end: int) -> range:
+        """Numbers of the samples that steps begin .. end - 1 produce."""
+        return range(-(-begin // self.every), -(-end // self.every))
+
+    def read(self, begin: int, end: int, after: Event | None) -> NDArray[Any]:
+        """The samples of steps begin .. end - 1, (samples, *shape), once `after` is reached."""
+        slots = [n % self.slots for n in self.numbers(begin, end)]
+        runs = np.split(slots, np.flatnonzero(np.diff(slots) != 1) + 1) if slots else []
+        blocks = [
+            self._backend.to_host(self.buffer[int(run[0]) : int(run[-1]) + 1], after)
+            for run in runs
+        ]
+        return np.concatenate(blocks) if blocks else np.empty((0, *self.buffer.shape[1:]))
+
+
+class Output:
+    """Rings that are sampled together and the growing file that their samples end up in.
+
+    Args:
+        writer: the file: `length`, `sync`, `truncate`, `close`, `finish`.
+        write: takes each ring's block of samples and the samples' numbers.
+    """
+
+    def __init__(
+        self,
+        rings: list[Ring],
+        writer: Any,
+        write: Callable[[list[NDArray[Any]], range], None],
+    ) -> None:
+        self._rings = rings
+        self.writer = writer
+        self._write = write
+
+    @property
+    def most_steps(self) -> int:
+        """Steps that the time loop may run before the rings are emptied, twice over."""
+        return max(1, min((ring.slots // 2) * ring.every for ring in self._rings))
+
+    def drain(self, begin: int, end: int, after: Event | None) -> None:
+        """Move what steps begin .. end - 1 recorded into the file."""
+        numbers = self._rings[0].numbers(begin, end)
+        if numbers:
+            self._write([ring.read(begin, end, after) for ring in self._rings], numbers)

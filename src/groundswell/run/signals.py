@@ -1,0 +1,43 @@
+"""Ctrl-C and the batch system's SIGTERM: asked once, a run stops at a good place."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class StopRequest:
+    """Becomes true when the user or the batch system wants the run to end."""
+
+    def __init__(self) -> None:
+        self._name = ""
+
+    def __bool__(self) -> bool:
+        return bool(self._name)
+
+    def __str__(self) -> str:
+        return self._name
+
+    def set(self, number: int, _frame: Any = None) -> None:
+        """Take note; a second Ctrl-C ends the process in the ordinary way."""
+        if self._name and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        self._name = signal.Signals(number).name
+
+
+@contextmanager
+def stop_request() -> Iterator[StopRequest]:
+    """Handles SIGINT and SIGTERM within the block; in threads, which cannot, it does nothing."""
+    request = StopRequest()
+    if threading.current_thread() is not threading.main_thread():
+        yield request
+        return
+    previous = {n: signal.signal(n, request.set) for n in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield request
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

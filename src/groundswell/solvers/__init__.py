@@ -1,0 +1,32 @@
+"""The solvers, by the name that a case gives; nothing of a solver is imported before it is used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Literal
+
+from groundswell.errors import InputError
+
+SOLVERS: dict[str, dict[str, str]] = {
+    "earthquake": {
+        "schema": "groundswell.solvers.earthquake.case:EarthquakeCase",
+        "solver": "groundswell.solvers.earthquake.solver:Earthquake",
+    },
+}
+
+
+def load(name: str, part: Literal["schema", "solver"]) -> Any:
+    """The class of a solver: its case `schema`, or the `solver` itself.
+
+    Raises `InputError` if there is no solver called `name`.
+    """
+    if not isinstance(name, str) or name not in SOLVERS:
+        raise InputError(_unknown(name))
+    module, _, attribute = SOLVERS[name][part].partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def _unknown(name: object) -> str:
+    from groundswell.case.problems import did_you_mean, listed, show
+
+    return f"no solver is called {show(name)}; use {listed(SOLVERS)}{did_you_mean(name, SOLVERS)}"

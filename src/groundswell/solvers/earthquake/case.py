@@ -1,0 +1,171 @@
+"""The case file of the earthquake solver: `EarthquakeCase`, made of the sections of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+
+from groundswell.case.common import Case, NotEmpty, OutputSection, Section, repeated
+from groundswell.case.problems import Fault, refuse
+from groundswell.case.units import Count, Flag, Positive, Time
+from groundswell.solvers.earthquake.case_grid import GridSection, Position, misplaced
+from groundswell.solvers.earthquake.case_media import (
+    ArrayMedium,
+    Attenuation,
+    AwpMedium,
+    Medium,
+    NoAttenuation,
+)
+from groundswell.solvers.earthquake.case_sources import (
+    Receiver,
+    ReceiverFile,
+    Source,
+    SrfRupture,
+    name_twice,
+    too_long,
+)
+
+
+class BoundarySection(Section):
+    """`[boundary]`: the edges of the grid; absorbing layers are `width` cells wide.
+
+    With periodic sides the bottom is a perfectly matched layer.
+    """
+
+    top: Literal["free-surface", "absorbing"] = "free-surface"
+    sides: Literal["pml", "sponge", "periodic"] = "pml"
+    width: Count = 10
+
+
+# --- output ---------------------------------------------------------------------------------------
+
+Format = Literal["hdf5", "sac", "mseed"]
+FieldName = Literal["vx", "vy", "vz", "sxx", "syy", "szz", "sxy", "sxz", "syz"]
+Interval = Annotated[Time, Positive]
+
+
+class SeismogramOutput(Section):
+    """What the receivers record; without an interval, every time step."""
+
+    interval: Interval | None = None
+    formats: Annotated[tuple[Format, ...], NotEmpty] = ("hdf5",)
+
+    def faults(self) -> Iterator[Fault]:
+        """A format named twice."""
+        yield from repeated("formats", self.formats)
+
+
+class SurfaceOutput(Section):
+    """Time series of velocity on the surface, at every `stride`-th cell."""
+
+    interval: Interval
+    stride: Count = 1
+
+
+class VolumeOutput(SurfaceOutput):
+    """Snapshots of whole fields."""
+
+    fields: Annotated[tuple[FieldName, ...], NotEmpty] = ("vx", "vy", "vz")
+
+    def faults(self) -> Iterator[Fault]:
+        """A field named twice."""
+        yield from repeated("fields", self.fields)
+
+
+class EarthquakeOutput(OutputSection):
+    """`[output]`: seismograms, maps and volumes."""
+
+    seismograms: SeismogramOutput = SeismogramOutput()
+    surface: SurfaceOutput | None = None
+    shaking_map: Flag = True
+    volumes: VolumeOutput | None = None
+
+
+# --- the case -------------------------------------------------------------------------------------
+
+
+def _placed_source(source: Source, info: ValidationInfo) -> Source:
+    grid = info.data.get("grid")
+    if grid and isinstance(source, Position):
+        refuse(misplaced(source, grid))
+    if grid and isinstance(source, SrfRupture) and grid.geography is None:
+        refuse([(("kind",), "has longitudes and latitudes; it needs [grid.geography]")])
+    return source
+
+
+def _placed_receiver(receiver: Receiver, info: ValidationInfo) -> Receiver:
+    if grid := info.data.get("grid"):
+        refuse(misplaced(receiver, grid))
+    if output := info.data.get("output"):
+        refuse(too_long(receiver, output.seismograms.formats))
+    return receiver
+
+
+class EarthquakeCase(Case):
+    """Waves of an earthquake: `[grid]`, `[medium]`, `[[source]]` and what is recorded of them.
+
+    Built from a file by `load_case`, or by keyword, where values may be numbers in SI, text with a
+    unit, tables or sections: `EarthquakeCase(grid={"size": ...}, ...)`. Raises `CaseError`.
+    """
+
+    solver: Literal["earthquake"] = "earthquake"
+    output: EarthquakeOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
+    grid: GridSection
+    medium: Medium
+    attenuation: Attenuation = NoAttenuation(model="none")
+    boundary: BoundarySection = BoundarySection()
+    source: Annotated[tuple[Annotated[Source, AfterValidator(_placed_source)], ...], NotEmpty]
+    receiver: tuple[Annotated[Receiver, AfterValidator(_placed_receiver)], ...] = ()
+    receivers: ReceiverFile | None = None
+
+    # Checks between sections stand at the later one, so that they run even if a third is wrong.
+
+    @field_validator("output")
+    @classmethod
+    def _within_duration(cls, output: EarthquakeOutput, info: ValidationInfo) -> EarthquakeOutput:
+        time = info.data.get("time")
+        for name in ("seismograms", "surface", "volumes"):
+            interval = getattr(getattr(output, name), "interval", None)
+            if time and interval and interval > time.duration:
+                allowed = f"must be at most the duration, {time.duration:g} s"
+                refuse([((name, "interval"), allowed)])
+        return output
+
+    @field_validator("medium")
+    @classmethod
+    def _fills_the_region(cls, medium: Medium, info: ValidationInfo) -> Medium:
+        grid = info.data.get("grid")
+        if grid and isinstance(medium, AwpMedium | ArrayMedium) and medium.cells != grid.cells:
+            key = "cells" if isinstance(medium, AwpMedium) else "vp"
+            allowed = f"has {medium.cells} cells (nx, ny, nz), but the region {grid.cells}"
+            refuse([((key,), allowed)])
+        return medium
+
+    @field_validator("attenuation")
+    @classmethod
+    def _has_q(cls, attenuation: Attenuation, info: ValidationInfo) -> Attenuation:
+        medium = info.data.get("medium")
+        if attenuation.model != "none" and medium and medium.has_q is False:
+            refuse([(("model",), 'needs qp and qs in [medium]; add them, or use "none"')])
+        return attenuation
+
+    @field_validator("receiver")
+    @classmethod
+    def _unique(cls, receiver: tuple[Receiver, ...]) -> tuple[Receiver, ...]:
+        refuse(name_twice(receiver))
+        return receiver
+
+    @field_validator("receivers")
+    @classmethod
+    def _one_list(cls, receivers: ReceiverFile | None, info: ValidationInfo) -> ReceiverFile | None:
+        if receivers and info.data.get("receiver"):
+            refuse([((), "give stations as [[receiver]] or in a file, not both")])
+        return receivers
+
+    def faults(self) -> Iterator[Fault]:
+        """Quality factors of which the case does not say whether they count."""
+        if "attenuation" not in self.model_fields_set and self.medium.has_q:
+            models = '"constant", "power-law" or, to ignore them, "none"'
+            yield ("attenuation", "model"), f"is required, as the medium has qp and qs: {models}"

@@ -1,0 +1,80 @@
+// Sources as body forces and stress glut, and the clock that tells them the time.
+#pragma once
+#include "stencil.h"
+
+// A source's time function at `when`: linear between its samples, zero outside them.
+INLINE real amplitude_at(double when, double start, double step, const real* RESTRICT samples,
+                         index_t count) {
+  const double place = (when - start) / step;
+  if (!(place >= 0.0 && place <= static_cast<double>(count - 1))) return REAL(0);
+  const index_t n = static_cast<index_t>(place);
+  const real fraction = static_cast<real>(place - static_cast<double>(n));
+  const real next = n + 1 < count ? samples[n + 1] : REAL(0);
+  return samples[n] + fraction * (next - samples[n]);
+}
+
+// Which sources reach which values, and how strongly. Every value adds its shares in a fixed order.
+//   targets [T]: place in memory; components [T]: which field; starts [T + 1]: first share
+//   share_source, share_weight: which source, and how much of it
+//   times [S][2]: start and step of a source's samples, s; firsts [S + 1]: its first sample
+struct Shares {
+  const long long *targets, *components, *starts, *share_source;
+  const real* share_weight;
+  const double* times;
+  const long long* firsts;
+  const real* samples;
+};
+
+INLINE real sum_of_shares(const Shares& a, index_t n, double when) {
+  real sum = 0;
+  for (long long share = a.starts[n]; share < a.starts[n + 1]; ++share) {
+    const long long source = a.share_source[share], first = a.firsts[source];
+    sum += a.share_weight[share] * amplitude_at(when, a.times[2 * source], a.times[2 * source + 1],
+                                                a.samples + first,
+                                                a.firsts[source + 1] - first);
+  }
+  return sum;
+}
+
+// Stress glut: a moment rate takes stress away (Graves 1996, eq. 9), at the velocities' time.
+KERNEL inject_moments(real* sxx, real* syy, real* szz, real* sxy, real* sxz, real* syz,
+                      const long long* targets, const long long* components,
+                      const long long* starts, const long long* share_source,
+                      const real* share_weight, const double* times, const long long* firsts,
+                      const real* samples, const long long* clock, index_t count) {
+  const Shares shares{targets,      components, starts, share_source,
+                      share_weight, times,      firsts, samples};
+  const double when = static_cast<double>(clock[0] + 1) * DT_EXACT;
+  FOR_ITEMS(n, count) {
+    const long long which = components[n];
+    real* field = which == 0   ? sxx
+                  : which == 1 ? syy
+                  : which == 2 ? szz
+                  : which == 3 ? sxy
+                  : which == 4 ? sxz
+                               : syz;
+    field[targets[n]] -= DT * sum_of_shares(shares, n, when);
+  }
+}
+
+// Body force over the density that the velocity update uses, at the stresses' time.
+KERNEL inject_forces(real* vx, real* vy, real* vz, const real* RESTRICT rho,
+                     const long long* targets, const long long* components,
+                     const long long* starts, const long long* share_source,
+                     const real* share_weight, const double* times, const long long* firsts,
+                     const real* samples, const long long* clock, index_t count) {
+  const Shares shares{targets,      components, starts, share_source,
+                      share_weight, times,      firsts, samples};
+  const double when = (static_cast<double>(clock[0]) + 0.5) * DT_EXACT;
+  FOR_ITEMS(n, count) {
+    const long long which = components[n];
+    const index_t c = targets[n];
+    const index_t step = which == 0 ? STEP_X : which == 1 ? STEP_Y : STEP_Z;
+    real* field = which == 0 ? vx : which == 1 ? vy : vz;
+    field[c] += DT * REAL(2) / (rho[c] + rho[c - step]) * sum_of_shares(shares, n, when);
+  }
+}
+
+KERNEL advance_clock(long long* clock) {
+  FOR_ITEMS(n, 1) { clock[0] += 1; }
+}

@@ -1,0 +1,145 @@
+"""Seismic moment tensors, and the one place where they change frame.
+
+A tensor is an array (..., 6) in N m of (xx, yy, zz, xy, xz, yz) in the grid's frame: x east, y
+north, z down, turned about the vertical so that y points `azimuth` degrees clockwise from north.
+Strike, dip and rake follow Aki & Richards (2002), Quantitative Seismology, 2nd edition, section
+4.3: strike clockwise from north with the fault dipping to its right, dip from the horizontal, rake
+in the fault plane from strike, positive when the hanging wall moves up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groundswell.errors import InputError
+
+Array = NDArray[np.float64]
+
+_ROWS, _COLUMNS = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
+_INDEX = np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])
+
+
+def slip_direction(strike: ArrayLike, dip: ArrayLike, rake: ArrayLike) -> Array:
+    """Unit slip of the hanging wall, (..., 3) as (north, east, down).
+
+    Aki & Richards (2002), section 4.3; angles in degrees, of shapes that broadcast.
+    """
+    phi, delta, lam = (np.radians(angle) for angle in np.broadcast_arrays(strike, dip, rake))
+    across = np.cos(delta) * np.sin(lam)
+    north = np.cos(lam) * np.cos(phi) + across * np.sin(phi)
+    east = np.cos(lam) * np.sin(phi) - across * np.cos(phi)
+    return np.stack([north, east, -np.sin(lam) * np.sin(delta)], axis=-1)
+
+
+def fault_normal(strike: ArrayLike, dip: ArrayLike) -> Array:
+    """Unit normal from the foot wall into the hanging wall, (..., 3) as (north, east, down).
+
+    Aki & Richards (2002), section 4.3; angles in degrees.
+    """
+    phi, delta = (np.radians(angle) for angle in np.broadcast_arrays(strike, dip))
+    return np.stack(
+        [-np.sin(delta) * np.sin(phi), np.sin(delta) * np.cos(phi), -np.cos(delta)], axis=-1
+    )
+
+
+def double_couple(
+    strike: ArrayLike,
+    dip: ArrayLike,
+    rake: ArrayLike,
+    moment: ArrayLike = 1.0,
+    azimuth: float = 0.0,
+) -> Array:
+    """Shear slip, M = M0 (s n^T + n s^T), in the grid's frame: (..., 6).
+
+    `moment` M0 = mu A D is the rigidity times the area times the slip, N m.
+    """
+    slip, normal = slip_direction(strike, dip, rake), fault_normal(strike, dip)
+    couple = _outer(slip, normal) + _outer(normal, slip)
+    return _into_grid(np.asarray(moment)[..., None, None] * couple, azimuth)
+
+
+def opening(
+    strike: ArrayLike,
+    dip: ArrayLike,
+    potency: ArrayLike,
+    lam: ArrayLike,
+    mu: ArrayLike,
+    azimuth: float = 0.0,
+) -> Array:
+    """A crack that opens along its normal, M = A D (lambda I + 2 mu n n^T): (..., 6).
+
+    `potency` A D is the area times the opening (m^3), `lam` and `mu` are the Lame parameters (Pa).
+    Aki & Richards (2002), section 3.3, for an isotropic body.
+    """
+    normal = fault_normal(strike, dip)
+    lam, mu, potency = (np.asarray(value)[..., None, None] for value in (lam, mu, potency))
+    return _into_grid(potency * (lam * np.eye(3) + 2 * mu * _outer(normal, normal)), azimuth)
+
+
+def explosion(moment: ArrayLike) -> Array:
+    """M = M0 I, (..., 6): `moment` is each of the three diagonal elements."""
+    return np.asarray(moment, dtype=float)[..., None] * np.array([1.0, 1, 1, 0, 0, 0])
+
+
+def from_ned(
+    nn: float, ee: float, dd: float, ne: float, nd: float, ed: float, azimuth: float = 0.0
+) -> Array:
+    """A tensor given along north, east and down, in the grid's frame: (6,)."""
+    return _into_grid(np.array([[nn, ne, nd], [ne, ee, ed], [nd, ed, dd]], dtype=float), azimuth)
+
+
+def from_rtp(
+    rr: float, tt: float, pp: float, rt: float, rp: float, tp: float, azimuth: float = 0.0
+) -> Array:
+    """A tensor of the Global CMT catalogue, r up, t south, p east, in the grid's frame: (6,).
+
+    Dziewonski, Chou & Woodhouse (1981), J. Geophys. Res. 86, 2825-2852.
+    """
+    return from_ned(nn=tt, ee=pp, dd=rr, ne=-tp, nd=rt, ed=-rp, azimuth=azimuth)
+
+
+def as_matrix(tensor: ArrayLike) -> Array:
+    """(..., 6) as symmetric matrices (..., 3, 3)."""
+    return np.asarray(tensor, dtype=float)[..., _INDEX]
+
+
+def scalar_moment(tensor: ArrayLike) -> Array:
+    """M0 = sqrt(M_ij M_ij / 2), N m; Silver & Jordan (1982), Geophys. J. R. astr. Soc. 70, 755.
+
+    A double couple gives its M0 back; an explosion of diagonal M gives sqrt(3/2) M.
+    """
+    return np.sqrt(0.5 * np.sum(as_matrix(tensor) ** 2, axis=(-2, -1)))
+
+
+def moment_from_magnitude(magnitude: float) -> float:
+    """M0 = 10^(1.5 Mw + 9.1) N m.
+
+    Hanks & Kanamori (1979), J. Geophys. Res. 84, 2348-2350, with the constant of the IASPEI
+    Working Group on Magnitudes (2013).
+    """
+    return float(10.0 ** (1.5 * magnitude + 9.1))
+
+
+def magnitude_from_moment(moment: float) -> float:
+    """Mw = (log10 M0 - 9.1) / 1.5, the inverse of `moment_from_magnitude`; M0 in N m."""
+    if not moment > 0:
+        raise InputError(f"moment = {moment} N m has no magnitude; it must be positive")
+    return float((np.log10(moment) - 9.1) / 1.5)
+
+
+def _outer(a: Array, b: Array) -> Array:
+    return a[..., :, None] * b[..., None, :]
+
+
+def _into_grid(ned: Array, azimuth: float) -> Array:
+    """Turn matrices (..., 3, 3) from (north, east, down) into the grid's frame and pack them."""
+    theta = np.radians(azimuth)
+    axes = np.array(
+        [
+            [-np.sin(theta), np.cos(theta), 0.0],  # x, a right angle clockwise from y
+            [np.cos(theta), np.sin(theta), 0.0],  # y
+            [0.0, 0.0, 1.0],  # z, down
+        ]
+    )
+    return (axes @ ned @ axes.T)[..., _ROWS, _COLUMNS]

@@ -1,0 +1,150 @@
+"""Source-time functions whose derivatives and integrals are exact.
+
+The closed-form solutions ask for a time function, its derivatives and its repeated integrals. A
+piecewise polynomial has all of them in closed form: near fields need no quadrature, velocities no
+finite differences. Nothing is shared with the solver's own time functions: a reference that
+borrowed them would repeat their mistakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groundswell.errors import InputError
+
+if TYPE_CHECKING:
+    from scipy.interpolate import PPoly
+
+Floats = NDArray[np.float64]
+
+# A jump smaller than this share of the largest value is rounding or a negligible truncated tail.
+_JUMP = 1e-6
+
+
+@dataclass(frozen=True)
+class Pulse:
+    """A function of time (s), zero before `start` and after `stop` (an integral stays constant).
+
+    `pulse(time)` is its value, `pulse(time, 1)` its derivative, `pulse(time, -1)` its integral.
+    """
+
+    polynomial: PPoly
+
+    @property
+    def start(self) -> float:
+        """First time at which the function differs from zero, s."""
+        return float(self.polynomial.x[0])
+
+    @property
+    def stop(self) -> float:
+        """End of the last piece given by the user, s."""
+        return float(self.polynomial.x[-2])
+
+    def __call__(self, time: ArrayLike, order: int = 0) -> Floats:
+        """The derivative of the given order (negative: repeated integral from `start`) at `time`.
+
+        Raises InputError if that derivative holds impulses because a lower one jumps.
+        """
+        for lower in range(order):
+            self._require_continuous(lower)
+        time = np.asarray(time, dtype=float)
+        return np.where(time < self.start, 0.0, self.polynomial.derivative(order)(time))
+
+    def integral(self) -> Pulse:
+        """The running integral: a step of finite rise where this pulse has a non-zero area."""
+        return Pulse(self.polynomial.antiderivative())
+
+    def _require_continuous(self, order: int) -> None:
+        pieces = self.polynomial.derivative(order)
+        ends = np.polyval(pieces.c[:, :-1], np.diff(pieces.x)[:-1])
+        jumps = pieces.c[-1] - np.append(0.0, ends)
+        worst = int(np.argmax(np.abs(jumps)))
+        if abs(jumps[worst]) > _JUMP * np.max(np.abs(pieces.c[-1])):
+            raise InputError(
+                f"time function: its derivative of order {order} jumps at {pieces.x[worst]:g} s, "
+                f"where the next is infinite; give a smoother function or ask for displacement"
+            )
+
+    @classmethod
+    def from_samples(
+        cls, samples: ArrayLike, step: float, start: float = 0.0, degree: int = 1
+    ) -> Pulse:
+        """The spline of `degree` through `samples` at `start + n step` (s), zero outside.
+
+        Raises InputError if there are too few samples for the degree, or step is not positive.
+        """
+        from scipy.interpolate import PPoly, make_interp_spline
+
+        values = np.asarray(samples, dtype=float)
+        if values.ndim != 1 or values.size <= degree or not np.all(np.isfinite(values)):
+            raise InputError(
+                f"time function: shape {values.shape}; needs a row of more than {degree} finite "
+                f"samples"
+            )
+        if not step > 0:
+            raise InputError(f"time function: step {step:g} s; must be positive")
+        times = start + step * np.arange(values.size)
+        pieces = PPoly.from_spline(make_interp_spline(times, values, k=degree))
+        # Repeated end knots bound empty pieces; the zero piece added behind ends the function.
+        inner = slice(degree, pieces.c.shape[1] - degree)
+        c = np.column_stack([pieces.c[:, inner], np.zeros(degree + 1)])
+        x = np.append(pieces.x[degree : pieces.x.size - degree], times[-1] + step)
+        return cls(PPoly(c, x))
+
+    @classmethod
+    def from_function(
+        cls, function: Callable[[Floats], ArrayLike], start: float, stop: float, pieces: int = 2000
+    ) -> Pulse:
+        """The quintic spline through `function` at `pieces` + 1 points of [start, stop] (s)."""
+        if not stop > start:
+            raise InputError(
+                f"time function: from {start:g} to {stop:g} s; must end after it starts"
+            )
+        times = np.linspace(start, stop, pieces + 1)
+        return cls.from_samples(function(times), (stop - start) / pieces, start, degree=5)
+
+    @classmethod
+    def brune(cls, rise: float) -> Pulse:
+        """Moment rate (t/T^2) exp(-t/T), T = `rise` (s), of the moment 1 - (1 + t/T) exp(-t/T)."""
+        _require_positive("rise", rise)
+        return cls.from_function(lambda t: t / rise**2 * np.exp(-t / rise), 0.0, 40.0 * rise)
+
+    @classmethod
+    def gaussian(cls, sigma: float, delay: float) -> Pulse:
+        """Normal density of standard deviation `sigma` about `delay` (s), cut at 6 sigma."""
+        _require_positive("sigma", sigma)
+
+        def density(t: Floats) -> Floats:
+            return np.exp(-0.5 * ((t - delay) / sigma) ** 2) / (sigma * np.sqrt(2.0 * np.pi))
+
+        return cls.from_function(density, delay - 6.0 * sigma, delay + 6.0 * sigma)
+
+    @classmethod
+    def of(cls, source: SourceTime, stop: float) -> Pulse:
+        """The pulse of ("brune", T), ("gaussian", sigma, delay) or a function on 0..stop."""
+        if isinstance(source, Pulse):
+            return source
+        if callable(source):
+            return cls.from_function(source, 0.0, stop)
+        match source:
+            case ("brune", int() | float() as rise):
+                return cls.brune(rise)
+            case ("gaussian", int() | float() as sigma, int() | float() as delay):
+                return cls.gaussian(sigma, delay)
+        raise InputError(
+            f'source {source!r}: allowed are ("brune", T), ("gaussian", sigma, delay), a Pulse '
+            f"or a function of time"
+        )
+
+
+def _require_positive(name: str, value: float) -> None:
+    if not value > 0:
+        raise InputError(f"time function: {name} {value:g} s; must be positive")
+
+
+SourceTime: TypeAlias = Pulse | Callable[[Floats], ArrayLike] | tuple[str | float, ...]

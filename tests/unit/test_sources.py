@@ -1,0 +1,274 @@
+"""Point sources from every kind of source that a case can have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from groundswell.errors import InputError
+from groundswell.io.awp import AwpSource, write_awp_source
+from groundswell.io.srf import Srf, write_srf
+from groundswell.solvers.earthquake import moment
+from groundswell.solvers.earthquake.sources import PointSource, build_sources, net_moment
+from groundswell.solvers.earthquake.time_functions import time_function
+
+rng = np.random.default_rng(5)
+STEP, DURATION = 0.01, 6.0
+MU, LAM = 3.1e10, 2.7e10
+PLACE = {"x": 1000.0, "y": 2000.0, "depth": 5000.0}
+BRUNE = SimpleNamespace(kind="brune", rise=0.2, onset=0.0)
+COUPLE = {"kind": "double-couple", "strike": 233, "dip": 77, "rake": 49, "time_function": BRUNE}
+
+
+class Map:
+    """A map with a degree of 100 km, 36.9 degrees turned."""
+
+    true_azimuth = 36.9
+
+    def to_grid(self, longitude: Any, latitude: Any) -> tuple[np.ndarray, np.ndarray]:
+        return 1e5 * np.asarray(longitude, float), 1e5 * np.asarray(latitude, float)
+
+
+def build(
+    *sources: dict[str, Any], geography: Any = None, step: float = STEP, **more: Any
+) -> list[PointSource]:
+    more = {"rigidity": lambda x, y, z: np.full(np.shape(x), MU)} | more
+    tables = [SimpleNamespace(**source) for source in sources]
+    return build_sources(tables, geography, step, DURATION, **more)
+
+
+def at(source: PointSource, t: Any) -> np.ndarray:
+    """The history at times t, as the definition of a point source says."""
+    times = source.start + source.step * np.arange(source.samples.size)
+    return np.interp(t, times, source.samples, left=0.0, right=0.0)
+
+
+# --- sources at one point ------------------------------------------------------------------------
+
+
+def test_a_double_couple_from_a_magnitude() -> None:
+    (source,) = build({**PLACE, **COUPLE, "magnitude": 5.1})
+    assert source.position == (1000.0, 2000.0, 5000.0)
+    assert source.force is None
+    expected = moment.double_couple(233, 77, 49, 10 ** (1.5 * 5.1 + 9.1))
+    np.testing.assert_allclose(source.moment, expected)
+    np.testing.assert_allclose(net_moment([source]), expected, rtol=1e-3)
+
+
+def test_histories_are_exact_where_stresses_live() -> None:
+    (source,) = build({**PLACE, **COUPLE, "moment": 1e16})
+    n = np.arange(int(DURATION / STEP))
+    np.testing.assert_allclose(
+        at(source, (n + 0.5) * STEP), time_function("brune", rise=0.2)((n + 0.5) * STEP), atol=1e-12
+    )
+    assert (source.start, source.step) == (STEP / 2, STEP)
+
+
+def test_a_late_source_begins_at_its_onset_and_is_cut_at_the_end_of_the_run() -> None:
+    late = SimpleNamespace(kind="brune", rise=0.2, onset=5.5)
+    (source,) = build({**PLACE, **COUPLE, "moment": 1e16, "time_function": late})
+    assert source.start == pytest.approx(5.5, abs=STEP)
+    assert source.start + source.step * (source.samples.size - 1) < DURATION
+    np.testing.assert_allclose(at(source, 5.705), time_function("brune", rise=0.2)(0.205))
+
+
+def test_longitude_and_latitude_and_the_turned_grid() -> None:
+    place = {"longitude": 0.02, "latitude": 0.05, "depth": 300.0}
+    (source,) = build({**place, **COUPLE, "moment": 1e16}, geography=Map())
+    assert source.position == pytest.approx((2000.0, 5000.0, 300.0))
+    np.testing.assert_allclose(source.moment, moment.double_couple(233 - 36.9, 77, 49, 1e16))
+
+
+def test_tensors_in_both_frames_and_optional_entries() -> None:
+    history = {"time_function": {"kind": "gaussian", "sigma": 0.1, "delay": None}}
+    rtp = dict(zip(("rr", "tt", "pp", "rt", "rp", "tp"), rng.normal(size=6), strict=True))
+    ned = dict(zip(("nn", "ee", "dd", "ne", "nd", "ed"), rng.normal(size=6), strict=True))
+    empty = dict.fromkeys(ned)
+    table = {**PLACE, **history, "kind": "moment-tensor"}
+    first, second = build(
+        {**table, "components": SimpleNamespace(**rtp, **empty)}, {**table, "components": ned}
+    )
+    np.testing.assert_allclose(first.moment, moment.from_rtp(**rtp))
+    np.testing.assert_allclose(second.moment, moment.from_ned(**ned))
+
+
+def test_an_explosion() -> None:
+    (source,) = build({**PLACE, "kind": "explosion", "moment": 2e15, "time_function": BRUNE})
+    np.testing.assert_allclose(source.moment, [2e15, 2e15, 2e15, 0, 0, 0])
+
+
+def test_a_force_follows_the_amplitude() -> None:
+    ricker = {"kind": "ricker", "frequency": 2.0}
+    force = (0.0, 1e5, 1e10)
+    (source,) = build({**PLACE, "kind": "force", "force": force, "time_function": ricker})
+    assert source.moment is None
+    np.testing.assert_array_equal(source.force, force)
+    assert at(source, 0.755) == pytest.approx(1.0, abs=2e-3)  # the peak, 1.5 / f after the onset
+    assert not net_moment([source]).any()
+
+
+def test_files_are_found_from_the_case_folder(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("0 0\n1 2\n2 0\n")
+    table = {"kind": "table", "file": Path("t.txt")}
+    source = {**PLACE, **COUPLE, "moment": 1.0, "time_function": table}
+    (found,) = build(source, folder=tmp_path)
+    assert at(found, 0.505) == pytest.approx(1.01)
+
+
+def test_requests_that_cannot_be_honoured() -> None:
+    with pytest.raises(InputError, match="too short for time steps of 0.05 s"):
+        build(
+            {**PLACE, **COUPLE, "moment": 1.0, "time_function": {"kind": "brune", "rise": 0.01}},
+            step=0.05,
+        )
+    late = {"kind": "brune", "rise": 0.2, "onset": 6.0}
+    with pytest.raises(InputError, match="when the run of 6 s is over"):
+        build({**PLACE, **COUPLE, "moment": 1.0, "time_function": late})
+    with pytest.raises(InputError, match=r"grid\.geography"):
+        build({"longitude": 1.0, "latitude": 2.0, "depth": 0.0, **COUPLE, "moment": 1.0})
+
+
+# --- SRF -----------------------------------------------------------------------------------------
+
+
+def rupture(points: int, counts: Any, **more: Any) -> Srf:
+    counts = np.broadcast_to(counts, (points, 3)).astype(int)
+    values: dict[str, Any] = {
+        "longitude": rng.uniform(0, 0.1, points),
+        "latitude": rng.uniform(0, 0.1, points),
+        "depth": rng.uniform(1e3, 9e3, points),
+        "strike": rng.uniform(0, 360, points),
+        "dip": rng.uniform(20, 90, points),
+        "rake": rng.uniform(-180, 180, points),
+        "area": rng.uniform(1e4, 1e6, points),
+        "onset": rng.uniform(0, 3, points),
+        "step": rng.uniform(0.05, 0.2, points),
+        "slip": np.zeros((points, 3)),
+        "counts": counts,
+        "rates": rng.uniform(0.5, 2, counts.sum()),
+        "vs": np.full(points, np.nan),
+        "density": np.full(points, np.nan),
+    }
+    return Srf(**(values | more))
+
+
+def build_srf(tmp_path: Path, srf: Srf, **more: Any) -> list[PointSource]:
+    write_srf(tmp_path / "r.srf", srf)
+    table = {"kind": "srf", "file": Path("r.srf")}
+    return build(table, geography=Map(), folder=tmp_path, **more)
+
+
+def slips(srf: Srf, component: int) -> np.ndarray:
+    """Slip of each point: every sample counts one step."""
+    return np.array([srf.step[n] * srf.rate(n, component).sum() for n in range(len(srf))])
+
+
+def test_slip_becomes_moment(tmp_path: Path) -> None:
+    """M = mu A D (s n^T + n s^T), summed over points and over both directions of slip."""
+    srf = rupture(20, [7, 3, 0])
+    sources = build_srf(tmp_path, srf)
+    assert len(sources) == 40
+    strike = srf.strike - Map.true_azimuth
+    normal = moment.fault_normal(strike, srf.dip)
+    slip = slips(srf, 0)[:, None] * moment.slip_direction(strike, srf.dip, srf.rake)
+    slip += slips(srf, 1)[:, None] * moment.slip_direction(strike, srf.dip, srf.rake + 90)
+    couples = np.einsum("n,ni,nj->ij", MU * srf.area, slip, normal)
+    yxz = couples + couples.T
+    total = net_moment(sources)
+    expected = [yxz[1, 1], yxz[0, 0], yxz[2, 2], yxz[0, 1], yxz[1, 2], yxz[0, 2]]
+    np.testing.assert_allclose(total, expected, rtol=1e-6, atol=1e-6 * np.abs(total).max())
+
+
+def test_samples_stand_at_their_times_and_places(tmp_path: Path) -> None:
+    srf = rupture(5, [6, 0, 0])
+    for n, source in enumerate(build_srf(tmp_path, srf)):
+        t = srf.onset[n] + srf.step[n] * np.arange(6)
+        per_metre = moment.scalar_moment(source.moment) * at(source, t)
+        np.testing.assert_allclose(per_metre, MU * srf.area[n] * srf.rate(n, 0), rtol=1e-6)
+        assert at(source, [t[0] - 1.001 * srf.step[n], t[-1] + 1.001 * srf.step[n]]).max() == 0
+        place = (1e5 * srf.longitude[n], 1e5 * srf.latitude[n], srf.depth[n])
+        assert source.position == pytest.approx(place)
+
+
+def test_slip_that_turns_back_keeps_its_sign(tmp_path: Path) -> None:
+    srf = rupture(1, [3, 0, 0], rates=np.array([1.0, -3.0, 1.0]))
+    (source,) = build_srf(tmp_path, srf)
+    per_metre = moment.double_couple(srf.strike - 36.9, srf.dip, srf.rake, MU * srf.area)[0]
+    np.testing.assert_allclose(net_moment([source]), -srf.step[0] * per_metre, rtol=1e-6)
+
+
+def test_version_2_brings_its_own_rigidity(tmp_path: Path) -> None:
+    vs, density = np.array([3000.0, np.nan, 2000.0]), np.array([2700.0, 2500.0, np.nan])
+    srf = rupture(3, [4, 0, 0], vs=vs, density=density, version="2.0")
+    found = [moment.scalar_moment(net_moment([source])) for source in build_srf(tmp_path, srf)]
+    mu = np.array([2700 * 3000**2, MU, MU])
+    np.testing.assert_allclose(found, mu * srf.area * slips(srf, 0), rtol=1e-6)
+
+
+def test_the_medium_is_asked_where_the_points_are(tmp_path: Path) -> None:
+    srf = rupture(8, [4, 0, 0])
+    sources = build_srf(tmp_path, srf, rigidity=lambda x, y, z: 1e6 * z + x - 2 * y)
+    found = [moment.scalar_moment(net_moment([source])) for source in sources]
+    mu = 1e6 * srf.depth + 1e5 * srf.longitude - 2e5 * srf.latitude
+    np.testing.assert_allclose(found, mu * srf.area * slips(srf, 0), rtol=1e-6)
+
+
+def test_a_fault_that_opens_needs_lambda(tmp_path: Path) -> None:
+    srf = rupture(2, [0, 0, 3])
+    with pytest.raises(InputError, match="needs lambda"):
+        build_srf(tmp_path, srf)
+    total = net_moment(build_srf(tmp_path, srf, lame=lambda x, y, z: np.full(np.shape(x), LAM)))
+    trace = (srf.area * slips(srf, 2) * (3 * LAM + 2 * MU)).sum()
+    np.testing.assert_allclose(total[:3].sum(), trace, rtol=1e-6)
+
+
+def test_points_without_slip_are_left_out(tmp_path: Path) -> None:
+    counts = np.array([[3, 0, 0], [0, 0, 0], [2, 0, 0]])
+    srf = rupture(3, counts, rates=np.array([0.0, 1.0, 0.0, 0.0, 0.0]))
+    assert len(build_srf(tmp_path, srf)) == 1
+
+
+def test_an_srf_needs_a_map(tmp_path: Path) -> None:
+    write_srf(tmp_path / "r.srf", rupture(1, [3, 0, 0]))
+    with pytest.raises(InputError, match=r"grid\.geography"):
+        build({"kind": "srf", "file": tmp_path / "r.srf"})
+
+
+# --- AWP -----------------------------------------------------------------------------------------
+
+
+def build_awp(tmp_path: Path, source: AwpSource, step: float, **more: Any) -> list[PointSource]:
+    write_awp_source(tmp_path / "s.bin", source)
+    points, steps, _ = source.rates.shape
+    table = {"kind": "awp", "file": "s.bin", "points": points, "steps": steps, "step": step}
+    return build({**table, "format": "binary"}, folder=tmp_path, **more)
+
+
+def test_awp_rates_act_step_by_step(tmp_path: Path) -> None:
+    """With the file's own step, stress update n gets sample n, as in AWP."""
+    rates = (1e15 * rng.normal(size=(3, 9, 6))).astype(np.float32)
+    rates[1, :, 3:] = 0
+    awp = AwpSource(rng.integers(1, 50, (3, 3)), rates)
+    sources = build_awp(tmp_path, awp, STEP, spacing=(100.0, 100.0, 50.0))
+    assert len(sources) == 6 + 3 + 6
+    t = (np.arange(9) + 0.5) * STEP
+    acted = np.zeros((3, 9, 6))
+    places = [((i - 0.5) * 100, (j - 0.5) * 100, (k - 0.5) * 50) for i, j, k in awp.points]
+    for source in sources:
+        acted[places.index(source.position)] += at(source, t)[:, None] * source.moment
+    xx, yy, zz, xz, yz, xy = np.moveaxis(rates, -1, 0)
+    expected = np.stack([xx, yy, zz, xy, -xz, -yz], axis=-1)
+    np.testing.assert_allclose(acted, expected, rtol=1e-5, atol=1e9)
+    np.testing.assert_allclose(
+        net_moment(sources), STEP * expected.sum(axis=(0, 1)), rtol=1e-4, atol=1e9
+    )
+
+
+def test_an_awp_source_needs_the_spacing(tmp_path: Path) -> None:
+    awp = AwpSource(np.ones((1, 3), int), np.ones((1, 2, 6), np.float32))
+    with pytest.raises(InputError, match="spacing is needed"):
+        build_awp(tmp_path, awp, STEP)

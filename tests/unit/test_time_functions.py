@@ -1,0 +1,180 @@
+"""Time functions against quadrature, closed forms and their own definitions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.special import erfinv
+
+from groundswell.errors import InputError
+from groundswell.solvers.earthquake.time_functions import KINDS, TimeFunction, time_function
+
+rng = np.random.default_rng(1970)
+
+PARAMETERS = {
+    "brune": {"rise": 0.1},
+    "gaussian": {"sigma": 0.06},
+    "ricker": {"frequency": 2.5},
+    "cosine": {"rise": 0.7},
+    "triangle": {"rise": 0.3},
+}
+ALL = pytest.mark.parametrize("kind", PARAMETERS)
+
+
+def make(kind: str, **more: object) -> TimeFunction:
+    return time_function(kind, **PARAMETERS[kind], **more)
+
+
+def integrate(function: TimeFunction, end: float) -> float:
+    middle = (function.onset + function.duration) / 2
+    return quad(function, 0, end, points=[middle], limit=500, epsabs=1e-12)[0]
+
+
+@ALL
+def test_the_moment_rate_integrates_to_the_stated_share(kind: str) -> None:
+    function = make(kind, onset=rng.uniform(0, 1))
+    assert integrate(function, function.duration) == pytest.approx(function.integral, abs=2e-6)
+    assert function.integral == (0.0 if kind == "ricker" else 1.0)
+
+
+@ALL
+def test_the_amplitude_peaks_at_one(kind: str) -> None:
+    t = np.linspace(0, make(kind).duration, 200_001)
+    assert make(kind).amplitude(t).max() == pytest.approx(1.0, abs=1e-7)
+
+
+@ALL
+def test_nothing_happens_before_the_onset_and_little_after_the_duration(kind: str) -> None:
+    early, late = make(kind), make(kind, onset=0.4)
+    t = np.linspace(-1, 5, 6001)
+    np.testing.assert_allclose(late(t), early(t - 0.4), atol=1e-10)
+    assert not late(t[t < 0.4]).any()
+    assert late.duration == pytest.approx(early.duration + 0.4)
+    assert not late(t[t > late.duration]).any()
+    # What is cut off, at either end, is below single precision of the peak.
+    ends = early.amplitude([0.0, early.duration])
+    assert np.abs(ends).max() < 2e-6
+
+
+def test_brune_is_the_published_pulse() -> None:
+    t = rng.uniform(0, 1.5, 50)
+    np.testing.assert_allclose(make("brune")(t), t / 0.1**2 * np.exp(-t / 0.1), rtol=1e-12)
+
+
+def test_gaussian_is_a_normal_density_six_sigma_late() -> None:
+    t = rng.uniform(0, 0.7, 50)
+    density = np.exp(-((t - 0.36) ** 2) / (2 * 0.06**2)) / np.sqrt(2 * np.pi * 0.06**2)
+    np.testing.assert_allclose(make("gaussian")(t), density, rtol=1e-12)
+
+
+def test_ricker_releases_the_moment_once_and_takes_it_back() -> None:
+    function = make("ricker")
+    released = [integrate(function, end) for end in np.linspace(0, function.duration, 400)]
+    assert np.abs(released).max() == pytest.approx(1.0, abs=1e-3)
+    assert released[-1] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_ricker_spectrum_peaks_at_its_frequency() -> None:
+    step, count = 1e-3, 2**16
+    spectrum = np.abs(np.fft.rfft(make("ricker")(step * np.arange(count))))
+    assert np.fft.rfftfreq(count, step)[spectrum.argmax()] == pytest.approx(2.5, abs=0.02)
+
+
+def test_pulses_at_known_times() -> None:
+    np.testing.assert_allclose(make("cosine")([0, 0.175, 0.35, 0.7]) * 0.7, [0, 1, 2, 0], atol=1e-9)
+    np.testing.assert_allclose(
+        make("triangle")([0, 0.075, 0.15, 0.3]) * 0.3, [0, 1, 2, 0], atol=1e-9
+    )
+
+
+def test_corner_of_a_gaussian_and_of_brune() -> None:
+    """Energies exp(-w^2 sigma^2), and 1 / (1 + w^2 T^2)^2 whose integral is known."""
+    assert make("gaussian").corner == pytest.approx(erfinv(0.99) / (2 * np.pi * 0.06), rel=0.01)
+    x = brentq(lambda x: x / (1 + x**2) + np.arctan(x) - 0.99 * np.pi / 2, 0.1, 10)
+    assert make("brune").corner == pytest.approx(x / (2 * np.pi * 0.1), rel=0.01)
+
+
+@ALL
+def test_corner_scales_with_the_inverse_of_time(kind: str) -> None:
+    name, value = next(iter(PARAMETERS[kind].items()))
+    slower = value / 3 if name == "frequency" else value * 3
+    assert time_function(kind, **{name: slower}).corner == pytest.approx(make(kind).corner / 3)
+
+
+def test_shapes_of_any_rank() -> None:
+    t = rng.random((3, 4))
+    assert make("brune")(t).shape == (3, 4)
+    assert make("brune")(0.1).shape == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "message"),
+    [
+        ("burne", {"rise": 1.0}, "allowed: brune, gaussian"),
+        ("brune", {}, "rise"),
+        ("brune", {"rise": 0.0}, "must be positive"),
+        ("brune", {"rise": float("nan")}, "must be positive"),
+        ("brune", {"rise": "fast"}, "brune"),
+        ("brune", {"rise": 1.0, "sigma": 1.0}, "no parameter 'sigma'"),
+        ("brune", {"rise": 1.0, "onset": -1.0}, "onset = -1.0 s"),
+        ("gaussian", {"sigma": 0.1, "delay": 0.3}, "at least 4 sigma"),
+        ("ricker", {"frequency": 2.0, "delay": 0.1}, "at least 1 / frequency"),
+        ("table", {"file": "/nowhere/table.txt"}, "cannot read"),
+    ],
+)
+def test_bad_parameters_are_refused(kind: str, parameters: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        time_function(kind, **parameters)
+
+
+def test_every_kind_has_an_example() -> None:
+    assert set(KINDS) == {*PARAMETERS, "table"}
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def write(path: Path, text: str) -> str:
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_table_is_used_as_given(tmp_path: Path) -> None:
+    file = write(tmp_path / "t.txt", "# t value\n0.5 0\n1.0 4  # peak\n\n2.0 0\n")
+    function = time_function("table", file=file, onset=1.0)
+    t = [1.4, 1.5, 1.75, 2.0, 2.5, 3.0, 3.1]
+    np.testing.assert_allclose(function(t), [0, 0, 2, 4, 2, 0, 0])
+    np.testing.assert_allclose(function.amplitude(t), function(t))
+    assert function.duration == 3.0
+    assert function.integral == pytest.approx(3.0)
+
+
+def test_the_corner_of_a_table_is_that_of_its_curve(tmp_path: Path) -> None:
+    brune = make("brune")
+    t = np.linspace(0, brune.support, 3000)
+    np.savetxt(tmp_path / "t.txt", np.stack([t, brune(t)], axis=1))
+    table = time_function("table", file=tmp_path / "t.txt")
+    assert table.corner == pytest.approx(brune.corner, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "two rows or more"),
+        ("0 1\n", "two rows or more"),
+        ("0 1\n1 x\n", "line 2: 'x'"),
+        ("0 1\n1 2 3\n", "line 2: expected two numbers"),
+        ("0\n1 2\n3\n", "line 1: expected two numbers"),
+        ("0 1\n1 nan\n", "line 2: 'nan'"),
+        ("1 1\n0 1\n", "increase"),
+        ("-1 1\n0 1\n", "from 0 or later"),
+        ("0 0\n1 0\n", "all values are zero"),
+    ],
+)
+def test_bad_tables_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        time_function("table", file=write(tmp_path / "t.txt", text))
