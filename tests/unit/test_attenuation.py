@@ -108,7 +108,7 @@ def test_random_requests_are_met_by_passive_cells() -> None:
     for _ in range(6):
         lowest, exponent = 10 ** rng.uniform(-2, 1), rng.uniform(0, 1)
         band = (lowest, lowest * 10 ** rng.uniform(0.3, 3))
-        transition, minimum_q = lowest * 10 ** rng.uniform(-1, 3), rng.uniform(8, 40)
+        transition, minimum_q = lowest * 10 ** rng.uniform(-3, 3), rng.uniform(8, 40)
         relaxation = fit("power-law", exponent, transition, band, minimum_q)
         w = relaxation.weights(np.append(np.linspace(0, 1 / minimum_q, 300), 1e-9))
         assert w.min() >= 0 and w.max() < 0.96

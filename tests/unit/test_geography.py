@@ -95,6 +95,7 @@ def test_arrays_keep_their_shape() -> None:
     longitude, latitude = frame.to_lonlat(x, y)
     assert longitude.shape == latitude.shape == (4, 5)
     assert frame.to_grid(longitude, latitude)[0] == pytest.approx(x, abs=1e-3)
+    assert frame.to_grid(13.4, [42.3, 42.4])[1].shape == (2,)
     row, column = x[:1], y[:, :1]
     assert frame.to_lonlat(row, column)[1] == pytest.approx(latitude, abs=1e-12)
 

@@ -36,6 +36,7 @@ from groundswell.solvers.earthquake.media_sampled import (
     ArrayMedium,
     AwpMedium,
     NetcdfMedium,
+    _ModelFile,
     brocher_density,
 )
 
@@ -61,7 +62,7 @@ def sample(layers, depth, linear):
     """Properties at each depth: layers painted from the top down, or piecewise linear."""
     names = [n for n in ("vp", "vs", "rho", "qp", "qs") if getattr(layers[0], n) is not None]
     if linear:
-        tops = np.array([layer.top for layer in layers])
+        tops = np.array([layer.top for layer in layers], float)
         tops[:-1] -= 1e-9 * (np.diff(tops) == 0)  # a jump
         rows = {n: [getattr(layer, n) for layer in layers] for n in names}
         return {n: np.interp(depth, tops, row) for n, row in rows.items()}
@@ -83,13 +84,13 @@ def brute_average(layers, top, bottom, linear=False, n=400):
 
 
 @st.composite
-def tables(draw, contrast=20, step=0.25):
+def tables(draw, contrast=20, step=0.25, ratio=1.5):
     """Layers from the surface down, lambda > 0, with tops on multiples of `step` metres."""
     tops = draw(st.lists(st.integers(1, int(499 / step)), max_size=5, unique=True))
     layers = []
     for top in [0, *sorted(tops)]:
         vs = draw(st.floats(200, 200 * contrast))
-        vp = vs * draw(st.floats(1.5, 4))
+        vp = vs * draw(st.floats(ratio, 4))
         rho, qp, qs = (draw(st.floats(low, contrast * low)) for low in (500, 20, 10))
         layers.append(Layer(top * step, vp, vs, rho, qp, qs))
     return layers
@@ -108,14 +109,13 @@ def test_cells_hold_the_average_of_the_layers_in_them(layers, k):
 
 
 @settings(max_examples=10, deadline=None)
-@given(tables(contrast=4, step=25), st.integers(0, 4))
+@given(tables(contrast=4, step=25, ratio=2), st.integers(0, 4))
 def test_linear_profiles_are_averaged_too(layers, k):
     layers = [*layers, replace(layers[-1], vp=layers[-1].vp * 1.3)]  # a jump at the last depth
     found = layered(*layers, interpolation="linear").plane(k)
     brute = brute_average(layers, 100 * k, 100 * (k + 1), linear=True, n=20_000)
-    # Rows of the table lie 5000 of the oracle's slices apart: its error is of order (1/5000)^2.
     for name, value in brute.items():
-        assert_allclose(only(getattr(found, name)), value, rtol=1e-6, err_msg=name)
+        assert_allclose(only(getattr(found, name)), value, rtol=1e-5, err_msg=name)
 
 
 @settings(max_examples=50, deadline=None)
@@ -162,10 +162,9 @@ def test_cells_inside_one_layer_hold_it_to_the_bit():
 
 
 def test_an_interface_that_misses_a_face_by_rounding_leaves_no_sliver():
-    h = 0.1
-    medium = layered(Layer(0.0, **SEA), Layer(0.3, **ROCK), spacing=(h, h, h))
-    assert 3 * h != 0.3
-    assert [only(medium.plane(k).vs) for k in range(5)] == [0, 0, 0, ROCK["vs"], ROCK["vs"]]
+    for error in (-1e-12, 1e-12):
+        medium = layered(Layer(0.0, **SEA), Layer(300 * (1 + error), **ROCK))
+        assert [only(medium.plane(k).vs) for k in range(5)] == [0, 0, 0, ROCK["vs"], ROCK["vs"]]
 
 
 def test_a_cell_with_some_water_is_a_fluid():
@@ -313,6 +312,7 @@ def test_a_survey_finds_the_extremes_of_the_whole_model():
     wet[0, 1:, 2:] = True
     arrays["vs"][wet], arrays["qs"][wet] = 0, np.pi
     arrays["vp"][0, 1, 2] = 299.0
+    arrays["vs"][3, 2, 1] = arrays["vs"][4, 0, 0] = 299.5
     found = survey(ArrayMedium(SPACING, **arrays))
     dry = {name: np.where(wet, np.nan, values) for name, values in arrays.items()}
     for name in ("vp", "rho", "qp"):
@@ -324,9 +324,8 @@ def test_a_survey_finds_the_extremes_of_the_whole_model():
     assert found.vp_vs_max == np.nanmax(dry["vp"] / dry["vs"])
     assert found.fluid_cells == wet.sum() == 4
     assert found.speed_min == 299.0
-    k, j, i = np.unravel_index(np.nanargmin(dry["vs"]), dry["vs"].shape)
-    assert found.vs_min_cell == (i, j, k)
-    assert found.vs_min_depth == (k + 0.5) * 100
+    assert found.vs_min_cell == (1, 2, 3)
+    assert found.vs_min_depth == 350.0
     assert found.floored == {}
 
 
@@ -543,6 +542,14 @@ def test_axes_may_run_backwards_and_rows_be_asked_for_in_any_order(tmp_path, mod
     assert_interpolates(medium, model)
 
 
+def test_a_pass_downwards_reads_each_slab_once(tmp_path, model, monkeypatch):
+    medium = NetcdfMedium(save(tmp_path, model), CELLS, SPACING)
+    reads, read = [], _ModelFile.read
+    monkeypatch.setattr(_ModelFile, "read", lambda *a: reads.append(a[1:3]) or read(*a))
+    survey(medium)
+    assert len(reads) == len(set(reads)) <= 3 * model.sizes["depth"]
+
+
 def test_models_in_the_classic_format_are_read(tmp_path, model):
     path = save(tmp_path, model, engine="scipy")
     assert_interpolates(NetcdfMedium(path, CELLS, SPACING), model)
@@ -735,6 +742,7 @@ def test_the_case_chooses_the_medium(tmp_path, model, mesh):
         AwpMedium: SimpleNamespace(
             kind="awp", file=mesh[0] / "8.bin", cells=list(CELLS), variables=8
         ),
+        ArrayMedium: SimpleNamespace(kind="arrays", **mesh[1]),
     }
     for kind, case in asked.items():
         medium = build_medium(case, CELLS, SPACING, None)
@@ -757,5 +765,8 @@ def test_the_case_must_make_sense():
         build_medium(SimpleNamespace(kind="jelly"), CELLS, SPACING)
     with pytest.raises(InputError, match="either layers or file, and not both"):
         build_medium(SimpleNamespace(kind="layered", layers=None), CELLS, SPACING)
+    arrays = SimpleNamespace(kind="arrays", **random_arrays(8))
+    with pytest.raises(InputError, match=r"have \[4, 3, 5\] cells .* region \[4, 3, 6\]"):
+        build_medium(arrays, (4, 3, 6), SPACING)
     with pytest.raises(InputError, match="has no vs"):
         build_medium(SimpleNamespace(kind="homogeneous", vp=1.0, rho=1.0), CELLS, SPACING)

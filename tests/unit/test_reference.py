@@ -23,13 +23,16 @@ def rng():
     return np.random.default_rng(20240611)
 
 
+def error(actual, expected):
+    """Largest difference as a share of the largest value: these motions are tiny numbers."""
+    return np.abs(actual - expected).max() / np.abs(expected).max()
+
+
 def stencil(function, point, axis, h):
     """Fourth-order central difference of `function`(point) along `axis`."""
     e = h * np.eye(3)[axis]
-    near, far = (
-        function(point + e) - function(point - e),
-        function(point + 2 * e) - function(point - 2 * e),
-    )
+    near = function(point + e) - function(point - e)
+    far = function(point + 2 * e) - function(point - 2 * e)
     return (8.0 * near - far) / (12.0 * h)
 
 
@@ -116,7 +119,7 @@ def test_force_solution_satisfies_the_equation_of_motion(rng):
         fullspace.force_velocity(ROCK, force, receiver, t + s * dt, SHAPE) for s in (1, -1)
     )
     inertia = ROCK.rho * (late - early) / (2 * dt)
-    assert np.abs(divergence - inertia).max() < 2e-3 * np.abs(inertia).max()
+    assert error(divergence, inertia) < 2e-3
 
 
 def test_force_solution_at_rest_is_kelvins(rng):
@@ -126,7 +129,7 @@ def test_force_solution_at_rest_is_kelvins(rng):
     nu = (ROCK.vp**2 - 2 * ROCK.vs**2) / (2 * (ROCK.vp**2 - ROCK.vs**2))
     kelvin = ((3 - 4 * nu) * force + x * (x @ force) / r**2) / (16 * np.pi * mu * (1 - nu) * r)
     u = fullspace.force_displacement(ROCK, force, x, [20.0], SHAPE.integral())[:, 0]
-    assert np.allclose(u, kelvin, rtol=1e-7)
+    assert error(u, kelvin) < 1e-7
 
 
 @pytest.mark.parametrize("order", [0, 1])
@@ -144,7 +147,7 @@ def test_moment_solution_is_the_gradient_of_the_force_solution(rng, order):
 
         expected -= m[p, q] * stencil(green, x, q, 2.0)
     u = by_moment(ROCK, m, x, t, SHAPE)
-    assert np.abs(u - expected).max() < 1e-7 * np.abs(u).max()
+    assert error(u, expected) < 1e-7
 
 
 def test_double_couple_matches_spherical_form(rng):
@@ -171,7 +174,7 @@ def test_double_couple_matches_spherical_form(rng):
     got = fullspace.moment_displacement(
         ROCK, [0, 0, 0, 0, 1.0, 0], r * np.array(er), [t], Pulse.brune(T)
     )
-    assert np.allclose(got[:, 0], u / (4 * np.pi * ROCK.rho), rtol=1e-7)
+    assert error(got[:, 0], u / (4 * np.pi * ROCK.rho)) < 1e-7
 
 
 def test_full_space_does_not_care_about_handedness(rng):
@@ -180,7 +183,7 @@ def test_full_space_does_not_care_about_handedness(rng):
     t = np.linspace(0.0, 3.0, 50)
     u = fullspace.moment_velocity(ROCK, m, x, t, SHAPE)
     mirrored = fullspace.moment_velocity(ROCK, m * [1, 1, 1, 1, -1, -1], flip * x, t, SHAPE)
-    assert np.allclose(mirrored, flip[:, None] * u)
+    assert error(mirrored, flip[:, None] * u) < 1e-12
 
 
 def test_full_space_refuses_bad_input():
@@ -244,13 +247,8 @@ def test_lamb_convolution_matches_adaptive_quadrature():
             return 2 * w * unit * step_response(np.array([tau]))[0] * SHAPE(t - tau * unit, 1)
 
         for i, response in enumerate((lamb.radial_step_response, lamb.vertical_step_response)):
-            total = sum(
-                quad(integrand, 0.0, 0.75, args=(s, response), limit=200, epsabs=1e-8)[0]
-                for s in (1, -1)
-            )
-            assert got[i] == pytest.approx(
-                total / (2 * np.pi * GROUND.mu * r), abs=2e-6 / GROUND.mu / r
-            )
+            sides = [quad(integrand, 0.0, 0.75, (s, response), limit=200)[0] for s in (1, -1)]
+            assert error(got[i], sum(sides) / (2 * np.pi * GROUND.mu * r)) < 1e-6
 
 
 def test_lamb_velocity_is_the_derivative_and_starts_at_the_p_arrival():
@@ -258,7 +256,7 @@ def test_lamb_velocity_is_the_derivative_and_starts_at_the_p_arrival():
     t = np.linspace(2.0, 7.5, 23)
     u = [lamb.lamb_displacement(GROUND, SHAPE, r, t + k * h) for k in (-2, -1, 1, 2)]
     v = lamb.lamb_velocity(GROUND, SHAPE, r, t)
-    assert np.abs(v - (u[0] - 8 * u[1] + 8 * u[2] - u[3]) / (12 * h)).max() < 1e-6 * np.abs(v).max()
+    assert error((u[0] - 8 * u[1] + 8 * u[2] - u[3]) / (12 * h), v) < 1e-6
     first = SHAPE.start + r / GROUND.vp
     assert np.all(v[:, t < first] == 0.0) and np.all(v[:, t > first + 0.5] != 0.0)
 
@@ -268,9 +266,9 @@ def test_lamb_scales_with_distance_speed_and_stiffness():
     u = lamb.lamb_displacement(GROUND, SHAPE, 5000.0, t)
     far = lamb.lamb_displacement(GROUND, Pulse.gaussian(0.3, 2.1), 15000.0, 3.0 * t) * 3.0
     # Three times the distance and duration: a Gaussian of unit area is three times weaker.
-    assert np.allclose(3.0 * far, u, atol=1e-9 * np.abs(u).max())
+    assert error(3.0 * far, u) < 1e-9
     dense = lamb.PoissonHalfSpace(vs=1000.0, rho=5000.0)
-    assert np.allclose(2.5 * lamb.lamb_displacement(dense, SHAPE, 5000.0, t), u)
+    assert error(2.5 * lamb.lamb_displacement(dense, SHAPE, 5000.0, t), u) < 1e-12
 
 
 def test_lamb_refuses_bad_input():
@@ -280,6 +278,8 @@ def test_lamb_refuses_bad_input():
         lamb.lamb_displacement(GROUND, SHAPE, 0.0, [1.0])
     with pytest.raises(InputError, match="order 1 jumps"):
         lamb.lamb_velocity(GROUND, Pulse.brune(0.1), 1000.0, [1.0])
+    with pytest.raises(InputError, match="degree 1 have kinks"):
+        lamb.lamb_displacement(GROUND, Pulse.from_samples([0.0, 1.0, 0.0], 1.0), 1000.0, [1.0])
 
 
 # Layer over half-space

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
@@ -39,6 +39,7 @@ def refusal(kind: Any, value: Any) -> str:
     return str(caught.value.errors()[0]["msg"])
 
 
+@settings(deadline=None)  # the first call loads the table of units
 @given(st.sampled_from(PAIRS), st.floats(-1e12, 1e12), st.sampled_from(["", " ", "  "]))
 def test_text_is_converted_to_si(pair: Any, number: float, gap: str) -> None:
     kind, unit, factor = pair

@@ -26,6 +26,7 @@ _SENTENCES = {
     "int_type": "must be a whole number, without quotes",
     "bool_type": "must be true or false, without quotes",
     "string_type": "must be text in quotes",
+    "string_unicode": "must be text in Unicode",
     "list_type": "must be a list, [ ... ]",
     "tuple_type": "must be a list, [ ... ]",
     "model_type": "must be a table: a [section], or {{ key = value, ... }}",

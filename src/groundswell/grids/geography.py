@@ -147,8 +147,8 @@ def _centred(projection: str, centre: Pair) -> str:
 def _project(projection: str, longitude: ArrayLike, latitude: ArrayLike) -> tuple[Any, Any]:
     """Easting and northing in m."""
     transformer, metre = _transformer(projection)
-    position = transformer.transform(np.asarray(longitude, float), np.asarray(latitude, float))
-    east, north = _within_reach(projection, position)
+    position = np.broadcast_arrays(np.asarray(longitude, float), np.asarray(latitude, float))
+    east, north = _within_reach(projection, transformer.transform(*position))
     return east * metre, north * metre
 
 

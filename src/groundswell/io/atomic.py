@@ -19,7 +19,7 @@ _MISPLACED = {errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG}
 
 @contextmanager
 def whole(path: str | Path, size: int = 0) -> Iterator[Path]:
-    """Write to the yielded temporary sibling; it takes the name `path` once the block has ended well.
+    """Write to the yielded temporary sibling; it is renamed to `path` when the block ends well.
 
     The data are on the disk before the rename, so not even a power cut leaves half a file under
     the final name. After a failure neither the temporary file nor a new `path` exists, and an
@@ -42,7 +42,7 @@ def whole(path: str | Path, size: int = 0) -> Iterator[Path]:
                 reserve(part, 0, size)
             yield part
             sync(part)
-            os.replace(part, path)
+            part.replace(path)
             sync(path.parent)
         except BaseException:
             # The first failure is the one to report.

@@ -86,7 +86,7 @@ class GrowingFile:
         self.close()
         with disk_errors(self.path):
             sync(self.part)
-            os.replace(self.part, self.path)
+            self.part.replace(self.path)
             sync(self.path.parent)
         return self.path
 
@@ -132,7 +132,7 @@ class GrowingFile:
         self._create(self.part)
 
     def _take_up(self) -> None:
-        """Find the file of the earlier run: unfinished as a rule, finished if the run is prolonged."""
+        """Find the earlier run's file: unfinished as a rule, finished if that run is prolonged."""
         if self.part.exists():
             return
         if not self.path.exists():
@@ -140,7 +140,7 @@ class GrowingFile:
                 f"neither {self.part} nor {self.path} exists, so the run cannot be continued from "
                 f"its checkpoint; start it again from the beginning"
             )
-        os.replace(self.path, self.part)
+        self.path.replace(self.part)
 
     def _open(self) -> Any:
         import h5py

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from groundswell.errors import InputError
 from groundswell.io.atomic import whole
@@ -118,7 +118,7 @@ class SurfaceWriter(GrowingFile):
         resume: int | None = None,
         longitude: ArrayLike | None = None,
         latitude: ArrayLike | None = None,
-        dtype: str = "float32",
+        dtype: DTypeLike = "float32",
     ) -> None:
         self._interval = finite_positive("sampling interval", interval)
         self._start_time = start
@@ -209,7 +209,11 @@ def _places(
 
 
 def _axis(name: str, values: ArrayLike) -> Variable:
-    attrs = {"units": "m", "axis": name.upper(), "long_name": f"distance along the grid's {name} axis"}
+    attrs = {
+        "units": "m",
+        "axis": name.upper(),
+        "long_name": f"distance along the grid's {name} axis",
+    }
     return Variable((name,), np.asarray(values, np.float64), attrs=attrs)
 
 

@@ -46,7 +46,7 @@ def lay_out(
     attrs: Mapping[str, Any],
 ) -> None:
     """Write a NetCDF-4 file with its fixed variables filled; a dimension of None can grow."""
-    import h5netcdf
+    import h5netcdf  # type: ignore[import-untyped]
 
     with h5netcdf.File(path, "w", locking=False) as file:
         file.dimensions = dict(dimensions)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from groundswell.errors import InputError
 from groundswell.io.atomic import whole
@@ -79,11 +79,12 @@ class SeismogramWriter(GrowingFile):
         path: str | Path,
         stations: Sequence[Station],
         components: Sequence[str] = COMPONENTS,
-        interval: float = 0.01,
+        *,
+        interval: float,
         start: float = 0.0,
         attrs: Mapping[str, Any] | None = None,
         resume: int | None = None,
-        dtype: str = "float32",
+        dtype: DTypeLike = "float32",
     ) -> None:
         self._interval = finite_positive("sampling interval", interval)
         self._start_time = start
@@ -188,7 +189,7 @@ def to_obspy(array: xarray.DataArray) -> obspy.Stream:
     """Make an ObsPy stream of what `read_seismograms` returned, one trace a component, m/s.
 
     Channels follow the SEED naming: band code by sampling rate, instrument H, orientation E, N, Z.
-    Traces start at their first time after the attribute `origin_time` (1970-01-01 if there is none).
+    Times count from the attribute `origin_time`, 1970-01-01 if there is none.
 
     Raises:
         InputError: ObsPy is not installed, a name is too long for SEED, or there are no samples.

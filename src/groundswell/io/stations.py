@@ -19,8 +19,10 @@ _CODE = re.compile(r"[A-Za-z0-9_-]{1,32}")
 
 @dataclass(frozen=True)
 class Station:
-    """A receiver by its codes; its place by longitude and latitude (degrees) or by x and y (m), and
-    its depth (m)."""
+    """A receiver by its codes and its place.
+
+    The place is longitude and latitude (degrees) or x and y (m), and a depth (m).
+    """
 
     network: str
     station: str

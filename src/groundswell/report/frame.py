@@ -39,9 +39,13 @@ class Frame:
     @classmethod
     def of(cls, dataset: xarray.Dataset) -> Self:
         """The frame of a shaking map or of surface time series."""
-        degrees = [dataset[n].values if n in dataset else None for n in ("longitude", "latitude")]
-        azimuth = float(dataset.attrs.get("azimuth", 0.0))
-        return cls(dataset["x"].values, dataset["y"].values, *degrees, azimuth)
+        return cls(
+            dataset["x"].values,
+            dataset["y"].values,
+            dataset["longitude"].values if "longitude" in dataset else None,
+            dataset["latitude"].values if "latitude" in dataset else None,
+            float(dataset.attrs.get("azimuth", 0.0)),
+        )
 
     @property
     def upward(self) -> float:
@@ -78,7 +82,9 @@ class Frame:
             return x / 1e3, y / 1e3
         points = np.column_stack([y, x])
         u, v = (
-            RegularGridInterpolator((self.y, self.x), c, bounds_error=False, fill_value=None)(points)
+            RegularGridInterpolator((self.y, self.x), c, bounds_error=False, fill_value=None)(
+                points
+            )
             for c in self.mesh
         )
         return u, v
@@ -115,6 +121,7 @@ class Frame:
             sep=3,
             color=INK,
         )
+        bar.set_in_layout(False)  # it stands in the headline's room
         axes.add_artist(bar)
 
     def north_arrow(self, axes: Axes) -> list[Artist]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.errors import InputError
 from groundswell.io.seismograms import read_seismograms
 from groundswell.report.style import INK, QUIET, headline, picture, speed_unit, title_of
 
@@ -35,11 +36,13 @@ def record_section(results: str | Path) -> Path:
     """
     results = Path(results)
     array = read_seismograms(results / "seismograms.h5")
+    if not array.sizes["time"]:
+        raise InputError(f"{results / 'seismograms.h5'} holds no samples; let the run come further")
     distance = _epicentral_distance(array)
     shown = _spread(np.argsort(distance, kind="stable"), _MOST_STATIONS)
     sentence = _sentence(len(shown), array.sizes["station"])
     array, distance = array[shown], distance[shown]
-    unit, unit_name = speed_unit(float(np.abs(array).max()) if array.size else 0.0)
+    unit, unit_name = speed_unit(float(np.abs(array).max()))
     path = results / "seismograms.png"
     with picture(path, height=1.1 + _ROW_HEIGHT * len(shown)) as figure:
         panels = figure.subplots(1, array.sizes["component"], sharey=True, squeeze=False)[0]
@@ -71,12 +74,12 @@ def _sentence(shown: int, count: int) -> str:
 
 def _draw_component(axes: Axes, array: xarray.DataArray, component: str, unit: float) -> None:
     time = array["time"].values
-    scales = np.abs(array).max(("component", "time")).values
+    scales = np.abs(array.values).max(axis=(1, 2))
     for row, trace in enumerate(array.sel(component=component).values):
         axes.axhline(row, color=QUIET, linewidth=0.4, alpha=0.5)
-        swing = _REACH * trace / scales[row] if scales[row] > 0 else np.zeros_like(trace)
+        swing = _REACH * trace / (scales[row] or 1)
         axes.plot(time, row - swing, color=INK, linewidth=0.7)
-        peak = np.abs(trace).max(initial=0.0) / unit
+        peak = np.abs(trace).max() / unit
         axes.annotate(
             f"{peak:.3g}",
             (1, row),

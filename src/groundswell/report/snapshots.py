@@ -12,7 +12,7 @@ from groundswell.errors import InputError
 from groundswell.io.maps import open_surface
 from groundswell.report.frame import Frame
 from groundswell.report.source import draw_source
-from groundswell.report.style import WIDTH, colour_bar, headline, picture, speed_unit, title_of
+from groundswell.report.style import WIDTH, headline, picture, speed_unit, title_of
 
 if TYPE_CHECKING:
     import xarray
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _COLUMNS, _ROWS = 3, 2
 _MOST_CELLS = 500  # along an axis of a panel; more would not show
 _LOOKS = 48  # times at which the strength of the motion is looked up
-_QUIET_SHARE = 0.1  # of the strongest motion; less is not worth a panel
+_QUIET_SHARE = 0.15  # of the strongest motion; less is not worth a panel
 
 
 def snapshots(results: str | Path) -> Path:
@@ -69,14 +69,14 @@ def _telling_times(velocity: xarray.DataArray) -> NDArray[np.intp]:
     """Indices of six times spread evenly from the first to the last with much motion."""
     count = velocity.sizes["time"]
     looked_at = np.unique(np.linspace(0, count - 1, _LOOKS).round().astype(np.intp))
-    strength = np.array([float(np.abs(velocity[i]).max()) for i in looked_at])
+    strength = np.array([float(velocity[i].std()) for i in looked_at])
     moving = looked_at[strength >= _QUIET_SHARE * strength.max()]
     last, first = moving[-1], max(moving[0] - 1, 0)
     return np.unique(np.linspace(first, last, _ROWS * _COLUMNS + 1).round().astype(np.intp)[1:])
 
 
 def _height(frame: Frame) -> float:
-    return float(0.9 + _ROWS * (0.27 * WIDTH * min(frame.slenderness, 2.0) + 0.1))
+    return float(0.6 + _ROWS * (0.27 * WIDTH * min(frame.slenderness, 2.0) + 0.1))
 
 
 def _draw_moment(

@@ -33,8 +33,9 @@ def draw_source(
     if ball := _beach_ball(axes, frame, attrs, (u, v), 70 * size):
         axes.add_collection(ball)
         return list(axes.plot(u, v, "o", markersize=37 * size, color="white", zorder=6))  # its halo
-    star = {"markersize": 20 * size, "color": ACCENT, "markeredgecolor": "white", "clip_on": False}
-    return list(axes.plot(u, v, "*", zorder=7, **star))
+    (star,) = axes.plot(u, v, "*", markersize=20 * size, color=ACCENT, clip_on=False, zorder=7)
+    star.set_markeredgecolor("white")
+    return [star]
 
 
 def turned(mechanism: ArrayLike, upward: float) -> list[float]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 DPI = 150
 WIDTH = 1600 / DPI  # inches
-_HEADLINE = 0.68  # inches
+_HEADLINE = 0.72  # inches at the top of a picture
 INK = "#1f2933"
 QUIET = "#6b7785"
 ACCENT = "#c8102e"
@@ -63,7 +63,7 @@ def picture(path: Path, height: float) -> Iterator[Figure]:
 def headline(axes: Axes, title: str, subtitle: str) -> None:
     """Write a bold title and a quieter line at the picture's top, flush with the axes' left."""
     bold = {"fontsize": 15, "fontweight": "bold"}
-    for text, below, style in ((title, 10, bold), (subtitle, 35, {"color": QUIET})):
+    for text, below, style in ((title, 10, bold), (subtitle, 34, {"color": QUIET})):
         line = axes.annotate(
             text,
             xy=(0, 1),
@@ -89,7 +89,8 @@ def colour_bar(axes: Axes, cells: ScalarMappable, label: str) -> None:
     bar.set_label(label)
     bar.outline.set_visible(False)
     if isinstance(cells.norm, LogNorm):
-        ticks = round_numbers(float(cells.norm.vmin), float(cells.norm.vmax) * (1 + 1e-9))
+        lowest, highest = cells.get_clim()
+        ticks = round_numbers(lowest, highest * (1 + 1e-9))
         bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks], minor=False)
         bar.minorticks_off()
 
@@ -97,7 +98,7 @@ def colour_bar(axes: Axes, cells: ScalarMappable, label: str) -> None:
 def speed_unit(largest: float) -> tuple[float, str]:
     """The unit in which a speed (m/s) reads best: how many m/s it is, and its name.
 
-    Centimetres a second, the unit of ground motion, as long as two digits before the point do.
+    Centimetres a second, the unit of ground motion, from 0.1 to 1000 of them.
     """
     if not largest > 0 or 1e-3 <= largest < 10:
         return 1e-2, "cm/s"

@@ -174,8 +174,11 @@ def fit(
 @lru_cache(maxsize=64)
 def _fit(exponent: float, transition: float, band: tuple[float, float], q: float) -> Relaxation:
     request = (exponent, transition, band, q)
-    misfit = _Misfit.sample(*request)
-    tau, coefficients = misfit.unpack(_minimise(misfit, _first_guess(*request[:3])))
+    gain = max(1.0, band[0] / transition) ** exponent  # a transition below the band scales Q0 only
+    corner = max(band[0], transition)
+    misfit = _Misfit.sample(exponent, corner, band, gain * q)
+    tau, coefficients = misfit.unpack(_minimise(misfit, _first_guess(exponent, corner, band)))
+    coefficients /= gain ** np.array([1, 2])
     order = _balanced_order(Relaxation(tau, coefficients, *request))
     tau, coefficients = tau[order], coefficients[order]
     tau.flags.writeable = coefficients.flags.writeable = False  # shared by everyone who asks
@@ -233,7 +236,8 @@ class _Misfit:
     def bounds(self) -> tuple[Array, Array]:
         """Relaxation frequencies within a decade of the band; weights in (0, LARGEST_WEIGHT]."""
         largest = LARGEST_WEIGHT * self.minimum_q
-        low = [-np.log(10 * self.omega[-1]), 1e-3, 1e-3]  # positive in single precision as well
+        least = 1e-3 / self.growth[-1]  # small, yet positive after rounding in single precision
+        low = [-np.log(10 * self.omega[-1]), least, least]
         high = [-np.log(self.omega[0] / 10), 2 * largest, largest]
         return np.repeat(low, MECHANISMS), np.repeat(high, MECHANISMS)
 

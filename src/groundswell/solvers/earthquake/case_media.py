@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -67,8 +68,8 @@ class Matter(Section):
 
     def faults(self) -> Iterator[Fault]:
         """Speeds without a positive bulk modulus; one quality factor without the other."""
-        if not 3 * self.vp**2 > 4 * self.vs**2:
-            least = (4 / 3) ** 0.5 * self.vs
+        least = math.sqrt(4 / 3) * self.vs
+        if not self.vp > least:
             yield ("vp",), f"must exceed sqrt(4/3) vs = {least:.6g} m/s (positive bulk modulus)"
         if (self.qp is None) != (self.qs is None):
             yield (), "give both qp and qs, or neither"

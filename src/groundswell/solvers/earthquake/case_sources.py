@@ -194,14 +194,11 @@ def _code(text: str) -> str:
     return text
 
 
-Code = Annotated[str, AfterValidator(_code)]
-
-
 class Receiver(Position):
     """A station, by its codes and its place."""
 
-    name: Annotated[Code, Field(min_length=1)]
-    network: Code = ""
+    name: Annotated[str, Field(min_length=1), AfterValidator(_code)]
+    network: Annotated[str, AfterValidator(_code)] = ""
     depth: Length = 0.0
 
     @property

@@ -347,9 +347,23 @@ def _build_awp(medium: Any, cells: Counts, spacing: Lengths, _: Any) -> Medium:
     )
 
 
+def _build_arrays(medium: Any, cells: Counts, spacing: Lengths, _: Any) -> Medium:
+    from groundswell.solvers.earthquake.media_sampled import ArrayMedium
+
+    arrays: dict[str, Any] = {name: getattr(medium, name, None) for name in PROPERTIES}
+    built = ArrayMedium(spacing, **arrays)
+    if built.cells != tuple(cells):
+        raise InputError(
+            f"medium: the arrays have {list(built.cells)} cells (nx, ny, nz) and the region "
+            f"{list(cells)}; give arrays of shape {tuple(cells)[::-1]}, or change the grid"
+        )
+    return built
+
+
 _BUILDERS = {
     "homogeneous": _build_homogeneous,
     "layered": _build_layered,
     "netcdf": _build_netcdf,
     "awp": _build_awp,
+    "arrays": _build_arrays,
 }

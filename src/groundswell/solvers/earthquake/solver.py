@@ -30,6 +30,9 @@ STRESSES = ("sxx", "syy", "szz", "sxy", "sxz", "syz")
 MEMORIES = ("rxx", "ryy", "rzz", "rxy", "rxz", "ryz")
 AXES = ("x", "y", "z")
 
+# Columns that a block of the CUDA twin owns, and planes that it marches; found by measurement.
+TILES: dict[str, Tile | None] = {"float32": Tile(32, 8, 128), "float64": Tile(32, 8, 128)}
+
 # Words that an update must at least move: each value it needs read once, each one it changes
 # written once. Velocity: 6 stresses, 3 velocities, density, and 3 velocities back. Stress: 3
 # velocities, 6 stresses, 2 moduli, 6 stresses back; with Q 6 memory variables both ways and 2 Q.
@@ -231,7 +234,9 @@ class Earthquake:
     # --- compilation ------------------------------------------------------------------------------
 
     def _source(self) -> Source:
-        return Source(KERNELS / "step.h", self._constants())
+        tile = TILES[self.setup.dtype]
+        twin = KERNELS / "step.cu" if tile else None
+        return Source(KERNELS / "step.h", self._constants(), twin, tile)
 
     def _constants(self) -> dict[str, Constant]:
         setup, grid = self.setup, self.setup.grid

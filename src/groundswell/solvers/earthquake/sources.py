@@ -23,6 +23,8 @@ from groundswell.solvers.earthquake.time_functions import TimeFunction, time_fun
 Array = NDArray[np.float64]
 Modulus = Callable[[Array, Array, Array], ArrayLike]  # Pa at positions (x, y, z) in m, arrays (n,)
 
+# A stress update is centred on the velocities' time n dt, a velocity update on the stresses' time.
+AT_VELOCITIES, AT_STRESSES = 0.0, 0.5
 _UNRESOLVED = 0.01  # largest error of a sampled history's integral, as a share of the moment
 
 
@@ -72,8 +74,8 @@ def build_sources(
     Args:
         case_sources: the `[[source]]` tables, with attributes named as in the case file.
         geography: places longitudes and latitudes; None when the case has none.
-        sample_step: the solver's time step (s). Analytic histories are sampled in its middle, where
-            stresses live.
+        sample_step: the solver's time step (s). Analytic histories are sampled when the update
+            that they enter needs them.
         duration: of the run (s), where analytic histories are cut.
         rigidity: mu at positions, for slip on points whose rupture file does not say.
         lame: lambda at positions, for rupture files whose faults open.
@@ -125,13 +127,13 @@ class _Site:
 
 def _moment_source(source: Any, site: _Site) -> Iterator[PointSource]:
     moment = _TENSORS[source.kind](source, site.azimuth)
-    start, samples = _sampled(_history(source, site), site, TimeFunction.__call__)
+    start, samples = _sampled(_history(source, site), site, TimeFunction.__call__, AT_VELOCITIES)
     yield PointSource(_position(source, site), moment, None, start, site.sample_step, samples)
 
 
 def _force_source(source: Any, site: _Site) -> Iterator[PointSource]:
     force = np.array(source.force, dtype=float)
-    start, samples = _sampled(_history(source, site), site, TimeFunction.amplitude)
+    start, samples = _sampled(_history(source, site), site, TimeFunction.amplitude, AT_STRESSES)
     yield PointSource(_position(source, site), None, force, start, site.sample_step, samples)
 
 
@@ -150,16 +152,19 @@ def _history(source: Any, site: _Site) -> TimeFunction:
 
 
 def _sampled(
-    function: TimeFunction, site: _Site, history: Callable[[TimeFunction, ArrayLike], Array]
+    function: TimeFunction,
+    site: _Site,
+    history: Callable[[TimeFunction, ArrayLike], Array],
+    offset: float,
 ) -> tuple[float, Array]:
-    """The time of the first sample, and samples in the middle of the solver's steps.
+    """The time of the first sample, and samples `offset` steps after the solver's steps.
 
     Refuses a source that the run is too short for, and one too short for the steps, whose moment
     would come out wrong.
     """
     step = site.sample_step
     first, last = int(function.onset / step), int(np.ceil(function.duration / step))
-    times = step * np.arange(first + 0.5, last + 1)
+    times = step * np.arange(first + offset, last + 1)
     if times[0] >= site.duration:
         raise InputError(
             f"a source starts at {function.onset:g} s, when the run of {site.duration:g} s is over;"
@@ -245,11 +250,11 @@ def _awp_sources(source: Any, site: _Site) -> Iterator[PointSource]:
     rates, unit = awp.moment_rates(), np.eye(6)
     for point, position in enumerate(awp.positions(site.spacing).tolist()):
         for component in np.flatnonzero(rates[point].any(axis=0)):
-            # AWP adds sample n with stress update n, half a step after velocity n.
+            # AWP adds sample n with its stress update n, which ends half a step after velocity n.
             yield from _from_rates(
                 position,
                 unit[component],
-                source.step / 2,
+                source.step,
                 source.step,
                 rates[point, :, component],
             )
@@ -273,7 +278,8 @@ def _from_rates(
     if scale == 0:
         return
     before, after = int(rates[0] != 0), int(rates[-1] != 0)
-    samples = np.pad(rates / scale, (before, after))
+    samples = np.zeros(before + rates.size + after)
+    samples[before : before + rates.size] = rates / scale
     x, y, z = position
     yield PointSource((x, y, z), moment * scale, None, start - before * step, step, samples)
 

@@ -63,7 +63,7 @@ def lamb_displacement(
     """Surface displacement (m), rows radial and vertical (down), shape (2, n), at `time` (n,) s.
 
     `force` is the downward force (N), continuous in time; `distance` (m) is the receiver's from it.
-    Raises InputError if the distance is not positive or the force jumps.
+    Raises InputError if the distance is not positive or the force jumps or has kinks.
     """
     return _convolve(space, force, distance, time, 1)
 
@@ -129,6 +129,11 @@ def _convolve(
     """Step response convolved with the force's derivative of `order`, at `time`."""
     if not distance > 0:
         raise InputError(f"distance {distance:g} m from the force: must be positive")
+    if force.degree < 3:
+        raise InputError(
+            f"force: pieces of degree {force.degree} have kinks that the quadrature cannot follow; "
+            f"make the pulse of smooth pieces, for instance Pulse.from_samples(..., degree=5)"
+        )
     times = np.asarray(time, dtype=float)
     unit = distance / space.vs
     motion = np.zeros((2, times.size))
@@ -157,6 +162,5 @@ def _graded_rule(a: float, b: float) -> tuple[Floats, Floats]:
     width = np.pi / _PANELS
     theta = (width * (np.arange(_PANELS)[:, None] + 0.5 * (1.0 + x))).ravel()
     half = 0.5 * (b - a)
-    return a + half * (1.0 - np.cos(theta)), np.tile(0.5 * width * w, _PANELS) * half * np.sin(
-        theta
-    )
+    weights = np.tile(0.5 * width * w, _PANELS) * half * np.sin(theta)
+    return a + half * (1.0 - np.cos(theta)), weights

@@ -45,6 +45,11 @@ class Pulse:
         """End of the last piece given by the user, s."""
         return float(self.polynomial.x[-2])
 
+    @property
+    def degree(self) -> int:
+        """Degree of the pieces."""
+        return int(self.polynomial.c.shape[0]) - 1
+
     def __call__(self, time: ArrayLike, order: int = 0) -> Floats:
         """The derivative of the given order (negative: repeated integral from `start`) at `time`.
 

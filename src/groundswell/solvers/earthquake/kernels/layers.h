@@ -53,6 +53,7 @@ template <class Body> inline void for_cells_by_layer(const Body& body) {
   PRAGMA(omp parallel for collapse(2) schedule(static))
   for (int k = 0; k < NZ; ++k)
     for (int j = 0; j < NY; ++j) {
+      const FlushTinyNumbers flush;
       const bool y = in_layer(j, NY, BEFORE_Y, AFTER_Y), z = in_layer(k, NZ, BEFORE_Z, AFTER_Z);
       if (y && z) sweep_rows<(LAYERS_Y > 0), (LAYERS_Z > 0)>(body, j, k);
       else if (y) sweep_rows<(LAYERS_Y > 0), false>(body, j, k);

@@ -1,6 +1,3 @@
-// Every kernel of the earthquake solver in one translation unit.
-#include "record.h"
-#include "sources.h"
-#include "stress.h"
-#include "surface.h"
-#include "velocity.h"
+// Every kernel of the earthquake solver.
+#include "kernels.h"
+#include "update.h"

@@ -43,79 +43,86 @@ INLINE real weight(const Mechanism& m, real inverse_q) {
 }
 
 // Moves a memory variable over a step; returns what it adds to the stress rate.
-INLINE real relax(real* RESTRICT memory, const Mechanism& m, real drive) {
-  const real past = *memory;
-  const real next = m.decay * past - REAL(0.5) * (REAL(1) - m.decay) * drive;
-  *memory = next;
-  return past + next;
+INLINE real relax(real& memory, const Mechanism& m, real drive) {
+  const real past = memory;
+  memory = m.decay * past - REAL(0.5) * (REAL(1) - m.decay) * drive;
+  return past + memory;
 }
 
-struct Stress {
+// The six components of a symmetric tensor at one point, and where they live.
+struct Tensor {
+  real xx, yy, zz, xy, xz, yz;
+};
+struct TensorField {
   real *xx, *yy, *zz, *xy, *xz, *yz;
 };
 
-// Everything at one point once its velocity gradient is known; c is its place in memory.
-INLINE void advance_stress(const Stress& s, const Stress& r, const VelocityGradient& d, index_t c,
-                           int k, real lam, real mu, real inverse_qp, real inverse_qs,
-                           const EdgeSums& edge_mu, const EdgeSums& edge_qs, const Mechanism& m,
-                           real keep) {
-  const real divergence = d.dx_vx + d.dy_vy + d.dz_vz;
-  const real exy = d.dy_vx + d.dx_vy, exz = d.dz_vx + d.dx_vz, eyz = d.dz_vy + d.dy_vz;
-  real rate_xx = lam * divergence + REAL(2) * mu * d.dx_vx;
-  real rate_yy = lam * divergence + REAL(2) * mu * d.dy_vy;
-  real rate_zz = lam * divergence + REAL(2) * mu * d.dz_vz;
-  real rate_xy = edge_mu.xy * exy, rate_xz = edge_mu.xz * exz, rate_yz = edge_mu.yz * eyz;
-#if ATTENUATION
-  const real bulk = (lam + REAL(2) * mu) * weight(m, inverse_qp) * divergence;
-  const real shear = REAL(2) * mu * weight(m, inverse_qs);
-  rate_xx += relax(r.xx + c, m, bulk - shear * (d.dy_vy + d.dz_vz));
-  rate_yy += relax(r.yy + c, m, bulk - shear * (d.dx_vx + d.dz_vz));
-  rate_zz += relax(r.zz + c, m, bulk - shear * (d.dx_vx + d.dy_vy));
-  rate_xy += relax(r.xy + c, m, rate_xy * weight(m, edge_qs.xy));
-  rate_xz += relax(r.xz + c, m, rate_xz * weight(m, edge_qs.xz));
-  rate_yz += relax(r.yz + c, m, rate_yz * weight(m, edge_qs.yz));
-#endif
-  s.xx[c] = keep * (s.xx[c] + DT * rate_xx);
-  s.yy[c] = keep * (s.yy[c] + DT * rate_yy);
-  s.zz[c] = keep * (s.zz[c] + DT * rate_zz);
-  s.xy[c] = keep * (s.xy[c] + DT * rate_xy);
-  // sxz and syz of row 0 lie on the free surface, where they vanish.
-  const real below = FREE_SURFACE && k == 0 ? REAL(0) : keep;
-  s.xz[c] = below * (s.xz[c] + DT * rate_xz);
-  s.yz[c] = below * (s.yz[c] + DT * rate_yz);
+INLINE Tensor load(const TensorField& f, index_t c) {
+  return {f.xx[c], f.yy[c], f.zz[c], f.xy[c], f.xz[c], f.yz[c]};
+}
+INLINE void store(const TensorField& f, index_t c, const Tensor& t) {
+  f.xx[c] = t.xx;
+  f.yy[c] = t.yy;
+  f.zz[c] = t.zz;
+  f.xy[c] = t.xy;
+  f.xz[c] = t.xz;
+  f.yz[c] = t.yz;
 }
 
-KERNEL update_stress(real* sxx, real* syy, real* szz, real* sxy, real* sxz, real* syz, real* rxx,
-                     real* ryy, real* rzz, real* rxy, real* rxz, real* ryz,
-                     const real* RESTRICT vx, const real* RESTRICT vy, const real* RESTRICT vz,
-                     const real* RESTRICT lam, const real* RESTRICT compliance,
-                     const real* RESTRICT inverse_qp, const real* RESTRICT inverse_qs,
-                     const real* RESTRICT mechanisms, real* memory_x, real* memory_y,
-                     real* memory_z, const real* profile_x, const real* profile_y,
-                     const real* profile_z, const real* RESTRICT sponge) {
-  const Layers layers{memory_x, memory_y, memory_z, profile_x, profile_y, profile_z};
-  const Stress s{sxx, syy, szz, sxy, sxz, syz}, r{rxx, ryy, rzz, rxy, rxz, ryz};
-  for_cells_by_layer([=](int i, int j, int k, auto in) {
-    const index_t c = cell_at(i, j, k);
-    VelocityGradient d{
-        forward<STEP_X>(vx + c),  forward<STEP_Y>(vy + c),  forward<STEP_Z>(vz + c),
-        backward<STEP_Y>(vx + c), backward<STEP_X>(vy + c), backward<STEP_Z>(vx + c),
-        backward<STEP_X>(vz + c), backward<STEP_Z>(vy + c), backward<STEP_Y>(vz + c)};
-    absorb(d, layers, i, j, k, in);
-    const EdgeSums softness = sum_over_edges(compliance + c);
-    const EdgeSums edge_mu{REAL(4) * RECIPROCAL(softness.xy), REAL(4) * RECIPROCAL(softness.xz),
-                           REAL(4) * RECIPROCAL(softness.yz)};
-    EdgeSums edge_qs{};
-    Mechanism m{};
-    real qp = 0, qs = 0;
+// The medium around a point: its cell's lambda, 1/mu, 1/Qp and 1/Qs, and sums over its edges.
+struct Matter {
+  real lam, compliance, inverse_qp, inverse_qs;
+  EdgeSums edge_compliance, edge_inverse_qs;
+};
+
+// Stress rate without memory. Shear moduli on edges are harmonic means of four cells.
+INLINE Tensor elastic_rate(const VelocityGradient& d, const Matter& matter) {
+  const real bulk = matter.lam * (d.dx_vx + d.dy_vy + d.dz_vz);
+  const real twice_mu = REAL(2) * RECIPROCAL(matter.compliance);
+  const EdgeSums& soft = matter.edge_compliance;
+  return {bulk + twice_mu * d.dx_vx,
+          bulk + twice_mu * d.dy_vy,
+          bulk + twice_mu * d.dz_vz,
+          REAL(4) * RECIPROCAL(soft.xy) * (d.dy_vx + d.dx_vy),
+          REAL(4) * RECIPROCAL(soft.xz) * (d.dz_vx + d.dx_vz),
+          REAL(4) * RECIPROCAL(soft.yz) * (d.dz_vy + d.dy_vz)};
+}
+
+// Adds to the rate what the memory variables r release, and moves them over the step. P and S
+// waves have weights of their own; 1/Q on edges is the arithmetic mean of four cells.
+INLINE void add_memory(Tensor& rate, Tensor& r, const VelocityGradient& d, const Matter& matter,
+                       const Mechanism& m) {
+  const real twice_mu = REAL(2) * RECIPROCAL(matter.compliance);
+  const real bulk = (matter.lam + twice_mu) * weight(m, matter.inverse_qp) *
+                    (d.dx_vx + d.dy_vy + d.dz_vz);
+  const real shear = twice_mu * weight(m, matter.inverse_qs);
+  const EdgeSums& q = matter.edge_inverse_qs;
+  rate.xx += relax(r.xx, m, bulk - shear * (d.dy_vy + d.dz_vz));
+  rate.yy += relax(r.yy, m, bulk - shear * (d.dx_vx + d.dz_vz));
+  rate.zz += relax(r.zz, m, bulk - shear * (d.dx_vx + d.dy_vy));
+  rate.xy += relax(r.xy, m, rate.xy * weight(m, REAL(0.25) * q.xy));
+  rate.xz += relax(r.xz, m, rate.xz * weight(m, REAL(0.25) * q.xz));
+  rate.yz += relax(r.yz, m, rate.yz * weight(m, REAL(0.25) * q.yz));
+}
+
+// Everything at one point once its velocity gradient is known; c is its place in memory. All is
+// read before anything is written, so that the reads can be under way together.
+INLINE void advance_stress(const TensorField& stress, const TensorField& memory,
+                           const VelocityGradient& d, index_t c, int k, const Matter& matter,
+                           const Mechanism& m, real keep) {
+  Tensor s = load(stress, c), rate = elastic_rate(d, matter);
 #if ATTENUATION
-    qp = inverse_qp[c];
-    qs = inverse_qs[c];
-    edge_qs = sum_over_edges(inverse_qs + c);
-    edge_qs = {REAL(0.25) * edge_qs.xy, REAL(0.25) * edge_qs.xz, REAL(0.25) * edge_qs.yz};
-    m = mechanism_at(mechanisms, i, j, k);
+  Tensor r = load(memory, c);
+  add_memory(rate, r, d, matter, m);
+  store(memory, c, r);
 #endif
-    advance_stress(s, r, d, c, k, lam[c], RECIPROCAL(compliance[c]), qp, qs, edge_mu, edge_qs, m,
-                   sponge_factor(sponge, i, j, k));
-  });
+  // sxz and syz of row 0 lie on the free surface, where they vanish.
+  const real below = FREE_SURFACE && k == 0 ? REAL(0) : keep;
+  s.xx = keep * (s.xx + DT * rate.xx);
+  s.yy = keep * (s.yy + DT * rate.yy);
+  s.zz = keep * (s.zz + DT * rate.zz);
+  s.xy = keep * (s.xy + DT * rate.xy);
+  s.xz = below * (s.xz + DT * rate.xz);
+  s.yz = below * (s.yz + DT * rate.yz);
+  store(stress, c, s);
 }

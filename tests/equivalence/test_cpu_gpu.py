@@ -1,0 +1,102 @@
+"""The same case on the CPU and on a GPU: equal to rounding after 500 steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from groundswell.backends import open_backend
+from groundswell.errors import BackendError
+from groundswell.solvers.earthquake import EarthquakeCase, solver
+from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
+
+STEPS = 500
+TOLERANCE = {"single": 1e-5, "double": 1e-12}
+
+
+@pytest.fixture(scope="module")
+def gpu() -> Any:
+    try:
+        return open_backend("cuda")
+    except BackendError as error:
+        pytest.skip(str(error))
+
+
+def random_case(precision: str, sides: str, seed: int) -> EarthquakeCase:
+    """A random, strongly heterogeneous medium with everything switched on."""
+    rng = np.random.default_rng(seed)
+    nx, ny, nz, h = 34, 30, 27, 100.0
+    vs = rng.uniform(1000, 3000, (nz, ny, nx))
+    return EarthquakeCase(
+        time={"duration": 60.0},
+        grid={"size": [nx * h, ny * h, nz * h], "spacing": h},
+        medium={
+            "kind": "arrays",
+            "vp": vs * rng.uniform(1.5, 2.5, vs.shape),
+            "vs": vs,
+            "rho": rng.uniform(2000, 3000, vs.shape),
+            "qp": rng.uniform(40, 400, vs.shape),
+            "qs": rng.uniform(20, 200, vs.shape),
+        },
+        attenuation={"model": "power-law", "exponent": 0.4},
+        boundary={"sides": sides, "width": 5},
+        source=[
+            {
+                "kind": "double-couple",
+                "strike": 33.0,
+                "dip": 70.0,
+                "rake": 20.0,
+                "moment": 1e16,
+                "x": 1234.0,
+                "y": 1487.0,
+                "depth": 1010.0,
+                "time_function": {"kind": "gaussian", "sigma": 0.12},
+            },
+            {
+                "kind": "force",
+                "force": [1e11, -2e11, 3e11],
+                "x": 2034.0,
+                "y": 1187.0,
+                "depth": 0.0,
+                "time_function": {"kind": "ricker", "frequency": 2.0},
+            },
+        ],
+        run={"precision": precision},
+    )
+
+
+def advance(case: EarthquakeCase, backend: Any) -> Earthquake:
+    found = Earthquake(Earthquake.prepare(case), backend)
+    backend.capture(found.step).replay(STEPS)
+    backend.synchronize()
+    return found
+
+
+def largest_difference(a: Earthquake, b: Earthquake) -> float:
+    """Of all fields, relative to the largest value of the fields of a kind."""
+    worst = 0.0
+    for names in (VELOCITIES, STRESSES):
+        pairs = [(a.snapshot(name), b.snapshot(name)) for name in names]
+        scale = max(np.abs(x).max() for x, _ in pairs)
+        assert np.isfinite(scale) and scale > 0
+        worst = max(worst, *(float(np.abs(x - y).max() / scale) for x, y in pairs))
+    return worst
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("sides", ["pml", "sponge", "periodic"])
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("tuned", [False, True])
+def test_cpu_and_gpu_agree(
+    gpu: Any, precision: str, sides: str, tuned: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not tuned:
+        monkeypatch.setattr(solver, "TILES", dict.fromkeys(solver.TILES))
+    case = random_case(precision, sides, seed=7)
+    on_cpu = advance(case, open_backend("cpu"))
+    on_gpu = advance(case, gpu)
+    difference = largest_difference(on_cpu, on_gpu)
+    print(f"{precision}, {sides}, tuned {tuned}: {difference:.2e}")
+    assert difference < TOLERANCE[precision]

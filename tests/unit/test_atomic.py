@@ -1,0 +1,270 @@
+"""Files whole or absent: failures while writing, full disks, and files that grow."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from groundswell.errors import InputError, RunFailed
+from groundswell.io import growing
+from groundswell.io.atomic import disk_errors, whole
+from groundswell.io.growing import GrowingFile, balanced
+from groundswell.io.maps import write_shaking_map
+
+rng = np.random.default_rng(71)
+
+
+class Table(GrowingFile):
+    """A growing file as small as can be: rows of four numbers."""
+
+    def __init__(self, path: Path, resume: int | None = None, rows_a_chunk: int = 64) -> None:
+        self._rows_a_chunk = rows_a_chunk
+        super().__init__(path, {"rows": (None, 4)}, resume)
+
+    def _create(self, part: Path) -> None:
+        with h5py.File(part, "w") as file:
+            chunks = (self._rows_a_chunk, 4)
+            file.create_dataset("rows", (0, 4), "f4", maxshape=(None, 4), chunks=chunks)
+
+    def append(self, rows: np.ndarray) -> None:
+        self._extend({"rows": rows})
+
+
+def read_rows(path: Path) -> np.ndarray:
+    with h5py.File(path) as file:
+        return file["rows"][:]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 2 MiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("mounting a small disk is not permitted here")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+# --- whole ---------------------------------------------------------------------------------------
+
+
+def test_the_file_appears_with_its_content_only_at_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "file.txt"
+    with whole(path) as part:
+        part.write_text("content")
+        assert not path.exists()
+        assert part.parent == path.parent
+        assert part.name == ".file.txt.part"
+    assert path.read_text() == "content"
+    assert os.listdir(path.parent) == ["file.txt"]
+
+
+@pytest.mark.parametrize("failure", [ValueError("no"), KeyboardInterrupt(), SystemExit(1)])
+def test_a_failure_leaves_the_older_file_and_nothing_else(
+    tmp_path: Path, failure: BaseException
+) -> None:
+    path = tmp_path / "file.txt"
+    path.write_text("older")
+    with pytest.raises(type(failure)), whole(path) as part:
+        part.write_text("half")
+        raise failure
+    assert path.read_text() == "older"
+    assert os.listdir(tmp_path) == ["file.txt"]
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_told_with_the_free_space(tmp_path: Path, code: int) -> None:
+    path = tmp_path / "file.bin"
+    with pytest.raises(RunFailed, match=r"disk full while writing .*file\.bin.* MB free in"):  # noqa: SIM117
+        with whole(path) as part:
+            part.write_bytes(b"half")
+            raise OSError(code, os.strerror(code))
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EPERM, errno.EROFS])
+def test_no_permission_is_bad_input(tmp_path: Path, code: int) -> None:
+    with pytest.raises(InputError, match="no permission to write .*choose another"):  # noqa: SIM117
+        with whole(tmp_path / "file"):
+            raise OSError(code, os.strerror(code))
+
+
+def test_a_failing_disk_fails_the_run(tmp_path: Path) -> None:
+    with pytest.raises(RunFailed, match=os.strerror(errno.EIO)), disk_errors(tmp_path / "file"):
+        raise OSError(errno.EIO, "broken")
+
+
+def test_hdf5_names_the_errno_in_words() -> None:
+    message = "Can't write (file write failed: filename = 'x', errno = 28, error message = ...)"
+    with pytest.raises(RunFailed, match="disk full"), disk_errors("x.h5"):
+        raise RuntimeError(message)
+    with pytest.raises(RuntimeError, match="something else"), disk_errors("x.h5"):
+        raise RuntimeError("something else")
+
+
+def test_a_path_that_cannot_hold_a_file_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path, tmp_path / "file" / "below", tmp_path / ("n" * 300)):
+        with pytest.raises(InputError, match="cannot be written"), whole(path) as part:
+            part.write_text("content")
+
+
+def test_a_disk_without_the_room_is_refused_before_writing(small_disk: Path) -> None:
+    with pytest.raises(RunFailed, match="disk full"), whole(small_disk / "file", size=3 << 20):
+        pytest.fail("the block must not be entered")
+    assert os.listdir(small_disk) == []
+    grid = np.zeros((600, 600))
+    axis = np.arange(600.0)
+    with pytest.raises(RunFailed, match="disk full"):
+        write_shaking_map(small_disk / "map.nc", grid, grid, axis, axis)
+    assert os.listdir(small_disk) == []
+
+
+# --- files that grow -----------------------------------------------------------------------------
+
+
+def test_rows_survive_any_division_into_blocks(tmp_path: Path) -> None:
+    rows = rng.normal(size=(300, 4)).astype("f4")
+    path = tmp_path / "table.h5"
+    with Table(path) as table:
+        for block in np.split(rows, np.sort(rng.integers(0, 300, 12))):
+            table.append(block)
+            assert not path.exists()
+        assert table.length == 300
+    assert np.array_equal(read_rows(path), rows)
+    assert os.listdir(tmp_path) == ["table.h5"]
+
+
+def test_a_failed_run_leaves_a_part_to_resume(tmp_path: Path) -> None:
+    rows = rng.normal(size=(90, 4)).astype("f4")
+    path = tmp_path / "table.h5"
+    with pytest.raises(ZeroDivisionError), Table(path) as table:
+        table.append(rows[:50])
+        raise ZeroDivisionError
+    assert os.listdir(tmp_path) == ["table.h5.part"]
+    with Table(path, resume=30) as table:
+        assert table.length == 30
+        table.append(rows[30:])
+    assert np.array_equal(read_rows(path), rows)
+
+
+def test_a_finished_file_can_be_prolonged(tmp_path: Path) -> None:
+    rows = rng.normal(size=(90, 4)).astype("f4")
+    path = tmp_path / "table.h5"
+    with Table(path) as table:
+        table.append(rows[:60])
+    with Table(path, resume=40) as table:
+        assert not path.exists()
+        table.append(rows[40:])
+    assert np.array_equal(read_rows(path), rows)
+
+
+def test_a_killed_run_can_be_resumed(tmp_path: Path) -> None:
+    """The process dies by SIGKILL between appends: no close, no exit handler."""
+    path = tmp_path / "table.h5"
+    script = f"""
+import os, signal, sys
+sys.path[:0] = [{str(Path(__file__).parent)!r}, *{sys.path!r}]
+import numpy as np
+from pathlib import Path
+from test_atomic import Table
+table = Table(Path({str(path)!r}))
+for n in range(20):
+    table.append(np.full((50, 4), n, "f4"))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert result.returncode == -signal.SIGKILL, result.stderr
+    with Table(path, resume=730) as table:
+        table.append(np.full((1, 4), -1, "f4"))
+    expected = np.repeat(np.arange(20), 50)[:730]
+    assert np.array_equal(read_rows(path)[:, 0], [*expected, -1])
+
+
+def test_resuming_asks_for_what_the_checkpoint_needs(tmp_path: Path) -> None:
+    path = tmp_path / "table.h5"
+    with pytest.raises(InputError, match="cannot be continued from its checkpoint"):
+        Table(path, resume=1)
+    with Table(path) as table:
+        table.append(np.zeros((5, 4)))
+    with pytest.raises(InputError, match="holds 5 samples.* continues after 6"):
+        Table(path, resume=6)
+
+
+@pytest.mark.parametrize("keep", [0, 100, 2000])
+def test_a_damaged_part_is_refused(tmp_path: Path, keep: int) -> None:
+    path = tmp_path / "table.h5"
+    with Table(path) as table:
+        table.append(np.ones((50, 4)))
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(InputError, match="cannot be continued: it is damaged"):
+        Table(path, resume=50)
+
+
+def test_a_part_of_another_layout_is_refused(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "table.h5", "w") as file:
+        file.create_dataset("rows", (3, 5), "f4", maxshape=(None, 5))
+    with pytest.raises(InputError, match=r"its rows has shape \(3, 5\)"):
+        Table(tmp_path / "table.h5", resume=1)
+
+
+def test_a_full_disk_leaves_the_samples_before_it(small_disk: Path) -> None:
+    path = small_disk / "table.h5"
+    table = Table(path, rows_a_chunk=4096)
+    rows = rng.normal(size=(4096, 4)).astype("f4")
+    with pytest.raises(RunFailed, match="disk full while writing"):
+        for _ in range(100):
+            table.append(rows)
+    table.close()
+    written = table.length
+    assert written >= 10 * 4096
+    (small_disk / "table.h5.part").rename(path)
+    found = read_rows(path)
+    assert found.shape == (written, 4)
+    assert np.array_equal(found[-4096:], rows)
+
+
+def test_a_full_disk_is_seen_before_hdf5_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = Table(tmp_path / "table.h5")
+    table.append(np.ones((3, 4)))
+
+    def full(path: Path, start: int, size: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(growing, "reserve", full)
+        with pytest.raises(RunFailed, match="disk full"):
+            table.append(np.ones((3, 4)))
+    assert table.length == 3
+    table.append(np.full((2, 4), 2.0))  # room again
+    assert read_rows(table.finish())[:, 0].tolist() == [1, 1, 1, 2, 2]
+
+
+def test_the_file_takes_no_more_room_than_its_rows(tmp_path: Path) -> None:
+    with Table(tmp_path / "table.h5") as table:
+        for _ in range(40):
+            table.append(np.ones((64, 4)))
+    assert (tmp_path / "table.h5").stat().st_size < 40 * 64 * 16 + 20_000
+
+
+def test_balanced_pieces_cover_with_little_waste() -> None:
+    for count, limit in rng.integers(1, 2000, (200, 2)):
+        piece = balanced(int(count), int(limit))
+        pieces = -(-count // piece)
+        assert piece <= limit
+        assert pieces == -(-count // limit)  # no more pieces than the limit asks for
+        assert pieces * piece - count < pieces  # less than one a piece is wasted

@@ -1,0 +1,350 @@
+"""Seismograms: what is stored, where files may break, and the formats made from them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from groundswell.errors import InputError
+from groundswell.io.seismograms import (
+    SeismogramWriter,
+    band_code,
+    east_north_up,
+    read_seismograms,
+    to_obspy,
+    write_mseed,
+    write_sac,
+)
+
+rng = np.random.default_rng(1994)
+EVENT = {
+    "title": "Test",
+    "origin_time": "2014-03-29T04:09:42.970000Z",
+    "event_longitude": -117.93,
+    "event_latitude": 33.93,
+    "event_depth": 5000.0,
+    "magnitude": 5.1,
+}
+
+
+@dataclass(frozen=True)
+class Site:
+    network: str
+    name: str
+    position: tuple[float, float, float]
+    longitude: float | None = None
+    latitude: float | None = None
+
+
+SITES = (
+    Site("CI", "OLI", (1000.0, 2000.0, 0.0), -117.9, 33.95),
+    Site("CI", "WLT", (5500.0, 300.0, 12.0), -117.95, 34.0),
+    Site("", "Q1", (10.0, 20.0, 30.0), -118.0, 34.1),
+)
+
+
+def write(path: Path, block: np.ndarray, **options: Any) -> Path:
+    options = {"interval": 0.02, "attrs": EVENT, **options}
+    with SeismogramWriter(path, options.pop("stations", SITES), **options) as writer:
+        writer.append(block)
+    return path
+
+
+def noise(samples: int = 60, stations: int = len(SITES)) -> np.ndarray:
+    return rng.normal(size=(samples, stations, 3)).astype("f4")
+
+
+# --- the file ------------------------------------------------------------------------------------
+
+
+def test_xarray_opens_it_with_names_and_coordinates(tmp_path: Path) -> None:
+    block = noise()
+    path = write(tmp_path / "seismograms.h5", block, start=0.5)
+    with xarray.open_dataset(path, engine="h5netcdf") as dataset:
+        velocity = dataset["velocity"].load()
+    assert velocity.dims == ("station", "component", "time")
+    assert velocity.attrs["units"] == "m s-1"
+    assert velocity["station"].values.tolist() == ["CI.OLI", "CI.WLT", "Q1"]
+    assert velocity["code"].values.tolist() == ["OLI", "WLT", "Q1"]
+    assert velocity["component"].values.tolist() == ["E", "N", "Z"]
+    assert np.allclose(velocity["time"], 0.5 + 0.02 * np.arange(60), rtol=0, atol=1e-12)
+    for axis, name in enumerate(("x", "y", "depth")):
+        assert velocity[name].values.tolist() == [s.position[axis] for s in SITES]
+    assert velocity["longitude"].values.tolist() == [s.longitude for s in SITES]
+    assert velocity["latitude"].attrs["units"] == "degrees_north"
+    assert np.array_equal(velocity.sel(station="CI.WLT", component="N"), block[:, 1, 1])
+    assert np.array_equal(velocity.sel(station="Q1", component="Z"), -block[:, 2, 2])
+    assert velocity.dtype == np.float32
+
+
+@pytest.mark.parametrize("azimuth", [0.0, 90.0, 30.0, -123.4])
+def test_components_are_true_east_and_north_on_a_turned_grid(
+    tmp_path: Path, azimuth: float
+) -> None:
+    block = noise().astype("f8")
+    attrs = {**EVENT, "azimuth": azimuth}
+    array = read_seismograms(write(tmp_path / "s.h5", block, attrs=attrs, dtype="f8"))
+    # The grid turned clockwise by the azimuth: as a complex number x + iy, times exp(-i azimuth).
+    turned = (block[..., 0] + 1j * block[..., 1]) * np.exp(-1j * np.radians(azimuth))
+    found = array.transpose("time", "station", "component").values
+    assert np.allclose(found[..., 0], turned.real, rtol=0, atol=1e-14)
+    assert np.allclose(found[..., 1], turned.imag, rtol=0, atol=1e-14)
+    assert np.array_equal(found[..., 2], -block[..., 2])
+    assert array.attrs["azimuth"] == azimuth
+
+
+def test_the_y_axis_points_to_the_azimuth() -> None:
+    along_y = np.array([0.0, 1.0, 0.0])
+    assert np.allclose(east_north_up(along_y, 90.0, axis=0), [1, 0, 0])  # east
+    assert np.allclose(east_north_up(along_y, 180.0, axis=0), [0, -1, 0])  # south
+
+
+def test_without_a_turn_values_are_kept_bit_for_bit() -> None:
+    block = np.array([1.5, np.nan, -0.0], np.float32)
+    found = east_north_up(block, 0.0, axis=0)
+    assert found.dtype == np.float32
+    assert found.tobytes() == np.array([1.5, np.nan, 0.0], np.float32).tobytes()
+
+
+def test_components_can_be_chosen(tmp_path: Path) -> None:
+    block = noise()
+    array = read_seismograms(write(tmp_path / "s.h5", block, components=("Z", "E")))
+    assert array["component"].values.tolist() == ["Z", "E"]
+    assert np.array_equal(array.values[:, 0].T, -block[:, :, 2])
+    assert np.array_equal(array.values[:, 1].T, block[:, :, 0])
+
+
+def test_without_geography_there_is_no_longitude(tmp_path: Path) -> None:
+    sites = [Site("A", "B", (1.0, 2.0, 3.0))]
+    array = read_seismograms(write(tmp_path / "s.h5", noise(stations=1), stations=sites))
+    assert "longitude" not in array.coords
+    assert array["y"].item() == 2.0
+
+
+def test_many_stations_in_many_blocks(tmp_path: Path) -> None:
+    sites = [Site("N", f"S{i}", (float(i), 0.0, 0.0)) for i in range(101)]
+    block = noise(1300, 101)
+    path = tmp_path / "s.h5"
+    with SeismogramWriter(path, sites, interval=0.1) as writer:
+        for piece in np.split(block, [1, 2, 500, 513, 1100]):
+            writer.append(piece)
+    found = read_seismograms(path)
+    assert np.array_equal(found.values[:, :2], block.transpose(1, 2, 0)[:, :2])
+    assert path.stat().st_size < 2.0 * block.nbytes
+
+
+def test_a_restart_continues_where_the_checkpoint_was(tmp_path: Path) -> None:
+    block = noise(100)
+    path = tmp_path / "s.h5"
+    writer = SeismogramWriter(path, SITES, interval=0.02, attrs=EVENT)
+    writer.append(block[:70])
+    writer.sync()
+    writer.close()  # the run ends here
+    with SeismogramWriter(path, SITES, interval=0.02, attrs=EVENT, resume=40) as writer:
+        writer.append(block[40:])
+    whole_run = read_seismograms(write(tmp_path / "whole.h5", block))
+    assert whole_run.identical(read_seismograms(path))
+
+
+def test_a_restart_with_other_stations_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "s.h5", noise())
+    with pytest.raises(InputError, match=r"holds other stations \(CI.OLI, CI.WLT, Q1\)"):
+        SeismogramWriter(path, SITES[::-1], interval=0.02, resume=10)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"stations": []}, "there is no station"),
+        ({"stations": [SITES[0], SITES[0]]}, "stations are repeated: CI.OLI"),
+        ({"components": ("E", "X")}, "choose from E, N, Z"),
+        ({"components": ("E", "E")}, "at most once"),
+        ({"components": ()}, "choose from E, N, Z"),
+        ({"interval": 0.0}, "sampling interval = 0.0"),
+        ({"interval": float("nan")}, "finite number above zero"),
+    ],
+)
+def test_bad_requests_write_nothing(
+    tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        write(tmp_path / "s.h5", noise(), **options)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("shape", [(5, 2, 3), (5, 3), (3, 3, 5), (5, 3, 2)])
+def test_a_block_of_another_shape_is_refused(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    with (
+        pytest.raises(InputError, match=r"must be \(samples, 3, 3\)"),
+        SeismogramWriter(tmp_path / "s.h5", SITES, interval=1.0) as writer,
+    ):
+        writer.append(np.zeros(shape))
+    assert not (tmp_path / "s.h5").exists()
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def test_a_missing_file_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        read_seismograms(tmp_path / "none.h5")
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(share=st.floats(0, 1, exclude_max=True))
+def test_a_truncated_file_is_bad_input(tmp_path: Path, share: float) -> None:
+    path = tmp_path / "s.h5"
+    if not path.exists():
+        write(path, noise())
+    content = path.read_bytes()
+    cut = tmp_path / "cut.h5"
+    cut.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(InputError, match="cannot be read as NetCDF-4"):
+        read_seismograms(cut)
+
+
+def test_another_kind_of_file_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "text.h5").write_text("time velocity\n0 0\n")
+    with pytest.raises(InputError, match="cannot be read as NetCDF-4"):
+        read_seismograms(tmp_path / "text.h5")
+    xarray.Dataset({"other": ("x", [1.0])}).to_netcdf(tmp_path / "o.h5", engine="h5netcdf")
+    with pytest.raises(InputError, match="lacks velocity, station"):
+        read_seismograms(tmp_path / "o.h5")
+
+
+# --- the formats of seismology -------------------------------------------------------------------
+
+
+@pytest.fixture
+def array(tmp_path: Path) -> xarray.DataArray:
+    pytest.importorskip("obspy")
+    return read_seismograms(write(tmp_path / "s.h5", noise(), start=1.0))
+
+
+@pytest.mark.parametrize(
+    ("rate", "code"),
+    [
+        (4000, "F"),
+        (1000, "F"),
+        (250, "C"),
+        (100, "H"),
+        (1 / 0.0125, "H"),
+        (79.9, "B"),
+        (20, "B"),
+        (10, "B"),
+        (5, "M"),
+        (1, "L"),
+        (0.1, "V"),
+    ],
+)
+def test_band_codes(rate: float, code: str) -> None:
+    assert band_code(rate) == code
+
+
+def test_obspy_gets_names_times_and_samples(array: xarray.DataArray) -> None:
+    import obspy
+
+    stream = to_obspy(array)
+    assert [trace.id for trace in stream[:4]] == [
+        "CI.OLI..BHE",
+        "CI.OLI..BHN",
+        "CI.OLI..BHZ",
+        "CI.WLT..BHE",
+    ]
+    trace = stream.select(station="WLT", channel="BHN")[0]
+    assert trace.stats.starttime == obspy.UTCDateTime(EVENT["origin_time"]) + 1.0
+    assert trace.stats.sampling_rate == pytest.approx(50, rel=1e-12)
+    assert trace.stats.coordinates.latitude == 34.0
+    assert np.array_equal(trace.data, array.sel(station="CI.WLT", component="N"))
+
+
+def test_a_decimated_slice_keeps_its_own_times(array: xarray.DataArray) -> None:
+    part = array.sel(station=["CI.OLI"], component=["Z"])[:, :, 10::5]
+    (trace,) = to_obspy(part)
+    assert trace.stats.delta == pytest.approx(0.1, rel=1e-12)
+    assert trace.stats.starttime == to_obspy(array)[0].stats.starttime + 0.2
+
+
+def test_without_an_origin_time_the_epoch_begins_in_1970(tmp_path: Path) -> None:
+    pytest.importorskip("obspy")
+    array = read_seismograms(write(tmp_path / "s.h5", noise(), attrs={}))
+    assert str(to_obspy(array)[0].stats.starttime) == "1970-01-01T00:00:00.000000Z"
+
+
+def test_miniseed_returns_what_was_written(array: xarray.DataArray, tmp_path: Path) -> None:
+    import obspy
+
+    stream = obspy.read(str(write_mseed(array, tmp_path / "s.mseed")))
+    assert len(stream) == 9
+    for trace in stream:
+        station = f"{trace.stats.network}.{trace.stats.station}".removeprefix(".")
+        expected = array.sel(station=station, component=trace.stats.channel[-1])
+        assert np.array_equal(trace.data, expected)
+        assert trace.data.dtype == np.float32
+
+
+def test_sac_headers_place_station_and_event(array: xarray.DataArray, tmp_path: Path) -> None:
+    from obspy.geodetics import gps2dist_azimuth
+    from obspy.io.sac import SACTrace
+
+    paths = write_sac(array, tmp_path / "sac")
+    assert len(paths) == len(os.listdir(tmp_path / "sac")) == 9
+    sac = SACTrace.read(str(tmp_path / "sac" / "CI.WLT..BHN.sac"))
+    assert np.array_equal(sac.data, array.sel(station="CI.WLT", component="N"))
+    assert (sac.stla, sac.stlo, sac.stdp) == pytest.approx((34.0, -117.95, 12.0))
+    assert (sac.evla, sac.evlo, sac.evdp) == pytest.approx((33.93, -117.93, 5.0))
+    assert (sac.nzyear, sac.nzjday, sac.nzhour, sac.nzmin) == (2014, 88, 4, 9)
+    assert (sac.nzsec, sac.nzmsec, sac.iztype) == (42, 970, "io")
+    assert (sac.b, sac.o, sac.delta) == pytest.approx((1.0, 0.0, 0.02))
+    assert (sac.cmpaz, sac.cmpinc, sac.idep, sac.mag) == (0, 90, "ivel", pytest.approx(5.1))
+    metres = gps2dist_azimuth(33.93, -117.93, 34.0, -117.95)[0]
+    assert sac.dist == pytest.approx(metres / 1e3, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("site", "message"),
+    [
+        (Site("CI", "TOOLONG", (0.0, 0.0, 0.0)), "station code 'TOOLONG' does not fit"),
+        (Site("LONG", "A", (0.0, 0.0, 0.0)), "network code 'LONG' does not fit"),
+        (Site("CI", "Å", (0.0, 0.0, 0.0)), "ASCII"),
+    ],
+)
+def test_names_too_long_for_seed_are_refused(tmp_path: Path, site: Site, message: str) -> None:
+    pytest.importorskip("obspy")
+    array = read_seismograms(write(tmp_path / "s.h5", noise(stations=1), stations=[site]))
+    with pytest.raises(InputError, match=message):
+        write_mseed(array, tmp_path / "s.mseed")
+    assert os.listdir(tmp_path) == ["s.h5"]
+
+
+def test_an_origin_time_that_is_no_date_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("obspy")
+    attrs = {"origin_time": "last spring"}
+    array = read_seismograms(write(tmp_path / "s.h5", noise(), attrs=attrs))
+    with pytest.raises(InputError, match="origin_time = 'last spring' is no date"):
+        to_obspy(array)
+
+
+def test_a_single_sample_has_no_rate(array: xarray.DataArray) -> None:
+    with pytest.raises(InputError, match="with 1 samples cannot be exported"):
+        to_obspy(array[:, :, :1])
+
+
+def test_without_obspy_the_cure_is_told(
+    array: xarray.DataArray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "obspy", None)
+    with pytest.raises(InputError, match=r"pip install groundswell\[seismology\]"):
+        write_mseed(array, tmp_path / "s.mseed")
+    assert not (tmp_path / "s.mseed").exists()
