@@ -13,7 +13,7 @@ import json
 import statistics
 from typing import Any
 
-from groundswell.backends import Backend, Tile, open_backend
+from groundswell.backends import Backend, Tile, cuda, open_backend
 from groundswell.solvers.earthquake import EarthquakeCase, solver
 from groundswell.solvers.earthquake.solver import STRESS_WORDS, VELOCITY_WORDS, Earthquake
 
@@ -76,6 +76,17 @@ def measure(backend: Backend, args: argparse.Namespace, bandwidth: float) -> dic
     return row
 
 
+def show(name: str, row: dict[str, Any]) -> None:
+    """Print a variant's line."""
+    step, velocity, stress = row["step"], row["velocity"], row["stress"]
+    print(
+        f"{name:>12}: step {step['ms']:.4f} ms {step['MLUPS']:8.0f} MLUPS {step['share']:.1%};"
+        f" velocity {velocity['ms']:.4f} ms {velocity['share']:.1%};"
+        f" stress {stress['ms']:.4f} ms {stress['share']:.1%}",
+        flush=True,
+    )
+
+
 def main() -> None:
     """Measure every tile that was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -87,29 +98,28 @@ def main() -> None:
     parser.add_argument("--no-layers", action="store_true")
     parser.add_argument("--elastic", action="store_true")
     parser.add_argument("--tiles", nargs="*", default=[])
+    parser.add_argument("--blocks", nargs="*", default=[], help="of the portable kernels")
     parser.add_argument("--portable", action="store_true", help="also without the CUDA twin")
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     backend = open_backend(args.backend)
-    bandwidth = backend.measure_bandwidth(1024 if args.backend == "cuda" else 128)
-    print(f"{backend.device}: triad {bandwidth / 1e9:.0f} GB/s, {args.cells}, {args.precision}")
+    bandwidth = backend.measure_bandwidth()
+    print(f"{backend.device}: {bandwidth / 1e9:.0f} GB/s measured, {args.cells}, {args.precision}")
     results = {}
     variants: list[Tile | None] = [Tile(*map(int, tile.split("x"))) for tile in args.tiles]
     default = solver.TILES["float64" if args.precision == "double" else "float32"]
     variants = [None, *variants] if args.portable else variants or [default]
+    for block in args.blocks:
+        cuda.CELL_BLOCK = tuple(map(int, block.split("x")))
+        solver.TILES = dict.fromkeys(solver.TILES)
+        show(block, measure(backend, args, bandwidth))
     for tile in variants:
         solver.TILES = dict.fromkeys(solver.TILES, tile)
         row = measure(backend, args, bandwidth)
         name = "portable" if tile is None else f"{tile.x}x{tile.y}x{tile.planes}"
         results[name] = row
-        step, velocity, stress = row["step"], row["velocity"], row["stress"]
-        print(
-            f"{name:>12}: step {step['ms']:.4f} ms {step['MLUPS']:8.0f} MLUPS {step['share']:.1%};"
-            f" velocity {velocity['ms']:.4f} ms {velocity['share']:.1%};"
-            f" stress {stress['ms']:.4f} ms {stress['share']:.1%}",
-            flush=True,
-        )
+        show(name, row)
     if args.json:
         print(json.dumps({"device": backend.device, "bandwidth": bandwidth, "results": results}))
 

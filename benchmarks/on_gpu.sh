@@ -6,9 +6,7 @@ mkdir -p "$OUT"
 python=${PYTHON:-python3}
 export PYTHONUNBUFFERED=1
 bench="$python benchmarks/earthquake_kernels.py"
-$bench --portable --tiles 32x8x64 32x8x128 32x8x256 32x8x512 32x4x128 64x4x128 32x16x128 2>&1 | tee "$OUT/tiles.txt"
-$bench --no-layers --portable 2>&1 | tee "$OUT/no_layers.txt"
-$bench --elastic --portable 2>&1 | tee "$OUT/elastic.txt"
-$bench --cells 512 512 512 --portable 2>&1 | tee "$OUT/512.txt"
-$bench --precision double --portable --tiles 32x8x128 32x4x128 2>&1 | tee "$OUT/double.txt"
-$bench --cells 64 64 64 --portable --times 200 2>&1 | tee "$OUT/64.txt"
+B="64x4x1 32x4x2 32x4x4 32x2x8 32x8x4 64x2x4 64x4x4 32x4x8 160x2x2"
+$bench --blocks $B --tiles 32x4x4 32x8x4 32x4x8 32x8x8 32x8x16 32x4x16 32x8x32 64x4x8 2>&1 | tee "$OUT/tiles.txt"
+$bench --no-layers --blocks 64x4x1 32x4x2 32x4x4 32x8x4 64x2x4 --tiles 32x4x8 32x8x8 32x8x16 2>&1 | tee "$OUT/no_layers.txt"
+$bench --cells 64 64 64 --blocks 64x4x1 32x4x2 32x4x4 --tiles 32x8x8 --times 200 2>&1 | tee "$OUT/64.txt"

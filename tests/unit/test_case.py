@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import copy
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from groundswell import solvers
-from groundswell.case import load_case, read_case
-from groundswell.errors import CaseError, InputError, Problem
+from groundswell.case import load_case
+from groundswell.errors import CaseError, Problem
 from groundswell.solvers.earthquake import case as schema
 from groundswell.solvers.earthquake import case_media, case_sources
 
@@ -169,9 +166,12 @@ def test_files_start_in_the_folder_of_the_case(tmp_path: Path) -> None:
     assert case.medium.file == tmp_path / "models" / "layers.csv"
     assert case.output.directory == tmp_path / "results" == case.resolve("results")
     assert case.source_path == tmp_path
-    assert "models/none.csv" in only_problem(
-        changed(medium={"kind": "layered", "file": "models/none.csv"}), tmp_path
-    ).value
+    assert (
+        "models/none.csv"
+        in only_problem(
+            changed(medium={"kind": "layered", "file": "models/none.csv"}), tmp_path
+        ).value
+    )
     assert only_problem(changed(medium={"kind": "layered", "file": "models"}), tmp_path)
 
 
@@ -203,7 +203,11 @@ def test_the_digest_is_of_the_meaning_not_the_writing(tmp_path: Path) -> None:
         grid__spacing=[100, "0.1 km", 100.0], time__duration=20, boundary=DROP, time__step=DROP
     )
     assert build(same, tmp_path).digest() == build(VALID).digest()
-    for other in (changed(time__duration=21), changed(title="other"), changed(receiver__0__name="B")):
+    for other in (
+        changed(time__duration=21),
+        changed(title="other"),
+        changed(receiver__0__name="B"),
+    ):
         assert build(other).digest() != build(VALID).digest()
 
 
@@ -262,7 +266,7 @@ MISTAKES = [
     ({"source__0__longitude": -119}, "source[0].longitude", "-119", "outside the region: x is -8"),
     ({"source__0__x": 5}, "source[0]", "", "either x and y, or longitude and latitude"),
     ({"source__0__latitude": DROP}, "source[0]", "", "either x and y"),
-    ({"source__0__moment": 1e17}, "source[0].moment", "1e+17", "only one of magnitude or moment"),
+    ({"source__0__moment": 1e17}, "source[0].moment", "1e+17", "only one of magnitude and moment"),
     ({"source__0__magnitude": DROP}, "source[0]", "", "give magnitude or moment"),
     ({"source__0__dip": 91}, "source[0].dip", "91", "at most 90"),
     ({"source__0__time_function__rise": 0}, "source[0].time_function.rise", "0", "greater than 0"),
@@ -360,76 +364,10 @@ def test_incomplete_moment_tensors(components: dict[str, float], allowed: str) -
 def test_sections_built_by_keyword_raise_the_same_error() -> None:
     with pytest.raises(CaseError, match=r"LayerSection.*\n.*vs = \"3 s\": is not a speed"):
         case_media.LayerSection(top=0, vp=5000, vs="3 s", rho=2000)
-    with pytest.raises(CaseError, match="time.duration"):
+    with pytest.raises(CaseError, match=r"time\.duration"):
         schema.EarthquakeCase(time={"duration": -1})
 
 
 def test_a_case_does_not_change() -> None:
     with pytest.raises(ValueError, match="frozen"):
         build(VALID).title = "other"
-
-
-# --- files ----------------------------------------------------------------------------------------
-
-
-def write(folder: Path, text: str | bytes) -> Path:
-    path = folder / "case.toml"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return path
-
-
-@pytest.mark.parametrize(
-    ("text", "key", "allowed"),
-    [
-        ('solver = "earthquake"\nsize = = 3\n', "line 2, column 8", "is not TOML: Invalid value"),
-        ("a = [1,\n", "end of document", "is not TOML"),
-        ("a = 1\na = 2\n", "line 2", "is not TOML: Cannot overwrite a value"),
-        (b"a = 1\nb = '\xff'\n", "line 2", "is not UTF-8"),
-        ("a = " + "[" * 10_000, "case", "nested too deep"),
-        ("a = " + "1" * 10_000, "case", "is not TOML"),
-        ("", "solver", "is required; use earthquake"),
-        ("solver = 5", "solver", "no solver is called 5; use earthquake"),
-        ('solver = "earthqake"', "solver", 'did you mean "earthquake"?'),
-    ],
-)
-def test_texts_that_are_no_case(tmp_path: Path, text: Any, key: str, allowed: str) -> None:
-    with pytest.raises(CaseError, match=r"^case.toml cannot be used:") as caught:
-        load_case(write(tmp_path, text))
-    (problem,) = caught.value.problems
-    assert problem.key.startswith(key) and allowed in problem.allowed
-
-
-def test_a_byte_order_mark_is_no_trouble(tmp_path: Path) -> None:
-    text = TEMPLATE.read_bytes()
-    assert load_case(write(tmp_path, b"\xef\xbb\xbf" + text)).digest() == read_case(text).digest()
-
-
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    for path, reason in (
-        (tmp_path / "none.toml", "no such file"),
-        (tmp_path, "is a folder"),
-        (Path("/dev/null"), "is not a file"),
-        (Path("a\0b"), "cannot be read|no such file"),
-        (tmp_path / ("x" * 5000), "cannot be read"),
-    ):
-        with pytest.raises(InputError, match=reason):
-            load_case(path)
-    large = tmp_path / "mesh.bin"
-    with large.open("wb") as file:
-        file.truncate(17 * 2**20)
-    with pytest.raises(InputError, match="larger than 16 MiB"):
-        load_case(large)
-
-
-def test_solvers_are_found_by_name() -> None:
-    assert solvers.load("earthquake", "schema") is schema.EarthquakeCase
-    with pytest.raises(InputError, match=r'"earthquak".*use earthquake.*did you mean "earthquake"'):
-        solvers.load("earthquak", "schema")
-
-
-def test_importing_the_reader_loads_nothing_heavy() -> None:
-    code = "import sys, groundswell.case; print(*sys.modules)"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.split()
-    assert not {"pint", "numpy", "pyproj", "groundswell.solvers.earthquake.case"} & set(loaded)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +49,10 @@ SITES = (
     Site("CI", "WLT", (5500.0, 300.0, 12.0), -117.95, 34.0),
     Site("", "Q1", (10.0, 20.0, 30.0), -118.0, 34.1),
 )
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
 
 
 def write(path: Path, block: np.ndarray, **options: Any) -> Path:
@@ -173,12 +176,10 @@ def test_a_restart_with_other_stations_is_refused(tmp_path: Path) -> None:
         ({"interval": float("nan")}, "finite number above zero"),
     ],
 )
-def test_bad_requests_write_nothing(
-    tmp_path: Path, options: dict[str, Any], message: str
-) -> None:
+def test_bad_requests_write_nothing(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         write(tmp_path / "s.h5", noise(), **options)
-    assert os.listdir(tmp_path) == []
+    assert names(tmp_path) == []
 
 
 @pytest.mark.parametrize("shape", [(5, 2, 3), (5, 3), (3, 3, 5), (5, 3, 2)])
@@ -299,7 +300,7 @@ def test_sac_headers_place_station_and_event(array: xarray.DataArray, tmp_path: 
     from obspy.io.sac import SACTrace
 
     paths = write_sac(array, tmp_path / "sac")
-    assert len(paths) == len(os.listdir(tmp_path / "sac")) == 9
+    assert len(paths) == len(names(tmp_path / "sac")) == 9
     sac = SACTrace.read(str(tmp_path / "sac" / "CI.WLT..BHN.sac"))
     assert np.array_equal(sac.data, array.sel(station="CI.WLT", component="N"))
     assert (sac.stla, sac.stlo, sac.stdp) == pytest.approx((34.0, -117.95, 12.0))
@@ -309,7 +310,7 @@ def test_sac_headers_place_station_and_event(array: xarray.DataArray, tmp_path: 
     assert (sac.b, sac.o, sac.delta) == pytest.approx((1.0, 0.0, 0.02))
     assert (sac.cmpaz, sac.cmpinc, sac.idep, sac.mag) == (0, 90, "ivel", pytest.approx(5.1))
     metres = gps2dist_azimuth(33.93, -117.93, 34.0, -117.95)[0]
-    assert sac.dist == pytest.approx(metres / 1e3, rel=1e-5)
+    assert sac.dist == pytest.approx(metres / 1e3, rel=1e-4)  # single-precision headers
 
 
 @pytest.mark.parametrize(
@@ -325,7 +326,7 @@ def test_names_too_long_for_seed_are_refused(tmp_path: Path, site: Site, message
     array = read_seismograms(write(tmp_path / "s.h5", noise(stations=1), stations=[site]))
     with pytest.raises(InputError, match=message):
         write_mseed(array, tmp_path / "s.mseed")
-    assert os.listdir(tmp_path) == ["s.h5"]
+    assert names(tmp_path) == ["s.h5"]
 
 
 def test_an_origin_time_that_is_no_date_is_refused(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from groundswell.backends.source import Source, Tile
 from groundswell.errors import BackendError, RunFailed
 
 CELL_BLOCK = (64, 4, 1)
+PLANE_BLOCK = (64, 4, 1)
 ITEM_BLOCK = 128
 GRID_LIMIT = (2**31 - 1, 65535, 65535)
 UNROLL = 8  # sequences in the long graph: host work per replay becomes negligible
@@ -58,7 +59,7 @@ def geometry(extent: Extent, tile: Tile | None = None) -> tuple[tuple[int, ...],
             per_block = (tile.x, tile.y, tile.planes)
             grid = tuple(-(-n // b) for n, b in zip((nx, ny, nz), per_block, strict=True))
         case Cells(nx, ny, nz):
-            block = CELL_BLOCK
+            block = CELL_BLOCK if nz > 1 else PLANE_BLOCK
             grid = tuple(-(-n // b) for n, b in zip((nx, ny, nz), block, strict=True))
         case Blocks(count, threads):
             grid, block = (max(count, 1),), (threads,)
@@ -160,6 +161,19 @@ class CudaBackend(Backend):
 
     def memory(self) -> tuple[int, int]:
         return self._cupy.cuda.Device().mem_info
+
+    def measure_bandwidth(self, megabytes: int = 1024, repeats: int = 7) -> float:
+        """Best of `repeats` copies of this size within the device, bytes read and written a second.
+
+        The copy engine's own kernel moves more than a simple triad does, so shares are modest.
+        """
+        source, target = (self.zeros((megabytes * 2**20,), np.uint8) for _ in range(2))
+
+        def copy() -> None:
+            target.data.copy_from_device_async(source.data, source.nbytes, self._stream)
+
+        copy()
+        return 2 * source.nbytes / min(self._seconds(copy) for _ in range(repeats))
 
     def versions(self) -> dict[str, str]:
         runtime = self._cupy.cuda.runtime

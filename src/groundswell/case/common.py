@@ -96,7 +96,7 @@ def exactly_one(section: Section, *names: str) -> Iterator[Fault]:
     if not given:
         yield (), f"give {listed(names)}"
     elif len(given) > 1:
-        yield (given[-1],), f"give only one of {listed(names)}"
+        yield (given[-1],), f"give only one of {' and '.join(names)}"
 
 
 def _filled(entries: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -22,7 +22,6 @@ _ABSENT = object()
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 _SENTENCES = {
-    "missing": "is required",
     "int_type": "must be a whole number, without quotes",
     "bool_type": "must be true or false, without quotes",
     "string_type": "must be text in quotes",
@@ -68,12 +67,10 @@ def _sentence(item: Any, fields: Mapping[str, FieldInfo]) -> str:
     kind, place = item["type"], item["loc"]
     if kind in (_SPOKEN, "quantity"):
         return str(item["msg"])
-    if kind == "extra_forbidden" and len(place) == 1:
+    if kind == "extra_forbidden":
         return f"is not a key here{did_you_mean(place[0], fields)}; keys are: {', '.join(fields)}"
-    if kind == "missing" and isinstance(place[-1], int):
-        return "is missing: the list is too short"
-    if kind == "missing" and place[0] in fields:
-        return _required(fields[place[0]])
+    if kind == "missing":
+        return "is missing: the list is too short" if place[1:] else _required(fields[place[0]])
     if kind not in _SENTENCES:
         return str(item["msg"])
     text = _SENTENCES[kind].format(**item.get("ctx", {}))

@@ -25,10 +25,12 @@ NonNegative = Ge(0)
 # Only text of this form reaches the unit library, which would otherwise evaluate expressions:
 # a number, then units joined by blanks, "*", "·" or "/", each with at most a one-digit power.
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
-_UNIT = r"[A-Za-zµμ°]+(?:(?:\^|\*\*)-?[0-9]|[²³])?"
+_UNIT = r"[A-Za-zµμ°]+(?:(?:\^|\*\*)-?[1-9]|[²³])?"
 _UNITS = rf"(?:1?\s*/\s*)?{_UNIT}(?:(?:\s*[*·/]\s*|\s+){_UNIT})*"
 _TEXT = re.compile(rf"\s*(?P<number>{_NUMBER})\s*(?P<units>{_UNITS})?\s*")
 _LONGEST = 64
+# What pint lets through of its tokenizer's and its tables' errors.
+_ALSO_RAISED = (ArithmeticError, LookupError, TypeError, ValueError, tokenize.TokenError)
 
 
 @dataclass(frozen=True)
@@ -79,13 +81,13 @@ class Quantity:
         return self._finite(float(f"{value:.15g}"))
 
     def _convert(self, number: float, units: str) -> float:
-        import pint
+        from pint.errors import PintError, UndefinedUnitError
 
         try:
             return converter(units, self.unit)(number)
-        except pint.UndefinedUnitError:
+        except UndefinedUnitError:
             raise self._refusal(f'has the unknown unit "{units}"') from None
-        except (pint.PintError, ValueError, TypeError, ArithmeticError, tokenize.TokenError):
+        except (PintError, *_ALSO_RAISED):
             raise self._refusal(f"is not {self.noun}") from None
 
     def _finite(self, value: SupportsFloat) -> float:
@@ -106,7 +108,9 @@ class Quantity:
 def converter(units: str, target: str) -> Callable[[float], float]:
     """The conversion of numbers in `units` to `target`; raises pint's errors."""
     registry = _registry()
-    unit = registry.parse_units(f"1{units}" if units[0] == "/" else units)
+    # To pint "Nm" is the number of a yarn.
+    plain = re.sub(r"([A-Za-z]*N)m\b", r"(\1*m)", units)
+    unit = registry.parse_units(f"1{plain}" if plain[0] == "/" else plain)
     registry.Quantity(1.0, unit).to(target)
     return lambda number: float(registry.Quantity(number, unit).to(target).magnitude)
 

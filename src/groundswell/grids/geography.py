@@ -141,7 +141,8 @@ def _check_range(longitude: ArrayLike, latitude: ArrayLike) -> None:
 def _centred(projection: str, centre: Pair) -> str:
     if projection != "tmerc":
         return projection
-    return f"+proj=tmerc +lon_0={centre[0]!r} +lat_0={centre[1]!r} +datum=WGS84 +units=m"
+    longitude, latitude = map(float, centre)
+    return f"+proj=tmerc +lon_0={longitude!r} +lat_0={latitude!r} +datum=WGS84 +units=m"
 
 
 def _project(projection: str, longitude: ArrayLike, latitude: ArrayLike) -> tuple[Any, Any]:

@@ -222,7 +222,7 @@ def write_mseed(array: xarray.DataArray, path: str | Path) -> Path:
     """
     stream = to_obspy(array)
     with whole(path, size=array.nbytes) as part:
-        stream.write(str(part), format="MSEED")
+        stream.write(str(part), format="MSEED", reclen=512)  # data centres' record length
     return Path(path)
 
 

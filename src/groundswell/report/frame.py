@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
+_SLENDERNESS = (0.25, 2.5)  # a narrower strip is widened until its cells can be seen
 Points = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 _DEGREE = np.radians(1.0) * 6371008.8  # of latitude on a sphere of the Earth's mean radius, m
@@ -69,7 +70,11 @@ class Frame:
 
     @property
     def slenderness(self) -> float:
-        """Height of the map over its width."""
+        """Height of the map over its width, in true proportion unless it is a mere strip."""
+        return float(np.clip(self._true_slenderness, *_SLENDERNESS))
+
+    @property
+    def _true_slenderness(self) -> float:
         u, v = self.mesh
         return float(np.ptp(v) * self.aspect / max(np.ptp(u), 1e-12))
 
@@ -94,7 +99,8 @@ class Frame:
         u, v = self.mesh
         axes.set_xlim(_with_edges(u, cells=len(self.x)))
         axes.set_ylim(_with_edges(v, cells=len(self.y)))
-        axes.set_aspect(self.aspect)
+        if self.slenderness == self._true_slenderness:
+            axes.set_aspect(self.aspect)
         axes.locator_params(nbins=6)
         if self.longitude is None:
             axes.set_xlabel("x (km)")

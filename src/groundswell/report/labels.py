@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
+    from matplotlib.transforms import Bbox
 
 # Preferred places around a point: direction and alignment, the most readable first.
 _PLACES = (
@@ -32,39 +34,36 @@ def place_labels(
     Greedy: each name takes the first of eight places that lies inside the axes and touches no
     point, no earlier name and none of the artists to `avoid`.
     """
-    import matplotlib.patheffects as effects
     import numpy as np
+    from matplotlib.patheffects import withStroke
     from matplotlib.transforms import Bbox
 
-    figure = axes.figure
-    figure.draw_without_rendering()  # type: ignore[union-attr]
-    frame = axes.get_window_extent()
-    pixels = axes.transData.transform(np.column_stack([x, y]))
-    boxes = [a.get_window_extent() for a in avoid]
-    boxes += [Bbox.from_bounds(px - 7, py - 7, 14, 14) for px, py in pixels]
+    axes.figure.draw_without_rendering()  # type: ignore[union-attr]  # settles the layout
+    points = np.column_stack([x, y])
+    taken = [artist.get_window_extent() for artist in avoid]
+    taken += [Bbox.from_bounds(u - 7, v - 7, 14, 14) for u, v in axes.transData.transform(points)]
     placed = 0
-    for point, name in zip(np.column_stack([x, y]), names, strict=True):
+    for point, name in zip(points, names, strict=True):
         text = axes.annotate(
-            name,
-            point,
-            xytext=(0, 0),
-            textcoords="offset points",
-            fontsize=9,
-            zorder=6,
-            annotation_clip=True,
-            path_effects=[effects.withStroke(linewidth=2.2, foreground="white")],
+            name, point, xytext=(0, 0), textcoords="offset points", fontsize=9, zorder=6
         )
+        text.set_path_effects([withStroke(linewidth=2.2, foreground="white")])
         text.set_in_layout(False)
-        for dx, dy, horizontal, vertical in _PLACES:
-            text.set_position((6 * dx, 6 * dy))
-            text.set(ha=horizontal, va=vertical)
-            box = text.get_window_extent()
-            inside = frame.x0 <= box.x0 and box.x1 <= frame.x1
-            inside = inside and frame.y0 <= box.y0 and box.y1 <= frame.y1
-            if inside and not any(box.overlaps(other) for other in boxes):
-                boxes.append(box)
-                placed += 1
-                break
+        if room := _find_room(text, axes.get_window_extent(), taken):
+            taken.append(room)
+            placed += 1
         else:
             text.remove()
     return placed
+
+
+def _find_room(text: Annotation, frame: Bbox, taken: Sequence[Bbox]) -> Bbox | None:
+    """Move the text to its first free place and return its box, or None if there is none."""
+    for dx, dy, horizontal, vertical in _PLACES:
+        text.set_position((6 * dx, 6 * dy))
+        text.set(ha=horizontal, va=vertical)
+        box = text.get_window_extent()
+        inside = frame.contains(box.x0, box.y0) and frame.contains(box.x1, box.y1)
+        if inside and not box.count_overlaps(taken):
+            return box
+    return None

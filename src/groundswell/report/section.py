@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _MOST_STATIONS = 24
 _ROW_HEIGHT = 0.42  # inches
+_LEAST_HEIGHT = 2.5  # of all rows together
 _REACH = 0.6  # of a row's height, by the largest swing of its station
 _NAMES = {"E": "East", "N": "North", "Z": "Up"}
 
@@ -44,7 +45,7 @@ def record_section(results: str | Path) -> Path:
     array, distance = array[shown], distance[shown]
     unit, unit_name = speed_unit(float(np.abs(array).max()))
     path = results / "seismograms.png"
-    with picture(path, height=1.1 + _ROW_HEIGHT * len(shown)) as figure:
+    with picture(path, height=1.1 + max(_ROW_HEIGHT * len(shown), _LEAST_HEIGHT)) as figure:
         panels = figure.subplots(1, array.sizes["component"], sharey=True, squeeze=False)[0]
         for axes, component in zip(panels, array["component"].values, strict=True):
             _draw_component(axes, array, str(component), unit)

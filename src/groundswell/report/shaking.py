@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import QuadMesh
 
+Peaks = np.ma.MaskedArray  # (ny, nx), masked where nothing is known
+
 # Paper to near-black over yellow and red, in equal steps of lightness: reads in grey, too.
 _COLOURS = ("#fffcf0", "#fde6a0", "#fcbc55", "#f28a3c", "#dc503d", "#ab1f50", "#6b1257", "#2a0a3a")
 _SPAN = 100.0  # a logarithmic bar reaches at most this far below the peak
@@ -48,14 +50,14 @@ def shaking_map(results: str | Path) -> Path:
     shaking = _thinned(read_shaking_map(results / "shaking_map.nc"))
     frame = Frame.of(shaking)
     unit, unit_name = speed_unit(float(shaking["pgv"].max()))
-    peaks = shaking["pgv"] / unit
+    peaks = np.ma.masked_invalid(shaking["pgv"].values / unit)
     path = results / "shaking_map.png"
     with picture(path, height=_map_height(frame)) as figure:
         axes = figure.subplots()
         frame.dress(axes)
         cells = _shade(axes, frame, peaks)
         _contour(axes, frame, peaks)
-        colour_bar(axes, cells, f"Horizontal peak ground velocity ({unit_name})")
+        colour_bar(axes, cells, f"PGV, horizontal ({unit_name})")
         headline(axes, title_of(shaking.attrs), _peak_sentence(shaking, unit, unit_name))
         frame.scale_bar(axes)
         avoid = [*frame.north_arrow(axes), *draw_source(axes, frame, shaking.attrs)]
@@ -74,37 +76,34 @@ def _thinned(shaking: xarray.Dataset) -> xarray.Dataset:
 
 
 def _map_height(frame: Frame) -> float:
-    return float(np.clip(0.83 * WIDTH * frame.slenderness + 0.6, 3.0, 1.4 * WIDTH))
+    return min(0.83 * WIDTH * frame.slenderness + 0.6, 1.4 * WIDTH)
 
 
-def _shade(axes: Axes, frame: Frame, peaks: xarray.DataArray) -> QuadMesh:
+def _shade(axes: Axes, frame: Frame, peaks: Peaks) -> QuadMesh:
     """Colour the cells: by logarithm when the values span more than a decade."""
     from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
 
-    values = np.ma.masked_invalid(peaks.values)
-    highest = float(values.max()) if values.count() else 0.0
-    lowest = float(np.percentile(values.compressed(), 1)) if highest > 0 else 0.0
+    highest = float(peaks.max()) if peaks.count() else 0.0
+    lowest = float(np.percentile(peaks.compressed(), 1)) if peaks.count() else 0.0
     norm = Normalize(0, highest or 1)
     if highest > 10 * lowest:
         norm = LogNorm(max(lowest, highest / _SPAN), highest, clip=True)
     colours = LinearSegmentedColormap.from_list("shaking", _COLOURS)
-    return axes.pcolormesh(*frame.mesh, values, norm=norm, cmap=colours, shading="nearest")
+    return axes.pcolormesh(*frame.mesh, peaks, norm=norm, cmap=colours, shading="nearest")
 
 
-def _contour(axes: Axes, frame: Frame, peaks: xarray.DataArray) -> None:
-    levels = round_numbers(float(peaks.quantile(0.05)), float(peaks.max()))
-    if min(peaks.shape) < 2 or not levels:
-        return
+def _contour(axes: Axes, frame: Frame, peaks: Peaks) -> None:
+    """Lines of equal shaking at round numbers, slightly smoothed so that they can be followed."""
     from scipy.ndimage import gaussian_filter
 
-    lines = axes.contour(
-        *frame.mesh,
-        gaussian_filter(peaks.values, 1.5),
-        levels=levels[-8:],
-        colors=INK,
-        linewidths=0.6,
-        alpha=0.55,
-    )
+    if min(peaks.shape) < 2 or not peaks.count():
+        return
+    levels = round_numbers(float(np.percentile(peaks.compressed(), 5)), float(peaks.max()))
+    if not levels:
+        return
+    smooth = gaussian_filter(peaks.filled(np.nan), 1.5)
+    style = {"colors": INK, "linewidths": 0.6, "alpha": 0.55}
+    lines = axes.contour(*frame.mesh, smooth, levels=levels[-8:], **style)
     axes.clabel(lines, fmt="%g", fontsize=8)
 
 

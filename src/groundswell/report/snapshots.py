@@ -76,7 +76,7 @@ def _telling_times(velocity: xarray.DataArray) -> NDArray[np.intp]:
 
 
 def _height(frame: Frame) -> float:
-    return float(0.6 + _ROWS * (0.27 * WIDTH * min(frame.slenderness, 2.0) + 0.1))
+    return float(0.6 + _ROWS * (0.26 * WIDTH * frame.slenderness + 0.1))
 
 
 def _draw_moment(

@@ -7,7 +7,7 @@
 //     SHARED(type, name, extents)                  memory that the block's threads share
 //     FOR_THREADS(t, count) { ... }                work that the block's threads divide
 //     BARRIER();                                   between two FOR_THREADS that share memory
-//   INLINE                                       a helper called from kernels
+//   INLINE, METHOD                               a helper called from kernels: function, member
 //   real, REAL(x)                                the floating-point type, a literal of that type
 //   RECIPROCAL(x)                                1 / x, to within two units in the last place
 //   RESTRICT                                     pointers that never alias
@@ -41,6 +41,7 @@ typedef float real;
 
 #define KERNEL extern "C" __global__ void
 #define INLINE __device__ __forceinline__
+#define METHOD __device__ __forceinline__
 #define UNROLL _Pragma("unroll")
 #define SHARED(type, name, ...) __shared__ type name __VA_ARGS__
 #define BARRIER() __syncthreads()
@@ -68,6 +69,7 @@ typedef float real;
 #define KERNEL extern "C" void
 #define INLINE static inline __attribute__((always_inline))
 #define PRAGMA(text) _Pragma(#text)
+#define METHOD inline __attribute__((always_inline))
 #define UNROLL PRAGMA(GCC unroll 16)
 #define SHARED(type, name, ...) alignas(64) type name __VA_ARGS__
 #define BARRIER() static_cast<void>(0)

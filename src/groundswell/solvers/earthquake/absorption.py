@@ -23,7 +23,8 @@ class MatchedLayer:
 
     Args:
         before, after: cells of the layers on the low and the high side.
-        cells: all cells along the axis.
+        kept_before, kept_after: cells there that have memory variables; at least as many. Beyond
+            a layer the coefficients leave a derivative as it is.
         spacing: m.
         speed: fastest wave, m/s.
         frequency: corner of the frequency shift, Hz: about the source's dominant frequency.
@@ -31,7 +32,8 @@ class MatchedLayer:
 
     before: int
     after: int
-    cells: int
+    kept_before: int
+    kept_after: int
     spacing: float
     speed: float
     frequency: float
@@ -39,10 +41,11 @@ class MatchedLayer:
     def depth(self, offset: float) -> NDArray[np.float64]:
         """Depth into a layer over its width, in [0, 1], of values `offset` cells off each index.
 
-        Only cells in layers are listed: the low side's, then the high side's.
+        Only cells with memory are listed: the low side's, then the high side's.
         """
-        low = (self.before - np.arange(self.before) - offset) / max(self.before, 1)
-        high = (np.arange(self.after) + offset) / max(self.after, 1)
+        low = (self.before - np.arange(self.kept_before) - offset) / max(self.before, 1)
+        inner = self.kept_after - self.after
+        high = (np.arange(self.kept_after) - inner + offset) / max(self.after, 1)
         return np.clip(np.concatenate([low, high]), 0.0, 1.0)
 
     def coefficients(self, dt: float) -> NDArray[np.float64]:
@@ -70,8 +73,11 @@ class MatchedLayer:
 
     def _damping(self) -> NDArray[np.float64]:
         """Peak damping rate 1/s on each layer cell's side, from the reflection wanted."""
-        widths = [self.before] * self.before + [self.after] * self.after
-        return np.array([peak_damping(n, n * self.spacing, self.speed) for n in widths])
+        low, high = (
+            peak_damping(n, n * self.spacing, self.speed) if n else 0.0
+            for n in (self.before, self.after)
+        )
+        return np.repeat([low, high], [self.kept_before, self.kept_after])
 
 
 def peak_damping(cells: int, width: float, speed: float) -> float:

@@ -82,6 +82,13 @@ class EarthquakeOutput(OutputSection):
     shaking_map: Flag = True
     volumes: VolumeOutput | None = None
 
+    def longer_than(self, duration: float) -> Iterator[Fault]:
+        """Intervals in which a run of `duration` s would record nothing."""
+        for name in ("seismograms", "surface", "volumes"):
+            interval = getattr(getattr(self, name), "interval", None)
+            if interval is not None and interval > duration:
+                yield (name, "interval"), f"must be at most the duration, {duration:g} s"
+
 
 # --- the case -------------------------------------------------------------------------------------
 
@@ -125,12 +132,8 @@ class EarthquakeCase(Case):
     @field_validator("output")
     @classmethod
     def _within_duration(cls, output: EarthquakeOutput, info: ValidationInfo) -> EarthquakeOutput:
-        time = info.data.get("time")
-        for name in ("seismograms", "surface", "volumes"):
-            interval = getattr(getattr(output, name), "interval", None)
-            if time and interval and interval > time.duration:
-                allowed = f"must be at most the duration, {time.duration:g} s"
-                refuse([((name, "interval"), allowed)])
+        if time := info.data.get("time"):
+            refuse(output.longer_than(time.duration))
         return output
 
     @field_validator("medium")

@@ -32,7 +32,6 @@ from groundswell.time.limits import staggered_leapfrog
 SAFETY = 0.95  # share of the stability limit that an automatic step takes
 POINTS_PER_WAVELENGTH = 6.0  # of the slowest wave: about 5 % error in its speed (Moczo et al. 2000)
 TICK = 1e-9  # s; intervals are whole multiples of it, so that they have a common divisor
-VECTOR = 16  # cells: layers along x are kept in whole vectors of the widest machine
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ KERNELS = Path(__file__).parent / "kernels"
 VELOCITIES = ("vx", "vy", "vz")
 STRESSES = ("sxx", "syy", "szz", "sxy", "sxz", "syz")
 MEMORIES = ("rxx", "ryy", "rzz", "rxy", "rxz", "ryz")
+VECTOR = 16  # cells: a row's layers are worked on in whole vectors of the widest machine
 AXES = ("x", "y", "z")
 
 # Columns that a block of the CUDA twin owns, and planes that it marches; found by measurement.
@@ -189,9 +190,13 @@ class Earthquake:
         return self.setup.case.boundary.sides != "sponge"
 
     def _layer_counts(self, axis: int) -> tuple[int, int]:
-        """Cells on each side that kernels treat as matched layers."""
+        """Cells on each side that have layer memory: along x, whole vectors of them."""
         grid = self.setup.grid
-        return (grid.before[axis], grid.after[axis]) if self._matched else (0, 0)
+        if not self._matched:
+            return 0, 0
+        before, after = grid.before[axis], grid.after[axis]
+        whole = tuple(-(-n // VECTOR) * VECTOR for n in (before, after))
+        return (whole[0], whole[1]) if axis == 0 and sum(whole) <= grid.cells[0] else (before, after)
 
     def _layer_memory(self) -> dict[str, list[Array]]:
         """Three memory variables an axis, of the velocity and of the stress update."""
@@ -213,8 +218,9 @@ class Earthquake:
         setup = self.setup
         layers = [
             MatchedLayer(
+                setup.grid.before[axis] if self._matched else 0,
+                setup.grid.after[axis] if self._matched else 0,
                 *self._layer_counts(axis),
-                setup.grid.cells[axis],
                 setup.grid.spacing[axis],
                 setup.fastest,
                 setup.resolved_frequency / 2,

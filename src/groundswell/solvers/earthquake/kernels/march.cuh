@@ -9,13 +9,13 @@
 struct Column {
   real a, b, c, d;
 
-  __device__ __forceinline__ void push(real next) {
+  METHOD void push(real next) {
     a = b;
     b = c;
     c = d;
     d = next;
   }
-  __device__ __forceinline__ real derivative() const { return difference<STEP_Z>(a, b, c, d); }
+  METHOD real derivative() const { return difference<STEP_Z>(a, b, c, d); }
 };
 
 // The column at planes k + first - 1 .. k + first + 1, ready to be pushed plane k + first + 2.

@@ -1,10 +1,12 @@
-// The two hot kernels, portable: one loop over all cells each.
+// The two hot kernels, portable: what happens at each cell, and a loop over all cells.
 #include "signatures.h"
 
-KERNEL update_velocity(VELOCITY_ARGUMENTS) {
-  const Layers layers{memory_x, memory_y, memory_z, profile_x, profile_y, profile_z};
-  const Velocity v{vx, vy, vz};
-  for_cells_by_layer([=](int i, int j, int k, auto in) {
+struct VelocityUpdate {
+  Velocity v;
+  const real *sxx, *syy, *szz, *sxy, *sxz, *syz, *rho, *sponge;
+  Layers layers;
+
+  template <class Flags> METHOD void operator()(int i, int j, int k, Flags in) const {
     const index_t c = cell_at(i, j, k);
     StressDivergence d{
         backward<STEP_X>(sxx + c), forward<STEP_Y>(sxy + c),  forward<STEP_Z>(sxz + c),
@@ -14,13 +16,21 @@ KERNEL update_velocity(VELOCITY_ARGUMENTS) {
     const FaceSums faces{rho[c] + rho[c - STEP_X], rho[c] + rho[c - STEP_Y],
                          rho[c] + rho[c - STEP_Z]};
     advance_velocity(v, d, c, faces, sponge_factor(sponge, i, j, k));
-  });
+  }
+};
+
+KERNEL update_velocity(VELOCITY_ARGUMENTS) {
+  for_cells_by_layer(VelocityUpdate{
+      {vx, vy, vz}, sxx, syy, szz, sxy, sxz, syz, rho, sponge,
+      {memory_x, memory_y, memory_z, profile_x, profile_y, profile_z}});
 }
 
-KERNEL update_stress(STRESS_ARGUMENTS) {
-  const Layers layers{memory_x, memory_y, memory_z, profile_x, profile_y, profile_z};
-  const TensorField s{sxx, syy, szz, sxy, sxz, syz}, r{rxx, ryy, rzz, rxy, rxz, ryz};
-  for_cells_by_layer([=](int i, int j, int k, auto in) {
+struct StressUpdate {
+  TensorField stress, memory;
+  const real *vx, *vy, *vz, *lam, *compliance, *inverse_qp, *inverse_qs, *mechanisms, *sponge;
+  Layers layers;
+
+  template <class Flags> METHOD void operator()(int i, int j, int k, Flags in) const {
     const index_t c = cell_at(i, j, k);
     VelocityGradient d{
         forward<STEP_X>(vx + c),  forward<STEP_Y>(vy + c),  forward<STEP_Z>(vz + c),
@@ -35,6 +45,13 @@ KERNEL update_stress(STRESS_ARGUMENTS) {
     matter.edge_inverse_qs = sum_over_edges(inverse_qs + c);
     m = mechanism_at(mechanisms, i, j, k);
 #endif
-    advance_stress(s, r, d, c, k, matter, m, sponge_factor(sponge, i, j, k));
-  });
+    advance_stress(stress, memory, d, c, k, matter, m, sponge_factor(sponge, i, j, k));
+  }
+};
+
+KERNEL update_stress(STRESS_ARGUMENTS) {
+  for_cells_by_layer(StressUpdate{
+      {sxx, syy, szz, sxy, sxz, syz}, {rxx, ryy, rzz, rxy, rxz, ryz}, vx, vy, vz, lam, compliance,
+      inverse_qp, inverse_qs, mechanisms, sponge,
+      {memory_x, memory_y, memory_z, profile_x, profile_y, profile_z}});
 }

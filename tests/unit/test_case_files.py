@@ -1,0 +1,80 @@
+"""Case files: what cannot be read or is no TOML is refused, with the line; solvers by name."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groundswell import solvers
+from groundswell.case import load_case, read_case
+from groundswell.errors import CaseError, InputError
+from groundswell.solvers.earthquake import case as schema
+
+TEMPLATE = Path(schema.__file__).with_name("template.toml")
+
+
+def write(folder: Path, text: str | bytes) -> Path:
+    path = folder / "case.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "allowed"),
+    [
+        ('solver = "earthquake"\nsize = = 3\n', "line 2, column 8", "is not TOML: Invalid value"),
+        ("a = [1,\n", "end of document", "is not TOML"),
+        ("a = 1\na = 2\n", "line 2", "is not TOML: Cannot overwrite a value"),
+        (b"a = 1\nb = '\xff'\n", "line 2", "is not UTF-8"),
+        ("a = " + "[" * 10_000, "case", "nested too deep"),
+        ("a = " + "1" * 10_000, "case", "is not TOML"),
+        ("", "solver", "is required; use earthquake"),
+        ("solver = 5", "solver", "no solver is called 5; use earthquake"),
+        ('solver = "earthqake"', "solver", 'did you mean "earthquake"?'),
+    ],
+)
+def test_texts_that_are_no_case(tmp_path: Path, text: Any, key: str, allowed: str) -> None:
+    with pytest.raises(CaseError, match=r"^case.toml cannot be used:") as caught:
+        load_case(write(tmp_path, text))
+    (problem,) = caught.value.problems
+    assert problem.key.startswith(key) and allowed in problem.allowed
+
+
+def test_a_byte_order_mark_is_no_trouble(tmp_path: Path) -> None:
+    text = TEMPLATE.read_bytes()
+    assert load_case(write(tmp_path, b"\xef\xbb\xbf" + text)).digest() == read_case(text).digest()
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    for path, reason in (
+        (tmp_path / "none.toml", "no such file"),
+        (tmp_path, "is a folder"),
+        (Path("/dev/null"), "is not a file"),
+        (Path("a\0b"), "cannot be read|no such file"),
+        (tmp_path / ("x" * 5000), "cannot be read"),
+    ):
+        with pytest.raises(InputError, match=reason):
+            load_case(path)
+    large = tmp_path / "mesh.bin"
+    with large.open("wb") as file:
+        file.truncate(17 * 2**20)
+    with pytest.raises(InputError, match="larger than 16 MiB"):
+        load_case(large)
+
+
+def test_solvers_are_found_by_name() -> None:
+    assert solvers.load("earthquake", "schema") is schema.EarthquakeCase
+    with pytest.raises(InputError, match=r'"earthquak".*use earthquake.*did you mean "earthquake"'):
+        solvers.load("earthquak", "schema")
+
+
+def test_importing_the_reader_loads_nothing_heavy() -> None:
+    code = "import sys, groundswell.case; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not {"pint", "numpy", "pyproj", "groundswell.solvers.earthquake.case"} & set(loaded)
