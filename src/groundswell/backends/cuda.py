@@ -15,7 +15,7 @@ from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.source import Source, Tile
 from groundswell.errors import BackendError, RunFailed
 
-CELL_BLOCK = (64, 4, 1)
+CELL_BLOCK = (32, 4, 2)
 PLANE_BLOCK = (64, 4, 1)
 ITEM_BLOCK = 128
 GRID_LIMIT = (2**31 - 1, 65535, 65535)

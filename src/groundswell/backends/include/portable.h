@@ -39,7 +39,10 @@ typedef float real;
 
 #if defined(__CUDACC__)
 
-#define KERNEL extern "C" __global__ void
+#ifndef MOST_THREADS
+#define MOST_THREADS 256
+#endif
+#define KERNEL extern "C" __global__ void __launch_bounds__(MOST_THREADS)
 #define INLINE __device__ __forceinline__
 #define METHOD __device__ __forceinline__
 #define UNROLL _Pragma("unroll")

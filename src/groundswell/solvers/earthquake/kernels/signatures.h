@@ -3,18 +3,17 @@
 #include "stress.h"
 #include "velocity.h"
 
-#define VELOCITY_ARGUMENTS                                                                       \
-  real *vx, real *vy, real *vz, const real *RESTRICT sxx, const real *RESTRICT syy,              \
-      const real *RESTRICT szz, const real *RESTRICT sxy, const real *RESTRICT sxz,              \
-      const real *RESTRICT syz, const real *RESTRICT rho, real *memory_x, real *memory_y,        \
-      real *memory_z, const real *profile_x, const real *profile_y, const real *profile_z,       \
-      const real *RESTRICT sponge
+#define IN const real *RESTRICT
+#define INOUT real *RESTRICT
 
-#define STRESS_ARGUMENTS                                                                         \
-  real *sxx, real *syy, real *szz, real *sxy, real *sxz, real *syz, real *rxx, real *ryy,        \
-      real *rzz, real *rxy, real *rxz, real *ryz, const real *RESTRICT vx,                       \
-      const real *RESTRICT vy, const real *RESTRICT vz, const real *RESTRICT lam,                \
-      const real *RESTRICT compliance, const real *RESTRICT inverse_qp,                          \
-      const real *RESTRICT inverse_qs, const real *RESTRICT mechanisms, real *memory_x,          \
-      real *memory_y, real *memory_z, const real *profile_x, const real *profile_y,              \
-      const real *profile_z, const real *RESTRICT sponge
+#define LAYER_ARGUMENTS                                                                      \
+  INOUT memory_x, INOUT memory_y, INOUT memory_z, IN profile_x, IN profile_y, IN profile_z
+
+#define VELOCITY_ARGUMENTS                                                                   \
+  INOUT vx, INOUT vy, INOUT vz, IN sxx, IN syy, IN szz, IN sxy, IN sxz, IN syz, IN rho,      \
+      LAYER_ARGUMENTS, IN sponge
+
+#define STRESS_ARGUMENTS                                                                     \
+  INOUT sxx, INOUT syy, INOUT szz, INOUT sxy, INOUT sxz, INOUT syz, INOUT rxx, INOUT ryy,    \
+      INOUT rzz, INOUT rxy, INOUT rxz, INOUT ryz, IN vx, IN vy, IN vz, IN lam,               \
+      IN compliance, IN inverse_qp, IN inverse_qs, IN mechanisms, LAYER_ARGUMENTS, IN sponge
