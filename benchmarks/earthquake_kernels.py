@@ -1,6 +1,6 @@
 """Throughput of the earthquake step and of its two hot kernels, against the measured bandwidth.
 
-    python benchmarks/earthquake_kernels.py --cells 160 160 2048 --backend cuda [--tiles 32x8x128 ...]
+    python benchmarks/earthquake_kernels.py --cells 160 160 2048 --backend cuda [--blocks 32x4x2 ...]
 
 Counts the least traffic of a point's update (see `solver.py`): 13 words for the velocities, 31 for
 the stresses with Q, 17 without. Prints one line a variant, and JSON with --json.
@@ -13,9 +13,10 @@ import json
 import statistics
 from typing import Any
 
-from groundswell.backends import Backend, Tile, cuda, open_backend
-from groundswell.solvers.earthquake import EarthquakeCase, solver
-from groundswell.solvers.earthquake.solver import STRESS_WORDS, VELOCITY_WORDS, Earthquake
+from groundswell.backends import Backend, cuda, open_backend
+from groundswell.solvers.earthquake import EarthquakeCase
+from groundswell.solvers.earthquake.setup import STRESS_WORDS, VELOCITY_WORDS
+from groundswell.solvers.earthquake.solver import Earthquake
 
 
 def make_case(cells: list[int], args: argparse.Namespace) -> EarthquakeCase:
@@ -88,7 +89,7 @@ def show(name: str, row: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Measure every tile that was asked for."""
+    """Measure every variant that was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cells", type=int, nargs=3, default=[160, 160, 2048])
     parser.add_argument("--backend", default="cuda")
@@ -97,9 +98,7 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=10)
     parser.add_argument("--no-layers", action="store_true")
     parser.add_argument("--elastic", action="store_true")
-    parser.add_argument("--tiles", nargs="*", default=[])
-    parser.add_argument("--blocks", nargs="*", default=[], help="of the portable kernels")
-    parser.add_argument("--portable", action="store_true", help="also without the CUDA twin")
+    parser.add_argument("--blocks", nargs="*", help="blocks of GPU threads to try: 32x4x2 ...")
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
@@ -107,19 +106,10 @@ def main() -> None:
     bandwidth = backend.measure_bandwidth()
     print(f"{backend.device}: {bandwidth / 1e9:.0f} GB/s measured, {args.cells}, {args.precision}")
     results = {}
-    variants: list[Tile | None] = [Tile(*map(int, tile.split("x"))) for tile in args.tiles]
-    default = solver.TILES["float64" if args.precision == "double" else "float32"]
-    variants = [None, *variants] if args.portable else variants or [default]
-    for block in args.blocks:
+    for block in args.blocks or ["x".join(map(str, cuda.CELL_BLOCK))]:
         cuda.CELL_BLOCK = tuple(map(int, block.split("x")))
-        solver.TILES = dict.fromkeys(solver.TILES)
-        show(block, measure(backend, args, bandwidth))
-    for tile in variants:
-        solver.TILES = dict.fromkeys(solver.TILES, tile)
-        row = measure(backend, args, bandwidth)
-        name = "portable" if tile is None else f"{tile.x}x{tile.y}x{tile.planes}"
-        results[name] = row
-        show(name, row)
+        results[block] = measure(backend, args, bandwidth)
+        show(block, results[block])
     if args.json:
         print(json.dumps({"device": backend.device, "bandwidth": bandwidth, "results": results}))
 

@@ -2,9 +2,9 @@
 
     python make_model.py
 
-S waves travel at 600 to 1200 m/s in the sediments and at 2600 to 3100 m/s in the rock. P speeds
-follow the mudrock line (Castagna et al. 1985), densities the curve of crustal rocks (Brocher 2005),
-and the quality factors are Qs = 0.05 Vs (m/s) and Qp = 2 Qs.
+S waves travel at 600 to 1200 m/s in the sediments and at 2600 to 3100 m/s in the rock. P speeds and
+densities follow the curves of crustal rocks (Brocher 2005), and the quality factors are
+Qs = 0.05 Vs (m/s) and Qp = 2 Qs.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ def shear_speed(x: Array, y: Array, depth: Array) -> Array:
 
 
 def pressure_speed(vs: Array) -> Array:
-    """P speed (m/s) on the mudrock line of Castagna et al. (1985), Geophysics 50, 571-581."""
-    return 1360 + 1.16 * vs
+    """P speed (m/s) of crustal rocks: Brocher (2005), BSSA 95, 2081-2092, equation 9."""
+    km = vs / 1e3
+    return 1e3 * (0.9409 + km * (2.0947 + km * (-0.8206 + km * (0.2683 - 0.0251 * km))))
 
 
 def build() -> xr.Dataset:

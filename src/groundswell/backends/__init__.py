@@ -13,7 +13,7 @@ from groundswell.backends.base import (
     Launch,
     Module,
 )
-from groundswell.backends.source import Constant, Source, Tile
+from groundswell.backends.source import Constant, Source
 from groundswell.errors import BackendError
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "Launch",
     "Module",
     "Source",
-    "Tile",
     "open_backend",
 ]
 

@@ -85,6 +85,7 @@ class Backend(ABC):
 
     name: str
     device: str
+    vector: int  # neighbouring values that are worked on at once and are best kept together
 
     @abstractmethod
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:

@@ -84,6 +84,7 @@ class CpuBackend(Backend):
     """All cores that this process may use (OMP_NUM_THREADS chooses fewer)."""
 
     name = "cpu"
+    vector = 16
 
     def __init__(self, kernel_cache: KernelCache | None = None) -> None:
         self._cache = kernel_cache or KernelCache(default_folder())

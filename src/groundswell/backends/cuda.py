@@ -10,9 +10,18 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from groundswell.backends import nvrtc
-from groundswell.backends.base import Array, Backend, Blocks, Cells, Event, Extent, Graph, Launch
+from groundswell.backends.base import (
+    Array,
+    Backend,
+    Blocks,
+    Cells,
+    Event,
+    Extent,
+    Graph,
+    Launch,
+)
 from groundswell.backends.cache import KernelCache, default_folder
-from groundswell.backends.source import Source, Tile
+from groundswell.backends.source import Source
 from groundswell.errors import BackendError, RunFailed
 
 CELL_BLOCK = (32, 4, 2)
@@ -30,14 +39,13 @@ MISSING = (
 class CudaModule:
     """A loaded cubin."""
 
-    def __init__(self, cupy: Any, cubin: Path, stream: Any, tile: Tile | None) -> None:
+    def __init__(self, cupy: Any, cubin: Path, stream: Any) -> None:
         self._module = cupy.RawModule(path=str(cubin))
         self._stream = stream
-        self._tile = tile
 
     def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
         function = self._module.get_function(name)
-        grid, block = geometry(extent, self._tile)
+        grid, block = geometry(extent)
         converted = tuple(np.int64(a) if isinstance(a, int) else a for a in arguments)
 
         def run() -> None:
@@ -47,19 +55,15 @@ class CudaModule:
         return run
 
 
-def geometry(extent: Extent, tile: Tile | None = None) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Grid and block of a launch; a tile replaces the blocks of a kernel over three dimensions.
+def geometry(extent: Extent) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Grid and block of a launch.
 
     Raises:
         BackendError: more blocks than a launch can have.
     """
     match extent:
-        case Cells(nx, ny, nz) if tile and min(nx, ny, nz) > 1:
-            block: tuple[int, ...] = (tile.x, tile.y, 1)
-            per_block = (tile.x, tile.y, tile.planes)
-            grid = tuple(-(-n // b) for n, b in zip((nx, ny, nz), per_block, strict=True))
         case Cells(nx, ny, nz):
-            block = CELL_BLOCK if nz > 1 else PLANE_BLOCK
+            block: tuple[int, ...] = CELL_BLOCK if nz > 1 else PLANE_BLOCK
             grid = tuple(-(-n // b) for n, b in zip((nx, ny, nz), block, strict=True))
         case Blocks(count, threads):
             grid, block = (max(count, 1),), (threads,)
@@ -111,6 +115,7 @@ class CudaBackend(Backend):
     """The current CUDA device, with one stream for kernels and one for copies to the host."""
 
     name = "cuda"
+    vector = 16
 
     def __init__(self, kernel_cache: KernelCache | None = None) -> None:
         self._cupy = _cupy()
@@ -143,9 +148,8 @@ class CudaBackend(Backend):
             return array.get(stream=self._copies)
 
     def compile(self, source: Source) -> CudaModule:
-        text = source.text(tuned=True)
-        cubin = nvrtc.compile_cached(self._cache, text, self._architecture)
-        return CudaModule(self._cupy, cubin, self._stream, source.tile if source.twin else None)
+        cubin = nvrtc.compile_cached(self._cache, source.text(), self._architecture)
+        return CudaModule(self._cupy, cubin, self._stream)
 
     def capture(self, sequence: Callable[[], None]) -> Graph:
         return CudaGraph(self._stream, sequence)

@@ -17,42 +17,21 @@ Constant = bool | int | float | str
 
 
 @dataclass(frozen=True)
-class Tile:
-    """How a tuned CUDA twin walks a grid: each block owns a tile of columns and marches along z."""
-
-    x: int
-    y: int
-    planes: int
-
-
-@dataclass(frozen=True)
 class Source:
-    """A kernel file with the constants baked into it, and perhaps a tuned CUDA twin.
+    """A kernel file with the constants baked into it.
 
     Args:
         path: the portable source, compiled for every backend.
         constants: preprocessor constants: sizes, physics switches, coefficients.
-        twin: a CUDA file that defines the same kernels, used on a GPU in place of `path`.
-        tile: the twin's marching geometry; its kernels see TILE_X, TILE_Y and TILE_PLANES.
     """
 
     path: Path
     constants: Mapping[str, Constant]
-    twin: Path | None = None
-    tile: Tile | None = None
 
-    def text(self, *, tuned: bool = False) -> str:
+    def text(self) -> str:
         """The whole translation unit: constants first, then the file with its includes inlined."""
-        constants = dict(self.constants)
-        if tuned and self.tile:
-            constants |= {
-                "TILE_X": self.tile.x,
-                "TILE_Y": self.tile.y,
-                "TILE_PLANES": self.tile.planes,
-            }
-        path = self.twin if tuned and self.twin else self.path
-        defines = [f"#define {name} {_literal(value)}" for name, value in constants.items()]
-        return "\n".join([*defines, *_inline(path, seen=set())]) + "\n"
+        defines = [f"#define {name} {_literal(value)}" for name, value in self.constants.items()]
+        return "\n".join([*defines, *_inline(self.path, seen=set())]) + "\n"
 
 
 def digest(*parts: str) -> str:

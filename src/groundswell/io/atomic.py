@@ -34,7 +34,7 @@ def whole(path: str | Path, size: int = 0) -> Iterator[Path]:
         InputError: there is no permission to write, or `path` is a folder.
     """
     path = Path(path)
-    part = path.with_name(f".{path.name}.part")
+    part = part_of(path)
     with disk_errors(path):
         _make_place(path)
         try:
@@ -49,6 +49,11 @@ def whole(path: str | Path, size: int = 0) -> Iterator[Path]:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
             raise
+
+
+def part_of(path: Path) -> Path:
+    """The temporary sibling that `whole` writes to; a process that was killed leaves it behind."""
+    return path.with_name(f".{path.name}.part")
 
 
 @contextmanager

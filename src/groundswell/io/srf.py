@@ -18,7 +18,7 @@ and lines that start with # are comments.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -139,15 +139,10 @@ def read_srf(path: Path | str) -> Srf:
     or not physical.
     """
     text = _COMMENT.sub("", read_text(path, "a rupture in SRF"))
-    sections = list(_sections(text))
-    version = _version(sections[0], path)
-    planes: list[Plane] = []
-    blocks: list[_Points] = []
-    for section in sections[1:]:
-        if section.keyword == "PLANE":
-            planes += _read_planes(section, path)
-        else:
-            blocks.append(_read_points(section, _COLUMNS[version], path))
+    head, *sections = _sections(text)
+    version = _version(head, path)
+    planes = _planes(sections, path)
+    blocks = [_read_points(s, _COLUMNS[version], path) for s in sections if s.keyword == "POINTS"]
     if not blocks:
         raise InputError(f"{path}: no POINTS block; an SRF file needs at least one")
     _check_planes(planes, sum(len(block.head) for block in blocks), path)
@@ -155,6 +150,15 @@ def read_srf(path: Path | str) -> Srf:
         return _assemble(blocks, tuple(planes), version)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def read_planes(path: Path | str) -> list[Plane]:
+    """The segments that a rupture names, without the work of reading its points.
+
+    Raises InputError as `read_srf`.
+    """
+    text = _COMMENT.sub("", read_text(path, "a rupture in SRF"))
+    return _planes(_sections(text), path)
 
 
 def write_srf(path: Path | str, rupture: Srf) -> None:
@@ -217,6 +221,10 @@ def _count(section: _Section, path: Path | str) -> int:
     else:
         return int(section.count)
     raise InputError(f"{path}, line {section.line}: {problem}")
+
+
+def _planes(sections: Iterable[_Section], path: Path | str) -> list[Plane]:
+    return [plane for s in sections if s.keyword == "PLANE" for plane in _read_planes(s, path)]
 
 
 def _read_planes(section: _Section, path: Path | str) -> list[Plane]:

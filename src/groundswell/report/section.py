@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from groundswell.errors import InputError
 from groundswell.io.seismograms import read_seismograms
+from groundswell.report.source import epicentre, event_sentence
 from groundswell.report.style import INK, QUIET, headline, picture, speed_unit, title_of
 
 if TYPE_CHECKING:
@@ -50,16 +51,16 @@ def record_section(results: str | Path) -> Path:
         for axes, component in zip(panels, array["component"].values, strict=True):
             _draw_component(axes, array, str(component), unit)
         _name_rows(panels[0], array, distance)
-        headline(panels[0], title_of(array.attrs), f"{sentence} Peaks in {unit_name}.")
+        subtitle = f"{event_sentence(array.attrs)}{sentence} Peaks in {unit_name}"
+        headline(panels[0], title_of(array.attrs), subtitle)
     return path
 
 
 def _epicentral_distance(array: xarray.DataArray) -> NDArray[np.float64]:
     """Distance of every station from the epicentre, m; NaN where that is unknown."""
-    if "event_x" not in array.attrs or "event_y" not in array.attrs:
+    if (centre := epicentre(array.attrs)) is None:
         return np.full(array.sizes["station"], np.nan)
-    east, north = array["x"] - array.attrs["event_x"], array["y"] - array.attrs["event_y"]
-    return np.hypot(east.values, north.values)
+    return np.hypot(array["x"].values - centre[0], array["y"].values - centre[1])
 
 
 def _spread(order: NDArray[np.intp], most: int) -> NDArray[np.intp]:
@@ -70,10 +71,12 @@ def _spread(order: NDArray[np.intp], most: int) -> NDArray[np.intp]:
 
 def _sentence(shown: int, count: int) -> str:
     stations = f"{shown} of {count} stations" if shown < count else f"{count} stations"
-    return f"Ground velocity at {stations}, each scaled by its largest component."
+    return f"Velocity at {stations}, each scaled by its largest component."
 
 
 def _draw_component(axes: Axes, array: xarray.DataArray, component: str, unit: float) -> None:
+    from matplotlib.patheffects import withStroke
+
     time = array["time"].values
     scales = np.abs(array.values).max(axis=(1, 2))
     for row, trace in enumerate(array.sel(component=component).values):
@@ -90,10 +93,11 @@ def _draw_component(axes: Axes, array: xarray.DataArray, component: str, unit: f
             ha="right",
             fontsize=8,
             color=QUIET,
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
         )
     axes.set_title(_NAMES.get(component, component), fontsize=11)
     axes.set_xlabel("Time after origin (s)")
-    axes.set_ylim(array.sizes["station"], -1)
+    axes.set_ylim(array.sizes["station"] - 0.3, -0.75)
     axes.margins(x=0)
     axes.tick_params(axis="y", length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)

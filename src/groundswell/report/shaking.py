@@ -11,7 +11,7 @@ from groundswell.io.maps import read_shaking_map
 from groundswell.io.seismograms import read_seismograms
 from groundswell.report.frame import Frame
 from groundswell.report.labels import place_labels
-from groundswell.report.source import draw_source
+from groundswell.report.source import draw_source, epicentre, event_sentence
 from groundswell.report.style import (
     INK,
     WIDTH,
@@ -34,6 +34,8 @@ Peaks = np.ma.MaskedArray  # (ny, nx), masked where nothing is known
 # Paper to near-black over yellow and red, in equal steps of lightness: reads in grey, too.
 _COLOURS = ("#fffcf0", "#fde6a0", "#fcbc55", "#f28a3c", "#dc503d", "#ab1f50", "#6b1257", "#2a0a3a")
 _SPAN = 100.0  # a logarithmic bar reaches at most this far below the peak
+_DARK = 0.65  # of the bar, from where on lines on it are white
+_MOST_CONTOURS = 8
 _MOST_CELLS = 1500  # along an axis; a finer map would not show in the picture
 
 
@@ -56,9 +58,10 @@ def shaking_map(results: str | Path) -> Path:
         axes = figure.subplots()
         frame.dress(axes)
         cells = _shade(axes, frame, peaks)
-        _contour(axes, frame, peaks)
+        _contour(axes, frame, peaks, cells)
         colour_bar(axes, cells, f"PGV, horizontal ({unit_name})")
-        headline(axes, title_of(shaking.attrs), _peak_sentence(shaking, unit, unit_name))
+        sentence = event_sentence(shaking.attrs) + _peak_sentence(shaking, unit, unit_name)
+        headline(axes, title_of(shaking.attrs), sentence)
         frame.scale_bar(axes)
         avoid = [*frame.north_arrow(axes), *draw_source(axes, frame, shaking.attrs)]
         if (results / "seismograms.h5").exists():
@@ -92,18 +95,20 @@ def _shade(axes: Axes, frame: Frame, peaks: Peaks) -> QuadMesh:
     return axes.pcolormesh(*frame.mesh, peaks, norm=norm, cmap=colours, shading="nearest")
 
 
-def _contour(axes: Axes, frame: Frame, peaks: Peaks) -> None:
+def _contour(axes: Axes, frame: Frame, peaks: Peaks, cells: QuadMesh) -> None:
     """Lines of equal shaking at round numbers, slightly smoothed so that they can be followed."""
     from scipy.ndimage import gaussian_filter
 
     if min(peaks.shape) < 2 or not peaks.count():
         return
     levels = round_numbers(float(np.percentile(peaks.compressed(), 5)), float(peaks.max()))
+    levels = levels[-_MOST_CONTOURS:]
     if not levels:
         return
     smooth = gaussian_filter(peaks.filled(np.nan), 1.5)
-    style = {"colors": INK, "linewidths": 0.6, "alpha": 0.55}
-    lines = axes.contour(*frame.mesh, smooth, levels=levels[-8:], **style)
+    colours = [INK if cells.norm(level) < _DARK else "white" for level in levels]
+    style = {"colors": colours, "linewidths": 0.7, "alpha": 0.7}
+    lines = axes.contour(*frame.mesh, smooth, levels=levels, **style)
     axes.clabel(lines, fmt="%g", fontsize=8)
 
 
@@ -114,10 +119,10 @@ def _peak_sentence(shaking: xarray.Dataset, unit: float, unit_name: str) -> str:
         return "No ground velocity was recorded"
     row, column = np.unravel_index(np.nanargmax(pgv), pgv.shape)
     sentence = f"Strongest shaking {pgv[row, column] / unit:.3g} {unit_name}"
-    if "event_x" not in attrs or "event_y" not in attrs:
+    if (centre := epicentre(attrs)) is None:
         return sentence
     x, y = shaking["x"].values[column], shaking["y"].values[row]
-    distance = np.hypot(x - attrs["event_x"], y - attrs["event_y"])
+    distance = np.hypot(x - centre[0], y - centre[1])
     return f"{sentence}, {distance / 1e3:.1f} km from the epicentre"
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from groundswell.errors import InputError
 from groundswell.io.maps import open_surface
 from groundswell.report.frame import Frame
-from groundswell.report.source import draw_source
+from groundswell.report.source import draw_fault, draw_star
 from groundswell.report.style import WIDTH, headline, picture, speed_unit, title_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def snapshots(results: str | Path) -> Path:
         panels = figure.subplots(_ROWS, _COLUMNS, sharex=True, sharey=True).ravel()
         for axes, time, cells in zip(panels, moments["time"].values, values, strict=False):
             mesh = _draw_moment(axes, frame, cells, float(time), limit)
-            draw_source(axes, frame, moments.attrs, size=0.5)
+            draw_fault(axes, frame, moments.attrs)
+            draw_star(axes, frame, moments.attrs, size=0.5)
         for axes in panels[len(values) :]:
             axes.set_visible(False)
         headline(panels[0], title_of(moments.attrs), "Vertical velocity of the surface, up is red")

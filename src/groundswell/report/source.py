@@ -1,4 +1,4 @@
-"""How a map shows the earthquake: the fault's outline, and a beach ball or a star."""
+"""How pictures tell of the earthquake: the fault's outline, a beach ball, a star, a sentence."""
 
 from __future__ import annotations
 
@@ -16,26 +16,53 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def draw_source(
-    axes: Axes, frame: Frame, attrs: Mapping[str, Any], size: float = 1.0
-) -> list[Artist]:
+def epicentre(attrs: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Above where the earthquake began, x and y in m: the event's place unless it is a rupture."""
+    for x, y in (("epicentre_x", "epicentre_y"), ("event_x", "event_y")):
+        if x in attrs and y in attrs:
+            return float(attrs[x]), float(attrs[y])
+    return None
+
+
+def event_sentence(attrs: Mapping[str, Any]) -> str:
+    """Magnitude, depth and time, as far as they are known; ends with a blank if not empty."""
+    words = []
+    if "magnitude" in attrs:
+        words.append(f"Mw {float(attrs['magnitude']):.1f}")
+    if "event_depth" in attrs:
+        words.append(f"{float(attrs['event_depth']) / 1e3:.3g} km deep")
+    if "origin_time" in attrs:
+        words.append(f"{str(attrs['origin_time'])[:19].replace('T', ' ')} UTC")
+    return f"{', '.join(words)}. " if words else ""
+
+
+def draw_source(axes: Axes, frame: Frame, attrs: Mapping[str, Any]) -> list[Artist]:
     """Draw what the attributes of a results file tell of the source (see `write_shaking_map`).
 
-    Returns the artists that names should keep clear of.
+    The beach ball stands on the moment's centroid; a rupture has a star where it begins. Returns
+    the artists that names should keep clear of.
     """
+    draw_fault(axes, frame, attrs)
+    ball = _draw_ball(axes, frame, attrs)
+    return [*ball, *draw_star(axes, frame, attrs)] if "epicentre_x" in attrs or not ball else ball
+
+
+def draw_fault(axes: Axes, frame: Frame, attrs: Mapping[str, Any]) -> None:
+    """Draw the outlines of a rupture's segments."""
     if "fault_x" in attrs and "fault_y" in attrs:
         outline = frame.locate(attrs["fault_x"], attrs["fault_y"])
         axes.plot(*outline, color="white", linewidth=3.5, alpha=0.8, zorder=4)
         axes.plot(*outline, color=INK, linewidth=1.6, zorder=4)
-    if "event_x" not in attrs or "event_y" not in attrs:
+
+
+def draw_star(
+    axes: Axes, frame: Frame, attrs: Mapping[str, Any], size: float = 1.0
+) -> list[Artist]:
+    """Draw a star on the epicentre."""
+    if (place := epicentre(attrs)) is None:
         return []
-    u, v = (float(c[0]) for c in frame.locate(attrs["event_x"], attrs["event_y"]))
-    if ball := _beach_ball(axes, frame, attrs, (u, v), 70 * size):
-        axes.add_collection(ball)
-        return list(axes.plot(u, v, "o", markersize=37 * size, color="white", zorder=6))  # its halo
-    (star,) = axes.plot(u, v, "*", markersize=20 * size, color=ACCENT, clip_on=False, zorder=7)
-    star.set_markeredgecolor("white")
-    return [star]
+    style = {"markersize": 20 * size, "color": ACCENT, "markeredgecolor": "white", "zorder": 8}
+    return list(axes.plot(*frame.locate(*place), "*", clip_on=False, **style))
 
 
 def turned(mechanism: ArrayLike, upward: float) -> list[float]:
@@ -55,23 +82,16 @@ def turned(mechanism: ArrayLike, upward: float) -> list[float]:
     return [m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2]]
 
 
-def _beach_ball(
-    axes: Axes, frame: Frame, attrs: Mapping[str, Any], place: tuple[float, float], width: float
-) -> Any:
-    """The beach ball, or None where the mechanism or ObsPy is missing."""
+def _draw_ball(axes: Axes, frame: Frame, attrs: Mapping[str, Any]) -> list[Artist]:
+    """The beach ball with a white halo; nothing where its data or ObsPy are missing."""
     mechanism = attrs.get("focal_mechanism")
-    if mechanism is None or not np.any(mechanism):
-        return None
+    if mechanism is None or not np.any(mechanism) or "event_x" not in attrs:
+        return []
     try:
         from obspy.imaging.beachball import beach
     except ImportError:
-        return None
-    return beach(
-        turned(mechanism, frame.upward),
-        xy=place,
-        width=width,
-        axes=axes,
-        facecolor=ACCENT,
-        linewidth=0.8,
-        zorder=7,
-    )
+        return []
+    u, v = (float(c[0]) for c in frame.locate(attrs["event_x"], attrs["event_y"]))
+    style = {"width": 70, "facecolor": ACCENT, "linewidth": 0.8, "zorder": 7}
+    axes.add_collection(beach(turned(mechanism, frame.upward), xy=(u, v), axes=axes, **style))
+    return list(axes.plot(u, v, "o", markersize=37, color="white", zorder=6))

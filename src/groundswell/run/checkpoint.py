@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -14,15 +16,22 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend
 from groundswell.backends.base import Array
 from groundswell.errors import InputError
-from groundswell.io.atomic import whole
+from groundswell.io.atomic import disk_errors, part_of, whole
 
 FORMAT = 1
 NAME = "checkpoint.h5"
+MARK = "groundswell_checkpoint"
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run has come: steps done, the case it belongs to, samples in each output file."""
+    """How far a run has come.
+
+    Args:
+        step: steps done.
+        digest: of the case it belongs to.
+        lengths: samples in each output file.
+    """
 
     step: int
     digest: str
@@ -38,80 +47,94 @@ def save(path: Path, backend: Backend, state: Mapping[str, Array], progress: Pro
     import h5py
 
     size = sum(array.nbytes for array in state.values())
-    with whole(path, size) as part, h5py.File(part, "w") as file:
-        file.attrs["groundswell_checkpoint"] = FORMAT
-        file.attrs["step"] = progress.step
-        file.attrs["digest"] = progress.digest
-        for name, length in progress.lengths.items():
-            file.attrs[f"length/{name}"] = length
+    # The latest format of HDF5 guards its own tables with checksums, the older ones do not.
+    with whole(path, size) as part, h5py.File(part, "w", libver="latest") as file:
+        text = json.dumps(asdict(progress))
+        file.attrs[MARK] = FORMAT
+        file.attrs["progress"] = text
+        file.attrs["checksum"] = _checksum(text.encode())
         for name, array in state.items():
-            host = backend.to_host(array)
+            host = np.ascontiguousarray(backend.to_host(array))
             dataset = file.create_dataset(f"state/{name}", data=host)
-            dataset.attrs["checksum"] = _checksum(host)
+            dataset.attrs["checksum"] = _checksum(host.data)
 
 
 def read_progress(path: Path, digest: str) -> Progress:
     """What a checkpoint says of itself.
 
     Raises:
-        InputError: no checkpoint, not one of ours, or one of another case.
+        InputError: no checkpoint, a damaged one, not one of ours, or one of another case.
     """
     with _opened(path) as file:
-        if file.attrs.get("groundswell_checkpoint") != FORMAT:
+        if file.attrs.get(MARK) != FORMAT:
             raise InputError(f"{path} is not a checkpoint of this version; start without --resume")
-        if file.attrs["digest"] != digest:
-            raise InputError(
-                f"{path} belongs to another case (or the case was changed since); run that case, or "
-                "start without --resume"
-            )
-        lengths = {
-            key.removeprefix("length/"): int(value)
-            for key, value in file.attrs.items()
-            if key.startswith("length/")
-        }
-        return Progress(int(file.attrs["step"]), digest, lengths)
+        text = file.attrs["progress"]
+        if _checksum(text.encode()) != file.attrs["checksum"]:
+            raise ValueError("its header is not what was written")
+        progress = Progress(**json.loads(text))
+    if progress.digest != digest:
+        raise InputError(
+            f"{path} belongs to another case (or the case was changed since); run that case, or "
+            "start without --resume"
+        )
+    return progress
+
+
+def belongs(path: Path, digest: str) -> bool:
+    """Whether there is a checkpoint of the case with this digest that could be resumed."""
+    with suppress(InputError):
+        return read_progress(path, digest).digest == digest
+    return False
 
 
 def restore(path: Path, backend: Backend, state: Mapping[str, Array]) -> None:
     """Write a checkpoint's arrays back into the state.
 
     Raises:
-        InputError: the file is damaged or does not fit.
+        InputError: the file is damaged or does not fit; the state is then good for nothing.
     """
-    with _opened(path) as file:
-        loaded = {name: _read(path, file, name, array.shape) for name, array in state.items()}
     for name, array in state.items():
-        backend.assign(array, loaded[name])
+        with _opened(path) as file:
+            host = _read(file, name)
+        if (host.shape, host.dtype) != (array.shape, array.dtype):
+            raise InputError(
+                f"{path} holds {name!r} as {host.dtype} {host.shape}, but this run needs "
+                f"{array.dtype} {array.shape}; start without --resume"
+            )
+        backend.assign(array, host)
 
 
-def _read(path: Path, file: Any, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    try:
-        dataset = file[f"state/{name}"]
-        host = dataset[...]
-        intact = dataset.attrs["checksum"] == _checksum(host)
-    except (KeyError, OSError, RuntimeError) as error:
-        raise InputError(_damaged(path, name)) from error
-    if host.shape != shape or not intact:
-        raise InputError(_damaged(path, name))
+def remove(folder: Path) -> None:
+    """Delete a folder's checkpoint, and what a run that was killed wrote of the next one."""
+    path = folder / NAME
+    with disk_errors(path):
+        path.unlink(missing_ok=True)
+        part_of(path).unlink(missing_ok=True)
+
+
+def _read(file: Any, name: str) -> NDArray[Any]:
+    dataset = file[f"state/{name}"]
+    host = np.ascontiguousarray(dataset[...])
+    if dataset.attrs["checksum"] != _checksum(host.data):
+        raise ValueError(f"{name!r} is not what was written")
     return host
 
 
-def _damaged(path: Path, name: str) -> str:
-    return (
-        f"{path} is damaged at {name!r}; start without --resume, or restore the file from a copy"
-    )
+def _checksum(data: Any) -> str:
+    return blake2b(data, digest_size=16).hexdigest()
 
 
-def _checksum(host: NDArray[Any]) -> str:
-    return blake2b(np.ascontiguousarray(host).data, digest_size=16).hexdigest()
-
-
-def _opened(path: Path) -> Any:
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """The open file; whatever goes wrong in reading it means that it is damaged."""
     import h5py
 
     if not path.is_file():
         raise InputError(f"there is no checkpoint {path} to resume; start without --resume")
     try:
-        return h5py.File(path, "r")
-    except OSError as error:
-        raise InputError(f"{path} is damaged and cannot be opened; start without --resume") from error
+        with h5py.File(path, "r") as file:
+            yield file
+    except (OSError, LookupError, RuntimeError, ValueError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{path} is damaged ({error}); start without --resume, or restore it from a copy"
+        ) from error

@@ -1,7 +1,7 @@
 """The one time loop: every solver's steps, its recorders, checkpoints and alarms.
 
-Steps are enqueued in runs. While a run is under way on the device, the samples of the run before
-are written to disk, so recording never stops the loop.
+Steps are enqueued in batches. While a batch is under way on the device, the samples of the batch
+before are written to disk, so recording never stops the loop.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from groundswell.backends import Backend, Event
 from groundswell.errors import Interrupted
@@ -19,10 +19,16 @@ from groundswell.run.progress import Report
 from groundswell.run.ring import Output
 from groundswell.run.signals import StopRequest
 
-RUN_SECONDS = 0.4  # aimed at for one run of steps: how often the user sees news
-FIRST_RUN = 8
-LONGEST_RUN = 1024
+BATCH_SECONDS = 0.4  # aimed at for one batch of steps: how often the user sees news
+LONGEST_BATCH = 1024
 GUARD_STEPS = 64  # between searches for values that are not finite
+
+
+class Mark(NamedTuple):
+    """The end of a batch: steps done by then, and the event behind them."""
+
+    step: int
+    event: Event
 
 
 @dataclass
@@ -34,7 +40,11 @@ class Loop:
         outputs: open files and the rings that feed them.
         folder: of the results; checkpoints go there.
         digest: of the case, so that checkpoints know where they belong.
-        step: steps done before, when a checkpoint was restored.
+        step: steps done; at first those of the checkpoint that was restored.
+
+    Attributes:
+        first: the step it began at.
+        seconds: wall time of its steps.
     """
 
     solver: Any
@@ -43,38 +53,37 @@ class Loop:
     folder: Path
     digest: str
     step: int = 0
-    seconds: float = 0.0
-    _mark: Event | None = field(default=None, init=False)
+    seconds: float = field(default=0.0, init=False)
+    first: int = field(init=False)
+    _marks: tuple[Mark, Mark] = field(init=False)  # begin and end of the newest batch
+    _size: int = field(default=1, init=False)
     _drained: int = field(init=False)
     _guarded: int = field(init=False)
     _saved_at: float = field(init=False)
     _saved_step: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self._drained = self._guarded = self._saved_step = self.step
+        self.first = self._drained = self._guarded = self._saved_step = self.step
         self._saved_at = time.monotonic()
 
     def run(self, total: int, report: Report, stop: StopRequest) -> None:
-        """Advance to `total` steps.
+        """Advance to `total` steps; a stop that is asked for during the last of them is too late.
 
         Raises:
             Interrupted: a stop was asked for; the checkpoint is written.
             RunFailed: a value became infinite or NaN, or the disk filled up.
         """
         graph = self.backend.capture(self.solver.step)
-        begun, size = time.monotonic(), FIRST_RUN
+        begun = time.monotonic()
+        self._start_marks()
         while self.step < total:
-            count = min(size, total - self.step, self._most_steps)
-            started = time.monotonic()
+            count = min(self._size, total - self.step, self._most_steps)
             graph.replay(count)
-            self._after_run(self.step, self.step + count)
             self.step += count
+            self._write_behind()
             report(self._drained)
-            size = _next_size(count, time.monotonic() - started)
-            if stop:
-                self._stop(stop)
-            if self._checkpoint_due():
-                self.save()
+            if self.step < total:
+                self._interrupt_or_save(stop)
         self._settle()
         report(self.step)
         self.seconds += time.monotonic() - begun
@@ -85,42 +94,69 @@ class Loop:
         for output in self.outputs.values():
             output.writer.sync()
         lengths = {name: output.writer.length for name, output in self.outputs.items()}
-        path = self.folder / checkpoint.NAME
-        checkpoint.save(
-            path, self.backend, self.solver.state(), Progress(self.step, self.digest, lengths)
-        )
+        progress = Progress(self.step, self.digest, lengths)
+        checkpoint.save(self._checkpoint, self.backend, self.solver.state(), progress)
         self._saved_at, self._saved_step = time.monotonic(), self.step
+        self._start_marks()
+
+    def _start_marks(self) -> None:
+        here = Mark(self.step, self.backend.mark())
+        self._marks = (here, here)
+
+    @property
+    def _checkpoint(self) -> Path:
+        return self.folder / checkpoint.NAME
 
     @property
     def _most_steps(self) -> int:
-        return min([LONGEST_RUN, *(output.most_steps for output in self.outputs.values())])
+        """Steps until a ring could overflow or a checkpoint is due."""
+        most = min([LONGEST_BATCH, *(output.most_steps for output in self.outputs.values())])
+        wish = self.solver.setup.case.run.checkpoint
+        if wish is None or wish.steps is None:
+            return most
+        return min(most, self._saved_step + wish.steps - self.step)
 
-    def _after_run(self, begin: int, end: int) -> None:
-        """While steps begin .. end - 1 run, write what came before them."""
-        mark = self._mark
-        self._mark = self.backend.mark()
-        if begin > self._drained:
-            self._drain(begin, mark)
-        if end - self._guarded >= GUARD_STEPS:
-            self._guard(end)
+    def _write_behind(self) -> None:
+        """While the newest batch is under way, write what the one before it recorded.
+
+        Waiting for that one also keeps the host from running further ahead than the rings have
+        room for.
+        """
+        if self.step - self._guarded >= GUARD_STEPS:
+            self._guard()
+        begin, end = self._marks
+        self._marks = (end, Mark(self.step, self.backend.mark()))
+        if end.step > self._drained:
+            self._drain(end.step, end.event)
+            pace = end.event.seconds_since(begin.event) / (end.step - begin.step)
+            self._size = _next_size(self._size, pace)
+
+    def _guard(self) -> None:
+        self.solver.guard()
+        self._guarded = self.step
 
     def _drain(self, end: int, after: Event | None) -> None:
+        """Write the samples of all steps up to `end`, which are done when `after` is reached."""
+        self.solver.raise_if_unstable(self.step, after)
         for output in self.outputs.values():
             output.drain(self._drained, end, after)
-        if after is not None:
-            after.wait()
         self._drained = end
 
-    def _guard(self, step: int) -> None:
-        self.solver.guard()
-        self.solver.raise_if_unstable(step)
-        self._guarded = step
-
     def _settle(self) -> None:
-        """Wait for everything, write all samples, look for values that are not finite."""
+        """Wait for everything, look for values that are not finite, write all samples."""
+        self._guard()
         self.backend.synchronize()
-        self._drain(self.step, self._mark)
-        self._guard(self.step)
+        self._drain(self.step, None)
+
+    def _interrupt_or_save(self, stop: StopRequest) -> None:
+        if stop:
+            self.save()
+            raise Interrupted(
+                f"stopped by {stop} after step {self.step}; continue with --resume "
+                f"({self._checkpoint})"
+            )
+        if self._checkpoint_due():
+            self.save()
 
     def _checkpoint_due(self) -> bool:
         wish = self.solver.setup.case.run.checkpoint
@@ -130,15 +166,7 @@ class Loop:
             return bool(self.step - self._saved_step >= wish.steps)
         return bool(time.monotonic() - self._saved_at >= 60 * wish.minutes)
 
-    def _stop(self, stop: StopRequest) -> None:
-        self.save()
-        raise Interrupted(
-            f"stopped by {stop} after step {self.step}; continue with --resume "
-            f"({self.folder / checkpoint.NAME})"
-        )
 
-
-def _next_size(count: int, seconds: float) -> int:
-    """Steps for the next run, so that it takes about RUN_SECONDS; at most twice as many."""
-    ideal = count * RUN_SECONDS / max(seconds, 1e-6)
-    return max(1, min(2 * count, LONGEST_RUN, int(ideal)))
+def _next_size(size: int, pace: float) -> int:
+    """Steps for a batch of about BATCH_SECONDS at `pace` s a step; at most twice as many as now."""
+    return max(1, min(2 * size, LONGEST_BATCH, int(BATCH_SECONDS / max(pace, 1e-9))))

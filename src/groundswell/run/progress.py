@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Protocol
 
 LINE_EVERY = 10.0  # s between lines in a log
@@ -46,18 +46,25 @@ class _Lines:
         self._last = now
         rate = (step - self._start) / max(now - self._begun, 1e-9)
         left = (self._total - step) / rate if rate else float("inf")
-        print(
-            f"step {step} of {self._total}, t = {step * self._dt:.3f} s, "
-            f"{rate * self._updates / 1e6:.4g} {self._unit}, {left:.0f} s left",
-            file=sys.stderr,
-            flush=True,
-        )
+        with suppress(OSError):  # nobody reads the log any more: no reason to stop the run
+            print(
+                f"step {step} of {self._total}, t = {step * self._dt:.3f} s, "
+                f"{rate * self._updates / 1e6:.4g} {self._unit}, {left:.0f} s left",
+                file=sys.stderr,
+                flush=True,
+            )
 
 
 @contextmanager
 def _bar(total: int, dt: float, updates: int, unit: str, start: int) -> Iterator[Report]:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     columns = (
         TextColumn("{task.fields[clock]}"),

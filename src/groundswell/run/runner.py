@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any
 
 from groundswell.backends import Backend, open_backend
 from groundswell.case import Case, load_case
-from groundswell.io.atomic import disk_errors
+from groundswell.errors import GroundswellError, InputError
 from groundswell.run import checkpoint
+from groundswell.run.checkpoint import Progress
 from groundswell.run.driver import Loop
+from groundswell.run.folder import claimed, relative, remove_stale, require_writable
+from groundswell.run.outlook import SMALLER, outlook, require_memory
 from groundswell.run.progress import progress
 from groundswell.run.ring import Output
-from groundswell.run.signals import stop_request
-from groundswell.run.summary import NAME, throughput, versions, write_summary
+from groundswell.run.signals import StopRequest, stop_request
+from groundswell.run.summary import read_summary, throughput, versions, write_summary
 from groundswell.solvers import load
-
-UNHASHED = ("output", "run")  # sections that do not change what is computed
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Result:
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The contents of summary.json."""
-        return json.loads((self.folder / NAME).read_text(encoding="utf-8"))
+        return read_summary(self.folder)
 
     @cached_property
     def seismograms(self) -> Any:
@@ -67,13 +68,16 @@ class Result:
 class _Clock:
     """Wall time by phase."""
 
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
     def __call__(self, phase: str) -> Iterator[None]:
         begun = time.perf_counter()
-        yield
-        self.seconds[phase] = self.seconds.get(phase, 0.0) + time.perf_counter() - begun
+        try:
+            yield
+        finally:
+            self.seconds[phase] = self.seconds.get(phase, 0.0) + time.perf_counter() - begun
 
 
 def prepare(case: Case | str | Path) -> Any:
@@ -89,10 +93,14 @@ def prepare(case: Case | str | Path) -> Any:
 def check(case: Case | str | Path) -> dict[str, Any]:
     """What a run would need and resolve, without running it.
 
+    Returns what the solver says of the case (SI units), with `warnings`, and what its device has;
+    `problems` lists what forbids the run on this machine.
+
     Raises:
         InputError: the case, or the data it names, cannot be used.
     """
-    return prepare(case).describe()
+    setup = prepare(case)
+    return {**setup.describe(), **outlook(setup)}
 
 
 def run(
@@ -103,6 +111,9 @@ def run(
     quiet: bool = True,
 ) -> Result:
     """Run a case to its end.
+
+    Until the run has ended well, its files carry the names of parts, and those of an earlier run in
+    the same folder stay as they are; then they are replaced.
 
     Args:
         case: a case, or the path of its file.
@@ -118,70 +129,95 @@ def run(
     clock = _Clock()
     with clock("read"):
         setup = prepare(case)
-        target = Path(folder) if folder is not None else setup.case.resolve(
-            setup.case.output.directory
-        )
-        _make_folder(target)
-    with clock("build"):
-        backend = open_backend(setup.case.run.backend)
-        solver = load(setup.case.solver, "solver")(setup, backend)
+        target = _target(setup.case, folder)
+        require_writable(target)
+        digest = identity(setup)
+        done = _earlier(target, digest, resume)
     with clock("measure bandwidth"):
+        backend = open_backend(setup.case.run.backend)
         bandwidth = backend.measure_bandwidth()
-    digest = setup.case.digest(without=UNHASHED)
-    with clock("read"):
-        loop = _loop(solver, backend, target, digest, resume)
-    first = loop.step
-    try:
-        _advance(loop, setup, clock, quiet)
-        with clock("write"):
-            files = _finish(solver, loop.outputs, target)
-    except BaseException:
-        for output in loop.outputs.values():
-            output.writer.close()
-        raise
-    write_summary(
-        target,
-        {
-            "title": setup.case.title,
-            "solver": setup.case.solver,
-            "case": {"digest": digest, **setup.describe()},
-            "device": backend.device,
-            "backend": backend.name,
-            "steps": setup.steps,
-            "resumed_at": first,
-            **throughput(solver, loop.step - first, loop.seconds, bandwidth),
-            "wall": clock.seconds,
-            "files": [path.name for path in files],
-            "versions": versions(backend),
-        },
-    )
-    (target / checkpoint.NAME).unlink(missing_ok=True)
+    with clock("build"):
+        solver = _build(setup, backend)
+    with claimed(target), stop_request() as stop:
+        with clock("read"):
+            loop = _loop(solver, backend, target, digest, done)
+        with _closed_on_failure(loop.outputs):
+            with clock("time steps"):
+                _advance(loop, quiet, stop)
+            with clock("write"):
+                files = relative(target, _finish(solver, loop.outputs, target))
+        _replace_earlier(target, _summary(loop, clock, bandwidth, files))
     return Result(target)
 
 
-def _make_folder(folder: Path) -> None:
-    """Make the folder of the results, and see that files can be written there."""
-    with disk_errors(folder / NAME):
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder):
-            pass
+def _summary(loop: Loop, clock: _Clock, bandwidth: float, files: list[str]) -> dict[str, Any]:
+    setup, backend = loop.solver.setup, loop.backend
+    return {
+        "title": setup.case.title,
+        "solver": setup.case.solver,
+        "started": clock.started.isoformat(timespec="seconds"),
+        "case": {"digest": loop.digest, **setup.describe()},
+        "device": backend.device,
+        "backend": backend.name,
+        "steps": setup.steps,
+        "resumed_at": loop.first,
+        **throughput(loop.solver, loop.step - loop.first, loop.seconds, bandwidth),
+        "wall": clock.seconds,
+        "files": files,
+        "versions": versions(backend),
+    }
 
 
-def _loop(solver: Any, backend: Backend, folder: Path, digest: str, resume: bool) -> Loop:
+def identity(setup: Any) -> str:
+    """Digest of all that decides the numbers in a run's files, not of where it runs and writes."""
+    case = setup.case
+    anywhere = {
+        "run": type(case.run)(precision=case.run.precision),
+        "output": case.output.model_copy(update={"directory": Path()}),
+    }
+    content = case.model_copy(update=anywhere).digest()
+    return sha256(f"{content} {setup.dt!r}".encode()).hexdigest()
+
+
+def _target(case: Case, folder: str | Path | None) -> Path:
+    return Path(folder) if folder is not None else case.resolve(case.output.directory)
+
+
+def _earlier(folder: Path, digest: str, resume: bool) -> Progress | None:
+    """What the checkpoint to resume says of itself; without `resume` none may be lost."""
+    path = folder / checkpoint.NAME
+    if resume:
+        return checkpoint.read_progress(path, digest)
+    if checkpoint.belongs(path, digest):
+        raise InputError(
+            f"{path} is of an unfinished run of this case; continue it with --resume (in Python: "
+            "resume=True), or delete it to start again"
+        )
+    return None
+
+
+def _build(setup: Any, backend: Backend) -> Any:
+    require_memory(setup, backend)
+    try:
+        return load(setup.case.solver, "solver")(setup, backend)
+    except MemoryError as error:
+        raise InputError(f"the device ran out of memory ({error}); {SMALLER}") from error
+
+
+def _loop(solver: Any, backend: Backend, folder: Path, digest: str, done: Progress | None) -> Loop:
     """A loop at step 0, or where the checkpoint left off."""
     lengths: Mapping[str, int] | None = None
-    step = 0
-    if resume:
-        path = folder / checkpoint.NAME
-        done = checkpoint.read_progress(path, digest)
-        checkpoint.restore(path, backend, solver.state())
-        lengths, step = done.lengths, done.step
+    if done is None:
+        checkpoint.remove(folder)  # of another case, whose parts are about to be overwritten
+    else:
+        checkpoint.restore(folder / checkpoint.NAME, backend, solver.state())
+        lengths = done.lengths
     outputs = solver.recorders.outputs(folder, lengths)
-    return Loop(solver, backend, outputs, folder, digest, step)
+    return Loop(solver, backend, outputs, folder, digest, done.step if done else 0)
 
 
-def _advance(loop: Loop, setup: Any, clock: _Clock, quiet: bool) -> None:
-    solver = loop.solver
+def _advance(loop: Loop, quiet: bool, stop: StopRequest) -> None:
+    solver, setup = loop.solver, loop.solver.setup
     shown = progress(
         setup.steps,
         setup.dt,
@@ -190,11 +226,33 @@ def _advance(loop: Loop, setup: Any, clock: _Clock, quiet: bool) -> None:
         quiet=quiet,
         start=loop.step,
     )
-    with clock("time steps"), shown as report, stop_request() as stop:
+    with shown as report:
         loop.run(setup.steps, report, stop)
 
 
-def _finish(solver: Any, outputs: dict[str, Output], folder: Path) -> list[Path]:
+@contextmanager
+def _closed_on_failure(outputs: Mapping[str, Output]) -> Iterator[None]:
+    """Close the files when the block fails, so that a later run can take them up."""
+    try:
+        yield
+    except BaseException:
+        for output in outputs.values():
+            with suppress(GroundswellError):  # the first failure is the one to report
+                output.writer.close()
+        raise
+
+
+def _finish(solver: Any, outputs: Mapping[str, Output], folder: Path) -> list[Path]:
     """Give the files their final names, and write those that are only known at the end."""
     files = [output.writer.finish() for output in outputs.values()]
     return [*files, *solver.recorders.finish(folder)]
+
+
+def _replace_earlier(folder: Path, content: Mapping[str, Any]) -> None:
+    """Write the summary; remove the checkpoint and whatever only an earlier run had."""
+    earlier: list[str] = []
+    with suppress(InputError):
+        earlier = read_summary(folder).get("files", [])
+    write_summary(folder, content)
+    remove_stale(folder, earlier, content["files"])
+    checkpoint.remove(folder)

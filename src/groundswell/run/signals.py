@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+STOPS = (signal.SIGINT, signal.SIGTERM)
+
 
 class StopRequest:
     """Becomes true when the user or the batch system wants the run to end."""
@@ -30,14 +32,19 @@ class StopRequest:
 
 @contextmanager
 def stop_request() -> Iterator[StopRequest]:
-    """Handles SIGINT and SIGTERM within the block; in threads, which cannot, it does nothing."""
+    """Handles SIGINT and SIGTERM within the block; in threads, which cannot, it does nothing.
+
+    A signal that was being ignored (nohup, background jobs of a shell) stays so.
+    """
     request = StopRequest()
     if threading.current_thread() is not threading.main_thread():
         yield request
         return
-    previous = {n: signal.signal(n, request.set) for n in (signal.SIGINT, signal.SIGTERM)}
+    heeded = [number for number in STOPS if signal.getsignal(number) is not signal.SIG_IGN]
+    previous = {number: signal.signal(number, request.set) for number in heeded}
     try:
         yield request
     finally:
         for number, handler in previous.items():
-            signal.signal(number, handler)
+            # None stands for a handler that was not installed from Python and cannot be put back.
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)

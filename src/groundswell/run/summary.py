@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from groundswell import __version__
 from groundswell.backends import Backend
+from groundswell.errors import InputError
 from groundswell.io.atomic import whole
+from groundswell.run.folder import relative
 
 NAME = "summary.json"
-LIBRARIES = ("numpy", "h5py", "xarray", "pydantic", "pint", "pyproj", "cupy-cuda12x", "cupy-cuda13x")
+LIBRARIES = (
+    "numpy",
+    "h5py",
+    "xarray",
+    "pydantic",
+    "pint",
+    "pyproj",
+    "cupy-cuda12x",
+    "cupy-cuda13x",
+)
 
 
 def throughput(solver: Any, steps: int, seconds: float, bandwidth: float) -> dict[str, Any]:
@@ -33,18 +46,48 @@ def throughput(solver: Any, steps: int, seconds: float, bandwidth: float) -> dic
 
 def versions(backend: Backend) -> dict[str, str]:
     """Everything whose version may matter to a result."""
-    found = {"groundswell": __version__, "python": platform.python_version()}
-    for library in LIBRARIES:
-        try:
+    own = {"groundswell": __version__, "python": platform.python_version()}
+    return own | library_versions() | backend.versions()
+
+
+def library_versions(more: Iterable[str] = ()) -> dict[str, str]:
+    """Versions of the libraries that are installed."""
+    found = {}
+    for library in (*LIBRARIES, *more):
+        with suppress(PackageNotFoundError):
             found[library] = version(library)
-        except PackageNotFoundError:
-            continue
-    return found | backend.versions()
+    return found
 
 
-def write_summary(folder: Path, content: dict[str, Any]) -> Path:
+def write_summary(folder: Path, content: Mapping[str, Any]) -> Path:
     """Write the summary of a run."""
     path = folder / NAME
     with whole(path) as part:
         part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     return path
+
+
+def read_summary(folder: Path) -> dict[str, Any]:
+    """The summary of the run whose results a folder holds.
+
+    Raises:
+        InputError: there is none, or it cannot be read.
+    """
+    path = folder / NAME
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InputError(f"{path} does not exist; give the results folder of a run") from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read as JSON ({error}); run the case again") from error
+    if not isinstance(content, dict):
+        raise InputError(f"{path} holds no JSON object; run the case again")
+    return content
+
+
+def add_files(folder: Path, files: Iterable[Path]) -> dict[str, Any]:
+    """Add files that were made from the results later; returns the new summary."""
+    content = read_summary(folder)
+    content["files"] = list(dict.fromkeys([*content.get("files", []), *relative(folder, files)]))
+    write_summary(folder, content)
+    return content

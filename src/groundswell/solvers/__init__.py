@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.resources import files
 from typing import Any, Literal
 
 from groundswell.errors import InputError
@@ -24,6 +25,16 @@ def load(name: str, part: Literal["schema", "solver"]) -> Any:
         raise InputError(_unknown(name))
     module, _, attribute = SOLVERS[name][part].partition(":")
     return getattr(import_module(module), attribute)
+
+
+def template(name: str) -> str:
+    """The text of a commented case of a solver, to start from.
+
+    Raises `InputError` if there is no solver called `name`.
+    """
+    if name not in SOLVERS:
+        raise InputError(_unknown(name))
+    return (files(__name__) / name / "template.toml").read_text(encoding="utf-8")
 
 
 def _unknown(name: object) -> str:

@@ -1,0 +1,108 @@
+"""Problems with known answers, and how close each solver comes to them.
+
+A problem is a function `problem(backend, full) -> list[Check]`. A solver lists its problems in
+`groundswell.verify.<solver>.PROBLEMS` as "module:function" strings, loaded when they are run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+
+from groundswell.backends import Backend, open_backend
+from groundswell.errors import InputError
+
+SOLVERS = ("earthquake",)
+
+Problem = Callable[[Backend, bool], "list[Check]"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One number that a solver reached, and what it had to be.
+
+    Args:
+        name: problem and quantity, e.g. "plane wave: spatial order".
+        value: what came out.
+        reference: what an exact computation gives; None where the tolerance says it all.
+        tolerance: what is allowed, for a reader: "<= 2", ">= 3.8", "+- 0.1".
+        unit: of value, reference and tolerance; "" for a plain number.
+        passed: whether `value` is allowed. A value that is not finite never is.
+        note: what a reader should know to judge the number.
+    """
+
+    name: str
+    value: float
+    reference: float | None
+    tolerance: str
+    unit: str
+    passed: bool
+    note: str = ""
+
+    @classmethod
+    def at_most(
+        cls, name: str, value: float, limit: float, unit: str = "", note: str = ""
+    ) -> Check:
+        """Passes up to and including `limit`."""
+        return cls(name, float(value), None, f"<= {limit:g}", unit, bool(value <= limit), note)
+
+    @classmethod
+    def at_least(
+        cls, name: str, value: float, limit: float, unit: str = "", note: str = ""
+    ) -> Check:
+        """Passes from `limit` upwards."""
+        enough = bool(limit <= value < float("inf"))
+        return cls(name, float(value), None, f">= {limit:g}", unit, enough, note)
+
+    @classmethod
+    def near(
+        cls,
+        name: str,
+        value: float,
+        reference: float,
+        tolerance: float,
+        unit: str = "",
+        note: str = "",
+    ) -> Check:
+        """Passes within `tolerance` (in the same unit) of `reference`."""
+        close = bool(abs(value - reference) <= tolerance)
+        return cls(name, float(value), float(reference), f"+- {tolerance:g}", unit, close, note)
+
+
+def run_checks(
+    solver: str | None,
+    *,
+    full: bool = False,
+    backend: str = "cpu",
+    progress: Callable[[str], None] | None = None,
+) -> list[Check]:
+    """Run the problems of one solver, or of all, and return every check, failed ones included.
+
+    Args:
+        solver: a name of `SOLVERS`; None for all.
+        full: finer and larger problems, for a GPU; otherwise each takes seconds on a CPU.
+        backend: "cpu" or "cuda".
+        progress: called with the name of each problem before it starts.
+
+    Raises:
+        InputError: the solver is unknown. BackendError: the backend is unknown or absent.
+    """
+    machine = open_backend(backend)
+    checks: list[Check] = []
+    for name, problem in problems(solver):
+        if progress:
+            progress(name)
+        checks += problem(machine, full)
+    return checks
+
+
+def problems(solver: str | None) -> Iterator[tuple[str, Problem]]:
+    """The problems of one solver, or of all, each with its name "solver/module:function"."""
+    if solver is not None and solver not in SOLVERS:
+        raise InputError(f"solver {solver!r} has no verification; allowed: {', '.join(SOLVERS)}")
+    for each in (solver,) if solver else SOLVERS:
+        package = f"{__name__}.{each}"
+        for entry in import_module(package).PROBLEMS:
+            module, function = entry.split(":")
+            yield f"{each}/{entry}", getattr(import_module(f"{package}.{module}"), function)

@@ -19,6 +19,7 @@ from groundswell.solvers.earthquake.case_media import (
     NoAttenuation,
 )
 from groundswell.solvers.earthquake.case_sources import (
+    EventSection,
     Receiver,
     ReceiverFile,
     Source,
@@ -123,6 +124,7 @@ class EarthquakeCase(Case):
     medium: Medium
     attenuation: Attenuation = NoAttenuation(model="none")
     boundary: BoundarySection = BoundarySection()
+    event: EventSection = EventSection()
     source: Annotated[tuple[Annotated[Source, AfterValidator(_placed_source)], ...], NotEmpty]
     receiver: tuple[Annotated[Receiver, AfterValidator(_placed_receiver)], ...] = ()
     receivers: ReceiverFile | None = None

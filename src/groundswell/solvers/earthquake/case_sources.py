@@ -1,12 +1,13 @@
-"""The `[[source]]` and `[[receiver]]` tables of an earthquake case: what acts, and who listens."""
+"""The `[event]`, `[[source]]` and `[[receiver]]` of a case: what happens, what acts, who listens."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from groundswell.case.common import DataFile, Kinds, Section, exactly_one
 from groundswell.case.problems import Fault, refuse
@@ -23,6 +24,32 @@ from groundswell.case.units import (
     Time,
 )
 from groundswell.solvers.earthquake.case_grid import Position
+
+# --- the event ------------------------------------------------------------------------------------
+
+Magnitude = Annotated[Number, Field(ge=-6, le=10.5)]
+
+
+def _in_utc(value: Any) -> str:
+    """ISO 8601 text in UTC of a TOML date and time, or of such text; no zone means UTC."""
+    try:
+        time = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+        utc = time.astimezone(UTC) if time.tzinfo else time
+    except (OverflowError, TypeError, ValueError):
+        refuse([((), "must be a date and time, such as 2014-03-29T04:09:42.97Z")])
+    return utc.replace(tzinfo=None).isoformat() + "Z"
+
+
+class EventSection(Section):
+    """`[event]`: what files and pictures say of the earthquake; it changes nothing of the waves.
+
+    Without a magnitude that of the sources' moment is given.
+    """
+
+    name: str = ""
+    origin_time: Annotated[str, BeforeValidator(_in_utc)] | None = None
+    magnitude: Magnitude | None = None
+
 
 # --- histories ------------------------------------------------------------------------------------
 
@@ -89,7 +116,7 @@ class PointSourceSection(Position):
 class SizedSource(PointSourceSection):
     """A source whose size is a magnitude (Mw) or a scalar moment."""
 
-    magnitude: Annotated[Number, Field(ge=-6, le=10.5)] | None = None
+    magnitude: Magnitude | None = None
     moment: Annotated[Moment, Positive] | None = None
 
     def faults(self) -> Iterator[Fault]:

@@ -184,6 +184,7 @@ class Survey:
     Values are `None` where nothing has them: S speeds without solids, Q of an elastic medium.
     `speed_min` is the slowest wave of any cell: S in solids, P in fluids. `vs_min_cell` (i, j, k)
     is the first cell with the slowest S waves and `vs_min_depth` the depth of its centre.
+    `qp_qs_max` is the largest Qp/Qs over 3/4 (vp/vs)^2; above 1 pure compression gains energy.
     `floored` counts the cells that a `Floor` changed, by property.
     """
 
@@ -201,6 +202,7 @@ class Survey:
     qp_max: float | None
     qs_min: float | None
     qs_max: float | None
+    qp_qs_max: float | None
     fluid_cells: int
     floored: Mapping[str, int]
 
@@ -237,6 +239,7 @@ def survey(medium: Medium) -> Survey:
         qp_max=highs.get("qp"),
         qs_min=lows.get("qs"),
         qs_max=highs.get("qs"),
+        qp_qs_max=highs.get("qp_qs"),
         fluid_cells=fluid,
         floored=medium.changed if isinstance(medium, Floor) else {},
     )
@@ -273,8 +276,12 @@ def _surveyed(material: Material) -> Iterator[tuple[str, Values]]:
             yield name, values
         elif solid.any():
             yield name, values[solid]
-    if solid.any():
-        yield "vp_vs", material.vp[solid] / material.vs[solid]
+    if not solid.any():
+        return
+    vp_vs = material.vp[solid] / material.vs[solid]
+    yield "vp_vs", vp_vs
+    if material.qp is not None and material.qs is not None:
+        yield "qp_qs", material.qp[solid] / material.qs[solid] / (0.75 * vp_vs**2)
 
 
 # --- from the case -------------------------------------------------------------------------------

@@ -99,6 +99,16 @@ def from_rtp(
     return from_ned(nn=tt, ee=pp, dd=rr, ne=-tp, nd=rt, ed=-rp, azimuth=azimuth)
 
 
+def to_rtp(tensor: ArrayLike, azimuth: float = 0.0) -> Array:
+    """A tensor in the grid's frame as the Global CMT catalogue gives it, the inverse of `from_rtp`.
+
+    Returns (6,): rr, tt, pp, rt, rp, tp.
+    """
+    axes = _axes(azimuth)
+    nn, ee, dd, ne, nd, ed = (axes.T @ as_matrix(tensor) @ axes)[_ROWS, _COLUMNS]
+    return np.array([dd, nn, ee, nd, -ed, -ne])
+
+
 def as_matrix(tensor: ArrayLike) -> Array:
     """(..., 6) as symmetric matrices (..., 3, 3)."""
     return np.asarray(tensor, dtype=float)[..., _INDEX]
@@ -134,12 +144,17 @@ def _outer(a: Array, b: Array) -> Array:
 
 def _into_grid(ned: Array, azimuth: float) -> Array:
     """Turn matrices (..., 3, 3) from (north, east, down) into the grid's frame and pack them."""
+    axes = _axes(azimuth)
+    return (axes @ ned @ axes.T)[..., _ROWS, _COLUMNS]
+
+
+def _axes(azimuth: float) -> Array:
+    """The grid's axes, row by row, along north, east and down."""
     theta = np.radians(azimuth)
-    axes = np.array(
+    return np.array(
         [
             [-np.sin(theta), np.cos(theta), 0.0],  # x, a right angle clockwise from y
             [np.cos(theta), np.sin(theta), 0.0],  # y
             [0.0, 0.0, 1.0],  # z, down
         ]
     )
-    return (axes @ ned @ axes.T)[..., _ROWS, _COLUMNS]

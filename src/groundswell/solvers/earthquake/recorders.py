@@ -7,6 +7,7 @@ emptied into.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from groundswell.io.seismograms import (
 )
 from groundswell.io.volumes import VolumeWriter
 from groundswell.run.ring import Output, Ring
+from groundswell.solvers.earthquake.event import event_attributes
 from groundswell.solvers.earthquake.interpolation import VELOCITY_OFFSETS, stencil
 from groundswell.solvers.earthquake.setup import Setup
 
@@ -57,6 +59,10 @@ class Recorders:
             *self._volumes(),
             *self._shaking(),
         ]
+
+    def ring(self, name: str) -> Ring:
+        """The latest samples of "seismograms", "surface" or "volumes/<field>", on the device."""
+        return self._rings[name]
 
     def outputs(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
         """The files behind the rings; `lengths` are the samples to keep of an earlier run's."""
@@ -96,8 +102,8 @@ class Recorders:
         pgv, pga = self._backend.to_host(self._peaks)
         x, y = (self._centres(axis) for axis in (0, 1))
         path = folder / "shaking_map.nc"
-        attributes = event_attributes(self._setup)
-        return [write_shaking_map(path, pgv, pga, x, y, **self._lonlat(x, y), attrs=attributes)]
+        places = self._lonlat(x, y)
+        return [write_shaking_map(path, pgv, pga, x, y, **places, attrs=self._attributes)]
 
     # --- kernels ----------------------------------------------------------------------------------
 
@@ -194,13 +200,17 @@ class Recorders:
 
     # --- files ------------------------------------------------------------------------------------
 
+    @cached_property
+    def _attributes(self) -> dict[str, Any]:
+        return event_attributes(self._setup)
+
     def _seismogram_output(self, folder: Path, length: int | None) -> Output:
         setup, ring = self._setup, self._rings["seismograms"]
         writer = SeismogramWriter(
             folder / "seismograms.h5",
             setup.receivers,
-            interval=ring.every * setup.dt,
-            attrs=event_attributes(setup),
+            interval=setup.sampling["seismograms"],
+            attrs=self._attributes,
             resume=length,
             dtype=setup.dtype,
         )
@@ -214,8 +224,8 @@ class Recorders:
             folder / "surface.nc",
             x,
             y,
-            interval=ring.every * setup.dt,
-            attrs=event_attributes(setup),
+            interval=setup.sampling["surface"],
+            attrs=self._attributes,
             resume=length,
             dtype=setup.dtype,
             **self._lonlat(x, y),
@@ -231,13 +241,13 @@ class Recorders:
             self._strided(section.stride),
             (hx, hy, hz),
             section.fields,
-            attrs=event_attributes(setup),
+            attrs=self._attributes,
             resume=length,
         )
 
         def write(blocks: list[NDArray[Any]], numbers: range) -> None:
             for n, *fields in zip(numbers, *blocks, strict=True):
-                time = n * rings[section.fields[0]].every * setup.dt
+                time = n * setup.sampling["volumes"]
                 writer.append(time, dict(zip(section.fields, fields, strict=True)))
 
         return Output(list(rings.values()), writer, write)
@@ -258,22 +268,3 @@ class Recorders:
             return {}
         longitude, latitude = geography.to_lonlat(*np.meshgrid(x, y))
         return {"longitude": longitude, "latitude": latitude}
-
-
-def event_attributes(setup: Setup) -> dict[str, Any]:
-    """What every output file says about the event: title, frame, and where the sources are."""
-    attributes: dict[str, Any] = {"title": setup.case.title}
-    if setup.geography is not None:
-        attributes["azimuth"] = setup.geography.true_azimuth
-    if not setup.sources:
-        return attributes
-    places = np.array([s.position for s in setup.sources])
-    x, y, depth = places.mean(axis=0)
-    attributes |= {"event_x": x, "event_y": y, "event_depth": depth}
-    if setup.geography is not None:
-        longitude, latitude = setup.geography.to_lonlat(x, y)
-        attributes |= {
-            "event_longitude": float(longitude),
-            "event_latitude": float(latitude),
-        }
-    return attributes

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, gcd
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from groundswell.errors import InputError
 from groundswell.grids.cartesian import Grid, Layout
 from groundswell.grids.geography import Geography
+from groundswell.solvers.earthquake import advice
 from groundswell.solvers.earthquake.attenuation import Relaxation, fit
+from groundswell.solvers.earthquake.event import Release
 from groundswell.solvers.earthquake.media import (
     Material,
     Medium,
@@ -25,13 +28,22 @@ from groundswell.solvers.earthquake.media import (
     lame,
     survey,
 )
-from groundswell.solvers.earthquake.sources import PointSource, build_sources
 from groundswell.solvers.earthquake.receivers import Receiver, place_receivers
+from groundswell.solvers.earthquake.sources import PointSource, build_sources
+from groundswell.solvers.earthquake.time_functions import corner_frequency
 from groundswell.time.limits import staggered_leapfrog
 
 SAFETY = 0.95  # share of the stability limit that an automatic step takes
 POINTS_PER_WAVELENGTH = 6.0  # of the slowest wave: about 5 % error in its speed (Moczo et al. 2000)
-TICK = 1e-9  # s; intervals are whole multiples of it, so that they have a common divisor
+
+# Words that an update must at least move: each value it needs read once, each one it changes
+# written once. Velocity: 6 stresses, 3 velocities, density, and 3 velocities back. Stress: 3
+# velocities, 6 stresses, 2 moduli, 6 stresses back; with Q 6 memory variables both ways and 2 Q.
+VELOCITY_WORDS = 13
+STRESS_WORDS = {False: 17, True: 31}
+
+FINEST_SAMPLING = 0.1  # of a stable step; what asks for less is a slip of the pen
+MOST_SPECTRA = 256  # sources whose spectra are looked at, evenly spread over all of them
 
 
 @dataclass(frozen=True)
@@ -56,7 +68,14 @@ class Setup:
         geography = case.grid.frame
         medium = build_medium(_with_paths(case), grid.region, grid.spacing, geography)
         found = survey(medium)
-        return cls(case, grid, geography, medium, found, _relaxation(case, found))
+        setup = cls(case, grid, geography, medium, found, _relaxation(case, found))
+        setup._derive_all()
+        return setup
+
+    def _derive_all(self) -> None:
+        """Work out now what may have to be refused, so that it is not refused half-way."""
+        _ = self.every("seismograms"), self.receivers
+        _require_inside(self.sources, self.extent)
 
     @property
     def double(self) -> bool:
@@ -101,12 +120,17 @@ class Setup:
         """Stability limit of the step, s."""
         return staggered_leapfrog(self.grid.spacing, self.fastest)
 
+    @property
+    def longest_step(self) -> float:
+        """The longest step that is taken without being asked for, s."""
+        return SAFETY * self.largest_step
+
     @cached_property
     def dt(self) -> float:
-        """The step, s: the case's own, or the longest safe one that divides all output intervals."""
+        """The step, s: the case's own, or the longest safe one that divides the seismograms' interval."""
         asked = self.case.time.step
         if asked == "auto":
-            return _dividing(SAFETY * self.largest_step, self.intervals)
+            return _dividing(self.longest_step, self.case.output.seismograms.interval)
         if asked > self.largest_step:
             raise InputError(
                 f"time.step = {asked:g} s is unstable: at most {self.largest_step:.6g} s with cells "
@@ -119,33 +143,55 @@ class Setup:
         """Steps of the whole run."""
         return ceil(self.case.time.duration / self.dt * (1 - 1e-12))
 
-    @cached_property
-    def intervals(self) -> dict[str, float]:
-        """Sampling intervals that the case asks for, s, by the section that does."""
-        sections = {name: getattr(self.case.output, name) for name in _SAMPLED}
-        return {
-            f"output.{name}.interval": section.interval
-            for name, section in sections.items()
-            if section and section.interval is not None
-        }
-
     def every(self, section: str) -> int:
-        """Steps between samples of an output section; every step where no interval is given."""
-        key = f"output.{section}.interval"
-        if key not in self.intervals:
+        """Steps between samples of an output section; every step where no interval is given.
+
+        Seismograms have the interval that was asked for, to compare with recordings. Those of the
+        surface and of volumes are rounded to whole steps: they must not shorten the step.
+        """
+        interval = getattr(self.case.output, section).interval
+        if interval is None:
             return 1
-        ratio = self.intervals[key] / self.dt
-        if abs(ratio - round(ratio)) > 1e-6 or round(ratio) < 1:
+        steps = max(1, round(interval / self.dt))
+        if section == "seismograms" and abs(steps * self.dt - interval) > 1e-6 * interval:
             raise InputError(
-                f"{key} = {self.intervals[key]:g} s is no whole number of steps of {self.dt:.9g} s; "
-                'use a multiple, or time.step = "auto"'
+                f"output.seismograms.interval = {interval:g} s is no whole number of steps of "
+                f'{self.dt:.9g} s; use a multiple, or time.step = "auto"'
             )
-        return round(ratio)
+        return steps
+
+    @property
+    def sampling(self) -> dict[str, float]:
+        """True interval between samples, s, of each output section that has samples."""
+        output = self.case.output
+        wanted = {
+            "seismograms": bool(self.receivers),
+            "surface": output.surface is not None,
+            "volumes": output.volumes is not None,
+        }
+        intervals = {name: self.every(name) * self.dt for name, found in wanted.items() if found}
+        return {name: float(f"{interval:.12g}") for name, interval in intervals.items()}
 
     @property
     def resolved_frequency(self) -> float:
         """Highest frequency, Hz, whose slowest wave spans POINTS_PER_WAVELENGTH cells."""
         return self.survey.speed_min / (POINTS_PER_WAVELENGTH * max(self.grid.spacing))
+
+    @cached_property
+    def source_frequency(self) -> float:
+        """Highest frequency below which a source has 99 % of its energy, Hz."""
+        spread = self.sources[:: ceil(len(self.sources) / MOST_SPECTRA)]
+        return max(corner_frequency(source.samples, source.step) for source in spread)
+
+    @property
+    def points_per_wavelength(self) -> float:
+        """Cells that the slowest wave of `source_frequency` spans."""
+        return self.survey.speed_min / (self.source_frequency * max(self.grid.spacing))
+
+    @cached_property
+    def release(self) -> Release:
+        """What all sources release together."""
+        return Release.of(self.sources)
 
     @cached_property
     def sources(self) -> list[PointSource]:
@@ -173,7 +219,7 @@ class Setup:
         return x, y, z
 
     def describe(self) -> dict[str, Any]:
-        """What the run is: grid, step, what it resolves, memory. SI units."""
+        """What the run is: grid, step, what it resolves, memory, and `warnings`. SI units."""
         grid, found = self.grid, self.survey
         return {
             "cells": grid.cells,
@@ -183,17 +229,35 @@ class Setup:
             "steps": self.steps,
             "dt": self.dt,
             "stability_limit": self.largest_step,
+            "sampling": self.sampling,
             "resolved_frequency": self.resolved_frequency,
+            "source_frequency": self.source_frequency,
+            "points_per_wavelength": self.points_per_wavelength,
             "speed_min": found.speed_min,
             "vs_min": found.vs_min,
             "vs_min_depth": found.vs_min_depth,
+            "vs_min_cell": found.vs_min_cell,
             "vp_max": found.vp_max,
             "fluid_cells": found.fluid_cells,
             "floored_cells": dict(found.floored),
+            "attenuation_error": self.relaxation.error if self.relaxation else None,
+            "magnitude": self.release.magnitude,
             "sources": len(self.sources),
             "receivers": len(self.receivers),
             "memory": self.memory,
+            "warnings": advice.warnings(self),
         }
+
+    @property
+    def updates_per_step(self) -> int:
+        """Lattice points that a step updates, layers included."""
+        return self.grid.count
+
+    @property
+    def bytes_per_update(self) -> int:
+        """Least traffic of a point's update, layers and boundaries not counted."""
+        words = VELOCITY_WORDS + STRESS_WORDS[self.relaxation is not None]
+        return words * np.dtype(self.dtype).itemsize
 
     @property
     def memory(self) -> int:
@@ -228,15 +292,25 @@ class Setup:
         return Material(**given)
 
 
-_SAMPLED = ("seismograms", "surface", "volumes")
-
-
 def build_grid(case: Any) -> Grid:
     """The region of the case, and absorbing layers where its boundaries ask for them."""
     width, sides = case.boundary.width, case.boundary.sides
     side = 0 if sides == "periodic" else width
     top = 0 if case.boundary.top == "free-surface" else width
     return Grid(case.grid.cells, case.grid.spacing, before=(side, side, top), after=(side, side, width))
+
+
+def _require_inside(sources: Sequence[PointSource], extent: tuple[float, float, float]) -> None:
+    """Refuse sources outside the region; those on its edge lose a millimetre on the way over maps."""
+    places = np.array([source.position for source in sources]).reshape(-1, 3)
+    outside = np.flatnonzero(((places < -1e-3) | (places > np.add(extent, 1e-3))).any(axis=1))
+    if outside.size:
+        x, y, depth = places[outside[0]]
+        raise InputError(
+            f"{outside.size} of {len(places)} point sources lie outside the region, the first at "
+            f"x = {x:.6g} m, y = {y:.6g} m, depth = {depth:.6g} m; the region reaches from 0 to "
+            f"{extent[0]:g} m, {extent[1]:g} m and {extent[2]:g} m: move it, or enlarge grid.size"
+        )
 
 
 def _relaxation(case: Any, found: Survey) -> Relaxation | None:
@@ -253,20 +327,16 @@ def _relaxation(case: Any, found: Survey) -> Relaxation | None:
     return fit(settings.model, exponent, transition, settings.band, smallest)
 
 
-def _dividing(limit: float, intervals: dict[str, float]) -> float:
-    """The longest step up to `limit` that divides every interval."""
-    if not intervals:
+def _dividing(limit: float, interval: float | None) -> float:
+    """The longest step up to `limit` that divides the interval, if there is one."""
+    if interval is None:
         return limit
-    ticks = {key: round(interval / TICK) for key, interval in intervals.items()}
-    common = gcd(*ticks.values()) * TICK
-    step = common / ceil(common / limit)
-    if step < limit / 10:
-        listed = ", ".join(f"{key} = {value:g} s" for key, value in intervals.items())
+    if interval < FINEST_SAMPLING * limit:
         raise InputError(
-            f"{listed} share only steps of {step:.3g} s, a small part of the stable {limit:.3g} s; "
-            "use intervals that are multiples of each other"
+            f"output.seismograms.interval = {interval:g} s asks for steps far shorter than the "
+            f"stable {limit:.3g} s; sample less often, or give time.step"
         )
-    return step
+    return interval / ceil(interval / limit * (1 - 1e-12))
 
 
 def _with_paths(case: Any) -> Any:

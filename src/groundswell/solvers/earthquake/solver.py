@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend, Cells, Constant, Items, Launch, Source, Tile
-from groundswell.backends.base import Array
+from groundswell.backends import Backend, Cells, Constant, Items, Launch, Source
+from groundswell.backends.base import Array, Event
 from groundswell.errors import RunFailed
 from groundswell.exchange.periodic import periodic_exchange
 from groundswell.grids.cartesian import Field
@@ -28,18 +28,7 @@ KERNELS = Path(__file__).parent / "kernels"
 VELOCITIES = ("vx", "vy", "vz")
 STRESSES = ("sxx", "syy", "szz", "sxy", "sxz", "syz")
 MEMORIES = ("rxx", "ryy", "rzz", "rxy", "rxz", "ryz")
-VECTOR = 16  # cells: a row's layers are worked on in whole vectors of the widest machine
 AXES = ("x", "y", "z")
-
-# Columns that a block of the CUDA twin owns, and planes that it marches; found by measurement.
-TILES: dict[str, Tile | None] = {"float32": Tile(32, 8, 128), "float64": Tile(32, 8, 128)}
-
-# Words that an update must at least move: each value it needs read once, each one it changes
-# written once. Velocity: 6 stresses, 3 velocities, density, and 3 velocities back. Stress: 3
-# velocities, 6 stresses, 2 moduli, 6 stresses back; with Q 6 memory variables both ways and 2 Q.
-VELOCITY_WORDS = 13
-STRESS_WORDS = {False: 17, True: 31}
-
 
 class Earthquake:
     """One earthquake on one device; `step` advances it by `setup.dt`."""
@@ -195,7 +184,8 @@ class Earthquake:
         if not self._matched:
             return 0, 0
         before, after = grid.before[axis], grid.after[axis]
-        whole = tuple(-(-n // VECTOR) * VECTOR for n in (before, after))
+        vector = self.backend.vector
+        whole = tuple(-(-n // vector) * vector for n in (before, after))
         return (whole[0], whole[1]) if axis == 0 and sum(whole) <= grid.cells[0] else (before, after)
 
     def _layer_memory(self) -> dict[str, list[Array]]:
@@ -240,9 +230,7 @@ class Earthquake:
     # --- compilation ------------------------------------------------------------------------------
 
     def _source(self) -> Source:
-        tile = TILES[self.setup.dtype]
-        twin = KERNELS / "step.cu" if tile else None
-        return Source(KERNELS / "step.h", self._constants(), twin, tile)
+        return Source(KERNELS / "step.h", self._constants())
 
     def _constants(self) -> dict[str, Constant]:
         setup, grid = self.setup, self.setup.grid
@@ -274,13 +262,12 @@ class Earthquake:
     @property
     def updates_per_step(self) -> int:
         """Lattice points that a step updates, layers included."""
-        return self.setup.grid.count
+        return self.setup.updates_per_step
 
     @property
     def bytes_per_update(self) -> int:
         """Least traffic of a point's update, layers and boundaries not counted."""
-        words = VELOCITY_WORDS + STRESS_WORDS[self.attenuated]
-        return words * np.dtype(self.setup.dtype).itemsize
+        return self.setup.bytes_per_update
 
     def state(self) -> dict[str, Array]:
         """Every array that decides what comes next; writing them back restores the moment."""
@@ -297,13 +284,13 @@ class Earthquake:
         for launch in self._guards:
             launch()
 
-    def raise_if_unstable(self, steps: int) -> None:
-        """Read what the last `guard` found.
+    def raise_if_unstable(self, steps: int, after: Event | None = None) -> None:
+        """Read what the last `guard` before `after` (default: at all) found; `steps` are enqueued.
 
         Raises:
             RunFailed: some value is not finite; names the field, the place and the time.
         """
-        place = int(self.backend.to_host(self._found)[0])
+        place = int(self.backend.to_host(self._found, after)[0])
         if place < 0:
             return
         setup = self.setup
@@ -327,7 +314,11 @@ class Earthquake:
         return bool(np.isfinite(value).all())
 
     def _compose_guards(self) -> list[Launch]:
-        return [self._over_grid("find_nonfinite", field, self._found) for field in self._pick(VELOCITIES)]
+        cells = Cells(*self.setup.grid.cells)
+        return [
+            self.module.launch("find_nonfinite", cells, field, self._found)
+            for field in self._pick(VELOCITIES)
+        ]
 
     def snapshot(self, name: str) -> NDArray[Any]:
         """A host copy of a field over the region, (nz, ny, nx)."""

@@ -75,13 +75,9 @@ class TimeFunction(ABC):
     @cached_property
     def corner(self) -> float:
         """Frequency below which 99 % of the energy of the history's spectrum lies, Hz."""
-        count, padding = self._spectrum_samples, 8
+        count = self._spectrum_samples
         step = self.support / count
-        values = self.shape(step * (np.arange(count) + 0.5))
-        density = np.abs(np.fft.rfft(values, padding * count)) ** 2
-        energy = np.cumsum(density) - 0.5 * (density[0] + density)  # trapezoids
-        frequency = np.fft.rfftfreq(padding * count, step)
-        return float(np.interp(0.99 * energy[-1], energy, frequency))
+        return corner_frequency(self.shape(step * (np.arange(count) + 0.5)), step)
 
     @property
     def _spectrum_samples(self) -> int:
@@ -296,6 +292,14 @@ def time_function(kind: str, **parameters: object) -> TimeFunction:
         return KINDS[kind](**parameters)  # type: ignore[arg-type]
     except TypeError as error:
         raise InputError(f"time function {kind}: {error}; it takes {sorted(known)}") from None
+
+
+def corner_frequency(samples: Reals, step: float) -> float:
+    """Frequency below which 99 % of the energy of samples (n,), `step` s apart, lies, Hz."""
+    padded = 8 * len(samples)
+    density = np.abs(np.fft.rfft(samples, padded)) ** 2
+    energy = np.cumsum(density) - 0.5 * (density[0] + density)  # trapezoids
+    return float(np.interp(0.99 * energy[-1], energy, np.fft.rfftfreq(padded, step)))
 
 
 def _read_table(file: Path | str) -> Array:

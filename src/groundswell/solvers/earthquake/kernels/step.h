@@ -1,3 +1,5 @@
 // Every kernel of the earthquake solver.
-#include "kernels.h"
+#include "record.h"
+#include "sources.h"
+#include "surface.h"
 #include "update.h"

@@ -10,10 +10,10 @@ struct VelocityGradient {
 };
 
 template <class Flags>
-INLINE void absorb(VelocityGradient& d, const Layers& layers, int i, int j, int k, Flags in) {
-  if (in.x) stretch_x(layers, i, j, k, d.dx_vx, CENTRE, d.dx_vy, FACE, d.dx_vz, FACE);
-  if (in.y) stretch_y(layers, i, j, k, d.dy_vx, FACE, d.dy_vy, CENTRE, d.dy_vz, FACE);
-  if (in.z) stretch_z(layers, i, j, k, d.dz_vx, FACE, d.dz_vy, FACE, d.dz_vz, CENTRE);
+INLINE void absorb(VelocityGradient& d, const Layers& layers, const LayerMemory& past, int i, int j, int k, Flags in) {
+  if (in.x) stretch_x(layers, past.x, i, j, k, d.dx_vx, CENTRE, d.dx_vy, FACE, d.dx_vz, FACE);
+  if (in.y) stretch_y(layers, past.y, i, j, k, d.dy_vx, FACE, d.dy_vy, CENTRE, d.dy_vz, FACE);
+  if (in.z) stretch_z(layers, past.z, i, j, k, d.dz_vx, FACE, d.dz_vy, FACE, d.dz_vz, CENTRE);
 }
 
 // Sums over the four cells that meet at the edge where each shear stress sits.
@@ -105,24 +105,36 @@ INLINE void add_memory(Tensor& rate, Tensor& r, const VelocityGradient& d, const
   rate.yz += relax(r.yz, m, rate.yz * weight(m, REAL(0.25) * q.yz));
 }
 
-// Everything at one point once its velocity gradient is known; c is its place in memory. All is
-// read before anything is written, so that the reads can be under way together.
-INLINE void advance_stress(const TensorField& stress, const TensorField& memory,
+// Stress and memory variables at one point as they were before the step.
+struct StressState {
+  Tensor s, r;
+};
+struct StressFields {
+  TensorField stress, memory;
+};
+
+INLINE StressState load(const StressFields& f, index_t c) {
+  StressState state{load(f.stress, c), {}};
+#if ATTENUATION
+  state.r = load(f.memory, c);
+#endif
+  return state;
+}
+
+// A point's state moved over a step, once its velocity gradient is known, and stored at its place c.
+INLINE void advance_stress(const StressFields& fields, StressState state,
                            const VelocityGradient& d, index_t c, int k, const Matter& matter,
                            const Mechanism& m, real keep) {
-  Tensor s = load(stress, c), rate = elastic_rate(d, matter);
+  Tensor rate = elastic_rate(d, matter);
 #if ATTENUATION
-  Tensor r = load(memory, c);
-  add_memory(rate, r, d, matter, m);
-  store(memory, c, r);
+  add_memory(rate, state.r, d, matter, m);
+  store(fields.memory, c, state.r);
 #endif
   // sxz and syz of row 0 lie on the free surface, where they vanish.
   const real below = FREE_SURFACE && k == 0 ? REAL(0) : keep;
-  s.xx = keep * (s.xx + DT * rate.xx);
-  s.yy = keep * (s.yy + DT * rate.yy);
-  s.zz = keep * (s.zz + DT * rate.zz);
-  s.xy = keep * (s.xy + DT * rate.xy);
-  s.xz = below * (s.xz + DT * rate.xz);
-  s.yz = below * (s.yz + DT * rate.yz);
-  store(stress, c, s);
+  const Tensor& s = state.s;
+  store(fields.stress, c,
+        {keep * (s.xx + DT * rate.xx), keep * (s.yy + DT * rate.yy), keep * (s.zz + DT * rate.zz),
+         keep * (s.xy + DT * rate.xy), below * (s.xz + DT * rate.xz),
+         below * (s.yz + DT * rate.yz)});
 }

@@ -1,21 +1,48 @@
-// The two hot kernels, portable: what happens at each cell, and a loop over all cells.
-#include "signatures.h"
+// The two hot kernels: what is read at each cell, what is made of it, and the loop over all cells.
+#pragma once
+#include "stress.h"
+#include "sweep.h"
+#include "velocity.h"
+
+#define IN const real *RESTRICT
+#define INOUT real *RESTRICT
+
+#define LAYER_ARGUMENTS                                                                      \
+  INOUT memory_x, INOUT memory_y, INOUT memory_z, IN profile_x, IN profile_y, IN profile_z
+
+#define VELOCITY_ARGUMENTS                                                                   \
+  INOUT vx, INOUT vy, INOUT vz, IN sxx, IN syy, IN szz, IN sxy, IN sxz, IN syz, IN rho,      \
+      LAYER_ARGUMENTS, IN sponge
+
+#define STRESS_ARGUMENTS                                                                     \
+  INOUT sxx, INOUT syy, INOUT szz, INOUT sxy, INOUT sxz, INOUT syz, INOUT rxx, INOUT ryy,    \
+      INOUT rzz, INOUT rxy, INOUT rxz, INOUT ryz, IN vx, IN vy, IN vz, IN lam,               \
+      IN compliance, IN inverse_qp, IN inverse_qs, IN mechanisms, LAYER_ARGUMENTS, IN sponge
 
 struct VelocityUpdate {
-  Velocity v;
+  VelocityField v;
   const real *sxx, *syy, *szz, *sxy, *sxz, *syz, *rho, *sponge;
   Layers layers;
 
-  template <class Flags> METHOD void operator()(int i, int j, int k, Flags in) const {
+  struct Inputs {
+    Velocity v;
+    StressDivergence d;
+    FaceSums rho;
+  };
+
+  METHOD Inputs gather(int i, int j, int k) const {
     const index_t c = cell_at(i, j, k);
-    StressDivergence d{
-        backward<STEP_X>(sxx + c), forward<STEP_Y>(sxy + c),  forward<STEP_Z>(sxz + c),
-        forward<STEP_X>(sxy + c),  backward<STEP_Y>(syy + c), forward<STEP_Z>(syz + c),
-        forward<STEP_X>(sxz + c),  forward<STEP_Y>(syz + c),  backward<STEP_Z>(szz + c)};
-    absorb(d, layers, i, j, k, in);
-    const FaceSums faces{rho[c] + rho[c - STEP_X], rho[c] + rho[c - STEP_Y],
-                         rho[c] + rho[c - STEP_Z]};
-    advance_velocity(v, d, c, faces, sponge_factor(sponge, i, j, k));
+    return {load(v, c),
+            {backward<STEP_X>(sxx + c), forward<STEP_Y>(sxy + c), forward<STEP_Z>(sxz + c),
+             forward<STEP_X>(sxy + c), backward<STEP_Y>(syy + c), forward<STEP_Z>(syz + c),
+             forward<STEP_X>(sxz + c), forward<STEP_Y>(syz + c), backward<STEP_Z>(szz + c)},
+            {rho[c] + rho[c - STEP_X], rho[c] + rho[c - STEP_Y], rho[c] + rho[c - STEP_Z]}};
+  }
+
+  template <class Flags>
+  METHOD void finish(Inputs at, const LayerMemory& past, int i, int j, int k, Flags in) const {
+    absorb(at.d, layers, past, i, j, k, in);
+    advance_velocity(v, at.v, at.d, cell_at(i, j, k), at.rho, sponge_factor(sponge, i, j, k));
   }
 };
 
@@ -26,32 +53,39 @@ KERNEL update_velocity(VELOCITY_ARGUMENTS) {
 }
 
 struct StressUpdate {
-  TensorField stress, memory;
+  StressFields fields;
   const real *vx, *vy, *vz, *lam, *compliance, *inverse_qp, *inverse_qs, *mechanisms, *sponge;
   Layers layers;
 
-  template <class Flags> METHOD void operator()(int i, int j, int k, Flags in) const {
+  struct Inputs {
+    StressState before;
+    VelocityGradient d;
+    Matter matter;
+  };
+
+  METHOD Inputs gather(int i, int j, int k) const {
     const index_t c = cell_at(i, j, k);
-    VelocityGradient d{
-        forward<STEP_X>(vx + c),  forward<STEP_Y>(vy + c),  forward<STEP_Z>(vz + c),
-        backward<STEP_Y>(vx + c), backward<STEP_X>(vy + c), backward<STEP_Z>(vx + c),
-        backward<STEP_X>(vz + c), backward<STEP_Z>(vy + c), backward<STEP_Y>(vz + c)};
-    absorb(d, layers, i, j, k, in);
-    Matter matter{lam[c], compliance[c], 0, 0, sum_over_edges(compliance + c), {}};
-    Mechanism m{};
-#if ATTENUATION
-    matter.inverse_qp = inverse_qp[c];
-    matter.inverse_qs = inverse_qs[c];
-    matter.edge_inverse_qs = sum_over_edges(inverse_qs + c);
-    m = mechanism_at(mechanisms, i, j, k);
-#endif
-    advance_stress(stress, memory, d, c, k, matter, m, sponge_factor(sponge, i, j, k));
+    return {load(fields, c),
+            {forward<STEP_X>(vx + c), forward<STEP_Y>(vy + c), forward<STEP_Z>(vz + c),
+             backward<STEP_Y>(vx + c), backward<STEP_X>(vy + c), backward<STEP_Z>(vx + c),
+             backward<STEP_X>(vz + c), backward<STEP_Z>(vy + c), backward<STEP_Y>(vz + c)},
+            {lam[c], compliance[c], ATTENUATION ? inverse_qp[c] : REAL(0),
+             ATTENUATION ? inverse_qs[c] : REAL(0), sum_over_edges(compliance + c),
+             ATTENUATION ? sum_over_edges(inverse_qs + c) : EdgeSums{}}};
+  }
+
+  template <class Flags>
+  METHOD void finish(Inputs at, const LayerMemory& past, int i, int j, int k, Flags in) const {
+    const Mechanism m = ATTENUATION ? mechanism_at(mechanisms, i, j, k) : Mechanism{};
+    absorb(at.d, layers, past, i, j, k, in);
+    advance_stress(fields, at.before, at.d, cell_at(i, j, k), k, at.matter, m,
+                   sponge_factor(sponge, i, j, k));
   }
 };
 
 KERNEL update_stress(STRESS_ARGUMENTS) {
   for_cells_by_layer(StressUpdate{
-      {sxx, syy, szz, sxy, sxz, syz}, {rxx, ryy, rzz, rxy, rxz, ryz}, vx, vy, vz, lam, compliance,
-      inverse_qp, inverse_qs, mechanisms, sponge,
+      {{sxx, syy, szz, sxy, sxz, syz}, {rxx, ryy, rzz, rxy, rxz, ryz}},
+      vx, vy, vz, lam, compliance, inverse_qp, inverse_qs, mechanisms, sponge,
       {memory_x, memory_y, memory_z, profile_x, profile_y, profile_z}});
 }

@@ -9,26 +9,40 @@ struct StressDivergence {
 };
 
 template <class Flags>
-INLINE void absorb(StressDivergence& d, const Layers& layers, int i, int j, int k, Flags in) {
-  if (in.x) stretch_x(layers, i, j, k, d.dx_sxx, FACE, d.dx_sxy, CENTRE, d.dx_sxz, CENTRE);
-  if (in.y) stretch_y(layers, i, j, k, d.dy_sxy, CENTRE, d.dy_syy, FACE, d.dy_syz, CENTRE);
-  if (in.z) stretch_z(layers, i, j, k, d.dz_sxz, CENTRE, d.dz_syz, CENTRE, d.dz_szz, FACE);
+INLINE void absorb(StressDivergence& d, const Layers& layers, const LayerMemory& past, int i, int j, int k, Flags in) {
+  if (in.x) stretch_x(layers, past.x, i, j, k, d.dx_sxx, FACE, d.dx_sxy, CENTRE, d.dx_sxz, CENTRE);
+  if (in.y) stretch_y(layers, past.y, i, j, k, d.dy_sxy, CENTRE, d.dy_syy, FACE, d.dy_syz, CENTRE);
+  if (in.z) stretch_z(layers, past.z, i, j, k, d.dz_sxz, CENTRE, d.dz_syz, CENTRE, d.dz_szz, FACE);
 }
 
 struct Velocity {
+  real x, y, z;
+};
+struct VelocityField {
   real *x, *y, *z;
 };
+
+INLINE Velocity load(const VelocityField& f, index_t c) {
+  return {f.x[c], f.y[c], f.z[c]};
+}
+INLINE void store(const VelocityField& f, index_t c, const Velocity& v) {
+  f.x[c] = v.x;
+  f.y[c] = v.y;
+  f.z[c] = v.z;
+}
 
 // Density on each of a cell's low faces: the sum over the two cells that the face parts.
 struct FaceSums {
   real x, y, z;
 };
 
-// Everything at one point once the divergence of stress is known; c is its place in memory.
-INLINE void advance_velocity(const Velocity& v, const StressDivergence& d, index_t c,
-                             const FaceSums& rho, real keep) {
-  const real x = v.x[c], y = v.y[c], z = v.z[c], twice = REAL(2) * DT;
-  v.x[c] = keep * (x + twice * RECIPROCAL(rho.x) * (d.dx_sxx + d.dy_sxy + d.dz_sxz));
-  v.y[c] = keep * (y + twice * RECIPROCAL(rho.y) * (d.dx_sxy + d.dy_syy + d.dz_syz));
-  v.z[c] = keep * (z + twice * RECIPROCAL(rho.z) * (d.dx_sxz + d.dy_syz + d.dz_szz));
+// Velocity v at one point moved over a step, once the divergence of stress is known, and stored at
+// its place c.
+INLINE void advance_velocity(const VelocityField& field, Velocity v, const StressDivergence& d,
+                             index_t c, const FaceSums& rho, real keep) {
+  const real twice = REAL(2) * DT;
+  store(field, c,
+        {keep * (v.x + twice * RECIPROCAL(rho.x) * (d.dx_sxx + d.dy_sxy + d.dz_sxz)),
+         keep * (v.y + twice * RECIPROCAL(rho.y) * (d.dx_sxy + d.dy_syy + d.dz_syz)),
+         keep * (v.z + twice * RECIPROCAL(rho.z) * (d.dx_sxz + d.dy_syz + d.dz_szz))});
 }

@@ -1,0 +1,149 @@
+"""Answers as tables in a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+
+def gigabytes(count: float) -> str:
+    """Bytes for the eye."""
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count:.0f} B"
+
+
+def duration(seconds: float) -> str:
+    """A time for the eye."""
+    for unit, size in (("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.2g} s"
+
+
+def pairs(title: str, rows: Mapping[str, str]) -> None:
+    """Print names and their values."""
+    table = Table(title=escape(title), box=box.SIMPLE_HEAD, show_header=False, title_justify="left")
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for name, value in rows.items():
+        table.add_row(name, escape(value))
+    _print(table)
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """Print warnings, one a paragraph, where they cannot end up in data."""
+    console = Console(stderr=True, highlight=False)
+    for text in warnings:
+        console.print(f"[yellow]warning:[/yellow] {escape(text)}", soft_wrap=True)
+
+
+def show_check(found: Mapping[str, Any]) -> None:
+    """What a case needs and resolves."""
+    pairs("What the run needs", _needs(found))
+    pairs("What the grid resolves", _resolves(found))
+    warn(found["warnings"])
+
+
+def _needs(found: Mapping[str, Any]) -> dict[str, str]:
+    rows = {
+        "cells": f"{_times(found['cells'])} = {prod(found['cells']):,} of "
+        f"{_edges(found['spacing'])}, with absorbing layers around {_times(found['region'])}",
+        "precision": found["precision"],
+        "step": f"{found['dt']:.6g} s; stable up to {found['stability_limit']:.6g} s",
+        "steps": f"{found['steps']} for {found['steps'] * found['dt']:.6g} s",
+        "memory": gigabytes(found["memory"]),
+    }
+    if found["device"] is None:
+        return rows
+    rows["memory"] += f" of {gigabytes(found['memory_free'])} free"
+    rows["device"] = f"{found['device']}, {gigabytes(found['bandwidth'])}/s"
+    rows["time"] = f"at least {duration(found['seconds_at_least'])}, if all bandwidth were used"
+    return rows
+
+
+def _resolves(found: Mapping[str, Any]) -> dict[str, str]:
+    rows = {"fastest wave": f"{found['vp_max']:.5g} m/s"}
+    if found["vs_min"] is not None:
+        rows["slowest S wave"] = (
+            f"{found['vs_min']:.5g} m/s in cell {tuple(found['vs_min_cell'])}, at a depth of "
+            f"{found['vs_min_depth']:.5g} m"
+        )
+    rows |= {
+        "frequencies": f"up to {found['resolved_frequency']:.3g} Hz",
+        "sources": f"{found['sources']}, 99 % of their energy below "
+        f"{found['source_frequency']:.3g} Hz, where the slowest wave spans "
+        f"{found['points_per_wavelength']:.3g} cells",
+        "receivers": str(found["receivers"]),
+    }
+    if found["attenuation_error"] is not None:
+        rows["misfit of Q(f)"] = f"at most {100 * found['attenuation_error']:.2g} %"
+    if found["fluid_cells"]:
+        rows["fluid"] = f"{found['fluid_cells']} cells"
+    if found["floored_cells"]:
+        rows["raised by the floor"] = ", ".join(
+            f"{name} in {count} cells" for name, count in found["floored_cells"].items()
+        )
+    return rows
+
+
+def show_verification(checks: Iterable[Any]) -> None:
+    """What each check came to and had to be."""
+    table = Table("problem", "found", "exact", "allowed", "", box=box.SIMPLE_HEAD)
+    for check in checks:
+        table.add_row(
+            escape(check.name) + (f"\n[dim]{escape(check.note)}[/dim]" if check.note else ""),
+            f"{check.value:.4g} {check.unit}",
+            "" if check.reference is None else f"{check.reference:.4g} {check.unit}",
+            check.tolerance,
+            "[green]passed[/green]" if check.passed else "[bold red]FAILED[/bold red]",
+        )
+    _print(table)
+
+
+def show_machine(found: Mapping[str, Any]) -> None:
+    """Versions, devices, MPI and cache."""
+    libraries = ", ".join(f"{name} {version}" for name, version in found["libraries"].items())
+    mpi, cache = found["mpi"], found["cache"]
+    pairs(
+        f"Groundswell {found['groundswell']}",
+        {
+            "python": f"{found['python']} on {found['system']}",
+            "libraries": libraries,
+            **{name: _device(entry) for name, entry in found["devices"].items()},
+            "MPI": f"mpi4py {mpi['mpi4py'] or 'is not installed'}, "
+            f"mpiexec {mpi['mpiexec'] or 'is not on the path'}",
+            "kernel cache": f"{cache['folder']}: {cache['entries']} entries, "
+            f"{gigabytes(cache['bytes'])} of at most {gigabytes(cache['limit'])}",
+        },
+    )
+
+
+def _device(entry: Mapping[str, Any]) -> str:
+    if entry["device"] is None:
+        return f"not here: {entry['reason']}"
+    versions = ", ".join(f"{name} {version}" for name, version in entry["versions"].items())
+    return (
+        f"{entry['device']}; {gigabytes(entry['memory_free'])} of "
+        f"{gigabytes(entry['memory_total'])} free, {gigabytes(entry['bandwidth'])}/s; {versions}"
+    )
+
+
+def _times(counts: Iterable[float]) -> str:
+    return " x ".join(f"{count:g}" for count in counts)
+
+
+def _edges(spacing: Sequence[float]) -> str:
+    return f"{spacing[0]:g} m" if len(set(spacing)) == 1 else f"{_times(spacing)} m"
+
+
+def _print(table: Table) -> None:
+    Console(file=sys.stdout, highlight=False).print(table)

@@ -1,0 +1,90 @@
+"""Running an earthquake case in memory: fields set and read as arrays, seismograms, no files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.backends import Backend
+from groundswell.grids.cartesian import GHOSTS, Grid
+from groundswell.solvers.earthquake.case import EarthquakeCase
+from groundswell.solvers.earthquake.interpolation import STRESS_OFFSETS, VELOCITY_OFFSETS
+from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
+
+Floats = NDArray[np.float64]
+Point = tuple[float, float, float]
+
+OFFSETS = dict(zip((*VELOCITIES, *STRESSES), (*VELOCITY_OFFSETS, *STRESS_OFFSETS), strict=True))
+STEPS_AT_ONCE = 1000  # fewer than a ring of samples holds
+
+# A case must have a source; this one does nothing that rounding could show.
+SILENCE = {
+    "kind": "force",
+    "force": [1e-300, 0.0, 0.0],
+    "x": 0.0,
+    "y": 0.0,
+    "depth": 0.0,
+    "time_function": {"kind": "gaussian", "sigma": 1.0},
+}
+
+
+def build(case: EarthquakeCase, backend: Backend, *, closed: bool = False) -> Earthquake:
+    """The solver of a case; `closed` takes the absorbing layers away, so that nothing gets lost."""
+    setup = Earthquake.prepare(case)
+    if closed:
+        setup = replace(setup, grid=Grid(setup.grid.region, setup.grid.spacing))
+    return Earthquake(setup, backend)
+
+
+def receivers(positions: Any) -> list[dict[str, Any]]:
+    """The `[[receiver]]` tables of positions (x, y, depth), m."""
+    return [
+        {"name": f"R{n}", "x": float(x), "y": float(y), "depth": float(z)}
+        for n, (x, y, z) in enumerate(positions)
+    ]
+
+
+def seismograms(found: Earthquake, steps: int) -> Floats:
+    """Run `steps` steps; velocity (receivers, 3, steps) along x, y and down, m/s, from t = 0."""
+    ring = found.recorders.ring("seismograms")
+    step = found.backend.capture(found.step)
+    blocks = []
+    for begin in range(0, steps, STEPS_AT_ONCE):
+        end = min(begin + STEPS_AT_ONCE, steps)
+        step.replay(end - begin)
+        blocks.append(ring.read(begin, end, None))
+    return np.concatenate(blocks).astype(float).transpose(1, 2, 0)
+
+
+def advance(found: Earthquake, steps: int) -> None:
+    """Run `steps` steps."""
+    found.backend.capture(found.step).replay(steps)
+    found.backend.synchronize()
+
+
+def coordinates(found: Earthquake, name: str) -> tuple[Floats, Floats, Floats]:
+    """Where the values of a field lie, ghosts included: x, y, z (m), which broadcast to its array."""
+    grid = found.setup.grid
+    x, y, z = (
+        (np.arange(-GHOSTS, n + GHOSTS) - before + offset) * h
+        for n, before, offset, h in zip(
+            grid.cells, grid.before, OFFSETS[name], grid.spacing, strict=True
+        )
+    )
+    return x, y[:, None], z[:, None, None]
+
+
+def fill(found: Earthquake, name: str, function: Callable[..., Floats]) -> None:
+    """Set a field, its ghosts included, to `function(x, y, z)`."""
+    array = found.fields[name].array
+    values = np.broadcast_to(function(*coordinates(found, name)), array.shape)
+    found.backend.assign(array, np.ascontiguousarray(values, found.setup.dtype))
+
+
+def read(found: Earthquake, name: str) -> Floats:
+    """A field with its ghosts, (nz + 4, ny + 4, nx + 4)."""
+    return found.backend.to_host(found.fields[name].array).astype(float)

@@ -1,0 +1,140 @@
+"""What many tests share: a tiny earthquake as a case file, and the command in its own process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# Threads that sleep instead of spinning at a barrier: tests share their cores with others.
+os.environ.setdefault("OMP_NUM_THREADS", "2")
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+SOURCE = Path(__file__).parents[1] / "src"
+
+# 24 x 24 x 24 cells and 4 more at each absorbing side; the step is given, so that all tests share
+# one compiled kernel.
+TINY: dict[str, Any] = {
+    "solver": "earthquake",
+    "title": "tiny",
+    "grid": {"size": ["2400 m", "2400 m", "2400 m"], "spacing": "100 m"},
+    "time": {"duration": "1 s", "step": "10 ms"},
+    "medium": {
+        "kind": "homogeneous",
+        "vp": "4 km/s",
+        "vs": "2.3 km/s",
+        "rho": "2600 kg/m^3",
+        "qp": 100,
+        "qs": 50,
+    },
+    "attenuation": {"model": "constant"},
+    "boundary": {"width": 4},
+    "source": [
+        {
+            "kind": "double-couple",
+            "x": "1230 m",
+            "y": "1180 m",
+            "depth": "810 m",
+            "strike": 35,
+            "dip": 80,
+            "rake": 10,
+            "magnitude": 3.0,
+            "time_function": {"kind": "brune", "rise": "0.1 s"},
+        }
+    ],
+    "receiver": [
+        {"network": "GS", "name": "A", "x": "320 m", "y": "710 m", "depth": "0 m"},
+        {"network": "GS", "name": "B", "x": "1900 m", "y": "1500 m", "depth": "450 m"},
+    ],
+    "output": {
+        "seismograms": {"interval": "0.02 s"},
+        "surface": {"interval": "0.05 s", "stride": 2},
+        "volumes": {"interval": "0.25 s", "stride": 3, "fields": ["vx", "szz"]},
+    },
+    "run": {},
+}
+
+Content = dict[str, Any]
+
+
+def merged(base: Content, changes: Content) -> Content:
+    """`base` with some keys replaced; tables are merged, and None removes a key."""
+    result = dict(base)
+    for key, value in changes.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, dict) and isinstance(base.get(key), dict):
+            result[key] = merged(base[key], value)
+        else:
+            result[key] = value
+    return result
+
+
+def toml(value: Any) -> str:
+    """A value as TOML on one line."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {toml(entry)}" for key, entry in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    return json.dumps(value)
+
+
+@pytest.fixture(scope="session")
+def tiny() -> Callable[..., Content]:
+    """The tiny case as tables, with changes: `tiny(time={"duration": "2 s"})`."""
+    return lambda **changes: merged(TINY, changes)
+
+
+@pytest.fixture(scope="session")
+def write_case(tiny: Callable[..., Content]) -> Callable[..., Path]:
+    """Write the tiny case, with changes, into a folder; returns the file."""
+
+    def write(folder: Path, **changes: Any) -> Path:
+        path = folder / "case.toml"
+        content = tiny(**changes)
+        path.write_text("".join(f"{key} = {toml(entry)}\n" for key, entry in content.items()))
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def start() -> Callable[..., subprocess.Popen[str]]:
+    """Start `groundswell` with some arguments and changes of the environment."""
+
+    def begin(*arguments: str | Path, **changes: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "groundswell", *map(str, arguments)],
+            env={**os.environ, "PYTHONPATH": str(SOURCE), **changes},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            # A shell that runs the tests in the background has made its children deaf to Ctrl-C.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+
+    return begin
+
+
+@pytest.fixture(scope="session")
+def command(
+    start: Callable[..., subprocess.Popen[str]],
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run `groundswell` to its end, at most a minute."""
+
+    def run(*arguments: str | Path, **changes: str) -> subprocess.CompletedProcess[str]:
+        process = start(*arguments, **changes)
+        try:
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    return run

@@ -1,0 +1,87 @@
+"""Who may import whom, what importing costs, and the size of files: rules that machines can keep."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ROOT / "src" / "groundswell"
+HEAVY = ("numpy", "scipy", "h5py", "xarray", "pydantic", "pint", "pyproj", "matplotlib", "obspy")
+MOST_LINES = 400
+
+
+def run_python(code: str, source: Path = SOURCES.parent) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+# --- imports between packages ---------------------------------------------------------------------
+
+LINT = "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))"
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of the package that a test may break."""
+    pytest.importorskip("importlinter")
+    return shutil.copytree(SOURCES, tmp_path / "groundswell", ignore=shutil.ignore_patterns("*.gz"))
+
+
+def test_contracts_are_kept() -> None:
+    pytest.importorskip("importlinter")
+    done = run_python(LINT)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("grids/cartesian.py", "from groundswell.run import driver"),
+        ("backends/cpu.py", "from groundswell.solvers.earthquake import solver"),
+        ("io/text.py", "from groundswell.report import style"),
+        ("run/ring.py", "from groundswell.solvers.earthquake import setup"),
+        ("solvers/other/__init__.py", "from groundswell.solvers.earthquake import media"),
+        ("run/driver.py", "import cupy"),
+        ("solvers/earthquake/solver.py", "from cuda.bindings import nvrtc"),
+        ("backends/cuda.py", "from mpi4py import MPI"),
+        ("newcomer/__init__.py", ""),
+    ],
+)
+def test_a_broken_contract_is_noticed(copy: Path, file: str, line: str) -> None:
+    path = copy / file
+    path.parent.mkdir(exist_ok=True)
+    before = path.read_text() if path.exists() else ""
+    path.write_text(f"{before}\n\ndef _late() -> None:\n    {line}\n" if before else f"{line}\n")
+    done = run_python(LINT, copy.parent)
+    assert done.returncode == 1 and "BROKEN" in done.stdout, done.stdout + done.stderr
+
+
+# --- the cost of an import ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", ["groundswell", "groundswell.errors", "groundswell.solvers"])
+def test_importing_the_package_loads_no_library(module: str) -> None:
+    done = run_python(f"import {module}, sys, json; print(json.dumps(list(sys.modules)))")
+    assert done.returncode == 0, done.stderr
+    assert not set(json.loads(done.stdout)) & set(HEAVY)
+
+
+# --- size -----------------------------------------------------------------------------------------
+
+
+def test_files_can_be_read_in_one_sitting() -> None:
+    suffixes = {".py", ".h", ".cuh", ".cu"}
+    files = [p for p in SOURCES.rglob("*") if p.suffix in suffixes]
+    assert len(files) > 50
+    lengths = {str(p.relative_to(ROOT)): len(p.read_text().splitlines()) for p in files}
+    assert not {name: n for name, n in lengths.items() if n > MOST_LINES}

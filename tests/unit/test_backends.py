@@ -1,0 +1,267 @@
+"""The CPU backend, and the parts of the CUDA backend that need no device."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import time
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundswell.backends import Blocks, Cells, Items, Source, cpu, nvrtc, open_backend
+from groundswell.backends.cache import KernelCache
+from groundswell.backends.cpu import CpuBackend
+from groundswell.backends.cuda import GRID_LIMIT, geometry
+from groundswell.errors import BackendError, InputError
+
+KERNELS = """
+#include "portable.h"
+KERNEL add(real* out, const real* in, index_t count) {
+  FOR_ITEMS(n, count) { out[n] += in[n]; }
+}
+KERNEL widest(long long* out, index_t value) { FOR_ITEMS(n, 1) { out[0] = value; } }
+"""
+
+
+@pytest.fixture
+def backend(tmp_path: Path) -> CpuBackend:
+    return CpuBackend(KernelCache(tmp_path / "cache"))
+
+
+@pytest.fixture
+def kernels(tmp_path: Path) -> Source:
+    path = tmp_path / "kernels.h"
+    path.write_text(KERNELS)
+    return Source(path, {})
+
+
+# --- memory ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@pytest.mark.parametrize("shape", [(1,), (7, 3), (3, 5, 11)])
+def test_new_arrays_are_zero_aligned_and_writable(
+    backend: CpuBackend, shape: Any, dtype: str
+) -> None:
+    array = backend.zeros(shape, dtype)
+    assert array.shape == shape and array.dtype == dtype and not array.any()
+    assert array.ctypes.data % 128 == 0 and array.flags.c_contiguous
+    array[...] = 1
+
+
+def test_arrays_start_at_different_places_within_a_page(backend: CpuBackend) -> None:
+    """Else the same point of a dozen fields would compete for one set of the cache."""
+    arrays = [backend.zeros((4096,), np.float32) for _ in range(16)]
+    starts = [array.ctypes.data % cpu.PAGE for array in arrays]
+    assert len(set(starts)) >= 12
+
+
+def test_copies_do_not_share_memory(backend: CpuBackend) -> None:
+    host = np.random.default_rng(1).normal(size=(3, 4))
+    array = backend.to_device(host)
+    copy = backend.to_host(array)
+    array[...] = 0
+    assert (copy == host).all() and host.any()
+    backend.assign(array[1:2, ::2], host[1:2, ::2])
+    assert np.count_nonzero(array) == 2 and array[1, 2] == host[1, 2]
+
+
+def test_free_memory_is_part_of_all_memory(backend: CpuBackend) -> None:
+    free, total = backend.memory()
+    assert 2**20 < free <= total < 2**50
+
+
+# --- compiling and launching ----------------------------------------------------------------------
+
+
+def test_launches_take_views_by_their_first_element(backend: CpuBackend, kernels: Source) -> None:
+    out, values = backend.zeros((10,), np.float32), backend.to_device(np.arange(4, dtype="f4"))
+    run = backend.compile(kernels).launch("add", Items(3), out[5:], values[1:], 3)
+    assert not out.any()  # nothing happens before the launch is called
+    run()
+    run()
+    assert out.tolist() == [0, 0, 0, 0, 0, 2, 4, 6, 0, 0]
+
+
+@pytest.mark.parametrize("value", [2**62 + 1, -(2**62) - 1, np.int64(2**40), np.int32(7)])
+def test_integers_have_64_bits(backend: CpuBackend, kernels: Source, value: Any) -> None:
+    out = backend.zeros((1,), np.int64)
+    backend.compile(kernels).launch("widest", Items(1), out, value)()
+    assert out[0] == value
+
+
+def test_a_launch_keeps_its_arrays_alive(backend: CpuBackend, kernels: Source) -> None:
+    out = backend.zeros((2**20,), np.float32)
+    values = backend.to_device(np.ones(2**20, np.float32))
+    run = backend.compile(kernels).launch("add", Items(2**20), out, values, 2**20)
+    del values
+    backend.zeros((2**20,), np.float32)[...] = 5  # would take the freed memory
+    run()
+    assert (out == 1).all()
+
+
+def test_other_arguments_are_refused(backend: CpuBackend, kernels: Source) -> None:
+    with pytest.raises(TypeError, match="not float"):
+        backend.compile(kernels).launch("widest", Items(1), backend.zeros((1,), np.int64), 1.5)
+
+
+def test_the_second_compilation_comes_from_the_cache(tmp_path: Path, kernels: Source) -> None:
+    cache = KernelCache(tmp_path / "shared")
+    CpuBackend(cache).compile(kernels)
+    (entry,) = cache.entries()
+    built = entry.stat().st_ino
+    CpuBackend(cache).compile(kernels)
+    assert [path.stat().st_ino for path in cache.entries()] == [built]
+
+
+@pytest.mark.parametrize("change", ["constants", "text", "flags"])
+def test_whatever_changes_the_code_changes_the_entry(
+    tmp_path: Path, kernels: Source, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = CpuBackend(cache := KernelCache(tmp_path / "shared"))
+    backend.compile(kernels)
+    if change == "flags":
+        monkeypatch.setattr(cpu, "FLAGS", [*cpu.FLAGS, "-g0"])
+    elif change == "text":
+        kernels.path.write_text(KERNELS + "// more\n")
+    backend.compile(Source(kernels.path, {"N": 1} if change == "constants" else {}))
+    assert len(cache.entries()) == 2
+
+
+def test_a_kernel_that_does_not_compile_shows_the_compilers_words(
+    backend: CpuBackend, tmp_path: Path
+) -> None:
+    (tmp_path / "bad.h").write_text("int f( {\n")
+    with pytest.raises(BackendError, match=r"refused a kernel(.|\n)*bad\.h:1"):
+        backend.compile(Source(tmp_path / "bad.h", {}))
+
+
+def test_a_machine_without_a_compiler_says_what_to_install(
+    backend: CpuBackend, kernels: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("CXX", raising=False)
+    cpu._compiler.cache_clear()
+    try:
+        with pytest.raises(BackendError, match=r"no C\+\+ compiler.*apt install"):
+            backend.compile(kernels)
+    finally:
+        cpu._compiler.cache_clear()
+
+
+def test_flags_leave_rounding_alone() -> None:
+    """Fast mathematics would make results depend on where a block of the grid begins."""
+    assert "-ffp-contract=off" in cpu.FLAGS
+    assert not {"-ffast-math", "-Ofast", "-funsafe-math-optimizations"} & set(cpu.FLAGS)
+
+
+# --- graphs, events, measurements -----------------------------------------------------------------
+
+
+def test_a_graph_replays_its_sequence(backend: CpuBackend, kernels: Source) -> None:
+    out, one = backend.zeros((1,), np.float32), backend.to_device(np.ones(1, np.float32))
+    add = backend.compile(kernels).launch("add", Items(1), out, one, 1)
+    graph = backend.capture(lambda: [add(), add()])
+    start = out[0]
+    for times in (0, 1, 9):
+        graph.replay(times)
+    assert out[0] - start == 20
+
+
+def test_events_measure_seconds(backend: CpuBackend) -> None:
+    begin = backend.mark()
+    time.sleep(0.02)
+    end = backend.mark()
+    end.wait()
+    backend.synchronize()
+    assert 0.02 <= end.seconds_since(begin) < 2
+
+
+def test_bandwidth_is_that_of_a_computer(backend: CpuBackend) -> None:
+    assert 1e8 < backend.measure_bandwidth(megabytes=4, repeats=2) < 1e13
+
+
+def test_versions_name_the_compiler(backend: CpuBackend) -> None:
+    assert re.search(r"\d+\.\d+", backend.versions()["compiler"])
+
+
+# --- opening --------------------------------------------------------------------------------------
+
+
+def test_backends_open_by_name() -> None:
+    found = open_backend("cpu")
+    assert found.name == "cpu" and "threads" in found.device
+
+
+def test_unknown_backends_are_refused_with_the_allowed_ones() -> None:
+    with pytest.raises(InputError, match="'gpu' is unknown; allowed: cpu, cuda"):
+        open_backend("gpu")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
+def test_a_missing_gpu_is_an_error_never_the_cpu() -> None:
+    with pytest.raises(BackendError, match=r"CuPy is not installed.*backend = \"cpu\""):
+        open_backend("cuda")
+
+
+# --- CUDA without a device ------------------------------------------------------------------------
+
+
+def covered(extent: Cells) -> np.ndarray:
+    """How often a launch visits each cell."""
+    grid, block = geometry(extent)
+    times = np.zeros((extent.nz, extent.ny, extent.nx), int)
+    for number in product(*map(range, grid)):
+        x, y, z = (slice(n * size, (n + 1) * size) for n, size in zip(number, block, strict=True))
+        times[z, y, x] += 1
+    return times
+
+
+sizes = st.integers(1, 70)
+
+
+@given(sizes, sizes, sizes)
+def test_a_launch_visits_every_cell_once(nx: int, ny: int, nz: int) -> None:
+    assert (covered(Cells(nx, ny, nz)) == 1).all()
+
+
+@given(st.integers(0, 10**6))
+def test_a_launch_has_a_thread_for_every_item(count: int) -> None:
+    (blocks,), (threads,) = geometry(Items(count))
+    assert blocks * threads >= count and (blocks - 1) * threads < max(count, 1)
+
+
+def test_a_launch_has_a_block_for_every_element() -> None:
+    assert geometry(Blocks(17, 96)) == ((17,), (96,))
+    assert geometry(Blocks(0, 96)) == ((1,), (96,))  # the kernel's own bound stops it
+
+
+def test_a_launch_beyond_the_devices_limit_is_refused() -> None:
+    assert geometry(Cells(10, 10, 2 * GRID_LIMIT[2]))
+    with pytest.raises(BackendError, match="exceeds the device's limit"):
+        geometry(Cells(10, 10, 2 * GRID_LIMIT[2] + 1))
+
+
+REPORT = """
+ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'first' for 'sm_90'
+ptxas info    : Function properties for first
+    8 bytes stack frame, 12 bytes spill stores, 20 bytes spill loads
+ptxas info    : Used 168 registers, used 1 barriers, 400 bytes cmem[0]
+ptxas info    : Compiling entry function 'second_2' for 'sm_90'
+ptxas info    : Function properties for second_2
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 8 registers
+"""
+
+
+def test_registers_and_spills_are_read_from_the_compilers_report() -> None:
+    wanted = [nvrtc.Resources("first", 168, 32), nvrtc.Resources("second_2", 8, 0)]
+    assert nvrtc.parse_resources(REPORT) == wanted
+    assert nvrtc.parse_resources("") == []

@@ -1,0 +1,186 @@
+"""Checkpoints: what is restored, and what every kind of damage is met with."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+from groundswell.errors import InputError, RunFailed
+from groundswell.io.atomic import part_of
+from groundswell.run.checkpoint import (
+    NAME,
+    Progress,
+    belongs,
+    read_progress,
+    remove,
+    restore,
+    save,
+)
+
+PROGRESS = Progress(1234, "digest", {"seismograms": 77, "surface": 5})
+
+
+class Memory:
+    """A backend that is just memory."""
+
+    def to_host(self, array: np.ndarray) -> np.ndarray:
+        return np.array(array)
+
+    def assign(self, target: np.ndarray, host: np.ndarray) -> None:
+        target[...] = host
+
+
+BACKEND: Any = Memory()
+
+
+def state(seed: int) -> dict[str, np.ndarray]:
+    """A padded field (a view that is not contiguous), a scalar, memory of no cells and layers."""
+    rng = np.random.default_rng(seed)
+    return {
+        "vx": rng.normal(size=(5, 6, 32)).astype("f4")[:, :, 3:20],
+        "layers/velocity/x": rng.normal(size=(3, 4)),
+        "clock": rng.integers(0, 10**12, 1),
+        "peaks": rng.normal(size=(2, 0)),
+    }
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / NAME
+    save(path, BACKEND, state(1), PROGRESS)
+    return path
+
+
+def assert_same(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None:
+    for name, array in expected.items():
+        assert found[name].tobytes() == array.tobytes(), name
+
+
+def test_everything_comes_back_bit_by_bit(path: Path) -> None:
+    target = state(2)
+    restore(path, BACKEND, target)
+    assert_same(target, state(1))
+    assert read_progress(path, "digest") == PROGRESS
+    assert belongs(path, "digest") and not belongs(path, "another")
+
+
+def test_nothing_else_is_left_in_the_folder(path: Path) -> None:
+    assert [p.name for p in path.parent.iterdir()] == [NAME]
+
+
+def test_there_is_none(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"there is no checkpoint .* without --resume"):
+        read_progress(tmp_path / NAME, "digest")
+    assert not belongs(tmp_path / NAME, "digest")
+
+
+def test_one_of_another_case(path: Path) -> None:
+    with pytest.raises(InputError, match="belongs to another case"):
+        read_progress(path, "another")
+
+
+@pytest.mark.parametrize("content", [b"", b"no HDF5 at all" * 100])
+def test_a_file_of_another_kind(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="is damaged"):
+        read_progress(path, "digest")
+
+
+def test_hdf5_of_somebody_else(path: Path) -> None:
+    with h5py.File(path, "w") as file:
+        file["state/vx"] = np.zeros(3)
+    with pytest.raises(InputError, match="not a checkpoint of this version"):
+        read_progress(path, "digest")
+
+
+def test_an_array_that_is_missing(path: Path) -> None:
+    target = state(2) | {"vq": np.zeros(3)}
+    with pytest.raises(InputError, match=r"is damaged .*vq"):
+        restore(path, BACKEND, target)
+
+
+@pytest.mark.parametrize(
+    "other", [np.zeros((3, 5)), np.zeros((3, 4), "f4")], ids=["shape", "precision"]
+)
+def test_a_state_of_another_kind(path: Path, other: np.ndarray) -> None:
+    """Not even a cast that would work is made silently."""
+    with pytest.raises(InputError, match=r"holds 'layers/velocity/x' as float64 \(3, 4\)"):
+        restore(path, BACKEND, state(2) | {"layers/velocity/x": other})
+
+
+def test_truncated_files(path: Path) -> None:
+    whole = path.read_bytes()
+    for length in np.linspace(0, len(whole) - 1, 60).astype(int):
+        path.write_bytes(whole[:length])
+        assert_refused_or_right(path)
+
+
+def test_flipped_bytes(path: Path) -> None:
+    """Any single damaged byte is found out, or lies where it does no harm."""
+    rng = np.random.default_rng(5)
+    whole = path.read_bytes()
+    refused = 0
+    for place in rng.choice(len(whole), min(250, len(whole)), replace=False):
+        damaged = bytearray(whole)
+        damaged[place] ^= int(rng.integers(1, 256))
+        path.write_bytes(bytes(damaged))
+        refused += assert_refused_or_right(path)
+    assert refused > 80
+
+
+def assert_refused_or_right(path: Path) -> bool:
+    target = state(2)
+    try:
+        progress = read_progress(path, "digest")
+        restore(path, BACKEND, target)
+    except InputError as error:
+        assert NAME in str(error) and "resume" in str(error)
+        return True
+    assert progress == PROGRESS
+    assert_same(target, state(1))
+    return False
+
+
+@pytest.mark.parametrize("at", ["reserve", "sync"])
+def test_a_full_disk_leaves_the_previous_one(
+    path: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(f"groundswell.io.atomic.{at}", full)
+    with pytest.raises(RunFailed, match="disk full"):
+        save(path, BACKEND, state(3), Progress(2000, "digest", {}))
+    monkeypatch.undo()
+    target = state(2)
+    restore(path, BACKEND, target)
+    assert_same(target, state(1))
+    assert [p.name for p in path.parent.iterdir()] == [NAME]
+
+
+def test_a_write_that_hdf5_fails_in(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    create = h5py.Group.create_dataset
+
+    def fail(group: h5py.Group, name: str, **options: Any) -> Any:
+        if name.endswith("clock"):
+            raise OSError("Can't write data (file write failed: errno = 28, error message = ...)")
+        return create(group, name, **options)
+
+    monkeypatch.setattr(h5py.Group, "create_dataset", fail)
+    with pytest.raises(RunFailed, match="disk full"):
+        save(path, BACKEND, state(3), Progress(2000, "digest", {}))
+    assert read_progress(path, "digest") == PROGRESS
+
+
+def test_removing_takes_what_a_killed_run_left(path: Path) -> None:
+    part_of(path).write_bytes(b"half a checkpoint")
+    remove(path.parent)
+    remove(path.parent)
+    assert list(path.parent.iterdir()) == []
+
+

@@ -1,0 +1,138 @@
+"""Every kernel through NVRTC, which needs no GPU: it compiles, keeps to its registers, spills none.
+
+The sources are those that the solver itself asks its backend to compile. A register too many halves
+the threads that a multiprocessor holds, so growth should be noticed and meant: raise a limit
+together with a measurement that shows it costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any
+
+import pytest
+from toys import contraction_source, stencil_source
+
+from groundswell.backends import Source
+from groundswell.backends.cpu import CpuBackend
+from groundswell.solvers.earthquake import EarthquakeCase
+from groundswell.solvers.earthquake.solver import Earthquake
+
+nvrtc = pytest.importorskip("groundswell.backends.nvrtc")
+pytest.importorskip("cuda.bindings.nvrtc", reason="needs nvidia-cuda-nvrtc and cuda-core")
+
+ARCHITECTURES = ("sm_80", "sm_90")
+
+# Most registers of a thread (single, double precision), about a tenth above what NVRTC 13.5 gives.
+LIMITS = {
+    "update_velocity": (56, 90),
+    "update_stress": (80, 140),
+    "mirror_velocity": (40, 48),
+    "mirror_stress": (24, 24),
+    "inject_moments": (56, 56),
+    "inject_forces": (56, 64),
+    "record_points": (56, 56),
+    "record_peaks": (36, 36),
+    "record_surface": (40, 40),
+    "record_volume": (36, 36),
+    "find_nonfinite": (16, 16),
+    "advance_clock": (12, 12),
+    "wrap_x": (32, 32),
+    "wrap_y": (32, 32),
+    "triad": (20, 20),
+    "laplacian": (32, 40),
+    "contract": (48, 72),
+}
+
+# Bytes that a thread may save around a call: double precision divides in a function of its own.
+SPILLS = {"inject_moments": 16}
+
+
+class Collector(CpuBackend):
+    """A backend that notes what it is asked to compile."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sources: list[Source] = []
+
+    def compile(self, source: Source) -> Any:
+        self.sources.append(source)
+        return self
+
+    def launch(self, *_: Any) -> Any:
+        return lambda: None
+
+
+def solver_sources(precision: str, sides: str, top: str, q: bool) -> list[Source]:
+    """Everything that one variant of the earthquake solver compiles."""
+    matter = {"vp": 6000.0, "vs": 3464.0, "rho": 2700.0} | ({"qp": 155.9, "qs": 69.3} if q else {})
+    case = EarthquakeCase(
+        time={"duration": 1.0},
+        grid={"size": [4100.0, 3700.0, 2900.0], "spacing": 100.0},
+        medium={"kind": "homogeneous", **matter},
+        attenuation={"model": "constant" if q else "none"},
+        boundary={"sides": sides, "top": top, "width": 10},
+        source=[
+            {
+                "kind": "explosion",
+                "moment": 1e16,
+                **{"x": 1000.0, "y": 1000.0, "depth": 1000.0},
+                "time_function": {"kind": "gaussian", "sigma": 0.1},
+            }
+        ],
+        run={"precision": precision},
+    )
+    backend = Collector()
+    Earthquake(Earthquake.prepare(case), backend)
+    return backend.sources
+
+
+def triad_source() -> Source:
+    backend = Collector()
+    backend.measure_bandwidth(megabytes=1, repeats=1)
+    return backend.sources[0]
+
+
+def kernels_of(source: Source) -> Iterator[Any]:
+    """Each kernel's resources on each architecture."""
+    for architecture in ARCHITECTURES:
+        found = nvrtc.compile_cubin(source.text(), architecture)[1]
+        assert found, "the compiler reported no kernel"
+        yield from found
+
+
+def check(source: Source, precision: str, limits: Mapping[str, tuple[int, int]] = LIMITS) -> None:
+    """No kernel of the source takes more than its limits allow, and each has one."""
+    column = ("single", "double").index(precision)
+    for found in kernels_of(source):
+        most = limits[found.kernel][column]
+        assert found.registers <= most, f"{found.kernel}: {found.registers} registers, limit {most}"
+        assert found.spill_bytes <= SPILLS.get(found.kernel, 0), f"{found.kernel} spills"
+
+
+VARIANTS = [*product(("pml", "sponge", "periodic"), ("free-surface", "absorbing"), (True, False))]
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize(("sides", "top", "q"), VARIANTS)
+def test_the_solvers_kernels(precision: str, sides: str, top: str, q: bool) -> None:
+    for source in solver_sources(precision, sides, top, q):
+        check(source, precision)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_toys_and_triad(precision: str) -> None:
+    dtype = {"single": "float32", "double": "float64"}[precision]
+    for source in (
+        stencil_source(dtype, (64, 32, 16)),
+        contraction_source(dtype, 8),
+        triad_source(),
+    ):
+        check(source, precision)
+
+
+def test_a_limit_can_be_exceeded() -> None:
+    """The compiler's report reaches the check."""
+    with pytest.raises(AssertionError, match=r"laplacian: \d+ registers, limit 8"):
+        check(stencil_source("float32", (64, 32, 16)), "single", {"laplacian": (8, 8)})

@@ -1,0 +1,359 @@
+"""The time loop on a device whose pace is the test's to choose, and its signals."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from groundswell.errors import Interrupted, RunFailed
+from groundswell.run import checkpoint
+from groundswell.run.driver import BATCH_SECONDS, LONGEST_BATCH, Loop, _next_size
+from groundswell.run.ring import Output, Ring
+from groundswell.run.signals import StopRequest, stop_request
+
+# --- a device, a solver and a file --------------------------------------------------------------
+
+
+class Mark:
+    def __init__(self, device: Device) -> None:
+        self._device, self._place = device, device.enqueued
+
+    def wait(self) -> None:
+        self._device.reach(self._place)
+
+    def seconds_since(self, earlier: Mark) -> float:
+        assert self._device.done >= self._place, "the time of an event that is not reached yet"
+        return 1e-4 * (self._place - earlier._place)
+
+
+class Device:
+    """Does what is enqueued as late as it may, at once, or some of it now and then."""
+
+    def __init__(self, pace: str, seed: int = 0) -> None:
+        self._pace, self._rng = pace, np.random.default_rng(seed)
+        self._work: list[Callable[[], None]] = []
+        self.done = 0
+
+    @property
+    def enqueued(self) -> int:
+        return len(self._work)
+
+    def enqueue(self, work: Callable[[], None]) -> None:
+        self._work.append(work)
+        self._drift()
+
+    def reach(self, place: int) -> None:
+        while self.done < place:
+            self._work[self.done]()
+            self.done += 1
+
+    def _drift(self) -> None:
+        left = self.enqueued - self.done
+        steps = {"late": 0, "early": left, "random": self._rng.integers(0, left + 1)}[self._pace]
+        self.reach(self.done + int(steps))
+
+    def zeros(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        return np.zeros(shape, dtype)
+
+    def to_host(self, array: np.ndarray, after: Mark | None = None) -> np.ndarray:
+        self._drift()
+        if after is None:
+            self.synchronize()
+        else:
+            after.wait()
+        return np.array(array)
+
+    def assign(self, target: np.ndarray, host: np.ndarray) -> None:
+        target[...] = host
+
+    def mark(self) -> Mark:
+        return Mark(self)
+
+    def synchronize(self) -> None:
+        self.reach(self.enqueued)
+
+    def capture(self, sequence: Callable[[], None]) -> Any:
+        return SimpleNamespace(replay=lambda times: [sequence() for _ in range(times)])
+
+
+class Solver:
+    """A number that is multiplied by another in every step, and recorded before."""
+
+    def __init__(
+        self, device: Device, every: int, capacity: int, wish: Any = None, breaks_at: int = -1
+    ) -> None:
+        self.device, self._breaks_at = device, breaks_at
+        self.value, self.clock = np.ones(1), np.zeros(1, np.int64)
+        self.found = np.full(1, -1)
+        self.ring = Ring(device, (2,), every, capacity, "float64")  # type: ignore[arg-type]
+        self.setup = SimpleNamespace(case=SimpleNamespace(run=SimpleNamespace(checkpoint=wish)))
+
+    def step(self) -> None:
+        self.device.enqueue(self._step)
+
+    def _step(self) -> None:
+        n = int(self.clock[0])
+        if n % self.ring.every == 0:
+            self.ring.buffer[n // self.ring.every % self.ring.slots] = n, self.value[0]
+        self.value *= 1.01 if n % 7 else 0.93
+        if n == self._breaks_at:
+            self.value[0] = np.nan
+        self.clock += 1
+
+    def guard(self) -> None:
+        self.device.enqueue(self._guard)
+
+    def _guard(self) -> None:
+        if not np.isfinite(self.value[0]):
+            self.found[0] = 0
+
+    def raise_if_unstable(self, steps: int, after: Mark | None = None) -> None:
+        if self.device.to_host(self.found, after)[0] >= 0:
+            raise RunFailed(f"not finite by step {steps}")
+
+    def state(self) -> dict[str, np.ndarray]:
+        return {"value": self.value, "clock": self.clock}
+
+
+class Samples:
+    """A growing file that outlives the runs which write to it."""
+
+    def __init__(self) -> None:
+        self.kept: list[tuple[float, float]] = []
+        self.synced = 0
+
+    @property
+    def length(self) -> int:
+        return len(self.kept)
+
+    def append(self, block: np.ndarray) -> None:
+        self.kept += [(float(n), float(x)) for n, x in block]
+
+    def truncate(self, length: int) -> None:
+        assert length <= self.length, "the checkpoint relies on samples that were not written"
+        del self.kept[length:]
+
+    def sync(self) -> None:
+        self.synced = self.length
+
+
+def expected(total: int, every: int) -> list[tuple[float, float]]:
+    device = Device("early")
+    solver = Solver(device, every, total + 1)
+    for _ in range(total):
+        solver.step()
+    return [tuple(map(float, row)) for row in solver.ring.read(0, total, None)]  # type: ignore[misc]
+
+
+def make_loop(solver: Solver, samples: Samples, folder: Path, *, resume: bool = False) -> Loop:
+    step = 0
+    if resume:
+        path = folder / checkpoint.NAME
+        done = checkpoint.read_progress(path, "digest")
+        checkpoint.restore(path, solver.device, solver.state())  # type: ignore[arg-type]
+        samples.truncate(done.lengths["samples"])
+        step = done.step
+    output = Output([solver.ring], samples, lambda blocks, _: samples.append(blocks[0]))
+    return Loop(solver, solver.device, {"samples": output}, folder, "digest", step)  # type: ignore[arg-type]
+
+
+def silent(step: int) -> None: ...
+
+
+@pytest.fixture(autouse=True)
+def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No power cut is expected within these tests."""
+    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+
+
+PACES = st.sampled_from(["late", "early", "random"])
+LOOPS = settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+# --- the loop -----------------------------------------------------------------------------------
+
+
+@LOOPS
+@given(PACES, st.integers(1, 12), st.integers(2, 9), st.integers(1, 400), st.integers(0, 99))
+def test_every_sample_is_written_once_in_order(
+    tmp_path: Path, pace: str, every: int, capacity: int, total: int, seed: int
+) -> None:
+    samples = Samples()
+    loop = make_loop(Solver(Device(pace, seed), every, capacity), samples, tmp_path)
+    loop.run(total, silent, StopRequest())
+    assert samples.kept == expected(total, every)
+    assert loop.step == total
+
+
+@LOOPS
+@given(PACES, st.integers(1, 12), st.integers(2, 9), st.data())
+def test_interrupted_runs_continue_to_the_same_samples(
+    tmp_path: Path, pace: str, every: int, capacity: int, data: st.DataObject
+) -> None:
+    total, samples = 300, Samples()
+    stops = data.draw(st.lists(st.integers(1, 150), max_size=3, unique=True).map(sorted))
+    for n, at in enumerate(stops):
+        stop = StopRequest()
+        loop = make_loop(Solver(Device(pace, n), every, capacity), samples, tmp_path, resume=n > 0)
+
+        def ask(step: int, at: int = at, stop: StopRequest = stop) -> None:
+            if step >= at:
+                stop.set(signal.SIGTERM)
+
+        with pytest.raises(Interrupted, match="SIGTERM"):
+            loop.run(total, ask, stop)
+        assert samples.synced == samples.length, "samples must be on disk before the checkpoint"
+    last = Solver(Device(pace, 9), every, capacity)
+    make_loop(last, samples, tmp_path, resume=bool(stops)).run(total, silent, StopRequest())
+    assert samples.kept == expected(total, every)
+
+
+@LOOPS
+@given(PACES, st.integers(1, 12), st.integers(20, 90), st.integers(100, 290))
+def test_killed_runs_continue_from_the_last_checkpoint(
+    tmp_path: Path, pace: str, every: int, steps: int, killed_at: int
+) -> None:
+    """Whatever was written after the checkpoint is cut off again."""
+    wish = SimpleNamespace(steps=steps, minutes=None)
+    samples = Samples()
+
+    def die(step: int) -> None:
+        if step >= killed_at:
+            raise KeyboardInterrupt
+
+    loop = make_loop(Solver(Device(pace, 1), every, 6, wish), samples, tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        loop.run(300, die, StopRequest())
+    assert checkpoint.read_progress(tmp_path / checkpoint.NAME, "digest").step % steps == 0
+    make_loop(Solver(Device(pace, 2), every, 6), samples, tmp_path, resume=True).run(
+        300, silent, StopRequest()
+    )
+    assert samples.kept == expected(300, every)
+
+
+def test_checkpoints_come_when_they_are_due(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved: list[int] = []
+    monkeypatch.setattr(checkpoint, "save", lambda path, backend, state, p: saved.append(p.step))
+    wish = SimpleNamespace(steps=70, minutes=None)
+    loop = make_loop(Solver(Device("late"), 3, 8, wish), Samples(), tmp_path)
+    loop.run(350, silent, StopRequest())
+    assert saved == [70, 140, 210, 280]  # none at the end, when the results are written anyway
+
+
+def test_checkpoints_by_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr("groundswell.run.driver.time.monotonic", lambda: clock.now)
+    saved: list[int] = []
+    monkeypatch.setattr(checkpoint, "save", lambda path, backend, state, p: saved.append(p.step))
+
+    def tick(step: int) -> None:
+        clock.now += 20.0
+
+    wish = SimpleNamespace(steps=None, minutes=1.0)
+    loop = make_loop(Solver(Device("late"), 1, 2, wish), Samples(), tmp_path)
+    loop.run(10, tick, StopRequest())  # a ring of two slots: every batch is one step
+    assert saved == [3, 6, 9]
+
+
+@pytest.mark.parametrize("pace", ["late", "early", "random"])
+@pytest.mark.parametrize("breaks_at", [0, 100, 299])
+def test_a_value_that_is_not_finite_ends_the_run(tmp_path: Path, pace: str, breaks_at: int) -> None:
+    wish = SimpleNamespace(steps=50, minutes=None)
+    loop = make_loop(
+        Solver(Device(pace, 4), 3, 8, wish, breaks_at=breaks_at), Samples(), tmp_path
+    )
+    with pytest.raises(RunFailed, match="not finite"):
+        loop.run(300, silent, StopRequest())
+    path = tmp_path / checkpoint.NAME
+    if path.exists():  # what it holds is from before
+        assert checkpoint.read_progress(path, "digest").step <= breaks_at
+
+
+def test_a_stop_during_the_last_steps_is_too_late(tmp_path: Path) -> None:
+    stop, samples = StopRequest(), Samples()
+    loop = make_loop(Solver(Device("early"), 1, 200), samples, tmp_path)
+    loop._size = 100
+    loop.run(50, lambda step: stop.set(signal.SIGTERM), stop)
+    assert loop.step == 50 and samples.length == 50
+    assert not (tmp_path / checkpoint.NAME).exists()
+
+
+def test_a_finished_checkpoint_is_continued_to_no_steps(tmp_path: Path) -> None:
+    samples = Samples()
+    loop = make_loop(Solver(Device("late"), 4, 8), samples, tmp_path)
+    loop.run(40, silent, StopRequest())
+    loop.save()
+    again = make_loop(Solver(Device("late"), 4, 8), samples, tmp_path, resume=True)
+    again.run(40, silent, StopRequest())
+    assert samples.kept == expected(40, 4)
+
+
+@given(st.integers(1, LONGEST_BATCH), st.floats(0, 1e4))
+def test_batches_grow_slowly_and_stay_in_bounds(size: int, pace: float) -> None:
+    following = _next_size(size, pace)
+    assert 1 <= following <= min(2 * size, LONGEST_BATCH)
+    assert following == 1 or following * pace <= BATCH_SECONDS
+
+
+# --- signals ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def handlers() -> Iterator[None]:
+    before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("handlers")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_noted_and_the_handlers_are_put_back(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    with stop_request() as stop:
+        assert not stop
+        signal.raise_signal(number)
+        assert stop and str(stop) == number.name
+    assert signal.getsignal(number) == before
+
+
+@pytest.mark.usefixtures("handlers")
+def test_a_second_ctrl_c_does_not_wait() -> None:
+    with stop_request() as stop:
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        assert stop
+
+
+@pytest.mark.usefixtures("handlers")
+def test_an_ignored_signal_stays_ignored() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with stop_request() as stop:
+        signal.raise_signal(signal.SIGINT)
+        assert not stop
+
+
+def test_threads_run_without_signals() -> None:
+    seen: list[bool] = []
+
+    def body() -> None:
+        with stop_request() as stop:
+            seen.append(bool(stop))
+
+    thread = threading.Thread(target=body)
+    thread.start()
+    thread.join()
+    assert seen == [False]

@@ -1,0 +1,85 @@
+"""Rings: which samples a range of steps produces, and that each is read once and in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groundswell.run.ring import Output, Ring
+
+
+class Memory:
+    """A backend that is just memory."""
+
+    def zeros(self, shape: tuple[int, ...], dtype: str) -> np.ndarray:
+        return np.zeros(shape, dtype)
+
+    def to_host(self, array: np.ndarray, after: Any = None) -> np.ndarray:
+        return np.array(array)
+
+
+def ring(every: int, capacity: int) -> Ring:
+    return Ring(Memory(), (2,), every, capacity, "float64")  # type: ignore[arg-type]
+
+
+def record(ring: Ring, step: int) -> None:
+    """What a recorder's kernel does in a step."""
+    if step % ring.every == 0:
+        ring.buffer[step // ring.every % ring.slots] = step, -step
+
+
+@given(st.integers(1, 9), st.integers(0, 100), st.integers(0, 100))
+def test_numbers_are_those_of_the_steps_that_record(every: int, begin: int, count: int) -> None:
+    found = list(ring(every, 2).numbers(begin, begin + count))
+    assert found == [n // every for n in range(begin, begin + count) if n % every == 0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 7), st.integers(2, 9), st.integers(0, 60), st.data())
+def test_batches_of_any_size_give_every_sample_once(
+    every: int, capacity: int, begin: int, data: st.DataObject
+) -> None:
+    """Two batches at a time share the ring, as in the driver."""
+    source = ring(every, capacity)
+    found: list[np.ndarray] = []
+    output = Output([source], None, lambda blocks, numbers: found.extend(blocks[0]))
+    sizes = data.draw(st.lists(st.integers(1, output.most_steps), min_size=1, max_size=12))
+    ends = [begin, *(begin + np.cumsum(sizes)).tolist()]
+    for n, (first, last) in enumerate(zip(ends, ends[1:], strict=False)):
+        for step in range(first, last):
+            record(source, step)
+        if n:
+            output.drain(ends[n - 1], first, None)
+    output.drain(ends[-2], ends[-1], None)
+    expected = [(n, -n) for n in range(begin, ends[-1]) if n % every == 0]
+    assert [tuple(sample) for sample in found] == expected
+
+
+def test_an_empty_range_reads_nothing_and_keeps_the_shape() -> None:
+    assert ring(5, 4).read(1, 4, None).shape == (0, 2)
+
+
+def test_rings_of_one_output_are_written_together() -> None:
+    rings = [ring(2, 6), ring(2, 6)]
+    calls: list[tuple[list[np.ndarray], range]] = []
+    output = Output(rings, None, lambda blocks, numbers: calls.append((blocks, numbers)))
+    for step in range(6):
+        for each in rings:
+            record(each, step)
+    output.drain(0, 6, None)
+    output.drain(7, 8, None)
+    [(blocks, numbers)] = calls
+    assert numbers == range(0, 3)
+    np.testing.assert_array_equal(blocks[0], blocks[1])
+
+
+@pytest.mark.parametrize(("every", "capacity"), [(1, 2), (3, 5), (500, 2)])
+def test_two_batches_of_the_most_steps_fit(every: int, capacity: int) -> None:
+    source = ring(every, capacity)
+    most = Output([source], None, lambda *_: None).most_steps
+    for begin in range(3 * every):
+        assert len(source.numbers(begin, begin + 2 * most)) <= capacity

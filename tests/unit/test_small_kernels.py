@@ -1,0 +1,394 @@
+"""The smaller kernels: free surface, sources, recorders, clock, guard, periodic sides."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from groundswell.backends import Items, open_backend
+from groundswell.errors import RunFailed
+from groundswell.exchange.periodic import periodic_exchange
+from groundswell.solvers.earthquake import EarthquakeCase
+from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
+
+TOLERANCE = {"float32": 2e-6, "float64": 1e-14}
+REGION, SPACING, WIDTH = (13, 9, 7), (100.0, 140.0, 75.0), 3
+EXTENT = [n * h for n, h in zip(REGION, SPACING, strict=True)]
+SOURCE = {
+    "kind": "explosion",
+    "moment": 1e12,
+    **{"x": 150.0, "y": 140.0, "depth": 75.0},
+    "time_function": {"kind": "gaussian", "sigma": 0.1},
+}
+RECEIVERS = [
+    {"name": f"R{n}", "x": x, "y": y, "depth": z}
+    for n, (x, y, z) in enumerate([(700, 700, 300), (0, 0, 0), (*EXTENT[:2], 10), (333, 1111, 525)])
+]
+precisions = pytest.mark.parametrize("precision", ["single", "double"])
+
+
+@cache
+def make_solver(precision: str, sides: str = "pml", top: str = "free-surface") -> Earthquake:
+    case = EarthquakeCase(
+        time={"duration": 1.0},
+        grid={"size": EXTENT, "spacing": list(SPACING)},
+        medium={"kind": "homogeneous", "vp": 5000.0, "vs": 2800.0, "rho": 2500.0},
+        boundary={"sides": sides, "top": top, "width": WIDTH},
+        source=[SOURCE],
+        receiver=RECEIVERS,
+        run={"precision": precision},
+    )
+    return Earthquake(Earthquake.prepare(case), open_backend("cpu"))
+
+
+def randomise(solver: Earthquake, seed: int, names: Any = VELOCITIES) -> dict[str, NDArray[Any]]:
+    """Random values everywhere, ghosts included; float64 copies of them."""
+    rng = np.random.default_rng(seed)
+    for name in names:
+        array = solver.fields[name].array
+        array[...] = rng.normal(size=array.shape)
+    return {name: solver.fields[name].array.astype(float) for name in names}
+
+
+def assert_close(found: NDArray[Any], wanted: NDArray[Any], scale: float | None = None) -> None:
+    error = np.abs(found - wanted).max() / (scale or np.abs(wanted).max())
+    assert error < TOLERANCE[str(found.dtype)], f"{error:.2e}"
+
+
+def set_clock(solver: Earthquake, step: int) -> None:
+    solver.clock[0] = step
+
+
+# --- free surface ---------------------------------------------------------------------------------
+
+
+@precisions
+def test_mirrored_velocities_leave_the_surface_without_traction(precision: str) -> None:
+    """Second-order differences across z = 0: sxz = syz = 0 on it, szz zero on average around it."""
+    solver = make_solver(precision)
+    before = randomise(solver, seed=1)
+    lam, soft = (solver.materials.fields[n].array for n in ("lam", "compliance"))
+    rng = np.random.default_rng(2)
+    lam[...] = rng.uniform(1e9, 5e10, lam.shape)
+    soft[...] = rng.uniform(2e-11, 2e-9, soft.shape)
+    soft[2, 4:6, 5:7] = np.inf  # water
+    for run in solver._mirror_velocity():
+        run()
+    vx, vy, vz = (solver.fields[n].array.astype(float) for n in VELOCITIES)
+    hx, hy, hz = SPACING
+    x, y = slice(2, -2), slice(2, -2)
+    above, row, below = 1, 2, 3  # rows -1, 0 and 1 of padded arrays
+
+    sxz = (vx[row] - vx[above]) / hz + np.diff(vz[row], axis=1, prepend=np.nan) / hx
+    syz = (vy[row] - vy[above]) / hz + np.diff(vz[row], axis=0, prepend=np.nan) / hy
+    assert_close(sxz[y, x].astype(solver.setup.dtype), 0, scale=1 / min(SPACING))
+    assert_close(syz[y, x].astype(solver.setup.dtype), 0, scale=1 / min(SPACING))
+
+    # Where east and north neighbours are mirrored too, the horizontal divergence can be formed.
+    mu = 1 / soft[row].astype(float)
+    spreading = sum(
+        (vx[k, :-1, 1:] - vx[k, :-1, :-1]) / hx + (vy[k, 1:, :-1] - vy[k, :-1, :-1]) / hy
+        for k in (above, row)
+    )
+    stretching = (vz[below] - vz[above])[:-1, :-1] / hz
+    inner = np.s_[2:-2, 2:-2]
+    szz = (
+        lam[row].astype(float)[:-1, :-1] * (spreading + stretching) + 2 * mu[:-1, :-1] * stretching
+    )
+    assert_close(szz[inner].astype(solver.setup.dtype), 0, scale=1e11 / min(SPACING))
+
+    for name in VELOCITIES:
+        changed = solver.fields[name].array != before[name]
+        assert changed[1, 2:-2, 2:-2].all() and changed.sum() == changed[1, 2:-2, 2:-2].size
+
+
+@precisions
+def test_mirrored_stresses_are_odd_about_the_surface(precision: str) -> None:
+    """szz lies half a cell off z = 0; sxz and syz on it, where the stress update zeroes them."""
+    solver = make_solver(precision)
+    before = randomise(solver, seed=3, names=STRESSES)
+    for run in solver._mirror_stress():
+        run()
+    wanted = {name: f.copy() for name, f in before.items()}
+    inner = np.s_[2:-2, 2:-2]
+    wanted["szz"][1][inner], wanted["szz"][0][inner] = (-before["szz"][k][inner] for k in (2, 3))
+    for name in ("sxz", "syz"):
+        wanted[name][1][inner] = -before[name][3][inner]
+    for name in STRESSES:
+        assert (solver.fields[name].array == wanted[name]).all()
+
+
+def test_an_absorbing_top_has_no_mirrors() -> None:
+    solver = make_solver("single", top="absorbing")
+    assert solver._mirror_velocity() == solver._mirror_stress() == []
+
+
+# --- sources --------------------------------------------------------------------------------------
+
+
+class Tables:
+    """Random shares of random sources, and what they add up to at a time."""
+
+    def __init__(self, solver: Earthquake, components: int, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        layout, dtype = solver.setup.layout, solver.setup.dtype
+        nx, ny, nz = layout.cells
+        cells = rng.choice(nx * ny * nz, 40, replace=False)
+        self.k, self.j, self.i = np.unravel_index(cells, (nz, ny, nx))
+        self.targets = self.k * layout.plane + self.j * layout.row + self.i
+        self.components = rng.integers(0, components, 40)
+        counts = rng.integers(0, 5, 40)
+        self.starts = np.concatenate([[0], np.cumsum(counts)])
+        self.source = rng.integers(0, 6, counts.sum())
+        self.weight = rng.normal(size=counts.sum()).astype(dtype)
+        self.times = np.stack([rng.uniform(-0.1, 0.3, 6), rng.uniform(0.003, 0.05, 6)], axis=1)
+        self.firsts = np.concatenate([[0], np.cumsum(rng.integers(1, 9, 6))])
+        self.samples = rng.normal(size=self.firsts[-1]).astype(dtype)
+
+    def arguments(self, solver: Earthquake) -> list[Any]:
+        integers = (self.targets, self.components, self.starts, self.source)
+        tables = [*integers, self.weight, self.times, self.firsts, self.samples]
+        return [*map(solver.backend.to_device, tables), solver.clock, len(self.targets)]
+
+    def sums(self, when: float) -> NDArray[np.float64]:
+        """Each target's sum of weight times time function: linear between samples, zero outside."""
+        strength = np.zeros(6)
+        for n, (start, step) in enumerate(self.times):
+            values = self.samples[self.firsts[n] : self.firsts[n + 1]].astype(float)
+            at = start + step * np.arange(len(values))
+            strength[n] = np.interp(when, at, values, left=0, right=0)
+        shares = self.weight * strength[self.source]
+        return np.array(
+            [shares[a:b].sum() for a, b in zip(self.starts, self.starts[1:], strict=False)]
+        )
+
+
+@precisions
+@pytest.mark.parametrize("step", [0, 7, 19, 31])
+def test_moments_take_stress_away(precision: str, step: int) -> None:
+    """ds = -dt M' at the time of the velocities, (step + 1) dt."""
+    solver = make_solver(precision)
+    wanted = randomise(solver, 4, STRESSES)
+    tables = Tables(solver, len(STRESSES), seed=5 + step)
+    set_clock(solver, step)
+    fields = [solver.fields[name].interior for name in STRESSES]
+    solver.module.launch("inject_moments", Items(40), *fields, *tables.arguments(solver))()
+    dt = solver.setup.dt
+    for n, total in enumerate(tables.sums((step + 1) * dt)):
+        name = STRESSES[tables.components[n]]
+        wanted[name][tables.k[n] + 2, tables.j[n] + 2, tables.i[n] + 2] -= dt * total
+    for name in STRESSES:
+        assert_close(solver.fields[name].array, wanted[name])
+
+
+@precisions
+@pytest.mark.parametrize("step", [0, 7, 19])
+def test_forces_push_the_density_of_their_face(precision: str, step: int) -> None:
+    """dv = dt f / rho at the time of the stresses, (step + 1/2) dt."""
+    solver = make_solver(precision)
+    wanted = randomise(solver, 6)
+    rho = solver.materials.fields["rho"].array
+    rho[...] = np.random.default_rng(7).uniform(0.001, 0.01, rho.shape)  # so that pushes are strong
+    tables = Tables(solver, 3, seed=8 + step)
+    set_clock(solver, step)
+    fields = [*(solver.fields[name].interior for name in VELOCITIES), solver.materials["rho"]]
+    solver.module.launch("inject_forces", Items(40), *fields, *tables.arguments(solver))()
+    dt = solver.setup.dt
+    for n, total in enumerate(tables.sums((step + 0.5) * dt)):
+        c = tables.components[n]
+        here = np.array([tables.k[n], tables.j[n], tables.i[n]]) + 2
+        beside = here - np.eye(3, dtype=int)[2 - c]
+        density = (float(rho[tuple(here)]) + float(rho[tuple(beside)])) / 2
+        wanted[VELOCITIES[c]][tuple(here)] += dt / density * total
+    for name in VELOCITIES:
+        assert_close(solver.fields[name].array, wanted[name])
+
+
+# --- recorders ------------------------------------------------------------------------------------
+
+
+@precisions
+def test_receivers_read_cubics_exactly(precision: str) -> None:
+    """Four points an axis carry any cubic; beside the surface two rows what is linear in z."""
+    solver = make_solver(precision)
+    rng = np.random.default_rng(9)
+    exponents = [(a, b, c) for a in range(4) for b in range(4) for c in range(2)]
+    nx, ny, nz = solver.setup.grid.cells
+    wanted = np.zeros((len(RECEIVERS), 3))
+    for component, name in enumerate(VELOCITIES):
+        factors = rng.normal(size=len(exponents))
+
+        def polynomial(x: Any, y: Any, z: Any, factors: Any = factors) -> Any:
+            unit = [p / e for p, e in zip((x, y, z), EXTENT, strict=True)]
+            return sum(
+                f * unit[0] ** a * unit[1] ** b * unit[2] ** c
+                for f, (a, b, c) in zip(factors, exponents, strict=True)
+            )
+
+        off = [0.0 if axis == component else 0.5 for axis in range(3)]
+        z, y, x = np.meshgrid(
+            (np.arange(-2, nz + 2) + off[2]) * SPACING[2],
+            (np.arange(-2, ny + 2) + off[1] - WIDTH) * SPACING[1],
+            (np.arange(-2, nx + 2) + off[0] - WIDTH) * SPACING[0],
+            indexing="ij",
+        )
+        solver.fields[name].array[...] = polynomial(x, y, z)
+        places = [(r["x"], r["y"], r["depth"]) for r in RECEIVERS]
+        wanted[:, component] = [polynomial(*place) for place in places]
+    set_clock(solver, 0)
+    solver.recorders.launches[0]()
+    found = solver.recorders._rings["seismograms"].buffer[0]
+    scale = 30 * np.abs(wanted).max()  # weights of both signs cancel digits
+    assert_close(found, wanted, scale)
+
+
+@precisions
+def test_points_are_recorded_when_due_and_where_due(precision: str) -> None:
+    solver = make_solver(precision)
+    v = randomise(solver, seed=10)
+    rng = np.random.default_rng(11)
+    layout, dtype, items, slots, every = solver.setup.layout, solver.setup.dtype, 12, 3, 5
+    first = rng.integers(-2, 3, (items, 3))
+    weights = rng.normal(size=(items, 3, 4)).astype(dtype)
+    places = first @ [1, layout.row, layout.plane]
+    boxes = [
+        v[VELOCITIES[n % 3]][tuple(slice(f + 2, f + 6) for f in first[n][::-1])]
+        for n in range(items)
+    ]
+    wx, wy, wz = weights.astype(float).transpose(1, 0, 2)
+    wanted = np.einsum("nk,nj,ni,nkji->n", wz, wy, wx, boxes)
+    ring = solver.backend.to_device(np.full((slots, items), np.nan, dtype))
+    on_device = map(solver.backend.to_device, (places, weights))
+    fields = [solver.fields[name].interior for name in VELOCITIES]
+    run = solver.module.launch(
+        "record_points", Items(items), ring, *fields, *on_device, solver.clock, every, slots, items
+    )
+    for step in (1, 2, 3, 4, 6, 11):
+        set_clock(solver, step)
+        run()
+    assert np.isnan(ring).all()
+    set_clock(solver, 4 * every)
+    run()
+    assert np.isnan(ring[[0, 2]]).all()
+    assert_close(ring[1], wanted)
+
+
+def on_top(v: dict[str, NDArray[Any]], row: int) -> dict[str, NDArray[Any]]:
+    """Velocity at the middle of each cell's upper face, over the region."""
+    x, y = (slice(WIDTH + 2, WIDTH + 2 + n) for n in REGION[:2])
+    east, north = (slice(s.start + 1, s.stop + 1) for s in (x, y))
+    pair = [row - 1, row]
+    return {
+        "vx": (v["vx"][pair, y, x] + v["vx"][pair, y, east]).mean(axis=0) / 2,
+        "vy": (v["vy"][pair, y, x] + v["vy"][pair, north, x]).mean(axis=0) / 2,
+        "vz": v["vz"][row, y, x],
+    }
+
+
+@precisions
+@pytest.mark.parametrize("top", ["free-surface", "absorbing"])
+def test_peaks_are_those_of_the_horizontal_vector(precision: str, top: str) -> None:
+    solver = make_solver(precision, top=top)
+    run, dt = solver.recorders.launches[-1], solver.setup.dt
+    row = 2 if top == "free-surface" else 2 + WIDTH
+    past, pgv, pga = np.zeros((2, *REGION[1::-1])), 0.0, 0.0
+    solver.recorders._peaks[...] = solver.recorders._past[...] = 0
+    for seed in (12, 13, 14):
+        found = on_top(randomise(solver, seed), row)
+        now = np.stack([found["vx"], found["vy"]])
+        pgv = np.maximum(pgv, np.hypot(*now))
+        pga = np.maximum(pga, np.hypot(*(now - past)) / dt)
+        past = now
+        run()
+    for peaks, wanted in zip(solver.recorders._peaks, (pgv, pga), strict=True):
+        assert_close(peaks, wanted)
+
+
+@precisions
+@pytest.mark.parametrize("stride", [1, 3])
+def test_surface_and_volumes_are_sampled_every_stride(precision: str, stride: int) -> None:
+    solver = make_solver(precision)
+    v = randomise(solver, seed=15)
+    nx, ny, nz = (-(-n // stride) for n in REGION)
+    slots, every, dtype = 3, 5, solver.setup.dtype
+    surface = solver.backend.to_device(np.full((slots, 3, ny, nx), np.nan, dtype))
+    volume = solver.backend.to_device(np.full((slots, nz, ny, nx), np.nan, dtype))
+    fields = [solver.fields[name].interior for name in VELOCITIES]
+    when = (solver.clock, every, slots, stride)
+    runs = [
+        solver.module.launch("record_surface", Items(nx * ny), surface, *fields, *when, nx, ny),
+        solver.module.launch(
+            "record_volume", Items(nx * ny * nz), volume, fields[1], *when, nx, ny, nz
+        ),
+    ]
+    for step in (1, 2, 9, 10):
+        set_clock(solver, step)
+        for run in runs:
+            run()
+    assert np.isnan(surface[:2]).all() and np.isnan(volume[:2]).all()
+    wanted = np.stack([*on_top(v, 2).values()])[:, ::stride, ::stride]
+    assert_close(surface[2], wanted)
+    inside = v["vy"][2:, WIDTH + 2 :, WIDTH + 2 :][tuple(slice(n) for n in REGION[::-1])]
+    assert (volume[2] == inside[::stride, ::stride, ::stride]).all()
+
+
+def test_the_clock_counts_steps() -> None:
+    solver = make_solver("single")
+    set_clock(solver, 2**40)
+    solver._advance_clock()()
+    assert solver.clock[0] == 2**40 + 1
+
+
+# --- guard ----------------------------------------------------------------------------------------
+
+
+@precisions
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_value_that_is_not_finite_is_found_and_named(precision: str, value: float) -> None:
+    solver = make_solver(precision)
+    randomise(solver, seed=16)
+    solver._found[0] = -1
+    solver.fields["vy"].array[0] = solver.fields["vy"].array[:, :2] = np.nan  # ghosts do not count
+    solver.guard()
+    solver.raise_if_unstable(3)
+    i, j, k = 4, 11, 8
+    solver.fields["vy"].interior[k, j, i] = value
+    solver.guard()
+    with pytest.raises(
+        RunFailed, match=r"vy is not finite at x = 150 m, y = 1190 m, depth = 637.5 m"
+    ):
+        solver.raise_if_unstable(64)
+    solver._found[0] = -1
+
+
+def test_the_largest_finite_value_is_finite() -> None:
+    solver = make_solver("single")
+    solver.fields["vx"].interior[...] = np.finfo(np.float32).max
+    solver.fields["vy"].interior[...] = solver.fields["vz"].interior[...] = 0
+    solver.guard()
+    solver.raise_if_unstable(1)
+
+
+# --- periodic sides -------------------------------------------------------------------------------
+
+
+@precisions
+@pytest.mark.parametrize("axes", ["x", "y", "xy"])
+def test_ghosts_of_periodic_axes_come_from_the_far_side(precision: str, axes: str) -> None:
+    solver = make_solver(precision, sides="periodic")
+    names = [*VELOCITIES, *STRESSES][:4]  # a group of three and a rest
+    before = randomise(solver, 17, names)
+    fields = [solver.fields[name] for name in names]
+    double = precision == "double"
+    for run in periodic_exchange(solver.backend, solver.setup.layout, fields, axes, double):
+        run()
+    for name in names:
+        inner = before[name][
+            (slice(None), *(slice(2, -2) if a in axes else slice(None) for a in "yx"))
+        ]
+        wrapped = np.pad(inner, [(0, 0), *((2, 2) if a in axes else (0, 0) for a in "yx")], "wrap")
+        assert (solver.fields[name].array == wrapped).all()
