@@ -1,4 +1,4 @@
-"""Who may import whom, what importing costs, and the size of files: rules that machines can keep."""
+"""Who may import whom, what an import costs, how long files are: rules that machines keep."""
 
 from __future__ import annotations
 

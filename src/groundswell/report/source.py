@@ -32,7 +32,7 @@ def event_sentence(attrs: Mapping[str, Any]) -> str:
     if "event_depth" in attrs:
         words.append(f"{float(attrs['event_depth']) / 1e3:.3g} km deep")
     if "origin_time" in attrs:
-        words.append(f"{str(attrs['origin_time'])[:19].replace('T', ' ')} UTC")
+        words.append(f"{str(attrs['origin_time'])[:16].replace('T', ' ')} UTC")
     return f"{', '.join(words)}. " if words else ""
 
 

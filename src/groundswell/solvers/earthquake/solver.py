@@ -136,6 +136,10 @@ class Earthquake:
     def _advance_clock(self) -> Launch:
         return self.module.launch("advance_clock", Items(1), self.clock)
 
+    def hot_kernels(self) -> dict[str, Launch]:
+        """The two kernels that take nearly all of a step's time, for measurements."""
+        return {"velocity": self._update_velocity(), "stress": self._update_stress()}
+
     # --- launches ---------------------------------------------------------------------------------
 
     def _interiors(self) -> dict[str, Array]:
