@@ -25,28 +25,32 @@ pytest.importorskip("cuda.bindings.nvrtc", reason="needs nvidia-cuda-nvrtc and c
 ARCHITECTURES = ("sm_80", "sm_90")
 
 # Most registers of a thread (single, double precision), about a tenth above what NVRTC 13.5 gives.
+HOT_LIMITS = {
+    "pml": {"update_velocity": (52, 80), "update_stress": (70, 140)},
+    "sponge": {"update_velocity": (44, 68), "update_stress": (66, 112)},
+    "periodic": {"update_velocity": (50, 68), "update_stress": (88, 108)},
+}
 LIMITS = {
-    "update_velocity": (56, 90),
-    "update_stress": (80, 140),
-    "mirror_velocity": (40, 48),
-    "mirror_stress": (24, 24),
-    "inject_moments": (56, 56),
-    "inject_forces": (56, 64),
-    "record_points": (56, 56),
-    "record_peaks": (36, 36),
-    "record_surface": (40, 40),
-    "record_volume": (36, 36),
-    "find_nonfinite": (16, 16),
-    "advance_clock": (12, 12),
-    "wrap_x": (32, 32),
-    "wrap_y": (32, 32),
-    "triad": (20, 20),
-    "laplacian": (32, 40),
-    "contract": (48, 72),
+    "mirror_velocity": (32, 44),
+    "mirror_stress": (20, 20),
+    "inject_moments": (52, 52),
+    "inject_forces": (52, 62),
+    "record_points": (36, 52),
+    "record_peaks": (24, 34),
+    "record_surface": (32, 36),
+    "record_volume": (30, 32),
+    "find_nonfinite": (12, 12),
+    "advance_clock": (10, 10),
+    "wrap_x": (18, 18),
+    "wrap_y": (18, 18),
+    "triad": (14, 14),
+    "laplacian": (16, 24),
+    "contract": (36, 36),
 }
 
-# Bytes that a thread may save around a call: double precision divides in a function of its own.
-SPILLS = {"inject_moments": 16}
+# Bytes that a thread may spill: around the call that divides in double precision, and where ptxas
+# itself prefers it to another step of registers (sm_80, sponge).
+SPILLS = {"inject_moments": 16, "update_stress": 16}
 
 
 class Collector(CpuBackend):
@@ -118,7 +122,7 @@ VARIANTS = [*product(("pml", "sponge", "periodic"), ("free-surface", "absorbing"
 @pytest.mark.parametrize(("sides", "top", "q"), VARIANTS)
 def test_the_solvers_kernels(precision: str, sides: str, top: str, q: bool) -> None:
     for source in solver_sources(precision, sides, top, q):
-        check(source, precision)
+        check(source, precision, LIMITS | HOT_LIMITS[sides])
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])

@@ -42,9 +42,10 @@ def write_report(results: str | Path) -> Path:
     title = str(summary.get("title") or results.absolute().name)
     sections = (
         _tiles(summary),
+        _section("Warnings", _sentences(_mapping(summary.get("case")).get("warnings"))),
         _pictures(results),
         _section("Wall time", _bars(_mapping(summary.get("wall")))),
-        _section("Case", _table(summary.get("case"))),
+        _section("Case", _table(_without(summary.get("case"), "warnings"))),
         _section("Files", _files(results, summary.get("files"))),
         _section("Versions", _table(summary.get("versions"))),
     )
@@ -131,6 +132,17 @@ def _table(value: Any) -> str:
         f"<tr><th>{escape(key)}</th><td>{escape(text)}</td></tr>" for key, text in _leaves(value)
     )
     return f"<table>{rows}</table>" if rows else ""
+
+
+def _sentences(values: Any) -> str:
+    found = values if isinstance(values, list) else []
+    return "".join(f"<p>{escape(_text(value))}</p>" for value in found)
+
+
+def _without(value: Any, key: str) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    return {name: inner for name, inner in value.items() if name != key}
 
 
 def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, str]]:

@@ -27,7 +27,7 @@ _NAMES = {"E": "East", "N": "North", "Z": "Up"}
 def record_section(results: str | Path) -> Path:
     """Draw `seismograms.png`: velocity of all components, stations ordered by distance.
 
-    Each station is scaled by its largest component; the number at a trace is its own peak. Of more
+    Each station is scaled by its largest component; the number behind a trace is its own peak. Of more
     than 24 stations those evenly spread in the order of distance are shown.
 
     Args:
@@ -75,8 +75,6 @@ def _sentence(shown: int, count: int) -> str:
 
 
 def _draw_component(axes: Axes, array: xarray.DataArray, component: str, unit: float) -> None:
-    from matplotlib.patheffects import withStroke
-
     time = array["time"].values
     scales = np.abs(array.values).max(axis=(1, 2))
     for row, trace in enumerate(array.sel(component=component).values):
@@ -87,13 +85,12 @@ def _draw_component(axes: Axes, array: xarray.DataArray, component: str, unit: f
         axes.annotate(
             f"{peak:.3g}",
             (1, row),
-            xytext=(-2, 3),
+            xytext=(4, 0),
             xycoords=axes.get_yaxis_transform(),
             textcoords="offset points",
-            ha="right",
+            va="center",
             fontsize=8,
             color=QUIET,
-            path_effects=[withStroke(linewidth=2.5, foreground="white")],
         )
     axes.set_title(_NAMES.get(component, component), fontsize=11)
     axes.set_xlabel("Time after origin (s)")

@@ -49,10 +49,11 @@ def save(path: Path, backend: Backend, state: Mapping[str, Array], progress: Pro
     size = sum(array.nbytes for array in state.values())
     # The latest format of HDF5 guards its own tables with checksums, the older ones do not.
     with whole(path, size) as part, h5py.File(part, "w", libver="latest") as file:
-        text = json.dumps(asdict(progress))
+        # Text of variable length would lie in a heap that HDF5 does not guard.
+        text = np.bytes_(json.dumps(asdict(progress)))
         file.attrs[MARK] = FORMAT
         file.attrs["progress"] = text
-        file.attrs["checksum"] = _checksum(text.encode())
+        file.attrs["checksum"] = _checksum(text)
         for name, array in state.items():
             host = np.ascontiguousarray(backend.to_host(array))
             dataset = file.create_dataset(f"state/{name}", data=host)
@@ -69,7 +70,7 @@ def read_progress(path: Path, digest: str) -> Progress:
         if file.attrs.get(MARK) != FORMAT:
             raise InputError(f"{path} is not a checkpoint of this version; start without --resume")
         text = file.attrs["progress"]
-        if _checksum(text.encode()) != file.attrs["checksum"]:
+        if file.attrs["checksum"] != _checksum(text):
             raise ValueError("its header is not what was written")
         progress = Progress(**json.loads(text))
     if progress.digest != digest:
@@ -120,8 +121,8 @@ def _read(file: Any, name: str) -> NDArray[Any]:
     return host
 
 
-def _checksum(data: Any) -> str:
-    return blake2b(data, digest_size=16).hexdigest()
+def _checksum(data: Any) -> np.bytes_:
+    return np.bytes_(blake2b(data, digest_size=16).hexdigest())
 
 
 @contextmanager

@@ -7,6 +7,7 @@
 //     SHARED(type, name, extents)                  memory that the block's threads share
 //     FOR_THREADS(t, count) { ... }                work that the block's threads divide
 //     BARRIER();                                   between two FOR_THREADS that share memory
+//   ONCE { ... }                                 what one thread does for all
 //   INLINE, METHOD                               a helper called from kernels: function, member
 //   real, REAL(x)                                the floating-point type, a literal of that type
 //   RECIPROCAL(x)                                1 / x, to within two units in the last place
@@ -54,6 +55,8 @@ typedef float real;
 #define RECIPROCAL(x) __fdividef(1.0f, x)
 #endif
 
+#define ONCE                                                                      \
+  if (blockIdx.x + blockIdx.y + blockIdx.z + threadIdx.x + threadIdx.y + threadIdx.z == 0)
 #define FOR_CELLS(i, ni, j, nj, k, nk)                                            \
   const int i = blockIdx.x * blockDim.x + threadIdx.x;                            \
   const int j = blockIdx.y * blockDim.y + threadIdx.y;                            \
@@ -77,6 +80,8 @@ typedef float real;
 #define SHARED(type, name, ...) alignas(64) type name __VA_ARGS__
 #define BARRIER() static_cast<void>(0)
 #define RECIPROCAL(x) (REAL(1) / (x))
+
+#define ONCE
 
 // Waves decay into numbers too small for the usual format, which slow a CPU down a hundredfold.
 // While one of these lives they count as zero in its thread; the caller's setting then returns.

@@ -1,19 +1,25 @@
-"""Earthquakes: anelastic waves from a source in the ground to shaking at the surface."""
+"""Earthquakes: anelastic waves from a source in the ground to shaking at the surface.
+
+From Python, `Model` and `simulate` take arrays and give arrays (see `api`).
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
-__all__ = ["Earthquake", "EarthquakeCase"]
+_EXPORTS = {
+    "Model": "api",
+    "build_case": "api",
+    "simulate": "api",
+    "EarthquakeCase": "case",
+    "Earthquake": "solver",
+}
+
+__all__ = [*_EXPORTS]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
-    if name == "EarthquakeCase":
-        from groundswell.solvers.earthquake.case import EarthquakeCase
-
-        return EarthquakeCase
-    if name == "Earthquake":
-        from groundswell.solvers.earthquake.solver import Earthquake
-
-        return Earthquake
-    raise AttributeError(f"module 'groundswell.solvers.earthquake' has no attribute {name!r}")
+    if name not in _EXPORTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_EXPORTS[name]}"), name)

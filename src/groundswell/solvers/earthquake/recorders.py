@@ -72,7 +72,9 @@ class Recorders:
             "volumes": self._volume_output,
         }
         wanted = {
-            name: make for name, make in makers.items() if any(r.startswith(name) for r in self._rings)
+            name: make
+            for name, make in makers.items()
+            if any(r.startswith(name) for r in self._rings)
         }
         return {
             name: make(folder, None if lengths is None else lengths[name])
@@ -235,12 +237,15 @@ class Recorders:
     def _volume_output(self, folder: Path, length: int | None) -> Output:
         setup, section = self._setup, self._setup.case.output.volumes
         rings = {name: self._rings[f"volumes/{name}"] for name in section.fields}
-        hx, hy, hz = (section.stride * h for h in setup.grid.spacing)
+        hx, hy, hz = setup.grid.spacing
+        stride, shift = section.stride, (1 - section.stride) / 2
         writer = VolumeWriter(
             folder / "volumes.vtkhdf",
-            self._strided(section.stride),
-            (hx, hy, hz),
+            self._strided(stride),
+            (stride * hx, stride * hy, stride * hz),
             section.fields,
+            # A value is its block's first cell's, so that cell's middle becomes the block's.
+            origin=(shift * hx, shift * hy, shift * hz),
             attrs=self._attributes,
             resume=length,
         )

@@ -297,7 +297,9 @@ def build_grid(case: Any) -> Grid:
     width, sides = case.boundary.width, case.boundary.sides
     side = 0 if sides == "periodic" else width
     top = 0 if case.boundary.top == "free-surface" else width
-    return Grid(case.grid.cells, case.grid.spacing, before=(side, side, top), after=(side, side, width))
+    return Grid(
+        case.grid.cells, case.grid.spacing, before=(side, side, top), after=(side, side, width)
+    )
 
 
 def _require_inside(sources: Sequence[PointSource], extent: tuple[float, float, float]) -> None:

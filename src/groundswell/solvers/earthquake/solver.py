@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend, Cells, Constant, Items, Launch, Source
+from groundswell.backends import Backend, Cells, Constant, Launch, Source
 from groundswell.backends.base import Array, Event
 from groundswell.errors import RunFailed
 from groundswell.exchange.periodic import periodic_exchange
@@ -85,7 +85,6 @@ class Earthquake:
             *self._inject_moments(),
             *self._exchange(STRESSES),
             *self._mirror_stress(),
-            self._advance_clock(),
         ]
 
     def _update_velocity(self) -> Launch:
@@ -95,6 +94,7 @@ class Earthquake:
             *self._pick(STRESSES),
             self.materials["rho"],
             *self._layer_arguments("velocity"),
+            self.clock,
         )
 
     def _update_stress(self) -> Launch:
@@ -132,9 +132,6 @@ class Earthquake:
 
     def _mirror_stress(self) -> list[Launch]:
         return self._on_surface("mirror_stress", *self._pick(("szz", "sxz", "syz")))
-
-    def _advance_clock(self) -> Launch:
-        return self.module.launch("advance_clock", Items(1), self.clock)
 
     def hot_kernels(self) -> dict[str, Launch]:
         """The two kernels that take nearly all of a step's time, for measurements."""

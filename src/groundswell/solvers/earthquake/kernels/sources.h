@@ -1,4 +1,4 @@
-// Sources as body forces and stress glut, and the clock that tells them the time.
+// Sources as body forces and stress glut. The velocity update has moved the clock before.
 #pragma once
 #include "stencil.h"
 
@@ -44,7 +44,7 @@ KERNEL inject_moments(real* sxx, real* syy, real* szz, real* sxy, real* sxz, rea
                       const real* samples, const long long* clock, index_t count) {
   const Shares shares{targets,      components, starts, share_source,
                       share_weight, times,      firsts, samples};
-  const double when = static_cast<double>(clock[0] + 1) * DT_EXACT;
+  const double when = static_cast<double>(clock[0]) * DT_EXACT;
   FOR_ITEMS(n, count) {
     const long long which = components[n];
     real* field = which == 0   ? sxx
@@ -65,7 +65,7 @@ KERNEL inject_forces(real* vx, real* vy, real* vz, const real* RESTRICT rho,
                      const real* samples, const long long* clock, index_t count) {
   const Shares shares{targets,      components, starts, share_source,
                       share_weight, times,      firsts, samples};
-  const double when = (static_cast<double>(clock[0]) + 0.5) * DT_EXACT;
+  const double when = (static_cast<double>(clock[0]) - 0.5) * DT_EXACT;
   FOR_ITEMS(n, count) {
     const long long which = components[n];
     const index_t c = targets[n];
@@ -73,8 +73,4 @@ KERNEL inject_forces(real* vx, real* vy, real* vz, const real* RESTRICT rho,
     real* field = which == 0 ? vx : which == 1 ? vy : vz;
     field[c] += DT * REAL(2) / (rho[c] + rho[c - step]) * sum_of_shares(shares, n, when);
   }
-}
-
-KERNEL advance_clock(long long* clock) {
-  FOR_ITEMS(n, 1) { clock[0] += 1; }
 }

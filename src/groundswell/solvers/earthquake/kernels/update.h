@@ -12,7 +12,7 @@
 
 #define VELOCITY_ARGUMENTS                                                                   \
   INOUT vx, INOUT vy, INOUT vz, IN sxx, IN syy, IN szz, IN sxy, IN sxz, IN syz, IN rho,      \
-      LAYER_ARGUMENTS, IN sponge
+      LAYER_ARGUMENTS, IN sponge, long long *clock
 
 #define STRESS_ARGUMENTS                                                                     \
   INOUT sxx, INOUT syy, INOUT szz, INOUT sxy, INOUT sxz, INOUT syz, INOUT rxx, INOUT ryy,    \
@@ -46,7 +46,9 @@ struct VelocityUpdate {
   }
 };
 
+// The velocities' new time is the clock's.
 KERNEL update_velocity(VELOCITY_ARGUMENTS) {
+  ONCE { clock[0] += 1; }
   for_cells_by_layer(VelocityUpdate{
       {vx, vy, vz}, sxx, syy, szz, sxy, sxz, syz, rho, sponge,
       {memory_x, memory_y, memory_z, profile_x, profile_y, profile_z}});

@@ -1,0 +1,640 @@
+"""Everything that goes wrong in practice, and the clear end that each has to come to."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+import groundswell
+from groundswell.case import load_case
+from groundswell.cli import main
+from groundswell.errors import GroundswellError, InputError, RunFailed
+from groundswell.io.awp import VARIABLES
+from groundswell.run import checkpoint
+from groundswell.run.folder import claimed
+
+pytestmark = pytest.mark.timeout(120)
+
+Write = Callable[..., Path]
+Command = Callable[..., subprocess.CompletedProcess[str]]
+Start = Callable[..., subprocess.Popen[str]]
+
+NO_COMPUTING = {"seismograms.h5", "summary.json", "shaking_map.nc", "surface.nc", "volumes.vtkhdf"}
+CELLS = (24, 24, 24)
+
+
+def numbers(folder: Path) -> dict[str, bytes]:
+    """Every array of every result file, bit by bit."""
+    found: dict[str, bytes] = {}
+
+    def take(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and item.dtype.kind in "fiu":
+            found[name] = np.ascontiguousarray(item[...]).tobytes()
+
+    for name in ("seismograms.h5", "shaking_map.nc", "surface.nc", "volumes.vtkhdf"):
+        with h5py.File(folder / name) as file:
+            file.visititems(lambda key, item, name=name: take(f"{name}:{key}", item))
+    return found
+
+
+def assert_same_results(folder: Path, reference: Path) -> None:
+    found, expected = numbers(folder), numbers(reference)
+    assert found.keys() == expected.keys() and len(found) > 10
+    assert [name for name in expected if found[name] != expected[name]] == []
+
+
+def refusal(case: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """What the user reads when `check` and `run` refuse a case, before anything is written."""
+    before = sorted(case.parent.rglob("*"))
+    told = []
+    for words in (["check", str(case)], ["run", str(case), "-q"]):
+        assert main(words) == 2
+        told.append(capsys.readouterr().err)
+    assert told[0].endswith(told[1])  # check has warnings, too
+    assert "Traceback" not in told[0] and "bug" not in told[0]
+    assert sorted(case.parent.rglob("*")) == before
+    return told[1]
+
+
+# --- cases that cannot run ----------------------------------------------------------------------
+
+
+def source(**changes: Any) -> list[dict[str, Any]]:
+    point = {"kind": "explosion", "x": "1 km", "y": "1 km", "depth": "1 km", "magnitude": 3}
+    return [{**point, "time_function": {"kind": "brune", "rise": "0.1 s"}, **changes}]
+
+
+def receiver(**changes: Any) -> list[dict[str, Any]]:
+    return [{"name": "A", "x": "1 km", "y": "1 km", "depth": "0 m", **changes}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"time": {"step": "13 ms"}}, ["time.step = 0.013 s is unstable", "0.01218", "auto"]),
+        ({"time": {"step": "1 d"}}, ["time.step", "duration"]),
+        ({"source": source(x="2.5 km")}, ["source[0].x", "outside the region", "2400 m"]),
+        ({"source": source(depth="-1 m")}, ["source[0].depth", "above the surface"]),
+        ({"source": source(depth="9 km")}, ["source[0].depth", "below the region"]),
+        ({"receiver": receiver(depth="-3 m")}, ["receiver[0].depth", "above the surface"]),
+        ({"receiver": receiver(y="-1 km")}, ["receiver[0].y", "outside the region"]),
+        ({"medium": {"vp": 0}}, ["medium.vp"]),
+        ({"medium": {"vs": "-2 km/s"}}, ["medium.vs"]),
+        ({"medium": {"rho": "0 kg/m^3"}}, ["medium.rho"]),
+        ({"medium": {"vp": "nan"}}, ["medium.vp"]),
+        ({"medium": {"vs": "3.6 km/s"}}, ["medium.vp", "bulk modulus"]),
+        ({"medium": {"vp": "4 km"}}, ["medium.vp", "speed"]),
+        ({"grid": {"spacing": "100 kg"}}, ["grid.spacing", "length"]),
+        ({"grid": {"spacing": "70 m"}}, ["grid.size", "whole number"]),
+        ({"grid": {"spacing": "0 m"}}, ["grid.spacing", "greater than 0"]),
+        ({"output": {"seismograms": {"interval": "0.025 s"}}}, ["interval", "whole number"]),
+        ({"source": source(magnitude=11)}, ["source[0].magnitude", "10.5"]),
+        ({"run": {"backend": "tpu"}}, ["run.backend", "cuda"]),
+        ({"medum": {}}, ["medum", "medium"]),
+    ],
+    ids=lambda value: json.dumps(value)[:40] if isinstance(value, dict) else "",
+)
+def test_a_case_that_cannot_run(
+    write_case: Write,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    changes: dict[str, Any],
+    told: list[str],
+) -> None:
+    error = refusal(write_case(tmp_path, **changes), capsys)
+    assert all(text in error for text in told), error
+
+
+def test_a_run_that_does_not_fit_into_memory(
+    write_case: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = "400 km"  # 4000 cells along each axis
+    case = write_case(tmp_path, grid={"size": [size, size, size]}, source=source())
+    assert "GB of memory" in refusal(case, capsys)
+
+
+def awp_mesh(path: Path, cells: tuple[int, int, int] = CELLS) -> np.ndarray:
+    """A uniform mesh in memory, to be spoilt and written."""
+    nx, ny, nz = cells
+    mesh = np.empty((nz, ny, nx, len(VARIABLES[5])), "<f4")
+    mesh[...] = 4000, 2300, 2600, 100, 50
+    return mesh
+
+
+AWP = {"kind": "awp", "file": "mesh.bin", "cells": list(CELLS), "variables": 5}
+NO_MATTER = dict.fromkeys(("vp", "vs", "rho", "qp", "qs"))
+
+
+@pytest.mark.parametrize(
+    ("value", "told"), [(np.nan, "nan"), (0.0, "0"), (-1.0, "-1"), (np.inf, "inf")]
+)
+def test_a_mesh_with_an_impossible_value(
+    write_case: Write,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    value: float,
+    told: str,
+) -> None:
+    mesh = awp_mesh(tmp_path)
+    mesh[5, 4, 3, 0] = value
+    mesh.tofile(tmp_path / "mesh.bin")
+    error = refusal(write_case(tmp_path, medium={**NO_MATTER, **AWP}), capsys)
+    assert "mesh.bin" in error and told in error
+    assert "3" in error and "4" in error and "5" in error
+
+
+def test_a_truncated_mesh(
+    write_case: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mesh.bin").write_bytes(awp_mesh(tmp_path).tobytes()[:-3])
+    error = refusal(write_case(tmp_path, medium={**NO_MATTER, **AWP}), capsys)
+    assert "mesh.bin" in error and "bytes" in error
+
+
+def test_a_netcdf_model_with_a_gap(
+    write_case: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import xarray
+
+    axis = np.linspace(0, 2400, 7)
+    vp = np.full((7, 7, 7), 4000.0)
+    vp[3, 2, 1] = np.nan
+    fields = {"vp": vp, "vs": vp * 0 + 2300, "rho": vp * 0 + 2600}
+    fields = {name: np.nan_to_num(v, nan=v[0, 0, 0]) if name != "vp" else v for name, v in fields.items()}
+    xarray.Dataset(
+        {name: (("depth", "y", "x"), values) for name, values in fields.items()},
+        coords=dict.fromkeys(("x", "y", "depth"), axis) and {n: (n, axis) for n in ("x", "y", "depth")},
+    ).to_netcdf(tmp_path / "model.nc", engine="h5netcdf")
+    medium = {**NO_MATTER, "kind": "netcdf", "file": "model.nc"}
+    case = write_case(tmp_path, medium=medium, attenuation={"model": "none"})
+    error = refusal(case, capsys)
+    assert "model.nc" in error and "vp" in error
+
+
+def test_arrays_with_a_gap(tiny: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    from groundswell.solvers.earthquake.case import EarthquakeCase
+
+    vp = np.full(CELLS[::-1], 4000.0)
+    vp[7, 8, 9] = np.nan
+    medium = {"kind": "arrays", "vp": vp, "vs": vp * 0 + 2300, "rho": np.full_like(vp, 2600)}
+    medium["vs"] = np.full_like(vp, 2300)
+    content = tiny(attenuation={"model": "none"}, medium={**NO_MATTER})
+    content["medium"] = medium
+    with pytest.raises(InputError, match="vp"):
+        groundswell.run(EarthquakeCase.from_dict(content), folder=tmp_path / "results")
+    assert not (tmp_path / "results").exists()
+
+
+SRF = """2.0
+POINTS 1
+{longitude} 0.009 1.0 30 90 1e4 0.0 0.01 2.3e5 2.6
+0 10.0 12 0 0 0 0
+0 1 4 9 12 15 14 10 6 3 1 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (SRF.format(longitude=0.009)[:-30], "rupture.srf"),
+        (SRF.format(longitude=0.09), "lie outside the region"),
+        (SRF.format(longitude="nan"), "rupture.srf"),
+    ],
+    ids=["truncated", "outside", "nan"],
+)
+def test_a_rupture_that_cannot_be_used(
+    write_case: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, told: str
+) -> None:
+    (tmp_path / "rupture.srf").write_text(text)
+    geography = {"geography": {"origin": [0.0, 0.0]}}
+    rupture = [{"kind": "srf", "file": "rupture.srf"}]
+    assert told in refusal(write_case(tmp_path, grid=geography, source=rupture), capsys)
+
+
+def test_the_same_rupture_inside_the_region_is_accepted(write_case: Write, tmp_path: Path) -> None:
+    (tmp_path / "rupture.srf").write_text(SRF.format(longitude=0.009))
+    geography = {"geography": {"origin": [0.0, 0.0]}}
+    case = write_case(tmp_path, grid=geography, source=[{"kind": "srf", "file": "rupture.srf"}])
+    assert groundswell.check(case)["sources"] == 1
+
+
+# --- machines that lack something ---------------------------------------------------------------
+
+
+def test_no_gpu(write_case: Write, tmp_path: Path, command: Command) -> None:
+    done = command("run", write_case(tmp_path), "--backend", "cuda", CUDA_VISIBLE_DEVICES="")
+    assert done.returncode == 2
+    assert "CUDA backend was asked for" in done.stderr and "backend = \"cpu\"" in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_no_compiler(write_case: Write, tmp_path: Path, command: Command) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    done = command("run", write_case(tmp_path), CXX="/nowhere/c++", PATH=str(empty))
+    assert done.returncode == 2
+    assert "no C++ compiler" in done.stderr and "apt install g++" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_compiler_that_fails(write_case: Write, tmp_path: Path, command: Command) -> None:
+    compiler = tmp_path / "c++"
+    compiler.write_text("#!/bin/sh\necho 'internal compiler error: gremlins' >&2\nexit 1\n")
+    compiler.chmod(0o755)
+    done = command(
+        "run", write_case(tmp_path), CXX=str(compiler), GROUNDSWELL_CACHE=str(tmp_path / "cache")
+    )
+    assert done.returncode == 2 and "gremlins" in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_kernel_cache_that_cannot_be_written(
+    write_case: Write, tmp_path: Path, command: Command
+) -> None:
+    (tmp_path / "file").touch()
+    done = command("run", write_case(tmp_path), GROUNDSWELL_CACHE=str(tmp_path / "file" / "cache"))
+    assert done.returncode == 2 and "GROUNDSWELL_CACHE" in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_processes_that_start_together_with_an_empty_cache(
+    write_case: Write, tmp_path: Path, start: Start
+) -> None:
+    case, cache = write_case(tmp_path, time={"duration": "0.3 s"}), tmp_path / "cache"
+    running = [
+        start("run", case, "--output", tmp_path / str(n), "-q", GROUNDSWELL_CACHE=str(cache))
+        for n in range(3)
+    ]
+    for process in running:
+        _, error = process.communicate(timeout=90)
+        assert process.returncode == 0, error
+    for n in (1, 2):
+        assert_same_results(tmp_path / str(n), tmp_path / "0")
+    left = [path.name for path in cache.iterdir() if path.suffix != ".so"]
+    assert [name for name in left if not name.endswith(".lock")] == []
+
+
+# --- places that cannot be written --------------------------------------------------------------
+
+
+def test_no_folder_can_be_made(
+    write_case: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    assert main(["run", str(write_case(tmp_path)), "--output", str(tmp_path / "file" / "r")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_no_permission(
+    write_case: Write,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(**_: Any) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr("groundswell.run.folder.TemporaryFile", refuse)
+    assert main(["run", str(write_case(tmp_path)), "-q"]) == 2
+    assert "no permission to write" in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()
+
+
+def test_two_runs_in_one_folder(
+    write_case: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with claimed(tmp_path / "results"):
+        assert main(["run", str(write_case(tmp_path)), "-q"]) == 2
+    assert "another run is writing" in capsys.readouterr().err
+    assert list((tmp_path / "results").iterdir()) == []
+    assert main(["run", str(write_case(tmp_path)), "-q", "--no-pictures"]) == 0
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 1 MiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("mounting a small disk is not permitted here")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=False)
+
+
+MUCH = {"volumes": {"interval": "0.01 s", "stride": 1, "fields": ["vx"]}}  # 55 kB a step
+
+
+def test_a_full_disk(
+    write_case: Write, tmp_path: Path, small_disk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = write_case(tmp_path, output=MUCH)
+    assert main(["run", str(case), "-q", "--output", str(small_disk / "results")]) == 1
+    assert "disk full while writing" in capsys.readouterr().err
+    assert not NO_COMPUTING & {path.name for path in (small_disk / "results").iterdir()}
+
+
+def test_a_full_disk_leaves_the_last_checkpoint(
+    write_case: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk fills up in mid-run; with room again the run continues to the same bits."""
+    case = write_case(tmp_path, run={"checkpoint": {"steps": 20}})
+    groundswell.run(case, folder=tmp_path / "whole")
+    from groundswell.io import growing
+
+    reserve, calls = growing.reserve, iter(range(10**6))
+
+    def fill(path: Path, start: int, size: int) -> None:
+        if next(calls) > 12:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        reserve(path, start, size)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(growing, "reserve", fill)
+        with pytest.raises(RunFailed, match="disk full"):
+            groundswell.run(case, folder=tmp_path / "results")
+    assert not NO_COMPUTING & {path.name for path in (tmp_path / "results").iterdir()}
+    result = groundswell.run(case, folder=tmp_path / "results", resume=True)
+    assert result.summary["resumed_at"] >= 20
+    assert_same_results(tmp_path / "results", tmp_path / "whole")
+
+
+# --- runs that fail -----------------------------------------------------------------------------
+
+
+def test_a_field_that_overflows(
+    write_case: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each source alone stays within single precision; their sum does not."""
+    strong = source(moment="2e44 N m", magnitude=None, x="1150 m", y="1150 m", depth="1150 m")
+    strong[0].pop("magnitude")
+    case = write_case(tmp_path, source=strong * 8)
+    assert main(["run", str(case), "-q"]) == 1
+    error = capsys.readouterr().err
+    assert "not finite at x = " in error and "depth = " in error and "t = " in error
+    assert any(name in error for name in ("vx", "vy", "vz"))
+    assert not NO_COMPUTING & {path.name for path in (tmp_path / "results").iterdir()}
+
+
+def test_the_first_bad_value_is_named(tiny: Callable[..., dict[str, Any]]) -> None:
+    from groundswell.backends import open_backend
+    from groundswell.solvers.earthquake.case import EarthquakeCase
+    from groundswell.solvers.earthquake.solver import Earthquake
+
+    setup = Earthquake.prepare(EarthquakeCase.from_dict(tiny()))
+    found = Earthquake(setup, open_backend("cpu"))
+    found.guard()
+    found.raise_if_unstable(0)
+    found.fields["vy"].interior[4, 9, 11] = np.inf  # 4 layer cells before x and y, none above z
+    found.guard()
+    with pytest.raises(RunFailed, match=r"^vy is not finite at x = 750 m, y = 550 m, depth = 450 m"):
+        found.raise_if_unstable(12)
+
+
+def test_an_unexpected_failure_leaves_no_final_names(
+    write_case: Write,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    case = write_case(tmp_path)
+    earlier = groundswell.run(case, folder=tmp_path / "results")
+    before = numbers(earlier.folder)
+
+    def fail(*_: Any) -> None:
+        raise KeyError("gremlin")
+
+    monkeypatch.setattr("groundswell.run.ring.Output.drain", fail)
+    changed = write_case(tmp_path, source=source())
+    assert main(["run", str(changed), "-q"]) == 1
+    error = capsys.readouterr().err
+    assert "gremlin" in error and "bug" in error and "Traceback" not in error
+    assert numbers(tmp_path / "results") == before  # the earlier run's results are whole
+    assert main(["--debug", "run", str(changed), "-q"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+# --- runs that are stopped ----------------------------------------------------------------------
+
+LONG = {"duration": "20 s"}  # 2000 steps
+
+
+def after(folder: Path, name: str, seconds: float = 0.0) -> None:
+    """Wait until a file is there, and then a while."""
+    until = time.monotonic() + 60
+    while not (folder / name).exists():
+        assert time.monotonic() < until, f"{name} never came"
+        time.sleep(0.005)
+    time.sleep(seconds)
+
+
+def unfinished(folder: Path) -> bool:
+    """No result has its final name, and no file is left half-written."""
+    names = {path.name for path in folder.iterdir()}
+    return not names & NO_COMPUTING and f".{checkpoint.NAME}.part" not in names
+
+
+@pytest.fixture(scope="module")
+def reference(write_case: Write, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of the long case, never interrupted."""
+    folder = tmp_path_factory.mktemp("reference")
+    return groundswell.run(write_case(folder, time=LONG), folder=folder / "results").folder
+
+
+def test_stopped_runs_continue_to_the_same_bits(
+    write_case: Write, tmp_path: Path, start: Start, command: Command, reference: Path
+) -> None:
+    case, folder = write_case(tmp_path, time=LONG), tmp_path / "results"
+    for resume, number in (([], signal.SIGINT), (["--resume"], signal.SIGTERM)):
+        (folder / "seismograms.h5.part").unlink(missing_ok=True) if not resume else None
+        process = start("run", case, "-q", "--no-pictures", *resume)
+        after(folder, "seismograms.h5.part", 0.1 if not resume else 2.5)
+        process.send_signal(number)
+        _, error = process.communicate(timeout=60)
+        assert process.returncode == 130, error
+        assert f"stopped by {number.name}" in error and "--resume" in error
+        assert unfinished(folder)
+    done = command("run", case, "--resume", "--json")
+    assert done.returncode == 0, done.stderr
+    assert 0 < json.loads(done.stdout)["resumed_at"] < 2000
+    assert_same_results(folder, reference)
+    assert not (folder / checkpoint.NAME).exists()
+
+
+def test_killed_runs_continue_to_the_same_bits(
+    write_case: Write, tmp_path: Path, start: Start, reference: Path
+) -> None:
+    case = write_case(tmp_path, time=LONG, run={"checkpoint": {"steps": 150}})
+    folder = tmp_path / "results"
+    process = start("run", case, "-q")
+    after(folder, checkpoint.NAME, 0.15)
+    process.kill()
+    process.communicate(timeout=60)
+    assert not NO_COMPUTING & {path.name for path in folder.iterdir()}
+    result = groundswell.run(case, folder=folder, resume=True)
+    assert result.summary["resumed_at"] % 150 == 0
+    assert_same_results(folder, reference)
+    assert not [path for path in folder.iterdir() if "part" in path.name]
+
+
+class Stop:
+    """Stops a run in this process once it has come to some step."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
+        self._at = at
+        monkeypatch.setattr("groundswell.run.runner.progress", self._progress)
+
+    def _progress(self, *_: Any, **__: Any) -> Any:
+        from contextlib import nullcontext
+
+        return nullcontext(self._report)
+
+    def _report(self, step: int) -> None:
+        if step >= self._at:
+            signal.raise_signal(signal.SIGTERM)
+
+
+@pytest.fixture
+def stopped(write_case: Write, tmp_path: Path) -> Path:
+    """A case file whose run was stopped half-way; the checkpoint is in `results`."""
+    case = write_case(tmp_path)
+    with pytest.MonkeyPatch.context() as patch:
+        Stop(patch, 30)
+        assert main(["run", str(case), "-q"]) == 130
+    return case
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda data: data[: len(data) // 2], "is damaged"),
+        (lambda data: b"not HDF5", "is damaged"),
+        (lambda data: data[:-2000] + bytes(2000), "is damaged"),
+    ],
+    ids=["truncated", "not HDF5", "zeros at the end"],
+)
+def test_a_damaged_checkpoint(
+    stopped: Path, capsys: pytest.CaptureFixture[str], spoil: Callable[[bytes], bytes], told: str
+) -> None:
+    path = stopped.parent / "results" / checkpoint.NAME
+    path.write_bytes(spoil(path.read_bytes()))
+    assert main(["run", str(stopped), "-q", "--resume"]) == 2
+    assert told in capsys.readouterr().err
+    assert main(["run", str(stopped), "-q", "--no-pictures"]) == 0  # from the beginning
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"source": source()},
+        {"run": {"precision": "double"}},
+        {"output": {"surface": {"stride": 3}}},
+        {"output": {"volumes": None}},
+        {"output": {"seismograms": {"interval": "0.01 s"}}},
+        {"time": {"step": "5 ms"}},
+    ],
+    ids=json.dumps,
+)
+def test_a_checkpoint_of_another_case(
+    stopped: Path, write_case: Write, capsys: pytest.CaptureFixture[str], changes: dict[str, Any]
+) -> None:
+    other = write_case(stopped.parent, **changes)
+    before = (stopped.parent / "results" / checkpoint.NAME).read_bytes()
+    assert main(["run", str(other), "-q", "--resume"]) == 2
+    assert "belongs to another case" in capsys.readouterr().err
+    assert (stopped.parent / "results" / checkpoint.NAME).read_bytes() == before
+
+
+def test_nothing_to_resume(
+    write_case: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", str(write_case(tmp_path)), "-q", "--resume"]) == 2
+    assert "there is no checkpoint" in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_checkpoint_whose_samples_are_gone(
+    stopped: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (stopped.parent / "results" / "surface.nc.part").unlink()
+    assert main(["run", str(stopped), "-q", "--resume"]) == 2
+    assert "cannot be continued" in capsys.readouterr().err
+
+
+def test_an_unfinished_run_is_not_lost_by_forgetting_to_resume(
+    stopped: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", str(stopped), "-q"]) == 2
+    assert "unfinished run of this case" in capsys.readouterr().err
+    assert main(["run", str(stopped), "-q", "--resume", "--no-pictures"]) == 0
+
+
+def test_a_changed_case_starts_over(stopped: Path, write_case: Write) -> None:
+    other = write_case(stopped.parent, source=source())
+    assert main(["run", str(other), "-q", "--no-pictures"]) == 0
+    assert not (stopped.parent / "results" / checkpoint.NAME).exists()
+
+
+def test_where_it_runs_and_writes_may_change_in_between(stopped: Path, write_case: Write) -> None:
+    moved = stopped.parent / "moved"
+    (stopped.parent / "results").rename(moved)
+    case = write_case(
+        stopped.parent, output={"directory": "moved"}, run={"checkpoint": {"minutes": 1}}
+    )
+    assert groundswell.run(case, resume=True).summary["resumed_at"] > 0
+
+
+# --- folders with a history ---------------------------------------------------------------------
+
+
+def test_results_of_an_earlier_run_are_replaced(write_case: Write, tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    with_sac = {"seismograms": {"formats": ["hdf5", "sac"]}}
+    assert main(["run", str(write_case(tmp_path, output=with_sac)), "-q"]) == 0
+    (folder / "notes.txt").write_text("the user's own")
+    first = json.loads((folder / "summary.json").read_text())["files"]
+    assert {"seismograms.h5", "surface.png", "volumes.vtkhdf"} <= set(first)
+    assert any(name.startswith("sac/") for name in first)
+    assert all((folder / name).is_file() for name in first)
+    less = write_case(tmp_path, output={"surface": None, "volumes": None})
+    assert main(["run", str(less), "-q", "--no-pictures"]) == 0
+    second = json.loads((folder / "summary.json").read_text())["files"]
+    assert sorted(second) == ["seismograms.h5", "shaking_map.nc"]
+    left = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert left == {*second, "summary.json", "notes.txt"}
+
+
+def test_a_summary_cannot_have_files_elsewhere_deleted(write_case: Write, tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    folder.mkdir()
+    precious = tmp_path / "precious"
+    precious.touch()
+    (folder / "summary.json").write_text(json.dumps({"files": ["../precious", str(precious)]}))
+    groundswell.run(write_case(tmp_path), folder=folder)
+    assert precious.exists()
+
+
+def test_a_summary_that_is_not_one(write_case: Write, tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    folder.mkdir()
+    (folder / "summary.json").write_text("{")
+    assert groundswell.run(write_case(tmp_path), folder=folder).summary["steps"] == 100
+
+
+def test_errors_are_of_one_family(write_case: Write, tmp_path: Path) -> None:
+    """`except GroundswellError` is enough for a script."""
+    with pytest.raises(GroundswellError):
+        load_case(write_case(tmp_path, time={"step": "-1 s"}))
