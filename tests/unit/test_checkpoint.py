@@ -182,5 +182,3 @@ def test_removing_takes_what_a_killed_run_left(path: Path) -> None:
     remove(path.parent)
     remove(path.parent)
     assert list(path.parent.iterdir()) == []
-
-

@@ -271,9 +271,7 @@ def test_checkpoints_by_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("breaks_at", [0, 100, 299])
 def test_a_value_that_is_not_finite_ends_the_run(tmp_path: Path, pace: str, breaks_at: int) -> None:
     wish = SimpleNamespace(steps=50, minutes=None)
-    loop = make_loop(
-        Solver(Device(pace, 4), 3, 8, wish, breaks_at=breaks_at), Samples(), tmp_path
-    )
+    loop = make_loop(Solver(Device(pace, 4), 3, 8, wish, breaks_at=breaks_at), Samples(), tmp_path)
     with pytest.raises(RunFailed, match="not finite"):
         loop.run(300, silent, StopRequest())
     path = tmp_path / checkpoint.NAME

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def test_batches_of_any_size_give_every_sample_once(
     output = Output([source], None, lambda blocks, numbers: found.extend(blocks[0]))
     sizes = data.draw(st.lists(st.integers(1, output.most_steps), min_size=1, max_size=12))
     ends = [begin, *(begin + np.cumsum(sizes)).tolist()]
-    for n, (first, last) in enumerate(zip(ends, ends[1:], strict=False)):
+    for n, (first, last) in enumerate(pairwise(ends)):
         for step in range(first, last):
             record(source, step)
         if n:

@@ -115,7 +115,7 @@ class CudaBackend(Backend):
     """The current CUDA device, with one stream for kernels and one for copies to the host."""
 
     name = "cuda"
-    vector = 16
+    vector = 1
 
     def __init__(self, kernel_cache: KernelCache | None = None) -> None:
         self._cupy = _cupy()

@@ -23,9 +23,11 @@ class GrowingFile:
     """An HDF5 file of which some datasets grow together along one axis, called time here.
 
     It is written as `<name>.part` and takes its name with `finish`. Every `append` leaves a
-    complete file behind, so a run that is killed can reopen the part and cut it back to the
-    length its checkpoint remembers. Disk space is claimed before HDF5 writes, because HDF5
-    cannot recover from a failed write: a full disk leaves all earlier samples readable.
+    complete file behind, so a run that is killed can reopen the part and go on after the samples
+    its checkpoint remembers. Until `finish` the file only grows: samples after those are written
+    over, because a process killed while HDF5 shrinks a file leaves one that cannot be opened. Disk
+    space is claimed before HDF5 writes, because HDF5 cannot recover from a failed write: a full
+    disk leaves all earlier samples readable.
 
     Subclasses say which datasets grow (`shapes`, with None for the growing axis) and write the
     empty file in `_create`.
@@ -55,20 +57,18 @@ class GrowingFile:
             else:
                 self._take_up()
         self._file = self._open()
-        self.length = min(self._file[name].shape[self._axis(name)] for name in shapes)
+        self.length = min(self._lengths())
         if resume is not None:
             self.truncate(resume)
 
     def truncate(self, length: int) -> None:
-        """Keep the first `length` samples."""
+        """Go on after the first `length` samples; what follows them will be written over."""
         if not 0 <= length <= self.length:
             raise InputError(
                 f"{self.part} holds {self.length} samples, but the checkpoint continues after "
                 f"{length}; start the run again from the beginning"
             )
-        with disk_errors(self.path):
-            self._resize(length)
-            self._file.flush()
+        self.length = length
 
     def sync(self) -> None:
         """Wait until all samples are on the disk; a checkpoint that relies on them comes after."""
@@ -83,8 +83,10 @@ class GrowingFile:
 
     def finish(self) -> Path:
         """Close the file and give it its final name, which is returned."""
-        self.close()
         with disk_errors(self.path):
+            if max(self._lengths()) > self.length:
+                self._resize(self.length)
+            self._file.close()
             sync(self.part)
             self.part.replace(self.path)
             sync(self.path.parent)
@@ -115,16 +117,22 @@ class GrowingFile:
         old, new = self.length, self.length + blocks[name].shape[self._axis(name)]
         with disk_errors(self.path):
             reserve(self.part, self._file.id.get_filesize(), self._bytes_to_reach(new))
-            self._resize(new)
+            longest = max(new, *self._lengths())
+            if longest > min(self._lengths()):
+                self._resize(longest)
             for name, block in blocks.items():
                 self._file[name][(slice(None),) * self._axis(name) + (slice(old, new),)] = block
             self._file.flush()
             os.truncate(self.part, self._file.id.get_filesize())
+            self.length = new
+
+    def _lengths(self) -> list[int]:
+        """Samples in each dataset, those that will be written over included."""
+        return [self._file[name].shape[self._axis(name)] for name in self._shapes]
 
     def _resize(self, length: int) -> None:
         for name in self._shapes:
             self._file[name].resize(length, axis=self._axis(name))
-        self.length = length
 
     def _start(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -177,7 +185,7 @@ class GrowingFile:
 
     def _new_chunks(self, dataset: Any, axis: int, length: int) -> int:
         counts = [-(-n // c) for n, c in zip(dataset.shape, dataset.chunks, strict=True)]
-        counts[axis] = -(-length // dataset.chunks[axis]) - counts[axis]
+        counts[axis] = max(0, -(-length // dataset.chunks[axis]) - counts[axis])
         return math.prod(counts)
 
 

@@ -8,7 +8,8 @@ east, north and **up**, whatever the azimuth of the grid was.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -35,6 +36,10 @@ _CHUNK_BYTES = 1 << 18
 # of each. SEED Reference Manual v2.4, appendix A.
 _BAND_CODES = ((1000.0, "F"), (250.0, "C"), (80.0, "H"), (10.0, "B"), (1.5, "M"), (0.5, "L"))
 _SLOWEST_BAND_CODE = "V"
+
+_NO_OBSPY = (
+    "SAC and miniSEED need ObsPy, which is not installed; run: pip install groundswell[seismology]"
+)
 
 
 class Station(Protocol):
@@ -308,14 +313,21 @@ def _station_variables(stations: Sequence[Station], ids: Sequence[str]) -> dict[
     return variables
 
 
+def require_formats(formats: Iterable[str]) -> None:
+    """See that seismograms can be written in these formats ("hdf5", "sac", "mseed").
+
+    Raises:
+        InputError: ObsPy is needed and not installed.
+    """
+    if {"sac", "mseed"}.intersection(formats) and find_spec("obspy") is None:
+        raise InputError(_NO_OBSPY)
+
+
 def _obspy() -> Any:
     try:
         import obspy
     except ImportError as error:
-        raise InputError(
-            "SAC and miniSEED need ObsPy, which is not installed; "
-            "run: pip install groundswell[seismology]"
-        ) from error
+        raise InputError(_NO_OBSPY) from error
     return obspy
 
 

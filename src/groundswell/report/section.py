@@ -27,8 +27,8 @@ _NAMES = {"E": "East", "N": "North", "Z": "Up"}
 def record_section(results: str | Path) -> Path:
     """Draw `seismograms.png`: velocity of all components, stations ordered by distance.
 
-    Each station is scaled by its largest component; the number behind a trace is its own peak. Of more
-    than 24 stations those evenly spread in the order of distance are shown.
+    Each station is scaled by its largest component; the number behind a trace is its own peak. Of
+    more than 24 stations those evenly spread in the order of distance are shown.
 
     Args:
         results: folder with `seismograms.h5`.

@@ -106,7 +106,7 @@ def _contour(axes: Axes, frame: Frame, peaks: Peaks, cells: QuadMesh) -> None:
     if not levels:
         return
     smooth = gaussian_filter(peaks.filled(np.nan), 1.5)
-    colours = [INK if cells.norm(level) < _DARK else "white" for level in levels]
+    colours = np.where(np.asarray(cells.norm(np.array(levels))) < _DARK, INK, "white").tolist()
     style = {"colors": colours, "linewidths": 0.7, "alpha": 0.7}
     lines = axes.contour(*frame.mesh, smooth, levels=levels, **style)
     axes.clabel(lines, fmt="%g", fontsize=8)

@@ -61,8 +61,9 @@ def draw_star(
     """Draw a star on the epicentre."""
     if (place := epicentre(attrs)) is None:
         return []
-    style = {"markersize": 20 * size, "color": ACCENT, "markeredgecolor": "white", "zorder": 8}
-    return list(axes.plot(*frame.locate(*place), "*", clip_on=False, **style))
+    (star,) = axes.plot(*frame.locate(*place), "*", markersize=20 * size, color=ACCENT, zorder=8)
+    star.set(markeredgecolor="white", clip_on=False)
+    return [star]
 
 
 def turned(mechanism: ArrayLike, upward: float) -> list[float]:

@@ -137,5 +137,6 @@ def _opened(path: Path) -> Iterator[Any]:
             yield file
     except (OSError, LookupError, RuntimeError, ValueError, TypeError, AttributeError) as error:
         raise InputError(
-            f"{path} is damaged ({error}); start without --resume, or restore it from a copy"
+            f"{path} is damaged ({error}); restore it from a copy, or delete it and start without "
+            "--resume"
         ) from error

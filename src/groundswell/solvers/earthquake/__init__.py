@@ -16,7 +16,7 @@ _EXPORTS = {
     "Earthquake": "solver",
 }
 
-__all__ = [*_EXPORTS]  # noqa: PLE0604
+__all__ = [*_EXPORTS]
 
 
 def __getattr__(name: str) -> Any:

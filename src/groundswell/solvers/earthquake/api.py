@@ -75,13 +75,13 @@ class Model:
         Raises:
             InputError: a variable or dimension is missing, or the coordinates are not as above.
         """
-        dimensions = {axis: _dimension(dataset, axis) for axis in _AXES}
+        dimensions = [_dimension(dataset, axis) for axis in _AXES]
         missing = [name for name in ("vp", "vs", "rho") if name not in dataset]
         if missing:
             raise InputError(f"the dataset lacks {', '.join(missing)}; it has {list(dataset)}")
-        spacing = [_spacing(dataset, dimensions[axis]) for axis in ("x", "y", "depth")]
+        spacing = [_spacing(dataset, name) for name in reversed(dimensions)]
         values = {
-            name: _in_si(dataset[name].transpose(*dimensions.values()), UNITS[name])
+            name: _in_si(_ordered(dataset[name], dimensions), UNITS[name])
             for name in PROPERTIES
             if name in dataset
         }
@@ -241,6 +241,13 @@ def _spacing(dataset: xarray.Dataset, name: Hashable) -> float:
             f"edge, at {h / 2:g} m; found {centres[0]:g} m: assign_coords can shift them"
         )
     return h
+
+
+def _ordered(array: xarray.DataArray, dimensions: Sequence[Hashable]) -> xarray.DataArray:
+    if set(array.dims) != set(dimensions):
+        found, wanted = (", ".join(map(str, names)) for names in (array.dims, dimensions))
+        raise InputError(f"{array.name} has the dimensions {found}; a model needs {wanted}")
+    return array.transpose(*dimensions)
 
 
 def _in_si(array: xarray.DataArray, unit: str) -> Values:

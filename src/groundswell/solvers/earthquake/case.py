@@ -48,7 +48,10 @@ Interval = Annotated[Time, Positive]
 
 
 class SeismogramOutput(Section):
-    """What the receivers record; without an interval, every time step."""
+    """What the receivers record; without an interval, every time step.
+
+    The interval is kept exactly: an automatic time step divides it.
+    """
 
     interval: Interval | None = None
     formats: Annotated[tuple[Format, ...], NotEmpty] = ("hdf5",)
@@ -59,7 +62,10 @@ class SeismogramOutput(Section):
 
 
 class SurfaceOutput(Section):
-    """Time series of velocity on the surface, at every `stride`-th cell."""
+    """Time series of velocity on the surface, at every `stride`-th cell.
+
+    The interval is rounded to whole time steps.
+    """
 
     interval: Interval
     stride: Count = 1

@@ -1,4 +1,4 @@
-"""The `[event]`, `[[source]]` and `[[receiver]]` of a case: what happens, what acts, who listens."""
+"""The `[event]`, `[[source]]` and `[[receiver]]` of a case: what acts, and who listens."""
 
 from __future__ import annotations
 

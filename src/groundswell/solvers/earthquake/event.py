@@ -81,7 +81,7 @@ def event_attributes(setup: Setup) -> dict[str, Any]:
 
 
 def _mechanism(setup: Setup) -> list[float] | None:
-    """Strike, dip and rake of a double couple alone (degrees); else the tensor's rr ... tp (N m)."""
+    """Strike, dip and rake of a single double couple (degrees), or a tensor rr ... tp (N m)."""
     first, *others = setup.case.source
     if first.kind == "double-couple" and not others:
         return [first.strike, first.dip, first.rake]

@@ -54,6 +54,20 @@ class Materials:
                 slab = np.stack([values[name] for values in slabs]).astype(field.array.dtype)
                 backend.assign(field.array[start : start + len(slabs)], slab)
 
+    def slowest_at_sides(self, backend: Backend) -> Values:
+        """S speed of the slowest solid in each depth row's outermost cells, (nz,), m/s.
+
+        Infinite where all of them are fluid. With attenuation it is the unrelaxed speed.
+        """
+        rho, compliance = self["rho"], self["compliance"]
+        sides = ((slice(None), slice(None), 0), (slice(None), slice(None), -1))
+        sides += ((slice(None), 0), (slice(None), -1))
+        inertia = [backend.to_host(rho[side]) * backend.to_host(compliance[side]) for side in sides]
+        slowness = np.sqrt(np.concatenate(inertia, axis=1).astype(float))
+        slowness[np.isinf(slowness)] = 0.0
+        with np.errstate(divide="ignore"):
+            return 1 / slowness.max(axis=1)
+
 
 def padded_plane(
     grid: Grid,

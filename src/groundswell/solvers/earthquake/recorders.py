@@ -26,7 +26,7 @@ from groundswell.io.seismograms import (
 from groundswell.io.volumes import VolumeWriter
 from groundswell.run.ring import Output, Ring
 from groundswell.solvers.earthquake.event import event_attributes
-from groundswell.solvers.earthquake.interpolation import VELOCITY_OFFSETS, stencil
+from groundswell.solvers.earthquake.interpolation import velocity_stencils
 from groundswell.solvers.earthquake.setup import Setup
 
 RING_BYTES = 256 * 2**20  # of device memory that one kind of output may take
@@ -86,7 +86,7 @@ class Recorders:
         return {} if self._peaks is None else {"peaks": self._peaks, "past": self._past}
 
     def finish(self, folder: Path) -> list[Path]:
-        """Write what is only known at the end: the shaking map, and seismograms in other formats."""
+        """Write what is only known at the end: shaking map, seismograms in other formats."""
         return [*self._write_formats(folder), *self._write_map(folder)]
 
     def _write_formats(self, folder: Path) -> list[Path]:
@@ -121,9 +121,9 @@ class Recorders:
         if not receivers:
             return []
         stencils = [
-            stencil(setup.grid, r.position, offset, free_surface=setup.free_surface)
+            stencil
             for r in receivers
-            for offset in VELOCITY_OFFSETS
+            for stencil in velocity_stencils(setup.grid, r.position, setup.free_surface)
         ]
         places = [np.dot(s.first, (1, setup.layout.row, setup.layout.plane)) for s in stencils]
         weights = np.stack([s.weights for s in stencils]).astype(setup.dtype)
@@ -230,7 +230,7 @@ class Recorders:
             attrs=self._attributes,
             resume=length,
             dtype=setup.dtype,
-            **self._lonlat(x, y),
+            **self._lonlat(x, y),  # type: ignore[arg-type]
         )
         return Output([ring], writer, lambda blocks, _: writer.append(blocks[0]))
 

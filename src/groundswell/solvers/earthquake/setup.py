@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from groundswell.errors import InputError
 from groundswell.grids.cartesian import Grid, Layout
 from groundswell.grids.geography import Geography
+from groundswell.io.seismograms import require_formats
 from groundswell.solvers.earthquake import advice
 from groundswell.solvers.earthquake.attenuation import Relaxation, fit
 from groundswell.solvers.earthquake.event import Release
@@ -33,7 +34,7 @@ from groundswell.solvers.earthquake.sources import PointSource, build_sources
 from groundswell.solvers.earthquake.time_functions import corner_frequency
 from groundswell.time.limits import staggered_leapfrog
 
-SAFETY = 0.95  # share of the stability limit that an automatic step takes
+SAFETY = 0.97  # share of the stability limit that an automatic step takes
 POINTS_PER_WAVELENGTH = 6.0  # of the slowest wave: about 5 % error in its speed (Moczo et al. 2000)
 
 # Words that an update must at least move: each value it needs read once, each one it changes
@@ -74,7 +75,9 @@ class Setup:
 
     def _derive_all(self) -> None:
         """Work out now what may have to be refused, so that it is not refused half-way."""
-        _ = self.every("seismograms"), self.receivers
+        _ = self.every("seismograms")
+        if self.receivers:
+            require_formats(self.case.output.seismograms.formats)
         _require_inside(self.sources, self.extent)
 
     @property
@@ -118,7 +121,8 @@ class Setup:
     @property
     def largest_step(self) -> float:
         """Stability limit of the step, s."""
-        return staggered_leapfrog(self.grid.spacing, self.fastest)
+        spacing = self.grid.spacing
+        return staggered_leapfrog(spacing, self.fastest, free_surface=self.free_surface)
 
     @property
     def longest_step(self) -> float:
@@ -127,14 +131,15 @@ class Setup:
 
     @cached_property
     def dt(self) -> float:
-        """The step, s: the case's own, or the longest safe one that divides the seismograms' interval."""
+        """The step, s: the case's, or the longest safe one that divides the sampling interval."""
         asked = self.case.time.step
         if asked == "auto":
             return _dividing(self.longest_step, self.case.output.seismograms.interval)
         if asked > self.largest_step:
             raise InputError(
-                f"time.step = {asked:g} s is unstable: at most {self.largest_step:.6g} s with cells "
-                f'of {min(self.grid.spacing):g} m and waves of {self.fastest:g} m/s; use "auto"'
+                f"time.step = {asked:g} s is unstable: at most {self.largest_step:.6g} s with "
+                f"cells of {min(self.grid.spacing):g} m and waves of {self.fastest:g} m/s; shorten "
+                'it, or use "auto"'
             )
         return float(asked)
 
@@ -303,7 +308,7 @@ def build_grid(case: Any) -> Grid:
 
 
 def _require_inside(sources: Sequence[PointSource], extent: tuple[float, float, float]) -> None:
-    """Refuse sources outside the region; those on its edge lose a millimetre on the way over maps."""
+    """Refuse sources outside the region; on the way over maps they may lose a millimetre."""
     places = np.array([source.position for source in sources]).reshape(-1, 3)
     outside = np.flatnonzero(((places < -1e-3) | (places > np.add(extent, 1e-3))).any(axis=1))
     if outside.size:

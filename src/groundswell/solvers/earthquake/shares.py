@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +12,15 @@ from groundswell.backends import Backend, Items, Launch, Module
 from groundswell.backends.base import Array
 from groundswell.grids.cartesian import Grid, Layout
 from groundswell.solvers.earthquake import interpolation as lattice
+from groundswell.solvers.earthquake.interpolation import Cell, Position
 from groundswell.solvers.earthquake.sources import PointSource
 
 Integers = NDArray[np.int64]
+Share = tuple[int, Cell, float]  # component, cell (i, j, k), weight
+
+X, Y, Z = range(3)
+_LIGHTNESS = (1, 1, 2)  # of the velocities of row 0: at a free surface vz moves half a cell
+ON_SURFACE = (4, 5)  # of the stresses: sxz and syz
 
 
 @dataclass(frozen=True)
@@ -32,17 +38,24 @@ class Shares:
 
 
 def share_out(
-    grid: Grid, layout: Layout, sources: Sequence[PointSource], *, forces: bool, free_surface: bool
+    grid: Grid,
+    layout: Layout,
+    sources: Sequence[PointSource],
+    *,
+    forces: bool,
+    free_surface: bool,
+    periodic: bool,
 ) -> Shares:
     """Spread moments (or forces) over the values of each component, per unit volume.
 
     Rows are sorted by component and place, and the shares of one value by source, so that sums
-    come out alike in every run.
+    come out alike in every run. What would fall outside the grid is dropped.
     """
     rows = [
-        (component, place, n, weight)
+        (component, i + layout.row * j + layout.plane * k, n, weight)
         for n, source in enumerate(sources)
-        for component, place, weight in _reached(grid, layout, source, forces, free_surface)
+        for component, cell, weight in _spread(grid, source, forces, free_surface)
+        for i, j, k in _inside(grid, cell, periodic)
     ]
     rows.sort()
     component, place, source, weight = (np.array(column) for column in zip(*rows, strict=True)) if (
@@ -59,26 +72,50 @@ def share_out(
     )
 
 
-def _reached(
-    grid: Grid, layout: Layout, source: PointSource, forces: bool, free_surface: bool
-) -> list[tuple[int, int, float]]:
-    """(component, place in memory, weight) of every value that one source reaches."""
+def _spread(grid: Grid, source: PointSource, forces: bool, free_surface: bool) -> Iterator[Share]:
     strengths = source.force if forces else source.moment
-    if strengths is None:
-        return []
-    offsets = lattice.VELOCITY_OFFSETS if forces else lattice.STRESS_OFFSETS
-    mirrors = lattice.VELOCITY_MIRRORS if forces else lattice.STRESS_MIRRORS
-    return [
-        (component, i + layout.row * j + layout.plane * k, strength * weight)
-        for component, strength in enumerate(strengths)
-        if strength
-        for (i, j, k), weight in lattice.spread(
-            grid,
-            source.position,
-            offsets[component],
-            mirror=mirrors[component] if free_surface else None,
-        )
-    ]
+    spread = spread_force if forces else spread_moment
+    for component, strength in enumerate(() if strengths is None else strengths):
+        if strength:
+            for target, cell, share in spread(grid, source.position, component, free_surface):
+                yield target, cell, strength * share
+
+
+def spread_force(grid: Grid, position: Position, axis: int, free_surface: bool) -> Iterator[Share]:
+    """A unit force along an axis as forces on velocities: the transpose of reading one there.
+
+    Beside a free surface a force on vx above it acts through what sets that value, vx below and the
+    slope of vz (kernels/surface.h): both move, and the slope turns the force into a couple.
+    """
+    stencil = lattice.velocity_stencils(grid, position, free_surface)[axis]
+    for (i, j, k), weight in stencil.points():
+        if not free_surface or k > 0:
+            yield axis, (i, j, k), weight
+        elif k == 0:
+            yield axis, (i, j, 0), weight * _LIGHTNESS[axis]
+        else:
+            couple = weight * _LIGHTNESS[Z] * grid.spacing[Z] / grid.spacing[axis]
+            yield axis, (i, j, 0), weight
+            yield Z, (i, j, 0), couple
+            yield Z, (i - (axis == X), j - (axis == Y), 0), -couple
+
+
+def spread_moment(
+    grid: Grid, position: Position, component: int, free_surface: bool
+) -> Iterator[Share]:
+    """A unit moment as stresses; none on a free surface, where shear stress stays zero."""
+    stencil = lattice.stress_stencils(grid, position, free_surface)[component]
+    for (i, j, k), weight in stencil.points():
+        if not (free_surface and k == 0 and component in ON_SURFACE):
+            yield component, (i, j, k), weight
+
+
+def _inside(grid: Grid, cell: Cell, periodic: bool) -> list[Cell]:
+    """The cell of the grid that answers for a cell; none outside."""
+    nx, ny, _ = grid.cells
+    i, j, k = cell
+    here = (i % nx, j % ny, k) if periodic else cell
+    return [here] if all(0 <= n < count for n, count in zip(here, grid.cells, strict=True)) else []
 
 
 class Histories:

@@ -17,8 +17,8 @@ from groundswell.backends import Backend, Cells, Constant, Launch, Source
 from groundswell.backends.base import Array, Event
 from groundswell.errors import RunFailed
 from groundswell.exchange.periodic import periodic_exchange
-from groundswell.grids.cartesian import Field
-from groundswell.solvers.earthquake.absorption import MatchedLayer, sponge
+from groundswell.grids.cartesian import GHOSTS, Field
+from groundswell.solvers.earthquake.absorption import MatchedLayer, coupling, sponge
 from groundswell.solvers.earthquake.materials import Materials, mechanism_table
 from groundswell.solvers.earthquake.recorders import Recorders
 from groundswell.solvers.earthquake.setup import Setup
@@ -49,6 +49,7 @@ class Earthquake:
             for name in (*VELOCITIES, *STRESSES, *(MEMORIES if self.attenuated else ()))
         }
         self._nothing = backend.zeros((1,), setup.dtype)
+        self.surface_memory: dict[str, Array] = {}
         self.clock = backend.zeros((1,), np.int64)
         self.layer_memory = self._layer_memory()
         self.materials = Materials(backend, setup.layout, setup.dtype, self.attenuated)
@@ -60,6 +61,7 @@ class Earthquake:
             setup.reference,
             setup.periodic,
         )
+        self._coupling = self._side_coupling()
         self.module = backend.compile(self._source())
         self.recorders = Recorders(setup, backend, self.module, self._interiors(), self.clock)
         self._verbs = self._compose()
@@ -127,8 +129,7 @@ class Earthquake:
         )
 
     def _mirror_velocity(self) -> list[Launch]:
-        moduli = (self.materials["lam"], self.materials["compliance"])
-        return self._on_surface("mirror_velocity", *self._pick(VELOCITIES), *moduli)
+        return self._on_surface("mirror_velocity", *self._pick(VELOCITIES))
 
     def _mirror_stress(self) -> list[Launch]:
         return self._on_surface("mirror_stress", *self._pick(("szz", "sxz", "syz")))
@@ -148,18 +149,29 @@ class Earthquake:
     def _over_grid(self, kernel: str, *arguments: Any) -> Launch:
         return self.module.launch(kernel, Cells(*self.setup.grid.cells), *arguments)
 
-    def _on_surface(self, kernel: str, *arguments: Any) -> list[Launch]:
-        if not self.setup.free_surface:
+    def _on_surface(self, kernel: str, *fields: Array) -> list[Launch]:
+        setup = self.setup
+        if not setup.free_surface:
             return []
-        nx, ny, _ = self.setup.grid.cells
-        return [self.module.launch(kernel, Cells(nx, ny, 1), *arguments)]
+        nx, ny, _ = setup.grid.cells
+        beyond = 2 * GHOSTS if setup.periodic else 0
+        moduli = (self.materials["lam"], self.materials["compliance"])
+        memory = self.surface_memory[kernel] = self.backend.zeros((4, ny, nx), setup.dtype)
+        extent = Cells(nx + beyond, ny + beyond, 1)
+        profiles = self._profiles()[:2]
+        return [self.module.launch(kernel, extent, *fields, *moduli, memory, *profiles)]
 
     def _injection(
         self, kernel: str, fields: list[Array], sources: list[Any], *, forces: bool
     ) -> list[Launch]:
         setup = self.setup
         shares = share_out(
-            setup.grid, setup.layout, sources, forces=forces, free_surface=setup.free_surface
+            setup.grid,
+            setup.layout,
+            sources,
+            forces=forces,
+            free_surface=setup.free_surface,
+            periodic=setup.periodic,
         )
         histories = Histories(self.backend, sources, setup.dtype)
         return injection(
@@ -205,28 +217,44 @@ class Earthquake:
     def _layer_arguments(self, update: str) -> list[Array]:
         return [*self.layer_memory[update], *self._profiles(), self._sponge()]
 
-    def _profiles(self) -> list[Array]:
+    def _matched_layers(self) -> list[MatchedLayer]:
         setup = self.setup
-        layers = [
+        return [
             MatchedLayer(
                 setup.grid.before[axis] if self._matched else 0,
                 setup.grid.after[axis] if self._matched else 0,
                 *self._layer_counts(axis),
                 setup.grid.spacing[axis],
                 setup.fastest,
-                setup.resolved_frequency / 2,
+                setup.resolved_frequency,
             )
             for axis in range(3)
         ]
-        tables = (layer.coefficients(setup.dt).astype(setup.dtype) for layer in layers)
+
+    def _profiles(self) -> list[Array]:
+        dt, dtype = self.setup.dt, self.setup.dtype
+        tables = [layer.coefficients(dt).astype(dtype) for layer in self._matched_layers()]
         return [self.backend.to_device(t) if t.size else self._nothing for t in tables]
 
+    def _side_coupling(self) -> NDArray[np.float64]:
+        """Of each depth row, (nz,): how far layers at the sides damp all values of soft ground."""
+        fastest = self.setup.survey.vs_max
+        if not self._matched or self.setup.periodic or fastest is None:
+            return np.zeros(self.setup.grid.cells[2])
+        return coupling(self.materials.slowest_at_sides(self.backend), fastest)
+
     def _sponge(self) -> Array:
-        if self._matched:
+        """What values lose a step along x, y and z: see `sponge_factor` in kernels/layers.h."""
+        setup, cells = self.setup, self.setup.grid.cells
+        if not self._matched:
+            sides = zip(setup.grid.before, setup.grid.after, cells, strict=True)
+            tables = [sponge(*side) for side in sides]
+        elif self._coupling.any():
+            x, y, _ = self._matched_layers()
+            tables = [x.loss(cells[0], setup.dt), y.loss(cells[1], setup.dt), self._coupling]
+        else:
             return self._nothing
-        grid = self.setup.grid
-        factors = [sponge(*sides) for sides in zip(grid.before, grid.after, grid.cells, strict=True)]
-        return self.backend.to_device(np.concatenate(factors).astype(self.setup.dtype))
+        return self.backend.to_device(np.concatenate(tables).astype(setup.dtype))
 
     # --- compilation ------------------------------------------------------------------------------
 
@@ -255,7 +283,9 @@ class Earthquake:
             "LARGEST": float(np.finfo(setup.dtype).max),
             "ATTENUATION": self.attenuated,
             "SPONGE": not self._matched,
+            "COUPLED": bool(self._coupling.any()),
             "FREE_SURFACE": setup.free_surface,
+            "PERIODIC": setup.periodic,
         }
 
     # --- what the driver asks ---------------------------------------------------------------------
@@ -277,6 +307,7 @@ class Earthquake:
             for update, arrays in self.layer_memory.items()
             for axis, array in zip(AXES, arrays, strict=True)
         }
+        memory |= {f"surface/{kernel}": array for kernel, array in self.surface_memory.items()}
         fields = {name: field.array for name, field in self.fields.items()}
         return {**fields, **memory, **self.recorders.state(), "clock": self.clock}
 

@@ -96,10 +96,15 @@ INLINE void stretch_z(const Layers& layers, const Triple& past, int i, int j, in
   stretch(third, past.c, memory + 2 * MEMORY_Z, profile + at_third * LAYERS_Z, LAYERS_Z);
 }
 
-// Cerjan et al. (1985): every value near an edge loses a little of itself each step.
+// What a value keeps of itself over a step. Near a sponge's edges every value loses a little (Cerjan
+// et al. 1985). In matched layers beside soft ground all values feel a share of the damping along x
+// and y, which depends on the depth row: see `coupling` in absorption.py.
 INLINE real sponge_factor(const real* RESTRICT sponge, int i, int j, int k) {
+  const real *x = sponge, *y = x + NX, *z = y + NY;
 #if SPONGE
-  return sponge[i] * sponge[NX + j] * sponge[NX + NY + k];
+  return x[i] * y[j] * z[k];
+#elif COUPLED
+  return REAL(1) - z[k] * (x[i] + y[j]);
 #else
   return REAL(1);
 #endif

@@ -1,39 +1,74 @@
-// The free surface by stress imaging (Levander 1988; Graves 1996; FS2 of Gottschaemmer & Olsen 2001).
-// The plane z = 0 holds vz, sxz and syz of row 0; rows -1 and -2 lie above it.
+// The free surface: rows -1 and -2 above the plane z = 0, which holds vz, sxz and syz of row 0.
+//
+// Velocities above it are such that the tractions vanish (Graves 1996; Gottschaemmer & Olsen 2001,
+// FS2). Stresses above it are the mirror image of those below with the sign turned (Levander 1988),
+// plus what makes the divergence of stress minus the transpose of the gradient of velocity, as it
+// is everywhere else. The surface then neither makes nor takes energy, whatever the medium, and a
+// source and a receiver may change places.
 #pragma once
-#include "stencil.h"
+#include "layers.h"
 
-// vx one row above the surface, so that sxz = 0 there; likewise vy.
-INLINE real vx_above(const real* RESTRICT vx, const real* RESTRICT vz, index_t c) {
-  return vx[c] + HZ / HX * (vz[c] - vz[c - STEP_X]);
+constexpr int SIDE = PERIODIC ? 2 : 0;  // ghost columns that receivers beside a periodic side read
+
+// What absorbing layers keep of the horizontal derivatives that a mirror takes: planes [4][NY][NX],
+// along x at west faces, along y at south faces, and along x and y at centres.
+struct SurfaceLayers {
+  real* memory;
+  const real *profile_x, *profile_y;
+};
+
+INLINE real surface_dx(const SurfaceLayers& layers, real difference, int i, int j, Place at) {
+  real derivative = difference / HX;
+  if (LAYERS_X > 0 && in_layer(i, NX, BEFORE_X, AFTER_X)) {
+    real* memory = layers.memory + (static_cast<index_t>(at == FACE ? 0 : 2) * NY + j) * NX + i;
+    const int l = layer_index(i, NX, BEFORE_X, AFTER_X);
+    stretch(derivative, *memory, memory, layers.profile_x + at * LAYERS_X + l, LAYERS_X);
+  }
+  return derivative;
 }
-INLINE real vy_above(const real* RESTRICT vy, const real* RESTRICT vz, index_t c) {
-  return vy[c] + HZ / HY * (vz[c] - vz[c - STEP_Y]);
+INLINE real surface_dy(const SurfaceLayers& layers, real difference, int i, int j, Place at) {
+  real derivative = difference / HY;
+  if (LAYERS_Y > 0 && in_layer(j, NY, BEFORE_Y, AFTER_Y)) {
+    real* memory = layers.memory + (static_cast<index_t>(at == FACE ? 1 : 3) * NY + j) * NX + i;
+    const int l = layer_index(j, NY, BEFORE_Y, AFTER_Y);
+    stretch(derivative, *memory, memory, layers.profile_y + at * LAYERS_Y + l, LAYERS_Y);
+  }
+  return derivative;
 }
 
-// Velocities above the surface for which its tractions vanish, to second order.
+// Without traction on z = 0, dz vz is this share of the horizontal divergence, with the sign turned.
+INLINE real free_share(const real* RESTRICT lam, const real* RESTRICT compliance, index_t c) {
+  return lam[c] / (lam[c] + REAL(2) / compliance[c]);
+}
+
 KERNEL mirror_velocity(real* vx, real* vy, real* vz, const real* RESTRICT lam,
-                       const real* RESTRICT compliance) {
-  FOR_CELLS(i, NX, j, NY, k, 1) {
+                       const real* RESTRICT compliance, real* memory,
+                       const real* RESTRICT profile_x, const real* RESTRICT profile_y) {
+  const SurfaceLayers layers{memory, profile_x, profile_y};
+  FOR_CELLS(m, NX + 2 * SIDE, n, NY + 2 * SIDE, k, 1) {
+    const int i = m - SIDE, j = n - SIDE;
     const index_t c = cell_at(i, j, k);
-    const real west = vx_above(vx, vz, c), east = vx_above(vx, vz, c + STEP_X);
-    const real south = vy_above(vy, vz, c), north = vy_above(vy, vz, c + STEP_Y);
-    const real spreading = ((east - west) + (vx[c + STEP_X] - vx[c])) / HX +
-                           ((north - south) + (vy[c + STEP_Y] - vy[c])) / HY;
-    const real ratio = lam[c] / (lam[c] + REAL(2) / compliance[c]);
-    vx[c - STEP_Z] = west;
-    vy[c - STEP_Z] = south;
-    vz[c - STEP_Z] = vz[c + STEP_Z] + ratio * HZ * spreading;
+    const real spreading = surface_dx(layers, vx[c + STEP_X] - vx[c], i, j, CENTRE) +
+                           surface_dy(layers, vy[c + STEP_Y] - vy[c], i, j, CENTRE);
+    vx[c - STEP_Z] = vx[c] + HZ * surface_dx(layers, vz[c] - vz[c - STEP_X], i, j, FACE);
+    vy[c - STEP_Z] = vy[c] + HZ * surface_dy(layers, vz[c] - vz[c - STEP_Y], i, j, FACE);
+    vz[c - STEP_Z] = vz[c + STEP_Z] + REAL(2) * HZ * free_share(lam, compliance, c) * spreading;
   }
 }
 
-// Stresses above the surface are the mirror image of those below, with the sign turned.
-KERNEL mirror_stress(real* szz, real* sxz, real* syz) {
+KERNEL mirror_stress(real* szz, real* sxz, real* syz, const real* RESTRICT lam,
+                     const real* RESTRICT compliance, real* memory,
+                     const real* RESTRICT profile_x, const real* RESTRICT profile_y) {
+  const SurfaceLayers layers{memory, profile_x, profile_y};
+  const auto freed = [&](index_t c) { return free_share(lam, compliance, c) * szz[c]; };
   FOR_CELLS(i, NX, j, NY, k, 1) {
-    const index_t c = cell_at(i, j, k);
+    const index_t c = cell_at(i, j, k), b = c + STEP_Z;
+    const real here = freed(c);
+    const real pull = surface_dx(layers, sxz[b + STEP_X] - sxz[b], i, j, CENTRE) +
+                      surface_dy(layers, syz[b + STEP_Y] - syz[b], i, j, CENTRE);
+    sxz[c - STEP_Z] = REAL(2) * HZ * surface_dx(layers, here - freed(c - STEP_X), i, j, FACE) - sxz[b];
+    syz[c - STEP_Z] = REAL(2) * HZ * surface_dy(layers, here - freed(c - STEP_Y), i, j, FACE) - syz[b];
     szz[c - STEP_Z] = -szz[c];
-    szz[c - 2 * STEP_Z] = -szz[c + STEP_Z];
-    sxz[c - STEP_Z] = -sxz[c + STEP_Z];
-    syz[c - STEP_Z] = -syz[c + STEP_Z];
+    szz[c - 2 * STEP_Z] = REAL(2) * HZ * pull - szz[b];
   }
 }
