@@ -23,7 +23,7 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=10)
     parser.add_argument("--elastic", action="store_true")
     parser.add_argument("--blocks", nargs="*", help="blocks of GPU threads to try: 32x4x2 ...")
-    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--times", type=int, help="launches in one timed run")
     args = parser.parse_args()
     backend = open_backend(args.backend)
     bandwidth = backend.measure_bandwidth()

@@ -13,5 +13,5 @@ bench="$python benchmarks/earthquake_kernels.py"
   $bench --elastic
   $bench --cells 512 512 512
   $bench --precision double
-  $bench --cells 64 64 64 --times 200
+  $bench --cells 64 64 64
 } 2>&1 | tee "$OUT/kernels.txt"

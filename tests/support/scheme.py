@@ -63,7 +63,7 @@ class Layer:
         return np.where(np.arange(cells) < cells / 2, *sides)
 
     def stretch(self, derivative: Array, memory: Array, axis: str, on_face: bool, dt: float):
-        """(D - A) / kappa, and the new A by the trapezoidal rule for A' = d/kappa (D - A) - alpha A."""
+        """(D - A) / kappa, and the new A, whose rate d/kappa (D - A) - alpha A is integrated."""
         dim = 2 - AXES.index(axis)
         cells = derivative.shape[dim]
         x = self.depth(cells, on_face)

@@ -175,6 +175,23 @@ def test_a_finished_file_can_be_prolonged(tmp_path: Path) -> None:
     assert np.array_equal(read_rows(path), rows)
 
 
+def test_a_resumed_part_does_not_shrink_before_it_is_finished(tmp_path: Path) -> None:
+    """A process killed while HDF5 shrinks a file leaves one that cannot be opened."""
+    path, rows = tmp_path / "table.h5", rng.normal(size=(5000, 4)).astype("f4")
+    first = Table(path)
+    first.append(rows)
+    first.close()
+    size = first.part.stat().st_size
+    with Table(path, resume=10) as table:
+        assert table.length == 10
+        table.append(rows[10:20])
+        table.sync()
+        assert first.part.stat().st_size >= size
+        table.append(rows[20:25])
+    np.testing.assert_array_equal(read_rows(path), rows[:25])
+    assert path.stat().st_size < size
+
+
 def test_a_killed_run_can_be_resumed(tmp_path: Path) -> None:
     """The process dies by SIGKILL between appends: no close, no exit handler."""
     path = tmp_path / "table.h5"

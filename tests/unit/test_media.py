@@ -322,6 +322,8 @@ def test_a_survey_finds_the_extremes_of_the_whole_model():
         assert getattr(found, f"{name}_min") == np.nanmin(dry[name])
         assert getattr(found, f"{name}_max") == np.nanmax(dry[name])
     assert found.vp_vs_max == np.nanmax(dry["vp"] / dry["vs"])
+    limit = 0.75 * (dry["vp"] / dry["vs"]) ** 2
+    assert found.qp_qs_max == pytest.approx(np.nanmax(dry["qp"] / dry["qs"] / limit))
     assert found.fluid_cells == wet.sum() == 4
     assert found.speed_min == 299.0
     assert found.vs_min_cell == (1, 2, 3)

@@ -25,6 +25,12 @@ def test_a_double_couple_has_eigenvalues_plus_and_minus_its_moment() -> None:
     np.testing.assert_allclose(moment.scalar_moment(tensor), m0, rtol=1e-12)
 
 
+def test_the_catalogue_frame_is_left_as_it_was_entered() -> None:
+    for components, azimuth in zip(rng.normal(size=(20, 6)), rng.uniform(0, 360, 20), strict=True):
+        tensor = moment.from_rtp(*components, azimuth=azimuth)
+        np.testing.assert_allclose(moment.to_rtp(tensor, azimuth), components, atol=1e-14)
+
+
 def test_a_double_couple_matches_the_trigonometric_form() -> None:
     """Aki & Richards (2002), box 4.4, in north, east, down."""
     strike, dip, rake = random_mechanisms(100)

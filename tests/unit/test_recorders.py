@@ -19,7 +19,7 @@ from groundswell.solvers.earthquake import Earthquake, EarthquakeCase
 
 STEP = 0.01  # s, of the tiny case
 PLACES = [(450.0, 850.0), (1250.0, 1650.0), (1850.0, 450.0)]  # middles of cells, every second one
-PULSE = {"kind": "gaussian", "sigma": 0.12}  # waves of ten cells and more
+PULSE = {"kind": "gaussian", "sigma": 0.12}
 EVENT = {"origin_time": "2014-03-29T04:09:42.97Z", "name": "Tiny"}
 
 
@@ -74,11 +74,11 @@ def test_samples_are_where_they_say_in_time(result: Result, surface: xarray.Data
 
 
 def test_the_surface_moves_as_receivers_on_it_do(result: Result, surface: xarray.Dataset) -> None:
-    """Third-order interpolation against averages of neighbours: close where waves are long."""
+    """Surface and map read the field as a receiver in the middle of a cell's top does."""
     for n, (x, y) in enumerate(PLACES):
         seen = surface["velocity"].sel(x=x, y=y).transpose("component", "time").values
         heard = result.seismograms[n].values[:, ::5]
-        assert np.abs(seen - heard).max() < 0.03 * np.abs(heard).max()
+        assert np.abs(seen - heard).max() < 1e-9 * np.abs(heard).max()
 
 
 def test_peaks_are_those_of_the_whole_time_at_every_step(result: Result) -> None:
@@ -87,8 +87,8 @@ def test_peaks_are_those_of_the_whole_time_at_every_step(result: Result) -> None
         speed = np.hypot(*horizontal).max()
         acceleration = np.hypot(*np.diff(horizontal, axis=1)).max() / STEP
         peak = result.shaking_map.sel(x=x, y=y)
-        assert float(peak["pgv"]) == pytest.approx(speed, rel=0.03)
-        assert float(peak["pga"]) == pytest.approx(acceleration, rel=0.03)
+        assert float(peak["pgv"]) == pytest.approx(speed, rel=1e-9)
+        assert float(peak["pga"]) == pytest.approx(acceleration, rel=1e-9)
 
 
 def test_the_map_is_above_every_sample_of_the_surface(
@@ -140,6 +140,7 @@ def turned(tiny: Callable[..., Any], folder: Path, azimuth: float) -> Result:
     content = tiny(
         grid={"geography": geography},
         medium={"qp": None, "qs": None},
+        boundary={"width": 10},  # thinner layers send back what depends on the side
         attenuation={"model": "none"},
         source=[source | spot | {"time_function": PULSE}],
         receiver=stations,
@@ -152,10 +153,10 @@ def turned(tiny: Callable[..., Any], folder: Path, azimuth: float) -> Result:
 def test_turning_the_grid_changes_nothing_for_an_observer(
     tiny: Callable[..., Any], tmp_path: Path
 ) -> None:
-    """A quarter turn maps the staggered grid onto itself: equal but for the map's millimetres."""
+    """A quarter turn maps the staggered grid onto itself: equal but for rounding on the map."""
     still, quarter = (turned(tiny, tmp_path / str(a), a) for a in (0.0, 90.0))
     expected, found = still.seismograms.values, quarter.seismograms.values
-    assert np.abs(found - expected).max() < 1e-5 * np.abs(expected).max()
+    assert np.abs(found - expected).max() < 1e-7 * np.abs(expected).max()
     # Its y axis points east and its x axis south: what was at (x, y) is at (n - y, x).
     assert quarter.shaking_map["pgv"].values == pytest.approx(
         np.rot90(still.shaking_map["pgv"].values, -1), rel=1e-4

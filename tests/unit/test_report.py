@@ -27,7 +27,7 @@ from groundswell.report.frame import Frame
 from groundswell.report.html import write_report
 from groundswell.report.labels import place_labels
 from groundswell.report.pictures import draw_pictures, record_section, shaking_map
-from groundswell.report.source import turned
+from groundswell.report.source import epicentre, event_sentence, turned
 from groundswell.report.style import round_below, round_numbers, speed_unit
 
 rng = np.random.default_rng(5)
@@ -146,6 +146,50 @@ def test_the_strongest_shaking_is_told_with_its_distance(tmp_path: Path) -> None
     write_map(tmp_path, pgv, event_x=X[40] - 1500.0, event_y=Y[20] - 2000.0)
     sentence = shaking._peak_sentence(read_shaking_map(tmp_path / "shaking_map.nc"), 0.01, "cm/s")
     assert sentence == "Strongest shaking 43.2 cm/s, 2.5 km from the epicentre"
+
+
+@pytest.mark.parametrize(
+    ("attrs", "sentence"),
+    [
+        ({}, ""),
+        ({"magnitude": 5.93, "event_depth": 2000.0}, "Mw 5.9, 2 km deep. "),
+        ({"origin_time": "2014-03-29T04:09:42.970000Z"}, "2014-03-29 04:09 UTC. "),
+    ],
+)
+def test_the_event_is_told_as_far_as_it_is_known(attrs: dict[str, Any], sentence: str) -> None:
+    assert event_sentence(attrs) == sentence
+
+
+def test_distances_of_a_rupture_count_from_where_it_begins(tmp_path: Path) -> None:
+    pgv = np.full((40, 60), 0.1)
+    pgv[20, 40] = 0.4321
+    write_map(tmp_path, pgv, epicentre_x=X[40] - 800.0, epicentre_y=Y[20] + 600.0)
+    sentence = shaking._peak_sentence(read_shaking_map(tmp_path / "shaking_map.nc"), 0.01, "cm/s")
+    assert sentence.endswith("1.0 km from the epicentre")
+    assert epicentre(EVENT) == (3000.0, 2000.0)
+    assert epicentre({}) is None
+
+
+@pytest.mark.parametrize(
+    "attrs",
+    [
+        {"focal_mechanism": [1e15, 1e15, 1e15, 0, 0, 0]},  # an explosion
+        {"focal_mechanism": [0.0, 1e18, -1e18, 0, 0, 6e17], "epicentre_x": 9.0, "epicentre_y": 0.0},
+        {"fault_x": [0.0, 5e3, 5e3, np.nan, 1e3, 2e3], "fault_y": [0.0, 0, 1e3, np.nan, 1e3, 1e3]},
+    ],
+    ids=["explosion", "rupture", "outline"],
+)
+@pytest.mark.parametrize("geography", [False, True])
+def test_all_kinds_of_source_are_drawn(
+    tmp_path: Path, attrs: dict[str, Any], geography: bool
+) -> None:
+    pgv = rng.uniform(0.01, 1, (40, 60))
+    pictures = []
+    for extra in ({}, attrs):
+        write_map(tmp_path, pgv, geography=geography, azimuth=36.9 * geography, **extra)
+        pictures.append(imread(shaking_map(tmp_path)))
+    assert pictures[0].shape == pictures[1].shape
+    assert (pictures[0] != pictures[1]).any(axis=2).sum() > 500  # pixels
 
 
 def test_stations_are_ordered_by_distance_and_thinned_evenly(tmp_path: Path) -> None:
@@ -286,7 +330,11 @@ SUMMARY = {
     "title": "A <test> & more",
     "solver": "earthquake",
     "device": "NVIDIA <X>",
-    "case": {"grid": {"spacing": "100 m", "cells": [240, 240, 120]}, "medium": "a < b"},
+    "case": {
+        "grid": {"spacing": "100 m", "cells": [240, 240, 120]},
+        "medium": "a < b",
+        "warnings": ["too <coarse>"],
+    },
     "throughput": {"value": 25123.4, "unit": "million cell updates/s"},
     "bandwidth": {"share": 0.853, "measured": 4.12e12},
     "bytes_per_update": 176,
@@ -343,6 +391,8 @@ def test_the_report_holds_everything_on_one_page(tmp_path: Path) -> None:
     ):
         assert expected in page.texts
     assert page.links == ["seismograms.h5", "shaking_map.nc"]
+    assert page.texts.index("Warnings") + 1 == page.texts.index("too <coarse>")
+    assert page.texts.count("too <coarse>") == 1
     assert len(page.pictures) == 3
     for source, name in zip(
         page.pictures, ("shaking_map.png", "seismograms.png", "surface.png"), strict=True

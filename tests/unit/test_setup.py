@@ -95,8 +95,8 @@ def test_only_what_is_recorded_has_a_sampling() -> None:
     [
         (0.004, 0.006, "is no whole number of steps of 0.004 s"),
         (0.004, 0.001, "is no whole number of steps"),
-        (0.02, 0.02, r"time.step = 0.02 s is unstable: at most 0.00989743 s.*waves of 5000 m/s"),
-        ("auto", 0.0005, "asks for steps far shorter than the stable 0.0094 s"),
+        (0.02, 0.02, r"time.step = 0.02 s is unstable: at most 0.00965989 s.*waves of 5000 m/s"),
+        ("auto", 0.0005, "asks for steps far shorter than the stable 0.00937 s"),
     ],
 )
 def test_steps_that_cannot_be_are_refused(step: Any, interval: float, message: str) -> None:
@@ -121,6 +121,10 @@ def test_what_a_run_could_not_use_is_refused_at_set_up(tmp_path: Path) -> None:
     late = SOURCE | {"time_function": {"kind": "cosine", "rise": 0.6, "onset": 5.0}}
     with pytest.raises(InputError, match="starts at 5 s, when the run of 2 s is over"):
         setup(source=[late])
+    still = tmp_path / "still.srf"
+    still.write_text("1.0\nPOINTS 1\n-117.9 33.9 1 0 90 1e8 0 0.1\n0 0 2 0 0 0 0\n0 0\n")
+    with pytest.raises(InputError, match="no source acts"):
+        setup(source=[{"kind": "srf", "file": still}], grid={"geography": GEOGRAPHY})
 
 
 # --- the event -----------------------------------------------------------------------------------
@@ -253,7 +257,7 @@ ANELASTIC = MEDIUM | {"qp": 200.0, "qs": 100.0}
             "resolves 4.83 Hz, but Q is fitted up to 2 Hz",
         ),
         (sampled(seismograms=0.01, surface=0.013), "surface.interval = 0.013 s becomes 0.015 s"),
-        (sampled(seismograms=0.005), "shortens the step from 0.0094 s to 0.005 s"),
+        (sampled(seismograms=0.005), "shortens the step from 0.00937 s to 0.005 s"),
         ({"event": {"magnitude": 5.6}}, "event.magnitude is 5.6, but the sources release Mw 5.10"),
     ],
 )

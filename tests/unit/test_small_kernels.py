@@ -293,16 +293,24 @@ def test_points_are_recorded_when_due_and_where_due(precision: str) -> None:
     assert_close(ring[1], wanted)
 
 
+def cubic_weights(nodes: Any, at: float) -> NDArray[Any]:
+    """Of the values at four nodes in that of the cubic through them."""
+    powers = np.arange(4)
+    return np.linalg.solve(np.power.outer(np.asarray(nodes, float), powers).T, at**powers)
+
+
 def on_top(v: dict[str, NDArray[Any]], row: int) -> dict[str, NDArray[Any]]:
     """Velocity at the middle of each cell's upper face, over the region."""
     x, y = (slice(WIDTH + 2, WIDTH + 2 + n) for n in REGION[:2])
-    east, north = (slice(s.start + 1, s.stop + 1) for s in (x, y))
-    pair = [row - 1, row]
-    return {
-        "vx": (v["vx"][pair, y, x] + v["vx"][pair, y, east]).mean(axis=0) / 2,
-        "vy": (v["vy"][pair, y, x] + v["vy"][pair, north, x]).mean(axis=0) / 2,
-        "vz": v["vz"][row, y, x],
-    }
+    down = cubic_weights((-0.5, 0.5, 1.5, 2.5), 0.0)
+    along = cubic_weights((-1, 0, 1, 2), 0.5)
+    rows = {n: np.tensordot(down, v[n][row - 1 : row + 3], 1) for n in ("vx", "vy")}
+    vx, vy = np.zeros((2, *REGION[1::-1]))
+    for n, weight in zip((-1, 0, 1, 2), along, strict=True):
+        east, north = (slice(s.start + n, s.stop + n) for s in (x, y))
+        vx += weight * rows["vx"][y, east]
+        vy += weight * rows["vy"][north, x]
+    return {"vx": vx, "vy": vy, "vz": v["vz"][row, y, x]}
 
 
 @precisions

@@ -175,6 +175,9 @@ def verify(
 @app.command()
 def bench(
     solver: SolverName,
+    backend: Annotated[
+        BackendName | None, typer.Option(help="Where; by default the GPU if there is one.")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for measurements and pictures.")
     ] = None,
@@ -189,7 +192,7 @@ def bench(
     from groundswell.bench import run_bench
     from groundswell.cli import tables
 
-    measured = run_bench(solver, output=output)
+    measured = run_bench(solver, backend=backend.value if backend else None, output=output)
     if as_json:
         _print_json(measured)
     else:

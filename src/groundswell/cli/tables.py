@@ -88,11 +88,8 @@ def _resolves(found: Mapping[str, Any]) -> dict[str, str]:
         rows["misfit of Q(f)"] = f"at most {100 * found['attenuation_error']:.2g} %"
     if found["fluid_cells"]:
         rows["fluid"] = f"{found['fluid_cells']} cells"
-    if found["floored_cells"]:
-        rows["raised by the floor"] = ", ".join(
-            f"{name} in {count} cells" for name, count in found["floored_cells"].items()
-        )
-    return rows
+    floored = [f"{name} in {n} cells" for name, n in found["floored_cells"].items() if n]
+    return rows | ({"raised by the floor": ", ".join(floored)} if floored else {})
 
 
 def show_verification(checks: Iterable[Any]) -> None:
@@ -107,6 +104,23 @@ def show_verification(checks: Iterable[Any]) -> None:
             "[green]passed[/green]" if check.passed else "[bold red]FAILED[/bold red]",
         )
     _print(table)
+
+
+def show_bench(measured: Mapping[str, Any]) -> None:
+    """Throughput of every variant, and published figures beside it."""
+    unit = measured["unit"]
+    title = f"{measured['device']}, {gigabytes(measured['bandwidth'])}/s"
+    table = Table("", "cells", unit, "ms a step", "of bandwidth", title=title, box=box.SIMPLE_HEAD)
+    for row in measured["rows"]:
+        table.add_row(
+            escape(row["name"]),
+            _times(row["cells"]),
+            f"{row[unit]:,.4g}",
+            f"{row['milliseconds']:.4g}",
+            f"{100 * row['share']:.0f} %",
+        )
+    _print(table)
+    pairs(f"Published, {unit}", {name: f"{v:,.0f}" for name, v in measured["published"].items()})
 
 
 def show_machine(found: Mapping[str, Any]) -> None:

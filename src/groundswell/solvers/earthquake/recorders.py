@@ -265,7 +265,7 @@ class Recorders:
 
     def _centres(self, axis: int) -> NDArray[np.float64]:
         grid = self._setup.grid
-        return (np.arange(grid.region[axis]) + 0.5) * grid.spacing[axis]
+        return grid.spacing[axis] * np.arange(0.5, grid.region[axis], dtype=np.float64)
 
     def _lonlat(self, x: NDArray[Any], y: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
         geography = self._setup.geography

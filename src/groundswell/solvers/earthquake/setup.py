@@ -78,6 +78,8 @@ class Setup:
         _ = self.every("seismograms")
         if self.receivers:
             require_formats(self.case.output.seismograms.formats)
+        if not self.sources:
+            raise InputError("no source acts: the rupture file holds no slip; give one that does")
         _require_inside(self.sources, self.extent)
 
     @property

@@ -14,6 +14,7 @@ from groundswell.grids.cartesian import GHOSTS, Grid
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.interpolation import STRESS_OFFSETS, VELOCITY_OFFSETS
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
+from groundswell.verify.reference.misfit import envelope_misfit, phase_misfit
 
 Floats = NDArray[np.float64]
 Point = tuple[float, float, float]
@@ -85,6 +86,28 @@ def fill(found: Earthquake, name: str, function: Callable[..., Floats]) -> None:
     found.backend.assign(array, np.ascontiguousarray(values, found.setup.dtype))
 
 
+def assign_inside(found: Earthquake, name: str, values: Floats) -> None:
+    """Set a field, but not its ghosts, to `values` of the shape (nz + 4, ny + 4, nx + 4)."""
+    inner = (slice(GHOSTS, -GHOSTS),) * 3
+    found.backend.assign(
+        found.fields[name].interior, np.ascontiguousarray(values[inner], found.setup.dtype)
+    )
+
+
 def read(found: Earthquake, name: str) -> Floats:
     """A field with its ghosts, (nz + 4, ny + 4, nx + 4)."""
     return found.backend.to_host(found.fields[name].array).astype(float)
+
+
+def worst_misfits(
+    series: Any, exact: Any, time: Floats, band: tuple[float, float]
+) -> tuple[float, float]:
+    """Largest envelope and phase misfit, %, of any component of any receiver, (receivers, 3, n).
+
+    Components are measured by the strongest one of their receiver.
+    """
+    step = float(time[1] - time[0])
+    pairs = list(zip(series, exact, strict=True))
+    envelope = max(envelope_misfit(a, b, step, band).max() for a, b in pairs)
+    phase = max(phase_misfit(a, b, step, band).max() for a, b in pairs)
+    return 100 * float(envelope), 100 * float(phase)

@@ -28,12 +28,14 @@ KERNEL record_points(real* ring, const real* RESTRICT vx, const real* RESTRICT v
   }
 }
 
-// Horizontal velocity at the middle of a cell's upper face.
-INLINE real vx_on_top(const real* RESTRICT vx, index_t c) {
-  return REAL(0.25) * ((vx[c] + vx[c + STEP_X]) + (vx[c - STEP_Z] + vx[c - STEP_Z + STEP_X]));
+// Horizontal velocity at the middle of a cell's upper face, as a receiver there would read it: cubics
+// through four faces along its own axis, and down through rows -1, which the surface sets, to 2.
+template <index_t STEP> INLINE real midway(const real* RESTRICT f) {
+  return REAL(0.0625) * (REAL(9) * (f[0] + f[STEP]) - (f[-STEP] + f[2 * STEP]));
 }
-INLINE real vy_on_top(const real* RESTRICT vy, index_t c) {
-  return REAL(0.25) * ((vy[c] + vy[c + STEP_Y]) + (vy[c - STEP_Z] + vy[c - STEP_Z + STEP_Y]));
+template <index_t STEP> INLINE real on_top(const real* RESTRICT f) {
+  return REAL(0.0625) * (REAL(5) * midway<STEP>(f - STEP_Z) + REAL(15) * midway<STEP>(f) -
+                         REAL(5) * midway<STEP>(f + STEP_Z) + midway<STEP>(f + 2 * STEP_Z));
 }
 
 // Peaks of the horizontal vector's length at the surface, over the region: PGV, and PGA by
@@ -42,7 +44,7 @@ KERNEL record_peaks(real* peaks, real* past, const real* RESTRICT vx, const real
   FOR_CELLS(i, REGION_X, j, REGION_Y, k, 1) {
     const index_t c = cell_at(i + REGION_START_X, j + REGION_START_Y, k + REGION_START_Z);
     const index_t here = static_cast<index_t>(j) * REGION_X + i, count = REGION_X * REGION_Y;
-    const real u = vx_on_top(vx, c), v = vy_on_top(vy, c);
+    const real u = on_top<STEP_X>(vx + c), v = on_top<STEP_Y>(vy + c);
     const real du = u - past[here], dv = v - past[here + count];
     peaks[here] = fmax(peaks[here], sqrt(u * u + v * v));
     peaks[here + count] = fmax(peaks[here + count], sqrt(du * du + dv * dv) / DT);
@@ -60,8 +62,8 @@ KERNEL record_surface(real* ring, const real* RESTRICT vx, const real* RESTRICT 
       const index_t c = cell_at(static_cast<int>(n % nx * stride) + REGION_START_X,
                                 static_cast<int>(n / nx * stride) + REGION_START_Y, REGION_START_Z);
       real* out = ring + sample_slot(clock, every, slots) * 3 * nx * ny + n;
-      out[0] = vx_on_top(vx, c);
-      out[nx * ny] = vy_on_top(vy, c);
+      out[0] = on_top<STEP_X>(vx + c);
+      out[nx * ny] = on_top<STEP_Y>(vy + c);
       out[2 * nx * ny] = vz[c];
     }
   }

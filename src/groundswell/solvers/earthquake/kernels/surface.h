@@ -40,6 +40,10 @@ INLINE real surface_dy(const SurfaceLayers& layers, real difference, int i, int 
 INLINE real free_share(const real* RESTRICT lam, const real* RESTRICT compliance, index_t c) {
   return lam[c] / (lam[c] + REAL(2) / compliance[c]);
 }
+INLINE real freed(const real* RESTRICT lam, const real* RESTRICT compliance, const real* szz,
+                  index_t c) {
+  return free_share(lam, compliance, c) * szz[c];
+}
 
 KERNEL mirror_velocity(real* vx, real* vy, real* vz, const real* RESTRICT lam,
                        const real* RESTRICT compliance, real* memory,
@@ -60,14 +64,15 @@ KERNEL mirror_stress(real* szz, real* sxz, real* syz, const real* RESTRICT lam,
                      const real* RESTRICT compliance, real* memory,
                      const real* RESTRICT profile_x, const real* RESTRICT profile_y) {
   const SurfaceLayers layers{memory, profile_x, profile_y};
-  const auto freed = [&](index_t c) { return free_share(lam, compliance, c) * szz[c]; };
   FOR_CELLS(i, NX, j, NY, k, 1) {
     const index_t c = cell_at(i, j, k), b = c + STEP_Z;
-    const real here = freed(c);
+    const real here = freed(lam, compliance, szz, c);
     const real pull = surface_dx(layers, sxz[b + STEP_X] - sxz[b], i, j, CENTRE) +
                       surface_dy(layers, syz[b + STEP_Y] - syz[b], i, j, CENTRE);
-    sxz[c - STEP_Z] = REAL(2) * HZ * surface_dx(layers, here - freed(c - STEP_X), i, j, FACE) - sxz[b];
-    syz[c - STEP_Z] = REAL(2) * HZ * surface_dy(layers, here - freed(c - STEP_Y), i, j, FACE) - syz[b];
+    const real west = here - freed(lam, compliance, szz, c - STEP_X);
+    const real south = here - freed(lam, compliance, szz, c - STEP_Y);
+    sxz[c - STEP_Z] = REAL(2) * HZ * surface_dx(layers, west, i, j, FACE) - sxz[b];
+    syz[c - STEP_Z] = REAL(2) * HZ * surface_dy(layers, south, i, j, FACE) - syz[b];
     szz[c - STEP_Z] = -szz[c];
     szz[c - 2 * STEP_Z] = REAL(2) * HZ * pull - szz[b];
   }

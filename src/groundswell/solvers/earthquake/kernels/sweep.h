@@ -40,13 +40,18 @@ template <bool X, bool Y, bool Z> struct InLayer {
   static constexpr bool x = X, y = Y, z = Z;
 };
 
+// The vector loop below must hold one call and no local variables of its own: GCC turns those into
+// arrays over its lanes before it inlines, and then does not vectorise the loop.
+template <class Flags, class Update>
+INLINE void update_cell(const Update& update, int i, int j, int k, Flags in) {
+  const LayerMemory past = load_memory(update.layers, i, j, k, in);
+  update.finish(update.gather(i, j, k), past, i, j, k, in);
+}
+
 template <class Flags, class Update>
 __attribute__((noinline)) void sweep_row(const Update& update, int begin, int end, int j, int k) {
   PRAGMA(omp simd)
-  for (int i = begin; i < end; ++i) {
-    const LayerMemory past = load_memory(update.layers, i, j, k, Flags{});
-    update.finish(update.gather(i, j, k), past, i, j, k, Flags{});
-  }
+  for (int i = begin; i < end; ++i) update_cell(update, i, j, k, Flags{});
 }
 
 template <bool Y, bool Z, class Update> inline void sweep_rows(const Update& update, int j, int k) {

@@ -1,0 +1,371 @@
+"""The command: what it prints where, with which exit code, and how quickly it answers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groundswell import solvers
+from groundswell.cli import main
+from groundswell.cli.tables import duration, gigabytes
+from groundswell.errors import BackendError, GroundswellError, InputError, Interrupted, RunFailed
+from groundswell.verify import Check
+
+pytestmark = pytest.mark.timeout(120)
+
+Write = Callable[..., Path]
+Command = Callable[..., subprocess.CompletedProcess[str]]
+Capture = pytest.CaptureFixture[str]
+
+COMMANDS = ("run", "check", "new", "verify", "bench", "info", "report")
+HEAVY = ("numpy", "h5py", "xarray", "matplotlib", "obspy", "scipy", "pyproj")
+
+
+def flat(text: str) -> str:
+    """Text without the line breaks and padding of a table."""
+    return " ".join(text.split())
+
+
+# --- help ---------------------------------------------------------------------------------------
+
+
+def test_help_names_every_command(capsys: Capture) -> None:
+    assert main(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example(name: str, capsys: Capture) -> None:
+    assert main([name, "--help"]) == 0
+    assert f"groundswell {name}" in capsys.readouterr().out.partition("For example")[2]
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = f"""
+import sys
+from groundswell.cli import main
+assert main(["run", "--help"]) == 0
+print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
+"""
+    path = str(Path(solvers.__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stderr.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "words", [["frobnicate"], ["run"], ["run", "case.toml", "--fast"], ["check", "a", "b"]]
+)
+def test_wrong_usage(words: list[str], capsys: Capture) -> None:
+    assert main(words) == 2
+    assert "Usage: groundswell" in capsys.readouterr().err
+
+
+def test_a_backend_that_is_none(write_case: Write, tmp_path: Path, capsys: Capture) -> None:
+    assert main(["run", str(write_case(tmp_path)), "--backend", "abacus"]) == 2
+    assert "cuda" in capsys.readouterr().err
+
+
+# --- errors -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "told"),
+    [
+        (InputError("give [more]"), 2, "groundswell: give [more]\n"),
+        (BackendError("no GPU"), 2, "groundswell: no GPU\n"),
+        (RunFailed("it broke"), 1, "groundswell: it broke\n"),
+        (GroundswellError("it broke"), 1, "groundswell: it broke\n"),
+        (Interrupted("stopped"), 130, "groundswell: stopped\n"),
+        (KeyboardInterrupt(), 130, "interrupted\n"),
+        (MemoryError("800 GB"), 1, "groundswell: out of memory (800 GB); use a smaller case\n"),
+    ],
+)
+def test_exit_codes(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture, error: BaseException, code: int, told: str
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("groundswell.cli.machine.describe_machine", fail)
+    assert main(["info"]) == code
+    assert capsys.readouterr().err == told
+
+
+def test_a_bug_is_called_one(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    def fail() -> None:
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr("groundswell.cli.machine.describe_machine", fail)
+    assert main(["info"]) == 1
+    error = capsys.readouterr().err
+    assert "ZeroDivisionError: division by zero" in error and "bug" in error
+    assert "Traceback" not in error
+    for words in (["--debug", "info"], ["info", "--debug"]):
+        assert main(words) == 1
+        assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_reader_that_goes_away(tmp_path: Path) -> None:
+    """`groundswell new ... | true`: no traceback, and the file is there."""
+    path = str(Path(solvers.__file__).parents[2])
+    case = tmp_path / "case.toml"
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-m", "groundswell", "new", "earthquake", str(case)],
+        env={"PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout and process.stderr
+    process.stdout.close()
+    error = process.stderr.read()
+    assert process.wait(timeout=60) in (0, 1)
+    assert "Traceback" not in error and "bug" not in error
+    assert case.exists()
+
+
+# --- run ----------------------------------------------------------------------------------------
+
+
+def test_run_tells_what_it_did(write_case: Write, tmp_path: Path, capsys: Capture) -> None:
+    case = write_case(tmp_path)
+    assert main(["run", str(case), "--output", str(tmp_path / "out")]) == 0
+    out, error = capsys.readouterr()
+    for text in ("tiny", "MLUPS", "GB/s measured", "wall time", "time steps", "shaking_map.png"):
+        assert text in flat(out)
+    assert "step 100 of 100" in error
+    assert "warning: the sources hold energy up to" in error
+    files = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"seismograms.png", "shaking_map.png", "surface.png", "summary.json"} <= files
+
+
+def test_run_quietly(write_case: Write, tmp_path: Path, capsys: Capture) -> None:
+    assert main(["run", str(write_case(tmp_path)), "-q", "--no-pictures"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert not list((tmp_path / "results").glob("*.png"))
+
+
+def test_run_for_a_program(write_case: Write, tmp_path: Path, capsys: Capture) -> None:
+    assert main(["run", str(write_case(tmp_path)), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["steps"] == 100 and found["folder"] == str(tmp_path / "results")
+    assert found["bandwidth"]["share"] > 0 and found["throughput"]["unit"] == "MLUPS"
+    written = json.loads((tmp_path / "results" / "summary.json").read_text())
+    assert written == {key: value for key, value in found.items() if key != "folder"}
+    assert all((tmp_path / "results" / name).is_file() for name in found["files"])
+
+
+def test_a_picture_that_fails_does_not_fail_the_run(
+    write_case: Write, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(folder: Path) -> None:
+        raise RunFailed("disk full")
+
+    monkeypatch.setattr("groundswell.report.pictures.draw_pictures", fail)
+    assert main(["run", str(write_case(tmp_path))]) == 0
+    assert "no pictures: disk full" in capsys.readouterr().err
+
+
+def test_report(write_case: Write, tmp_path: Path, capsys: Capture) -> None:
+    assert main(["run", str(write_case(tmp_path)), "-q", "--no-pictures"]) == 0
+    assert main(["report", str(tmp_path / "results")]) == 0
+    page = tmp_path / "results" / "report.html"
+    assert capsys.readouterr().out.split() == [str(page)]
+    assert "tiny" in page.read_text()
+    assert main(["report", str(tmp_path / "nowhere")]) == 2
+    assert "summary.json does not exist" in capsys.readouterr().err
+
+
+# --- check --------------------------------------------------------------------------------------
+
+
+def test_check_shows_what_matters(write_case: Write, tmp_path: Path, capsys: Capture) -> None:
+    floor = {"floor": {"vs": "2500 m/s"}}
+    assert main(["check", str(write_case(tmp_path, medium=floor))]) == 0
+    out, error = capsys.readouterr()
+    for text in (
+        "32 x 32 x 28 = 28,672 of 100 m",
+        "24 x 24 x 24",
+        "0.01 s; stable up to 0.0",
+        "100 for 1 s",
+        "MB of",
+        "GB free",
+        "GB/s",
+        "at least",
+        "2500 m/s in cell (0, 0, 0), at a depth of 50 m",
+        "up to 4.17 Hz",
+        "99 % of their energy below",
+        "cells",
+        "misfit of Q(f)",
+        "vs in 13824 cells",
+    ):
+        assert text in flat(out), text
+    assert "warning: the sources hold energy up to" in flat(error)
+    assert "warning: medium.floor raised vs in 13824 cells (100 %)" in flat(error)
+    assert not (tmp_path / "results").exists()
+
+
+def test_check_for_a_program(write_case: Write, tmp_path: Path, capsys: Capture) -> None:
+    assert main(["check", str(write_case(tmp_path)), "--precision", "double", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["precision"] == "double" and found["problems"] == []
+    assert found["points_per_wavelength"] == pytest.approx(2300 / (found["source_frequency"] * 100))
+    assert found["memory"] < found["memory_free"] <= found["memory_total"]
+    traffic = found["steps"] * 28672 * 44 * 8
+    assert found["seconds_at_least"] == pytest.approx(traffic / found["bandwidth"])
+
+
+def test_check_on_a_machine_without_the_device(
+    write_case: Write, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All that can be said is said, and then that it cannot run here."""
+
+    def absent(name: str) -> None:
+        raise BackendError(f"there is no {name} here")
+
+    monkeypatch.setattr("groundswell.run.outlook.open_backend", absent)
+    case = str(write_case(tmp_path))
+    assert main(["check", case, "--backend", "cuda"]) == 2
+    out, error = capsys.readouterr()
+    assert "32 x 32 x 28" in out and "there is no cuda here" in error
+    assert main(["check", case, "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["problems"] == ["there is no cpu here"]
+
+
+# --- new ----------------------------------------------------------------------------------------
+
+
+def test_new_writes_a_case_that_can_be_checked(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "deep" / "quake.toml"
+    assert main(["new", "earthquake", str(path)]) == 0
+    assert f"groundswell check {path}" in capsys.readouterr().out
+    assert path.read_text() == solvers.template("earthquake")
+    assert main(["check", str(path)]) == 0
+    path.write_text("mine")
+    capsys.readouterr()
+    assert main(["new", "earthquake", str(path)]) == 2
+    assert "is there already" in capsys.readouterr().err
+    assert path.read_text() == "mine"
+
+
+def test_new_in_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "earthquake"]) == 0
+    assert (tmp_path / "case.toml").exists()
+
+
+def test_new_of_an_unknown_solver(tmp_path: Path, capsys: Capture) -> None:
+    assert main(["new", "earthquaek", str(tmp_path / "case.toml")]) == 2
+    assert 'did you mean "earthquake"' in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- verify, bench, info ------------------------------------------------------------------------
+
+PASSED = Check.near("plane wave: speed", 3001.0, 3000.0, 5.0, "m/s", "on [coarse] cells")
+FAILED = Check.at_most("plane wave: misfit", 0.3, 0.1)
+
+
+@pytest.mark.parametrize(("checks", "code"), [([PASSED], 0), ([PASSED, FAILED], 1)])
+def test_verify(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture, checks: list[Check], code: int
+) -> None:
+    asked: list[Any] = []
+
+    def run_checks(solver: str | None, **options: Any) -> list[Check]:
+        asked.append((solver, options.pop("progress") is not None, options))
+        return checks
+
+    monkeypatch.setattr("groundswell.verify.run_checks", run_checks)
+    assert main(["verify", "earthquake", "--full"]) == code
+    out = flat(capsys.readouterr().out)
+    assert "plane wave: speed" in out and "3001 m/s" in out and "+- 5" in out
+    assert "on [coarse] cells" in out
+    assert ("FAILED" in out) == bool(code)
+    assert asked == [("earthquake", True, {"full": True, "backend": "cpu"})]
+    assert main(["verify", "--json"]) == code
+    assert [c["passed"] for c in json.loads(capsys.readouterr().out)] == [c.passed for c in checks]
+
+
+def test_verify_of_an_unknown_solver(capsys: Capture) -> None:
+    assert main(["verify", "tides"]) == 2
+    assert "tides" in capsys.readouterr().err
+
+
+def test_bench(monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path) -> None:
+    measured = {
+        "solver": "earthquake",
+        "device": "abacus",
+        "bandwidth": 2e9,
+        "unit": "MLUPS",
+        "rows": [
+            {
+                "name": "anelastic",
+                "cells": [8, 8, 8],
+                "milliseconds": 0.5,
+                "MLUPS": 1234.0,
+                "bytes_per_update": 176,
+                "share": 0.42,
+                "velocity": {"milliseconds": 0.2, "share": 0.5},
+                "stress": {"milliseconds": 0.3, "share": 0.4},
+            }
+        ],
+        "published": {"another abacus": 552},
+    }
+    monkeypatch.setattr("groundswell.bench.run_bench", lambda solver, **_: measured)
+    assert main(["bench", "earthquake"]) == 0
+    out = flat(capsys.readouterr().out)
+    assert "anelastic" in out and "1,234" in out and "42 %" in out and "another abacus" in out
+    assert main(["bench", "earthquake", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == measured
+
+
+def test_bench_of_an_unknown_solver(capsys: Capture) -> None:
+    assert main(["bench", "tides"]) == 2
+    assert "tides" in capsys.readouterr().err
+
+
+def test_info(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from groundswell.backends import open_backend
+
+    def only_cpu(name: str) -> Any:
+        if name == "cuda":
+            raise BackendError("`pip install 'groundswell[cuda13]'`")
+        return open_backend(name)
+
+    monkeypatch.setattr("groundswell.cli.machine.open_backend", only_cpu)
+    assert main(["info", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    cpu = found["devices"]["cpu"]
+    assert cpu["bandwidth"] > 1e8 and 0 < cpu["memory_free"] <= cpu["memory_total"]
+    assert "compiler" in cpu["versions"] and "numpy" in found["libraries"]
+    assert found["cache"]["entries"] >= 1 and found["cache"]["bytes"] > 0
+    assert set(found["mpi"]) == {"mpi4py", "mpiexec"}
+    assert main(["info"]) == 0
+    out = flat(capsys.readouterr().out)
+    assert "kernel cache" in out and "groundswell[cuda13]" in out  # brackets are no markup
+
+
+def test_numbers_for_the_eye() -> None:
+    assert [gigabytes(n) for n in (12, 3456, 7.89e6, 24.2e9)] == [
+        "12 B",
+        "3.46 kB",
+        "7.89 MB",
+        "24.2 GB",
+    ]
+    assert [duration(s) for s in (0.034, 90, 600, 86400)] == ["0.034 s", "90 s", "10 min", "24 h"]

@@ -1,0 +1,49 @@
+"""What the solver asks its backend to compile, without compiling it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groundswell.backends import Source
+from groundswell.backends.cpu import CpuBackend
+from groundswell.solvers.earthquake import EarthquakeCase
+from groundswell.solvers.earthquake.solver import Earthquake
+
+
+class Collector(CpuBackend):
+    """A backend that notes what it is asked to compile."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sources: list[Source] = []
+
+    def compile(self, source: Source) -> Any:
+        self.sources.append(source)
+        return self
+
+    def launch(self, *_: Any) -> Any:
+        return lambda: None
+
+
+def solver_sources(precision: str, sides: str, top: str, q: bool) -> list[Source]:
+    """Everything that one variant of the earthquake solver compiles."""
+    matter = {"vp": 6000.0, "vs": 3464.0, "rho": 2700.0} | ({"qp": 155.9, "qs": 69.3} if q else {})
+    case = EarthquakeCase(
+        time={"duration": 1.0},
+        grid={"size": [4100.0, 3700.0, 2900.0], "spacing": 100.0},
+        medium={"kind": "homogeneous", **matter},
+        attenuation={"model": "constant" if q else "none"},
+        boundary={"sides": sides, "top": top, "width": 10},
+        source=[
+            {
+                "kind": "explosion",
+                "moment": 1e16,
+                **{"x": 1000.0, "y": 1000.0, "depth": 1000.0},
+                "time_function": {"kind": "gaussian", "sigma": 0.1},
+            }
+        ],
+        run={"precision": precision},
+    )
+    backend = Collector()
+    Earthquake(Earthquake.prepare(case), backend)
+    return backend.sources
