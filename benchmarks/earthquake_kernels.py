@@ -29,9 +29,7 @@ def main() -> None:
     bandwidth = backend.measure_bandwidth()
     print(f"{backend.device}: {bandwidth / 1e9:.0f} GB/s, {args.cells}, {args.precision}")
     nx, ny, nz = args.cells
-    variant = Variant(
-        "", (nx, ny, nz), not args.elastic, args.precision, args.sides, args.width
-    )
+    variant = Variant("", (nx, ny, nz), not args.elastic, args.precision, args.sides, args.width)
     for block in args.blocks or ["x".join(map(str, cuda.CELL_BLOCK))]:
         bx, by, bz = map(int, block.split("x"))
         cuda.CELL_BLOCK = (bx, by, bz)

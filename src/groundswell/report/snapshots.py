@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _COLUMNS, _ROWS = 3, 2
 _MOST_CELLS = 500  # along an axis of a panel; more would not show
 _LOOKS = 48  # times at which the strength of the motion is looked up
-_QUIET_SHARE = 0.15  # of the strongest motion; less is not worth a panel
+_QUIET_SHARE = 0.25  # of the strongest motion; less is not worth a panel
 
 
 def snapshots(results: str | Path) -> Path:
