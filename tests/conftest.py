@@ -18,6 +18,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "2")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 SOURCE = Path(__file__).parents[1] / "src"
+SEARCHED = os.pathsep.join([str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 # 24 x 24 x 24 cells and 4 more at each absorbing side; the step is given, so that all tests share
 # one compiled kernel.
@@ -112,7 +113,7 @@ def start() -> Callable[..., subprocess.Popen[str]]:
     def begin(*arguments: str | Path, **changes: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "-m", "groundswell", *map(str, arguments)],
-            env={**os.environ, "PYTHONPATH": str(SOURCE), **changes},
+            env={**os.environ, "PYTHONPATH": SEARCHED, **changes},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -19,13 +19,15 @@ _EXPORTS = {
     "open_backend": "groundswell.backends",
 }
 
-__all__ = ["__version__", *_EXPORTS]  # noqa: PLE0604
+__all__ = ["__version__", *_EXPORTS]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _EXPORTS:
         raise AttributeError(f"module 'groundswell' has no attribute {name!r}")
     module = import_module(_EXPORTS[name])
-    return module if _EXPORTS[name].endswith(f".{name}") and name == "earthquake" else getattr(
-        module, name
+    return (
+        module
+        if _EXPORTS[name].endswith(f".{name}") and name == "earthquake"
+        else getattr(module, name)
     )

@@ -91,9 +91,7 @@ def largest_difference(a: Earthquake, b: Earthquake) -> float:
 @pytest.mark.gpu
 @pytest.mark.parametrize("sides", ["pml", "sponge", "periodic"])
 @pytest.mark.parametrize("precision", ["single", "double"])
-def test_cpu_and_gpu_agree(
-    gpu: Any, precision: str, sides: str
-) -> None:
+def test_cpu_and_gpu_agree(gpu: Any, precision: str, sides: str) -> None:
     case = random_case(precision, sides, seed=7)
     on_cpu = advance(case, open_backend("cpu"))
     on_gpu = advance(case, gpu)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -54,10 +55,12 @@ from groundswell.cli import main
 assert main(["run", "--help"]) == 0
 print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
 """
-    path = str(Path(solvers.__file__).parents[2])
+    path = os.pathsep.join(
+        [str(Path(solvers.__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+    )
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env={"PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
         timeout=60,
@@ -120,11 +123,13 @@ def test_a_bug_is_called_one(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -
 
 def test_a_reader_that_goes_away(tmp_path: Path) -> None:
     """`groundswell new ... | true`: no traceback, and the file is there."""
-    path = str(Path(solvers.__file__).parents[2])
+    path = os.pathsep.join(
+        [str(Path(solvers.__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+    )
     case = tmp_path / "case.toml"
     process = subprocess.Popen(
         [sys.executable, "-u", "-m", "groundswell", "new", "earthquake", str(case)],
-        env={"PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

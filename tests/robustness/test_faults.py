@@ -20,7 +20,7 @@ import pytest
 import groundswell
 from groundswell.case import load_case
 from groundswell.cli import main
-from groundswell.errors import GroundswellError, InputError, RunFailed
+from groundswell.errors import GroundswellError, InputError, Interrupted, RunFailed
 from groundswell.io.awp import VARIABLES
 from groundswell.run import checkpoint
 from groundswell.run.folder import claimed
@@ -371,13 +371,17 @@ def test_a_full_disk_leaves_the_last_checkpoint(
 # --- runs that fail -----------------------------------------------------------------------------
 
 
+def overflowing() -> list[dict[str, Any]]:
+    """Each source alone stays within single precision; their sum does not."""
+    [strong] = source(moment="2e44 N m", x="1150 m", y="1150 m", depth="1150 m")
+    del strong["magnitude"]
+    return [strong] * 8
+
+
 def test_a_field_that_overflows(
     write_case: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each source alone stays within single precision; their sum does not."""
-    strong = source(moment="2e44 N m", magnitude=None, x="1150 m", y="1150 m", depth="1150 m")
-    strong[0].pop("magnitude")
-    case = write_case(tmp_path, source=strong * 8)
+    case = write_case(tmp_path, source=overflowing())
     assert main(["run", str(case), "-q"]) == 1
     error = capsys.readouterr().err
     assert "not finite at x = " in error and "depth = " in error and "t = " in error
@@ -509,6 +513,50 @@ class Stop:
     def _report(self, step: int) -> None:
         if step >= self._at:
             signal.raise_signal(signal.SIGTERM)
+
+
+@pytest.fixture
+def gpu() -> None:
+    from groundswell.backends import open_backend
+    from groundswell.errors import BackendError
+
+    try:
+        open_backend("cuda")
+    except BackendError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("gpu")
+def test_runs_on_a_gpu_continue_to_the_same_bits(write_case: Write, tmp_path: Path) -> None:
+    """Steps are under way there while the host writes samples."""
+    case, folder = write_case(tmp_path, time=LONG, run={"backend": "cuda"}), tmp_path / "results"
+    groundswell.run(case, folder=tmp_path / "whole")
+    for resume, at in ((False, 200), (True, 700)):
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(Interrupted):
+            Stop(patch, at)
+            groundswell.run(case, resume=resume)
+    result = groundswell.run(case, resume=True)
+    assert 700 <= result.summary["resumed_at"] < 1500
+    assert_same_results(folder, tmp_path / "whole")
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("gpu")
+def test_a_field_that_overflows_on_a_gpu(
+    write_case: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = write_case(tmp_path, source=overflowing(), run={"backend": "cuda"})
+    assert main(["run", str(case), "-q"]) == 1
+    assert "not finite at x = " in capsys.readouterr().err
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("gpu")
+def test_a_run_begun_on_the_cpu_goes_on_on_a_gpu(stopped: Path) -> None:
+    assert main(["run", str(stopped), "-q", "--no-pictures", "--resume", "--backend", "cuda"]) == 0
+    found = json.loads((stopped.parent / "results" / "summary.json").read_text())
+    assert found["resumed_at"] > 0 and found["backend"] == "cuda"
 
 
 @pytest.fixture

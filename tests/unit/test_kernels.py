@@ -22,6 +22,8 @@ TOLERANCE = {"single": 3e-6, "double": 3e-14}  # of a field's largest value
 SPACING = {"x": 100.0, "y": 140.0, "z": 75.0}
 PAIRS = ("xx", "yy", "zz", "xy", "xz", "yz")
 
+VS, SOFT_ROWS = {"rock": 2800.0, "soft": 700.0}, 2
+
 WIDE, SMALL = (31, 13, 9), (3, 2, 5)  # cells of the region; layers of 3 cells around it
 VARIANTS = [
     ("pml", "free-surface", True, "single", WIDE),
@@ -29,6 +31,7 @@ VARIANTS = [
     ("pml", "free-surface", False, "single", SMALL),
     ("pml", "absorbing", False, "double", SMALL),
     ("pml", "absorbing", True, "single", SMALL),
+    ("soft", "free-surface", False, "double", WIDE),
     ("sponge", "free-surface", True, "double", SMALL),
     ("sponge", "absorbing", False, "single", WIDE),
     ("periodic", "absorbing", True, "double", SMALL),
@@ -40,11 +43,15 @@ every_variant = pytest.mark.parametrize(("sides", "top", "q", "precision", "regi
 @cache
 def make_solver(sides: str, top: str, q: bool, precision: str, region: Any) -> Earthquake:
     size = [n * h for n, h in zip(region, SPACING.values(), strict=True)]
-    matter = {"vp": 5000.0, "vs": 2800.0, "rho": 2500.0} | ({"qp": 90, "qs": 40} if q else {})
+    rock = {"vp": 5000.0, "vs": VS["rock"], "rho": 2500.0} | ({"qp": 90, "qs": 40} if q else {})
+    medium: dict[str, Any] = {"kind": "homogeneous", **rock}
+    if sides == "soft":
+        layers = [rock | {"top": 0.0, "vs": VS["soft"]}, rock | {"top": SOFT_ROWS * SPACING["z"]}]
+        sides, medium = "pml", {"kind": "layered", "layers": layers}
     case = EarthquakeCase(
         time={"duration": 1.0},
         grid={"size": size, "spacing": list(SPACING.values())},
-        medium={"kind": "homogeneous", **matter},
+        medium=medium,
         attenuation={"model": "power-law", "exponent": 0.5} if q else {"model": "none"},
         boundary={"sides": sides, "top": top, "width": 3},
         source=[
@@ -76,6 +83,11 @@ def readable(shape: tuple[int, ...], reach: dict[str, tuple[int, int]]) -> NDArr
 def stencil_reach(name: str, axes: str) -> dict[str, tuple[int, int]]:
     """How far the fourth-order differences of a field along `axes` reach beyond the interior."""
     return {axis: (1, 2) if axis in ON_FACES[name] else (2, 1) for axis in axes}
+
+
+def along(values: NDArray[np.float64], dim: int) -> NDArray[np.float64]:
+    """Values along an axis, to be broadcast over (nz, ny, nx)."""
+    return values.reshape([-1 if n == dim else 1 for n in (2, 1, 0)])
 
 
 class Bench:
@@ -158,30 +170,44 @@ class Bench:
     def scheme(self) -> Scheme:
         """The NumPy scheme with this case's boundaries."""
         setup, grid = self.solver.setup, self.grid
-        matched = setup.case.boundary.sides != "sponge"
+        ends = zip(AXES, grid.before, grid.after, grid.spacing, strict=True)
+        if setup.case.boundary.sides == "sponge":
+            return Scheme(SPACING, setup.dt, {}, self.sponge(), setup.free_surface)
         layers = {
-            axis: Layer(before, after, h, setup.fastest, setup.resolved_frequency / 2)
-            for axis, before, after, h in zip(
-                AXES, grid.before, grid.after, grid.spacing, strict=True
-            )
-            if matched and before + after
+            axis: Layer(before, after, h, setup.fastest, setup.resolved_frequency)
+            for axis, before, after, h in ends
+            if before + after
         }
-        sponge = 1.0 if matched else self.sponge()
-        return Scheme(SPACING, setup.dt, layers, sponge, setup.free_surface)
+        keep = 1 - self.loss_beside_soft_ground(layers)
+        return Scheme(SPACING, setup.dt, layers, keep, setup.free_surface)
 
     def sponge(self) -> NDArray[np.float64]:
         """Cerjan's factor exp(-(a depth)^2), 0.92 at the outermost cell."""
         factor: Any = 1.0
         for dim in range(3):
             before, after, n = self.grid.before[dim], self.grid.after[dim], self.grid.cells[dim]
-            cell = np.arange(n)
-            low = (before - cell) / max(before, 1)
-            high = (cell - (n - after) + 1) / max(after, 1)
+            low = (before - np.arange(n)) / max(before, 1)
+            high = (np.arange(n) - (n - after) + 1) / max(after, 1)
             depth = np.clip(np.maximum(low, high), 0, 1)
-            shape = [1, 1, 1]
-            shape[2 - dim] = n
-            factor = factor * (0.92 ** (depth**2)).reshape(shape)
+            factor = factor * along(0.92 ** (depth**2), dim)
         return factor
+
+    def loss_beside_soft_ground(self, layers: dict[str, Layer]) -> Any:
+        """A hundredth of the damping along x and y for each unit of contrast beyond 2."""
+        if "x" not in layers:
+            return 0.0
+        damping: Any = 0.0
+        for dim, axis in enumerate("xy"):
+            layer = layers[axis]
+            damping = damping + along(layer.damping(layer.depth(self.grid.cells[dim], False)), dim)
+        share = np.clip(0.01 * (VS["rock"] / self.speeds_of_rows() - 2), 0, 0.08)
+        return self.solver.setup.dt * damping * along(share, 2)
+
+    def speeds_of_rows(self) -> NDArray[np.float64]:
+        soft = self.solver.setup.case.medium.kind == "layered"
+        rows = np.full(self.grid.cells[2], VS["rock"])
+        rows[: SOFT_ROWS * soft] = VS["soft"]
+        return rows
 
     def assert_fields(self, wanted: dict[str, NDArray[Any]], precision: str) -> None:
         """The interiors are as wanted; around them nothing was written."""

@@ -18,6 +18,7 @@ from pathlib import Path
 from groundswell.errors import BackendError
 
 DEFAULT_LIMIT = 512 * 1024**2
+SUFFIXES = {".so", ".cubin"}
 
 
 def default_folder() -> Path:
@@ -53,50 +54,66 @@ class KernelCache:
 
     def entries(self) -> list[Path]:
         """Finished entries, oldest use first."""
-        if not self.folder.is_dir():
-            return []
-        found = [p for p in self.folder.iterdir() if p.suffix in {".so", ".cubin"}]
-        return sorted(found, key=lambda p: p.stat().st_mtime)
+        found = self._found()
+        return sorted(found, key=lambda path: found[path].st_mtime)
 
     def size(self) -> int:
         """Bytes that the finished entries take."""
-        return sum(p.stat().st_size for p in self.entries())
+        return sum(entry.st_size for entry in self._found().values())
 
     def clear(self) -> None:
         """Delete every entry."""
         for entry in self.entries():
             entry.unlink(missing_ok=True)
 
+    def _found(self) -> dict[Path, os.stat_result]:
+        """Finished entries; those under way have a dot in front."""
+        found = {}
+        for path in self.folder.glob("[!.]*") if self.folder.is_dir() else ():
+            if path.suffix in SUFFIXES:
+                with suppress(FileNotFoundError):  # another process may have deleted it just now
+                    found[path] = path.stat()
+        return found
+
     def _build(self, entry: Path, build: Callable[[Path], None]) -> None:
-        handle, name = tempfile.mkstemp(dir=self.folder, prefix=".", suffix=entry.suffix)
-        os.close(handle)
+        with self._writing():
+            handle, name = tempfile.mkstemp(dir=self.folder, prefix=".", suffix=entry.suffix)
+            os.close(handle)
         try:
             build(Path(name))
-            Path(name).replace(entry)
+            with self._writing():
+                Path(name).replace(entry)
         finally:
             Path(name).unlink(missing_ok=True)
 
     def _prune(self, keep: Path) -> None:
-        entries = [p for p in self.entries() if p != keep]
-        excess = self.size() - self.limit
-        for entry in entries:
+        found = self._found()
+        excess = sum(entry.st_size for entry in found.values()) - self.limit
+        for path in sorted(found, key=lambda path: found[path].st_mtime):
             if excess <= 0:
                 return
-            excess -= entry.stat().st_size
-            entry.unlink(missing_ok=True)
+            if path != keep:
+                excess -= found[path].st_size
+                path.unlink(missing_ok=True)
 
     @contextmanager
     def _locked(self, name: str) -> Iterator[None]:
-        try:
+        with self._writing():
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = (self.folder / f".{name}.lock").open("w")
+        with lock:
+            with self._writing():
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        with suppress(OSError):
+            Path(lock.name).unlink()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             raise BackendError(
                 f"the kernel cache {self.folder} cannot be written ({error.strerror}); "
                 "set GROUNDSWELL_CACHE to a folder that can"
             ) from error
-        with lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
-        with suppress(OSError):
-            Path(lock.name).unlink()

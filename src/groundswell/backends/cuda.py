@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -140,12 +141,13 @@ class CudaBackend(Backend):
             target[...] = self._cupy.asarray(host)
 
     def to_host(self, array: Array, after: Event | None = None) -> NDArray[Any]:
-        if isinstance(after, CudaEvent):
-            self._copies.wait_event(after.raw)
-        else:
-            self._stream.synchronize()
-        with self._copies:
-            return array.get(stream=self._copies)
+        with self._lost():
+            if isinstance(after, CudaEvent):
+                self._copies.wait_event(after.raw)
+            else:
+                self._stream.synchronize()
+            with self._copies:
+                return array.get(stream=self._copies)
 
     def compile(self, source: Source) -> CudaModule:
         cubin = nvrtc.compile_cached(self._cache, source.text(), self._architecture)
@@ -158,8 +160,14 @@ class CudaBackend(Backend):
         return CudaEvent(self._cupy, self._stream)
 
     def synchronize(self) -> None:
-        try:
+        with self._lost():
             self._stream.synchronize()
+
+    @contextmanager
+    def _lost(self) -> Iterator[None]:
+        """Launches fail silently; it shows when the host waits for them."""
+        try:
+            yield
         except self._cupy.cuda.runtime.CUDARuntimeError as error:
             raise RunFailed(f"the GPU reported {error}; the run cannot go on") from error
 

@@ -25,7 +25,8 @@ def periodic_exchange(
     nx, ny, nz = (n + 2 * layout.ghosts for n in layout.cells)
     two = 2 * layout.ghosts
     extents = {"x": Cells(two, ny, nz), "y": Cells(nx, two, nz)}
-    whole = [*fields, *fields[-1:] * (-len(fields) % FIELDS_AT_ONCE)]  # copying one twice does no harm
+    spare = -len(fields) % FIELDS_AT_ONCE
+    whole = [*fields, *([fields[-1]] * spare)]  # copying one twice does no harm
     groups = [whole[n : n + FIELDS_AT_ONCE] for n in range(0, len(whole), FIELDS_AT_ONCE)]
     return [
         module.launch(f"wrap_{axis}", extents[axis], *(field.interior for field in group))

@@ -1,4 +1,4 @@
-"""Cartesian grids: the region a case asks for, the absorbing layers around it, blocks and fields."""
+"""Cartesian grids: the region a case asks for, absorbing layers around it, and fields."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Grid:
     def indices(
         self, position: tuple[float, float, float], offset: tuple[float, float, float]
     ) -> NDArray[np.float64]:
-        """Fractional index (x, y, z) of a position for values that sit `offset` cells off (i, j, k).
+        """Fractional index (x, y, z) of a position for values `offset` cells off (i, j, k).
 
         Args:
             position: metres from the region's corner.

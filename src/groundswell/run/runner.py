@@ -169,13 +169,13 @@ def _summary(loop: Loop, clock: _Clock, bandwidth: float, files: list[str]) -> d
 
 
 def identity(setup: Any) -> str:
-    """Digest of all that decides the numbers in a run's files, not of where it runs and writes."""
+    """Digest of all that decides the numbers in a run's files and the state behind them."""
     case = setup.case
-    anywhere = {
-        "run": type(case.run)(precision=case.run.precision),
+    elsewhere = {
+        "run": case.run.model_copy(update={"checkpoint": None}),
         "output": case.output.model_copy(update={"directory": Path()}),
     }
-    content = case.model_copy(update=anywhere).digest()
+    content = case.model_copy(update=elsewhere).digest()
     return sha256(f"{content} {setup.dt!r}".encode()).hexdigest()
 
 

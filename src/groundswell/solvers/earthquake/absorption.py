@@ -1,7 +1,7 @@
 """Absorbing layers: the profiles of a perfectly matched layer and of a sponge.
 
-A matched layer divides the derivative along its axis by s = 1 + d / (alpha + i omega), with d rising
-as the cube of the depth into the layer: the complex-frequency-shifted layer of Kuzuoglu & Mittra
+A matched layer divides the derivative along its axis by s = 1 + d / (alpha + i omega), d rising as
+the cube of the depth into the layer: the complex-frequency-shifted layer of Kuzuoglu & Mittra
 (1996) in the form of Zhang & Shen (2010), Geophysics 75, T141-T154. Its numbers minimise the exact
 reflection coefficients of plane P and S waves from the discrete layer, over 6 to 120 points a
 wavelength and 0 to 75 degrees, in media with vp/vs from 1.7 to 6:
@@ -40,7 +40,9 @@ SHIFT_GROWTH = 0.02  # what the damping adds to alpha, as a share of it
 STABLE_CONTRAST = 2.0  # of S speeds: softer ground beside layers needs coupling
 COUPLING_SLOPE = 0.01  # coupling per unit of contrast above that: 1.4 times what proved stable
 COUPLING_MOST = 0.08
-SPONGE_EDGE = 0.92  # what a sponge leaves of a value at its outer edge, each step (AWP-ODC's default)
+SPONGE_EDGE = (
+    0.92  # what a sponge leaves of a value at its outer edge, each step (AWP-ODC's default)
+)
 
 
 @dataclass(frozen=True)

@@ -54,19 +54,19 @@ class Materials:
                 slab = np.stack([values[name] for values in slabs]).astype(field.array.dtype)
                 backend.assign(field.array[start : start + len(slabs)], slab)
 
-    def slowest_at_sides(self, backend: Backend) -> Values:
+    def slowest_at_sides(self, backend: Backend) -> NDArray[np.float64]:
         """S speed of the slowest solid in each depth row's outermost cells, (nz,), m/s.
 
         Infinite where all of them are fluid. With attenuation it is the unrelaxed speed.
         """
         rho, compliance = self["rho"], self["compliance"]
-        sides = ((slice(None), slice(None), 0), (slice(None), slice(None), -1))
-        sides += ((slice(None), 0), (slice(None), -1))
+        every = slice(None)
+        sides = ((every, every, 0), (every, every, -1), (every, 0, every), (every, -1, every))
         inertia = [backend.to_host(rho[side]) * backend.to_host(compliance[side]) for side in sides]
         slowness = np.sqrt(np.concatenate(inertia, axis=1).astype(float))
         slowness[np.isinf(slowness)] = 0.0
         with np.errstate(divide="ignore"):
-            return 1 / slowness.max(axis=1)
+            return np.asarray(1 / slowness.max(axis=1), float)
 
 
 def padded_plane(
@@ -122,6 +122,4 @@ def mechanism_table(relaxation: Relaxation, cells: int, dt: float) -> Values:
     decay, (linear, quadratic) = relaxation.decay(dt), relaxation.coefficients.T
     by_parity = np.stack([decay, linear, quadratic])  # (3, 8), parity = i + 2 j + 4 k
     i = np.arange(cells) & 1
-    return np.stack(
-        [[by_parity[:, 4 * k + 2 * j + i] for j in (0, 1)] for k in (0, 1)]
-    )
+    return np.stack([[by_parity[:, 4 * k + 2 * j + i] for j in (0, 1)] for k in (0, 1)])

@@ -57,14 +57,12 @@ def _place(
                 f"station {station.name} lies outside the region: {axis} = {here:.6g} m, allowed "
                 f"is 0 to {most:g} m; move it, or enlarge grid.size"
             )
-    return Receiver(
-        station.network, station.station, position, located.longitude, located.latitude
-    )
+    return Receiver(station.network, station.station, position, located.longitude, located.latitude)
 
 
 def _located(station: Station, geography: Geography | None) -> Station:
     """The station with x and y, and with longitude and latitude where there is a geography."""
-    if station.x is None:
+    if station.longitude is not None and station.latitude is not None:
         if geography is None:
             raise InputError(
                 f"station {station.name} is given by longitude and latitude, but the case has no "
@@ -72,7 +70,7 @@ def _located(station: Station, geography: Geography | None) -> Station:
             )
         x, y = geography.to_grid(station.longitude, station.latitude)
         return replace(station, x=float(x), y=float(y))
-    if geography is None:
+    if geography is None or station.x is None or station.y is None:
         return station
     longitude, latitude = geography.to_lonlat(station.x, station.y)
     return replace(station, longitude=float(longitude), latitude=float(latitude))

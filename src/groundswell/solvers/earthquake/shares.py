@@ -58,9 +58,9 @@ def share_out(
         for i, j, k in _inside(grid, cell, periodic)
     ]
     rows.sort()
-    component, place, source, weight = (np.array(column) for column in zip(*rows, strict=True)) if (
-        rows
-    ) else (np.empty(0),) * 4
+    component, place, source, weight = (
+        (np.array(column) for column in zip(*rows, strict=True)) if (rows) else (np.empty(0),) * 4
+    )
     keys = np.stack([component, place], axis=1).astype(np.int64)
     unique, first = np.unique(keys, axis=0, return_index=True)
     return Shares(

@@ -1,4 +1,4 @@
-"""The earthquake solver: anelastic waves on a staggered grid, fourth order in space, second in time.
+"""The earthquake solver: anelastic waves, fourth order in space and second in time.
 
 Velocity-stress leapfrog (Virieux 1986; Levander 1988; Graves 1996) with coarse-grained memory
 variables (Day & Bradley 2001), stress imaging at the free surface, and convolutional absorbing
@@ -29,6 +29,7 @@ VELOCITIES = ("vx", "vy", "vz")
 STRESSES = ("sxx", "syy", "szz", "sxy", "sxz", "syz")
 MEMORIES = ("rxx", "ryy", "rzz", "rxy", "rxz", "ryz")
 AXES = ("x", "y", "z")
+
 
 class Earthquake:
     """One earthquake on one device; `step` advances it by `setup.dt`."""
@@ -124,9 +125,7 @@ class Earthquake:
         if not self.setup.periodic:
             return []
         fields = [self.fields[name] for name in names]
-        return periodic_exchange(
-            self.backend, self.setup.layout, fields, "xy", self.setup.double
-        )
+        return periodic_exchange(self.backend, self.setup.layout, fields, "xy", self.setup.double)
 
     def _mirror_velocity(self) -> list[Launch]:
         return self._on_surface("mirror_velocity", *self._pick(VELOCITIES))
@@ -174,9 +173,7 @@ class Earthquake:
             periodic=setup.periodic,
         )
         histories = Histories(self.backend, sources, setup.dtype)
-        return injection(
-            self.backend, self.module, kernel, fields, shares, histories, self.clock
-        )
+        return injection(self.backend, self.module, kernel, fields, shares, histories, self.clock)
 
     def _mechanisms(self) -> Array:
         relaxation = self.setup.relaxation
@@ -199,7 +196,9 @@ class Earthquake:
         before, after = grid.before[axis], grid.after[axis]
         vector = self.backend.vector
         whole = tuple(-(-n // vector) * vector for n in (before, after))
-        return (whole[0], whole[1]) if axis == 0 and sum(whole) <= grid.cells[0] else (before, after)
+        return (
+            (whole[0], whole[1]) if axis == 0 and sum(whole) <= grid.cells[0] else (before, after)
+        )
 
     def _layer_memory(self) -> dict[str, list[Array]]:
         """Three memory variables an axis, of the velocity and of the stress update."""

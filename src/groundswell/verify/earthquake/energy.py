@@ -107,7 +107,10 @@ def _checks(backend: Backend, box: Box, full: bool) -> list[Check]:
     _, fine = _histories(backend, box, longest / 2, 800)
     return [
         Check.at_most(
-            f"energy under a {top}: drift", drift, 1e-12, note="random medium, relative to all of it"
+            f"energy under a {top}: drift",
+            drift,
+            1e-12,
+            note="random medium, relative to all of it",
         ),
         Check.near(
             f"energy under a {top}: order in time of its ripple",
@@ -151,7 +154,7 @@ def _read(found: Earthquake, names: tuple[str, ...]) -> dict[str, Floats]:
 
 def _mean_with(values: Floats, towards: tuple[int, int, int]) -> Floats:
     """Mean of each cell and the one before it along an axis; outside, cells repeat or wrap."""
-    mode = "edge" if towards == Z else "wrap"
-    padded = np.pad(values, [(n, 0) for n in towards], mode=mode)
+    width = [(n, 0) for n in towards]
+    padded = np.pad(values, width, "edge") if towards == Z else np.pad(values, width, "wrap")
     before = padded[tuple(slice(0, n) for n in values.shape)]
     return (values + before) / 2

@@ -83,4 +83,4 @@ def _simulate(backend: Backend, spacing: float) -> tuple[Floats, Floats, Floats]
     )
     found = sim.build(case, backend)
     velocity = sim.seismograms(found, found.setup.steps)
-    return np.arange(found.setup.steps) * found.setup.dt, velocity, offsets
+    return found.setup.dt * np.arange(found.setup.steps, dtype=float), velocity, offsets

@@ -80,5 +80,5 @@ def _simulate(backend: Backend, spacing: float) -> tuple[Floats, Floats]:
     found = sim.build(case, backend)
     velocity = sim.seismograms(found, found.setup.steps)
     radial = np.einsum("rc,rcn->rn", directions, velocity[:, :2])
-    time = np.arange(found.setup.steps) * found.setup.dt
+    time = found.setup.dt * np.arange(found.setup.steps, dtype=float)
     return time, np.stack([radial, velocity[:, 2]], axis=1)

@@ -49,7 +49,7 @@ def _checks(backend: Backend, sides: str, count: int) -> list[Check]:
         ]
     )
     errors = {
-        (a, b): np.linalg.norm(motion[a, b] - motion[b, a]) / np.linalg.norm(motion[a, b])
+        (a, b): float(np.linalg.norm(motion[a, b] - motion[b, a]) / np.linalg.norm(motion[a, b]))
         for a, b in combinations(range(len(places)), 2)
     }
     a, b = max(errors, key=lambda pair: errors[pair])

@@ -68,10 +68,10 @@ def advance(found: Earthquake, steps: int) -> None:
 
 
 def coordinates(found: Earthquake, name: str) -> tuple[Floats, Floats, Floats]:
-    """Where the values of a field lie, ghosts included: x, y, z (m), which broadcast to its array."""
+    """Where a field's values lie, ghosts included: x, y, z (m), which broadcast to its array."""
     grid = found.setup.grid
     x, y, z = (
-        (np.arange(-GHOSTS, n + GHOSTS) - before + offset) * h
+        np.asarray((np.arange(-GHOSTS, n + GHOSTS) - before + offset) * h, float)
         for n, before, offset, h in zip(
             grid.cells, grid.before, OFFSETS[name], grid.spacing, strict=True
         )
