@@ -139,3 +139,15 @@ def command(
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     return run
+
+
+@pytest.fixture
+def gpu() -> None:
+    """Skips the test where no GPU answers."""
+    from groundswell.backends import open_backend
+    from groundswell.errors import BackendError
+
+    try:
+        open_backend("cuda")
+    except BackendError as error:
+        pytest.skip(str(error))

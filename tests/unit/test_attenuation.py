@@ -8,6 +8,7 @@ from scipy.optimize import linprog
 
 from groundswell.errors import InputError
 from groundswell.solvers.earthquake.attenuation import MECHANISMS, Relaxation, fit
+from lattice import WAVES, quality, wavenumber
 
 BAND = (0.1, 10.0)
 FREQUENCIES = np.geomspace(*BAND, 801)  # 1 Hz, the transition, is among them
@@ -45,13 +46,41 @@ def series_modulus(tau: np.ndarray, w: np.ndarray, f: np.ndarray) -> np.ndarray:
     return 1 / compliance
 
 
+def mean_modulus(tau: np.ndarray, w: np.ndarray, f: np.ndarray) -> np.ndarray:
+    """M / M_u half way between cells in series and cells side by side."""
+    beside = np.zeros(len(f), complex)
+    for tau_m, w_m in zip(tau, w, strict=True):
+        beside += (1 - w_m / (1 + 2j * np.pi * f * tau_m)) / len(tau)
+    return (beside + series_modulus(tau, w, f)) / 2
+
+
 def worst(tau: np.ndarray, w: np.ndarray, q: float, exponent: float) -> float:
-    modulus = series_modulus(tau, w, FREQUENCIES)
+    return worst_of(mean_modulus(tau, w, FREQUENCIES), q, exponent)
+
+
+def worst_of(modulus: np.ndarray, q: float, exponent: float) -> float:
     target = q * np.where(FREQUENCIES > 1, FREQUENCIES**exponent, 1.0)
     return float(np.max(np.abs(modulus.real / modulus.imag / target - 1)))
 
 
 def step_pattern(relaxation: Relaxation, q: float, dt: float, rate: np.ndarray) -> np.ndarray:
+    """Mean stress increments / (M_u dt) of cells in series and of cells side by side."""
+    series, beside = (step(relaxation, q, dt, rate) for step in (step_series, step_beside))
+    return (series + beside) / 2
+
+
+def step_beside(relaxation: Relaxation, q: float, dt: float, rate: np.ndarray) -> np.ndarray:
+    """Stress increments / (M_u dt), averaged, of eight cells that share one strain rate."""
+    decay, w = relaxation.decay(dt), relaxation.weights(1 / q)
+    memory, increments = np.zeros(MECHANISMS), np.empty(len(rate))
+    for n, strain_rate in enumerate(rate):
+        new = decay * memory - (1 - decay) * w / 2 * strain_rate
+        increments[n] = np.mean(strain_rate + memory + new)
+        memory = new
+    return increments
+
+
+def step_series(relaxation: Relaxation, q: float, dt: float, rate: np.ndarray) -> np.ndarray:
     """Stress increments / (M_u dt) of eight cells in series that share one stress.
 
     Every cell does the kernel's update; the strain rates of the cells average to `rate`.
@@ -69,7 +98,7 @@ def step_pattern(relaxation: Relaxation, q: float, dt: float, rate: np.ndarray) 
     return increments
 
 
-@pytest.mark.parametrize(("model", "tolerance"), [("constant", 0.003), ("power-law", 0.041)])
+@pytest.mark.parametrize(("model", "tolerance"), [("constant", 0.0045), ("power-law", 0.041)])
 @pytest.mark.parametrize("q", [10, 20, 50, 100, 200, 500, 1e6])
 def test_quality_follows_target(model: str, tolerance: float, q: float) -> None:
     relaxation = fit(model, 0.6, 1.0, BAND)
@@ -81,7 +110,8 @@ def test_quality_follows_target(model: str, tolerance: float, q: float) -> None:
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("q", [20, 50, 100, 200, 500])
 def test_fit_beats_published_weights(model: str, q: float) -> None:
-    published = worst(*published_pattern(model, q), q, MODELS[model])
+    tau, w = published_pattern(model, q)  # made for cells in series
+    published = worst_of(series_modulus(tau, w, FREQUENCIES), q, MODELS[model])
     assert published < 0.11  # the oracle itself is read right
     relaxation = fit(model, 0.6, 1.0, BAND)
     assert worst(relaxation.tau, relaxation.weights(1 / q), q, MODELS[model]) < published
@@ -122,7 +152,7 @@ def test_random_requests_are_met_by_passive_cells() -> None:
 
 def test_fit_scales_with_frequency() -> None:
     slow, fast = fit("constant", band=(0.01, 1.0)), fit("constant", band=(1.0, 100.0))
-    assert slow.error < 0.003 and fast.error < 0.003
+    assert slow.error < 0.0045 and fast.error < 0.0045
 
 
 def test_single_precision_kernel_polynomial() -> None:
@@ -176,7 +206,7 @@ def test_phase_velocity_at_reference_is_the_given_one(f_ref: float) -> None:
     inv_q = rng.uniform(0, 0.1, (3, 5))
     unrelaxed = rho * c**2 * relaxation.modulus_ratio(inv_q, f_ref)
     for x, m_u in zip(inv_q.flat, unrelaxed.flat, strict=True):
-        ratio = series_modulus(relaxation.tau, relaxation.weights(x), np.array([f_ref]))[0]
+        ratio = mean_modulus(relaxation.tau, relaxation.weights(x), np.array([f_ref]))[0]
         assert 1 / np.sqrt(rho / (m_u * ratio)).real == pytest.approx(c, rel=1e-7)
     assert np.all(unrelaxed > rho * c**2)
     assert relaxation.modulus_ratio(0.0, f_ref) == 1.0
@@ -205,20 +235,14 @@ def test_shapes() -> None:
     assert np.allclose(relaxation.decay(1e-4), np.exp(-1e-4 / relaxation.tau), rtol=1e-5)
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_neighbouring_planes_attenuate_alike(model: str) -> None:
-    relaxation = fit(model, 0.6)
-    w = relaxation.weights(0.02)
-    loss = np.array(
-        [
-            np.imag(-1 / series_modulus(relaxation.tau[m : m + 1], w[m : m + 1], FREQUENCIES))
-            for m in range(MECHANISMS)
-        ]
-    ).reshape(2, 2, 2, -1)  # k, j, i: parity m = i + 2 j + 4 k
-    total = loss.sum(axis=(0, 1, 2))
-    for axis in range(3):
-        even, odd = np.moveaxis(loss, axis, 0).sum(axis=(1, 2))
-        assert np.max(np.abs(even - odd) / total) < 0.5
+@pytest.mark.parametrize(("q", "tolerance"), [(20.0, 0.045), (60.0, 0.02), (200.0, 0.01)])
+def test_waves_of_all_kinds_along_all_axes_meet_the_same_q(q: float, tolerance: float) -> None:
+    relaxation = fit()
+    for wave in WAVES:
+        for f in (0.1, 0.3, 1.0, 3.0, 10.0):
+            k = wavenumber(relaxation, wave, f, qp=1.5 * q, qs=q)
+            asked = 1.5 * q if wave.motion == wave.axis else q
+            assert quality(k) == pytest.approx(asked, rel=tolerance), (wave, f)
 
 
 def test_fit_is_remembered_and_cannot_be_altered() -> None:

@@ -134,3 +134,20 @@ def test_where_it_is_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     assert default_folder() == Path("/somewhere/groundswell")
     monkeypatch.setenv("GROUNDSWELL_CACHE", "/chosen")
     assert default_folder() == Path("/chosen")
+
+
+def test_an_entry_that_vanishes_under_the_search(tmp_path: Path) -> None:
+    """As when another process deletes it between the listing and the look: a link to nowhere."""
+    (tmp_path / "gone.so").symlink_to(tmp_path / "nowhere")
+    cache = KernelCache(tmp_path, limit=10)
+    entry = cache.get("a.so", writes(b"x" * 100))
+    assert cache.entries() == [entry] and cache.size() == 100
+
+
+def test_what_another_process_is_building_is_left_alone(tmp_path: Path) -> None:
+    under_way = tmp_path / ".abc.so"
+    under_way.write_bytes(b"x" * 1000)
+    cache = KernelCache(tmp_path, limit=10)
+    cache.get("a.so", writes(b"x"))
+    cache.clear()
+    assert under_way.exists() and cache.size() == 0

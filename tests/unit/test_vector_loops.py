@@ -15,8 +15,7 @@ from groundswell.solvers.earthquake.solver import KERNELS
 KINDS = 8  # of rows: along x, y and z in a layer or not
 
 
-@pytest.mark.parametrize("precision", ["single", "double"])
-@pytest.mark.parametrize("q", [True, False])
+@pytest.mark.parametrize(("precision", "q"), [("single", True), ("double", False)])
 def test_every_row_of_the_hot_kernels_is_vectorised(
     tmp_path: Path, precision: str, q: bool
 ) -> None:

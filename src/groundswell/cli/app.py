@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -165,7 +166,7 @@ def verify(
 
     checks = run_checks(solver, full=full, backend=backend.value, progress=_tell)
     if as_json:
-        _print_json([vars(check) for check in checks])
+        _print_json([{**vars(c), "value": c.value if isfinite(c.value) else None} for c in checks])
     else:
         tables.show_verification(checks)
     if not all(check.passed for check in checks):

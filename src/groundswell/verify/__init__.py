@@ -6,7 +6,7 @@ A problem is a function `problem(backend, full) -> list[Check]`. A solver lists 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -90,19 +90,26 @@ def run_checks(
     """
     machine = open_backend(backend)
     checks: list[Check] = []
-    for name, problem in problems(solver):
+    for name in problem_names(solver):
         if progress:
             progress(name)
-        checks += problem(machine, full)
+        checks += load_problem(name)(machine, full)
     return checks
 
 
-def problems(solver: str | None) -> Iterator[tuple[str, Problem]]:
-    """The problems of one solver, or of all, each with its name "solver/module:function"."""
+def problem_names(solver: str | None) -> list[str]:
+    """The problems of one solver, or of all: "solver/module:function"."""
     if solver is not None and solver not in SOLVERS:
         raise InputError(f"solver {solver!r} has no verification; allowed: {', '.join(SOLVERS)}")
-    for each in (solver,) if solver else SOLVERS:
-        package = f"{__name__}.{each}"
-        for entry in import_module(package).PROBLEMS:
-            module, function = entry.split(":")
-            yield f"{each}/{entry}", getattr(import_module(f"{package}.{module}"), function)
+    return [
+        f"{each}/{entry}"
+        for each in ((solver,) if solver else SOLVERS)
+        for entry in import_module(f"{__name__}.{each}").PROBLEMS
+    ]
+
+
+def load_problem(name: str) -> Problem:
+    """The problem of that name, its module imported now."""
+    module, function = name.replace("/", ".").split(":")
+    found: Problem = getattr(import_module(f"{__name__}.{module}"), function)
+    return found

@@ -14,8 +14,8 @@ z. Which are which depends on the wave; over all waves it is about half and half
     M(omega) = M_u (V + R) / 2,    V = mean_m s_m,    R = 1 / mean_m 1/s_m,    Q = Re M / Im M
 
 with s_m = 1 - w_m / (1 + i omega tau_m): Hill's average. R alone, the harmonic mean that is often
-taken for all waves, misses Q = 20 by up to 15 % at the ends of the band, Q = 50 by 5 %. What is
-left depends on which mechanism sits in which cell: `_most_alike_order`.
+taken for all waves, misses Q = 20 by up to 15 % at the ends of the band and Q = 50 by 5 %; the mean
+of both, and cells ordered by `_most_alike_order`, miss them by 4 % and 2 % at most.
 
 The weights are w_m = x (b_m + a_m x) with x = 1/Q0 of the cell. One pair (b_m, a_m) a mechanism
 serves every Q0 from `minimum_q` to infinity, so a kernel evaluates them without branches. With

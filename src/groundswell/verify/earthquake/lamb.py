@@ -30,7 +30,7 @@ def vertical_force(backend: Backend, full: bool) -> list[Check]:
     """Radial and vertical motion at three distances; force and receivers lie off the grid."""
     points = 20 if full else 10  # to the shortest S wavelength
     time, motion = _simulate(backend, HALF_SPACE.vs / HIGHEST / points)
-    limits = (0.7, 0.4) if full else (2.0, 1.0)
+    limits = (0.7, 0.25) if full else (2.0, 0.8)
     where = f"{points} points to the shortest S wavelength, worse of radial and vertical"
     checks = []
     for series, distance in zip(motion, DISTANCES, strict=True):
