@@ -107,9 +107,7 @@ MISTAKES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_problem_notices(
-    mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_problem_notices(mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, right, wrong, problem = MISTAKES[mistake]
     kernels = shutil.copytree(solver.KERNELS, tmp_path / "kernels")
     text = (kernels / file).read_text()

@@ -1,9 +1,9 @@
 """Plane waves on the grid with its 2 x 2 x 2 pattern of mechanisms, exactly: Bloch's theorem.
 
 A wave's values in two cells of equal parity differ by a factor exp(-i k h) for each cell between
-them, so eight cells with three velocities each are all there is. At a given frequency k is such that
-the 24 by 24 matrix of their equations has the eigenvalue omega^2. Differences are those of the grid;
-time is continuous.
+them, so eight cells with three velocities each are all there is. At a given frequency k is such
+that the 24 by 24 matrix of their equations has the eigenvalue omega^2. Differences are those of the
+grid; time is continuous.
 """
 
 from __future__ import annotations

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from lattice import WAVES, quality, wavenumber
 from scipy.optimize import linprog
 
 from groundswell.errors import InputError
 from groundswell.solvers.earthquake.attenuation import MECHANISMS, Relaxation, fit
-from lattice import WAVES, quality, wavenumber
 
 BAND = (0.1, 10.0)
 FREQUENCIES = np.geomspace(*BAND, 801)  # 1 Hz, the transition, is among them

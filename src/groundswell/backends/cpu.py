@@ -94,9 +94,9 @@ class CpuBackend(Backend):
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-        raw = np.zeros(size + PAGE + ROW_ALIGNMENT, np.uint8)
+        raw = np.zeros(size + PAGE, np.uint8)
         self._allocated += 1
-        start = -raw.ctypes.data % ROW_ALIGNMENT + self._allocated * STAGGER % PAGE
+        start = (self._allocated * STAGGER - raw.ctypes.data) % PAGE
         return raw[start : start + size].view(dtype).reshape(shape)
 
     def to_device(self, host: NDArray[Any]) -> Array:

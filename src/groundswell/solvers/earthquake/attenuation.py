@@ -259,7 +259,7 @@ class _Misfit:
         rise = self.inv_q * self.inv_q * self.minimum_q
         basis = np.stack([self.inv_q - rise, rise])
         w = np.stack([p0, p1], axis=1) @ basis
-        # Axes: mechanism, Q0, frequency. A cell's stiffness is 1 - v, v = w / z and z = 1 + i w tau.
+        # Axes: mechanism, Q0, frequency. A cell's stiffness is 1 - w / z, z = 1 + i omega tau.
         z = 1 + 1j * np.exp(log_tau)[:, None, None] * self.omega
         v = w[..., None] / z
         series = 1 / np.mean(1 / (1 - v), axis=0)

@@ -178,11 +178,20 @@ class Walk:
 
 def quality(backend: Backend, full: bool) -> list[Check]:
     """Q and speed of P and S waves over the band along z, and a part of it along x and y."""
-    grounds = [Ground("constant", 40, 20), Ground("constant", 200, 100), Ground("power-law", 100, 50)]
+    grounds = [
+        Ground("constant", 40, 20),
+        Ground("constant", 200, 100),
+        Ground("power-law", 100, 50),
+    ]
     if full:
         grounds += [Ground("constant", 100, 50), Ground("power-law", 40, 20)]
     return [
-        *(check for ground in grounds for wave in "PS" for check in _along_z(ground, wave, backend)),
+        *(
+            check
+            for ground in grounds
+            for wave in "PS"
+            for check in _along_z(ground, wave, backend)
+        ),
         *(check for axis in (0, 1) for wave in "PS" for check in _sideways(axis, wave, backend)),
     ]
 
