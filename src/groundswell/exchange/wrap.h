@@ -8,7 +8,9 @@ INLINE void wrap_one(real* field, index_t to, index_t from) { field[to] = field[
 
 // Layer l of 2 GHOSTS: the low side's from the outside in, then the high side's from the inside out.
 INLINE int ghost_index(int l, int count) { return l < GHOSTS ? l - GHOSTS : count + l - GHOSTS; }
-INLINE int source_index(int l, int count) { return l < GHOSTS ? count + l - GHOSTS : l - GHOSTS; }
+INLINE int source_index(int l, int count) {
+  return (ghost_index(l, count) + GHOSTS * count) % count;  // also where count is 1
+}
 
 KERNEL wrap_x(real* a, real* b, real* c) {
   FOR_CELLS(l, 2 * GHOSTS, j, NY + 2 * GHOSTS, k, NZ + 2 * GHOSTS) {

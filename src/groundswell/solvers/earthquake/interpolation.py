@@ -29,9 +29,13 @@ STRESS_OFFSETS: tuple[Offset, ...] = (
     (0, HALF, 0),
     (HALF, 0, 0),
 )
-# First row with values where the top is a free surface: it sets vx and vy one row above itself.
+# First row with values where the top is a free surface: it sets vx and vy one row above itself, as
+# those of row 0 and their slope times SHEAR_REACH rows (kernels/surface.h). For that, row 0 itself
+# settles at what belongs SETTLED rows above it.
 VELOCITY_TOPS = (-1, -1, 0)
 STRESS_TOP = 0
+SHEAR_REACH = 2
+SETTLED = (SHEAR_REACH - 1) / 24
 
 
 @dataclass(frozen=True)
@@ -67,12 +71,28 @@ def _stencil(grid: Grid, position: Position, offset: Offset, top: int | None) ->
     """Weights for a field that sits `offset` off its index and has values from row `top` down."""
     place = grid.indices(position, offset)
     first = np.floor(place).astype(int) - 1
-    if top is not None:
-        first[2] = max(first[2], top)
+    at_surface = top is not None and first[2] <= 0
+    if at_surface:
+        first[2] = top
     weights = np.stack([cubic_weights(t) for t in place - first - 1])
-    if top is not None and place[2] < top:
-        weights[2] = linear_weights(place[2] - top)
+    if at_surface and top == -1:
+        weights[2] = _as_surface_has_it(weights[2])
+    elif at_surface and place[2] < 0:
+        weights[2] = linear_weights(place[2])
     return Stencil((int(first[0]), int(first[1]), int(first[2])), weights)
+
+
+def _as_surface_has_it(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights of vx half a row above and below the surface, for what rows -1 and 0 hold instead."""
+    above, below, *rest = weights
+    there = ((1 - SETTLED) * above - SETTLED * below) / SHEAR_REACH
+    return np.array([there, above + below - there, *rest])
+
+
+def surface_weights(free_surface: bool) -> NDArray[np.float64]:
+    """Weights of rows -1, 0, 1 and 2 in vx or vy at the top of row 0."""
+    weights = cubic_weights(-HALF)
+    return _as_surface_has_it(weights) if free_surface else weights
 
 
 def cubic_weights(t: float) -> NDArray[np.float64]:

@@ -85,7 +85,7 @@ def spread_force(grid: Grid, position: Position, axis: int, free_surface: bool) 
     """A unit force along an axis as forces on velocities: the transpose of reading one there.
 
     Beside a free surface a force on vx above it acts through what sets that value, vx below and the
-    slope of vz (kernels/surface.h): both move, and the slope turns the force into a couple.
+    slope of vz (kernels/surface.h): the slope turns part of the force into a couple.
     """
     stencil = lattice.velocity_stencils(grid, position, free_surface)[axis]
     for (i, j, k), weight in stencil.points():
@@ -94,7 +94,8 @@ def spread_force(grid: Grid, position: Position, axis: int, free_surface: bool) 
         elif k == 0:
             yield axis, (i, j, 0), weight * _LIGHTNESS[axis]
         else:
-            couple = weight * _LIGHTNESS[Z] * grid.spacing[Z] / grid.spacing[axis]
+            slope = lattice.SHEAR_REACH * grid.spacing[Z] / grid.spacing[axis]
+            couple = weight * slope * _LIGHTNESS[Z]
             yield axis, (i, j, 0), weight
             yield Z, (i, j, 0), couple
             yield Z, (i - (axis == X), j - (axis == Y), 0), -couple

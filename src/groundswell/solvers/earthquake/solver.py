@@ -19,6 +19,7 @@ from groundswell.errors import RunFailed
 from groundswell.exchange.periodic import periodic_exchange
 from groundswell.grids.cartesian import GHOSTS, Field
 from groundswell.solvers.earthquake.absorption import MatchedLayer, coupling, sponge
+from groundswell.solvers.earthquake.interpolation import SHEAR_REACH, surface_weights
 from groundswell.solvers.earthquake.materials import Materials, mechanism_table
 from groundswell.solvers.earthquake.recorders import Recorders
 from groundswell.solvers.earthquake.setup import Setup
@@ -285,6 +286,8 @@ class Earthquake:
             "COUPLED": bool(self._coupling.any()),
             "FREE_SURFACE": setup.free_surface,
             "PERIODIC": setup.periodic,
+            "SHEAR_REACH": SHEAR_REACH,
+            "ABOVE": float(surface_weights(setup.free_surface)[0]),
         }
 
     # --- what the driver asks ---------------------------------------------------------------------

@@ -18,10 +18,13 @@ moves it outward and up, and S moves it along (0.8, 0.6) less its radial part: t
 
 How far the series can be trusted, from a frequency-wavenumber calculation of our own, converged to
 0.2 %, with constant Q: LOH.1 arrives 1 to 4 ms late and is weak by 1 % below 2 Hz and by 4 % at
-7 Hz, as if Qs were 2500; its radial component carries a ripple of 0.016 m/s and 12 s period, there
-before any wave arrives. LOH.3 is weak by 5 % below 1 Hz and by 1 % at 5 Hz and right in time to
+7 Hz, as if Qs were 2500. LOH.3 is weak by 5 % below 1 Hz and by 1 % at 5 Hz and right in time to
 1 ms. Where the source reaches the tables' Nyquist frequency, 62 Hz, as Brune's does, the peaks of
 LOH.1 depend on where the spectrum ends: filter before comparing peaks.
+
+One line of the spectrum of LOH.1 is wrong, the third, at 0.183 Hz: in the radial component its
+amplitude is a third below what its neighbours and LOH.3 lead one to expect, its phase is off by
+0.8, and so a ripple of 0.016 m/s and 5.5 s period is there before any wave.
 """
 
 from __future__ import annotations

@@ -29,13 +29,13 @@ KERNEL record_points(real* ring, const real* RESTRICT vx, const real* RESTRICT v
 }
 
 // Horizontal velocity at the middle of a cell's upper face, as a receiver there would read it: cubics
-// through four faces along its own axis, and down through rows -1, which the surface sets, to 2.
+// through four faces along its own axis, and down through rows -1 to 2; ABOVE is row -1's weight.
 template <index_t STEP> INLINE real midway(const real* RESTRICT f) {
   return REAL(0.0625) * (REAL(9) * (f[0] + f[STEP]) - (f[-STEP] + f[2 * STEP]));
 }
 template <index_t STEP> INLINE real on_top(const real* RESTRICT f) {
-  return REAL(0.0625) * (REAL(5) * midway<STEP>(f - STEP_Z) + REAL(15) * midway<STEP>(f) -
-                         REAL(5) * midway<STEP>(f + STEP_Z) + midway<STEP>(f + 2 * STEP_Z));
+  return ABOVE * midway<STEP>(f - STEP_Z) + (REAL(1.25) - ABOVE) * midway<STEP>(f) -
+         REAL(0.3125) * midway<STEP>(f + STEP_Z) + REAL(0.0625) * midway<STEP>(f + 2 * STEP_Z);
 }
 
 // Peaks of the horizontal vector's length at the surface, over the region: PGV, and PGA by

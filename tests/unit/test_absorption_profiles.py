@@ -1,0 +1,117 @@
+"""Absorbing layers on paper: what the profiles do to waves, before any kernel uses them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from halfline import HalfLine
+from numpy.typing import NDArray
+
+from groundswell.solvers.earthquake.absorption import MatchedLayer, coupling, sponge
+
+H, DT, VP = 100.0, 0.0078, 6000.0
+FREQUENCY = 3464.0 / (6 * H)  # Hz, that six cells resolve in rock
+
+
+def layer(width: int = 10, *, kept: int = 16, frequency: float = FREQUENCY) -> MatchedLayer:
+    return MatchedLayer(width, width, kept, kept, H, VP, frequency)
+
+
+def stretching(coefficients: NDArray[np.float64], f: float) -> NDArray[np.complex128]:
+    """1/s of every cell: what a harmonic derivative and its memory come to after a long time."""
+    c0, c1, c2, c3 = coefficients
+    return c0 + c1 * c3 / (np.exp(2j * np.pi * f * DT) - c2)
+
+
+@pytest.mark.parametrize("kept", [10, 16])
+def test_sides_mirror_each_other(kept: int) -> None:
+    faces, centres = np.split(layer(kept=kept).coefficients(DT), 2)
+    assert faces.shape == centres.shape == (4, 2 * kept)
+    assert np.allclose(centres, centres[:, ::-1], rtol=1e-12)
+    # The face between cells n - 1 and n is the low one of cell n.
+    assert np.allclose(faces[:, 1:], faces[:, :0:-1], rtol=1e-12)
+
+
+def test_a_layer_on_one_side_leaves_the_other_alone() -> None:
+    low, high = MatchedLayer(10, 0, 10, 0, H, VP, 5.0), MatchedLayer(0, 10, 0, 10, H, VP, 5.0)
+    both = MatchedLayer(10, 10, 10, 10, H, VP, 5.0).coefficients(DT)
+    assert np.array_equal(np.hstack([low.coefficients(DT), high.coefficients(DT)]), both)
+    assert MatchedLayer(0, 0, 0, 0, H, VP, 5.0).coefficients(DT).shape == (8, 0)
+
+
+def test_beyond_the_layer_derivatives_stay_as_they_are() -> None:
+    faces, centres = np.split(layer(kept=16).coefficients(DT), 2)
+    for coefficients, inside in ((faces, [9, 23]), (centres, [9, 22])):
+        beyond = coefficients[:, 10:22]
+        assert np.allclose(beyond[0], 1, rtol=1e-14) and np.all(beyond[3] == 0)
+        assert np.all(coefficients[3, inside] > 0)
+
+
+@pytest.mark.parametrize("f", [0.05, 0.5, 5.0])
+def test_the_recursion_is_the_stretching(f: float) -> None:
+    """1/s = 1 / (1 + d / (alpha + i omega)) at the frequency that the trapezoidal rule sees."""
+    matched = layer()
+    depth = (10 - np.arange(10)) / 10
+    damping = 1.2 * np.log(10) * VP / H * depth**3
+    alpha = 0.2 * np.pi * FREQUENCY * (1 - depth) + 0.02 * damping
+    seen = 2j / DT * np.tan(np.pi * f * DT)
+    exact = 1 / (1 + damping / (alpha + seen))
+    assert np.allclose(stretching(matched.coefficients(DT)[:4, :10], f), exact, rtol=1e-12)
+
+
+@pytest.mark.parametrize("width", [5, 10, 20])
+def test_each_cell_lowers_the_reflection_alike(width: int) -> None:
+    """The damping's integral, there and back, is ln 1/R with log10 R = -0.6 a cell."""
+    loss = layer(width, kept=width).loss(100, DT)
+    assert np.all(loss[width : 100 - width] == 0)
+    integral = 2 * loss[:width].sum() / DT * H / VP
+    assert integral / np.log(10) == pytest.approx(0.6 * width, rel=0.03)
+
+
+SLOW = pytest.param(1800.0, 300.0, 0.6, id="sediments")
+ROCK = pytest.param(6000.0, 3464.0, 0.05, id="rock")
+
+
+@pytest.mark.parametrize(("vp", "vs", "limit"), [ROCK, SLOW])
+@pytest.mark.parametrize("points", [8.0, 12.0, 40.0])
+def test_plane_waves_hardly_come_back(vp: float, vs: float, limit: float, points: float) -> None:
+    """From the discrete layer, in %; sediments have the damping of the rock below them."""
+    profiles = layer(kept=10, frequency=vs / (6 * H)).coefficients(DT)
+    line = HalfLine(vp, vs, H, DT)
+    for wave in "PS":
+        for angle in (0.0, 25.0, 45.0):
+            back = line.reflection(wave, points, angle, lambda f: halves(profiles, f))
+            assert 100 * back < limit, (wave, angle)
+
+
+def test_a_square_would_send_more_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = HalfLine(VP, 3464.0, H, DT)
+
+    def back() -> float:
+        profiles = layer(kept=10).coefficients(DT)
+        return line.reflection("S", 8.0, 0.0, lambda f: halves(profiles, f))
+
+    cubic = back()
+    monkeypatch.setattr("groundswell.solvers.earthquake.absorption.POWER", 2)
+    assert back() > 4 * cubic
+
+
+def halves(profiles: NDArray[np.float64], f: float) -> tuple[NDArray, NDArray]:
+    """1/s on faces and at centres of the high side's ten cells."""
+    return stretching(profiles[:4, 10:], f), stretching(profiles[4:, 10:], f)
+
+
+def test_coupling_acts_in_soft_ground_alone() -> None:
+    slowest = np.array([3464.0, 1800.0, 1200.0, 300.0, np.inf])
+    shares = coupling(slowest, 3464.0)
+    assert np.array_equal(shares[[0, 1, 4]], [0, 0, 0])  # stiff, stiff enough, fluid
+    assert shares[2] == pytest.approx(0.01 * (3464 / 1200 - 2))
+    assert shares[3] == 0.08
+
+
+def test_sponge_falls_towards_both_edges() -> None:
+    factors = sponge(20, 10, 60)
+    assert factors[0] == factors[-1] == pytest.approx(0.92)
+    assert np.all(factors[20:50] == 1)
+    assert np.all(np.diff(factors[:21]) > 0) and np.all(np.diff(factors[49:]) < 0)
+    assert np.array_equal(sponge(0, 0, 5), np.ones(5))
