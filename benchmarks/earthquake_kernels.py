@@ -34,7 +34,7 @@ def main() -> None:
         bx, by, bz = map(int, block.split("x"))
         cuda.CELL_BLOCK = (bx, by, bz)
         row = measure_variant(backend, variant, bandwidth, args.times)
-        velocity, stress = row["velocity"], row["stress"]
+        velocity, stress = row["kernels"].values()
         print(
             f"{block:>10}: step {row['milliseconds']:.4f} ms {row['MLUPS']:8.0f} MLUPS"
             f" {row['share']:.1%}; velocity {velocity['milliseconds']:.4f} ms"

@@ -326,8 +326,10 @@ def test_bench(monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path)
                 "MLUPS": 1234.0,
                 "bytes_per_update": 176,
                 "share": 0.42,
-                "velocity": {"milliseconds": 0.2, "share": 0.5},
-                "stress": {"milliseconds": 0.3, "share": 0.4},
+                "kernels": {
+                    "velocity": {"milliseconds": 0.2, "bytes": 52, "share": 0.5},
+                    "stress": {"milliseconds": 0.3, "bytes": 124, "share": 0.4},
+                },
             }
         ],
         "published": {"another abacus": 552},

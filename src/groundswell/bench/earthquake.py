@@ -13,12 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from groundswell.backends import Backend
 from groundswell.bench.peers import AWP_ODC, AWP_ODC_ON_H200
 from groundswell.solvers.earthquake import Earthquake, EarthquakeCase
-from groundswell.solvers.earthquake.setup import STRESS_WORDS, VELOCITY_WORDS
 
 REPEATS = 5
 POINTS_A_RUN = {"cuda": 1e9, "cpu": 3e7}  # enough for a run to dwarf what surrounds it
@@ -80,12 +77,13 @@ def measure_variant(
         "MLUPS": points / step / 1e6,
         "bytes_per_update": found.bytes_per_update,
         "share": points * found.bytes_per_update / step / bandwidth,
+        "kernels": {},
     }
-    words = {"velocity": VELOCITY_WORDS, "stress": STRESS_WORDS[variant.attenuated]}
+    traffic, kernels = found.setup.bytes_moved, row["kernels"]
     for name, launch in found.hot_kernels().items():
         seconds = _seconds(backend, _repeat(launch, times)) / times
-        moved = points * words[name] * np.dtype(found.setup.dtype).itemsize
-        row[name] = {"milliseconds": seconds * 1e3, "share": moved / seconds / bandwidth}
+        share = points * traffic[name] / seconds / bandwidth
+        kernels[name] = {"milliseconds": seconds * 1e3, "bytes": traffic[name], "share": share}
     return row
 
 

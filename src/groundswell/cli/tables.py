@@ -117,10 +117,18 @@ def show_bench(measured: Mapping[str, Any]) -> None:
             _times(row["cells"]),
             f"{row[unit]:,.4g}",
             f"{row['milliseconds']:.4g}",
-            f"{100 * row['share']:.0f} %",
+            ", ".join([_percent(row["share"]), *_kernel_shares(row)]),
         )
     _print(table)
     pairs(f"Published, {unit}", {name: f"{v:,.0f}" for name, v in measured["published"].items()})
+
+
+def _kernel_shares(row: Mapping[str, Any]) -> list[str]:
+    return [f"{name} {_percent(found['share'])}" for name, found in row["kernels"].items()]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def show_machine(found: Mapping[str, Any]) -> None:

@@ -95,7 +95,7 @@ def _figures(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         of = f" of {measured / 1e9:,.0f} GB/s measured" if measured else ""
         yield f"{100 * share:.0f} %", f"of the memory bandwidth{of}"
     if (nbytes := _number(summary.get("bytes_per_update"))) is not None:
-        yield f"{nbytes:g} B", "moved for each update"
+        yield f"{nbytes:.0f} B", "moved for each update"
     seconds = [_number(v) for v in _mapping(summary.get("wall")).values()]
     if total := sum(s for s in seconds if s is not None):
         yield _duration(total), "wall time"

@@ -12,6 +12,7 @@
 //   real, REAL(x)                                the floating-point type, a literal of that type
 //   RECIPROCAL(x)                                1 / x, to within two units in the last place
 //   RESTRICT                                     pointers that never alias
+//   FETCH(address)                               a CPU brings that cache line closer, a GPU does nothing
 //
 // Sizes and physics switches are preprocessor constants that the backend prepends.
 // docs/kernels.md explains how each loop maps to each machine.
@@ -49,6 +50,7 @@ typedef float real;
 #define UNROLL _Pragma("unroll")
 #define SHARED(type, name, ...) __shared__ type name __VA_ARGS__
 #define BARRIER() __syncthreads()
+#define FETCH(address) static_cast<void>(0)
 #ifdef DOUBLE_PRECISION
 #define RECIPROCAL(x) (1.0 / (x))
 #else
@@ -80,6 +82,7 @@ typedef float real;
 #define SHARED(type, name, ...) alignas(64) type name __VA_ARGS__
 #define BARRIER() static_cast<void>(0)
 #define RECIPROCAL(x) (REAL(1) / (x))
+#define FETCH(address) __builtin_prefetch(address, 0, 2)
 
 #define ONCE
 

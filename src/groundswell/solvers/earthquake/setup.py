@@ -40,8 +40,10 @@ POINTS_PER_WAVELENGTH = 6.0  # of the slowest wave: about 5 % error in its speed
 # Words that an update must at least move: each value it needs read once, each one it changes
 # written once. Velocity: 6 stresses, 3 velocities, density, and 3 velocities back. Stress: 3
 # velocities, 6 stresses, 2 moduli, 6 stresses back; with Q 6 memory variables both ways and 2 Q.
+# In an absorbing layer each also moves three memory variables an axis both ways.
 VELOCITY_WORDS = 13
 STRESS_WORDS = {False: 17, True: 31}
+LAYER_WORDS = 6
 
 FINEST_SAMPLING = 0.1  # of a stable step; what asks for less is a slip of the pen
 MOST_SPECTRA = 256  # sources whose spectra are looked at, evenly spread over all of them
@@ -261,24 +263,36 @@ class Setup:
         return self.grid.count
 
     @property
-    def bytes_per_update(self) -> int:
-        """Least traffic of a point's update, layers and boundaries not counted."""
-        words = VELOCITY_WORDS + STRESS_WORDS[self.relaxation is not None]
-        return words * np.dtype(self.dtype).itemsize
+    def matched(self) -> bool:
+        """Whether absorbing layers, if any, are matched ones with memory; otherwise a sponge."""
+        return self.case.boundary.sides != "sponge"
+
+    @property
+    def bytes_moved(self) -> dict[str, float]:
+        """Least traffic of a point in each update, on average over the grid with its layers."""
+        stress = STRESS_WORDS[self.relaxation is not None]
+        layers = LAYER_WORDS * self._layers_a_point
+        size = np.dtype(self.dtype).itemsize
+        return {"velocity": (VELOCITY_WORDS + layers) * size, "stress": (stress + layers) * size}
+
+    @property
+    def bytes_per_update(self) -> float:
+        """Least traffic of a point's update; see `bytes_moved`."""
+        return sum(self.bytes_moved.values())
 
     @property
     def memory(self) -> int:
         """Bytes that the run takes on its device, to within a few per cent."""
         fields = 20 if self.relaxation else 12
-        padded = self.layout.size * fields
-        nx, ny, nz = self.grid.cells
-        layers = sum(
-            6 * (before + after) * self.grid.count // n
-            for before, after, n in zip(
-                self.grid.before, self.grid.after, (nx, ny, nz), strict=True
-            )
-        )
-        return (padded + layers) * np.dtype(self.dtype).itemsize
+        words = self.layout.size * fields + LAYER_WORDS * self._layers_a_point * self.grid.count
+        return round(words) * np.dtype(self.dtype).itemsize
+
+    @property
+    def _layers_a_point(self) -> float:
+        """Layers with memory that a point lies in, on average."""
+        grid = self.grid
+        sides = zip(grid.before, grid.after, grid.cells, strict=True)
+        return sum((before + after) / n for before, after, n in sides) if self.matched else 0.0
 
     def _modulus(self, choose: Any) -> Any:
         """A function of positions that gives a Lame parameter of the cells that hold them, Pa."""

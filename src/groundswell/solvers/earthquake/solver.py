@@ -185,14 +185,10 @@ class Earthquake:
 
     # --- absorbing layers -------------------------------------------------------------------------
 
-    @property
-    def _matched(self) -> bool:
-        return self.setup.case.boundary.sides != "sponge"
-
     def _layer_counts(self, axis: int) -> tuple[int, int]:
         """Cells on each side that have layer memory: along x, whole vectors of them."""
         grid = self.setup.grid
-        if not self._matched:
+        if not self.setup.matched:
             return 0, 0
         before, after = grid.before[axis], grid.after[axis]
         vector = self.backend.vector
@@ -221,8 +217,8 @@ class Earthquake:
         setup = self.setup
         return [
             MatchedLayer(
-                setup.grid.before[axis] if self._matched else 0,
-                setup.grid.after[axis] if self._matched else 0,
+                setup.grid.before[axis] if self.setup.matched else 0,
+                setup.grid.after[axis] if self.setup.matched else 0,
                 *self._layer_counts(axis),
                 setup.grid.spacing[axis],
                 setup.fastest,
@@ -239,14 +235,14 @@ class Earthquake:
     def _side_coupling(self) -> NDArray[np.float64]:
         """Of each depth row, (nz,): how far layers at the sides damp all values of soft ground."""
         fastest = self.setup.survey.vs_max
-        if not self._matched or self.setup.periodic or fastest is None:
+        if not self.setup.matched or self.setup.periodic or fastest is None:
             return np.zeros(self.setup.grid.cells[2])
         return coupling(self.materials.slowest_at_sides(self.backend), fastest)
 
     def _sponge(self) -> Array:
         """What values lose a step along x, y and z: see `sponge_factor` in kernels/layers.h."""
         setup, cells = self.setup, self.setup.grid.cells
-        if not self._matched:
+        if not self.setup.matched:
             sides = zip(setup.grid.before, setup.grid.after, cells, strict=True)
             tables = [sponge(*side) for side in sides]
         elif self._coupling.any():
@@ -282,7 +278,7 @@ class Earthquake:
             "DT_EXACT": repr(setup.dt),
             "LARGEST": float(np.finfo(setup.dtype).max),
             "ATTENUATION": self.attenuated,
-            "SPONGE": not self._matched,
+            "SPONGE": not self.setup.matched,
             "COUPLED": bool(self._coupling.any()),
             "FREE_SURFACE": setup.free_surface,
             "PERIODIC": setup.periodic,
@@ -298,8 +294,8 @@ class Earthquake:
         return self.setup.updates_per_step
 
     @property
-    def bytes_per_update(self) -> int:
-        """Least traffic of a point's update, layers and boundaries not counted."""
+    def bytes_per_update(self) -> float:
+        """Least traffic of a point's update, layers included."""
         return self.setup.bytes_per_update
 
     def state(self) -> dict[str, Array]:

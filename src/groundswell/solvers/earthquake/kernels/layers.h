@@ -60,6 +60,17 @@ INLINE LayerMemory load_memory(const Layers& layers, int i, int j, int k, Flags 
   return past;
 }
 
+INLINE void fetch_triple(const real* memory, index_t apart) {
+  FETCH(memory), FETCH(memory + apart), FETCH(memory + 2 * apart);
+}
+
+template <class Flags>
+INLINE void fetch_memory(const Layers& layers, int i, int j, int k, Flags in) {
+  if (in.x) fetch_triple(memory_at_x(layers, i, j, k), MEMORY_X);
+  if (in.y) fetch_triple(memory_at_y(layers, i, j, k), MEMORY_Y);
+  if (in.z) fetch_triple(memory_at_z(layers, i, j, k), MEMORY_Z);
+}
+
 // Complex-frequency-shifted stretching in its auxiliary-differential-equation form, integrated by
 // the trapezoidal rule (Zhang & Shen 2010, eqs. 20-24): one memory variable a derivative.
 INLINE void stretch(real& derivative, real past, real* memory, const real* profile, int count) {

@@ -30,3 +30,9 @@ template <index_t STEP> INLINE real backward(const real* f) {
 template <index_t STEP> INLINE real forward(const real* f) {
   return difference<STEP>(f[-STEP], f[0], f[STEP], f[2 * STEP]);
 }
+
+// The planes that these differences read along z.
+INLINE void fetch_forward_z(const real* f) {
+  FETCH(f - STEP_Z), FETCH(f), FETCH(f + STEP_Z), FETCH(f + 2 * STEP_Z);
+}
+INLINE void fetch_backward_z(const real* f) { fetch_forward_z(f - STEP_Z); }

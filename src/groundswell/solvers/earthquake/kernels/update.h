@@ -30,6 +30,13 @@ struct VelocityUpdate {
     FaceSums rho;
   };
 
+  METHOD void fetch_lines(int i, int j, int k) const {
+    const index_t c = cell_at(i, j, k);
+    FETCH(v.x + c), FETCH(v.y + c), FETCH(v.z + c), FETCH(rho + c), FETCH(rho + c - STEP_Z);
+    FETCH(sxx + c), FETCH(syy + c + STEP_Y), FETCH(sxy + c + 2 * STEP_Y);
+    fetch_backward_z(szz + c), fetch_forward_z(sxz + c), fetch_forward_z(syz + c);
+  }
+
   METHOD Inputs gather(int i, int j, int k) const {
     const index_t c = cell_at(i, j, k);
     return {load(v, c),
@@ -64,6 +71,17 @@ struct StressUpdate {
     VelocityGradient d;
     Matter matter;
   };
+
+  METHOD void fetch_lines(int i, int j, int k) const {
+    const index_t c = cell_at(i, j, k);
+    fetch_backward_z(vx + c), fetch_backward_z(vy + c), fetch_forward_z(vz + c);
+    fetch(fields.stress, c);
+    FETCH(lam + c), FETCH(compliance + c), FETCH(compliance + c - STEP_Z);
+#if ATTENUATION
+    fetch(fields.memory, c);
+    FETCH(inverse_qp + c), FETCH(inverse_qs + c), FETCH(inverse_qs + c - STEP_Z);
+#endif
+  }
 
   METHOD Inputs gather(int i, int j, int k) const {
     const index_t c = cell_at(i, j, k);
