@@ -12,7 +12,7 @@
 //   real, REAL(x)                                the floating-point type, a literal of that type
 //   RECIPROCAL(x)                                1 / x, to within two units in the last place
 //   RESTRICT                                     pointers that never alias
-//   FETCH(address)                               a CPU brings that cache line closer, a GPU does nothing
+//   fetch(addresses...)                          have their lines brought to the second-level cache
 //
 // Sizes and physics switches are preprocessor constants that the backend prepends.
 // docs/kernels.md explains how each loop maps to each machine.
@@ -50,12 +50,15 @@ typedef float real;
 #define UNROLL _Pragma("unroll")
 #define SHARED(type, name, ...) __shared__ type name __VA_ARGS__
 #define BARRIER() __syncthreads()
-#define FETCH(address) static_cast<void>(0)
 #ifdef DOUBLE_PRECISION
 #define RECIPROCAL(x) (1.0 / (x))
 #else
 #define RECIPROCAL(x) __fdividef(1.0f, x)
 #endif
+
+INLINE void fetch_line(const void* address) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+}
 
 #define ONCE                                                                      \
   if (blockIdx.x + blockIdx.y + blockIdx.z + threadIdx.x + threadIdx.y + threadIdx.z == 0)
@@ -82,7 +85,8 @@ typedef float real;
 #define SHARED(type, name, ...) alignas(64) type name __VA_ARGS__
 #define BARRIER() static_cast<void>(0)
 #define RECIPROCAL(x) (REAL(1) / (x))
-#define FETCH(address) __builtin_prefetch(address, 0, 2)
+
+INLINE void fetch_line(const void* address) { __builtin_prefetch(address, 0, 2); }
 
 #define ONCE
 
@@ -125,3 +129,7 @@ struct FlushTinyNumbers {
 #define FOR_THREADS(t, count) for (int t = 0; t < (count); ++t)
 
 #endif
+
+template <class... Values> INLINE void fetch(const Values*... addresses) {
+  (fetch_line(addresses), ...);
+}

@@ -61,7 +61,7 @@ INLINE LayerMemory load_memory(const Layers& layers, int i, int j, int k, Flags 
 }
 
 INLINE void fetch_triple(const real* memory, index_t apart) {
-  FETCH(memory), FETCH(memory + apart), FETCH(memory + 2 * apart);
+  fetch(memory, memory + apart, memory + 2 * apart);
 }
 
 template <class Flags>

@@ -33,6 +33,6 @@ template <index_t STEP> INLINE real forward(const real* f) {
 
 // The planes that these differences read along z.
 INLINE void fetch_forward_z(const real* f) {
-  FETCH(f - STEP_Z), FETCH(f), FETCH(f + STEP_Z), FETCH(f + 2 * STEP_Z);
+  fetch(f - STEP_Z, f, f + STEP_Z, f + 2 * STEP_Z);
 }
 INLINE void fetch_backward_z(const real* f) { fetch_forward_z(f - STEP_Z); }

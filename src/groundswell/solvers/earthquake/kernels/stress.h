@@ -61,8 +61,7 @@ INLINE Tensor load(const TensorField& f, index_t c) {
   return {f.xx[c], f.yy[c], f.zz[c], f.xy[c], f.xz[c], f.yz[c]};
 }
 INLINE void fetch(const TensorField& f, index_t c) {
-  FETCH(f.xx + c), FETCH(f.yy + c), FETCH(f.zz + c);
-  FETCH(f.xy + c), FETCH(f.xz + c), FETCH(f.yz + c);
+  fetch(f.xx + c, f.yy + c, f.zz + c, f.xy + c, f.xz + c, f.yz + c);
 }
 INLINE void store(const TensorField& f, index_t c, const Tensor& t) {
   f.xx[c] = t.xx;

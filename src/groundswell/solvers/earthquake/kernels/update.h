@@ -30,11 +30,13 @@ struct VelocityUpdate {
     FaceSums rho;
   };
 
-  METHOD void fetch_lines(int i, int j, int k) const {
-    const index_t c = cell_at(i, j, k);
-    FETCH(v.x + c), FETCH(v.y + c), FETCH(v.z + c), FETCH(rho + c), FETCH(rho + c - STEP_Z);
-    FETCH(sxx + c), FETCH(syy + c + STEP_Y), FETCH(sxy + c + 2 * STEP_Y);
+  METHOD void fetch_cell(index_t c) const {
+    fetch(v.x + c, v.y + c, v.z + c, rho + c);
+    fetch(sxx + c, syy + c, szz + c, sxy + c, sxz + c, syz + c);
+  }
+  METHOD void fetch_column(index_t c) const {
     fetch_backward_z(szz + c), fetch_forward_z(sxz + c), fetch_forward_z(syz + c);
+    fetch(rho + c - STEP_Z);
   }
 
   METHOD Inputs gather(int i, int j, int k) const {
@@ -72,14 +74,19 @@ struct StressUpdate {
     Matter matter;
   };
 
-  METHOD void fetch_lines(int i, int j, int k) const {
-    const index_t c = cell_at(i, j, k);
-    fetch_backward_z(vx + c), fetch_backward_z(vy + c), fetch_forward_z(vz + c);
+  METHOD void fetch_cell(index_t c) const {
+    fetch(vx + c, vy + c, vz + c, lam + c, compliance + c);
     fetch(fields.stress, c);
-    FETCH(lam + c), FETCH(compliance + c), FETCH(compliance + c - STEP_Z);
 #if ATTENUATION
+    fetch(inverse_qp + c, inverse_qs + c);
     fetch(fields.memory, c);
-    FETCH(inverse_qp + c), FETCH(inverse_qs + c), FETCH(inverse_qs + c - STEP_Z);
+#endif
+  }
+  METHOD void fetch_column(index_t c) const {
+    fetch_backward_z(vx + c), fetch_backward_z(vy + c), fetch_forward_z(vz + c);
+    fetch(compliance + c - STEP_Z);
+#if ATTENUATION
+    fetch(inverse_qs + c - STEP_Z);
 #endif
   }
 
