@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from toys import check_contraction, check_stencil
+from toys import check_branches, check_contraction, check_stencil
 
 from groundswell.backends import Cells, Items, Source, open_backend
 from groundswell.backends.source import INCLUDE
@@ -50,6 +50,10 @@ def test_launches_keep_their_order_and_graphs_repeat_them(gpu: Any) -> None:
     for times in (0, 1, 7, 8, 21):
         graph.replay(times)
     assert (gpu.to_host(b) == 6 * 37 * np.arange(count)).all()
+
+
+def test_branches_join_before_what_follows(gpu: Any) -> None:
+    check_branches(gpu, 1_000_000, rounds=10)
 
 
 def test_a_copy_after_a_mark_sees_what_was_done_before_it(gpu: Any) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend, Blocks, Cells, Source
+from groundswell.backends import Backend, Blocks, Cells, Items, Source
+from groundswell.backends.source import INCLUDE
 
 KERNELS = Path(__file__).parents[1] / "unit" / "kernels"
 WEIGHTS = {"WEIGHT_X": 0.7, "WEIGHT_Y": 1.3, "WEIGHT_Z": 0.4}
@@ -69,3 +70,21 @@ def check_close(found: NDArray[Any], wanted: NDArray[np.float64], dtype: str) ->
     assert found.dtype == dtype
     error = np.abs(found - wanted).max() / np.abs(wanted).max()
     assert error < TOLERANCE[dtype], f"{error:.2e}"
+
+
+def check_branches(backend: Backend, count: int, rounds: int) -> None:
+    """Branches see what came before them, and what comes after sees all of them.
+
+    b = c = a + 3, d = c + 3 and a = b + 3 d: a round takes a to 4 a + 21.
+    """
+    module = backend.compile(Source(INCLUDE / "triad.h", {}))
+    a, b, c, d = (backend.zeros((count,), np.float32) for _ in range(4))
+    one = backend.to_device(np.ones(count, np.float32))
+
+    def triad(*arrays: Any) -> Any:
+        return module.launch("triad", Items(count), *arrays, count)
+
+    branches = backend.together([triad(b, a, one)], [], [triad(c, a, one), triad(d, c, one)])
+    launches = [*branches, triad(a, b, d)]
+    backend.capture(lambda: [launch() for launch in launches]).replay(rounds)
+    assert (backend.to_host(a) == 7 * (4.0**rounds - 1)).all()

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from toys import check_branches
 
 from groundswell.backends import Blocks, Cells, Items, Source, cpu, nvrtc, open_backend
 from groundswell.backends.cache import KernelCache
@@ -172,6 +173,10 @@ def test_a_graph_replays_its_sequence(backend: CpuBackend, kernels: Source) -> N
     for times in (0, 1, 9):
         graph.replay(times)
     assert out[0] - start == 20
+
+
+def test_branches_run_one_after_the_other(backend: CpuBackend) -> None:
+    check_branches(backend, 100, rounds=10)
 
 
 def test_events_measure_seconds(backend: CpuBackend) -> None:

@@ -6,7 +6,7 @@ A solver speaks to this interface alone and never asks which machine it is on.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -117,6 +117,14 @@ class Backend(ABC):
     @abstractmethod
     def capture(self, sequence: Callable[[], None]) -> Graph:
         """Record what `sequence` launches, to be replayed without host work in between."""
+
+    def together(self, *branches: Sequence[Launch]) -> list[Launch]:
+        """Launches in which `branches` may run at the same time, each in its own order.
+
+        They must not touch what another one writes. What comes before is done when they begin, and
+        they are done when what comes after begins.
+        """
+        return [launch for branch in branches for launch in branch]
 
     @abstractmethod
     def mark(self) -> Event:

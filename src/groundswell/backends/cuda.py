@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +38,52 @@ MISSING = (
 )
 
 
+class Lanes:
+    """The stream that launches go to, and streams beside it for branches that may overlap.
+
+    Attributes:
+        current: where launches go now.
+    """
+
+    def __init__(self, cupy: Any, main: Any) -> None:
+        self._cupy = cupy
+        self._main = self.current = main
+        self._beside: list[Any] = []
+
+    def run(self, branches: Sequence[Sequence[Launch]]) -> None:
+        """Enqueue the branches, the first in the main stream; what follows waits for all."""
+        first, *others = branches
+        while len(self._beside) < len(others):
+            self._beside.append(self._cupy.cuda.Stream(non_blocking=True))
+        begin = self._mark(self._main)
+        ends = [self._aside(*pair, begin) for pair in zip(self._beside, others, strict=False)]
+        for launch in first:
+            launch()
+        for end in ends:
+            self._main.wait_event(end)
+
+    def _aside(self, stream: Any, branch: Sequence[Launch], begin: Any) -> Any:
+        stream.wait_event(begin)
+        self.current = stream
+        try:
+            for launch in branch:
+                launch()
+        finally:
+            self.current = self._main
+        return self._mark(stream)
+
+    def _mark(self, stream: Any) -> Any:
+        event = self._cupy.cuda.Event(disable_timing=True)
+        event.record(stream)
+        return event
+
+
 class CudaModule:
     """A loaded cubin."""
 
-    def __init__(self, cupy: Any, cubin: Path, stream: Any) -> None:
+    def __init__(self, cupy: Any, cubin: Path, lanes: Lanes) -> None:
         self._module = cupy.RawModule(path=str(cubin))
-        self._stream = stream
+        self._lanes = lanes
 
     def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
         function = self._module.get_function(name)
@@ -50,7 +91,7 @@ class CudaModule:
         converted = tuple(np.int64(a) if isinstance(a, int) else a for a in arguments)
 
         def run() -> None:
-            with self._stream:
+            with self._lanes.current:
                 function(grid, block, converted)
 
         return run
@@ -127,6 +168,7 @@ class CudaBackend(Backend):
         self.device = properties["name"].decode()
         self._stream = self._cupy.cuda.Stream(non_blocking=True)
         self._copies = self._cupy.cuda.Stream(non_blocking=True)
+        self._lanes = Lanes(self._cupy, self._stream)
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
         with self._stream:
@@ -151,10 +193,14 @@ class CudaBackend(Backend):
 
     def compile(self, source: Source) -> CudaModule:
         cubin = nvrtc.compile_cached(self._cache, source.text(), self._architecture)
-        return CudaModule(self._cupy, cubin, self._stream)
+        return CudaModule(self._cupy, cubin, self._lanes)
 
     def capture(self, sequence: Callable[[], None]) -> Graph:
         return CudaGraph(self._stream, sequence)
+
+    def together(self, *branches: Sequence[Launch]) -> list[Launch]:
+        busy = [branch for branch in branches if branch]
+        return [lambda: self._lanes.run(busy)] if len(busy) > 1 else [*chain(*busy)]
 
     def mark(self) -> CudaEvent:
         return CudaEvent(self._cupy, self._stream)

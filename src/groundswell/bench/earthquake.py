@@ -67,7 +67,7 @@ def measure_variant(
     """Time the step and its two hot kernels, warm; medians of REPEATS runs of `times` launches."""
     found = Earthquake(Earthquake.prepare(make_case(variant)), backend)
     points = found.updates_per_step
-    times = times or max(4, min(400, int(POINTS_A_RUN[backend.name] / points)))
+    times = times or max(4, min(4000, int(POINTS_A_RUN[backend.name] / points)))
     graph = backend.capture(found.step)
     step = _seconds(backend, lambda: graph.replay(times)) / times
     row: dict[str, Any] = {

@@ -37,7 +37,7 @@ class Recorders:
     """All recorders of a case.
 
     Attributes:
-        launches: their kernels, the first verbs of a step.
+        launches: their kernels, at the beginning of a step and independent of each other.
     """
 
     def __init__(

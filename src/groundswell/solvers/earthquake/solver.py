@@ -78,17 +78,19 @@ class Earthquake:
             verb()
 
     def _compose(self) -> list[Launch]:
-        """The step, as the list of what happens in it."""
+        """The step, as the list of what happens in it.
+
+        Moments are added to the stresses of before the update: it does not look at them.
+        """
+        together = self.backend.together
         return [
-            *self.recorders.launches,
+            *together(self._mirror_stress(), *([launch] for launch in self.recorders.launches)),
             self._update_velocity(),
             *self._inject_forces(),
             *self._exchange(VELOCITIES),
-            *self._mirror_velocity(),
+            *together(self._mirror_velocity(), self._inject_moments()),
             self._update_stress(),
-            *self._inject_moments(),
             *self._exchange(STRESSES),
-            *self._mirror_stress(),
         ]
 
     def _update_velocity(self) -> Launch:

@@ -10,9 +10,9 @@ import numpy as np
 
 from groundswell.backends import Backend
 from groundswell.solvers.earthquake.case import EarthquakeCase
-from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 from groundswell.verify import Check
 from groundswell.verify.earthquake import simulation as sim
+from groundswell.verify.earthquake.energy import Box, step_through
 from groundswell.verify.earthquake.simulation import Floats, Point
 
 H = 100.0  # m, edge of a cell
@@ -182,29 +182,13 @@ def _basin(cells: int, sides: str, width: int) -> EarthquakeCase:
 
 
 def _energies(case: EarthquakeCase, backend: Backend, steps: int, samples: int) -> Floats:
-    """Energy of the whole grid at equal intervals over a run, the source's own time left out."""
+    """Energy of the whole grid over a cell's volume, at equal intervals once the source is over."""
     found = sim.build(case, backend)
+    box = Box.of(found)
     interval = steps // samples
     first = ceil(3.0 / found.setup.dt / interval)  # the source is over
     energies = []
     for _ in range(samples):
-        sim.advance(found, interval)
-        energies.append(_energy(found))
+        sim.advance(found, interval - 1)
+        energies.append(box.energy(*step_through(found)))
     return np.array(energies[first:])
-
-
-def _energy(found: Earthquake) -> float:
-    """Kinetic and strain energy, each value taken with the material of its own cell, J."""
-    material = {
-        name: found.backend.to_host(found.materials[name]).astype(float)
-        for name in ("rho", "lam", "compliance")
-    }
-    v, s = (
-        [found.backend.to_host(found.fields[name].interior).astype(float) for name in names]
-        for names in (VELOCITIES, STRESSES)
-    )
-    lam, softness = material["lam"], material["compliance"]
-    trace = s[0] + s[1] + s[2]
-    shape = sum(n**2 for n in s[:3]) + 2 * sum(t**2 for t in s[3:])
-    strain = softness / 4 * (shape - lam / (3 * lam + 2 / softness) * trace**2)
-    return float(np.sum(material["rho"] / 2 * sum(u**2 for u in v) + strain) * H**3)

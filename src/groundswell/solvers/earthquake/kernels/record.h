@@ -20,8 +20,11 @@ KERNEL record_points(real* ring, const real* RESTRICT vx, const real* RESTRICT v
       const real* field = (n % 3 == 0 ? vx : n % 3 == 1 ? vy : vz) + places[n];
       const real *wx = weights + 12 * n, *wy = wx + 4, *wz = wx + 8;
       real sum = 0;
+      UNROLL
       for (int k = 0; k < 4; ++k)
+        UNROLL
         for (int j = 0; j < 4; ++j)
+          UNROLL
           for (int i = 0; i < 4; ++i) sum += wz[k] * wy[j] * wx[i] * field[k * STEP_Z + j * STEP_Y + i];
       ring[sample_slot(clock, every, slots) * items + n] = sum;
     }
