@@ -1,4 +1,4 @@
-"""Groundswell: waves and flows on one laptop core, one GPU or a cluster of them.
+"""Groundswell: waves on a laptop or a GPU.
 
 Run a case file from Python with `groundswell.run("case.toml")`, or build the case from arrays: see
 `groundswell.earthquake`. Names are loaded on first use, so importing the package costs nothing.

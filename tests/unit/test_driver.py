@@ -311,6 +311,7 @@ def test_batches_grow_slowly_and_stay_in_bounds(size: int, pace: float) -> None:
 @pytest.fixture
 def handlers() -> Iterator[None]:
     before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job's ignores it
     yield
     for number, handler in before.items():
         signal.signal(number, handler)

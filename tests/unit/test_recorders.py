@@ -60,7 +60,7 @@ def surface(result: Result) -> Iterator[xarray.Dataset]:
 def test_the_summary_names_every_file_relative_to_the_folder(result: Result) -> None:
     files = json.loads((result.folder / "summary.json").read_text())["files"]
     expected = {"seismograms.h5", "seismograms.mseed", "surface.nc", "shaking_map.nc"}
-    expected |= {"volumes.vtkhdf"} | {f"sac/.R{n}..FH{c}.sac" for n in range(3) for c in "ENZ"}
+    expected |= {"volumes.vtkhdf"} | {f"sac/R{n}..FH{c}.sac" for n in range(3) for c in "ENZ"}
     assert {name.replace("CH", "FH").replace("HH", "FH") for name in files} == expected
     assert all((result.folder / name).is_file() for name in files)
 

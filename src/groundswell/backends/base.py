@@ -122,7 +122,7 @@ class Backend(ABC):
         """Launches in which `branches` may run at the same time, each in its own order.
 
         They must not touch what another one writes. What comes before is done when they begin, and
-        they are done when what comes after begins.
+        they are done when what comes after begins. A branch cannot hold branches.
         """
         return [launch for branch in branches for launch in branch]
 

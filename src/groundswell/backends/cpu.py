@@ -89,7 +89,7 @@ class CpuBackend(Backend):
     def __init__(self, kernel_cache: KernelCache | None = None) -> None:
         self._cache = kernel_cache or KernelCache(default_folder())
         self._allocated = 0
-        self.cores = int(os.environ.get("OMP_NUM_THREADS") or len(os.sched_getaffinity(0)))
+        self.cores = _threads()
         self.device = f"{_processor()['name']}, {self.cores} threads"
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
@@ -144,6 +144,12 @@ def _argument(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return ctypes.c_void_p(value.ctypes.data)
     raise TypeError(f"a kernel takes arrays and integers, not {type(value).__name__}")
+
+
+def _threads() -> int:
+    """As OpenMP sees it: of a list such as "4,2" the first counts, nested levels are not used."""
+    wanted = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(wanted) if wanted.isdigit() and int(wanted) else len(os.sched_getaffinity(0))
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,13 @@ class Lanes:
         self._beside: list[Any] = []
 
     def run(self, branches: Sequence[Sequence[Launch]]) -> None:
-        """Enqueue the branches, the first in the main stream; what follows waits for all."""
+        """Enqueue the branches, the first in the main stream; what follows waits for all.
+
+        Raises:
+            RuntimeError: a branch has branches of its own.
+        """
+        if self.current is not self._main:
+            raise RuntimeError("branches that run together cannot branch again")
         first, *others = branches
         while len(self._beside) < len(others):
             self._beside.append(self._cupy.cuda.Stream(non_blocking=True))
@@ -142,8 +148,13 @@ class CudaGraph:
     def _capture(self, sequence: Callable[[], None], times: int) -> Any:
         with self._stream:
             self._stream.begin_capture()
-            for _ in range(times):
-                sequence()
+            try:
+                for _ in range(times):
+                    sequence()
+            except BaseException:
+                with suppress(Exception):  # what went wrong matters, not the unfinished capture
+                    self._stream.end_capture()
+                raise
             return self._stream.end_capture()
 
     def replay(self, times: int) -> None:
@@ -225,13 +236,19 @@ class CudaBackend(Backend):
 
         The copy engine's own kernel moves more than a simple triad does, so shares are modest.
         """
-        source, target = (self.zeros((megabytes * 2**20,), np.uint8) for _ in range(2))
+        try:
+            return self._copy_rate(min(megabytes * 2**20, self.memory()[0] // 8), repeats)
+        finally:
+            self._cupy.get_default_memory_pool().free_all_blocks()  # the run may need them
+
+    def _copy_rate(self, size: int, repeats: int) -> float:
+        source, target = (self.zeros((size,), np.uint8) for _ in range(2))
 
         def copy() -> None:
-            target.data.copy_from_device_async(source.data, source.nbytes, self._stream)
+            target.data.copy_from_device_async(source.data, size, self._stream)
 
         copy()
-        return 2 * source.nbytes / min(self._seconds(copy) for _ in range(repeats))
+        return 2 * size / min(self._seconds(copy) for _ in range(repeats))
 
     def versions(self) -> dict[str, str]:
         runtime = self._cupy.cuda.runtime

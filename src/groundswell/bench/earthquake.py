@@ -68,8 +68,7 @@ def measure_variant(
     found = Earthquake(Earthquake.prepare(make_case(variant)), backend)
     points = found.updates_per_step
     times = times or max(4, min(4000, int(POINTS_A_RUN[backend.name] / points)))
-    graph = backend.capture(found.step)
-    step = _seconds(backend, lambda: graph.replay(times)) / times
+    step = _seconds(backend, _repeated(backend, found.step, times)) / times
     row: dict[str, Any] = {
         "name": variant.name,
         "cells": variant.cells,
@@ -81,7 +80,7 @@ def measure_variant(
     }
     traffic, kernels = found.setup.bytes_moved, row["kernels"]
     for name, launch in found.hot_kernels().items():
-        seconds = _seconds(backend, _repeat(launch, times)) / times
+        seconds = _seconds(backend, _repeated(backend, launch, times)) / times
         share = points * traffic[name] / seconds / bandwidth
         kernels[name] = {"milliseconds": seconds * 1e3, "bytes": traffic[name], "share": share}
     return row
@@ -134,12 +133,10 @@ def draw(measured: dict[str, Any], path: Path) -> Path:
     return path
 
 
-def _repeat(launch: Callable[[], None], times: int) -> Callable[[], None]:
-    def run() -> None:
-        for _ in range(times):
-            launch()
-
-    return run
+def _repeated(backend: Backend, launch: Callable[[], None], times: int) -> Callable[[], None]:
+    """The launch `times` times, without host work in between."""
+    graph = backend.capture(launch)
+    return lambda: graph.replay(times)
 
 
 def _seconds(backend: Backend, run: Callable[[], None]) -> float:

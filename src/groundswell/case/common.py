@@ -223,6 +223,10 @@ class Case(Section):
         """The path of a file that belongs to the case, such as a result."""
         return self._folder / name
 
+    def data_files(self) -> list[Path]:
+        """The files that the case names and that exist, in the order of its content."""
+        return [path for path in _paths(self.model_dump()) if path.is_file()]
+
     def canonical(self, without: tuple[str, ...] = ()) -> str:
         """The validated content, in SI, as JSON with sorted keys; arrays appear as checksums.
 
@@ -246,3 +250,15 @@ class Case(Section):
             return (value.relative_to(self._folder) if inside else value).as_posix()
         checksum = hashlib.sha256(value.tobytes()).hexdigest()
         return {"shape": value.shape, "dtype": str(value.dtype), "sha256": checksum}
+
+
+def _paths(content: Any) -> Iterator[Path]:
+    """Every path in nested mappings and sequences."""
+    if isinstance(content, Path):
+        yield content
+    elif isinstance(content, Mapping):
+        for value in content.values():
+            yield from _paths(value)
+    elif isinstance(content, (list, tuple)):
+        for value in content:
+            yield from _paths(value)

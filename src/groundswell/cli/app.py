@@ -52,7 +52,7 @@ def groundswell(
         bool, typer.Option("--debug", help="Show where an error comes from (any command).")
     ] = False,
 ) -> None:
-    """Simulate waves on one laptop core, one GPU or a cluster of them.
+    """Simulate waves on a laptop or a GPU.
 
     Start with `groundswell new earthquake`, then `groundswell check case.toml` and
     `groundswell run case.toml`. Each command explains itself: `groundswell run --help`.

@@ -140,7 +140,7 @@ class GrowingFile:
         self._create(self.part)
 
     def _take_up(self) -> None:
-        """Find the earlier run's file: unfinished as a rule, finished if that run is prolonged."""
+        """Find the earlier run's file: unfinished as a rule, finished if just stopped."""
         if self.part.exists():
             return
         if not self.path.exists():

@@ -244,7 +244,7 @@ def write_sac(array: xarray.DataArray, folder: str | Path) -> list[Path]:
     event = _sac_event(array)
     paths = []
     for trace in to_obspy(array):
-        path = Path(folder) / f"{trace.id}.sac"
+        path = Path(folder) / f"{trace.id.lstrip('.')}.sac"  # a file must not hide
         with whole(path, size=trace.data.nbytes) as part:
             _sac_trace(trace, event, _origin_time(array)).write(str(part))
         paths.append(path)

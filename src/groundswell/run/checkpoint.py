@@ -18,7 +18,7 @@ from groundswell.backends.base import Array
 from groundswell.errors import InputError
 from groundswell.io.atomic import disk_errors, part_of, whole
 
-FORMAT = 1
+FORMAT = 2
 NAME = "checkpoint.h5"
 MARK = "groundswell_checkpoint"
 

@@ -15,6 +15,18 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Event
 
+RING_BYTES = 256 * 2**20  # of device memory that the rings of one kind of output may take
+MOST_STEPS = 1024  # a run of the time loop that the smallest rings must hold
+
+
+def ring_slots(sample: int, every: int) -> int:
+    """Slots of a kind of output, all fields of which take `sample` bytes every `every` steps.
+
+    At least two, whatever they take: one is filled while the other is read.
+    """
+    wanted = 2 * (MOST_STEPS // every + 1)
+    return max(2, min(wanted, RING_BYTES // max(sample, 1)))
+
 
 class Ring:
     """The last `slots` samples of something recorded every `every` steps, on the device.

@@ -8,10 +8,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
+from groundswell import __version__
 from groundswell.backends import Backend, open_backend
 from groundswell.case import Case, load_case
 from groundswell.errors import GroundswellError, InputError
@@ -132,7 +133,7 @@ def run(
         target = _target(setup.case, folder)
         require_writable(target)
         digest = identity(setup)
-        done = _earlier(target, digest, resume)
+        _earlier(target, digest, resume)  # what cannot go on is refused before the long part
     with clock("measure bandwidth"):
         backend = open_backend(setup.case.run.backend)
         bandwidth = backend.measure_bandwidth()
@@ -140,6 +141,8 @@ def run(
         solver = _build(setup, backend)
     with claimed(target), stop_request() as stop:
         with clock("read"):
+            # An earlier process may have ended just now, with a newer checkpoint.
+            done = _earlier(target, digest, resume)
             loop = _loop(solver, backend, target, digest, done)
         with _closed_on_failure(loop.outputs):
             with clock("time steps"):
@@ -175,8 +178,14 @@ def identity(setup: Any) -> str:
         "run": case.run.model_copy(update={"checkpoint": None}),
         "output": case.output.model_copy(update={"directory": Path()}),
     }
-    content = case.model_copy(update=elsewhere).digest()
-    return sha256(f"{content} {setup.dt!r}".encode()).hexdigest()
+    content = case.model_copy(update=elsewhere)
+    parts = [__version__, repr(setup.dt), content.digest(), *map(_sum, content.data_files())]
+    return sha256(" ".join(parts).encode()).hexdigest()
+
+
+def _sum(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def _target(case: Case, folder: str | Path | None) -> Path:

@@ -18,19 +18,17 @@
 // docs/kernels.md explains how each loop maps to each machine.
 #pragma once
 
-#if defined(__CUDACC__)
-typedef long long index_t;
-#else
+#if !defined(__CUDACC__)
 #include <cmath>
 #include <cstdint>
 #include <utility>
-typedef long long index_t;
 using std::fabs;
 using std::fmax;
 using std::fmin;
 using std::sqrt;
 #endif
 
+typedef long long index_t;
 #ifdef DOUBLE_PRECISION
 typedef double real;
 #else

@@ -122,7 +122,7 @@ def coupling(slowest: Floats, fastest: float) -> Floats:
 
 
 def sponge(before: int, after: int, cells: int) -> Floats:
-    """Factor a step along one axis (Cerjan et al. 1985): exp(-(a depth)^2), depth in cells."""
+    """Factor a step along one axis (Cerjan et al. 1985): exp(-(a depth)^2), of the width."""
     depth = np.zeros(cells)
     if before:
         depth[:before] = np.arange(before, 0, -1) / before

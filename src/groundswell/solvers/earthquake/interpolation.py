@@ -1,8 +1,8 @@
 """Values between grid points: the same weights read a receiver and spread a source.
 
 Along each axis four points carry the cubic through them (Lagrange), so both are fourth-order
-accurate and a source and a receiver may change places (reciprocity). Below a free surface the four
-points move down until all of them hold values.
+accurate and a source and a receiver may change places (reciprocity). Beside a free surface the four
+points move until all of them hold values, and vx and vy that touch row 0 take row -1 along.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _stencil(grid: Grid, position: Position, offset: Offset, top: int | None) ->
     """Weights for a field that sits `offset` off its index and has values from row `top` down."""
     place = grid.indices(position, offset)
     first = np.floor(place).astype(int) - 1
-    at_surface = top is not None and first[2] <= 0
+    at_surface = top is not None and first[2] <= 0  # row 0 is only right together with row -1
     if at_surface:
         first[2] = top
     weights = np.stack([cubic_weights(t) for t in place - first - 1])

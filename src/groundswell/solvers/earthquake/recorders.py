@@ -29,9 +29,6 @@ from groundswell.solvers.earthquake.event import event_attributes
 from groundswell.solvers.earthquake.interpolation import velocity_stencils
 from groundswell.solvers.earthquake.setup import Setup
 
-RING_BYTES = 256 * 2**20  # of device memory that one kind of output may take
-MOST_STEPS = 1024  # a run of the time loop that the smallest rings must hold
-
 
 class Recorders:
     """All recorders of a case.
@@ -109,11 +106,9 @@ class Recorders:
 
     # --- kernels ----------------------------------------------------------------------------------
 
-    def _ring(self, name: str, shape: tuple[int, ...], every: int) -> Ring:
-        sample = int(np.prod(shape)) * np.dtype(self._setup.dtype).itemsize
-        wanted = 2 * (MOST_STEPS // every + 1)
-        capacity = max(2, min(wanted, RING_BYTES // max(sample, 1)))
-        self._rings[name] = Ring(self._backend, shape, every, capacity, self._setup.dtype)
+    def _ring(self, name: str, kind: str) -> Ring:
+        shape, every, slots = self._setup.sample(kind)
+        self._rings[name] = Ring(self._backend, shape, every, slots, self._setup.dtype)
         return self._rings[name]
 
     def _points(self) -> list[Launch]:
@@ -127,7 +122,7 @@ class Recorders:
         ]
         places = [np.dot(s.first, (1, setup.layout.row, setup.layout.plane)) for s in stencils]
         weights = np.stack([s.weights for s in stencils]).astype(setup.dtype)
-        ring = self._ring("seismograms", (len(receivers), 3), setup.every("seismograms"))
+        ring = self._ring("seismograms", "seismograms")
         return [
             self._module.launch(
                 "record_points",
@@ -147,8 +142,8 @@ class Recorders:
         section = self._setup.case.output.surface
         if not section:
             return []
-        nx, ny, _ = self._strided(section.stride)
-        ring = self._ring("surface", (3, ny, nx), self._setup.every("surface"))
+        nx, ny, _ = self._setup.strided(section.stride)
+        ring = self._ring("surface", "surface")
         return [
             self._module.launch(
                 "record_surface",
@@ -168,12 +163,10 @@ class Recorders:
         section = self._setup.case.output.volumes
         if not section:
             return []
-        cells = self._strided(section.stride)
-        every = self._setup.every("volumes")
-        return [self._volume(name, cells, section.stride, every) for name in section.fields]
+        return [self._volume(name, section.stride) for name in section.fields]
 
-    def _volume(self, name: str, cells: tuple[int, int, int], stride: int, every: int) -> Launch:
-        ring = self._ring(f"volumes/{name}", cells[::-1], every)
+    def _volume(self, name: str, stride: int) -> Launch:
+        cells, ring = self._setup.strided(stride), self._ring(f"volumes/{name}", "volumes")
         return self._module.launch(
             "record_volume",
             Items(int(np.prod(cells))),
@@ -241,7 +234,7 @@ class Recorders:
         stride, shift = section.stride, (1 - section.stride) / 2
         writer = VolumeWriter(
             folder / "volumes.vtkhdf",
-            self._strided(stride),
+            setup.strided(stride),
             (stride * hx, stride * hy, stride * hz),
             section.fields,
             # A value is its block's first cell's, so that cell's middle becomes the block's.
@@ -258,10 +251,6 @@ class Recorders:
         return Output(list(rings.values()), writer, write)
 
     # --- places -----------------------------------------------------------------------------------
-
-    def _strided(self, stride: int) -> tuple[int, int, int]:
-        nx, ny, nz = (-(-n // stride) for n in self._setup.grid.region)
-        return nx, ny, nz
 
     def _centres(self, axis: int) -> NDArray[np.float64]:
         grid = self._setup.grid

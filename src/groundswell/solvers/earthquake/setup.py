@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
-from groundswell.grids.cartesian import Grid, Layout
+from groundswell.grids.cartesian import Grid, Layout, Triple
 from groundswell.grids.geography import Geography
 from groundswell.io.seismograms import require_formats
+from groundswell.run.ring import ring_slots
 from groundswell.solvers.earthquake import advice
 from groundswell.solvers.earthquake.attenuation import Relaxation, fit
 from groundswell.solvers.earthquake.event import Release
@@ -35,7 +36,7 @@ from groundswell.solvers.earthquake.time_functions import corner_frequency
 from groundswell.time.limits import staggered_leapfrog
 
 SAFETY = 0.97  # share of the stability limit that an automatic step takes
-POINTS_PER_WAVELENGTH = 6.0  # of the slowest wave: about 5 % error in its speed (Moczo et al. 2000)
+POINTS_PER_WAVELENGTH = 6.0  # of the slowest wave: half a per cent error in its speed
 
 # Words that an update must at least move: each value it needs read once, each one it changes
 # written once. Velocity: 6 stresses, 3 velocities, density, and 3 velocities back. Stress: 3
@@ -285,7 +286,41 @@ class Setup:
         """Bytes that the run takes on its device, to within a few per cent."""
         fields = 20 if self.relaxation else 12
         words = self.layout.size * fields + LAYER_WORDS * self._layers_a_point * self.grid.count
+        for kind in self._recorded:
+            shape, _, slots = self.sample(kind)
+            words += slots * np.prod(shape) * self._fields_of(kind)
         return round(words) * np.dtype(self.dtype).itemsize
+
+    @property
+    def _recorded(self) -> list[str]:
+        output = self.case.output
+        wanted = {
+            "seismograms": self.receivers,
+            "surface": output.surface,
+            "volumes": output.volumes,
+        }
+        return [kind for kind, section in wanted.items() if section]
+
+    def _fields_of(self, kind: str) -> int:
+        return len(self.case.output.volumes.fields) if kind == "volumes" else 1
+
+    def sample(self, kind: str) -> tuple[tuple[int, ...], int, int]:
+        """Shape of a sample of an output section's field, steps between them, slots for them."""
+        output, every = self.case.output, self.every(kind)
+        if kind == "seismograms":
+            shape: tuple[int, ...] = (len(self.receivers), 3)
+        elif kind == "surface":
+            nx, ny, _ = self.strided(output.surface.stride)
+            shape = (3, ny, nx)
+        else:
+            shape = self.strided(output.volumes.stride)[::-1]
+        size = int(np.prod(shape)) * np.dtype(self.dtype).itemsize * self._fields_of(kind)
+        return shape, every, ring_slots(size, every)
+
+    def strided(self, stride: int) -> Triple:
+        """Samples (x, y, z) of the region, every `stride` cells."""
+        nx, ny, nz = (-(-n // stride) for n in self.grid.region)
+        return nx, ny, nz
 
     @property
     def _layers_a_point(self) -> float:

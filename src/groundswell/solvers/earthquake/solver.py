@@ -7,6 +7,7 @@ layers: the method of AWP-ODC (Olsen 1994; Cui et al. 2010).
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +52,12 @@ class Earthquake:
             for name in (*VELOCITIES, *STRESSES, *(MEMORIES if self.attenuated else ()))
         }
         self._nothing = backend.zeros((1,), setup.dtype)
-        self.surface_memory: dict[str, Array] = {}
         self.clock = backend.zeros((1,), np.int64)
         self.layer_memory = self._layer_memory()
+        self.surface_memory = {
+            kernel: backend.zeros((4, *setup.grid.shape[1:]), setup.dtype)
+            for kernel in (("mirror_velocity", "mirror_stress") if setup.free_surface else ())
+        }
         self.materials = Materials(backend, setup.layout, setup.dtype, self.attenuated)
         self.materials.load(
             backend,
@@ -158,9 +162,9 @@ class Earthquake:
         nx, ny, _ = setup.grid.cells
         beyond = 2 * GHOSTS if setup.periodic else 0
         moduli = (self.materials["lam"], self.materials["compliance"])
-        memory = self.surface_memory[kernel] = self.backend.zeros((4, ny, nx), setup.dtype)
         extent = Cells(nx + beyond, ny + beyond, 1)
-        profiles = self._profiles()[:2]
+        profiles = self._profiles[:2]
+        memory = self.surface_memory[kernel]
         return [self.module.launch(kernel, extent, *fields, *moduli, memory, *profiles)]
 
     def _injection(
@@ -213,7 +217,7 @@ class Earthquake:
         }
 
     def _layer_arguments(self, update: str) -> list[Array]:
-        return [*self.layer_memory[update], *self._profiles(), self._sponge()]
+        return [*self.layer_memory[update], *self._profiles, self._sponge]
 
     def _matched_layers(self) -> list[MatchedLayer]:
         setup = self.setup
@@ -229,6 +233,7 @@ class Earthquake:
             for axis in range(3)
         ]
 
+    @cached_property
     def _profiles(self) -> list[Array]:
         dt, dtype = self.setup.dt, self.setup.dtype
         tables = [layer.coefficients(dt).astype(dtype) for layer in self._matched_layers()]
@@ -241,6 +246,7 @@ class Earthquake:
             return np.zeros(self.setup.grid.cells[2])
         return coupling(self.materials.slowest_at_sides(self.backend), fastest)
 
+    @cached_property
     def _sponge(self) -> Array:
         """What values lose a step along x, y and z: see `sponge_factor` in kernels/layers.h."""
         setup, cells = self.setup, self.setup.grid.cells
