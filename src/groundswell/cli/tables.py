@@ -62,6 +62,8 @@ def _needs(found: Mapping[str, Any]) -> dict[str, str]:
         "steps": f"{found['steps']} for {found['steps'] * found['dt']:.6g} s",
         "memory": gigabytes(found["memory"]),
     }
+    if found["sampling"]:
+        rows["samples"] = ", ".join(f"{n} every {s:.6g} s" for n, s in found["sampling"].items())
     if found["device"] is None:
         return rows
     rows["memory"] += f" of {gigabytes(found['memory_free'])} free"

@@ -77,8 +77,7 @@ __attribute__((noinline)) void sweep_row(const Update& update, int begin, int en
     PRAGMA(omp simd)
     for (int i = begin; i < begin + LINE; ++i) update_cell(update, i, j, k, Flags{});
   }
-  PRAGMA(omp simd)
-  for (int i = begin; i < end; ++i) update_cell(update, i, j, k, Flags{});
+  for (; begin < end; ++begin) update_cell(update, begin, j, k, Flags{});  // less than a line
 }
 
 template <bool Y, bool Z, class Update> inline void sweep_rows(const Update& update, int j, int k) {
