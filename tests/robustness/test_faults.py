@@ -412,6 +412,19 @@ def test_an_unexpected_failure_leaves_no_final_names(
     assert "Traceback" in capsys.readouterr().err
 
 
+def test_a_format_that_fails_leaves_the_shaking_map(
+    write_case: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise RunFailed("full")
+
+    monkeypatch.setattr("groundswell.solvers.earthquake.recorders.write_sac", fail)
+    case = write_case(tmp_path, output={"seismograms": {"formats": ["sac"]}})
+    with pytest.raises(RunFailed, match="full"):
+        groundswell.run(case, folder=tmp_path / "results")
+    assert list((tmp_path / "results").rglob("shaking_map.nc*"))
+
+
 def test_errors_are_of_one_family(write_case: Write, tmp_path: Path) -> None:
     """`except GroundswellError` is enough for a script."""
     with pytest.raises(GroundswellError):

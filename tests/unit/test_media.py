@@ -156,7 +156,7 @@ def test_a_cell_halved_by_the_loh1_interface_has_the_published_speeds():
 
 
 def test_cells_inside_one_layer_hold_it_to_the_bit():
-    medium = layered(Layer(-50.0, **SOIL), Layer(200.0, **ROCK))
+    medium = layered(Layer(0.0, **SOIL), Layer(200.0, **ROCK))
     for k, expected in enumerate([SOIL, SOIL, ROCK, ROCK, ROCK]):
         assert {name: only(v) for name, v in medium.plane(k).given().items()} == expected
 
@@ -187,6 +187,7 @@ def test_water_needs_no_meaningful_qs():
     ("layers", "message"),
     [
         ([], "layers is empty"),
+        ([Layer(-500.0, **ROCK)], r"tops are \[-500.0\] m.*0 m \(the surface\)"),
         ([Layer(10.0, **ROCK)], r"tops are \[10.0\] m.*0 m \(the surface\)"),
         ([Layer(0.0, **SOIL), Layer(0.0, **ROCK)], "layer 2 has its top at 0 m.*must increase"),
         ([Layer(0.0, **SOIL), Layer(np.nan, **ROCK)], "must be finite"),
@@ -243,7 +244,12 @@ def test_columns_without_units_are_si(tmp_path):
         ("top,vp,vp,rho\n0,1,1,1\n", "'vp' is not known, or is there twice"),
         ("top,vp[kg],vs,rho\n0,1,1,1\n", "column vp: unit 'kg' does not convert to m/s"),
         ("top,vp,vs,rho,qp[km]\n0,1,1,1,1\n", "does not convert to a plain number"),
-        ("# n\ntop,vp,vs,rho\n0,1,1,1\n1,2,3\n", "line 4: 3 values for 4 columns"),
+        ("# n\ntop,vp,vs,rho\n0,1e3,1,1e3\n1,2,3\n", "line 4: 3 values for 4 columns"),
+        (
+            "top,vp,vs,rho\n0,3,1,2500\n",
+            r"line 2: vp = 3 m/s .*100 m/s; .*vp\[km/s\] in the header",
+        ),
+        ("top,vp,vs,rho\n0,3e3,0,2.5\n", r"line 2: rho = 2.5 kg/m\^3 .*write rho\[g/cm\^3\]"),
         ("top,vp,vs,rho\n0,fast,1,1\n", "line 2: vp = 'fast' is not a number"),
     ],
 )
@@ -366,6 +372,23 @@ def test_the_bulk_modulus_decides_what_is_physical(vs, ratio):
     bulk = float((lam + 2 / 3 * mu)[0])
     if abs(bulk) > 1e-9 * float(mu[0]):
         assert (find_fault(material) is None) == (bulk > 0)
+
+
+@settings(max_examples=25, deadline=None)
+@given(tables(), st.sampled_from(["constant", "linear"]), st.sampled_from([7.0, 12.5, 100.0]))
+def test_a_survey_of_runs_is_one_of_every_row(layers, interpolation, h):
+    def medium():
+        made = layered(
+            *layers, spacing=(9.0, 9.0, h), cells=(4, 3, 60), interpolation=interpolation
+        )
+        return Floor(made, vs=800.0)
+
+    fast, slow = medium(), medium()
+    runs = slow.runs()
+    assert [k for k, _ in runs] == np.cumsum([0, *(n for _, n in runs)])[:-1].tolist()
+    assert sum(n for _, n in runs) == 60
+    slow.runs = lambda: [(k, 1) for k in range(60)]
+    assert survey(fast) == survey(slow)
 
 
 def test_a_large_layered_model_is_surveyed_in_a_moment():
@@ -703,9 +726,11 @@ def test_files_that_are_no_models_are_refused(tmp_path, model):
     with pytest.raises(InputError, match="does not exist"):
         NetcdfMedium(tmp_path / "none.nc", CELLS, SPACING)
     path = save(tmp_path, model)
-    path.write_bytes(path.read_bytes()[:2000])
-    with pytest.raises(InputError, match="cannot be read as netCDF"):
-        NetcdfMedium(path, CELLS, SPACING)
+    for content in (path.read_bytes()[:2000], b"", b"vp,vs\n"):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=r"cannot be read as netCDF.*write it again") as caught:
+            NetcdfMedium(path, CELLS, SPACING)
+        assert "\n" not in str(caught.value)
 
 
 def test_a_row_of_a_huge_model_reads_its_own_slabs_only(tmp_path):

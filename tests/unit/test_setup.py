@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -100,9 +101,9 @@ def test_only_what_is_recorded_has_a_sampling() -> None:
     ],
 )
 def test_steps_that_cannot_be_are_refused(step: Any, interval: float, message: str) -> None:
-    time = {"duration": 2.0, "step": step}
+    times = {"duration": 2.0, "step": step}
     with pytest.raises(InputError, match=message):
-        setup(time=time, **sampled(seismograms=interval))
+        setup(time=times, **sampled(seismograms=interval))
 
 
 def test_a_run_lasts_at_least_its_duration() -> None:
@@ -125,6 +126,44 @@ def test_what_a_run_could_not_use_is_refused_at_set_up(tmp_path: Path) -> None:
     still.write_text("1.0\nPOINTS 1\n-117.9 33.9 1 0 90 1e8 0 0.1\n0 0 2 0 0 0 0\n0 0\n")
     with pytest.raises(InputError, match="no source acts"):
         setup(source=[{"kind": "srf", "file": still}], grid={"geography": GEOGRAPHY})
+
+
+@pytest.mark.parametrize("name", ["sac", "mseed"])
+def test_what_sac_and_miniseed_cannot_hold_is_refused_at_set_up(tmp_path: Path, name: str) -> None:
+    pytest.importorskip("obspy")
+    stations = tmp_path / "stations.csv"
+    for codes, message in (
+        (
+            "XX,LONGER",
+            rf"station XX\.LONGER: name = 'LONGER' .*5 characters.*format {name}; shorten",
+        ),
+        ("LONG,A", r"station LONG\.A: network = 'LONG' .*2 characters"),
+    ):
+        stations.write_text(f"network,station,x,y\n{codes},900,0\n")
+        listed: dict[str, Any] = {"receiver": [], "receivers": {"file": stations}}
+        with pytest.raises(InputError, match=message):
+            setup(**listed, output={"seismograms": {"formats": ["hdf5", name]}})
+        setup(**listed)
+    one = {"interval": 2.0, "formats": ["hdf5", name]}
+    with pytest.raises(InputError, match=rf"interval = 2 s leaves one sample .*{name} needs 2"):
+        setup(output={"seismograms": one})
+    setup(output={"seismograms": one}, receiver=[])
+    setup(output={"seismograms": one | {"interval": 1.0}})
+    setup(**sampled(seismograms=2.0))
+
+
+def test_a_grid_that_no_device_holds_is_refused_before_its_medium_is_read(tmp_path: Path) -> None:
+    (tmp_path / "model.nc").touch()
+    grid = {"size": [3000.0, 4000.0, 2e6], "spacing": [1.0, 1.0, 0.5]}
+    with pytest.raises(InputError, match=r"takes .* TB of memory \(\d+ bytes\), .*10 TB.*spacing"):
+        setup(grid=grid, medium={"kind": "netcdf", "file": tmp_path / "model.nc"})
+
+
+def test_millions_of_rows_are_set_up_in_a_moment() -> None:
+    start = time.perf_counter()
+    grid = {"size": [3000.0, 4000.0, 6e6], "spacing": [100.0, 100.0, 1.0]}
+    assert setup(grid=grid, time={"duration": 0.1}).memory > 1e11
+    assert time.perf_counter() - start < 5
 
 
 # --- the event -----------------------------------------------------------------------------------

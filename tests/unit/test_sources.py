@@ -121,13 +121,16 @@ def test_files_are_found_from_the_case_folder(tmp_path: Path) -> None:
 
 
 def test_requests_that_cannot_be_honoured() -> None:
-    with pytest.raises(InputError, match=r"too short for time steps of 0\.05 s"):
+    with pytest.raises(InputError, match=r"^source\[1\]: .*too short for time steps of 0\.05 s"):
         build(
+            {**PLACE, **COUPLE, "moment": 1.0},
             {**PLACE, **COUPLE, "moment": 1.0, "time_function": {"kind": "brune", "rise": 0.01}},
             step=0.05,
         )
     late = {"kind": "brune", "rise": 0.2, "onset": 6.0}
-    with pytest.raises(InputError, match="when the run of 6 s is over"):
+    with pytest.raises(
+        InputError, match=r"source\[0\]: starts at 6 s, when the run of 6 s is over"
+    ):
         build({**PLACE, **COUPLE, "moment": 1.0, "time_function": late})
     with pytest.raises(InputError, match=r"grid\.geography"):
         build({"longitude": 1.0, "latitude": 2.0, "depth": 0.0, **COUPLE, "moment": 1.0})

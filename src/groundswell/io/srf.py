@@ -50,6 +50,7 @@ _SLIP_COLUMNS = 7  # numbers on its second line
 _KEYWORD = re.compile(r"^[ \t]*(PLANE|POINTS)[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _PLANE_UNITS = np.array([1, 1, 1, 1, 1e3, 1e3, 1, 1, 1e3, 1e3, 1e3])  # as in Plane
+_CUT = "the file is cut short; copy it again, or correct its counts"
 _NEGLIGIBLE_SLIP = 1e-4  # m: slip that generators leave without a history
 
 
@@ -206,10 +207,8 @@ def _version(head: _Section, path: Path | str) -> str:
         found = repr(words[0][:20]) if words else "nothing"
         raise InputError(f"{path}: an SRF file starts with its version, 1.0 or 2.0; found {found}")
     if len(words) > 1:
-        line = line_of_number(head.text, 1)
-        raise InputError(
-            f"{path}, line {line}: expected PLANE n or POINTS n, found {words[1][:20]!r}"
-        )
+        where = f"{path}, line {line_of_number(head.text, 1)}"
+        raise InputError(f"{where}: expected PLANE n or POINTS n, found {words[1][:20]!r}")
     return words[0]
 
 
@@ -282,20 +281,21 @@ def _point_starts(
     """
     width = columns + _SLIP_COLUMNS
     if count * width > values.size:
-        refuse(values.size, f"POINTS {count} needs {count * width} numbers, found {values.size}")
+        needed = f"POINTS {count} needs {count * width} numbers, found {values.size}"
+        refuse(values.size, f"{needed}: {_CUT}")
     starts = np.empty(count, np.int64)
     at = 0
     for point in range(count):
         starts[point] = at
         if at + width > values.size:
-            refuse(values.size, f"the file ends within point {point + 1} of {count}")
+            refuse(values.size, f"it ends within point {point + 1} of {count}: {_CUT}")
         samples = values[at + columns + 2 : at + width : 2].tolist()
         if not all(number >= 0 and number.is_integer() for number in samples):
             refuse(at, f"point {point + 1}: {samples} are not counts of samples")
         following = at + width + sum(int(number) for number in samples)
         if following > values.size:
-            left = values.size - at - width
-            refuse(at, f"point {point + 1} of {count}: {samples} samples, {left} numbers left")
+            missing = following - values.size
+            refuse(at, f"point {point + 1} of {count} lacks {missing} of its samples: {_CUT}")
         at = following
     if at < values.size:
         refuse(at, f"POINTS {count} is followed by more numbers than its points have")

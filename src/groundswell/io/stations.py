@@ -89,11 +89,16 @@ def _from_row(header: list[str], row: list[str], line: int, path: Path | str) ->
         raise InputError(f"{path}, line {line}: {len(row)} cells; the header has {len(header)}")
     cells = {name: cell.strip() for name, cell in zip(header, row, strict=True)}
     network, code = cells.pop("network"), cells.pop("station")
-    try:
-        place = {name: float(cell) for name, cell in cells.items()}
-    except ValueError as error:
-        raise InputError(f"{path}, line {line}: {error}") from None
+    place = {name: _number(name, cell, f"{path}, line {line}") for name, cell in cells.items()}
     return Station(network, code, **place)
+
+
+def _number(name: str, cell: str, where: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        unit = "degrees" if name in ("longitude", "latitude") else "m"
+        raise InputError(f"{where}: {name} = {cell!r}; it must be a number, in {unit}") from None
 
 
 def _read_xml(path: Path | str) -> list[Station]:
@@ -157,6 +162,7 @@ def _problems(station: Station) -> Iterator[str]:
     for name, limit in (("longitude", 360.0), ("latitude", 90.0), ("x", math.inf), ("y", math.inf)):
         value = getattr(station, name)
         if value is not None and not (math.isfinite(value) and abs(value) <= limit):
-            yield f"{name} = {value}; allowed: finite, within {limit:g} either side of 0"
+            allowed = f"{-limit:g} to {limit:g}" if math.isfinite(limit) else "a finite number"
+            yield f"{name} = {value}; allowed: {allowed}"
     if not (math.isfinite(station.depth) and station.depth >= 0):
         yield f"depth = {station.depth} m; it must be 0 (surface) or positive (down)"

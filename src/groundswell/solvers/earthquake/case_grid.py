@@ -15,6 +15,7 @@ from groundswell.errors import InputError
 from groundswell.grids.geography import Geography
 
 _MOST_CELLS = 2**31 - 1  # along an axis
+_MOVE = "move it, or enlarge grid.size"
 _INEXACT = 1e-6  # of a size, by which it may miss a whole number of cells
 
 Longitude = Annotated[Angle, Field(ge=-180, le=360)]
@@ -137,7 +138,8 @@ def misplaced(position: Position, grid: GridSection) -> Iterator[Fault]:
     if position.depth < 0:
         yield ("depth",), "lies above the surface; depth is positive downwards"
     elif position.depth > grid.size[2]:
-        yield ("depth",), f"lies below the region, which is {grid.size[2]:g} m deep"
+        deep = f"lies below the region, which is {grid.size[2]:g} m deep"
+        yield ("depth",), f"{deep}; {_MOVE}"
     keys = ("longitude", "latitude") if position.geographic else ("x", "y")
     try:
         here = grid.locate(position)
@@ -147,4 +149,5 @@ def misplaced(position: Position, grid: GridSection) -> Iterator[Fault]:
     for key, axis, at, size in zip(keys, "xy", here, grid.size, strict=False):
         # Positions on the edge lose up to a millimetre on the way over the map.
         if not -1e-3 <= at <= size + 1e-3:
-            yield (key,), f"lies outside the region: {axis} is {at:.6g} m, not 0 to {size:g} m"
+            outside = f"lies outside the region: {axis} is {at:.6g} m, not 0 to {size:g} m"
+            yield (key,), f"{outside}; {_MOVE}"

@@ -21,6 +21,7 @@ from groundswell.case.units import (
     Positive,
     Speed,
 )
+from groundswell.solvers.earthquake.plausible import forgotten_unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,7 +68,11 @@ class Matter(Section):
     qs: Q | None = None
 
     def faults(self) -> Iterator[Fault]:
-        """Speeds without a positive bulk modulus; one quality factor without the other."""
+        """Units left out, no positive bulk modulus, or one quality factor without the other."""
+        for name, value in (("vp", self.vp), ("rho", self.rho)):
+            if doubt := forgotten_unit(name, value):
+                allowed, meant = doubt
+                yield (name,), f'{allowed}; if it is in {meant}, write "{value:g} {meant}"'
         least = math.sqrt(4 / 3) * self.vs
         if not self.vp > least:
             yield ("vp",), f"must exceed sqrt(4/3) vs = {least:.6g} m/s (positive bulk modulus)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -256,7 +256,16 @@ def name_twice(receivers: tuple[Receiver, ...]) -> Iterator[Fault]:
             yield (n, "name"), taken
 
 
-def too_long(receiver: Receiver, formats: tuple[str, ...]) -> Iterator[Fault]:
+class Coded(Protocol):
+    """What has the codes of a station."""
+
+    @property
+    def network(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+
+
+def too_long(receiver: Coded, formats: tuple[str, ...]) -> Iterator[Fault]:
     """Codes that do not fit into the formats of seismograms."""
     named = [name for name in formats if name in ("sac", "mseed")]
     for key, most in _LONGEST_CODES.items():

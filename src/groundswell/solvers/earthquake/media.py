@@ -148,11 +148,21 @@ class Floor:
         self._medium, self._vp, self._vs, self._rho = medium, vp, vs, rho
         self._changed: dict[int, dict[str, int]] = {}
 
+    def runs(self) -> list[tuple[int, int]]:
+        """Runs of equal rows, where the medium knows them; see `find_runs`."""
+        return find_runs(self._medium)
+
     @property
     def changed(self) -> dict[str, int]:
         """How many cells differ from the model in vp, vs and rho, in the rows asked for so far."""
-        rows = self._changed.values()
-        return {name: sum(row[name] for row in rows) for name in ("vp", "vs", "rho")}
+        return self.changed_in(dict.fromkeys(self._changed, 1))
+
+    def changed_in(self, rows: Mapping[int, int]) -> dict[str, int]:
+        """The same in some rows that were asked for, each counted so many times."""
+        return {
+            name: sum(count * self._changed[k][name] for k, count in rows.items())
+            for name in ("vp", "vs", "rho")
+        }
 
     def plane(self, k: int) -> Material:
         """Averages over the cells of depth row `k`, bounded."""
@@ -208,7 +218,9 @@ class Survey:
 
 
 def survey(medium: Medium) -> Survey:
-    """Stream every plane of `medium` once, refuse what is unphysical, and return the extremes.
+    """Stream the planes of `medium`, refuse what is unphysical, and return the extremes.
+
+    Of a run of equal planes one is looked at.
 
     Raises `InputError` naming the first cell with a value that is not finite or not positive
     (vs = 0 is a fluid), or with a vp that leaves no positive bulk modulus.
@@ -216,9 +228,10 @@ def survey(medium: Medium) -> Survey:
     lows: dict[str, float] = {}
     highs: dict[str, float] = {}
     fluid, slowest = 0, None
-    for k in range(medium.cells[2]):
+    runs = find_runs(medium)
+    for k, rows in runs:
         material = _physical_plane(medium, k)
-        fluid += _count_cells(material.vs == 0, medium.cells)
+        fluid += rows * _count_cells(material.vs == 0, medium.cells)
         if (lowest := _find_slowest(material.vs, lows.get("vs", np.inf))) is not None:
             slowest = (*lowest, k)
         for name, values in _surveyed(material):
@@ -241,8 +254,14 @@ def survey(medium: Medium) -> Survey:
         qs_max=highs.get("qs"),
         qp_qs_max=highs.get("qp_qs"),
         fluid_cells=fluid,
-        floored=medium.changed if isinstance(medium, Floor) else {},
+        floored=medium.changed_in(dict(runs)) if isinstance(medium, Floor) else {},
     )
+
+
+def find_runs(medium: Medium) -> list[tuple[int, int]]:
+    """First row and number of rows of each run of equal ones; single rows unless known better."""
+    known = getattr(medium, "runs", None)
+    return known() if known else [(k, 1) for k in range(medium.cells[2])]
 
 
 def _physical_plane(medium: Medium, k: int) -> Material:

@@ -22,6 +22,7 @@ from groundswell.solvers.earthquake.media import (
     lame,
     unit_factor,
 )
+from groundswell.solvers.earthquake.plausible import forgotten_unit
 
 COLUMNS = {"top": "m", **UNITS}
 
@@ -73,6 +74,17 @@ class Layered:
         if len(depth) > 1:
             samples = self._average(samples, weight, k)
         return Material(**{name: row.reshape(1, 1) for name, row in samples.given().items()})
+
+    def runs(self) -> list[tuple[int, int]]:
+        """First row and number of rows of each run of equal ones, from the surface down."""
+        rows, nz = self._tops / self.spacing[2], self.cells[2]
+        # Rows beside an interface stand alone; so do all that a profile changes in.
+        if self._linear:
+            starts = np.arange(min(int(rows[-1]) + 3, nz))
+        else:
+            starts = np.floor(rows)[:, None] + np.arange(-1, 3)
+        starts = np.unique(np.append(starts.clip(0, nz - 1), 0)).astype(int)
+        return list(zip(starts.tolist(), np.diff(starts, append=nz).tolist(), strict=True))
 
     def _quadrature(self, top: float, bottom: float) -> tuple[Values, Values]:
         """Depths, none on an interface, and weights of sum 1 to average from `top` to `bottom`."""
@@ -145,7 +157,7 @@ def _tabulate(layers: Sequence[Any]) -> dict[str, Values]:
 def _ordered_tops(layers: Sequence[Any], repeat: bool) -> Values:
     """Depths of the layers' tops (n,), which must cover the surface and increase."""
     tops = np.array([layer.top for layer in layers], float)
-    if not np.isfinite(tops).all() or tops[0] > 0:
+    if not np.isfinite(tops).all() or tops[0] != 0:
         raise InputError(
             f"medium: the layers' tops are {tops.tolist()} m; they must be finite, the first 0 m "
             "(the surface)"
@@ -226,4 +238,11 @@ def _read_layer(row: Sequence[str], columns: Sequence[tuple[str, float]], where:
             values[name] = float(text) * factor
         except ValueError:
             raise InputError(f"{where}: {name} = {text.strip()!r} is not a number") from None
+    for name in ("vp", "rho"):
+        if doubt := forgotten_unit(name, values[name]):
+            allowed, meant = doubt
+            raise InputError(
+                f"{where}: {name} = {values[name]:g} {UNITS[name]} {allowed}; if it is in {meant}, "
+                f"write {name}[{meant}] in the header"
+            )
     return Layer(**values)

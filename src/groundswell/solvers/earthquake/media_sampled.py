@@ -351,7 +351,11 @@ def _open(path: Path) -> Any:
     try:
         return xr.open_dataset(path, decode_times=False)
     except Exception as error:  # a dozen types, by backend, for what is no netCDF file
-        raise InputError(f"medium.file {path} cannot be read as netCDF: {error}") from error
+        reason = str(error).partition("\n")[0]
+        raise InputError(
+            f"medium.file {path} cannot be read as netCDF ({reason}): it is not a NetCDF-4 file; "
+            "check the name, or write it again"
+        ) from error
 
 
 def _find_axes(data: Any, path: Path) -> tuple[bool, tuple[str, str, str]]:

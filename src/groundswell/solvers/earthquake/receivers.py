@@ -8,6 +8,7 @@ from typing import Any
 from groundswell.errors import InputError
 from groundswell.grids.geography import Geography
 from groundswell.io.stations import Station, read_stations
+from groundswell.solvers.earthquake.case_sources import too_long
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,8 @@ def place_receivers(case: Any, geography: Geography | None) -> list[Receiver]:
 
     Raises:
         InputError: a station outside the region or above the surface, a position that needs a
-            geography which the case does not have, or two stations of one name.
+            geography which the case does not have, two stations of one name, or codes too long for
+            the formats of seismograms.
     """
     listed = [
         Station(r.network, r.name, r.longitude, r.latitude, r.x, r.y, r.depth)
@@ -38,7 +40,16 @@ def place_receivers(case: Any, geography: Geography | None) -> list[Receiver]:
     for n, name in enumerate(names):
         if name in names[:n]:
             raise InputError(f"station {name} is given twice; names must differ")
+        _require_short_codes(receivers[n], case.output.seismograms.formats)
     return receivers
+
+
+def _require_short_codes(receiver: Receiver, formats: tuple[str, ...]) -> None:
+    for (key,), allowed in too_long(receiver, formats):
+        raise InputError(
+            f"station {receiver.network}.{receiver.name}: {key} = {getattr(receiver, str(key))!r} "
+            f'{allowed}; shorten it, or write only "hdf5"'
+        )
 
 
 def _place(

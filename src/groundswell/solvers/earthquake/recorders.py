@@ -84,7 +84,7 @@ class Recorders:
 
     def finish(self, folder: Path) -> list[Path]:
         """Write what is only known at the end: shaking map, seismograms in other formats."""
-        return [*self._write_formats(folder), *self._write_map(folder)]
+        return [*self._write_map(folder), *self._write_formats(folder)]
 
     def _write_formats(self, folder: Path) -> list[Path]:
         formats = self._setup.case.output.seismograms.formats

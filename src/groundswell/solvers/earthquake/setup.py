@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -19,7 +18,7 @@ from groundswell.grids.cartesian import Grid, Layout, Triple
 from groundswell.grids.geography import Geography
 from groundswell.io.seismograms import require_formats
 from groundswell.run.ring import ring_slots
-from groundswell.solvers.earthquake import advice
+from groundswell.solvers.earthquake import advice, refusals
 from groundswell.solvers.earthquake.attenuation import Relaxation, fit
 from groundswell.solvers.earthquake.event import Release
 from groundswell.solvers.earthquake.media import (
@@ -45,6 +44,7 @@ POINTS_PER_WAVELENGTH = 6.0  # of the slowest wave: half a per cent error in its
 VELOCITY_WORDS = 13
 STRESS_WORDS = {False: 17, True: 31}
 LAYER_WORDS = 6
+FIELDS = {False: 12, True: 20}  # arrays of all cells; with Q 6 memory variables and 2 Q more
 
 FINEST_SAMPLING = 0.1  # of a stable step; what asks for less is a slip of the pen
 MOST_SPECTRA = 256  # sources whose spectra are looked at, evenly spread over all of them
@@ -69,6 +69,8 @@ class Setup:
             InputError: data that do not fit the case, or a case that cannot run as asked.
         """
         grid = build_grid(case)
+        layout = Layout(grid.cells, 8 if case.run.precision == "double" else 4)
+        refusals.require_possible(layout, FIELDS[case.attenuation.model != "none"])
         geography = case.grid.frame
         medium = build_medium(_with_paths(case), grid.region, grid.spacing, geography)
         found = survey(medium)
@@ -81,9 +83,10 @@ class Setup:
         _ = self.every("seismograms")
         if self.receivers:
             require_formats(self.case.output.seismograms.formats)
+            refusals.require_two_samples(self)
         if not self.sources:
             raise InputError("no source acts: the rupture file holds no slip; give one that does")
-        _require_inside(self.sources, self.extent)
+        refusals.require_inside(self.sources, self.extent)
 
     @property
     def double(self) -> bool:
@@ -284,7 +287,7 @@ class Setup:
     @property
     def memory(self) -> int:
         """Bytes that the run takes on its device, to within a few per cent."""
-        fields = 20 if self.relaxation else 12
+        fields = FIELDS[self.relaxation is not None]
         words = self.layout.size * fields + LAYER_WORDS * self._layers_a_point * self.grid.count
         for kind in self._recorded:
             shape, _, slots = self.sample(kind)
@@ -356,19 +359,6 @@ def build_grid(case: Any) -> Grid:
     return Grid(
         case.grid.cells, case.grid.spacing, before=(side, side, top), after=(side, side, width)
     )
-
-
-def _require_inside(sources: Sequence[PointSource], extent: tuple[float, float, float]) -> None:
-    """Refuse sources outside the region; on the way over maps they may lose a millimetre."""
-    places = np.array([source.position for source in sources]).reshape(-1, 3)
-    outside = np.flatnonzero(((places < -1e-3) | (places > np.add(extent, 1e-3))).any(axis=1))
-    if outside.size:
-        x, y, depth = places[outside[0]]
-        raise InputError(
-            f"{outside.size} of {len(places)} point sources lie outside the region, the first at "
-            f"x = {x:.6g} m, y = {y:.6g} m, depth = {depth:.6g} m; the region reaches from 0 to "
-            f"{extent[0]:g} m, {extent[1]:g} m and {extent[2]:g} m: move it, or enlarge grid.size"
-        )
 
 
 def _relaxation(case: Any, found: Survey) -> Relaxation | None:

@@ -85,7 +85,15 @@ def build_sources(
     Raises InputError when a source cannot be built as described.
     """
     site = _Site(geography, sample_step, duration, rigidity, lame, spacing, Path(folder))
-    return [point for source in case_sources for point in _BUILDERS[source.kind](source, site)]
+    return [point for n, source in enumerate(case_sources) for point in _build(n, source, site)]
+
+
+def _build(n: int, source: Any, site: _Site) -> Iterator[PointSource]:
+    """The point sources of the case's source `n`, which messages name by that number."""
+    try:
+        yield from _BUILDERS[source.kind](source, site)
+    except InputError as error:
+        raise InputError(f"source[{n}]: {error}") from None
 
 
 def net_moment(sources: Iterable[PointSource]) -> Array:
@@ -116,7 +124,7 @@ class _Site:
     def horizontal(self, longitude: ArrayLike, latitude: ArrayLike) -> tuple[Array, Array]:
         if self.geography is None:
             raise InputError(
-                "a source is given by longitude and latitude, but the grid has no place on the map;"
+                "is given by longitude and latitude, but the grid has no place on the map;"
                 " add [grid.geography] or give x and y"
             )
         return self.geography.to_grid(longitude, latitude)
@@ -167,7 +175,7 @@ def _sampled(
     times = step * np.arange(first + offset, last + 1)
     if times[0] >= site.duration:
         raise InputError(
-            f"a source starts at {function.onset:g} s, when the run of {site.duration:g} s is over;"
+            f"starts at {function.onset:g} s, when the run of {site.duration:g} s is over;"
             " lengthen the run or start the source earlier"
         )
     error = abs(step * float(np.sum(function(times))) - function.integral)
