@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -232,6 +233,19 @@ def test_check_for_a_program(write_case: Write, tmp_path: Path, capsys: Capture)
     layers = 8 / 32 + 8 / 32 + 4 / 28  # that a point of 32 x 32 x 28 lies in, on average
     traffic = found["steps"] * 28672 * (44 + 12 * layers) * 8
     assert found["seconds_at_least"] == pytest.approx(traffic / found["bandwidth"])
+
+
+def test_check_looks_at_the_folder_of_the_results(
+    write_case: Write, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = str(write_case(tmp_path))
+    monkeypatch.setattr("groundswell.run.outlook.disk_usage", lambda _: SimpleNamespace(free=9))
+    assert main(["check", case]) == 2
+    assert "but 9e-09 GB are free" in flat(capsys.readouterr().err)
+    monkeypatch.undo()
+    (tmp_path / "results").write_text("not a folder")
+    assert main(["check", case]) == 2
+    assert "cannot be written" in flat(capsys.readouterr().err)
 
 
 def test_check_on_a_machine_without_the_device(

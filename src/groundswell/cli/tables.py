@@ -64,6 +64,7 @@ def _needs(found: Mapping[str, Any]) -> dict[str, str]:
     }
     if found["sampling"]:
         rows["samples"] = ", ".join(f"{n} every {s:.6g} s" for n, s in found["sampling"].items())
+    rows["results"] = f"{gigabytes(found['output_bytes'])} of {gigabytes(found['disk_free'])} free"
     if found["device"] is None:
         return rows
     rows["memory"] += f" of {gigabytes(found['memory_free'])} free"

@@ -20,9 +20,13 @@ def require_writable(folder: Path) -> None:
     Raises:
         InputError: no permission, or something in the path is no folder.
     """
-    place = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
-    with disk_errors(folder), TemporaryFile(dir=place):
+    with disk_errors(folder), TemporaryFile(dir=existing_part(folder)):
         pass
+
+
+def existing_part(folder: Path) -> Path:
+    """The folder, or the last one above it that exists."""
+    return next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
 
 
 @contextmanager

@@ -1,25 +1,32 @@
-"""What a run will ask of its device, and whether the device has it."""
+"""What a run will ask of its device and its disk, and whether they have it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import disk_usage
 from typing import Any
 
 from groundswell.backends import Backend, open_backend
-from groundswell.errors import BackendError, InputError
+from groundswell.errors import BackendError, GroundswellError, InputError
+from groundswell.run.folder import existing_part, require_writable
 
 SMALLER = "use larger cells, a smaller region, single precision, or another device"
 
 
-def outlook(setup: Any) -> dict[str, Any]:
+def outlook(setup: Any, folder: Path) -> dict[str, Any]:
     """Memory, bandwidth and least time on the case's device; what forbids the run in `problems`.
 
-    `seconds_at_least` is the time if all of the measured bandwidth were used.
+    `seconds_at_least` is the time if all of the measured bandwidth were used, `output_bytes` what
+    the samples take in the folder of the results.
     """
+    disk = {"output_bytes": setup.output_bytes, "disk_free": disk_usage(existing_part(folder)).free}
+    problems = [*_folder_problems(setup, folder, disk["disk_free"])]
     try:
         backend = open_backend(setup.case.run.backend)
         bandwidth = backend.measure_bandwidth()
     except BackendError as error:
-        return {"device": None, "problems": [str(error)]}
+        return {"device": None, **disk, "problems": [str(error), *problems]}
     free, total = backend.memory()
     traffic = setup.steps * setup.updates_per_step * setup.bytes_per_update
     return {
@@ -28,8 +35,21 @@ def outlook(setup: Any) -> dict[str, Any]:
         "memory_total": total,
         "bandwidth": bandwidth,
         "seconds_at_least": traffic / bandwidth,
-        "problems": [] if setup.memory <= free else [_too_large(setup, free)],
+        **disk,
+        "problems": [*([_too_large(setup, free)] if setup.memory > free else []), *problems],
     }
+
+
+def _folder_problems(setup: Any, folder: Path, free: int) -> Iterator[str]:
+    try:
+        require_writable(folder)
+    except GroundswellError as error:
+        yield str(error)
+    if setup.output_bytes > free:
+        yield (
+            f"the results take {setup.output_bytes / 1e9:.3g} GB, but {free / 1e9:.3g} GB are free "
+            f"for {folder}; sample less often, use a larger stride, or choose another folder"
+        )
 
 
 def require_memory(setup: Any, backend: Backend) -> None:

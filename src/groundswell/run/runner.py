@@ -94,14 +94,14 @@ def prepare(case: Case | str | Path) -> Any:
 def check(case: Case | str | Path) -> dict[str, Any]:
     """What a run would need and resolve, without running it.
 
-    Returns what the solver says of the case (SI units), with `warnings`, and what its device has;
-    `problems` lists what forbids the run on this machine.
+    Returns what the solver says of the case (SI units), with `warnings`, and what its device and
+    its disk have; `problems` lists what forbids the run on this machine.
 
     Raises:
         InputError: the case, or the data it names, cannot be used.
     """
     setup = prepare(case)
-    return {**setup.describe(), **outlook(setup)}
+    return {**setup.describe(), **outlook(setup, _target(setup.case, None))}
 
 
 def run(

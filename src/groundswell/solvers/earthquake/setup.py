@@ -295,6 +295,15 @@ class Setup:
         return round(words) * np.dtype(self.dtype).itemsize
 
     @property
+    def output_bytes(self) -> int:
+        """Bytes of the samples that the run writes."""
+        total = 0
+        for kind in self._recorded:
+            shape, every, _ = self.sample(kind)
+            total += ceil(self.steps / every) * int(np.prod(shape)) * self._fields_of(kind)
+        return total * np.dtype(self.dtype).itemsize
+
+    @property
     def _recorded(self) -> list[str]:
         output = self.case.output
         wanted = {
