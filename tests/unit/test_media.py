@@ -354,6 +354,7 @@ def test_a_sea_without_ground_has_no_s_waves():
         ("qp", 0.0, "qp must be positive"),
         ("qs", -5.0, "qs must be positive in a solid"),
         ("vp", 1.0, r"vp must exceed sqrt\(4/3\) vs"),
+        ("rho", 2.7, r"rho must be at least 100 kg/m\^3; is the model in g/cm\^3\?"),
     ],
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
+from groundswell.solvers.earthquake.plausible import LEAST
 
 Values = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]
@@ -131,6 +132,9 @@ def _broken_rules(material: Material) -> Iterator[tuple[Mask, str]]:
         yield (material.qs <= 0) & (material.vs > 0), "qs must be positive in a solid"
     not_positive = 3 * material.vp**2 <= 4 * material.vs**2
     yield not_positive, "vp must exceed sqrt(4/3) vs, or the bulk modulus is not positive"
+    for name, (least, unit, meant) in LEAST.items():
+        doubtful = getattr(material, name) < least
+        yield doubtful, f"{name} must be at least {least:g} {unit}; is the model in {meant}?"
 
 
 # --- explicit lower bounds -----------------------------------------------------------------------

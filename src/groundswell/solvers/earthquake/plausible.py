@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-_LEAST = {"vp": (100.0, "m/s", "km/s"), "rho": (100.0, "kg/m^3", "g/cm^3")}  # in SI, of any ground
+LEAST = {"vp": (100.0, "m/s", "km/s"), "rho": (100.0, "kg/m^3", "g/cm^3")}  # in SI, of any ground
 
 
 def forgotten_unit(name: str, value: float) -> tuple[str, str] | None:
     """What is allowed and the unit probably meant, of a "vp" or "rho" (SI) too small for ground."""
-    least, unit, meant = _LEAST[name]
+    least, unit, meant = LEAST[name]
     return (f"must be at least {least:g} {unit}", meant) if 0 < value < least else None
