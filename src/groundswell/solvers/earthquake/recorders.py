@@ -27,6 +27,7 @@ from groundswell.io.volumes import VolumeWriter
 from groundswell.run.ring import Output, Ring
 from groundswell.solvers.earthquake.event import event_attributes
 from groundswell.solvers.earthquake.interpolation import velocity_stencils
+from groundswell.solvers.earthquake.sampling import strided
 from groundswell.solvers.earthquake.setup import Setup
 
 
@@ -107,8 +108,8 @@ class Recorders:
     # --- kernels ----------------------------------------------------------------------------------
 
     def _ring(self, name: str, kind: str) -> Ring:
-        shape, every, slots = self._setup.sample(kind)
-        self._rings[name] = Ring(self._backend, shape, every, slots, self._setup.dtype)
+        of = self._setup.samples[kind]
+        self._rings[name] = Ring(self._backend, of.shape, of.every, of.slots, self._setup.dtype)
         return self._rings[name]
 
     def _points(self) -> list[Launch]:
@@ -142,7 +143,7 @@ class Recorders:
         section = self._setup.case.output.surface
         if not section:
             return []
-        nx, ny, _ = self._setup.strided(section.stride)
+        nx, ny, _ = strided(self._setup.grid.region, section.stride)
         ring = self._ring("surface", "surface")
         return [
             self._module.launch(
@@ -166,7 +167,8 @@ class Recorders:
         return [self._volume(name, section.stride) for name in section.fields]
 
     def _volume(self, name: str, stride: int) -> Launch:
-        cells, ring = self._setup.strided(stride), self._ring(f"volumes/{name}", "volumes")
+        cells = strided(self._setup.grid.region, stride)
+        ring = self._ring(f"volumes/{name}", "volumes")
         return self._module.launch(
             "record_volume",
             Items(int(np.prod(cells))),
@@ -234,7 +236,7 @@ class Recorders:
         stride, shift = section.stride, (1 - section.stride) / 2
         writer = VolumeWriter(
             folder / "volumes.vtkhdf",
-            setup.strided(stride),
+            strided(setup.grid.region, stride),
             (stride * hx, stride * hy, stride * hz),
             section.fields,
             # A value is its block's first cell's, so that cell's middle becomes the block's.

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
-from groundswell.grids.cartesian import Grid, Layout, Triple
+from groundswell.grids.cartesian import Grid, Layout
 from groundswell.grids.geography import Geography
 from groundswell.io.seismograms import require_formats
-from groundswell.run.ring import ring_slots
 from groundswell.solvers.earthquake import advice, refusals
 from groundswell.solvers.earthquake.attenuation import Relaxation, fit
 from groundswell.solvers.earthquake.event import Release
@@ -30,6 +29,7 @@ from groundswell.solvers.earthquake.media import (
     survey,
 )
 from groundswell.solvers.earthquake.receivers import Receiver, place_receivers
+from groundswell.solvers.earthquake.sampling import Samples, recorded
 from groundswell.solvers.earthquake.sources import PointSource, build_sources
 from groundswell.solvers.earthquake.time_functions import corner_frequency
 from groundswell.time.limits import staggered_leapfrog
@@ -289,50 +289,18 @@ class Setup:
         """Bytes that the run takes on its device, to within a few per cent."""
         fields = FIELDS[self.relaxation is not None]
         words = self.layout.size * fields + LAYER_WORDS * self._layers_a_point * self.grid.count
-        for kind in self._recorded:
-            shape, _, slots = self.sample(kind)
-            words += slots * np.prod(shape) * self._fields_of(kind)
-        return round(words) * np.dtype(self.dtype).itemsize
+        rings = sum(samples.slots * samples.size for samples in self.samples.values())
+        return round(words) * np.dtype(self.dtype).itemsize + rings
+
+    @cached_property
+    def samples(self) -> dict[str, Samples]:
+        """What is recorded, by output section."""
+        return recorded(self)
 
     @property
     def output_bytes(self) -> int:
         """Bytes of the samples that the run writes."""
-        total = 0
-        for kind in self._recorded:
-            shape, every, _ = self.sample(kind)
-            total += ceil(self.steps / every) * int(np.prod(shape)) * self._fields_of(kind)
-        return total * np.dtype(self.dtype).itemsize
-
-    @property
-    def _recorded(self) -> list[str]:
-        output = self.case.output
-        wanted = {
-            "seismograms": self.receivers,
-            "surface": output.surface,
-            "volumes": output.volumes,
-        }
-        return [kind for kind, section in wanted.items() if section]
-
-    def _fields_of(self, kind: str) -> int:
-        return len(self.case.output.volumes.fields) if kind == "volumes" else 1
-
-    def sample(self, kind: str) -> tuple[tuple[int, ...], int, int]:
-        """Shape of a sample of an output section's field, steps between them, slots for them."""
-        output, every = self.case.output, self.every(kind)
-        if kind == "seismograms":
-            shape: tuple[int, ...] = (len(self.receivers), 3)
-        elif kind == "surface":
-            nx, ny, _ = self.strided(output.surface.stride)
-            shape = (3, ny, nx)
-        else:
-            shape = self.strided(output.volumes.stride)[::-1]
-        size = int(np.prod(shape)) * np.dtype(self.dtype).itemsize * self._fields_of(kind)
-        return shape, every, ring_slots(size, every)
-
-    def strided(self, stride: int) -> Triple:
-        """Samples (x, y, z) of the region, every `stride` cells."""
-        nx, ny, nz = (-(-n // stride) for n in self.grid.region)
-        return nx, ny, nz
+        return sum(ceil(self.steps / s.every) * s.size for s in self.samples.values())
 
     @property
     def _layers_a_point(self) -> float:
