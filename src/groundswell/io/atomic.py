@@ -97,6 +97,11 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
+def existing_part(path: Path) -> Path:
+    """The path, or the last folder above it that exists: its disk is the one to be written to."""
+    return next(p for p in (path.absolute(), *path.absolute().parents) if p.exists())
+
+
 def _make_place(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():
@@ -131,5 +136,5 @@ def _explained(path: Path, code: int) -> InputError | RunFailed:
 
 def _free_space(path: Path) -> str:
     """Free space of the disk that holds (or would hold) `path`, in words."""
-    existing = next(folder for folder in path.absolute().parents if folder.exists())
+    existing = existing_part(path.parent)
     return f"{shutil.disk_usage(existing).free / 1e6:,.1f} MB free in {existing}"

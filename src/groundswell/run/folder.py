@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from groundswell.errors import InputError
-from groundswell.io.atomic import disk_errors
+from groundswell.io.atomic import disk_errors, existing_part
 
 
 def require_writable(folder: Path) -> None:
@@ -22,11 +22,6 @@ def require_writable(folder: Path) -> None:
     """
     with disk_errors(folder), TemporaryFile(dir=existing_part(folder)):
         pass
-
-
-def existing_part(folder: Path) -> Path:
-    """The folder, or the last one above it that exists."""
-    return next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
 
 
 @contextmanager

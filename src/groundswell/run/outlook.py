@@ -9,7 +9,8 @@ from typing import Any
 
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import BackendError, GroundswellError, InputError
-from groundswell.run.folder import existing_part, require_writable
+from groundswell.io.atomic import existing_part
+from groundswell.run.folder import require_writable
 
 SMALLER = "use larger cells, a smaller region, single precision, or another device"
 

@@ -1,0 +1,248 @@
+"""Layered media: cell averages against brute force, tables from files, units, refusals."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from rocks import ROCK, SEA, SOIL, layered, only, tables
+
+from groundswell.errors import InputError
+from groundswell.solvers.earthquake.media import Material, lame, survey, unit_factor
+from groundswell.solvers.earthquake.media_layered import Layer, read_layers
+
+# --- oracles -------------------------------------------------------------------------------------
+
+
+def sample(layers, depth, linear):
+    """Properties at each depth: layers painted from the top down, or piecewise linear."""
+    names = [n for n in ("vp", "vs", "rho", "qp", "qs") if getattr(layers[0], n) is not None]
+    if linear:
+        tops = np.array([layer.top for layer in layers], float)
+        tops[:-1] -= 1e-9 * (np.diff(tops) == 0)  # a jump
+        rows = {n: [getattr(layer, n) for layer in layers] for n in names}
+        return {n: np.interp(depth, tops, row) for n, row in rows.items()}
+    found = {n: np.empty_like(depth) for n in names}
+    for layer in layers:
+        for n in names:
+            found[n][depth >= layer.top] = getattr(layer, n)
+    return found
+
+
+def brute_average(layers, top, bottom, linear=False, n=400):
+    """Density and 1/Q arithmetic, lambda and mu harmonic, over n slices of one cell."""
+    at = sample(layers, top + (np.arange(n) + 0.5) / n * (bottom - top), linear)
+    mu = 1 / np.mean(1 / (at["rho"] * at["vs"] ** 2))
+    lam = 1 / np.mean(1 / (at["rho"] * (at["vp"] ** 2 - 2 * at["vs"] ** 2)))
+    rho = np.mean(at["rho"])
+    found = {"vp": np.sqrt((lam + 2 * mu) / rho), "vs": np.sqrt(mu / rho), "rho": rho}
+    return found | {q: 1 / np.mean(1 / at[q]) for q in ("qp", "qs")}
+
+
+# --- layers --------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25, deadline=None)
+@given(tables(), st.integers(0, 4))
+def test_cells_hold_the_average_of_the_layers_in_them(layers, k):
+    found = layered(*layers).plane(k)
+    # Slices of a quarter of a metre lie in one layer each: the oracle is exact.
+    for name, value in brute_average(layers, 100 * k, 100 * (k + 1), n=400).items():
+        assert_allclose(only(getattr(found, name)), value, rtol=1e-9, err_msg=name)
+
+
+@settings(max_examples=10, deadline=None)
+@given(tables(contrast=4, step=25, ratio=2), st.integers(0, 4))
+def test_linear_profiles_are_averaged_too(layers, k):
+    layers = [*layers, replace(layers[-1], vp=layers[-1].vp * 1.3)]  # a jump at the last depth
+    found = layered(*layers, interpolation="linear").plane(k)
+    brute = brute_average(layers, 100 * k, 100 * (k + 1), linear=True, n=20_000)
+    for name, value in brute.items():
+        assert_allclose(only(getattr(found, name)), value, rtol=1e-5, err_msg=name)
+
+
+@settings(max_examples=50, deadline=None)
+@given(tables(), st.integers(0, 1990))
+def test_cutting_a_layer_in_two_changes_nothing(layers, eighths):
+    depth = eighths / 4 + 1 / 8
+    above = [layer for layer in layers if layer.top < depth]
+    below = [layer for layer in layers if layer.top > depth]
+    cut = [*above, replace(above[-1], top=depth), *below]
+    for k in range(5):
+        a, b = layered(*layers).plane(k), layered(*cut).plane(k)
+        for name, values in a.given().items():
+            assert_allclose(b.given()[name], values, rtol=1e-10)
+
+
+@settings(max_examples=50, deadline=None)
+@given(tables(), st.integers(0, 4))
+def test_averages_lie_between_the_layers(layers, k):
+    inside = [n for n in layers if n.top < 100 * (k + 1)]
+    last = max(i for i, n in enumerate(inside) if n.top <= 100 * k)
+    parts = [
+        lame(Material(*(np.array(getattr(n, a)) for a in ("vp", "vs", "rho"))))
+        for n in inside[last:]
+    ]
+    for found, values in zip(
+        lame(layered(*layers).plane(k)), zip(*parts, strict=True), strict=True
+    ):
+        assert min(values) * (1 - 1e-9) <= only(found) <= max(values) * (1 + 1e-9)
+
+
+def test_a_cell_halved_by_the_loh1_interface_has_the_published_speeds():
+    # Layer over half-space of LOH.1 (Day et al. 2001, PEER project 1A01); speeds of the mixed cell
+    # as in SW4's input files, where the half-space's vs is 3464 or sqrt(3) times 2000 m/s.
+    found = layered(Layer(0.0, **SOIL), Layer(150.0, **ROCK)).plane(1)
+    assert only(found.vp) == pytest.approx(4630.76, abs=0.1)
+    assert only(found.vs) == pytest.approx(2437.56, abs=0.1)
+    assert only(found.rho) == pytest.approx(2650.0)
+
+
+def test_cells_inside_one_layer_hold_it_to_the_bit():
+    medium = layered(Layer(0.0, **SOIL), Layer(200.0, **ROCK))
+    for k, expected in enumerate([SOIL, SOIL, ROCK, ROCK, ROCK]):
+        assert {name: only(v) for name, v in medium.plane(k).given().items()} == expected
+
+
+def test_an_interface_that_misses_a_face_by_rounding_leaves_no_sliver():
+    for error in (-1e-12, 1e-12):
+        medium = layered(Layer(0.0, **SEA), Layer(300 * (1 + error), **ROCK))
+        assert [only(medium.plane(k).vs) for k in range(5)] == [0, 0, 0, ROCK["vs"], ROCK["vs"]]
+
+
+def test_a_cell_with_some_water_is_a_fluid():
+    medium = layered(Layer(0.0, **SEA), Layer(130.0, **ROCK))
+    found = medium.plane(1)
+    lam = 1 / (0.3 / lame(Material(**SEA))[0] + 0.7 / lame(Material(**ROCK))[0])
+    assert only(found.vs) == 0
+    assert only(found.rho) == pytest.approx(0.3 * 1025 + 0.7 * 2700)
+    assert only(found.rho) * only(found.vp) ** 2 == pytest.approx(lam)
+
+
+def test_water_needs_no_meaningful_qs():
+    sea = Layer(0.0, **SEA, qp=1e5, qs=0.0)
+    medium = layered(sea, Layer(100.0, **ROCK, qp=400.0, qs=200.0))
+    found = survey(medium)
+    assert (found.qs_min, found.qs_max, found.qp_max) == (200.0, 200.0, 1e5)
+
+
+@pytest.mark.parametrize(
+    ("layers", "message"),
+    [
+        ([], "layers is empty"),
+        ([Layer(-500.0, **ROCK)], r"tops are \[-500.0\] m.*0 m \(the surface\)"),
+        ([Layer(10.0, **ROCK)], r"tops are \[10.0\] m.*0 m \(the surface\)"),
+        ([Layer(0.0, **SOIL), Layer(0.0, **ROCK)], "layer 2 has its top at 0 m.*must increase"),
+        ([Layer(0.0, **SOIL), Layer(np.nan, **ROCK)], "must be finite"),
+        ([Layer(0.0, 3000.0, 2900.0, 2000.0)], r"layer 1 \(top 0 m\).*sqrt\(4/3\) vs"),
+        ([Layer(0.0, 3000.0, -1000.0, 2000.0)], "vs = -1000.*vs must be positive, or 0"),
+        ([Layer(0.0, **SOIL), Layer(9.0, 5.0, 2.0, 0.0)], r"layer 2 \(top 9 m\).*rho must be pos"),
+        ([Layer(0.0, np.nan, 0.0, 1.0)], "vp must be a finite number"),
+        ([Layer(0.0, **SOIL, qp=10.0)], "has no qs"),
+        ([Layer(0.0, **SOIL, qp=9.0, qs=9.0), Layer(5.0, **ROCK)], "layer 2.*has no qp"),
+        ([Layer(0.0, **SOIL, qp=9.0, qs=-9.0)], "qs must be positive in a solid"),
+        ([Layer(0.0, None, 1.0, 1.0)], "has no vp"),
+    ],
+)
+def test_tables_that_cannot_be_used_are_refused(layers, message):
+    with pytest.raises(InputError, match=message):
+        layered(*layers)
+
+
+def test_negative_lambda_is_refused_only_where_it_would_be_mixed():
+    auxetic = {"vp": 1300.0, "vs": 1000.0, "rho": 2000.0}
+    layered(Layer(0.0, **auxetic), Layer(200.0, **ROCK)).plane(1)
+    with pytest.raises(InputError, match=r"row 2 .*negative lambda.*multiple of the spacing"):
+        layered(Layer(0.0, **auxetic), Layer(250.0, **ROCK)).plane(2)
+
+
+# --- tables from files ---------------------------------------------------------------------------
+
+
+def test_columns_of_a_table_are_converted_from_their_units(tmp_path):
+    path = tmp_path / "model.csv"
+    path.write_text(
+        "\ufeff# a model\n\ndepth[km], vp[km/s],vs [km/s],rho[g/cm^3],Qp,Qs\n"
+        "0,5.5,3.18,2.4,300,150\n  # half-space\n5.5, 6.3 ,3.64,2.67,600,300\n"
+    )
+    assert read_layers(path) == [
+        Layer(0.0, 5500.0, 3180.0, pytest.approx(2400.0), 300.0, 150.0),
+        Layer(5500.0, 6300.0, 3640.0, pytest.approx(2670.0), 600.0, 300.0),
+    ]
+
+
+def test_columns_without_units_are_si(tmp_path):
+    path = tmp_path / "model.csv"
+    path.write_text("rho,top,vs,vp\n2700,0,3464,6000\n")
+    assert read_layers(path) == [Layer(0.0, **ROCK)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no layers"),
+        ("top,vp,vs,rho\n", "no layers"),
+        ("top,vp,vs\n0,1,1\n", "lacks the columns rho"),
+        ("top,vp,vs,rho,colour\n0,1,1,1,1\n", "column 'colour' is not known"),
+        ("top,vp,vp,rho\n0,1,1,1\n", "'vp' is not known, or is there twice"),
+        ("top,vp[kg],vs,rho\n0,1,1,1\n", "column vp: unit 'kg' does not convert to m/s"),
+        ("top,vp,vs,rho,qp[km]\n0,1,1,1,1\n", "does not convert to a plain number"),
+        ("# n\ntop,vp,vs,rho\n0,1e3,1,1e3\n1,2,3\n", "line 4: 3 values for 4 columns"),
+        (
+            "top,vp,vs,rho\n0,3,1,2500\n",
+            r"line 2: vp = 3 m/s .*100 m/s; .*vp\[km/s\] in the header",
+        ),
+        ("top,vp,vs,rho\n0,3e3,0,2.5\n", r"line 2: rho = 2.5 kg/m\^3 .*write rho\[g/cm\^3\]"),
+        ("top,vp,vs,rho\n0,fast,1,1\n", "line 2: vp = 'fast' is not a number"),
+    ],
+)
+def test_tables_that_cannot_be_read_are_refused(tmp_path, text, message):
+    path = tmp_path / "model.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_layers(path)
+
+
+def test_a_missing_table_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"none\.csv"):
+        read_layers(tmp_path / "none.csv")
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=60), st.booleans())
+def test_any_bytes_give_layers_or_an_input_error(tmp_path_factory, noise, headed):
+    path = tmp_path_factory.getbasetemp() / "noise.csv"
+    path.write_bytes((b"top,vp,vs,rho\n" if headed else b"") + noise)
+    with suppress(InputError):
+        assert all(isinstance(layer, Layer) for layer in read_layers(path))
+
+
+@pytest.mark.parametrize(
+    ("unit", "target", "factor"),
+    [
+        ("", "m/s", 1),
+        ("m s-1", "m/s", 1),
+        ("km.s-1", "m/s", 1000),
+        ("km s^-1", "m/s", 1000),
+        ("g cm**-3", "kg/m^3", 1000),
+        ("kg m-3", "kg/m^3", 1),
+        ("g/cm3", "kg/m^3", 1000),
+        ("meters", "m", 1),
+    ],
+)
+def test_units_in_the_notations_of_the_field(unit, target, factor):
+    assert unit_factor(unit, target, "here") == factor
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(alphabet="kmgs/*^.-() 19", max_size=12))
+def test_any_unit_gives_a_factor_or_an_input_error(unit):
+    try:
+        assert unit_factor(unit, "m", "here") > 0
+    except InputError as error:
+        assert "here: unit" in str(error)

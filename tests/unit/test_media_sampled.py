@@ -1,0 +1,331 @@
+"""Sampled media: precision, interpolation against xarray, refusals, frugality."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.testing import assert_allclose, assert_array_equal
+from rocks import CELLS, ROCK, SPACING, make_model, random_arrays, write_mesh
+
+from groundswell.errors import InputError
+from groundswell.solvers.earthquake.media import lame, survey
+from groundswell.solvers.earthquake.media_sampled import (
+    ArrayMedium,
+    AwpMedium,
+    NetcdfMedium,
+    _ModelFile,
+    brocher_density,
+)
+
+# --- arrays and meshes ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_arrays_keep_their_precision(dtype):
+    arrays = random_arrays(5, dtype=dtype)
+    medium = ArrayMedium(SPACING, **arrays)
+    assert medium.cells == (4, 3, 5)
+    for name, values in medium.plane(3).given().items():
+        assert values.dtype == dtype
+        assert_array_equal(values, arrays[name][3])
+
+
+def test_integers_become_double_before_moduli_overflow():
+    whole = {name: np.full((2, 2, 2), value, np.int32) for name, value in ROCK.items()}
+    lam, mu = lame(ArrayMedium(SPACING, **whole).plane(0))
+    assert_allclose(mu, 2700 * 3464.0**2)
+    assert_allclose(lam, 2700 * (6000.0**2 - 2 * 3464.0**2))
+
+
+def test_arrays_of_different_shapes_are_refused():
+    arrays = random_arrays(6)
+    with pytest.raises(InputError, match=r"one shape \(nz, ny, nx\)"):
+        ArrayMedium(SPACING, **(arrays | {"rho": arrays["rho"][:-1]}))
+    with pytest.raises(InputError, match="both qp and qs"):
+        ArrayMedium(SPACING, **(arrays | {"qp": None}))
+
+
+def test_one_plane_of_a_huge_mapped_file_is_all_that_is_read(tmp_path):
+    path, shape = tmp_path / "vp.raw", (1000, 800, 800)
+    with path.open("wb") as file:
+        file.truncate(4 * int(np.prod(shape)))  # 2.56 GB of hole
+        file.seek(4 * 700 * 800 * 800)
+        file.write(np.full(shape[1:], 5000, np.float32).tobytes())
+    vp = np.memmap(path, np.float32, "r", shape=shape)
+    assert path.stat().st_blocks * 512 < 1e8
+    tracemalloc.start()
+    plane = ArrayMedium(SPACING, vp, vp, vp).plane(700)
+    assert_array_equal(plane.vp, 5000)
+    assert tracemalloc.get_traced_memory()[1] < 2e7
+    tracemalloc.stop()
+
+
+@pytest.fixture
+def mesh(tmp_path):
+    arrays = random_arrays(7, dtype=np.float32)
+    write_mesh(tmp_path / "3.bin", arrays, 3)
+    write_mesh(tmp_path / "8.bin", arrays, 8)
+    return tmp_path, arrays
+
+
+def test_an_awp_mesh_is_handed_on_in_single_precision(mesh):
+    folder, arrays = mesh
+    medium = AwpMedium(folder / "8.bin", CELLS, SPACING, mesh_cells=CELLS, variables=8)
+    for name, values in medium.plane(2).given().items():
+        assert values.dtype == np.float32
+        assert_array_equal(values, arrays[name][2])
+
+
+def test_an_awp_mesh_gets_q_only_on_request(mesh):
+    path = mesh[0] / "3.bin"
+    assert AwpMedium(path, CELLS, SPACING, mesh_cells=CELLS, variables=3).plane(0).qs is None
+    options = {"mesh_cells": CELLS, "variables": 3, "q_rule": "awp"}
+    plane = AwpMedium(path, CELLS, SPACING, **options).plane(0)
+    assert_allclose(plane.qs, 0.05 * plane.vs, rtol=1e-6)
+    assert_allclose(plane.qp, 0.10 * plane.vs, rtol=1e-6)
+    assert plane.qp.dtype == np.float32
+
+
+def test_an_awp_mesh_must_fit_the_region(mesh):
+    path = mesh[0] / "8.bin"
+    with pytest.raises(InputError, match=r"\[4, 3, 5\].*region has \[4, 3, 6\].*grid.size"):
+        AwpMedium(path, (4, 3, 6), SPACING, mesh_cells=CELLS, variables=8)
+    with pytest.raises(InputError, match="has Q itself"):
+        AwpMedium(path, CELLS, SPACING, mesh_cells=CELLS, variables=8, q_rule="awp")
+    with pytest.raises(InputError, match="q_rule = 'olsen': must be one of awp"):
+        AwpMedium(path, CELLS, SPACING, mesh_cells=CELLS, variables=8, q_rule="olsen")
+
+
+# --- netCDF models -------------------------------------------------------------------------------
+
+
+def uneven(rng, low, high, n):
+    return np.concatenate([[low], np.sort(rng.uniform(low, high, n - 2)), [high]])
+
+
+@pytest.fixture
+def model():
+    rng = np.random.default_rng(11)
+    return make_model(12, uneven(rng, -30, 431, 9), uneven(rng, 0, 300, 7), uneven(rng, 10, 500, 8))
+
+
+def save(tmp_path, data, **options):
+    path = tmp_path / "model.nc"
+    data.to_netcdf(path, engine=options.pop("engine", "h5netcdf"), **options)
+    return path
+
+
+def centres(n, h):
+    return (np.arange(n) + 0.5) * h
+
+
+def assert_interpolates(medium, data, cells=CELLS, spacing=SPACING):
+    x, y, z = (xr.DataArray(centres(n, h)) for n, h in zip(cells, spacing, strict=True))
+    for k in range(cells[2]):
+        for name, values in medium.plane(k).given().items():
+            exact = data[name].interp(depth=z[k]).interp(y=y.values).interp(x=x.values)
+            assert values.shape == (cells[1], cells[0])
+            assert_allclose(values, exact.transpose("y", "x").values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dims", [("x", "y", "depth"), ("depth", "y", "x"), ("y", "depth", "x")])
+def test_a_model_is_interpolated_trilinearly(tmp_path, model, dims):
+    path = save(tmp_path, model.transpose(*dims))
+    assert_interpolates(NetcdfMedium(path, CELLS, SPACING), model)
+
+
+def test_axes_may_run_backwards_and_rows_be_asked_for_in_any_order(tmp_path, model):
+    path = save(tmp_path, model.isel(x=slice(None, None, -1), depth=slice(None, None, -1)))
+    medium = NetcdfMedium(path, CELLS, SPACING)
+    assert_interpolates(medium, model)
+    assert_interpolates(medium, model)
+
+
+def test_a_pass_downwards_reads_each_slab_once(tmp_path, model, monkeypatch):
+    medium = NetcdfMedium(save(tmp_path, model), CELLS, SPACING)
+    reads, read = [], _ModelFile.read
+    monkeypatch.setattr(_ModelFile, "read", lambda *a: reads.append(a[1:3]) or read(*a))
+    survey(medium)
+    assert len(reads) == len(set(reads)) <= 3 * model.sizes["depth"]
+
+
+def test_models_in_the_classic_format_are_read(tmp_path, model):
+    path = save(tmp_path, model, engine="scipy")
+    assert_interpolates(NetcdfMedium(path, CELLS, SPACING), model)
+
+
+def test_units_packing_and_names_of_a_model_are_respected(tmp_path, model):
+    other = model.assign_coords({name: model[name] / 1000 for name in ("x", "y", "depth")})
+    other = (other / 1000).rename(vp="Vp", vs="beta", rho="density")
+    for name, unit in {"Vp": "km/s", "beta": "km.s-1", "density": "g/cm^3"}.items():
+        other[name].attrs["units"] = unit
+    for name in ("x", "y", "depth"):
+        other[name].attrs["units"] = "km"
+    packed = {"Vp": {"dtype": "int32", "scale_factor": 1e-8, "_FillValue": -1}}
+    path = save(tmp_path, other, encoding=packed)
+    names = {"vp": "Vp", "vs": "beta", "rho": "density"}
+    medium = NetcdfMedium(path, CELLS, SPACING, variables=names)
+    for k in range(CELLS[2]):
+        found, exact = (
+            medium.plane(k),
+            model.interp(x=centres(4, 100), y=centres(3, 100), depth=100 * k + 50.0),
+        )
+        for name, values in found.given().items():
+            assert_allclose(values, exact[name].transpose("y", "x"), rtol=1e-7)
+
+
+class Tilted:
+    """A stand-in for the run's geography: a turned, sheared map, invertible by nobody."""
+
+    def to_lonlat(self, x, y):
+        return -118 + 1e-5 * x + 2e-6 * y + 1e-10 * x * y, 34 + 9e-6 * y - 3e-6 * x
+
+
+@pytest.mark.parametrize("names", [("lon", "lat"), ("longitude", "latitude")])
+@pytest.mark.parametrize("turn", [0, 360])
+def test_models_on_longitude_and_latitude_follow_the_geography(tmp_path, names, turn):
+    lon, lat = np.linspace(-118.01, -117.98, 14), np.linspace(33.99, 34.01, 11)
+    data = make_model(13, lon, lat, np.linspace(0, 600, 5), (*names, "depth"))
+    path = save(tmp_path, data.assign_coords({names[0]: lon + turn}))
+    medium = NetcdfMedium(path, CELLS, SPACING, geography=Tilted())
+    x, y = np.meshgrid(centres(4, 100), centres(3, 100))
+    at = dict(zip(names, (xr.DataArray(a) for a in Tilted().to_lonlat(x, y)), strict=True))
+    for k in range(CELLS[2]):
+        for name, values in medium.plane(k).given().items():
+            exact = data[name].interp(depth=100 * k + 50.0).interp(at)
+            assert_allclose(values, exact.values, rtol=1e-9)
+
+
+def test_longitude_and_latitude_need_a_geography(tmp_path):
+    data = make_model(14, [0.0, 1.0], [0.0, 1.0], [0.0, 900.0], ("lon", "lat", "depth"))
+    with pytest.raises(InputError, match=r"\[grid.geography\]"):
+        NetcdfMedium(save(tmp_path, data), CELLS, SPACING)
+
+
+@pytest.mark.parametrize(
+    ("axis", "cells", "message"),
+    [
+        ("x", (5, 3, 5), "covers x from -30 to 431 and .* need 50 to 450"),
+        ("y", (4, 4, 5), "covers y from 0 to 300 and .* need 50 to 350"),
+        ("depth", (4, 3, 6), "covers depth from 10 to 500 and .* need 50 to 550.*shrink grid.size"),
+    ],
+)
+def test_a_model_must_cover_the_region(tmp_path, model, axis, cells, message):
+    with pytest.raises(InputError, match=message):
+        NetcdfMedium(save(tmp_path, model), cells, SPACING)
+
+
+def test_gaps_of_a_model_are_named(tmp_path, model):
+    model["vs"][{"x": 4, "y": 3}] = np.nan
+    at = dict(zip(("x", "y", "depth"), map(centres, CELLS, SPACING), strict=True))
+    exact = model["vs"].interp(at).transpose("depth", "y", "x").values
+    k, j, i = np.argwhere(np.isnan(exact))[0]
+    with pytest.raises(InputError, match=rf"vs has no value \(NaN\) at cell \({i}, {j}, {k}\)"):
+        survey(NetcdfMedium(save(tmp_path, model), CELLS, SPACING))
+
+
+def test_fill_values_of_a_model_are_gaps(tmp_path, model):
+    model["rho"][:] = 99999.0
+    path = save(tmp_path, model, encoding={"rho": {"_FillValue": 99999.0}})
+    with pytest.raises(InputError, match="variable rho has no value"):
+        NetcdfMedium(path, CELLS, SPACING).plane(0)
+
+
+def test_density_and_q_come_from_rules_only_on_request(tmp_path, model):
+    path = save(tmp_path, model.drop_vars("rho"))
+    with pytest.raises(InputError, match=r"no variable rho \(for rho\); it has vp, vs.*brocher"):
+        NetcdfMedium(path, CELLS, SPACING)
+    model["vp"] = model["vp"].clip(1600, 8000)
+    path = save(tmp_path, model.drop_vars("rho"))
+    medium = NetcdfMedium(path, CELLS, SPACING, rho_rule="brocher", q_rule="awp")
+    plane = medium.plane(1)
+    assert_allclose(plane.rho, brocher_density(plane.vp))
+    assert_allclose(plane.qs, plane.vs / 20)
+    assert_allclose(plane.qp, plane.vs / 10)
+    assert NetcdfMedium(path, CELLS, SPACING, rho_rule="brocher").plane(1).qp is None
+
+
+def test_q_in_the_file_is_used(tmp_path, model):
+    model["qp"], model["Qmu"] = model["vp"] / 10, model["vs"] / 10
+    path = save(tmp_path, model)
+    plane = NetcdfMedium(path, CELLS, SPACING, variables={"qs": "Qmu"}).plane(4)
+    assert_allclose(plane.qp, plane.vp / 10)
+    assert_allclose(plane.qs, plane.vs / 10)
+    with pytest.raises(InputError, match=r"no variable qs \(for qs\)"):
+        NetcdfMedium(path, CELLS, SPACING)
+
+
+def test_brocher_density_of_common_rocks():
+    # Brocher (2005), eq. 1, evaluated term by term in g/cm^3 and km/s.
+    v = np.array([1.5, 3.0, 6.0, 8.5])
+    exact = 1.6612 * v - 0.4721 * v**2 + 0.0671 * v**3 - 0.0043 * v**4 + 0.000106 * v**5
+    assert_allclose(brocher_density(1000 * v), 1000 * exact)
+    assert brocher_density(np.array([6000.0]))[0] == pytest.approx(2717, abs=1)
+    with pytest.raises(InputError, match="1500 to 8500 m/s and the model has vp = 1400"):
+        brocher_density(np.array([2000.0, 1400.0]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rho_rule": "gardner"}, "rho_rule = 'gardner': must be one of brocher"),
+        ({"q_rule": "magic"}, "q_rule = 'magic': must be one of awp"),
+        ({"rho_rule": "brocher", "variables": {"rho": "rho"}}, "remove one of them"),
+        ({"variables": {"vp": "alpha"}}, r"no variable alpha \(for vp\)"),
+    ],
+)
+def test_requests_a_model_cannot_honour_are_refused(tmp_path, model, options, message):
+    with pytest.raises(InputError, match=message):
+        NetcdfMedium(save(tmp_path, model), CELLS, SPACING, **options)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda d: d.rename(depth="z"), "needs one-dimensional coordinates x, y, depth"),
+        (lambda d: d.isel(depth=[3]), "depth must be a list of two or more values in order"),
+        (lambda d: d.isel(x=[0, 2, 1, 3, 4, 5, 6, 7, 8]), "coordinate x must be a list"),
+        (lambda d: d.assign(vs=d.vs.isel(x=0, drop=True)), "variable vs has the dimensions"),
+        (lambda d: d.assign(vp=d.vp.assign_attrs(units="furlong")), "unit 'furlong'"),
+        (lambda d: d.assign_coords(x=d.x.assign_attrs(units="s")), "x: unit 's' does not conv"),
+        (lambda d: d.assign_coords(depth=d.depth.assign_attrs(positive="up")), "positive up"),
+    ],
+)
+def test_models_that_are_not_rectilinear_or_clear_are_refused(tmp_path, model, spoil, message):
+    with pytest.raises(InputError, match=message):
+        NetcdfMedium(save(tmp_path, spoil(model)), CELLS, SPACING)
+
+
+def test_files_that_are_no_models_are_refused(tmp_path, model):
+    with pytest.raises(InputError, match="does not exist"):
+        NetcdfMedium(tmp_path / "none.nc", CELLS, SPACING)
+    path = save(tmp_path, model)
+    for content in (path.read_bytes()[:2000], b"", b"vp,vs\n"):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=r"cannot be read as netCDF.*write it again") as caught:
+            NetcdfMedium(path, CELLS, SPACING)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_row_of_a_huge_model_reads_its_own_slabs_only(tmp_path):
+    import h5netcdf
+
+    path, n, depth = tmp_path / "huge.nc", 1000, 220
+    with h5netcdf.File(path, "w") as file:
+        file.dimensions = {"depth": depth, "y": n, "x": n}
+        for name, size in file.dimensions.items():
+            file.create_variable(name, (name,), data=100.0 * np.arange(size.size))
+        for name, value in ROCK.items():  # 0.9 GB each, of which two slabs are stored
+            variable = file.create_variable(
+                name, ("depth", "y", "x"), "f4", chunks=(1, 250, 250), fillvalue=np.float32(0)
+            )
+            variable[100:102] = np.full((2, n, n), value)
+    tracemalloc.start()
+    medium = NetcdfMedium(path, (40, 30, 219), SPACING)
+    plane = medium.plane(100)
+    assert_allclose(plane.rho, ROCK["rho"])
+    assert tracemalloc.get_traced_memory()[1] < 2e7
+    tracemalloc.stop()
