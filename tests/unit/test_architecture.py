@@ -52,6 +52,7 @@ def test_contracts_are_kept() -> None:
         ("run/ring.py", "from groundswell.solvers.earthquake import setup"),
         ("solvers/other/__init__.py", "from groundswell.solvers.earthquake import media"),
         ("run/driver.py", "import cupy"),
+        ("run/driver.py", "import pynvml"),
         ("solvers/earthquake/solver.py", "from cuda.bindings import nvrtc"),
         ("backends/cuda.py", "from mpi4py import MPI"),
         ("newcomer/__init__.py", ""),

@@ -32,8 +32,11 @@ __all__ = [
 ]
 
 
-def open_backend(name: str) -> Backend:
+def open_backend(name: str, device: int | None = None) -> Backend:
     """The backend of that name, ready for use.
+
+    Args:
+        device: which GPU, where there are several; by default the current one.
 
     Raises:
         BackendError: unknown name, or the device it needs is absent.
@@ -45,5 +48,5 @@ def open_backend(name: str) -> Backend:
     if name == "cuda":
         from groundswell.backends.cuda import CudaBackend
 
-        return CudaBackend()
+        return CudaBackend(device=device)
     raise BackendError(f"backend {name!r} is unknown; allowed: cpu, cuda")

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from groundswell.backends.source import INCLUDE, Source
+from groundswell.errors import BackendError
 
 Array = Any  # a NumPy or CuPy array, whichever the backend allocates
 
@@ -80,6 +81,22 @@ class Event(Protocol):
         ...
 
 
+class Shared(Protocol):
+    """Zeroed memory of a device that other processes of this host can use too.
+
+    Attributes:
+        address: of its first byte, here.
+        handle: what another process needs to `attach` it; can be pickled.
+    """
+
+    address: int
+    handle: Any
+
+    def close(self) -> None:
+        """Let go of it; other processes must have done so, or never touch it again."""
+        ...
+
+
 class Backend(ABC):
     """A machine that kernels run on."""
 
@@ -126,6 +143,14 @@ class Backend(ABC):
         """
         return [launch for branch in branches for launch in branch]
 
+    def aside(self, launches: Sequence[Launch]) -> list[Launch]:
+        """Launches that begin when all before them is done; what comes after does not wait."""
+        return list(launches)
+
+    def rejoin(self, launches: Sequence[Launch]) -> list[Launch]:
+        """Launches that go on where `aside` ended; what comes after waits for them."""
+        return list(launches)
+
     @abstractmethod
     def mark(self) -> Event:
         """Place an event behind everything enqueued so far."""
@@ -141,6 +166,44 @@ class Backend(ABC):
     @abstractmethod
     def versions(self) -> dict[str, str]:
         """Compiler, driver and library versions, for the record of a run."""
+
+    # --- memory as the exchange between ranks sees it ---------------------------------------------
+
+    @abstractmethod
+    def address(self, array: Array) -> int:
+        """Where an array's first element lies, as kernels see it."""
+
+    @abstractmethod
+    def host_bytes(self, size: int) -> NDArray[np.uint8]:
+        """Zeroed bytes of host memory that kernels can reach and copies are fast from and to."""
+
+    @abstractmethod
+    def transfer(self, target: int, source: int, size: int) -> Launch:
+        """A call that enqueues a copy of bytes between two addresses."""
+
+    @abstractmethod
+    def shared(self, size: int) -> Shared:
+        """Zeroed memory that other processes of this host can attach.
+
+        Raises:
+            BackendError: this machine has none.
+        """
+
+    def export(self, array: Array) -> tuple[Any, int]:
+        """A handle for the memory that holds an array, and where in it the array begins, bytes.
+
+        Raises:
+            BackendError: other processes cannot reach this memory.
+        """
+        raise BackendError(f"arrays of backend {self.name!r} cannot be shared between processes")
+
+    @abstractmethod
+    def attach(self, handle: Any) -> Shared:
+        """Memory that another process of this host has shared.
+
+        Raises:
+            BackendError: it cannot be reached from here.
+        """
 
     def measure_bandwidth(self, megabytes: int = 128, repeats: int = 7) -> float:
         """Best of `repeats` STREAM triads over arrays of this size, bytes a second."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import platform
 import shutil
@@ -80,6 +81,28 @@ class CpuGraph:
             self._sequence()
 
 
+class CpuShared:
+    """Anonymous memory behind a file descriptor; it vanishes with the last process that uses it."""
+
+    def __init__(self, descriptor: int, size: int) -> None:
+        self._descriptor: int | None = descriptor
+        self._array = np.frombuffer(mmap.mmap(descriptor, size), np.uint8)
+        self.address = self._array.ctypes.data
+        self.handle = (os.getpid(), descriptor, size)
+
+    @classmethod
+    def new(cls, size: int) -> CpuShared:
+        """Zeroed memory of at least one byte."""
+        descriptor = os.memfd_create("groundswell")
+        os.posix_fallocate(descriptor, 0, max(size, 1))
+        return cls(descriptor, max(size, 1))
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+        self._descriptor = None
+
+
 class CpuBackend(Backend):
     """All cores that this process may use (OMP_NUM_THREADS chooses fewer)."""
 
@@ -125,6 +148,31 @@ class CpuBackend(Backend):
 
     def synchronize(self) -> None:
         """Launches have finished when they return."""
+
+    def address(self, array: Array) -> int:
+        return int(array.ctypes.data)
+
+    def host_bytes(self, size: int) -> NDArray[np.uint8]:
+        return np.asarray(self.zeros((size,), np.uint8))
+
+    def transfer(self, target: int, source: int, size: int) -> Launch:
+        def run() -> None:
+            ctypes.memmove(target, source, size)
+
+        return run
+
+    def shared(self, size: int) -> CpuShared:
+        try:
+            return CpuShared.new(size)
+        except (OSError, AttributeError) as error:
+            raise BackendError(f"no memory can be shared between processes: {error}") from error
+
+    def attach(self, handle: Any) -> CpuShared:
+        process, descriptor, size = handle
+        try:
+            return CpuShared(os.open(f"/proc/{process}/fd/{descriptor}", os.O_RDWR), size)
+        except OSError as error:
+            raise BackendError(f"memory of process {process} cannot be used: {error}") from error
 
     def memory(self) -> tuple[int, int]:
         page = os.sysconf("SC_PAGE_SIZE")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from groundswell.backends import nvrtc
+from groundswell.backends import nccl, nvrtc
 from groundswell.backends.base import (
     Array,
     Backend,
@@ -23,6 +23,7 @@ from groundswell.backends.base import (
     Launch,
 )
 from groundswell.backends.cache import KernelCache, default_folder
+from groundswell.backends.ipc import CudaShared, Mapped
 from groundswell.backends.source import Source
 from groundswell.errors import BackendError, RunFailed
 
@@ -30,6 +31,7 @@ CELL_BLOCK = (32, 4, 2)
 PLANE_BLOCK = (64, 4, 1)
 ITEM_BLOCK = 128
 GRID_LIMIT = (2**31 - 1, 65535, 65535)
+MOST_URGENT = -5  # priority of a stream; devices take the nearest that they have
 UNROLL = 8  # sequences in the long graph: host work per replay becomes negligible
 
 MISSING = (
@@ -49,6 +51,17 @@ class Lanes:
         self._cupy = cupy
         self._main = self.current = main
         self._beside: list[Any] = []
+        self._urgent = cupy.cuda.Stream(non_blocking=True, priority=MOST_URGENT)
+
+    def aside(self, launches: Sequence[Launch]) -> None:
+        """Enqueue launches in the urgent stream, behind all that the main stream holds."""
+        self._urgent.wait_event(self._mark(self._main))
+        self._in(self._urgent, launches)
+
+    def rejoin(self, launches: Sequence[Launch]) -> None:
+        """Enqueue launches in the urgent stream, and let the main stream wait for them."""
+        self._in(self._urgent, launches)
+        self._main.wait_event(self._mark(self._urgent))
 
     def run(self, branches: Sequence[Sequence[Launch]]) -> None:
         """Enqueue the branches, the first in the main stream; what follows waits for all.
@@ -70,13 +83,16 @@ class Lanes:
 
     def _aside(self, stream: Any, branch: Sequence[Launch], begin: Any) -> Any:
         stream.wait_event(begin)
+        self._in(stream, branch)
+        return self._mark(stream)
+
+    def _in(self, stream: Any, launches: Sequence[Launch]) -> None:
         self.current = stream
         try:
-            for launch in branch:
+            for launch in launches:
                 launch()
         finally:
             self.current = self._main
-        return self._mark(stream)
 
     def _mark(self, stream: Any) -> Any:
         event = self._cupy.cuda.Event(disable_timing=True)
@@ -165,21 +181,27 @@ class CudaGraph:
 
 
 class CudaBackend(Backend):
-    """The current CUDA device, with one stream for kernels and one for copies to the host."""
+    """A CUDA device, with one stream for kernels and one for copies to the host.
+
+    Args:
+        device: its number; by default the current one. It becomes the current one.
+    """
 
     name = "cuda"
     vector = 1
 
-    def __init__(self, kernel_cache: KernelCache | None = None) -> None:
+    def __init__(self, kernel_cache: KernelCache | None = None, device: int | None = None) -> None:
         self._cupy = _cupy()
         self._cache = kernel_cache or KernelCache(default_folder())
-        device = self._cupy.cuda.Device()
-        self._architecture = f"sm_{device.compute_capability}"
-        properties = self._cupy.cuda.runtime.getDeviceProperties(device.id)
+        chosen = self._cupy.cuda.Device(device)
+        chosen.use()
+        self._architecture = f"sm_{chosen.compute_capability}"
+        properties = self._cupy.cuda.runtime.getDeviceProperties(chosen.id)
         self.device = properties["name"].decode()
         self._stream = self._cupy.cuda.Stream(non_blocking=True)
         self._copies = self._cupy.cuda.Stream(non_blocking=True)
         self._lanes = Lanes(self._cupy, self._stream)
+        self._mapped = Mapped(self._cupy)
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
         with self._stream:
@@ -213,8 +235,14 @@ class CudaBackend(Backend):
         busy = [branch for branch in branches if branch]
         return [lambda: self._lanes.run(busy)] if len(busy) > 1 else [*chain(*busy)]
 
+    def aside(self, launches: Sequence[Launch]) -> list[Launch]:
+        return [lambda: self._lanes.aside(launches)] if launches else []
+
+    def rejoin(self, launches: Sequence[Launch]) -> list[Launch]:
+        return [lambda: self._lanes.rejoin(launches)]
+
     def mark(self) -> CudaEvent:
-        return CudaEvent(self._cupy, self._stream)
+        return CudaEvent(self._cupy, self._lanes.current)
 
     def synchronize(self) -> None:
         with self._lost():
@@ -227,6 +255,41 @@ class CudaBackend(Backend):
             yield
         except self._cupy.cuda.runtime.CUDARuntimeError as error:
             raise RunFailed(f"the GPU reported {error}; the run cannot go on") from error
+
+    def address(self, array: Array) -> int:
+        return int(array.data.ptr)
+
+    def host_bytes(self, size: int) -> NDArray[np.uint8]:
+        pinned = self._cupy.cuda.alloc_pinned_memory(max(size, 1))
+        array = np.frombuffer(pinned, np.uint8, max(size, 1))
+        array[...] = 0
+        return array[:size]
+
+    def transfer(self, target: int, source: int, size: int) -> Launch:
+        runtime = self._cupy.cuda.runtime
+
+        def run() -> None:
+            stream = self._lanes.current.ptr
+            runtime.memcpyAsync(target, source, size, runtime.memcpyDefault, stream)
+
+        return run
+
+    def shared(self, size: int) -> CudaShared:
+        return self._mapped.new(size)
+
+    def export(self, array: Array) -> tuple[bytes, int]:
+        return self._mapped.export(self.address(array))
+
+    def attach(self, handle: Any) -> CudaShared:
+        return self._mapped.attach(handle)
+
+    def nccl_token(self) -> Any:
+        """What the ranks of a new NCCL communicator need to find each other."""
+        return nccl.load().get_unique_id()
+
+    def nccl(self, size: int, token: Any, rank: int) -> nccl.NcclGroup:
+        """An NCCL communicator of `size` ranks, all of which call this with one's token."""
+        return nccl.NcclGroup(nccl.load(), size, token, rank, lambda: self._lanes.current)
 
     def memory(self) -> tuple[int, int]:
         return self._cupy.cuda.Device().mem_info

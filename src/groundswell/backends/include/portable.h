@@ -21,6 +21,7 @@
 #if !defined(__CUDACC__)
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 using std::fabs;
 using std::fmax;

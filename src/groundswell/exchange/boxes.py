@@ -1,0 +1,199 @@
+"""Boxes of values in memory, and the one kernel that copies any number of them at once.
+
+A copy is described by numbers: addresses, byte strides and extents. So packing, unpacking, copying
+between a rank's own ghost layers, narrowing to fewer bits and storing straight into another rank's
+memory are one mechanism (copy.h).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.backends import Backend, Blocks, Launch, Module, Source
+from groundswell.backends.base import Array
+from groundswell.errors import InputError
+
+SOURCE = Path(__file__).parent / "exchange.h"
+AXES = 3  # boxes have at most so many
+THREADS = 256
+CHUNK = 4 * THREADS  # values for a block: as many as its threads have under way together
+MOST_BLOCKS = 132  # of a launch whose blocks take turns: one for each processor of an H200
+WORDS = (16, 8, 4, 2, 1)  # bytes that are moved at once, the more the better
+
+# Kinds of copy.h, by what values are and what they become.
+RAW = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}
+CONVERSIONS = {
+    ("float64", "float32"): 5,
+    ("float32", "float64"): 6,
+    ("float32", "float16"): 7,
+    ("float16", "float32"): 8,
+    ("float32", "bfloat16"): 9,
+    ("bfloat16", "float32"): 10,
+}
+ITEMSIZE = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A box in memory.
+
+    Args:
+        address: of its first value.
+        strides: bytes between values along each axis.
+        flip: bytes by which it moves in odd epochs.
+    """
+
+    address: int
+    strides: tuple[int, ...]
+    flip: int = 0
+
+    @classmethod
+    def in_array(
+        cls, backend: Backend, array: Array, origin: Sequence[int], first: Sequence[int]
+    ) -> Place:
+        """The box of `array` that begins `first` points from its point `origin`."""
+        steps = zip(origin, first, array.strides, strict=True)
+        offset = sum((o + f) * stride for o, f, stride in steps)
+        return cls(backend.address(array) + offset, tuple(array.strides))
+
+    @classmethod
+    def packed(cls, address: int, shape: Sequence[int], itemsize: int, flip: int = 0) -> Place:
+        """A contiguous box."""
+        strides = tuple(itemsize * prod(shape[n + 1 :]) for n in range(len(shape)))
+        return cls(address, strides, flip)
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A box to be copied.
+
+    Args:
+        shape: points along each axis, at most 3.
+        dtype, as_dtype: what values are, and what they become; the same if only bits are moved.
+        message: number of the message that it belongs to.
+    """
+
+    shape: tuple[int, ...]
+    source: Place
+    target: Place
+    dtype: str
+    as_dtype: str
+    message: int = 0
+
+    def row(self) -> list[int]:
+        """The numbers of the box as copy.h reads them."""
+        kind, (planes, rows, length), source, target = _simplified(self)
+        return [
+            kind,
+            rows,
+            length,
+            *(source.address, *source.strides, source.flip),
+            *(target.address, *target.strides, target.flip),
+            planes * rows * length,
+        ]
+
+
+def _simplified(copy: Copy) -> tuple[int, tuple[int, int, int], Place, Place]:
+    """Kind, extents and places, with axes merged and values gathered into the widest words."""
+    shape, source, target = _merged(copy.shape, copy.source, copy.target)
+    if copy.dtype != copy.as_dtype:
+        return CONVERSIONS[copy.dtype, copy.as_dtype], shape, source, target
+    size = np.dtype(copy.dtype).itemsize
+    if source.strides[-1] == target.strides[-1] == size:
+        return _widened(shape, source, target, size)
+    return RAW[size], shape, source, target
+
+
+def _merged(
+    shape: tuple[int, ...], source: Place, target: Place
+) -> tuple[tuple[int, int, int], Place, Place]:
+    """The same box with three axes; those that follow each other in both places become one."""
+    axes: list[tuple[int, int, int]] = []
+    for n, s, t in zip(shape, source.strides, target.strides, strict=True):
+        if n == 1:
+            continue
+        if axes and axes[-1][1:] == (n * s, n * t):
+            axes[-1] = (axes[-1][0] * n, s, t)
+        else:
+            axes.append((n, s, t))
+    last = (1, source.strides[-1], target.strides[-1])
+    padded = [(1, 0, 0)] * (AXES - max(len(axes), 1)) + (axes or [last])
+    a, b, c = padded
+    return (
+        (a[0], b[0], c[0]),
+        replace(source, strides=(a[1], b[1], c[1])),
+        replace(target, strides=(a[2], b[2], c[2])),
+    )
+
+
+def _widened(
+    shape: tuple[int, int, int], source: Place, target: Place, size: int
+) -> tuple[int, tuple[int, int, int], Place, Place]:
+    """Rows of contiguous values as rows of the widest words that addresses and strides allow."""
+    length = shape[2] * size
+    numbers = [length, *_offsets(source), *_offsets(target)]
+    word = next(w for w in WORDS if all(n % w == 0 for n in numbers))
+    source, target = (replace(p, strides=(*p.strides[:2], word)) for p in (source, target))
+    return RAW[word], (*shape[:2], length // word), source, target
+
+
+def _offsets(place: Place) -> tuple[int, ...]:
+    return (place.address, *place.strides[:2], place.flip)
+
+
+class Copies:
+    """Tables of boxes on a device, for the kernels of exchange.h.
+
+    Attributes:
+        boxes, chunks: the tables.
+        count: number of chunks.
+    """
+
+    def __init__(self, backend: Backend, copies: Sequence[Copy]) -> None:
+        rows = np.array([copy.row() for copy in copies], np.int64).reshape(len(copies), 14)
+        chunks = np.array(list(_chunks(rows[:, -1], [c.message for c in copies])), np.int64)
+        _require_countable(rows[:, -1])
+        self.per_message = _count_per_message(chunks.reshape(-1, 4))
+        self.count = len(chunks)
+        self.boxes = backend.to_device(np.ascontiguousarray(rows[:, :-1]))
+        self.chunks = backend.to_device(chunks.reshape(-1, 4))
+
+
+def _chunks(sizes: NDArray[np.int64], messages: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    for box, (size, message) in enumerate(zip(sizes, messages, strict=True)):
+        for first in range(0, int(size), CHUNK):
+            yield box, first, min(CHUNK, int(size) - first), message
+
+
+def _require_countable(sizes: NDArray[np.int64]) -> None:
+    if sizes.max(initial=0) >= 2**32:
+        raise InputError(
+            f"a face of {sizes.max()} values is too large: 2^32 are allowed; use more ranks"
+        )
+
+
+def _count_per_message(chunks: NDArray[np.int64]) -> dict[int, int]:
+    messages, counts = np.unique(chunks[:, 3], return_counts=True)
+    return {int(m): int(n) for m, n in zip(messages, counts, strict=True)}
+
+
+def compile_kernels(backend: Backend) -> Module:
+    """The kernels of the exchange; one compilation serves every exchange."""
+    return backend.compile(Source(SOURCE, {}))
+
+
+def copy_launch(backend: Backend, copies: Sequence[Copy]) -> list[Launch]:
+    """The launch that makes all the copies at once; none if there are none."""
+    if not copies:
+        return []
+    table: Any = Copies(backend, copies)
+    extent = Blocks(table.count, THREADS)
+    module = compile_kernels(backend)
+    return [module.launch("copy_boxes", extent, table.boxes, table.chunks, table.count)]

@@ -1,0 +1,2 @@
+// Every kernel of the exchange.
+#include "peer.h"

@@ -1,0 +1,166 @@
+"""Who needs which values of whom: ghost layers as boxes, each owned by one rank.
+
+Widths may differ by side, axis and field. Layers may be thicker than the blocks they come from, and
+a periodic axis may be shorter than its ghost layers: every ghost point is looked up by its global
+index, so none of these is a special case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from groundswell.errors import InputError
+from groundswell.exchange.decomposition import Decomposition, Index
+
+
+@dataclass(frozen=True)
+class Ghosts:
+    """The ghost layers that one field needs.
+
+    Args:
+        low, high: layers on the low and the high side of each axis, slowest axis first.
+        corners: whether points that lie outside the block along several axes are needed too.
+        within: for each axis, the global indices (start, stop) along which ghosts of the other axes
+            are needed, instead of all of them (None). They may reach beyond an end that is not
+            periodic: to values there that are the outermost blocks' own.
+    """
+
+    low: Index
+    high: Index
+    corners: bool = False
+    within: tuple[tuple[int, int] | None, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.low) != len(self.high) or min((*self.low, *self.high), default=0) < 0:
+            raise InputError(
+                f"ghost layers {self.low} and {self.high}: give as many on the low as on the high "
+                "side's list, none below 0"
+            )
+
+    @property
+    def widest(self) -> Ghosts:
+        """The same with both sides as wide as the wider one."""
+        most = tuple(max(pair) for pair in zip(self.low, self.high, strict=True))
+        return replace(self, low=most, high=most)
+
+
+def uniform(width: int, axes: int = 3, *, corners: bool = False) -> Ghosts:
+    """Equal layers on every side."""
+    return Ghosts((width,) * axes, (width,) * axes, corners)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A box of ghost points and where its values are.
+
+    Args:
+        owner: the rank that has them.
+        here: local index of the first point, in the block that needs them; ghosts on the low side
+            have negative ones.
+        there: the same point's local index in the owner's block.
+        shape: points along each axis.
+    """
+
+    owner: int
+    here: Index
+    there: Index
+    shape: Index
+
+
+@dataclass(frozen=True)
+class _Span:
+    """A run of points along one axis, all with the same owner."""
+
+    here: int
+    there: int
+    count: int
+    owner: int  # its coordinate in the process grid
+    ghost: bool
+
+
+def receives(cut: Decomposition, rank: int, ghosts: Ghosts) -> list[Piece]:
+    """The ghost points of a rank, box by box, in an order that all ranks agree on."""
+    spans = [
+        list(_spans(cut, axis, where, ghosts)) for axis, where in enumerate(cut.coordinates(rank))
+    ]
+    return [
+        Piece(
+            cut.rank_at([s.owner for s in box]),
+            tuple(s.here for s in box),
+            tuple(s.there for s in box),
+            tuple(s.count for s in box),
+        )
+        for box in product(*spans)
+        if 1 <= sum(s.ghost for s in box) <= (len(box) if ghosts.corners else 1)
+        and all(s.count for s in box)
+    ]
+
+
+def partners(cut: Decomposition, rank: int, ghosts: Ghosts) -> list[int]:
+    """The ranks that may need points of this one or have some that it needs, in rising order."""
+    return sorted({piece.owner for piece in receives(cut, rank, ghosts.widest)})
+
+
+def _spans(cut: Decomposition, axis: int, where: int, ghosts: Ghosts) -> Iterator[_Span]:
+    """The block's own run along an axis and the ghost runs at both of its ends."""
+    start, stop = (int(cut.edges[axis][where + n]) for n in (0, 1))
+    first, last = _own_run(cut, axis, start, stop, ghosts)
+    yield _Span(first - start, first - start, last - first, where, False)
+    for begin, end in ((start - ghosts.low[axis], start), (stop, stop + ghosts.high[axis])):
+        yield from _owned_runs(cut, axis, start, begin, end)
+
+
+def _own_run(
+    cut: Decomposition, axis: int, start: int, stop: int, ghosts: Ghosts
+) -> tuple[int, int]:
+    """Global indices of the block's own points along an axis beside which ghosts are needed."""
+    within = ghosts.within[axis] if ghosts.within else None
+    if within is None:
+        return start, stop
+    ends = not cut.periodic[axis]
+    first = within[0] if ends and start == 0 else max(within[0], start)
+    last = within[1] if ends and stop == cut.shape[axis] else min(within[1], stop)
+    return first, max(first, last)
+
+
+def _owned_runs(cut: Decomposition, axis: int, start: int, begin: int, end: int) -> Iterator[_Span]:
+    """Global indices begin .. end - 1, wrapped or clipped, parted by owner."""
+    edges, points = cut.edges[axis], cut.shape[axis]
+    if not cut.periodic[axis]:
+        begin, end = max(begin, 0), min(end, points)
+    while begin < end:
+        inside = begin % points
+        owner = int(edges.searchsorted(inside, side="right")) - 1
+        count = min(end - begin, int(edges[owner + 1]) - inside)
+        yield _Span(begin - start, inside - int(edges[owner]), count, owner, True)
+        begin += count
+
+
+def require_room(shape: Sequence[int], origin: Sequence[int], block: Index, ghosts: Ghosts) -> None:
+    """See that an array has room for a block and its ghost layers.
+
+    Args:
+        shape: of the array.
+        origin: index in it of the block's first point.
+
+    Raises:
+        InputError: it has not.
+    """
+    lows, highs = zip(*_reach(block, ghosts), strict=True)
+    fits = all(
+        o + low >= 0 and o + high <= n
+        for o, low, high, n in zip(origin, lows, highs, shape, strict=True)
+    )
+    if not fits:
+        raise InputError(
+            f"an array of shape {tuple(shape)} whose own points begin at {tuple(origin)} has no "
+            f"room for {block} points with ghost layers {ghosts.low} before and {ghosts.high} "
+            "after them; allocate a larger one, or ask for fewer layers"
+        )
+
+
+def _reach(block: Index, ghosts: Ghosts) -> Iterator[tuple[int, int]]:
+    for n, low, high in zip(block, ghosts.low, ghosts.high, strict=True):
+        yield -low, n + high

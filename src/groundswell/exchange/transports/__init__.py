@@ -1,0 +1,1 @@
+"""How messages get from rank to rank. Every transport sends the same bytes."""

@@ -1,0 +1,66 @@
+"""What every transport offers, and what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from groundswell.backends import Backend, Launch
+from groundswell.exchange.messages import GhostField, Message
+from groundswell.exchange.world import World
+
+
+@dataclass(frozen=True)
+class Job:
+    """The messages of one exchange.
+
+    Args:
+        fields: whose ghosts are exchanged.
+        messages: this rank's, by peer and key.
+    """
+
+    backend: Backend
+    world: World
+    fields: Sequence[GhostField]
+    messages: Sequence[Message]
+
+
+class Transfer(Protocol):
+    """The messages of one exchange on one transport.
+
+    Attributes:
+        path: the way that bytes really take, in words.
+        in_graph: whether the device does it alone, so that it can be recorded in a graph.
+        send: launches that take values out of the fields and send them off.
+        receive: launches that wait for the others' and put them into the ghost layers.
+    """
+
+    path: str
+    in_graph: bool
+    send: list[Launch]
+    receive: list[Launch]
+
+    def check(self) -> None:
+        """See that no wait of the device was in vain.
+
+        Raises:
+            RunFailed: one was; names the rank.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back memory and handles; every rank must call it."""
+        ...
+
+
+def total(sizes: Sequence[int]) -> tuple[list[int], int]:
+    """Offsets of consecutive parts, and the size of all of them."""
+    offsets, end = [], 0
+    for size in sizes:
+        offsets.append(end)
+        end += size
+    return offsets, end
+
+
+Request = Any  # an mpi4py request

@@ -1,0 +1,215 @@
+"""MPI: from buffers of the host, through pinned copies of a GPU's, or from the GPU's own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from groundswell.backends import Launch
+from groundswell.exchange.transports.base import Job, Request, total
+from groundswell.exchange.transports.buffers import Buffers
+from groundswell.exchange.world import MpiWorld, Patience
+
+PART = 1 << 30  # bytes that one MPI call may move: counts are 32 bit
+STAGE = 4 << 20  # bytes of a staged part: a copy of one goes on while another one travels
+
+
+class MpiTransfer:
+    """Messages of buffers that MPI can read: the host's, or a GPU's if MPI is aware of GPUs.
+
+    Args:
+        threaded: let a thread drive MPI while kernels run. Most MPI libraries move large messages
+            only while someone calls them.
+    """
+
+    def __init__(self, job: Job, *, threaded: bool = False) -> None:
+        self._job = job
+        self._buffers = Buffers(job)
+        on_gpu = job.backend.name == "cuda"
+        self.path = "GPU-aware MPI" if on_gpu else "MPI" + (", driven by a thread" * threaded)
+        self.in_graph = False
+        self._comm = _communicator(job)
+        self._sends = _requests(self._comm.Send_init, job, self._buffers.sent)
+        self._receives = _requests(self._comm.Recv_init, job, self._buffers.received)
+        self._driver = Driver(job, [*self._receives, *self._sends]) if threaded else None
+        self.send: list[Launch] = [*self._buffers.pack, self._start]
+        self.receive: list[Launch] = [self._finish, *self._buffers.unpack]
+
+    def _start(self) -> None:
+        for request in self._receives:
+            request.Start()
+        if self._job.backend.name == "cuda":
+            self._job.backend.mark().wait()  # MPI knows nothing of streams
+        for request in self._sends:
+            request.Start()
+        if self._driver:
+            self._driver.go()
+
+    def _finish(self) -> None:
+        if self._driver:
+            self._driver.wait()
+        else:
+            complete(self._job, [*self._receives, *self._sends])
+
+    def check(self) -> None:
+        """MPI's waits are the host's."""
+
+    def close(self) -> None:
+        if self._driver:
+            self._driver.close()
+        for request in (*self._receives, *self._sends):
+            request.Free()
+        self._comm.Free()
+
+
+class StagedTransfer:
+    """Messages of a GPU that travel through pinned memory of the host, part by part."""
+
+    path = "MPI through pinned host memory"
+    in_graph = False
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._buffers = Buffers(job)
+        self._comm = _communicator(job)
+        parts = [_staged(job, part, STAGE) for part in (self._buffers.sent, self._buffers.received)]
+        self._memory = [memory for memory, _, _ in parts]
+        (_, sent, out), (_, received, back) = parts
+        self._sends = _requests(self._comm.Send_init, job, sent, STAGE)
+        self._receives = _requests(self._comm.Recv_init, job, received, STAGE)
+        self._down = [job.backend.transfer(host, device, size) for host, device, size in out]
+        self._up = [job.backend.transfer(device, host, size) for host, device, size in back]
+        self._marks: list[Any] = []
+        self.send: list[Launch] = [*self._buffers.pack, self._copy_down]
+        self.receive: list[Launch] = [self._move, *self._buffers.unpack]
+
+    def _copy_down(self) -> None:
+        for request in self._receives:
+            request.Start()
+        self._marks = []
+        for copy in self._down:
+            copy()
+            self._marks.append(self._job.backend.mark())
+
+    def _move(self) -> None:
+        """Send each part when its copy is done; copy each part up when it has come."""
+        for mark, request in zip(self._marks, self._sends, strict=True):
+            mark.wait()
+            request.Start()
+        patience = Patience(self._job.world)
+        waiting = dict(enumerate(self._receives))
+        while waiting:
+            done = [n for n, request in waiting.items() if request.Test()]
+            for n in done:
+                self._up[n]()
+                del waiting[n]
+            if waiting and not done:
+                patience.nap("ghost layers", peers(self._job))
+        complete(self._job, self._sends)
+
+    def check(self) -> None:
+        """MPI's waits are the host's."""
+
+    def close(self) -> None:
+        for request in (*self._receives, *self._sends):
+            request.Free()
+        self._comm.Free()
+
+
+class Driver:
+    """A thread that completes requests while the main thread computes.
+
+    Kernels run outside Python's lock, so the thread really runs beside them.
+    """
+
+    def __init__(self, job: Job, requests: Sequence[Request]) -> None:
+        self._job, self._requests = job, requests
+        self._error: BaseException | None = None
+        self._go, self._done = threading.Semaphore(0), threading.Semaphore(0)
+        self._ended = False
+        self._thread = threading.Thread(target=self._run, name="groundswell-mpi", daemon=True)
+        self._thread.start()
+
+    def go(self) -> None:
+        """Begin to complete the requests, which have been started."""
+        self._go.release()
+
+    def wait(self) -> None:
+        """Wait until they are complete.
+
+        Raises:
+            RunFailed: a rank is late or lost.
+        """
+        self._done.acquire()
+        if self._error is not None:
+            raise self._error
+
+    def close(self) -> None:
+        """End the thread."""
+        self._ended = True
+        self._go.release()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while self._go.acquire() and not self._ended:
+            try:
+                complete(self._job, self._requests)
+            except BaseException as error:  # the main thread raises it
+                self._error = error
+            self._done.release()
+
+
+def complete(job: Job, requests: Sequence[Request]) -> None:
+    """Wait for requests, with patience.
+
+    Raises:
+        RunFailed: a rank is late or lost.
+    """
+    if not requests:
+        return
+    patience = Patience(job.world)
+    while not type(requests[0]).Testall(list(requests)):
+        patience.nap("ghost layers", peers(job))
+
+
+def peers(job: Job) -> list[int]:
+    """The ranks that messages come from."""
+    return sorted({message.peer for message in job.messages})
+
+
+def _communicator(job: Job) -> Any:
+    """A communicator of its own keeps the messages of exchanges apart."""
+    assert isinstance(job.world, MpiWorld)
+    return job.world.comm.Dup()
+
+
+def _requests(
+    make: Any, job: Job, places: Sequence[tuple[int, int]], part: int = PART
+) -> list[Request]:
+    """Persistent requests for messages at addresses, in parts that count as messages too."""
+    from mpi4py import MPI
+
+    return [
+        make(
+            [MPI.memory.fromaddress(address + begin, min(part, size - begin)), MPI.BYTE],
+            message.peer,
+            message.key,
+        )
+        for message, (address, size) in zip(job.messages, places, strict=True)
+        for begin in range(0, size, part)
+    ]
+
+
+def _staged(job: Job, places: Sequence[tuple[int, int]], part: int) -> Any:
+    """Pinned memory for messages: itself, the messages' places there, and the parts to copy."""
+    offsets, size = total([size for _, size in places])
+    memory = job.backend.host_bytes(max(size, 1))
+    begin = int(memory.ctypes.data)
+    on_host = [(begin + o, size) for o, (_, size) in zip(offsets, places, strict=True)]
+    parts = [
+        (host + first, device + first, min(part, size - first))
+        for (host, size), (device, _) in zip(on_host, places, strict=True)
+        for first in range(0, size, part)
+    ]
+    return memory, on_host, parts

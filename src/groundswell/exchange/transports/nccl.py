@@ -1,0 +1,61 @@
+"""NCCL: NVIDIA's library for messages between GPUs, inside the stream and inside graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groundswell.backends import Launch
+from groundswell.exchange.transports.base import Job
+from groundswell.exchange.transports.buffers import Buffers
+from groundswell.exchange.world import World
+
+
+class NcclTransfer:
+    """One group of sends and receives an exchange.
+
+    NCCL has no tags: messages between two ranks are matched by the order in which they are posted.
+    Both ranks post theirs by key, so several messages to the same peer cannot be mixed up.
+
+    Raises:
+        BackendError: there is no NCCL here, or its ranks cannot meet.
+    """
+
+    path = "NCCL"
+    in_graph = True
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._buffers = Buffers(job)
+        self._group = communicator(job.world, job.backend)
+        self.send: list[Launch] = [*self._buffers.pack, self._move]
+        self.receive: list[Launch] = list(self._buffers.unpack)
+        self._move()  # the first use connects the ranks, which a graph cannot record
+        job.backend.synchronize()
+
+    def _move(self) -> None:
+        buffers = self._buffers
+        places = zip(self._job.messages, buffers.sent, buffers.received, strict=True)
+        self._group.exchange([(m.peer, sent, received) for m, sent, received in places])
+
+    def check(self) -> None:
+        """NCCL's own time-outs end the process."""
+
+    def close(self) -> None:
+        """The communicator serves later exchanges too; see `leave`."""
+
+
+_GROUPS: dict[int, Any] = {}
+
+
+def communicator(world: World, backend: Any) -> Any:
+    """The ranks' NCCL communicator, made at first use."""
+    if id(backend) not in _GROUPS:
+        token = backend.nccl_token() if world.first else None
+        _GROUPS[id(backend)] = backend.nccl(world.size, world.tell(token), world.rank)
+    return _GROUPS[id(backend)]
+
+
+def leave() -> None:
+    """Destroy the communicators; every rank must, before MPI ends."""
+    while _GROUPS:
+        _GROUPS.popitem()[1].close()

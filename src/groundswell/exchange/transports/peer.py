@@ -1,0 +1,201 @@
+"""Peer memory: ranks of one host store straight into each other's memory, and nobody is in between.
+
+On GPUs the memory is mapped with CUDA IPC and the stores go over NVLink or PCIe; on CPUs it is
+memory that the processes share. See exchange/peer.h for what keeps the ranks in step.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from groundswell.backends import Blocks, Launch, Module
+from groundswell.backends.base import Shared
+from groundswell.errors import RunFailed
+from groundswell.exchange.boxes import MOST_BLOCKS, THREADS, Copies, Copy, Place, compile_kernels
+from groundswell.exchange.messages import Buffer, Message, pack, unpack
+from groundswell.exchange.transports.base import Job, total
+from groundswell.exchange.world import CHECK_SECONDS, late, patience_seconds
+
+FLAG = 128  # bytes: flags lie on cache lines of their own
+DIRECT_BYTES = 128  # of a row: shorter ones waste most of what a link carries
+
+
+@dataclass(frozen=True)
+class _Mail:
+    """Where a rank wants a message to be put: offsets in the memory that it shares.
+
+    Args:
+        flag: of the flags "arrived" and "allowed".
+        box: of the mailbox.
+        straight: of parcels that go straight into ghost layers: handle, offset and strides there.
+    """
+
+    flag: int
+    box: int
+    straight: Mapping[int, tuple[Any, int, tuple[int, ...]]]
+
+
+class PeerTransfer:
+    """An exchange by stores into the receivers' memory.
+
+    Args:
+        direct: store straight into the receivers' ghost layers, where these lie in rows of at least
+            DIRECT_BYTES and values keep their type; otherwise into mailboxes.
+
+    Raises:
+        BackendError: some peer's memory cannot be mapped.
+    """
+
+    in_graph = True
+
+    def __init__(self, job: Job, *, direct: bool = False) -> None:
+        self._job = job
+        backend, messages = job.backend, job.messages
+        boxes, self._flip = total([m.receive_bytes for m in messages])
+        first = FLAG * len(messages)
+        self._memory = backend.shared(first + 2 * self._flip)
+        self._mine = {
+            (m.peer, m.key): _Mail(FLAG * n, first + box, self._straight(m) if direct else {})
+            for n, (m, box) in enumerate(zip(messages, boxes, strict=True))
+        }
+        self._attached: dict[tuple[int, Any], Shared] = {}
+        self._meet()
+        self._stop = backend.host_bytes(8).view(np.int64)
+        self._failure = backend.zeros((1,), np.int64)
+        self._epoch = backend.zeros((1,), np.int64)
+        how = "CUDA IPC" if backend.name == "cuda" else "shared memory"
+        self.path = f"peer memory by {how}" + (", straight into ghost layers" * direct)
+        self._compose()
+
+    def _meet(self) -> None:
+        """Map what the peers share. All ranks fail if one of them cannot."""
+        job = self._job
+        offers = job.world.share((self._memory.handle, self._flip, self._mine))
+        self._offers = {m.peer: offers[m.peer] for m in job.messages}
+        job.world.agree(self._map_all)
+
+    def _map_all(self) -> None:
+        for peer, (handle, _, mail) in self._offers.items():
+            self._map(peer, handle)
+            for message in (m for m in self._job.messages if m.peer == peer):
+                for other, _, _ in mail[self._job.world.rank, message.key].straight.values():
+                    self._map(peer, other)
+
+    def _map(self, peer: int, handle: Any) -> None:
+        if (peer, handle) not in self._attached:
+            self._attached[peer, handle] = self._job.backend.attach(handle)
+
+    def _compose(self) -> None:
+        job = self._job
+        module = compile_kernels(job.backend)
+        numbered = list(enumerate(job.messages))
+        outgoing = Copies(job.backend, [c for n, m in numbered for c in self._pack(n, m)])
+        incoming = Copies(job.backend, [c for n, m in numbered for c in self._unpack(n, m)])
+        rows = [self._letter(m, outgoing.per_message.get(n, 0)) for n, m in numbered]
+        letters = (job.backend.to_device(np.array(rows, np.int64).reshape(-1, 5)), len(rows))
+        limits = (self._stop_address, round(patience_seconds() * 1e9), self._failure)
+        done = job.backend.zeros((len(rows) + 1,), np.int64)
+
+        def launch(name: str, table: Copies, progress: Any) -> Launch:
+            blocks = max(1, min(table.count, MOST_BLOCKS))
+            arguments = (table.boxes, table.chunks, table.count, blocks, *letters, progress)
+            extent = Blocks(blocks, THREADS)
+            return module.launch(name, extent, *arguments, self._epoch, *limits)
+
+        self.send = [launch("send_boxes", outgoing, done)]
+        self.receive = [launch("receive_boxes", incoming, done[-1:])]
+        if job.backend.name == "cpu":
+            self.receive.insert(0, self._wait_on_host(module, letters))
+
+    # --- where things lie -------------------------------------------------------------------------
+
+    def _straight(self, message: Message) -> dict[int, tuple[Any, int, tuple[int, ...]]]:
+        """The parcels of a message that its sender may store straight into the ghost layers."""
+        found = {}
+        for n, parcel in enumerate(message.receives):
+            field = self._job.fields[parcel.field]
+            size = field.array.dtype.itemsize
+            together = field.array.strides[-1] == size and field.sent_as is None
+            if together and parcel.piece.shape[-1] * size >= DIRECT_BYTES:
+                place = field.place(self._job.backend, parcel.piece.here)
+                handle, offset = self._job.backend.export(field.array)
+                begin = offset + place.address - self._job.backend.address(field.array)
+                found[n] = (handle, begin, place.strides)
+        return found
+
+    def _mail(self, message: Message) -> _Mail:
+        """What the peer has said of where a message for it goes."""
+        return cast(_Mail, self._offers[message.peer][2][self._job.world.rank, message.key])
+
+    def _pack(self, number: int, message: Message) -> Iterator[Copy]:
+        handle, flip, _ = self._offers[message.peer]
+        mail, base = self._mail(message), self._attached[message.peer, handle].address
+        buffer = Buffer(base + mail.box, flip, number)
+        for n, copy in enumerate(pack(self._job.backend, self._job.fields, message, buffer)):
+            if n in mail.straight:
+                handle, offset, strides = mail.straight[n]
+                there = self._attached[message.peer, handle].address + offset
+                yield replace(copy, target=Place(there, strides))
+            else:
+                yield copy
+
+    def _unpack(self, number: int, message: Message) -> Iterator[Copy]:
+        mail = self._mine[message.peer, message.key]
+        buffer = Buffer(self._memory.address + mail.box, self._flip, number)
+        copies = unpack(self._job.backend, self._job.fields, message, buffer)
+        return (copy for n, copy in enumerate(copies) if n not in mail.straight)
+
+    def _letter(self, message: Message, chunks: int) -> list[int]:
+        """The message's flags; see peer.h."""
+        handle, there = self._offers[message.peer][0], self._mail(message)
+        here = self._mine[message.peer, message.key]
+        own = self._memory.address + here.flag
+        other = self._attached[message.peer, handle].address + there.flag
+        allowed = own + FLAG // 2 if there.straight else 0
+        allow = other + FLAG // 2 if here.straight else 0
+        return [own, other, allowed, allow, chunks]
+
+    # --- waiting ----------------------------------------------------------------------------------
+
+    @property
+    def _stop_address(self) -> int:
+        return int(self._stop.ctypes.data)
+
+    def _wait_on_host(self, module: Module, letters: tuple[Any, int]) -> Launch:
+        """On a CPU the wait returns now and then, to see whether the others are alive."""
+        missing = np.zeros(1, np.int64)
+        turn = round(CHECK_SECONDS * 1e9)
+        arguments = (*letters, self._epoch, self._stop_address, turn, missing)
+        look = module.launch("await_letters", Blocks(1, THREADS), *arguments)
+
+        def wait() -> None:
+            begun = time.monotonic()
+            look()
+            while missing[0]:
+                self._job.world.require_alive()
+                if time.monotonic() - begun > patience_seconds():
+                    raise self._late(int(missing[0]))
+                look()
+
+        return wait
+
+    def check(self) -> None:
+        number = int(self._job.backend.to_host(self._failure)[0])
+        if number:
+            raise self._late(number)
+
+    def _late(self, number: int) -> RunFailed:
+        return late("ghost layers", [self._job.messages[number - 1].peer], patience_seconds())
+
+    def give_up(self) -> None:
+        """Let waits on the device end now."""
+        self._stop[0] = 1
+
+    def close(self) -> None:
+        for memory in (*self._attached.values(), self._memory):
+            memory.close()

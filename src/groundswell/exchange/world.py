@@ -1,0 +1,268 @@
+"""The ranks of a job: what they tell each other outside the time loop, and how long they wait.
+
+All words go through rank 0, which therefore knows who is late, and no wait lasts for ever: a rank
+that has died or stays silent ends the job with a message that names it.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from groundswell.errors import BackendError, GroundswellError, InputError, RunFailed
+
+PATIENCE = "GROUNDSWELL_PATIENCE"
+DEFAULT_PATIENCE = 300.0  # s that a rank waits for a silent one
+CHECK_SECONDS = 0.5  # between looks at whether the others are alive
+SHORTEST_NAP, LONGEST_NAP = 2e-5, 1e-3
+
+# What launchers tell the processes that they start: how many there are.
+SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS")
+
+
+class World(ABC):
+    """The ranks of a job.
+
+    Attributes:
+        rank, size: this rank's number, and how many there are.
+    """
+
+    rank: int
+    size: int
+
+    @abstractmethod
+    def share(self, value: Any) -> list[Any]:
+        """What every rank has to say, by rank."""
+
+    @abstractmethod
+    def gather(self, value: Any) -> list[Any]:
+        """The same at rank 0; an empty list elsewhere."""
+
+    @abstractmethod
+    def tell(self, value: Any) -> Any:
+        """What rank 0 has to say."""
+
+    @abstractmethod
+    def require_alive(self) -> None:
+        """See that the other processes still run, as far as this one can.
+
+        Raises:
+            RunFailed: one has ended; names it.
+        """
+
+    @abstractmethod
+    def abort(self, code: int) -> None:
+        """End all processes of the job at once."""
+
+    @property
+    def first(self) -> bool:
+        """Whether this is rank 0, which writes and speaks to the user."""
+        return self.rank == 0
+
+    def agree(self, act: Callable[[], Any]) -> Any:
+        """Do something that may fail on some ranks only; if it does, it fails on all.
+
+        Returns what `act` returns here.
+
+        Raises:
+            GroundswellError: the first failing rank's error, everywhere.
+        """
+        result, error = None, None
+        try:
+            result = act()
+        except GroundswellError as failure:
+            error = failure
+        self.fail_together(error)
+        return result
+
+    def fail_together(self, error: GroundswellError | None) -> None:
+        """Raise the error of the first rank that has one, on all ranks."""
+        errors = [e for e in self.share(error) if e is not None]
+        if error is not None and errors:
+            raise error
+        if errors:
+            raise errors[0]
+
+
+class Alone(World):
+    """One process, without MPI."""
+
+    rank, size = 0, 1
+
+    def share(self, value: Any) -> list[Any]:
+        return [value]
+
+    def gather(self, value: Any) -> list[Any]:
+        return [value]
+
+    def tell(self, value: Any) -> Any:
+        return value
+
+    def require_alive(self) -> None:
+        """There is nobody else."""
+
+    def abort(self, code: int) -> None:
+        raise SystemExit(code)
+
+
+class Patience:
+    """Naps of a rank that waits for others, and the end of its patience."""
+
+    def __init__(self, world: World, seconds: float | None = None) -> None:
+        self._world = world
+        self._seconds = patience_seconds() if seconds is None else seconds
+        self._begun = self._looked = time.monotonic()
+        self._nap = SHORTEST_NAP
+
+    def nap(self, what: str, awaited: Iterable[int]) -> None:
+        """Sleep a little.
+
+        Raises:
+            RunFailed: an awaited rank has died, or all patience is spent.
+        """
+        time.sleep(self._nap)
+        self._nap = min(1.2 * self._nap, LONGEST_NAP)
+        now = time.monotonic()
+        if now - self._looked > CHECK_SECONDS:
+            self._looked = now
+            self._world.require_alive()
+        if now - self._begun > self._seconds:
+            raise late(what, awaited, now - self._begun)
+
+
+def late(what: str, awaited: Iterable[int], seconds: float) -> RunFailed:
+    """The error of a rank that waited in vain."""
+    names = ", ".join(map(str, awaited))
+    return RunFailed(
+        f"rank {names} has sent no {what} for {seconds:.0f} s: it hangs, or is far behind; see its "
+        f"log, or set {PATIENCE} to more seconds. The last checkpoint can be resumed"
+    )
+
+
+def patience_seconds() -> float:
+    """How long a rank waits for a silent one, s.
+
+    Raises:
+        InputError: the environment asks for something else than a number above zero.
+    """
+    text = os.environ.get(PATIENCE, "")
+    try:
+        seconds = float(text) if text else DEFAULT_PATIENCE
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds < float("inf"):
+        raise InputError(f"{PATIENCE} = {text!r} must be a number of seconds above zero")
+    return seconds
+
+
+class MpiWorld(World):
+    """The processes that mpiexec (or srun) has started.
+
+    Args:
+        comm: an mpi4py communicator; a copy of it is used.
+
+    Attributes:
+        comm: that copy.
+    """
+
+    def __init__(self, comm: Any) -> None:
+        from mpi4py import MPI
+
+        self._mpi = MPI
+        self.comm = comm.Dup()
+        self.rank, self.size = self.comm.rank, self.comm.size
+        self._turn = 0
+        self._processes = self.share((socket.gethostname(), os.getpid()))
+
+    @property
+    def same_host(self) -> list[int]:
+        """The ranks on this rank's host, itself included."""
+        here = socket.gethostname()
+        return [rank for rank, (host, _) in enumerate(self._processes) if host == here]
+
+    def share(self, value: Any) -> list[Any]:
+        return list(self.tell(self.gather(value)))
+
+    def gather(self, value: Any) -> list[Any]:
+        tag = self._next_tag()
+        if not self.first:
+            self._finish(self.comm.isend(value, 0, tag), 0)
+            return []
+        values = {0: value}
+        patience = Patience(self)
+        while len(values) < self.size:
+            status = self._mpi.Status()
+            message = self.comm.improbe(tag=tag, status=status)
+            if message is None:
+                patience.nap("word", sorted(set(range(self.size)) - set(values)))
+            else:
+                values[status.source] = message.recv()
+        return [values[rank] for rank in range(self.size)]
+
+    def tell(self, value: Any) -> Any:
+        tag = self._next_tag()
+        if self.first:
+            sent = [self.comm.isend(value, rank, tag) for rank in range(1, self.size)]
+            for rank, request in enumerate(sent, start=1):
+                self._finish(request, rank)
+            return value
+        # Rank 0 knows who is late, so it is given the time to say so.
+        patience = Patience(self, patience_seconds() + 10)
+        while (message := self.comm.improbe(0, tag)) is None:
+            patience.nap("word", [0])
+        return message.recv()
+
+    def require_alive(self) -> None:
+        for rank in self.same_host:
+            if rank != self.rank and not _alive(self._processes[rank][1]):
+                raise RunFailed(
+                    f"rank {rank} (process {self._processes[rank][1]}) has ended before its work "
+                    "was done; see its messages above. The last checkpoint can be resumed"
+                )
+
+    def abort(self, code: int) -> None:
+        self.comm.Abort(code)
+
+    def _next_tag(self) -> int:
+        self._turn = (self._turn + 1) % 32768
+        return self._turn
+
+    def _finish(self, request: Any, peer: int) -> None:
+        patience = Patience(self)
+        while not request.test()[0]:
+            patience.nap("answer", [peer])
+
+
+def _alive(process: int) -> bool:
+    """Whether a process of this host runs; one that has ended and was not yet buried does not."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2]
+    except OSError:
+        return False
+    return state.split()[0] not in ("Z", "X")
+
+
+@cache
+def world() -> World:
+    """The job that this process belongs to; MPI is imported only if there are others.
+
+    Raises:
+        BackendError: several processes were started, but mpi4py is missing.
+    """
+    started = max((int(os.environ.get(name) or 1) for name in SIZE_VARIABLES), default=1)
+    if started == 1:
+        return Alone()
+    try:
+        from mpi4py import MPI
+    except ImportError as error:
+        raise BackendError(
+            f"{started} processes were started, but mpi4py is not installed; "
+            "`pip install 'groundswell[mpi]'`, or start one process"
+        ) from error
+    return MpiWorld(MPI.COMM_WORLD) if MPI.COMM_WORLD.size > 1 else Alone()

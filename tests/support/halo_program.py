@@ -1,0 +1,128 @@
+"""A program for several ranks: exchanges of random arrays, checked against the whole array.
+
+    mpiexec -n 4 python halo_program.py BACKEND TRANSPORT SEED CASES
+
+Every value tells its own global index, so a ghost that holds another one shows where it came from.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from groundswell.backends import open_backend
+from groundswell.exchange.decomposition import Decomposition, decompose
+from groundswell.exchange.messages import GhostField
+from groundswell.exchange.pattern import Ghosts
+from groundswell.exchange.plan import Exchange
+from groundswell.exchange.world import World, world
+
+EMPTY = -7.0
+
+
+def random_ghosts(rng: np.random.Generator, axes: int) -> Ghosts:
+    """Widths from 0 to 3 on each side, with corners as often as without."""
+    low, high = (tuple(int(n) for n in rng.integers(0, 4, axes)) for _ in range(2))
+    return Ghosts(low, high, bool(rng.integers(2)))
+
+
+def whole(shape: tuple[int, ...], dtype: str, number: int) -> np.ndarray[Any, Any]:
+    """A whole array, every value of which is different."""
+    count = int(np.prod(shape))
+    return (np.arange(count, dtype=np.int64) * 3 + 1 + number).astype(dtype).reshape(shape)
+
+
+def wanted(
+    values: np.ndarray[Any, Any], cut: Decomposition, rank: int, ghosts: Ghosts, margin: int
+) -> np.ndarray[Any, Any]:
+    """What a rank's array must hold after the exchange, point by point."""
+    block = cut.block(rank)
+    shape = tuple(n + 2 * margin for n in block.shape)
+    result = np.full(shape, EMPTY).astype(values.dtype)
+    for index in np.ndindex(shape):
+        local = tuple(i - margin for i in index)
+        outside = sum(not 0 <= i < n for i, n in zip(local, block.shape, strict=True))
+        near = all(
+            -low <= i < n + high
+            for i, n, low, high in zip(local, block.shape, ghosts.low, ghosts.high, strict=True)
+        )
+        if not near or (outside > 1 and not ghosts.corners):
+            continue
+        point = []
+        for i, start, n, wraps in zip(local, block.start, cut.shape, cut.periodic, strict=True):
+            place = start + i
+            if not wraps and not 0 <= place < n:
+                break
+            point.append(place % n)
+        else:
+            result[index] = values[tuple(point)]
+    return result
+
+
+def check_case(backend: Any, job: World, transport: str, rng: np.random.Generator) -> None:
+    """One random decomposition with several fields, exchanged three times."""
+    axes = int(rng.integers(1, 4))
+    while True:
+        shape = tuple(int(n) for n in rng.integers(1, 10, axes))
+        periodic = tuple(bool(b) for b in rng.integers(0, 2, axes))
+        try:
+            cut = decompose(shape, job.size, periodic)
+            break
+        except Exception:
+            continue
+    margin, fields, arrays, oracles = 3, [], [], []
+    dtypes = ["float32", "float64", "complex128", "int16", "uint8", "complex64"]
+    for number in range(int(rng.integers(1, 5))):
+        dtype = dtypes[int(rng.integers(len(dtypes)))]
+        ghosts = random_ghosts(rng, axes)
+        values = whole(shape, dtype, number)
+        block = cut.block(job.rank)
+        host = np.full(tuple(n + 2 * margin for n in block.shape), EMPTY).astype(dtype)
+        inner = (slice(margin, -margin),) * axes
+        host[inner] = values[block.slices]
+        array = backend.to_device(host)
+        fields.append(GhostField(array, (margin,) * axes, ghosts))
+        arrays.append((array, inner))
+        oracles.append((values, ghosts))
+    aggregate = bool(rng.integers(2))
+    halo = Exchange(backend, job, cut, fields, transport=transport, aggregate=aggregate)
+    for turn in range(3):
+        halo()
+        backend.synchronize()
+        halo.check()
+        for (array, inner), (values, ghosts) in zip(arrays, oracles, strict=True):
+            found = backend.to_host(array)
+            expected = wanted((values + turn).astype(values.dtype), cut, job.rank, ghosts, margin)
+            assert np.array_equal(found, expected), (job.rank, cut, ghosts, turn, found, expected)
+            fresh = np.full(found.shape, EMPTY).astype(found.dtype)
+            fresh[inner] = (found[inner] + np.ones(1)).astype(found.dtype)
+            backend.assign(array, fresh)
+        backend.synchronize()
+        job.share(None)
+    halo.close()
+    job.share(None)
+
+
+def device_of(rank: int) -> int:
+    """Ranks share the devices that there are."""
+    import cupy
+
+    return rank % int(cupy.cuda.runtime.getDeviceCount())
+
+
+def main() -> None:
+    """Run the cases that the command line asks for."""
+    name, transport, seed, cases = sys.argv[1:5]
+    job = world()
+    backend = open_backend(name, device_of(job.rank) if name == "cuda" else None)
+    rng = np.random.default_rng(int(seed))
+    for _ in range(int(cases)):
+        check_case(backend, job, transport, rng)
+    if job.first:
+        print("all cases hold")
+
+
+if __name__ == "__main__":
+    main()

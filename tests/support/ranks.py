@@ -1,0 +1,55 @@
+"""Programs on several ranks, more of them than the machine has cores."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src"
+
+# Containers run as root, which Open MPI otherwise refuses; its ranks must not spin for each other.
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def launcher() -> str:
+    """The mpiexec that belongs to this Python, or the system's; skips the test without one."""
+    pytest.importorskip("mpi4py")
+    beside = Path(sys.executable).with_name("mpiexec")
+    if beside.exists():
+        return str(beside)
+    import shutil
+
+    return shutil.which("mpiexec") or pytest.skip("needs mpiexec")
+
+
+def run_on_ranks(
+    ranks: int, *arguments: str | Path, timeout: float = 240, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """`python arguments...` on so many ranks, one thread each."""
+    searched = os.pathsep.join([str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [
+        launcher(),
+        "-n",
+        str(ranks),
+        "--oversubscribe",
+        sys.executable,
+        *map(str, arguments),
+    ]
+    return subprocess.run(
+        command,
+        env={
+            **os.environ,
+            **AS_ROOT,
+            "PYTHONPATH": searched,
+            "OMP_NUM_THREADS": "1",
+            **environment,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=timeout,
+    )

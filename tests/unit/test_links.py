@@ -1,0 +1,330 @@
+"""What joins GPUs, read through a pretended NVML: mapping of devices, kinds of paths, refusals."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from groundswell.backends.links import BANDWIDTH, NVLINK_BANDWIDTH, Device, Pair, read_links
+from groundswell.errors import BackendError
+from groundswell.exchange.binding import bind
+from groundswell.exchange.topology import Machine
+
+SWITCH = "switch"
+
+
+class FakeError(Exception):
+    """NVML refuses."""
+
+
+@dataclass
+class Gpu:
+    """One GPU of a pretended machine; its handle is its position in FakeNvml.gpus.
+
+    Attributes:
+        place: in the tree; pairs share a level by their number of shared leading parts.
+        wires: where its NVLink connections lead: a bus id, SWITCH, or None if down.
+    """
+
+    bus: str
+    uuid: str = ""
+    name: str = "NVIDIA H100"
+    place: tuple[int, ...] = ()
+    numa: int = 0
+    wires: list[str | None] = field(default_factory=list)
+
+
+class FakeNvml:
+    """The part of pynvml that is used."""
+
+    NVMLError = FakeError
+    NVML_AFFINITY_SCOPE_NODE = 0
+    NVML_NVLINK_MAX_LINKS = 36
+    NVML_NVLINK_DEVICE_TYPE_GPU = 0
+    NVML_NVLINK_DEVICE_TYPE_SWITCH = 2
+    NVML_P2P_CAPS_INDEX_NVLINK = 2
+    NVML_P2P_STATUS_OK = 0
+    NVML_TOPOLOGY_INTERNAL = 0
+    NVML_TOPOLOGY_SINGLE = 10
+    NVML_TOPOLOGY_MULTIPLE = 20
+    NVML_TOPOLOGY_HOSTBRIDGE = 30
+    NVML_TOPOLOGY_NODE = 40
+    NVML_TOPOLOGY_SYSTEM = 50
+
+    def __init__(self, gpus: list[Gpu]) -> None:
+        self.gpus = gpus
+        self.running = 0
+        self.fabric = True  # carries traffic through the switch
+        self.absent: set[str] = set()  # functions that this driver does not have
+
+    def __getattribute__(self, name: str) -> Any:
+        found = super().__getattribute__(name)
+        if name.startswith("nvml") and name in self.absent:
+            return self._refuse
+        return found
+
+    def _refuse(self, *arguments: object) -> None:
+        raise FakeError("Function Not Found")
+
+    def nvmlInit(self) -> None:
+        self.running += 1
+
+    def nvmlShutdown(self) -> None:
+        self.running -= 1
+
+    def nvmlDeviceGetCount(self) -> int:
+        return len(self.gpus)
+
+    def nvmlDeviceGetHandleByIndex(self, index: int) -> int:
+        return index
+
+    def nvmlDeviceGetName(self, handle: int) -> str:
+        return self.gpus[handle].name
+
+    def nvmlDeviceGetUUID(self, handle: int) -> str:
+        return self.gpus[handle].uuid
+
+    def nvmlDeviceGetPciInfo(self, handle: int) -> SimpleNamespace:
+        return SimpleNamespace(busId=self.gpus[handle].bus)
+
+    def nvmlDeviceGetMemoryAffinity(self, handle: int, nodeSetSize: int, scope: int) -> list[int]:
+        node = self.gpus[handle].numa
+        return [1 << node % 64 if word == node // 64 else 0 for word in range(nodeSetSize)]
+
+    def nvmlDeviceGetTopologyCommonAncestor(self, device1: int, device2: int) -> int:
+        a, b = self.gpus[device1].place, self.gpus[device2].place
+        shared = next((n for n in range(len(a)) if a[n] != b[n]), len(a))
+        return 10 * (5 - shared)
+
+    def _wire(self, handle: int, link: int) -> str:
+        wires = self.gpus[handle].wires
+        if link >= len(wires):
+            raise FakeError("Invalid Argument")
+        return wires[link] or ""
+
+    def nvmlDeviceGetNvLinkState(self, device: int, link: int) -> int:
+        return int(bool(self._wire(device, link)))
+
+    def nvmlDeviceGetNvLinkRemoteDeviceType(self, handle: int, link: int) -> int:
+        return 2 if self._wire(handle, link) == SWITCH else 0
+
+    def nvmlDeviceGetNvLinkRemotePciInfo(self, device: int, link: int) -> SimpleNamespace:
+        return SimpleNamespace(busId=self._wire(device, link))
+
+    def nvmlDeviceGetP2PStatus(self, device1: int, device2: int, p2pIndex: int) -> int:
+        assert p2pIndex == self.NVML_P2P_CAPS_INDEX_NVLINK
+        return 0 if self.fabric else 6
+
+
+BUSES = ["00000000:1B:00.0", "00000000:43:00.0", "00000000:9D:00.0", "00010000:01:00.0"]
+UUIDS = ["GPU-8932f937-aa", "GPU-8932e111-bb", "GPU-0a52c0de-cc", "GPU-77777777-dd"]
+SHORT = ["0000:1b:00.0", "0000:43:00.0", "0000:9d:00.0", "10000:01:00.0"]
+PLACES = [(0, 0, 0, 0), (0, 0, 0, 1), (0, 0, 1, 0), (1, 0, 0, 0)]
+
+
+@pytest.fixture
+def nvml(monkeypatch: pytest.MonkeyPatch) -> FakeNvml:
+    """Four GPUs, of which NVML counts the last on the bus first."""
+    gpus = [Gpu(BUSES[n], UUIDS[n], place=PLACES[n], numa=n // 2) for n in (3, 0, 1, 2)]
+    fake = FakeNvml(gpus)
+    monkeypatch.setitem(sys.modules, "pynvml", fake)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.delenv("CUDA_DEVICE_ORDER", raising=False)
+    return fake
+
+
+def wire(fake: FakeNvml, **wires: list[str | None]) -> None:
+    """Give GPUs NVLink connections, by n0 to n3 in the order of the bus."""
+    for gpu in fake.gpus:
+        gpu.wires = wires.get(f"n{BUSES.index(gpu.bus)}", [])
+
+
+def pairs() -> dict[tuple[int, int], Pair]:
+    return {pair.devices: pair for pair in read_links().pairs}
+
+
+# --- devices --------------------------------------------------------------------------------------
+
+
+def test_devices_come_in_the_order_of_the_bus(nvml: FakeNvml) -> None:
+    assert read_links().devices == tuple(
+        Device("NVIDIA H100", UUIDS[n], SHORT[n], n // 2) for n in range(4)
+    )
+    assert nvml.running == 0
+
+
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [
+        ("0,1,2,3", [0, 1, 2, 3]),
+        ("2", [2]),
+        (" 3 , 0", [3, 0]),
+        (UUIDS[1], [1]),
+        ("GPU-8932e,GPU-0a", [1, 2]),
+        ("gpu-77777777,0", [3, 0]),
+        ("1,0,-1,2", [1, 0]),
+    ],
+)
+def test_cuda_visible_devices(
+    nvml: FakeNvml, monkeypatch: pytest.MonkeyPatch, listed: str, expected: list[int]
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", listed)
+    links = read_links()
+    assert [SHORT.index(device.bus) for device in links.devices] == expected
+    for pair in links.pairs:
+        a, b = (PLACES[expected[n]] for n in pair.devices)
+        shared = sum(a[: n + 1] == b[: n + 1] for n in range(4))
+        assert pair.level == ["system", "node", "hostbridge", "multiple"][shared]
+
+
+@pytest.mark.parametrize(
+    ("listed", "message"),
+    [
+        ("", "leaves no GPU visible"),
+        ("-1", "leaves no GPU visible"),
+        ("NoDevFiles", "'NoDevFiles', which names 0 GPUs of: GPU-8932f937-aa"),
+        ("0,4", "'4', which names 0 GPUs"),
+        ("0,,1", "'', which names 0 GPUs"),
+        ("GPU-8932", "names 2 GPUs"),
+        ("1,GPU-8932e111", "lists a GPU twice"),
+        ("MIG-GPU-8932f937-aa/1/0", "MIG"),
+    ],
+)
+def test_lists_of_devices_that_are_refused(
+    nvml: FakeNvml, monkeypatch: pytest.MonkeyPatch, listed: str, message: str
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", listed)
+    with pytest.raises(BackendError, match=message) as caught:
+        read_links()
+    assert f"CUDA_VISIBLE_DEVICES = {listed!r}" in str(caught.value)
+    assert nvml.running == 0
+
+
+def test_numbers_of_unlike_gpus_need_an_order(
+    nvml: FakeNvml, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nvml.gpus[0].name = "NVIDIA T400"
+    assert len(read_links().devices) == 4
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    with pytest.raises(BackendError, match="CUDA_DEVICE_ORDER=PCI_BUS_ID"):
+        read_links()
+    monkeypatch.setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
+    assert [device.bus for device in read_links().devices] == [SHORT[1]]
+
+
+@pytest.mark.parametrize("node", [0, 63, 64, 1023])
+def test_numa_nodes(nvml: FakeNvml, node: int) -> None:
+    nvml.gpus[1].numa = node
+    assert read_links().devices[0].numa == node
+
+
+# --- paths ----------------------------------------------------------------------------------------
+
+
+def test_pcie_levels_by_their_codes(nvml: FakeNvml, monkeypatch: pytest.MonkeyPatch) -> None:
+    for code, level in zip(range(0, 60, 10), BANDWIDTH, strict=False):
+        monkeypatch.setattr(nvml, "nvmlDeviceGetTopologyCommonAncestor", lambda a, b, c=code: c)
+        assert {pair.level for pair in read_links().pairs} == {level}
+        assert {pair.kind for pair in read_links().pairs} == {level}
+        assert {pair.bandwidth for pair in read_links().pairs} == {BANDWIDTH[level]}
+
+
+def test_direct_nvlinks_are_counted_to_their_far_end(nvml: FakeNvml) -> None:
+    wire(nvml, n0=[BUSES[1], None, BUSES[1], BUSES[2]], n1=[BUSES[0], BUSES[0]], n2=[BUSES[0]])
+    found = pairs()
+    assert (found[0, 1].kind, found[0, 1].nvlinks, found[0, 1].switched) == ("nvlink", 2, False)
+    assert found[0, 1].bandwidth == 2 * NVLINK_BANDWIDTH
+    assert (found[0, 2].kind, found[0, 2].nvlinks) == ("nvlink", 1)
+    assert (found[1, 2].kind, found[0, 3].kind) == ("hostbridge", "system")
+    assert found[0, 1].level == "multiple"
+
+
+def test_nvswitch_joins_all_and_the_fewer_links_count(nvml: FakeNvml) -> None:
+    wire(nvml, n0=[SWITCH] * 18, n1=[SWITCH] * 18, n2=[SWITCH] * 16)
+    found = pairs()
+    assert (found[0, 1].kind, found[0, 1].nvlinks) == ("nvswitch", 18)
+    assert found[0, 1].bandwidth == 18 * NVLINK_BANDWIDTH
+    assert (found[1, 2].kind, found[1, 2].nvlinks) == ("nvswitch", 16)
+    assert found[0, 3].kind == "system"
+
+
+def test_a_switch_that_does_not_work_is_not_counted(nvml: FakeNvml) -> None:
+    for gpu in nvml.gpus:
+        gpu.wires = [SWITCH] * 18
+    nvml.fabric = False
+    assert {pair.nvlinks for pair in read_links().pairs} == {0}
+
+
+def test_what_nvml_does_not_tell_is_unknown(nvml: FakeNvml) -> None:
+    nvml.absent = {
+        "nvmlDeviceGetMemoryAffinity",
+        "nvmlDeviceGetNvLinkState",
+        "nvmlDeviceGetTopologyCommonAncestor",
+    }
+    links = read_links()
+    assert {pair.kind for pair in links.pairs} == {"unknown"}
+    assert {device.numa for device in links.devices} == {None}
+    machine = Machine.from_pairs([device.bus for device in links.devices], links.pairs)
+    assert len(set(machine.places)) == 1
+
+
+def test_links_make_a_machine(nvml: FakeNvml) -> None:
+    """GPUs 0 and 3 talk most, and NVLink joins 1 and 2."""
+    wire(nvml, n1=[BUSES[2]] * 4, n2=[BUSES[1]] * 4)
+    links = read_links()
+    machine = Machine.from_pairs([device.bus for device in links.devices], links.pairs)
+    heavy = [[0, 1, 0, 9000], [1, 0, 1, 0], [0, 1, 0, 1], [9000, 0, 1, 0]]
+    found = bind(machine, heavy)
+    assert {found[0], found[3]} == {1, 2}
+
+
+# --- what is missing ------------------------------------------------------------------------------
+
+
+def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    with pytest.raises(BackendError, match=r"nvidia-ml-py is not installed.*groundswell\[cuda13\]"):
+        read_links()
+
+
+def test_without_a_driver(nvml: FakeNvml) -> None:
+    nvml.absent = {"nvmlInit"}
+    with pytest.raises(BackendError, match="NVML reports: Function Not Found"):
+        read_links()
+
+
+def test_a_device_that_fails(nvml: FakeNvml) -> None:
+    nvml.absent = {"nvmlDeviceGetUUID"}
+    with pytest.raises(BackendError, match="NVML reports"):
+        read_links()
+    assert nvml.running == 0
+
+
+def test_the_pretended_library_is_like_the_real_one() -> None:
+    real = pytest.importorskip("pynvml")
+    names = [name for name in vars(FakeNvml) if name.lower().startswith("nvml")]
+    assert len(names) > 20
+    for name in names:
+        genuine, pretended = getattr(real, name), getattr(FakeNvml, name)
+        if isinstance(pretended, int) and name != "NVML_NVLINK_MAX_LINKS":
+            assert genuine == pretended, name
+        elif inspect.isfunction(pretended):
+            taken = inspect.signature(inspect.unwrap(genuine)).parameters
+            assert len(taken) == len(inspect.signature(pretended).parameters) - 1, name
+
+
+@pytest.mark.gpu
+def test_the_real_machine(gpu: None) -> None:
+    """CUDA and NVML agree on what is visible and how it is named."""
+    pytest.importorskip("pynvml")
+    import cupy
+
+    runtime = cupy.cuda.runtime
+    count = runtime.getDeviceCount()
+    buses = {runtime.deviceGetPCIBusId(n).lower() for n in range(count)}
+    assert {device.bus for device in read_links().devices} == buses
