@@ -7,9 +7,14 @@ from dataclasses import dataclass
 
 
 class GroundswellError(Exception):
-    """A failure with a message meant for the user; the command ends with `exit_code`."""
+    """A failure with a message meant for the user; the command ends with `exit_code`.
+
+    Attributes:
+        everywhere: whether every rank of the job knows of it, and none waits for another.
+    """
 
     exit_code = 1
+    everywhere = False
 
 
 class InputError(GroundswellError):
@@ -38,6 +43,9 @@ class CaseError(InputError):
         self.problems = tuple(problems)
         self.source = source
         super().__init__("\n".join([f"{source} cannot be used:", *(f"  {p}" for p in problems)]))
+
+    def __reduce__(self) -> tuple[type[CaseError], tuple[tuple[Problem, ...], str]]:
+        return type(self), (self.problems, self.source)  # ranks tell each other of errors
 
 
 class BackendError(InputError):

@@ -402,7 +402,7 @@ def test_an_unexpected_failure_leaves_no_final_names(
     def fail(*_: Any) -> None:
         raise KeyError("gremlin")
 
-    monkeypatch.setattr("groundswell.run.ring.Output.drain", fail)
+    monkeypatch.setattr("groundswell.run.ring.Output.collect", fail)
     changed = write_case(tmp_path, source=source())
     assert main(["run", str(changed), "-q"]) == 1
     error = capsys.readouterr().err

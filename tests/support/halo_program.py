@@ -7,6 +7,7 @@ Every value tells its own global index, so a ghost that holds another one shows 
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -115,6 +116,8 @@ def device_of(rank: int) -> int:
 def main() -> None:
     """Run the cases that the command line asks for."""
     name, transport, seed, cases = sys.argv[1:5]
+    if "+" in transport:  # two hosts, as far as the ranks can tell
+        os.environ["GROUNDSWELL_HOST"] = f"host{int(os.environ['OMPI_COMM_WORLD_RANK']) % 2}"
     job = world()
     backend = open_backend(name, device_of(job.rank) if name == "cuda" else None)
     rng = np.random.default_rng(int(seed))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from halfline import HalfLine
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from groundswell.solvers.earthquake.absorption import MatchedLayer, coupling, sponge
@@ -13,8 +15,16 @@ H, DT, VP = 100.0, 0.0078, 6000.0
 FREQUENCY = 3464.0 / (6 * H)  # Hz, that six cells resolve in rock
 
 
-def layer(width: int = 10, *, kept: int = 16, frequency: float = FREQUENCY) -> MatchedLayer:
-    return MatchedLayer(width, width, kept, kept, H, VP, frequency)
+CELLS = 100
+
+
+def layer(width: int = 10, *, frequency: float = FREQUENCY) -> MatchedLayer:
+    return MatchedLayer(width, width, CELLS, H, VP, frequency)
+
+
+def outermost(kept: int) -> NDArray[np.intp]:
+    """So many cells at each end."""
+    return np.r_[:kept, CELLS - kept : CELLS]
 
 
 def stretching(coefficients: NDArray[np.float64], f: float) -> NDArray[np.complex128]:
@@ -25,7 +35,7 @@ def stretching(coefficients: NDArray[np.float64], f: float) -> NDArray[np.comple
 
 @pytest.mark.parametrize("kept", [10, 16])
 def test_sides_mirror_each_other(kept: int) -> None:
-    faces, centres = np.split(layer(kept=kept).coefficients(DT), 2)
+    faces, centres = np.split(layer().coefficients(DT, outermost(kept)), 2)
     assert faces.shape == centres.shape == (4, 2 * kept)
     assert np.allclose(centres, centres[:, ::-1], rtol=1e-12)
     # The face between cells n - 1 and n is the low one of cell n.
@@ -33,14 +43,32 @@ def test_sides_mirror_each_other(kept: int) -> None:
 
 
 def test_a_layer_on_one_side_leaves_the_other_alone() -> None:
-    low, high = MatchedLayer(10, 0, 10, 0, H, VP, 5.0), MatchedLayer(0, 10, 0, 10, H, VP, 5.0)
-    both = MatchedLayer(10, 10, 10, 10, H, VP, 5.0).coefficients(DT)
-    assert np.array_equal(np.hstack([low.coefficients(DT), high.coefficients(DT)]), both)
-    assert MatchedLayer(0, 0, 0, 0, H, VP, 5.0).coefficients(DT).shape == (8, 0)
+    low, high, both = (
+        MatchedLayer(*sides, CELLS, H, VP, 5.0) for sides in ((10, 0), (0, 10), (10, 10))
+    )
+    without = MatchedLayer(0, 0, CELLS, H, VP, 5.0)
+    first, last = np.arange(60), np.arange(40, CELLS)
+    for one, layered, plain in ((low, first, last), (high, last, first)):
+        found, alone = one.coefficients(DT, layered), both.coefficients(DT, layered)
+        assert np.array_equal(found, alone)
+        assert np.array_equal(one.coefficients(DT, plain), without.coefficients(DT, plain))
+    untouched = without.coefficients(DT, np.arange(CELLS))
+    assert np.allclose(untouched[[0, 4]], 1, rtol=1e-14) and np.all(untouched[[3, 7]] == 0)
+    assert without.coefficients(DT, outermost(0)).shape == (8, 0)
+
+
+@given(st.lists(st.integers(0, CELLS - 1), max_size=30), st.integers(0, 12), st.integers(0, 12))
+def test_a_cell_has_its_coefficients_whoever_asks(at: list[int], before: int, after: int) -> None:
+    """So every part of a grid has those of the whole, bit by bit."""
+    some = MatchedLayer(before, after, CELLS, H, VP, FREQUENCY)
+    cells, everything = np.array(at, np.intp), np.arange(CELLS)
+    whole = some.coefficients(DT, everything)
+    assert np.array_equal(some.coefficients(DT, cells), whole[:, cells])
+    assert np.array_equal(some.loss(DT, cells), some.loss(DT, everything)[cells])
 
 
 def test_beyond_the_layer_derivatives_stay_as_they_are() -> None:
-    faces, centres = np.split(layer(kept=16).coefficients(DT), 2)
+    faces, centres = np.split(layer().coefficients(DT, outermost(16)), 2)
     for coefficients, inside in ((faces, [9, 23]), (centres, [9, 22])):
         beyond = coefficients[:, 10:22]
         assert np.allclose(beyond[0], 1, rtol=1e-14) and np.all(beyond[3] == 0)
@@ -56,14 +84,16 @@ def test_the_recursion_is_the_stretching(f: float) -> None:
     alpha = 0.2 * np.pi * FREQUENCY * (1 - depth) + 0.02 * damping
     seen = 2j / DT * np.tan(np.pi * f * DT)
     exact = 1 / (1 + damping / (alpha + seen))
-    assert np.allclose(stretching(matched.coefficients(DT)[:4, :10], f), exact, rtol=1e-12)
+    assert np.allclose(
+        stretching(matched.coefficients(DT, np.arange(10))[:4], f), exact, rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("width", [5, 10, 20])
 def test_each_cell_lowers_the_reflection_alike(width: int) -> None:
     """The damping's integral, there and back, is ln 1/R with log10 R = -0.6 a cell."""
-    loss = layer(width, kept=width).loss(100, DT)
-    assert np.all(loss[width : 100 - width] == 0)
+    loss = layer(width).loss(DT, np.arange(CELLS))
+    assert np.all(loss[width : CELLS - width] == 0)
     integral = 2 * loss[:width].sum() / DT * H / VP
     assert integral / np.log(10) == pytest.approx(0.6 * width, rel=0.03)
 
@@ -76,7 +106,7 @@ ROCK = pytest.param(6000.0, 3464.0, 0.05, id="rock")
 @pytest.mark.parametrize("points", [8.0, 12.0, 40.0])
 def test_plane_waves_hardly_come_back(vp: float, vs: float, limit: float, points: float) -> None:
     """From the discrete layer, in %; sediments have the damping of the rock below them."""
-    profiles = layer(kept=10, frequency=vs / (6 * H)).coefficients(DT)
+    profiles = layer(frequency=vs / (6 * H)).coefficients(DT, outermost(10))
     line = HalfLine(vp, vs, H, DT)
     for wave in "PS":
         for angle in (0.0, 25.0, 45.0):
@@ -88,7 +118,7 @@ def test_a_square_would_send_more_back(monkeypatch: pytest.MonkeyPatch) -> None:
     line = HalfLine(VP, 3464.0, H, DT)
 
     def back() -> float:
-        profiles = layer(kept=10).coefficients(DT)
+        profiles = layer().coefficients(DT, outermost(10))
         return line.reflection("S", 8.0, 0.0, lambda f: halves(profiles, f))
 
     cubic = back()

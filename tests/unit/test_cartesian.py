@@ -1,4 +1,4 @@
-"""Grids, layouts and fields: numbering, padding, and where values sit."""
+"""Grids, their parts, layouts and fields: numbering, padding, and where values sit."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from ctypes import c_double
 
 import numpy as np
 import pytest
+from cuts import cut_grids, slices_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from groundswell.backends.cpu import CpuBackend
-from groundswell.grids.cartesian import Field, Grid, Layout
+from groundswell.grids.cartesian import Field, Grid, Layout, Part
 
 GRID = Grid((7, 5, 4), (100.0, 50.0, 20.0), before=(3, 2, 0), after=(1, 4, 6))
 counts = st.integers(1, 40)
@@ -85,3 +86,72 @@ def test_places_of_cells_are_affine() -> None:
     for k, j, i in [(0, 0, 0), (3, 4, 5), (-2, -2, -2), (5, 6, 7), (2, -1, 6)]:
         place = field.interior.ctypes.data + 8 * (k * layout.plane + j * layout.row + i)
         assert c_double.from_address(place).value == field.array[k + 2, j + 2, i + 2]
+
+
+# --- parts ----------------------------------------------------------------------------------------
+
+
+@given(cut_grids())
+def test_parts_know_their_layers_and_their_region(cut) -> None:
+    """Counted cell by cell in the whole grid: layers below, the region's places, layers above."""
+    grid, parts = cut
+    for part in parts:
+        for axis in range(3):
+            n = grid.cells[axis]
+            cells = list(range(n))[part.start[axis] : part.start[axis] + part.cells[axis]]
+            low = [c for c in cells if c < grid.before[axis]]
+            high = [c for c in cells if c >= n - grid.after[axis]]
+            inside = [c - grid.before[axis] for c in cells if c not in low + high]
+            assert part.indices(axis).tolist() == cells
+            assert (part.before[axis], part.after[axis]) == (len(low), len(high))
+            assert part.region[axis] == len(inside)
+            if inside:
+                assert part.region_start[axis] == inside[0]
+            found = cells[part.region_slices[2 - axis]]
+            assert [c - grid.before[axis] for c in found] == inside
+        assert part.shape == np.zeros(grid.shape)[slices_of(part)].shape
+
+
+@given(cut_grids())
+def test_parts_tile_the_grid_and_its_region(cut) -> None:
+    grid, parts = cut
+    labels = np.arange(grid.count).reshape(grid.shape)
+    cells, region = np.zeros(grid.shape, int), np.full(grid.region[::-1], -1)
+    for part in parts:
+        cells[slices_of(part)] += 1
+        values = labels[slices_of(part)][part.region_slices]
+        if values.size:
+            begin = part.region_start[::-1]
+            here = tuple(slice(b, b + n) for b, n in zip(begin, values.shape, strict=True))
+            assert (region[here] == -1).all()
+            region[here] = values
+    assert (cells == 1).all()
+    assert (region == labels[grid.region_slices]).all()
+
+
+@given(cut_grids(), st.data())
+def test_one_part_has_a_cell_and_says_where(cut, data) -> None:
+    grid, parts = cut
+    cell = data.draw(st.tuples(*[st.integers(-2, n + 1) for n in grid.cells]))
+    places = [(part, place) for part in parts if (place := part.local(cell)) is not None]
+    exists = all(0 <= c < n for c, n in zip(cell, grid.cells, strict=True))
+    assert len(places) == exists
+    for part, place in places:
+        labels = np.arange(grid.count).reshape(grid.shape)
+        assert labels[slices_of(part)][place[::-1]] == labels[cell[::-1]]
+
+
+def test_the_whole_is_a_part() -> None:
+    whole = Part.whole(GRID)
+    assert (whole.start, whole.cells, whole.shape) == ((0, 0, 0), GRID.cells, GRID.shape)
+    assert (whole.before, whole.region, whole.after) == (GRID.before, GRID.region, GRID.after)
+    assert whole.region_start == (0, 0, 0) and whole.region_slices == GRID.region_slices
+
+
+def test_a_part_inside_a_layer_has_no_region() -> None:
+    """Two cells in the middle of the four of a layer, on either side."""
+    low, high = Part(GRID, (1, 0, 0), (1, 11, 10)), Part(GRID, (0, 8, 0), (11, 2, 10))
+    assert (low.before, low.after, low.region) == ((1, 2, 0), (0, 4, 6), (0, 5, 4))
+    assert (high.before, high.after, high.region) == ((3, 0, 0), (1, 2, 6), (7, 0, 4))
+    for part in (low, high):
+        assert np.zeros(part.shape)[part.region_slices].size == 0

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import errno
+from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import h5py
 import numpy as np
 import pytest
+from crew import Member, together
 
 from groundswell.errors import InputError, RunFailed
+from groundswell.exchange.world import Alone, World
 from groundswell.io.atomic import part_of
 from groundswell.run.checkpoint import (
     NAME,
+    Portion,
     Progress,
+    State,
     belongs,
     read_progress,
     remove,
@@ -52,8 +58,13 @@ def state(seed: int) -> dict[str, np.ndarray]:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / NAME
-    save(path, BACKEND, state(1), PROGRESS)
+    save(path, BACKEND, alone(state(1)), PROGRESS)
     return path
+
+
+def alone(arrays: dict[str, np.ndarray]) -> State:
+    """Whole arrays at the only rank."""
+    return {name: Portion.shared(array, Alone()) for name, array in arrays.items()}
 
 
 def assert_same(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None:
@@ -63,7 +74,7 @@ def assert_same(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -
 
 def test_everything_comes_back_bit_by_bit(path: Path) -> None:
     target = state(2)
-    restore(path, BACKEND, target)
+    restore(path, BACKEND, alone(target), PROGRESS)
     assert_same(target, state(1))
     assert read_progress(path, "digest") == PROGRESS
     assert belongs(path, "digest") and not belongs(path, "another")
@@ -100,17 +111,23 @@ def test_hdf5_of_somebody_else(path: Path) -> None:
 
 def test_an_array_that_is_missing(path: Path) -> None:
     target = state(2) | {"vq": np.zeros(3)}
-    with pytest.raises(InputError, match=r"is damaged .*vq"):
-        restore(path, BACKEND, target)
+    with pytest.raises(InputError, match="hold 0 values of 'vq', but 3 are needed"):
+        restore(path, BACKEND, alone(target), PROGRESS)
 
 
 @pytest.mark.parametrize(
-    "other", [np.zeros((3, 5)), np.zeros((3, 4), "f4")], ids=["shape", "precision"]
+    ("other", "told"),
+    [
+        (np.zeros((3, 5)), r"has shape \(3, 4\), not \(3, 5\)"),
+        (np.zeros((3, 4, 1)), r"has shape \(3, 4\), not \(3, 4, 1\)"),
+        (np.zeros((3, 4), "f4"), "is of type float64, not float32"),
+    ],
+    ids=["shape", "axes", "precision"],
 )
-def test_a_state_of_another_kind(path: Path, other: np.ndarray) -> None:
+def test_a_state_of_another_kind(path: Path, other: np.ndarray, told: str) -> None:
     """Not even a cast that would work is made silently."""
-    with pytest.raises(InputError, match=r"holds 'layers/velocity/x' as float64 \(3, 4\)"):
-        restore(path, BACKEND, state(2) | {"layers/velocity/x": other})
+    with pytest.raises(InputError, match=f"'layers/velocity/x' {told}"):
+        restore(path, BACKEND, alone(state(2) | {"layers/velocity/x": other}), PROGRESS)
 
 
 def test_truncated_files(path: Path) -> None:
@@ -137,7 +154,7 @@ def assert_refused_or_right(path: Path) -> bool:
     target = state(2)
     try:
         progress = read_progress(path, "digest")
-        restore(path, BACKEND, target)
+        restore(path, BACKEND, alone(target), progress)
     except InputError as error:
         assert NAME in str(error) and "resume" in str(error)
         return True
@@ -155,10 +172,10 @@ def test_a_full_disk_leaves_the_previous_one(
 
     monkeypatch.setattr(f"groundswell.io.atomic.{at}", full)
     with pytest.raises(RunFailed, match="disk full"):
-        save(path, BACKEND, state(3), Progress(2000, "digest", {}))
+        save(path, BACKEND, alone(state(3)), Progress(2000, "digest", {}))
     monkeypatch.undo()
     target = state(2)
-    restore(path, BACKEND, target)
+    restore(path, BACKEND, alone(target), PROGRESS)
     assert_same(target, state(1))
     assert [p.name for p in path.parent.iterdir()] == [NAME]
 
@@ -167,13 +184,13 @@ def test_a_write_that_hdf5_fails_in(path: Path, monkeypatch: pytest.MonkeyPatch)
     create = h5py.Group.create_dataset
 
     def fail(group: h5py.Group, name: str, **options: Any) -> Any:
-        if name.endswith("clock"):
+        if "clock" in f"{group.name}/{name}":
             raise OSError("Can't write data (file write failed: errno = 28, error message = ...)")
         return create(group, name, **options)
 
     monkeypatch.setattr(h5py.Group, "create_dataset", fail)
     with pytest.raises(RunFailed, match="disk full"):
-        save(path, BACKEND, state(3), Progress(2000, "digest", {}))
+        save(path, BACKEND, alone(state(3)), Progress(2000, "digest", {}))
     assert read_progress(path, "digest") == PROGRESS
 
 
@@ -182,3 +199,176 @@ def test_removing_takes_what_a_killed_run_left(path: Path) -> None:
     remove(path.parent)
     remove(path.parent)
     assert list(path.parent.iterdir()) == []
+
+
+# --- several ranks --------------------------------------------------------------------------------
+
+ROWS = 12
+
+
+def whole_state(seed: int) -> dict[str, np.ndarray]:
+    """Arrays of the whole run, which ranks share by rows."""
+    rng = np.random.default_rng(seed)
+    return {
+        "vx": rng.normal(size=(ROWS, 5)),
+        "layers/velocity/x": rng.normal(size=(3, ROWS, 2)).astype("f4"),
+        "clock": rng.integers(0, 10**12, 1),
+    }
+
+
+def portions(arrays: dict[str, np.ndarray], world: World, ghosts: int = 1) -> State:
+    """One rank's: its rows and some of its neighbours' beside them, as far as there are any."""
+    start, stop = (ROWS * n // world.size for n in (world.rank, world.rank + 1))
+    first, last = max(0, start - ghosts), min(ROWS, stop + ghosts)
+    found = {"clock": Portion.shared(arrays["clock"].copy(), world)}
+    for name, axis in (("vx", 0), ("layers/velocity/x", 1)):
+        whole = arrays[name]
+        box = tuple(slice(0, n) for n in whole.shape)
+
+        def rows(a: int, b: int, box: Any = box, axis: int = axis) -> tuple[slice, ...]:
+            return (*box[:axis], slice(a, b), *box[axis + 1 :])
+
+        window = ((rows(0, last - first), rows(first, last)),)
+        own = ((rows(start - first, stop - first), rows(start, stop)),)
+        found[name] = Portion(whole[rows(first, last)].copy(), whole.shape, window, own)
+    return found
+
+
+def save_on(ranks: int, path: Path, seed: int, progress: Progress = PROGRESS) -> list[Any]:
+    return together(
+        ranks, lambda w: save(path, BACKEND, portions(whole_state(seed), w), progress, w)
+    )
+
+
+def assert_restored(path: Path, ranks: int, seed: int) -> None:
+    progress = read_progress(path, "digest")
+    for rank in range(ranks):
+        world = Member(rank, ranks, [], Barrier(1))
+        found, expected = (portions(whole_state(n), world) for n in (99, seed))
+        restore(path, BACKEND, found, progress)
+        assert_same(
+            {name: portion.array for name, portion in found.items()},
+            {name: portion.array for name, portion in expected.items()},
+        )
+
+
+@pytest.mark.parametrize("wrote", [1, 2, 3, 5])
+def test_any_number_of_ranks_can_go_on(tmp_path: Path, wrote: int) -> None:
+    path = tmp_path / NAME
+    assert save_on(wrote, path, seed=6) == [None] * wrote
+    for ranks in (1, 2, 3, 4, 6):
+        assert_restored(path, ranks, seed=6)
+
+
+def test_the_ranks_files_belong_to_the_newest_checkpoint(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    for ranks, step in ((3, 100), (4, 200), (2, 300)):
+        save_on(ranks, path, step, Progress(step, "digest", {}))
+        parts = tuple(f"checkpoint-{step}-{rank}.h5" for rank in range(1, ranks))
+        assert read_progress(path, "digest") == Progress(step, "digest", {}, parts)
+        assert {p.name for p in tmp_path.iterdir()} == {NAME, *parts}
+        assert_restored(path, 2, seed=step)
+    remove(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("fails", [0, 2])
+def test_a_disk_full_on_one_rank_leaves_the_previous_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: int
+) -> None:
+    """Everybody hears of it."""
+    path, name = tmp_path / NAME, [NAME, "checkpoint-2000-1.h5", "checkpoint-2000-2.h5"][fails]
+    save_on(3, path, seed=6)
+
+    def full(place: Path, *_: Any) -> None:
+        if place == part_of(tmp_path / name):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("groundswell.io.atomic.reserve", full)
+    told = save_on(3, path, seed=7, progress=Progress(2000, "digest", {}))
+    assert [type(error) for error in told] == [RunFailed] * 3 and name in str(told[0])
+    monkeypatch.undo()
+    assert read_progress(path, "digest").step == PROGRESS.step
+    assert_restored(path, 2, seed=6)
+    save_on(2, path, seed=8, progress=Progress(2000, "digest", {}))
+    assert {p.name for p in tmp_path.iterdir()} == {NAME, "checkpoint-2000-1.h5"}
+    assert_restored(path, 3, seed=8)
+
+
+def test_a_rank_killed_while_it_writes_leaves_the_previous_one(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    save_on(3, path, seed=6)
+    (tmp_path / "checkpoint-2000-1.h5").write_bytes(b"whole, but nobody names it")
+    part_of(tmp_path / "checkpoint-2000-2.h5").write_bytes(b"half")
+    assert_restored(path, 4, seed=6)
+    remove(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Path:
+    """A checkpoint that three ranks wrote."""
+    save_on(3, tmp_path / NAME, seed=6)
+    return tmp_path / NAME
+
+
+def part(path: Path, rank: int = 2) -> Path:
+    return path.with_name(read_progress(path, "digest").parts[rank - 1])
+
+
+def test_another_ranks_file_that_is_gone(shared: Path) -> None:
+    part(shared).unlink()
+    with pytest.raises(InputError, match=f"{part(shared).name}.*start without --resume"):
+        assert_restored(shared, 2, seed=6)
+
+
+def test_another_ranks_file_that_is_damaged(shared: Path) -> None:
+    """Every damaged byte of it is found out, or lies where it does no harm."""
+    rng, file = np.random.default_rng(7), part(shared)
+    whole, refused = file.read_bytes(), 0
+    spoiled = [whole[:n] for n in np.linspace(0, len(whole) - 1, 15).astype(int)]
+    for place in rng.choice(len(whole), 60, replace=False):
+        damaged = bytearray(whole)
+        damaged[place] ^= int(rng.integers(1, 256))
+        spoiled.append(bytes(damaged))
+    for data in spoiled:
+        file.write_bytes(data)
+        try:
+            assert_restored(shared, 1, seed=6)
+        except InputError as error:
+            assert "resume" in str(error)
+            refused += 1
+    assert refused > 40
+
+
+@pytest.mark.parametrize("change", [{"step": 1235}, {"digest": "another"}], ids=["step", "case"])
+def test_another_ranks_file_of_another_checkpoint(
+    shared: Path, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    """It is whole and bears the right name."""
+    elsewhere = tmp_path / "elsewhere" / NAME
+    save_on(3, elsewhere, 6, replace(PROGRESS, **change))
+    [other] = elsewhere.parent.glob("*-2.h5")
+    other.replace(part(shared))
+    with pytest.raises(InputError, match=f"{part(shared).name}.*resume"):
+        assert_restored(shared, 1, seed=6)
+
+
+def test_ranks_that_answer_for_too_little_or_too_much(tmp_path: Path) -> None:
+    """A hole or an overlap in what was written is found by counting."""
+    path = tmp_path / NAME
+    for change in (-1, 1):
+        whole = whole_state(6)
+
+        def write(world: World, whole: Any = whole, change: int = change) -> None:
+            state = dict(portions(whole, world, ghosts=1))
+            field = state["vx"]
+            [(here, there)] = field.own
+            if world.rank == 1:
+                here, there = ((slice(s[0].start, s[0].stop + change), s[1]) for s in (here, there))
+            state["vx"] = Portion(field.array, field.shape, field.window, ((here, there),))
+            save(path, BACKEND, state, PROGRESS, world)
+
+        assert together(3, write) == [None] * 3
+        with pytest.raises(InputError, match=rf"hold {5 * (ROWS + change)} values of 'vx'"):
+            assert_restored(path, 1, seed=6)

@@ -15,7 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundswell.errors import Interrupted, RunFailed
+from groundswell.exchange.world import Alone
 from groundswell.run import checkpoint
+from groundswell.run.checkpoint import Portion
 from groundswell.run.driver import BATCH_SECONDS, LONGEST_BATCH, Loop, _next_size
 from groundswell.run.ring import Output, Ring
 from groundswell.run.signals import StopRequest, stop_request
@@ -81,12 +83,15 @@ class Device:
     def synchronize(self) -> None:
         self.reach(self.enqueued)
 
-    def capture(self, sequence: Callable[[], None]) -> Any:
+    def capture(self, sequence: Callable[[], None], *, in_graph: bool) -> Any:
+        assert in_graph
         return SimpleNamespace(replay=lambda times: [sequence() for _ in range(times)])
 
 
 class Solver:
     """A number that is multiplied by another in every step, and recorded before."""
+
+    in_graph = True
 
     def __init__(
         self, device: Device, every: int, capacity: int, wish: Any = None, breaks_at: int = -1
@@ -120,8 +125,9 @@ class Solver:
         if self.device.to_host(self.found, after)[0] >= 0:
             raise RunFailed(f"not finite by step {steps}")
 
-    def state(self) -> dict[str, np.ndarray]:
-        return {"value": self.value, "clock": self.clock}
+    def state(self) -> dict[str, Portion]:
+        arrays = {"value": self.value, "clock": self.clock}
+        return {name: Portion.shared(array, Alone()) for name, array in arrays.items()}
 
 
 class Samples:
@@ -159,10 +165,10 @@ def make_loop(solver: Solver, samples: Samples, folder: Path, *, resume: bool = 
     if resume:
         path = folder / checkpoint.NAME
         done = checkpoint.read_progress(path, "digest")
-        checkpoint.restore(path, solver.device, solver.state())  # type: ignore[arg-type]
+        checkpoint.restore(path, solver.device, solver.state(), done)  # type: ignore[arg-type]
         samples.truncate(done.lengths["samples"])
         step = done.step
-    output = Output([solver.ring], samples, lambda blocks, _: samples.append(blocks[0]))
+    output = Output([solver.ring], samples, lambda blocks, _: samples.append(blocks[0]), (2,))
     return Loop(solver, solver.device, {"samples": output}, folder, "digest", step)  # type: ignore[arg-type]
 
 
@@ -245,7 +251,7 @@ def test_checkpoints_come_when_they_are_due(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved: list[int] = []
-    monkeypatch.setattr(checkpoint, "save", lambda path, backend, state, p: saved.append(p.step))
+    monkeypatch.setattr(checkpoint, "save", lambda *given: saved.append(given[3].step))
     wish = SimpleNamespace(steps=70, minutes=None)
     loop = make_loop(Solver(Device("late"), 3, 8, wish), Samples(), tmp_path)
     loop.run(350, silent, StopRequest())
@@ -256,7 +262,7 @@ def test_checkpoints_by_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr("groundswell.run.driver.time.monotonic", lambda: clock.now)
     saved: list[int] = []
-    monkeypatch.setattr(checkpoint, "save", lambda path, backend, state, p: saved.append(p.step))
+    monkeypatch.setattr(checkpoint, "save", lambda *given: saved.append(given[3].step))
 
     def tick(step: int) -> None:
         clock.now += 20.0

@@ -31,10 +31,10 @@ from groundswell.solvers.earthquake.media import (
     build_medium,
     find_fault,
     lame,
-    survey,
 )
 from groundswell.solvers.earthquake.media_layered import Homogeneous, Layer, Layered
 from groundswell.solvers.earthquake.media_sampled import ArrayMedium, AwpMedium, NetcdfMedium
+from groundswell.solvers.earthquake.survey import survey
 
 # --- the survey ----------------------------------------------------------------------------------
 

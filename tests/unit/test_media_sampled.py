@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from rocks import CELLS, ROCK, SPACING, make_model, random_arrays, write_mesh
 
 from groundswell.errors import InputError
-from groundswell.solvers.earthquake.media import lame, survey
+from groundswell.solvers.earthquake.media import lame
 from groundswell.solvers.earthquake.media_sampled import (
     ArrayMedium,
     AwpMedium,
@@ -19,6 +19,7 @@ from groundswell.solvers.earthquake.media_sampled import (
     _ModelFile,
     brocher_density,
 )
+from groundswell.solvers.earthquake.survey import survey
 
 # --- arrays and meshes ---------------------------------------------------------------------------
 

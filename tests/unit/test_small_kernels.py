@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Items, open_backend
 from groundswell.errors import RunFailed
-from groundswell.exchange.periodic import periodic_exchange
+from groundswell.exchange.decomposition import decompose
+from groundswell.exchange.messages import GhostField
+from groundswell.exchange.overlap import Box
+from groundswell.exchange.pattern import Ghosts
+from groundswell.exchange.plan import Exchange
+from groundswell.exchange.world import Alone
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.interpolation import SETTLED, SHEAR_REACH
@@ -153,7 +158,7 @@ class Tables:
 
     def __init__(self, solver: Earthquake, components: int, seed: int) -> None:
         rng = np.random.default_rng(seed)
-        layout, dtype = solver.setup.layout, solver.setup.dtype
+        layout, dtype = solver.layout, solver.setup.dtype
         nx, ny, nz = layout.cells
         cells = rng.choice(nx * ny * nz, 40, replace=False)
         self.k, self.j, self.i = np.unravel_index(cells, (nz, ny, nx))
@@ -212,7 +217,7 @@ def test_forces_push_the_density_of_their_face(precision: str, step: int) -> Non
     rho = solver.materials.fields["rho"].array
     rho[...] = np.random.default_rng(7).uniform(0.001, 0.01, rho.shape)  # so that pushes are strong
     tables = Tables(solver, 3, seed=8 + step)
-    set_clock(solver, step + 1)  # the velocity update has moved it
+    set_clock(solver, step)  # the velocity update has yet to move it
     fields = [*(solver.fields[name].interior for name in VELOCITIES), solver.materials["rho"]]
     solver.module.launch("inject_forces", Items(40), *fields, *tables.arguments(solver))()
     dt = solver.setup.dt
@@ -274,7 +279,7 @@ def test_points_are_recorded_when_due_and_where_due(precision: str) -> None:
     solver = make_solver(precision)
     v = randomise(solver, seed=10)
     rng = np.random.default_rng(11)
-    layout, dtype, items, slots, every = solver.setup.layout, solver.setup.dtype, 12, 3, 5
+    layout, dtype, items, slots, every = solver.layout, solver.setup.dtype, 12, 3, 5
     first = rng.integers(-2, 3, (items, 3))
     weights = rng.normal(size=(items, 3, 4)).astype(dtype)
     places = first @ [1, layout.row, layout.plane]
@@ -343,20 +348,27 @@ def test_peaks_are_those_of_the_horizontal_vector(precision: str, top: str) -> N
 
 
 @precisions
-@pytest.mark.parametrize("stride", [1, 3])
-def test_surface_and_volumes_are_sampled_every_stride(precision: str, stride: int) -> None:
+@pytest.mark.parametrize(
+    ("stride", "first"), [(1, (0, 0, 0)), (3, (0, 0, 0)), (3, (2, 0, 1)), (2, (1, 1, 0))]
+)
+def test_surface_and_volumes_are_sampled_every_stride(
+    precision: str, stride: int, first: tuple[int, int, int]
+) -> None:
+    """From the first cell on that is due in a part of the grid."""
     solver = make_solver(precision)
     v = randomise(solver, seed=15)
-    nx, ny, nz = (-(-n // stride) for n in REGION)
+    nx, ny, nz = (-(-(n - f) // stride) for n, f in zip(REGION, first, strict=True))
     slots, every, dtype = 3, 5, solver.setup.dtype
     surface = solver.backend.to_device(np.full((slots, 3, ny, nx), np.nan, dtype))
     volume = solver.backend.to_device(np.full((slots, nz, ny, nx), np.nan, dtype))
     fields = [solver.fields[name].interior for name in VELOCITIES]
     when = (solver.clock, every, slots, stride)
     runs = [
-        solver.module.launch("record_surface", Items(nx * ny), surface, *fields, *when, nx, ny),
         solver.module.launch(
-            "record_volume", Items(nx * ny * nz), volume, fields[1], *when, nx, ny, nz
+            "record_surface", Items(nx * ny), surface, *fields, *when, *first[:2], nx, ny
+        ),
+        solver.module.launch(
+            "record_volume", Items(nx * ny * nz), volume, fields[1], *when, *first, nx, ny, nz
         ),
     ]
     for step in (1, 2, 9, 10):
@@ -364,16 +376,27 @@ def test_surface_and_volumes_are_sampled_every_stride(precision: str, stride: in
         for run in runs:
             run()
     assert np.isnan(surface[:2]).all() and np.isnan(volume[:2]).all()
-    wanted = np.stack([*on_top(v, 2, True).values()])[:, ::stride, ::stride]
+    taken = tuple(slice(f, None, stride) for f in first[::-1])
+    wanted = np.stack([*on_top(v, 2, True).values()])[:, *taken[1:]]
     assert_close(surface[2], wanted)
     inside = v["vy"][2:, WIDTH + 2 :, WIDTH + 2 :][tuple(slice(n) for n in REGION[::-1])]
-    assert (volume[2] == inside[::stride, ::stride, ::stride]).all()
+    assert (volume[2] == inside[taken]).all()
 
 
-def test_the_clock_counts_steps() -> None:
+@pytest.mark.parametrize("ticks", [0, 1])
+def test_the_last_launch_of_a_step_moves_the_clock(ticks: int) -> None:
+    solver = make_solver("single")
+    boxes = [Box((0, 0, 0), solver.part.shape)]
+    set_clock(solver, 2**40)
+    for run in solver._update_velocity(boxes, ticks=ticks):
+        run()
+    assert solver.clock[0] == 2**40 + ticks
+
+
+def test_a_step_moves_the_clock_once() -> None:
     solver = make_solver("single")
     set_clock(solver, 2**40)
-    solver._update_velocity()()
+    solver.step()
     assert solver.clock[0] == 2**40 + 1
 
 
@@ -412,18 +435,66 @@ def test_the_largest_finite_value_is_finite() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("axes", ["x", "y", "xy"])
+@pytest.mark.parametrize("beyond", [0, 2], ids=["inside", "rows beyond other ends too"])
 @pytest.mark.parametrize("cells", [(13, 9, 7), (2, 3, 1), (1, 2, 3), (1, 1, 1)])
-def test_ghosts_of_periodic_axes_come_from_the_far_side(cells: Any, axes: str, dtype: str) -> None:
+def test_ghosts_of_periodic_axes_come_from_the_far_side(
+    cells: Any, beyond: int, axes: str, dtype: str
+) -> None:
     backend, rng = open_backend("cpu"), np.random.default_rng(17)
     layout = Layout(cells, np.dtype(dtype).itemsize)
-    fields = [Field(backend, layout, dtype) for _ in range(4)]  # a group of three and a rest
+    wraps = tuple(axis in axes for axis in "zyx")
+    rows = zip(cells[::-1], wraps, strict=True)
+    within = tuple(None if wrap else (-beyond, n + beyond) for n, wrap in rows)
+    ghosts = Ghosts((2, 2, 2), (2, 2, 2), corners=True, within=within)
+    fields = [Field(backend, layout, dtype) for _ in range(4)]
     wanted = []
+    inside = tuple(
+        slice(2, -2) if wrap else slice(2 - beyond, beyond - 2 or None) for wrap in wraps
+    )
+    reach = tuple(slice(None) if wrap else s for wrap, s in zip(wraps, inside, strict=True))
     for field in fields:
         field.array[...] = rng.normal(size=field.array.shape)
-        kept = tuple(slice(2, -2) if axis in axes else slice(None) for axis in "zyx")
-        width = [(2, 2) if axis in axes else (0, 0) for axis in "zyx"]
-        wanted.append(np.pad(field.array[kept], width, "wrap"))
-    for run in periodic_exchange(backend, layout, fields, axes, dtype == "float64"):
-        run()
+        values = field.array.copy()
+        width = [(2, 2) if wrap else (0, 0) for wrap in wraps]
+        values[reach] = np.pad(field.array[inside], width, "wrap")
+        wanted.append(values)
+    cut = decompose(layout.cells[::-1], 1, wraps)
+    asked = [GhostField(field.array, field.origin, ghosts) for field in fields]
+    Exchange(backend, Alone(), cut, asked)()
     for field, values in zip(fields, wanted, strict=True):
         assert (field.array == values).all()
+
+
+@pytest.mark.parametrize("region", [REGION, (1, 2, 3)])
+def test_a_step_between_periodic_sides_does_not_know_where_they_are(region: Any) -> None:
+    """Random fields rolled along x and y give the rolled step."""
+    silent = {"kind": "brune", "rise": 0.1, "onset": 0.9}
+    case = EarthquakeCase(
+        time={"duration": 1.0},
+        grid={"size": [n * h for n, h in zip(region, SPACING, strict=True)], "spacing": [*SPACING]},
+        medium={"kind": "homogeneous", "vp": 5000.0, "vs": 2800.0, "rho": 2500.0},
+        boundary={"sides": "periodic", "width": WIDTH},
+        source=[SOURCE | {"x": 50.0, "time_function": silent}],
+        run={"precision": "double"},
+    )
+    solver = Earthquake(Earthquake.prepare(case), open_backend("cpu"))
+    shifts, rng = (region[1] // 2 + 1, region[0] // 3 + 1), np.random.default_rng(18)
+    start = {name: rng.normal(size=solver.part.shape) for name in solver.fields}
+
+    def stepped(roll: tuple[int, int]) -> dict[str, NDArray[Any]]:
+        for memory in (*solver.layers.memory.values(), [*solver.layers.surface_memory.values()]):
+            for array in memory:
+                array[...] = 0
+        for name, field in solver.fields.items():
+            field.array[...] = 0
+            field.array[2:-2] = np.nan  # what the exchange does not reach would show
+            field.interior[...] = np.roll(start[name], roll, (1, 2))
+        for exchange in solver.exchanges:
+            exchange()
+        solver.step()
+        return {name: field.interior.copy() for name, field in solver.fields.items()}
+
+    still, moved = stepped((0, 0)), stepped(shifts)
+    for name, values in still.items():
+        assert np.isfinite(values).all()
+        assert (moved[name] == np.roll(values, shifts, (1, 2))).all(), name

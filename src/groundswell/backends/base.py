@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from groundswell.backends.source import INCLUDE, Source
+from groundswell.backends.strided import Ends
 from groundswell.errors import BackendError
 
 Array = Any  # a NumPy or CuPy array, whichever the backend allocates
@@ -50,6 +51,16 @@ Extent = Cells | Items | Blocks
 Launch = Callable[[], None]
 
 
+def in_order(launches: Sequence[Launch]) -> Launch:
+    """One launch that makes all of them."""
+
+    def run() -> None:
+        for launch in launches:
+            launch()
+
+    return run
+
+
 class Module(Protocol):
     """A compiled source."""
 
@@ -69,11 +80,27 @@ class Graph(Protocol):
         ...
 
 
+class Calls:
+    """A sequence that is called again, instead of a recording of it."""
+
+    def __init__(self, sequence: Callable[[], None]) -> None:
+        self._sequence = sequence
+
+    def replay(self, times: int) -> None:
+        """Call the sequence `times` times."""
+        for _ in range(times):
+            self._sequence()
+
+
 class Event(Protocol):
     """A mark in the queue of launches."""
 
     def wait(self) -> None:
         """Block the host until everything enqueued before the mark is done."""
+        ...
+
+    def reached(self) -> bool:
+        """Whether it is done already."""
         ...
 
     def seconds_since(self, earlier: Any) -> float:
@@ -132,8 +159,12 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def capture(self, sequence: Callable[[], None]) -> Graph:
-        """Record what `sequence` launches, to be replayed without host work in between."""
+    def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:
+        """Record what `sequence` launches, to be replayed without host work in between.
+
+        Args:
+            in_graph: False if some launches need the host; each replay then calls all of them.
+        """
 
     def together(self, *branches: Sequence[Launch]) -> list[Launch]:
         """Launches in which `branches` may run at the same time, each in its own order.
@@ -160,6 +191,13 @@ class Backend(ABC):
         """Wait for all enqueued work; raise RunFailed if any of it failed."""
 
     @abstractmethod
+    def while_waiting(self, look: Callable[[], None]) -> Callable[[], None]:
+        """Have `look` called now and then while the host waits for the device; it may raise.
+
+        Returns what ends this.
+        """
+
+    @abstractmethod
     def memory(self) -> tuple[int, int]:
         """Free and total bytes of the device's memory."""
 
@@ -180,6 +218,19 @@ class Backend(ABC):
     @abstractmethod
     def transfer(self, target: int, source: int, size: int) -> Launch:
         """A call that enqueues a copy of bytes between two addresses."""
+
+    @abstractmethod
+    def copy_box(self, shape: tuple[int, ...], target: Ends, source: Ends) -> Launch:
+        """A call that enqueues one strided copy of a box: the library's, not a kernel of ours.
+
+        Args:
+            shape: points along each axis, at most 3.
+            target, source: address, and bytes between values along each axis; along the last one
+                they must be the size of a value.
+
+        Raises:
+            BackendError: boxes that are not made of contiguous rows.
+        """
 
     @abstractmethod
     def shared(self, size: int) -> Shared:
@@ -212,9 +263,10 @@ class Backend(ABC):
         a, b, c = (self.zeros((count,), np.float32) for _ in range(3))
         run = module.launch("triad", Items(count), a, b, c, count)
         run()
-        return 3 * 4 * count / min(self._seconds(run) for _ in range(repeats))
+        return 3 * 4 * count / min(self.seconds(run) for _ in range(repeats))
 
-    def _seconds(self, run: Launch) -> float:
+    def seconds(self, run: Launch) -> float:
+        """Device time of what `run` enqueues."""
         begin = self.mark()
         run()
         end = self.mark()

@@ -17,9 +17,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from groundswell.backends.base import ROW_ALIGNMENT, Array, Backend, Event, Extent, Graph, Launch
+from groundswell.backends.base import (
+    ROW_ALIGNMENT,
+    Array,
+    Backend,
+    Calls,
+    Event,
+    Extent,
+    Graph,
+    Launch,
+)
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.source import Source, digest
+from groundswell.backends.strided import Ends, require_rows, view
 from groundswell.errors import BackendError
 
 # Contraction into fused multiply-adds is off: a vector loop and its remainder must round alike,
@@ -66,19 +76,11 @@ class CpuEvent:
     def wait(self) -> None:
         """Nothing is ever pending."""
 
+    def reached(self) -> bool:
+        return True
+
     def seconds_since(self, earlier: CpuEvent) -> float:
         return self._time - earlier._time
-
-
-class CpuGraph:
-    """The sequence itself, called again."""
-
-    def __init__(self, sequence: Callable[[], None]) -> None:
-        self._sequence = sequence
-
-    def replay(self, times: int) -> None:
-        for _ in range(times):
-            self._sequence()
 
 
 class CpuShared:
@@ -101,6 +103,8 @@ class CpuShared:
         if self._descriptor is not None:
             os.close(self._descriptor)
         self._descriptor = None
+
+    __del__ = close
 
 
 class CpuBackend(Backend):
@@ -140,11 +144,14 @@ class CpuBackend(Backend):
         path = self._cache.get(f"{key}.so", lambda out: _build(compiler, text, out))
         return CpuModule(path)
 
-    def capture(self, sequence: Callable[[], None]) -> Graph:
-        return CpuGraph(sequence)
+    def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:
+        return Calls(sequence)
 
     def mark(self) -> CpuEvent:
         return CpuEvent()
+
+    def while_waiting(self, look: Callable[[], None]) -> Callable[[], None]:
+        return lambda: None  # it never waits
 
     def synchronize(self) -> None:
         """Launches have finished when they return."""
@@ -160,6 +167,11 @@ class CpuBackend(Backend):
             ctypes.memmove(target, source, size)
 
         return run
+
+    def copy_box(self, shape: tuple[int, ...], target: Ends, source: Ends) -> Launch:
+        require_rows(shape, target, source)
+        into, values = view(shape, *target), view(shape, *source)
+        return lambda: np.copyto(into, values)
 
     def shared(self, size: int) -> CpuShared:
         try:

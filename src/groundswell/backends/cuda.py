@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
@@ -16,6 +17,7 @@ from groundswell.backends.base import (
     Array,
     Backend,
     Blocks,
+    Calls,
     Cells,
     Event,
     Extent,
@@ -25,6 +27,7 @@ from groundswell.backends.base import (
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.ipc import CudaShared, Mapped
 from groundswell.backends.source import Source
+from groundswell.backends.strided import Ends, cuda_copy, require_rows
 from groundswell.errors import BackendError, RunFailed
 
 CELL_BLOCK = (32, 4, 2)
@@ -32,6 +35,8 @@ PLANE_BLOCK = (64, 4, 1)
 ITEM_BLOCK = 128
 GRID_LIMIT = (2**31 - 1, 65535, 65535)
 MOST_URGENT = -5  # priority of a stream; devices take the nearest that they have
+LOOK_SECONDS = 0.5  # between looks after others while the host waits
+SHORTEST_NAP, LONGEST_NAP = 1e-5, 1e-3
 UNROLL = 8  # sequences in the long graph: host work per replay becomes negligible
 
 MISSING = (
@@ -138,16 +143,39 @@ def geometry(extent: Extent) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return grid, block
 
 
+class Watch:
+    """Waits of the host for the device, during which others are looked after."""
+
+    def __init__(self) -> None:
+        self.looks: list[Callable[[], None]] = []
+
+    def wait(self, event: Any) -> None:
+        """Wait for a CUDA event; without anybody to look after, in the driver's own way."""
+        if not self.looks:
+            event.synchronize()
+        looked, nap = time.monotonic(), SHORTEST_NAP
+        while self.looks and not event.done:
+            time.sleep(nap)
+            nap = min(2 * nap, LONGEST_NAP)
+            if time.monotonic() - looked > LOOK_SECONDS:
+                looked = time.monotonic()
+                for look in self.looks:
+                    look()
+
+
 class CudaEvent:
     """A CUDA event on the compute stream."""
 
-    def __init__(self, cupy: Any, stream: Any) -> None:
-        self._cupy = cupy
+    def __init__(self, cupy: Any, stream: Any, watch: Watch) -> None:
+        self._cupy, self._watch = cupy, watch
         self.raw = cupy.cuda.Event()
         self.raw.record(stream)
 
     def wait(self) -> None:
-        self.raw.synchronize()
+        self._watch.wait(self.raw)
+
+    def reached(self) -> bool:
+        return bool(self.raw.done)
 
     def seconds_since(self, earlier: CudaEvent) -> float:
         return float(self._cupy.cuda.get_elapsed_time(earlier.raw, self.raw)) / 1e3
@@ -185,6 +213,9 @@ class CudaBackend(Backend):
 
     Args:
         device: its number; by default the current one. It becomes the current one.
+
+    Attributes:
+        bus: the device's PCI bus id.
     """
 
     name = "cuda"
@@ -198,10 +229,12 @@ class CudaBackend(Backend):
         self._architecture = f"sm_{chosen.compute_capability}"
         properties = self._cupy.cuda.runtime.getDeviceProperties(chosen.id)
         self.device = properties["name"].decode()
+        self.bus = _bus(self._cupy.cuda.runtime, chosen.id)
         self._stream = self._cupy.cuda.Stream(non_blocking=True)
         self._copies = self._cupy.cuda.Stream(non_blocking=True)
         self._lanes = Lanes(self._cupy, self._stream)
         self._mapped = Mapped(self._cupy)
+        self._watch = Watch()
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
         with self._stream:
@@ -217,10 +250,8 @@ class CudaBackend(Backend):
 
     def to_host(self, array: Array, after: Event | None = None) -> NDArray[Any]:
         with self._lost():
-            if isinstance(after, CudaEvent):
-                self._copies.wait_event(after.raw)
-            else:
-                self._stream.synchronize()
+            # The host waits first, so that it looks after others meanwhile.
+            (after if isinstance(after, CudaEvent) else self.mark()).wait()
             with self._copies:
                 return array.get(stream=self._copies)
 
@@ -228,8 +259,8 @@ class CudaBackend(Backend):
         cubin = nvrtc.compile_cached(self._cache, source.text(), self._architecture)
         return CudaModule(self._cupy, cubin, self._lanes)
 
-    def capture(self, sequence: Callable[[], None]) -> Graph:
-        return CudaGraph(self._stream, sequence)
+    def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:
+        return CudaGraph(self._stream, sequence) if in_graph else Calls(sequence)
 
     def together(self, *branches: Sequence[Launch]) -> list[Launch]:
         busy = [branch for branch in branches if branch]
@@ -242,11 +273,16 @@ class CudaBackend(Backend):
         return [lambda: self._lanes.rejoin(launches)]
 
     def mark(self) -> CudaEvent:
-        return CudaEvent(self._cupy, self._lanes.current)
+        return CudaEvent(self._cupy, self._lanes.current, self._watch)
 
     def synchronize(self) -> None:
         with self._lost():
+            self.mark().wait()
             self._stream.synchronize()
+
+    def while_waiting(self, look: Callable[[], None]) -> Callable[[], None]:
+        self._watch.looks.append(look)
+        return lambda: self._watch.looks.remove(look)
 
     @contextmanager
     def _lost(self) -> Iterator[None]:
@@ -273,6 +309,10 @@ class CudaBackend(Backend):
             runtime.memcpyAsync(target, source, size, runtime.memcpyDefault, stream)
 
         return run
+
+    def copy_box(self, shape: tuple[int, ...], target: Ends, source: Ends) -> Launch:
+        require_rows(shape, target, source)
+        return cuda_copy(shape, target, source, lambda: int(self._lanes.current.ptr))
 
     def shared(self, size: int) -> CudaShared:
         return self._mapped.new(size)
@@ -311,7 +351,7 @@ class CudaBackend(Backend):
             target.data.copy_from_device_async(source.data, size, self._stream)
 
         copy()
-        return 2 * size / min(self._seconds(copy) for _ in range(repeats))
+        return 2 * size / min(self.seconds(copy) for _ in range(repeats))
 
     def versions(self) -> dict[str, str]:
         runtime = self._cupy.cuda.runtime
@@ -339,3 +379,17 @@ def _cupy() -> Any:
     if count == 0:
         raise BackendError(MISSING.format(reason="this machine has no CUDA device"))
     return cupy
+
+
+def device_buses() -> list[str]:
+    """PCI bus ids of the devices that this process may use, in the order of their numbers.
+
+    Raises:
+        BackendError: none.
+    """
+    runtime = _cupy().cuda.runtime
+    return [_bus(runtime, number) for number in range(runtime.getDeviceCount())]
+
+
+def _bus(runtime: Any, number: int) -> str:
+    return str(runtime.deviceGetPCIBusId(number)).lower()

@@ -7,41 +7,47 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from groundswell.backends import Backend, open_backend
+from groundswell.backends import Backend
 from groundswell.errors import BackendError, InputError
+from groundswell.exchange.devices import open_device
+from groundswell.exchange.world import World, world
 from groundswell.io.atomic import whole
 
-SOLVERS = ("earthquake",)
+SUBJECTS = ("earthquake", "exchange")
 
 
 def run_bench(
-    solver: str, *, backend: str | None = None, output: str | Path | None = None
+    subject: str, *, backend: str | None = None, output: str | Path | None = None
 ) -> dict[str, Any]:
-    """Measure one solver and return rows of figures.
+    """Measure one solver, or the exchange between ranks, and return rows of figures.
+
+    Every rank must call it; rank 0 writes.
 
     Args:
-        solver: whose tables.
+        subject: whose tables.
         backend: "cpu" or "cuda"; by default the GPU where there is one.
-        output: folder for `bench_<solver>.json` and a picture; none by default.
+        output: folder for `bench_<subject>.json` and a picture; none by default.
 
     Raises:
-        InputError: there are no tables of that solver, or no such backend.
+        InputError: there are no tables of that subject, or no such backend; the exchange is to be
+            measured on one rank.
     """
-    if solver not in SOLVERS:
-        raise InputError(f"no benchmark of {solver!r}; there are: {', '.join(SOLVERS)}")
-    machine = open_backend(backend) if backend else _fastest()
-    module = import_module(f"groundswell.bench.{solver}")
+    if subject not in SUBJECTS:
+        raise InputError(f"no benchmark of {subject!r}; there are: {', '.join(SUBJECTS)}")
+    ranks = world()
+    machine = open_device(backend, ranks) if backend else _fastest(ranks)
+    module = import_module(f"groundswell.bench.{subject}")
     measured: dict[str, Any] = module.measure(machine)
-    if output is not None:
+    if output is not None and ranks.first:
         folder = Path(output)
-        with whole(folder / f"bench_{solver}.json") as part:
+        with whole(folder / f"bench_{subject}.json") as part:
             part.write_text(json.dumps(measured, indent=2) + "\n", encoding="utf-8")
-        module.draw(measured, folder / f"bench_{solver}.png")
+        module.draw(measured, folder / f"bench_{subject}.png")
     return measured
 
 
-def _fastest() -> Backend:
+def _fastest(ranks: World) -> Backend:
     try:
-        return open_backend("cuda")
+        return open_device("cuda", ranks)
     except BackendError:
-        return open_backend("cpu")
+        return open_device("cpu", ranks)

@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic_core import core_schema
 
 from groundswell.case.problems import Fault, did_you_mean, listed, problems_in, refuse, reword
-from groundswell.case.units import Count, Number, Positive, Quantity, Time
+from groundswell.case.units import Count, CountOrZero, Flag, Number, Positive, Quantity, Time
 from groundswell.errors import CaseError
 
 
@@ -175,12 +175,28 @@ class CheckpointSection(Section):
         yield from exactly_one(self, "minutes", "steps")
 
 
+TRANSPORTS = ("direct", "peer", "nccl", "mpi-gpu", "mpi", "mpi-thread")
+
+
+def _transport(value: str) -> str:
+    """A transport, or two as in "peer+mpi": one within hosts, one between them."""
+    if value != "auto" and (value.count("+") > 1 or set(value.split("+")) - set(TRANSPORTS)):
+        refuse([((), f'must be "auto", {listed(TRANSPORTS)}, or two as in "peer+mpi"')])
+    return value
+
+
 class RunSection(Section):
-    """`[run]`: where the case runs and in which floating-point type."""
+    """`[run]`: where the case runs and in which floating-point type; how ranks share it.
+
+    `processes` are ranks along x, y and z, 0 where that is left open.
+    """
 
     backend: Literal["cpu", "cuda"] = "cpu"
     precision: Literal["single", "double"] = "single"
     checkpoint: CheckpointSection | None = None
+    processes: tuple[CountOrZero, CountOrZero, CountOrZero] | None = None
+    transport: Annotated[str, AfterValidator(_transport)] = "auto"
+    overlap: Flag | Literal["auto"] = "auto"
 
 
 class Case(Section):

@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from groundswell.errors import GroundswellError, Interrupted
 
+if TYPE_CHECKING:
+    from groundswell.exchange.world import World
+
 DEBUG = "--debug"  # may stand anywhere, so it is taken out before the command line is read
+
+ON_ALL_RANKS = {"run", "bench", "info"}  # commands that ranks share; rank 0 does the others alone
 
 BUG = (
     "{kind}: {error}\n"
@@ -23,7 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = DEBUG in words
     try:
-        return _run([word for word in words if word != DEBUG])
+        plain = [word for word in words if word != DEBUG]
+        if not ON_ALL_RANKS.intersection(plain[:1]) and (job := _job()) and not job.first:
+            return 0
+        return _run(plain)
     except Exception as error:
         if debug:
             import traceback
@@ -46,11 +55,40 @@ def _run(words: list[str]) -> int:
 
 def _explain(error: Exception) -> int:
     """Tell the user what went wrong; returns the exit code."""
+    code = error.exit_code if isinstance(error, GroundswellError) else 1
+    everywhere = isinstance(error, GroundswellError) and error.everywhere
+    _say(_words(error), code, everywhere=everywhere)
+    return code
+
+
+def _words(error: Exception) -> str:
     if isinstance(error, GroundswellError):
-        print(f"groundswell: {error}", file=sys.stderr)
-        return error.exit_code
+        return str(error)
     if isinstance(error, MemoryError):
-        print(f"groundswell: out of memory ({error}); use a smaller case", file=sys.stderr)
-    else:
-        print(f"groundswell: {BUG.format(kind=type(error).__name__, error=error)}", file=sys.stderr)
-    return 1
+        return f"out of memory ({error}); use a smaller case"
+    return BUG.format(kind=type(error).__name__, error=error)
+
+
+def _say(text: str, code: int, *, everywhere: bool) -> None:
+    """Print an error once; one that the other ranks know nothing of ends them too."""
+    job = _job()
+    if job is None:
+        print(f"groundswell: {text}", file=sys.stderr)
+    elif not everywhere:
+        print(f"groundswell, rank {job.rank}: {text}", file=sys.stderr, flush=True)
+        job.abort(code)
+    elif job.first:
+        print(f"groundswell: {text}", file=sys.stderr)
+
+
+def _job() -> World | None:
+    """The job of several ranks that this process belongs to, if it does."""
+    from groundswell.exchange.world import started_ranks, world
+
+    if started_ranks() == 1:
+        return None
+    try:
+        job = world()
+    except GroundswellError:
+        return None
+    return job if job.size > 1 else None

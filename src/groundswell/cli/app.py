@@ -82,13 +82,20 @@ def run(
     the same bits. For example
 
         groundswell run case.toml --output results/fine --backend cuda
+
+    Several processes share a case, one a GPU or a few cores each, with the same results:
+
+        mpiexec -n 4 groundswell run case.toml
     """
     from groundswell.cli import results
+    from groundswell.exchange.world import world
     from groundswell.run import runner
 
-    result = runner.run(
-        _loaded(case, backend, precision), folder=output, resume=resume, quiet=quiet
-    )
+    job = world()
+    loaded = job.agree(lambda: _loaded(case, backend, precision))
+    result = runner.run(loaded, folder=output, resume=resume, quiet=quiet)
+    if not job.first:
+        return
     summary = result.summary if no_pictures else results.with_pictures(result.folder)
     if as_json:
         _print_json({"folder": str(result.folder), **summary})
@@ -98,20 +105,24 @@ def run(
 
 @app.command()
 def check(
-    case: CaseFile, backend: Backend = None, precision: Width = None, as_json: AsJson = False
+    case: CaseFile,
+    backend: Backend = None,
+    precision: Width = None,
+    ranks: Annotated[int, typer.Option(min=1, help="Processes that would share the run.")] = 1,
+    as_json: AsJson = False,
 ) -> None:
     """See what a case needs and resolves, without running it.
 
     Shows memory, time step, points per wavelength, cost and warnings; ends with 2 if the case
     cannot run on this machine. For example
 
-        groundswell check case.toml --precision double
+        groundswell check case.toml --precision double --ranks 4
     """
     from groundswell.cli import tables
     from groundswell.errors import InputError
     from groundswell.run import runner
 
-    found = runner.check(_loaded(case, backend, precision))
+    found = runner.check(_loaded(case, backend, precision), ranks)
     if as_json:
         _print_json(found)
     else:
@@ -175,7 +186,9 @@ def verify(
 
 @app.command()
 def bench(
-    solver: SolverName,
+    subject: Annotated[
+        str, typer.Argument(metavar="SUBJECT", help="A solver, such as earthquake, or exchange.")
+    ],
     backend: Annotated[
         BackendName | None, typer.Option(help="Where; by default the GPU if there is one.")
     ] = None,
@@ -184,34 +197,45 @@ def bench(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a solver on this machine, beside published figures.
+    """Measure a solver, or the exchange between ranks, on this machine, beside published figures.
 
     For example
 
         groundswell bench earthquake --output measured
+
+        mpiexec -n 2 groundswell bench exchange --output measured
     """
     from groundswell.bench import run_bench
-    from groundswell.cli import tables
+    from groundswell.cli import exchange, tables
+    from groundswell.exchange.world import world
 
-    measured = run_bench(solver, backend=backend.value if backend else None, output=output)
+    measured = run_bench(subject, backend=backend.value if backend else None, output=output)
+    if not world().first:
+        return
     if as_json:
         _print_json(measured)
+    elif subject == "exchange":
+        exchange.show(measured)
     else:
         tables.show_bench(measured)
 
 
 @app.command()
 def info(as_json: AsJson = False) -> None:
-    """Show versions, devices, compiler, MPI and the kernel cache of this machine.
+    """Show versions, devices, links between GPUs, MPI, transports and the kernel cache.
 
-    For example
+    Several processes also try which ways there are between them. For example
 
         groundswell info --json
+
+        mpiexec -n 4 groundswell info
     """
     from groundswell.cli import tables
     from groundswell.cli.machine import describe_machine
 
     found = describe_machine()
+    if found is None:
+        return  # rank 0 speaks for all
     if as_json:
         _print_json(found)
     else:

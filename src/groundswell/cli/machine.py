@@ -4,26 +4,53 @@ from __future__ import annotations
 
 import platform
 import shutil
+import socket
+from dataclasses import asdict
 from typing import Any
 
 from groundswell import __version__
 from groundswell.backends import open_backend
 from groundswell.backends.cache import KernelCache, default_folder
+from groundswell.backends.links import read_links
 from groundswell.errors import BackendError
+from groundswell.exchange import mpi_library, probe
+from groundswell.exchange.devices import open_device
+from groundswell.exchange.plan import TRANSPORTS
+from groundswell.exchange.world import World, world
 from groundswell.run.summary import library_versions
 
 EXTRAS = ("cuda-core", "cuda-bindings", "mpi4py", "obspy", "pyvista")
+BACKENDS = ("cpu", "cuda")
 
 
-def describe_machine() -> dict[str, Any]:
-    """Versions, devices with free memory (bytes) and bandwidth (bytes/s), MPI, and kernel cache."""
+def describe_machine() -> dict[str, Any] | None:
+    """Versions, devices with free memory (bytes) and bandwidth (bytes/s), links between GPUs, MPI,
+    transports between ranks, and kernel cache.
+
+    All ranks of a job must call it; rank 0 gets the answer, the others None.
+    """
+    job = world()
+    found = job.agree(lambda: _host() if job.first else None)
+    mpi = {**mpi_library.describe(), "ranks": job.size, "hosts": _hosts(job)}
+    if job.size > 1:
+        transports = {name: _on_ranks(name, job) for name in BACKENDS}
+    else:
+        transports = {name: _alone(name, found["devices"][name]) for name in BACKENDS}
+    if not job.first:
+        return None
+    return {**found, "mpi": {**found["mpi"], **mpi}, "transports": transports}
+
+
+def _host() -> dict[str, Any]:
+    """What one process knows."""
     cache, libraries = KernelCache(default_folder()), library_versions(EXTRAS)
     return {
         "groundswell": __version__,
         "python": platform.python_version(),
         "system": platform.platform(),
         "libraries": libraries,
-        "devices": {name: _device(name) for name in ("cpu", "cuda")},
+        "devices": {name: _device(name) for name in BACKENDS},
+        "links": _links(),
         "mpi": {"mpi4py": libraries.get("mpi4py"), "mpiexec": shutil.which("mpiexec")},
         "cache": {
             "folder": str(cache.folder),
@@ -48,3 +75,43 @@ def _device(name: str) -> dict[str, Any]:
         }
     except BackendError as error:
         return {"device": None, "reason": str(error)}
+
+
+def _links() -> dict[str, Any]:
+    """GPUs by bus, and what joins each two of them, with the bandwidth that is assumed."""
+    try:
+        links = read_links()
+    except BackendError as error:
+        return {"devices": [], "pairs": [], "reason": str(error)}
+    return {
+        "devices": [asdict(device) for device in links.devices],
+        "pairs": [
+            {"devices": list(pair.devices), "kind": pair.kind, "bandwidth": pair.bandwidth}
+            for pair in links.pairs
+        ],
+    }
+
+
+def _hosts(job: World) -> int:
+    return len(set(job.share(socket.gethostname())))
+
+
+def _on_ranks(name: str, job: World) -> dict[str, Any]:
+    """Which transports work between the ranks, and why others do not."""
+    try:
+        backend = job.agree(lambda: open_device(name, job))
+        reasons = probe.usable(backend, job)
+    except BackendError as error:
+        reasons = dict.fromkeys(TRANSPORTS[name], str(error))
+    return {key: {"works": why is None, "reason": why} for key, why in reasons.items()}
+
+
+def _alone(name: str, device: dict[str, Any]) -> dict[str, Any]:
+    """Which transports several ranks could use: whether they work is known only to ranks."""
+    reasons = dict.fromkeys(TRANSPORTS[name], device.get("reason"))
+    if device["device"] is not None:
+        reasons = probe.prospects(name)
+    return {
+        key: {"works": None if why is None else False, "reason": why or probe.ALONE}
+        for key, why in reasons.items()
+    }

@@ -64,6 +64,11 @@ def _needs(found: Mapping[str, Any]) -> dict[str, str]:
     }
     if found["sampling"]:
         rows["samples"] = ", ".join(f"{n} every {s:.6g} s" for n, s in found["sampling"].items())
+    if sharing := found.get("sharing"):
+        rows["ranks"] = (
+            f"{_times(sharing['processes'])}, at most {_times(sharing['largest_block'])} cells and "
+            f"{sharing['bytes_sent'] / 1e6:.3g} MB sent a step each"
+        )
     rows["results"] = f"{gigabytes(found['output_bytes'])} of {gigabytes(found['disk_free'])} free"
     if found["device"] is None:
         return rows
@@ -135,21 +140,69 @@ def _percent(share: float) -> str:
 
 
 def show_machine(found: Mapping[str, Any]) -> None:
-    """Versions, devices, MPI and cache."""
+    """Versions, devices and their links, MPI, transports and cache."""
     libraries = ", ".join(f"{name} {version}" for name, version in found["libraries"].items())
-    mpi, cache = found["mpi"], found["cache"]
+    cache = found["cache"]
     pairs(
         f"Groundswell {found['groundswell']}",
         {
             "python": f"{found['python']} on {found['system']}",
             "libraries": libraries,
             **{name: _device(entry) for name, entry in found["devices"].items()},
-            "MPI": f"mpi4py {mpi['mpi4py'] or 'is not installed'}, "
-            f"mpiexec {mpi['mpiexec'] or 'is not on the path'}",
+            **_links(found["links"]),
+            "MPI": _mpi(found["mpi"]),
+            **_transports(found),
             "kernel cache": f"{cache['folder']}: {cache['entries']} entries, "
             f"{gigabytes(cache['bytes'])} of at most {gigabytes(cache['limit'])}",
         },
     )
+
+
+def _links(links: Mapping[str, Any]) -> dict[str, str]:
+    """What joins the GPUs, the fastest first; no row where there are none."""
+    groups: dict[tuple[float, str], list[str]] = {}
+    for pair in links["pairs"]:
+        key = (-pair["bandwidth"], pair["kind"])
+        groups.setdefault(key, []).append("-".join(map(str, pair["devices"])))
+    rows = [
+        f"{kind}, about {gigabytes(-bandwidth)}/s each way: "
+        + ("all" if len(groups) == 1 else " ".join(joined))
+        for (bandwidth, kind), joined in sorted(groups.items())
+    ]
+    return {"links of GPUs": "\n".join(rows)} if rows else {}
+
+
+def _mpi(mpi: Mapping[str, Any]) -> str:
+    words = [
+        f"mpi4py {mpi['mpi4py'] or 'is not installed'}",
+        f"mpiexec {mpi['mpiexec'] or 'is not on the path'}",
+    ]
+    if mpi["library"]:
+        words.append(f"{mpi['library']} (MPI {mpi['standard']})")
+    if mpi["ranks"] > 1:
+        words.append(f"thread level {mpi['thread_level']}")
+        words.append(f"{mpi['ranks']} ranks on {mpi['hosts']} host" + "s" * (mpi["hosts"] > 1))
+    return ", ".join(words)
+
+
+def _transports(found: Mapping[str, Any]) -> dict[str, str]:
+    """The ways between ranks, for devices that are here."""
+    here = (name for name, device in found["devices"].items() if device["device"] is not None)
+    return {f"ranks on {name}": _ways(found["transports"][name]) for name in here}
+
+
+def _ways(transports: Mapping[str, Any]) -> str:
+    """Names of those that work or might work, then each other one with its reason."""
+    names = {
+        state: ", ".join(name for name, way in transports.items() if way["works"] is state)
+        for state in (True, None)
+    }
+    lines = [f"{names[True]} work"] if names[True] else []
+    lines += [f"{names[None]} could work; see with mpiexec -n 4 groundswell info"] * bool(
+        names[None]
+    )
+    refused = {name: way["reason"] for name, way in transports.items() if way["works"] is False}
+    return "\n".join([*lines, *(f"{name} does not: {why}" for name, why in refused.items())])
 
 
 def _device(entry: Mapping[str, Any]) -> str:

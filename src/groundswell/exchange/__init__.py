@@ -1,0 +1,26 @@
+"""Ghost layers of arrays that several processes share: see docs/exchange.md.
+
+    domain = Domain((nz, ny, nx), ghosts=2, periodic=(False, True, True))
+    u = domain.zeros("float32")
+    domain.exchange(u)
+
+Names are loaded on first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from groundswell.exchange.api import Domain, Field, Plan
+    from groundswell.exchange.pattern import Ghosts
+
+__all__ = ["Domain", "Field", "Ghosts", "Plan"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'groundswell.exchange' has no attribute {name!r}")
+    module = "pattern" if name == "Ghosts" else "api"
+    return getattr(import_module(f"groundswell.exchange.{module}"), name)

@@ -29,6 +29,7 @@ WORDS = (16, 8, 4, 2, 1)  # bytes that are moved at once, the more the better
 
 # Kinds of copy.h, by what values are and what they become.
 RAW = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}
+PAIRS = {8: 11, 16: 12}  # by bytes of both parts, which begin where one part may
 CONVERSIONS = {
     ("float64", "float32"): 5,
     ("float32", "float64"): 6,
@@ -108,7 +109,8 @@ def _simplified(copy: Copy) -> tuple[int, tuple[int, int, int], Place, Place]:
     size = np.dtype(copy.dtype).itemsize
     if source.strides[-1] == target.strides[-1] == size:
         return _widened(shape, source, target, size)
-    return RAW[size], shape, source, target
+    aligned = all(n % size == 0 for p in (source, target) for n in (*_offsets(p), p.strides[-1]))
+    return (RAW if aligned else PAIRS)[size], shape, source, target
 
 
 def _merged(
@@ -158,8 +160,8 @@ class Copies:
 
     def __init__(self, backend: Backend, copies: Sequence[Copy]) -> None:
         rows = np.array([copy.row() for copy in copies], np.int64).reshape(len(copies), 14)
-        chunks = np.array(list(_chunks(rows[:, -1], [c.message for c in copies])), np.int64)
         _require_countable(rows[:, -1])
+        chunks = np.array(list(_chunks(rows[:, -1], [c.message for c in copies])), np.int64)
         self.per_message = _count_per_message(chunks.reshape(-1, 4))
         self.count = len(chunks)
         self.boxes = backend.to_device(np.ascontiguousarray(rows[:, :-1]))
@@ -173,9 +175,12 @@ def _chunks(sizes: NDArray[np.int64], messages: Sequence[int]) -> Iterator[tuple
 
 
 def _require_countable(sizes: NDArray[np.int64]) -> None:
-    if sizes.max(initial=0) >= 2**32:
+    """Kernels count the values of a box in 32 bits, and a little beyond its end."""
+    most = 2**32 - 2 * CHUNK
+    if sizes.max(initial=0) > most:
         raise InputError(
-            f"a face of {sizes.max()} values is too large: 2^32 are allowed; use more ranks"
+            f"a box of {sizes.max()} values is too large to be exchanged: {most} are allowed; use "
+            "more ranks"
         )
 
 

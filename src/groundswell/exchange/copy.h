@@ -5,7 +5,8 @@
 // What a value is where it comes from, and what it becomes.
 enum Kind {
   BYTES_1, BYTES_2, BYTES_4, BYTES_8, BYTES_16,
-  DOUBLE_TO_FLOAT, FLOAT_TO_DOUBLE, FLOAT_TO_HALF, HALF_TO_FLOAT, FLOAT_TO_BRAIN, BRAIN_TO_FLOAT
+  DOUBLE_TO_FLOAT, FLOAT_TO_DOUBLE, FLOAT_TO_HALF, HALF_TO_FLOAT, FLOAT_TO_BRAIN, BRAIN_TO_FLOAT,
+  PAIR_4, PAIR_8  // complex numbers that begin at multiples of their parts' sizes
 };
 
 // Where a box begins and how far apart, in bytes, are its planes, rows and values. Odd epochs lie
@@ -27,6 +28,9 @@ struct Chunk {
 
 struct Word16 {
   alignas(16) unsigned int word[4];
+};
+template <class Part> struct Pair {
+  Part first, second;
 };
 
 // --- narrower floating-point numbers --------------------------------------------------------------
@@ -167,6 +171,9 @@ INLINE void copy_chunk(const Box& box, const Chunk& chunk, index_t epoch) {
     case HALF_TO_FLOAT: return copy_values<Half, float>(box, chunk, epoch);
     case FLOAT_TO_BRAIN: return copy_values<float, Brain>(box, chunk, epoch);
     case BRAIN_TO_FLOAT: return copy_values<Brain, float>(box, chunk, epoch);
+    case PAIR_4: return copy_values<Pair<bits32>, Pair<bits32>>(box, chunk, epoch);
+    case PAIR_8:
+      return copy_values<Pair<unsigned long long>, Pair<unsigned long long>>(box, chunk, epoch);
   }
 }
 

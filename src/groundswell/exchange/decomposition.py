@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from math import prod
+from operator import index
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,24 +117,46 @@ def decompose(
     Raises:
         InputError: no process grid fits.
     """
-    shape = tuple(int(n) for n in shape)
-    wraps = (periodic,) * len(shape) if isinstance(periodic, bool) else tuple(periodic)
-    wanted = tuple(processes or (0,) * len(shape))
-    if len(wanted) != len(shape):
-        raise InputError(f"processes {wanted} must have an entry for each of {len(shape)} axes")
+    points, wraps = _whole("shape", shape), _wraps(periodic, len(shape))
+    wanted = _whole("processes", processes or (0,) * len(points))
+    if ranks < 1 or min(points, default=0) < 1 or len(wanted) != len(points):
+        raise InputError(
+            f"{ranks} ranks, shape {points} and processes {wanted}: there must be a rank, an axis "
+            "and a point along each, and as many processes as axes"
+        )
+    if 0 not in wanted and prod(wanted) != ranks:
+        raise InputError(
+            f"processes {wanted} are {prod(wanted)} blocks for {ranks} ranks; one a rank is needed"
+        )
     grids = [
         grid
-        for grid in process_grids(ranks, len(shape))
+        for grid in process_grids(ranks, len(points))
         if all(w in (0, g) for w, g in zip(wanted, grid, strict=True))
-        and all(g <= n for g, n in zip(grid, shape, strict=True))
+        and all(g <= n for g, n in zip(grid, points, strict=True))
     ]
     if not grids:
         asked = f" as {wanted}" if any(wanted) else ""
         raise InputError(
-            f"{ranks} ranks cannot share {shape} points{asked}: no process grid has at least one "
+            f"{ranks} ranks cannot share {points} points{asked}: no process grid has at least one "
             "point a rank along every axis; use another number of ranks"
         )
-    return Decomposition(shape, min(grids, key=lambda g: _cost(shape, g, wraps)), wraps)
+    return Decomposition(points, min(grids, key=lambda g: _cost(points, g, wraps)), wraps)
+
+
+def _whole(name: str, numbers: Sequence[int]) -> Index:
+    try:
+        return tuple(index(n) for n in numbers)
+    except TypeError as error:
+        raise InputError(f"{name} = {numbers!r} must be whole numbers, one an axis") from error
+
+
+def _wraps(periodic: Sequence[bool] | bool, axes: int) -> tuple[bool, ...]:
+    wraps = (periodic,) * axes if np.ndim(periodic) == 0 else tuple(periodic)  # type: ignore
+    if len(wraps) != axes:
+        raise InputError(
+            f"periodic = {periodic!r} must be one value, or one for each of {axes} axes"
+        )
+    return tuple(map(bool, wraps))
 
 
 def process_grids(ranks: int, axes: int) -> Iterator[Index]:
@@ -147,12 +171,20 @@ def process_grids(ranks: int, axes: int) -> Iterator[Index]:
 
 
 def _cost(shape: Index, grid: Index, periodic: Sequence[bool]) -> tuple[int, int, Index]:
-    """Points of the busiest rank and of its faces, faces, and how late the cut axes come."""
-    largest = [-(-n // g) for n, g in zip(shape, grid, strict=True)]
-    faces = [
-        (2 if wraps else min(2, g - 1)) if g > 1 else 0
-        for g, wraps in zip(grid, periodic, strict=True)
-    ]
-    volume = prod(largest)
-    surface = sum(f * volume // n for f, n in zip(faces, largest, strict=True))
-    return volume + surface, sum(faces), tuple(-g for g in grid)
+    """Points that the busiest rank updates and receives, its faces, and how late cut axes come."""
+    axes = [_kinds(*axis) for axis in zip(shape, grid, periodic, strict=True)]
+    most = 0
+    for block in product(*axes):
+        volume = prod(length for length, _ in block)
+        most = max(most, volume + sum(faces * volume // length for length, faces in block))
+    faces = sum(max(faces for _, faces in kinds) for kinds in axes)
+    return most, faces, tuple(-g for g in grid)
+
+
+def _kinds(points: int, blocks: int, periodic: bool) -> set[tuple[int, int]]:
+    """Lengths of an axis' blocks, with the number of sides on which another block lies."""
+    edges = np.arange(blocks + 1) * points // blocks
+    sides = np.full(blocks, 2 if blocks > 1 else 0)
+    if not periodic and blocks > 1:
+        sides[[0, -1]] = 1
+    return {(int(length), int(n)) for length, n in zip(np.diff(edges), sides, strict=True)}

@@ -11,14 +11,14 @@ import numpy as np
 from groundswell.backends import Backend
 from groundswell.backends.base import Array
 from groundswell.errors import InputError
-from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE, Copy, Place
+from groundswell.exchange.boxes import AXES, CONVERSIONS, ITEMSIZE, RAW, Copy, Place
 from groundswell.exchange.decomposition import Decomposition, Index
 from groundswell.exchange.pattern import Ghosts, Piece, partners, receives, require_room
 
 ALIGNMENT = 128  # bytes: where pieces begin in a message
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GhostField:
     """An array, where its rank's own points are in it, and which ghosts it needs.
 
@@ -29,7 +29,7 @@ class GhostField:
         sent_as: a narrower type to send values in ("float32", "float16", "bfloat16"), or None.
 
     Raises:
-        InputError: a type that values of this array cannot be sent in.
+        InputError: values of unusual size, a type that they cannot be sent in, or axes that differ.
     """
 
     array: Array
@@ -38,6 +38,18 @@ class GhostField:
     sent_as: str | None = None
 
     def __post_init__(self) -> None:
+        size, axes = self.array.dtype.itemsize, len(self.ghosts.low)
+        if size not in RAW:
+            raise InputError(
+                f"values of type {self.dtype} take {size} bytes; exchanged can be values of "
+                f"{', '.join(map(str, RAW))} bytes: split them into fields"
+            )
+        if not axes == len(self.origin) == self.array.ndim <= AXES:
+            raise InputError(
+                f"an array of {self.array.ndim} axes, its origin {self.origin} and its ghosts "
+                f"{self.ghosts.low} must have the same number of axes, {AXES} at most; views of "
+                "single components do"
+            )
         allowed = [
             to for wide, to in CONVERSIONS if wide == self.dtype and ITEMSIZE[to] < ITEMSIZE[wide]
         ]
@@ -209,8 +221,29 @@ def own_copies(
 def ghost_boxes(
     cut: Decomposition, rank: int, fields: Sequence[GhostField]
 ) -> Iterator[tuple[GhostField, Piece]]:
-    """Every box of ghost points of every field."""
+    """Every box of ghost points of every field.
+
+    Raises:
+        InputError: an array has no room for them, or other axes than the decomposition.
+    """
+    block = cut.block(rank).shape
     for field in fields:
-        require_room(field.array.shape, field.origin, cut.block(rank).shape, field.ghosts)
-        for piece in receives(cut, rank, field.ghosts):
-            yield field, piece
+        if len(field.origin) != len(block):
+            raise InputError(
+                f"an array of {len(field.origin)} axes in a decomposition of {len(block)}; they "
+                "must have the same"
+            )
+        pieces = receives(cut, rank, field.ghosts)
+        require_room(field.array.shape, field.origin, block, pieces)
+        yield from ((field, piece) for piece in pieces)
+
+
+def foreign_boxes(
+    cut: Decomposition, rank: int, fields: Sequence[GhostField]
+) -> Iterator[tuple[GhostField, Piece]]:
+    """Every box around the block, as far as the arrays reach, whose points some block owns."""
+    block = cut.block(rank).shape
+    for field in fields:
+        ends = zip(field.array.shape, field.origin, block, strict=True)
+        around = Ghosts(field.origin, tuple(n - o - b for n, o, b in ends), corners=True)
+        yield from ((field, piece) for piece in receives(cut, rank, around))

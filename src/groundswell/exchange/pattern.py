@@ -33,10 +33,11 @@ class Ghosts:
     within: tuple[tuple[int, int] | None, ...] = ()
 
     def __post_init__(self) -> None:
-        if len(self.low) != len(self.high) or min((*self.low, *self.high), default=0) < 0:
+        axes = {len(self.low), len(self.high), len(self.within or self.low)}
+        if len(axes) > 1 or min((*self.low, *self.high), default=0) < 0:
             raise InputError(
-                f"ghost layers {self.low} and {self.high}: give as many on the low as on the high "
-                "side's list, none below 0"
+                f"ghost layers {self.low} below and {self.high} above, within {self.within}: give "
+                "one entry an axis in each, and no layers below 0"
             )
 
     @property
@@ -138,8 +139,10 @@ def _owned_runs(cut: Decomposition, axis: int, start: int, begin: int, end: int)
         begin += count
 
 
-def require_room(shape: Sequence[int], origin: Sequence[int], block: Index, ghosts: Ghosts) -> None:
-    """See that an array has room for a block and its ghost layers.
+def require_room(
+    shape: Sequence[int], origin: Sequence[int], block: Index, pieces: Sequence[Piece]
+) -> None:
+    """See that an array has room for a block and its ghosts.
 
     Args:
         shape: of the array.
@@ -148,19 +151,13 @@ def require_room(shape: Sequence[int], origin: Sequence[int], block: Index, ghos
     Raises:
         InputError: it has not.
     """
-    lows, highs = zip(*_reach(block, ghosts), strict=True)
-    fits = all(
-        o + low >= 0 and o + high <= n
-        for o, low, high, n in zip(origin, lows, highs, shape, strict=True)
-    )
-    if not fits:
-        raise InputError(
-            f"an array of shape {tuple(shape)} whose own points begin at {tuple(origin)} has no "
-            f"room for {block} points with ghost layers {ghosts.low} before and {ghosts.high} "
-            "after them; allocate a larger one, or ask for fewer layers"
-        )
-
-
-def _reach(block: Index, ghosts: Ghosts) -> Iterator[tuple[int, int]]:
-    for n, low, high in zip(block, ghosts.low, ghosts.high, strict=True):
-        yield -low, n + high
+    own = Piece(0, (0,) * len(block), (0,) * len(block), block)
+    for axis, (points, first) in enumerate(zip(shape, origin, strict=True)):
+        begins = [first + p.here[axis] for p in (own, *pieces)]
+        ends = [first + p.here[axis] + p.shape[axis] for p in (own, *pieces)]
+        if min(begins) < 0 or max(ends) > points:
+            raise InputError(
+                f"an array of shape {tuple(shape)} whose own points begin at {tuple(origin)} has "
+                f"no room for {block} points and their ghosts: along axis {axis} they take indices "
+                f"{min(begins)} to {max(ends) - 1}; allocate a larger one, or ask for fewer layers"
+            )

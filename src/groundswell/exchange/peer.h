@@ -17,18 +17,36 @@ struct Letter {
   long long chunks;                 // of my message
 };
 
-// Whom a rank waited for in vain: number of the letter, counted from 1.
-INLINE void await_letter(long long flag, long long epoch, const Patience& patience,
-                         index_t number, long long* failure) {
+// One direction of an exchange: which boxes, in which chunks.
+struct Load {
+  const Box* boxes;
+  const Chunk* chunks;
+  index_t count;
+};
+
+// What all launches of an exchange know of it. `failure` gets the number of the letter that a rank
+// waited for in vain, counted from 1.
+struct Post {
+  const Letter* letters;
+  index_t letter_count, blocks;
+  long long *done, *epoch, *failure;
+  Patience patience;
+};
+
+INLINE void await_letter(const Post& post, long long flag, long long epoch, index_t number) {
   FOR_THREADS(t, 1) {
-    if (!await_flag(at<long long>(flag), epoch, patience)) *failure = number + 1;
+    if (!await_flag(at<long long>(flag), epoch, post.patience)) *post.failure = number + 1;
   }
   BARRIER();
 }
 
-INLINE void open_letter(const Letter& letter, long long epoch) {
-  if (letter.allow) raise_flag(at<long long>(letter.allow), epoch);
-  if (!letter.chunks) raise_flag(at<long long>(letter.tell_arrived), epoch);
+// Let the partners store, and tell them of messages in which there is nothing.
+INLINE void open_letters(const Post& post, long long epoch) {
+  FOR_THREADS(l, post.letter_count) {
+    const Letter letter = post.letters[l];
+    if (letter.allow) raise_flag(at<long long>(letter.allow), epoch);
+    if (!letter.chunks) raise_flag(at<long long>(letter.tell_arrived), epoch);
+  }
 }
 
 // A block's chunks of one message are in place; the block that brings the last ones raises the flag.
@@ -36,63 +54,85 @@ INLINE void close_letter(const Letter& letter, long long* done, index_t chunks, 
   BARRIER();
   FOR_THREADS(t, 1) {
     publish();
-    if (count_up(done, chunks) + chunks == letter.chunks) {
+    bool whole = chunks == letter.chunks;
+    if (!whole && count_up(done, chunks) + chunks == letter.chunks) {
       *done = 0;
-      raise_flag(at<long long>(letter.tell_arrived), epoch);
+      publish();  // what the other blocks have counted
+      whole = true;
+    }
+    if (whole) raise_flag(at<long long>(letter.tell_arrived), epoch);
+  }
+}
+
+// Block b's share of copying all chunks to where they are wanted.
+INLINE void send_share(const Load& load, const Post& post, index_t b, long long epoch) {
+  if (b == 0) open_letters(post, epoch);
+  index_t copied = 0;
+  for (index_t c = b; c < load.count; c += post.blocks) {
+    const Chunk chunk = load.chunks[c];
+    const Letter letter = post.letters[chunk.message];
+    if (letter.allowed && !copied) await_letter(post, letter.allowed, epoch, chunk.message);
+    copy_chunk(load.boxes[chunk.box], chunk, epoch);
+    ++copied;
+    const index_t next = c + post.blocks;
+    if (next >= load.count || load.chunks[next].message != chunk.message) {
+      close_letter(letter, post.done + chunk.message, copied, epoch);
+      copied = 0;
     }
   }
 }
 
-// Copy all chunks to where they are wanted.
-KERNEL send_boxes(const Box* boxes, const Chunk* chunks, index_t count, index_t blocks,
-                  const Letter* letters, index_t letter_count, long long* done,
-                  const long long* epoch, const long long* stop, index_t nanoseconds,
-                  long long* failure) {
-  const Patience patience{stop, nanoseconds};
-  const long long now = *epoch + 1;
-  FOR_BLOCKS(b, blocks) {
-    if (b == 0) FOR_THREADS(l, letter_count) open_letter(letters[l], now);
-    index_t copied = 0;
-    for (index_t c = b; c < count; c += blocks) {
-      const Chunk chunk = chunks[c];
-      const Letter letter = letters[chunk.message];
-      if (letter.allowed && !copied)
-        await_letter(letter.allowed, now, patience, chunk.message, failure);
-      copy_chunk(boxes[chunk.box], chunk, now);
-      ++copied;
-      if (c + blocks >= count || chunks[c + blocks].message != chunk.message) {
-        close_letter(letter, done + chunk.message, copied, now);
-        copied = 0;
-      }
+// Block b's share of waiting for every message, and of copying what lies in mailboxes to where it
+// belongs; the last block to finish ends the epoch.
+INLINE void receive_share(const Load& load, const Post& post, index_t b, long long epoch) {
+  if (b == 0) {
+    FOR_THREADS(l, post.letter_count) {
+      if (!await_flag(at<long long>(post.letters[l].arrived), epoch, post.patience))
+        *post.failure = l + 1;
+    }
+  }
+  for (index_t c = b; c < load.count; c += post.blocks) {
+    const Chunk chunk = load.chunks[c];
+    await_letter(post, post.letters[chunk.message].arrived, epoch, chunk.message);
+    copy_chunk(load.boxes[chunk.box], chunk, epoch);
+  }
+  BARRIER();
+  FOR_THREADS(t, 1) {
+    long long* finished = post.done + post.letter_count;
+    if (count_up(finished, 1) == post.blocks - 1) {
+      *finished = 0;
+      *post.epoch = epoch;
     }
   }
 }
 
-// Wait for every message, copy what lies in mailboxes to where it belongs, and end the epoch.
-KERNEL receive_boxes(const Box* boxes, const Chunk* chunks, index_t count, index_t blocks,
-                     const Letter* letters, index_t letter_count, long long* done,
-                     long long* epoch, const long long* stop, index_t nanoseconds,
-                     long long* failure) {
-  const Patience patience{stop, nanoseconds};
+#define POST_ARGUMENTS                                                                       \
+  const Letter *letters, index_t letter_count, index_t blocks, long long *done,              \
+      long long *epoch, long long *failure, const long long *stop, index_t nanoseconds
+#define POST                                                                                 \
+  { letters, letter_count, blocks, done, epoch, failure, { stop, nanoseconds } }
+
+KERNEL send_boxes(const Box* boxes, const Chunk* chunks, index_t count, POST_ARGUMENTS) {
+  const Post post POST;
+  const long long now = *epoch + 1;
+  FOR_BLOCKS(b, blocks) { send_share({boxes, chunks, count}, post, b, now); }
+}
+
+KERNEL receive_boxes(const Box* boxes, const Chunk* chunks, index_t count, POST_ARGUMENTS) {
+  const Post post POST;
+  const long long now = *epoch + 1;
+  FOR_BLOCKS(b, blocks) { receive_share({boxes, chunks, count}, post, b, now); }
+}
+
+// Both in one launch, whose blocks must all be able to run at once: they wait for those of other
+// ranks, which wait for them.
+KERNEL swap_boxes(const Box* boxes, const Chunk* chunks, index_t count, const Box* in_boxes,
+                  const Chunk* in_chunks, index_t in_count, POST_ARGUMENTS) {
+  const Post post POST;
   const long long now = *epoch + 1;
   FOR_BLOCKS(b, blocks) {
-    if (b == 0) {
-      FOR_THREADS(l, letter_count) {
-        if (!await_flag(at<long long>(letters[l].arrived), now, patience)) *failure = l + 1;
-      }
-    }
-    for (index_t c = b; c < count; c += blocks) {
-      const Chunk chunk = chunks[c];
-      await_letter(letters[chunk.message].arrived, now, patience, chunk.message, failure);
-      copy_chunk(boxes[chunk.box], chunk, now);
-    }
-    BARRIER();
-    FOR_THREADS(t, 1) {
-      if (count_up(done, 1) == blocks - 1) {
-        *done = 0;
-        *epoch = now;
-      }
-    }
+    send_share({boxes, chunks, count}, post, b, now);
+    receive_share({in_boxes, in_chunks, in_count}, post, b, now);
   }
 }
 
@@ -100,11 +140,9 @@ KERNEL receive_boxes(const Box* boxes, const Chunk* chunks, index_t count, index
 KERNEL await_letters(const Letter* letters, index_t letter_count, const long long* epoch,
                      const long long* stop, index_t nanoseconds, long long* missing) {
   const Patience patience{stop, nanoseconds};
-  FOR_BLOCKS(b, 1) {
-    FOR_THREADS(t, 1) {
-      *missing = 0;
-      for (index_t l = 0; l < letter_count; ++l)
-        if (!await_flag(at<long long>(letters[l].arrived), *epoch + 1, patience)) *missing = l + 1;
-    }
+  ONCE {
+    *missing = 0;
+    for (index_t l = 0; l < letter_count && !*missing; ++l)
+      if (!await_flag(at<long long>(letters[l].arrived), *epoch + 1, patience)) *missing = l + 1;
   }
 }

@@ -1,13 +1,15 @@
 """An exchange: whose ghost layers, on which transport, and when.
 
 halo = Exchange(backend, world, cut, fields)
-halo()                                # all at once, or
-step = [boundary, *halo.around(interior)]   # while the interior is computed
+halo()                                         # all at once, or
+step = halo.hidden_by([boundary], [interior])  # while the interior is computed
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,9 +18,16 @@ from groundswell.backends import Backend, Launch
 from groundswell.errors import BackendError, InputError
 from groundswell.exchange.boxes import Copy, Place, copy_launch
 from groundswell.exchange.decomposition import Decomposition
-from groundswell.exchange.messages import GhostField, ghost_boxes, own_copies, plan_messages
+from groundswell.exchange.messages import (
+    GhostField,
+    foreign_boxes,
+    ghost_boxes,
+    own_copies,
+    plan_messages,
+)
 from groundswell.exchange.transports.base import Job, Transfer
-from groundswell.exchange.transports.mpi import MpiTransfer, StagedTransfer
+from groundswell.exchange.transports.mixed import MixedTransfer
+from groundswell.exchange.transports.mpi import MpiTransfer, through_host
 from groundswell.exchange.transports.nccl import NcclTransfer
 from groundswell.exchange.transports.peer import PeerTransfer
 from groundswell.exchange.world import World
@@ -31,8 +40,8 @@ TRANSPORTS: dict[str, dict[str, Maker]] = {
         "direct": lambda job: PeerTransfer(job, direct=True),
         "peer": PeerTransfer,
         "nccl": NcclTransfer,
-        "mpi-gpu": MpiTransfer,
-        "mpi": StagedTransfer,
+        "mpi-gpu": lambda job: _gpu_aware(job),
+        "mpi": through_host,
     },
     "cpu": {
         "peer": PeerTransfer,
@@ -52,11 +61,9 @@ class Exchange:
         fields: arrays and the ghosts that they need.
         transport: a name in TRANSPORTS.
         aggregate: whether all fields share one message a neighbour.
-        poison: fill the ghosts with NaN before each exchange, to find what it does not reach.
-
-    Attributes:
-        send, receive: launches of its two halves; between them nothing may write the points that
-            are sent, or read ghosts.
+        poison: before each exchange fill with NaN whatever lies around the block in the arrays and
+            belongs to some block, to find what is read without having been asked for.
+        packing: see `Job`.
 
     Raises:
         InputError: no such transport, or an array without room for its ghosts.
@@ -70,26 +77,44 @@ class Exchange:
         cut: Decomposition,
         fields: Sequence[GhostField],
         *,
-        transport: str = "peer",
+        transport: str = "auto",
         aggregate: bool = True,
         poison: bool = False,
+        packing: str = "kernel",
     ) -> None:
         if cut.ranks != world.size:
             raise InputError(f"{cut.ranks} blocks for {world.size} ranks; one each is needed")
         self._backend, self._fields = backend, list(fields)
-        boxes = list(ghost_boxes(cut, world.rank, self._fields))
-        messages = plan_messages(cut, world.rank, self._fields, aggregate=aggregate)
-        job = Job(backend, world, self._fields, messages)
-        self._transfer = _maker(backend, transport)(job) if world.size > 1 else None
-        self._messages = messages
+        world.agree(lambda: list(ghost_boxes(cut, world.rank, self._fields)))
+        self._messages = plan_messages(cut, world.rank, self._fields, aggregate=aggregate)
+        job = Job(backend, world, self._fields, self._messages, packing)
         own = copy_launch(backend, list(own_copies(backend, cut, world.rank, self._fields)))
-        poisoned = copy_launch(backend, self._poison(boxes)) if poison else []
-        self.send: list[Launch] = [
-            *poisoned,
-            *own,
-            *(self._transfer.send if self._transfer else []),
-        ]
-        self.receive: list[Launch] = self._transfer.receive if self._transfer else []
+        around = list(foreign_boxes(cut, world.rank, self._fields)) if poison else []
+        self._before = [*copy_launch(backend, self._poison(around)), *own]
+        make = _maker(backend, transport)
+        self._transfer = make(job) if world.size > 1 else None
+
+    @property
+    def send(self) -> list[Launch]:
+        """Launches that take values out of the fields and send them off."""
+        return self._kept([*self._before, *(self._transfer.send if self._transfer else [])])
+
+    @property
+    def receive(self) -> list[Launch]:
+        """Launches that wait for the others' values and put them into the ghost layers.
+
+        Between `send` and these nothing may write the points that are sent, or read ghosts.
+        """
+        return self._kept(self._transfer.receive if self._transfer else [])
+
+    @property
+    def launches(self) -> list[Launch]:
+        """The whole exchange."""
+        return self._kept([*self._before, *(self._transfer.whole if self._transfer else [])])
+
+    def _kept(self, launches: Sequence[Launch]) -> list[Launch]:
+        """Launches that keep the exchange, and with it arrays and buffers, as long as they live."""
+        return [partial(_call, launch, self) for launch in launches]
 
     @property
     def in_graph(self) -> bool:
@@ -104,19 +129,21 @@ class Exchange:
     @property
     def bytes(self) -> int:
         """Bytes that this rank sends to others each time."""
-        return sum(message.send_bytes for message in self._messages)
+        return sum(
+            prod(parcel.piece.shape) * self._fields[parcel.field].wire_size
+            for message in self._messages
+            for parcel in message.sends
+        )
 
-    @property
-    def launches(self) -> list[Launch]:
-        """The whole exchange, in order."""
-        return [*self.send, *self.receive]
+    def hidden_by(self, boundary: Sequence[Launch], interior: Sequence[Launch]) -> list[Launch]:
+        """Work on the points that are sent, then the exchange while all others are worked on.
 
-    def around(self, *meanwhile: Launch) -> list[Launch]:
-        """The exchange with other work under way between its halves."""
-        if not self.receive:
-            return [*self.send, *meanwhile]
+        Without such a boundary the exchange follows the work.
+        """
+        if not boundary:
+            return [*interior, *self.launches]
         aside, rejoin = self._backend.aside(self.send), self._backend.rejoin(self.receive)
-        return [*aside, *meanwhile, *rejoin]
+        return [*boundary, *aside, *interior, *rejoin]
 
     def __call__(self) -> None:
         """Enqueue the whole exchange."""
@@ -156,11 +183,30 @@ class Exchange:
         ]
 
 
+def _call(launch: Launch, _kept: Any) -> None:
+    launch()
+
+
+def _gpu_aware(job: Job) -> Transfer:
+    """A wrong guess ends in a crash, so MPI is tried in processes of their own first."""
+    from groundswell.exchange.probe import foreseen
+
+    if reason := foreseen("mpi-gpu", job.backend, job.world):
+        raise BackendError(f"transport 'mpi-gpu' does not work here: {reason}")
+    return MpiTransfer(job)
+
+
 def _maker(backend: Backend, transport: str) -> Maker:
+    """What makes a transport of that name; "near+far" mixes two, within and between hosts."""
     here = TRANSPORTS[backend.name]
-    if transport not in here:
+    names = ("peer" if transport == "auto" else transport).split("+")
+    unknown = [name for name in names if name not in here]
+    if unknown or len(names) > 2:
         raise BackendError(
             f"transport {transport!r} does not exist for backend {backend.name!r}; allowed: "
-            f"{', '.join(here)}"
+            f"{', '.join(here)}, or two of them as in peer+mpi, within and between hosts"
         )
-    return here[transport]
+    if len(names) == 1:
+        return here[names[0]]
+    near, far = (here[name] for name in names)
+    return lambda job: MixedTransfer(job, near, far)

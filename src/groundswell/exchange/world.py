@@ -18,12 +18,15 @@ from typing import Any
 from groundswell.errors import BackendError, GroundswellError, InputError, RunFailed
 
 PATIENCE = "GROUNDSWELL_PATIENCE"
+HOST = "GROUNDSWELL_HOST"
 DEFAULT_PATIENCE = 300.0  # s that a rank waits for a silent one
 CHECK_SECONDS = 0.5  # between looks at whether the others are alive
-SHORTEST_NAP, LONGEST_NAP = 2e-5, 1e-3
+# MPI moves messages only while it is called, so a wait first calls it again and again.
+BUSY_SECONDS = 0.05
+NAP = 1e-4
 
 # What launchers tell the processes that they start: how many there are.
-SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS")
+SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
 
 
 class World(ABC):
@@ -61,6 +64,11 @@ class World(ABC):
         """End all processes of the job at once."""
 
     @property
+    def same_host(self) -> list[int]:
+        """The ranks on this rank's host, itself included."""
+        return [self.rank]
+
+    @property
     def first(self) -> bool:
         """Whether this is rank 0, which writes and speaks to the user."""
         return self.rank == 0
@@ -71,7 +79,7 @@ class World(ABC):
         Returns what `act` returns here.
 
         Raises:
-            GroundswellError: the first failing rank's error, everywhere.
+            GroundswellError: a rank's own error, or that of the first rank that has one.
         """
         result, error = None, None
         try:
@@ -82,12 +90,12 @@ class World(ABC):
         return result
 
     def fail_together(self, error: GroundswellError | None) -> None:
-        """Raise the error of the first rank that has one, on all ranks."""
-        errors = [e for e in self.share(error) if e is not None]
-        if error is not None and errors:
-            raise error
-        if errors:
-            raise errors[0]
+        """Raise on all ranks if any has an error: its own, or that of the first that has one."""
+        first = next((e for e in self.share(error) if e is not None), None)
+        raised = error or first
+        if raised is not None:
+            raised.everywhere = True
+            raise raised
 
 
 class Alone(World):
@@ -112,23 +120,31 @@ class Alone(World):
 
 
 class Patience:
-    """Naps of a rank that waits for others, and the end of its patience."""
+    """Pauses of a rank that waits for others, and the end of its patience.
 
-    def __init__(self, world: World, seconds: float | None = None) -> None:
+    Args:
+        busy: seconds in which pauses only let other threads run.
+    """
+
+    def __init__(
+        self, world: World, seconds: float | None = None, *, busy: float = BUSY_SECONDS
+    ) -> None:
         self._world = world
         self._seconds = patience_seconds() if seconds is None else seconds
+        self._busy = busy
         self._begun = self._looked = time.monotonic()
-        self._nap = SHORTEST_NAP
 
-    def nap(self, what: str, awaited: Iterable[int]) -> None:
-        """Sleep a little.
+    def pause(self, what: str, awaited: Iterable[int]) -> None:
+        """Rest a little.
 
         Raises:
             RunFailed: an awaited rank has died, or all patience is spent.
         """
-        time.sleep(self._nap)
-        self._nap = min(1.2 * self._nap, LONGEST_NAP)
         now = time.monotonic()
+        if now - self._begun < self._busy:
+            os.sched_yield()
+            return
+        time.sleep(NAP)
         if now - self._looked > CHECK_SECONDS:
             self._looked = now
             self._world.require_alive()
@@ -140,8 +156,9 @@ def late(what: str, awaited: Iterable[int], seconds: float) -> RunFailed:
     """The error of a rank that waited in vain."""
     names = ", ".join(map(str, awaited))
     return RunFailed(
-        f"rank {names} has sent no {what} for {seconds:.0f} s: it hangs, or is far behind; see its "
-        f"log, or set {PATIENCE} to more seconds. The last checkpoint can be resumed"
+        f"rank {names} has sent no {what} for {seconds:.0f} s: it hangs, is far behind, or waits "
+        f"itself for another; see what it says, or set {PATIENCE} to more seconds. The last "
+        "checkpoint can be resumed"
     )
 
 
@@ -178,12 +195,12 @@ class MpiWorld(World):
         self.comm = comm.Dup()
         self.rank, self.size = self.comm.rank, self.comm.size
         self._turn = 0
-        self._processes = self.share((socket.gethostname(), os.getpid()))
+        self._processes = self.share((_host(), os.getpid()))
 
     @property
     def same_host(self) -> list[int]:
         """The ranks on this rank's host, itself included."""
-        here = socket.gethostname()
+        here = _host()
         return [rank for rank, (host, _) in enumerate(self._processes) if host == here]
 
     def share(self, value: Any) -> list[Any]:
@@ -200,7 +217,7 @@ class MpiWorld(World):
             status = self._mpi.Status()
             message = self.comm.improbe(tag=tag, status=status)
             if message is None:
-                patience.nap("word", sorted(set(range(self.size)) - set(values)))
+                patience.pause("word", sorted(set(range(self.size)) - set(values)))
             else:
                 values[status.source] = message.recv()
         return [values[rank] for rank in range(self.size)]
@@ -215,7 +232,7 @@ class MpiWorld(World):
         # Rank 0 knows who is late, so it is given the time to say so.
         patience = Patience(self, patience_seconds() + 10)
         while (message := self.comm.improbe(0, tag)) is None:
-            patience.nap("word", [0])
+            patience.pause("word", [0])
         return message.recv()
 
     def require_alive(self) -> None:
@@ -236,16 +253,27 @@ class MpiWorld(World):
     def _finish(self, request: Any, peer: int) -> None:
         patience = Patience(self)
         while not request.test()[0]:
-            patience.nap("answer", [peer])
+            patience.pause("answer", [peer])
+
+
+def _host() -> str:
+    """Name of this rank's host; the environment may part one host's ranks, as tests do."""
+    return os.environ.get(HOST) or socket.gethostname()
 
 
 def _alive(process: int) -> bool:
     """Whether a process of this host runs; one that has ended and was not yet buried does not."""
     try:
-        state = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2]
+        state = Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2]
     except OSError:
         return False
     return state.split()[0] not in ("Z", "X")
+
+
+def started_ranks() -> int:
+    """How many processes the launcher says it has started; 1 without one."""
+    counts = (os.environ.get(name, "") for name in SIZE_VARIABLES)
+    return max((int(count) for count in counts if count.isdigit()), default=1)
 
 
 @cache
@@ -255,7 +283,7 @@ def world() -> World:
     Raises:
         BackendError: several processes were started, but mpi4py is missing.
     """
-    started = max((int(os.environ.get(name) or 1) for name in SIZE_VARIABLES), default=1)
+    started = started_ranks()
     if started == 1:
         return Alone()
     try:

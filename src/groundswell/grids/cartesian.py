@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -73,6 +74,80 @@ class Grid:
 
 
 @dataclass(frozen=True)
+class Part:
+    """The cells of a grid that one rank holds.
+
+    Args:
+        start: the first of them (i, j, k), counted in the whole grid.
+        cells: how many (nx, ny, nz).
+    """
+
+    grid: Grid
+    start: Triple
+    cells: Triple
+
+    @classmethod
+    def whole(cls, grid: Grid) -> Part:
+        """All cells of a grid."""
+        return cls(grid, (0, 0, 0), grid.cells)
+
+    @property
+    def shape(self) -> Triple:
+        """Array shape (nz, ny, nx) of one value a cell."""
+        return self.cells[::-1]
+
+    @property
+    def before(self) -> Triple:
+        """Cells of the absorbing layers on the low side of each axis."""
+        return self._each(lambda n, layers, start, cells: min(max(layers - start, 0), cells), 0)
+
+    @property
+    def after(self) -> Triple:
+        """Cells of the absorbing layers on the high side of each axis."""
+        return self._each(
+            lambda n, layers, start, cells: min(max(start + cells - (n - layers), 0), cells), 1
+        )
+
+    @property
+    def region(self) -> Triple:
+        """Cells of the region of interest."""
+        nx, ny, nz = (
+            n - b - a for b, n, a in zip(self.before, self.cells, self.after, strict=True)
+        )
+        return nx, ny, nz
+
+    @property
+    def region_start(self) -> Triple:
+        """The first of them (i, j, k), counted in the whole region."""
+        x, y, z = (
+            s + b - edge
+            for s, b, edge in zip(self.start, self.before, self.grid.before, strict=True)
+        )
+        return x, y, z
+
+    @property
+    def region_slices(self) -> tuple[slice, slice, slice]:
+        """Where they lie in an array (z, y, x) of the part's cells."""
+        x, y, z = (slice(b, b + n) for b, n in zip(self.before, self.region, strict=True))
+        return z, y, x
+
+    def local(self, cell: Triple) -> Triple | None:
+        """A cell of the grid, counted in this part; None if another part has it."""
+        i, j, k = (c - s for c, s in zip(cell, self.start, strict=True))
+        nx, ny, nz = self.cells
+        return (i, j, k) if 0 <= i < nx and 0 <= j < ny and 0 <= k < nz else None
+
+    def indices(self, axis: int) -> NDArray[np.intp]:
+        """The cells along an axis, counted in the whole grid."""
+        return np.arange(self.start[axis], self.start[axis] + self.cells[axis])
+
+    def _each(self, count: Callable[[int, int, int, int], int], side: int) -> Triple:
+        layers = (self.grid.before, self.grid.after)[side]
+        x, y, z = map(count, self.grid.cells, layers, self.start, self.cells)
+        return x, y, z
+
+
+@dataclass(frozen=True)
 class Layout:
     """How one value a cell is laid out in memory, ghost layers and row padding included."""
 
@@ -107,6 +182,7 @@ class Field:
 
     Attributes:
         array: (nz + 2g, ny + 2g, nx + 2g) view with the ghosts.
+        origin: index in it of the first cell.
         interior: (nz, ny, nx) view without them; kernels receive a pointer to its first element.
     """
 
@@ -116,4 +192,5 @@ class Field:
         line = ROW_ALIGNMENT // np.dtype(dtype).itemsize
         raw = backend.zeros((layout.size,), dtype)[line - g :][: layout.plane * nz]
         self.array: Array = raw.reshape(nz, ny, layout.row)[:, :, :nx]
+        self.origin = (g, g, g)
         self.interior: Array = self.array[g:-g, g:-g, g:-g]

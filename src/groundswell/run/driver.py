@@ -7,12 +7,14 @@ before are written to disk, so recording never stops the loop.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from groundswell.backends import Backend, Event
 from groundswell.errors import Interrupted
+from groundswell.exchange.world import Alone, World
 from groundswell.run import checkpoint
 from groundswell.run.checkpoint import Progress
 from groundswell.run.progress import Report
@@ -41,6 +43,7 @@ class Loop:
         folder: of the results; checkpoints go there.
         digest: of the case, so that checkpoints know where they belong.
         step: steps done; at first those of the checkpoint that was restored.
+        world: the ranks that run it together, all in the same batches.
 
     Attributes:
         first: the step it began at.
@@ -53,6 +56,7 @@ class Loop:
     folder: Path
     digest: str
     step: int = 0
+    world: World = field(default_factory=Alone)
     seconds: float = field(default=0.0, init=False)
     first: int = field(init=False)
     _marks: tuple[Mark, Mark] = field(init=False)  # begin and end of the newest batch
@@ -73,7 +77,7 @@ class Loop:
             Interrupted: a stop was asked for; the checkpoint is written.
             RunFailed: a value became infinite or NaN, or the disk filled up.
         """
-        graph = self.backend.capture(self.solver.step)
+        graph = self.backend.capture(self.solver.step, in_graph=self.solver.in_graph)
         begun = time.monotonic()
         self._start_marks()
         while self.step < total:
@@ -91,11 +95,11 @@ class Loop:
     def save(self) -> None:
         """Write a checkpoint of this moment; files are on disk before it that it relies on."""
         self._settle()
-        for output in self.outputs.values():
-            output.writer.sync()
-        lengths = {name: output.writer.length for name, output in self.outputs.items()}
+        writers = {name: output.writer for name, output in self.outputs.items() if output.writer}
+        self.world.agree(lambda: [writer.sync() for writer in writers.values()])
+        lengths = {name: writer.length for name, writer in writers.items()}
         progress = Progress(self.step, self.digest, lengths)
-        checkpoint.save(self._checkpoint, self.backend, self.solver.state(), progress)
+        checkpoint.save(self._checkpoint, self.backend, self.solver.state(), progress, self.world)
         self._saved_at, self._saved_step = time.monotonic(), self.step
         self._start_marks()
 
@@ -129,7 +133,7 @@ class Loop:
         if end.step > self._drained:
             self._drain(end.step, end.event)
             pace = end.event.seconds_since(begin.event) / (end.step - begin.step)
-            self._size = _next_size(self._size, pace)
+            self._size = self.world.tell(_next_size(self._size, pace))
 
     def _guard(self) -> None:
         self.solver.guard()
@@ -137,10 +141,14 @@ class Loop:
 
     def _drain(self, end: int, after: Event | None) -> None:
         """Write the samples of all steps up to `end`, which are done when `after` is reached."""
-        self.solver.raise_if_unstable(self.step, after)
-        for output in self.outputs.values():
-            output.drain(self._drained, end, after)
+        written = [output.collect(self._drained, end, after) for output in self.outputs.values()]
+        self.world.agree(lambda: self._check_and_write(written, after))
         self._drained = end
+
+    def _check_and_write(self, written: Sequence[Callable[[], None]], after: Event | None) -> None:
+        self.solver.raise_if_unstable(self.step, after)
+        for write in written:
+            write()
 
     def _settle(self) -> None:
         """Wait for everything, look for values that are not finite, write all samples."""
@@ -149,13 +157,18 @@ class Loop:
         self._drain(self.step, None)
 
     def _interrupt_or_save(self, stop: StopRequest) -> None:
-        if stop:
+        """Rank 0 decides when a checkpoint is due, and anybody's signal stops all."""
+        wishes = self.world.share((str(stop), self._checkpoint_due()))
+        asked = next((signal for signal, _ in wishes if signal), "")
+        if asked:
             self.save()
-            raise Interrupted(
-                f"stopped by {stop} after step {self.step}; continue with --resume "
-                f"({self._checkpoint})"
+            self.world.fail_together(
+                Interrupted(
+                    f"stopped by {asked} after step {self.step}; continue with --resume "
+                    f"({self._checkpoint})"
+                )
             )
-        if self._checkpoint_due():
+        if wishes[0][1]:
             self.save()
 
     def _checkpoint_due(self) -> bool:

@@ -12,10 +12,10 @@ from groundswell.errors import BackendError, GroundswellError, InputError
 from groundswell.io.atomic import existing_part
 from groundswell.run.folder import require_writable
 
-SMALLER = "use larger cells, a smaller region, single precision, or another device"
+SMALLER = "use larger cells, a smaller region, single precision, another device or more ranks"
 
 
-def outlook(setup: Any, folder: Path) -> dict[str, Any]:
+def outlook(setup: Any, folder: Path, ranks: int = 1) -> dict[str, Any]:
     """Memory, bandwidth and least time on the case's device; what forbids the run in `problems`.
 
     `seconds_at_least` is the time if all of the measured bandwidth were used, `output_bytes` what
@@ -37,7 +37,7 @@ def outlook(setup: Any, folder: Path) -> dict[str, Any]:
         "bandwidth": bandwidth,
         "seconds_at_least": traffic / bandwidth,
         **disk,
-        "problems": [*([_too_large(setup, free)] if setup.memory > free else []), *problems],
+        "problems": [*_too_large(setup, free, ranks), *problems],
     }
 
 
@@ -53,19 +53,21 @@ def _folder_problems(setup: Any, folder: Path, free: int) -> Iterator[str]:
         )
 
 
-def require_memory(setup: Any, backend: Backend) -> None:
-    """See that the run fits into the device's free memory.
+def require_memory(setup: Any, backend: Backend, ranks: int = 1) -> None:
+    """See that a rank's share of the run fits into its device's free memory.
 
     Raises:
         InputError: it does not.
     """
-    free, _ = backend.memory()
-    if setup.memory > free:
-        raise InputError(_too_large(setup, free))
+    if problems := _too_large(setup, backend.memory()[0], ranks):
+        raise InputError(problems[0])
 
 
-def _too_large(setup: Any, free: int) -> str:
-    return (
+def _too_large(setup: Any, free: int, ranks: int) -> list[str]:
+    if setup.memory <= free * ranks:
+        return []
+    devices = "the device" if ranks == 1 else f"each of {ranks} devices"
+    return [
         f"the run takes {setup.memory / 1e9:.3g} GB of memory, but {free / 1e9:.3g} GB are free on "
-        f"the device; {SMALLER}"
-    )
+        f"{devices}; {SMALLER}"
+    ]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Event
+from groundswell.exchange.world import Alone, World
 
 RING_BYTES = 256 * 2**20  # of device memory that the rings of one kind of output may take
 MOST_STEPS = 1024  # a run of the time loop that the smallest rings must hold
@@ -32,7 +33,7 @@ class Ring:
     """The last `slots` samples of something recorded every `every` steps, on the device.
 
     Args:
-        shape: of one sample.
+        shape: of one sample, as far as this rank records it.
         capacity: samples that two consecutive runs of the time loop may produce.
     """
 
@@ -51,6 +52,8 @@ class Ring:
     def read(self, begin: int, end: int, after: Event | None) -> NDArray[Any]:
         """The samples of steps begin .. end - 1, (samples, *shape), once `after` is reached."""
         slots = [n % self.slots for n in self.numbers(begin, end)]
+        if not self.buffer.size:
+            return np.empty((len(slots), *self.buffer.shape[1:]), self.buffer.dtype)
         runs = np.split(slots, np.flatnonzero(np.diff(slots) != 1) + 1) if slots else []
         blocks = [
             self._backend.to_host(self.buffer[int(run[0]) : int(run[-1]) + 1], after)
@@ -59,12 +62,19 @@ class Ring:
         return np.concatenate(blocks) if blocks else np.empty((0, *self.buffer.shape[1:]))
 
 
+Place = tuple[Any, ...]  # what indexes a whole sample where a rank's part of it belongs
+
+
 class Output:
     """Rings that are sampled together and the growing file that their samples end up in.
 
+    Every rank has the rings of its part; rank 0 has the file.
+
     Args:
-        writer: the file: `length`, `sync`, `truncate`, `close`, `finish`.
-        write: takes each ring's block of samples and the samples' numbers.
+        writer: the file at rank 0: `length`, `sync`, `truncate`, `close`, `finish`.
+        write: takes each ring's block of whole samples and the samples' numbers.
+        shape: of a whole sample of one ring.
+        place: of this rank's part in it.
     """
 
     def __init__(
@@ -72,18 +82,42 @@ class Output:
         rings: list[Ring],
         writer: Any,
         write: Callable[[list[NDArray[Any]], range], None],
+        shape: tuple[int, ...],
+        place: Place = (),
+        world: World | None = None,
     ) -> None:
         self._rings = rings
         self.writer = writer
         self._write = write
+        self._shape, self._place = shape, place
+        self._world = world or Alone()
 
     @property
     def most_steps(self) -> int:
         """Steps that the time loop may run before the rings are emptied, twice over."""
         return max(1, min((ring.slots // 2) * ring.every for ring in self._rings))
 
-    def drain(self, begin: int, end: int, after: Event | None) -> None:
-        """Move what steps begin .. end - 1 recorded into the file."""
+    def collect(self, begin: int, end: int, after: Event | None) -> Callable[[], None]:
+        """Gather what steps begin .. end - 1 recorded on all ranks; returns what writes it."""
         numbers = self._rings[0].numbers(begin, end)
-        if numbers:
-            self._write([ring.read(begin, end, after) for ring in self._rings], numbers)
+        if not numbers:
+            return lambda: None
+        parts = self._world.gather(
+            (self._place, [ring.read(begin, end, after) for ring in self._rings])
+        )
+        if not self._world.first:
+            return lambda: None
+        blocks = [
+            self._assembled([(place, blocks[n]) for place, blocks in parts], len(numbers))
+            for n in range(len(self._rings))
+        ]
+        return lambda: self._write(blocks, numbers)
+
+    def _assembled(self, parts: list[tuple[Place, NDArray[Any]]], samples: int) -> NDArray[Any]:
+        """Whole samples from the parts of all ranks."""
+        if len(parts) == 1:
+            return parts[0][1]
+        whole = np.zeros((samples, *self._shape), parts[0][1].dtype)
+        for place, block in parts:
+            whole[(slice(None), *place)] = block
+        return whole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from groundswell import __version__
-from groundswell.backends import Backend, open_backend
+from groundswell.backends import Backend
 from groundswell.case import Case, load_case
+from groundswell.case.common import RunSection
 from groundswell.errors import GroundswellError, InputError
+from groundswell.exchange.devices import open_device
+from groundswell.exchange.world import Alone, World, world
 from groundswell.run import checkpoint
 from groundswell.run.checkpoint import Progress
 from groundswell.run.driver import Loop
@@ -81,27 +84,43 @@ class _Clock:
             self.seconds[phase] = self.seconds.get(phase, 0.0) + time.perf_counter() - begun
 
 
-def prepare(case: Case | str | Path) -> Any:
+def prepare(case: Case | str | Path, job: World | None = None) -> Any:
     """Everything that is decided before a device is touched: the solver's set-up.
+
+    Args:
+        job: the ranks that do this together.
 
     Raises:
         InputError: the case, or the data it names, cannot be used.
     """
-    loaded = case if isinstance(case, Case) else load_case(case)
-    return load(loaded.solver, "solver").prepare(loaded)
+    job = job or Alone()
+    loaded = job.agree(lambda: case if isinstance(case, Case) else load_case(case))
+    return load(loaded.solver, "solver").prepare(loaded, job)
 
 
-def check(case: Case | str | Path) -> dict[str, Any]:
+def check(case: Case | str | Path, ranks: int = 1) -> dict[str, Any]:
     """What a run would need and resolve, without running it.
 
+    Args:
+        ranks: that would share it.
+
     Returns what the solver says of the case (SI units), with `warnings`, and what its device and
-    its disk have; `problems` lists what forbids the run on this machine.
+    its disk have; `problems` lists what forbids the run on this machine, and `sharing` tells how
+    several ranks would cut the grid.
 
     Raises:
         InputError: the case, or the data it names, cannot be used.
     """
     setup = prepare(case)
-    return {**setup.describe(), **outlook(setup, _target(setup.case, None))}
+    found = {**setup.describe(), **outlook(setup, _target(setup.case, None), ranks)}
+    return {**found, "sharing": _sharing(setup, ranks)} if ranks > 1 else found
+
+
+def _sharing(setup: Any, ranks: int) -> dict[str, Any]:
+    """Blocks, and what the busiest rank sends in a step, bytes."""
+    found = load(setup.case.solver, "solver").outline(setup, ranks)
+    sent = int(found.pop("traffic").sum(axis=1).max())
+    return {**found, "bytes_sent": sent}
 
 
 def run(
@@ -127,30 +146,54 @@ def run(
         RunFailed: it started and could not go on.
         Interrupted: a signal asked it to stop; the checkpoint is written.
     """
-    clock = _Clock()
+    clock, job = _Clock(), world()
     with clock("read"):
-        setup = prepare(case)
+        setup = job.agree(lambda: prepare(case, job))
         target = _target(setup.case, folder)
-        require_writable(target)
         digest = identity(setup)
-        _earlier(target, digest, resume)  # what cannot go on is refused before the long part
+        # What cannot go on is refused before the long part.
+        job.agree(lambda: _require_possible(target, digest, resume))
     with clock("measure bandwidth"):
-        backend = open_backend(setup.case.run.backend)
-        bandwidth = backend.measure_bandwidth()
+        backend = open_device(setup.case.run.backend, job, _traffic(setup, job))
+        bandwidth = sum(job.share(backend.measure_bandwidth()))
     with clock("build"):
-        solver = _build(setup, backend)
-    with claimed(target), stop_request() as stop:
+        solver = job.agree(lambda: _build(setup, backend, job))
+        tuning = solver.tune()
+    with _claimed(target, job), stop_request() as stop:
         with clock("read"):
             # An earlier process may have ended just now, with a newer checkpoint.
-            done = _earlier(target, digest, resume)
-            loop = _loop(solver, backend, target, digest, done)
+            done = job.agree(lambda: _earlier(target, digest, resume))
+            loop = job.agree(lambda: _loop(solver, backend, target, digest, done, job))
         with _closed_on_failure(loop.outputs):
             with clock("time steps"):
-                _advance(loop, quiet, stop)
+                _advance(loop, quiet or not job.first, stop)
             with clock("write"):
-                files = relative(target, _finish(solver, loop.outputs, target))
-        _replace_earlier(target, _summary(loop, clock, bandwidth, files))
+                files = relative(target, job.agree(lambda: _finish(solver, loop.outputs, target)))
+        if job.first:
+            found = {"tuning": tuning.as_dict()} if tuning else {}
+            _replace_earlier(target, {**_summary(loop, clock, bandwidth, files), **found})
+        solver.close()
     return Result(target)
+
+
+def _traffic(setup: Any, job: World) -> Any:
+    """Bytes from rank to rank in a step, by which ranks are bound to GPUs."""
+    if job.size == 1:
+        return None
+    return load(setup.case.solver, "solver").outline(setup, job.size)["traffic"]
+
+
+def _require_possible(target: Path, digest: str, resume: bool) -> None:
+    require_writable(target)
+    _earlier(target, digest, resume)
+
+
+@contextmanager
+def _claimed(target: Path, job: World) -> Iterator[None]:
+    """Rank 0 holds the folder for all."""
+    with ExitStack() as held:
+        job.agree(lambda: held.enter_context(claimed(target)) if job.first else None)
+        yield
 
 
 def _summary(loop: Loop, clock: _Clock, bandwidth: float, files: list[str]) -> dict[str, Any]:
@@ -162,6 +205,7 @@ def _summary(loop: Loop, clock: _Clock, bandwidth: float, files: list[str]) -> d
         "case": {"digest": loop.digest, **setup.describe()},
         "device": backend.device,
         "backend": backend.name,
+        "ranks": loop.solver.describe_ranks(),
         "steps": setup.steps,
         "resumed_at": loop.first,
         **throughput(loop.solver, loop.step - loop.first, loop.seconds, bandwidth),
@@ -175,7 +219,7 @@ def identity(setup: Any) -> str:
     """Digest of all that decides the numbers in a run's files and the state behind them."""
     case = setup.case
     elsewhere = {
-        "run": case.run.model_copy(update={"checkpoint": None}),
+        "run": RunSection(backend=case.run.backend, precision=case.run.precision),
         "output": case.output.model_copy(update={"directory": Path()}),
     }
     content = case.model_copy(update=elsewhere)
@@ -205,24 +249,31 @@ def _earlier(folder: Path, digest: str, resume: bool) -> Progress | None:
     return None
 
 
-def _build(setup: Any, backend: Backend) -> Any:
-    require_memory(setup, backend)
+def _build(setup: Any, backend: Backend, job: World) -> Any:
+    require_memory(setup, backend, job.size)
     try:
-        return load(setup.case.solver, "solver")(setup, backend)
+        return load(setup.case.solver, "solver")(setup, backend, job)
     except MemoryError as error:
         raise InputError(f"the device ran out of memory ({error}); {SMALLER}") from error
 
 
-def _loop(solver: Any, backend: Backend, folder: Path, digest: str, done: Progress | None) -> Loop:
+def _loop(
+    solver: Any,
+    backend: Backend,
+    folder: Path,
+    digest: str,
+    done: Progress | None,
+    job: World,
+) -> Loop:
     """A loop at step 0, or where the checkpoint left off."""
     lengths: Mapping[str, int] | None = None
-    if done is None:
-        checkpoint.remove(folder)  # of another case, whose parts are about to be overwritten
-    else:
-        checkpoint.restore(folder / checkpoint.NAME, backend, solver.state())
+    if done is not None:
+        checkpoint.restore(folder / checkpoint.NAME, backend, solver.state(), done)
         lengths = done.lengths
+    elif job.first:
+        checkpoint.remove(folder)  # of another case, whose parts are about to be overwritten
     outputs = solver.recorders.outputs(folder, lengths)
-    return Loop(solver, backend, outputs, folder, digest, done.step if done else 0)
+    return Loop(solver, backend, outputs, folder, digest, done.step if done else 0, job)
 
 
 def _advance(loop: Loop, quiet: bool, stop: StopRequest) -> None:
@@ -247,13 +298,14 @@ def _closed_on_failure(outputs: Mapping[str, Output]) -> Iterator[None]:
     except BaseException:
         for output in outputs.values():
             with suppress(GroundswellError):  # the first failure is the one to report
-                output.writer.close()
+                if output.writer:
+                    output.writer.close()
         raise
 
 
 def _finish(solver: Any, outputs: Mapping[str, Output], folder: Path) -> list[Path]:
     """Give the files their final names, and write those that are only known at the end."""
-    files = [output.writer.finish() for output in outputs.values()]
+    files = [output.writer.finish() for output in outputs.values() if output.writer]
     return [*files, *solver.recorders.finish(folder)]
 
 

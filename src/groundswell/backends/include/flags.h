@@ -1,7 +1,8 @@
 // Flags between processes that see the same memory: one raises a flag, another one waits for it.
-// What was written before a flag was raised can be read after it was awaited.
+// What was written and published before a flag was raised can be read after it was awaited.
 //
-//   raise_flag(flag, value)            store, seen by all processes and devices of the machine
+//   raise_flag(flag, value)            store, seen by all processes and devices of the machine; what
+//                                      must be seen before it needs publish() in between
 //   await_flag(flag, value, patience)  wait until the flag is at least `value`; false if in vain
 //   count_up(counter, by)              add, return what there was before
 //   publish()                          order all earlier stores before whatever is raised later
@@ -22,7 +23,7 @@ struct Patience {
 #if defined(__CUDACC__)
 
 INLINE void raise_flag(long long* flag, long long value) {
-  asm volatile("st.release.sys.s64 [%0], %1;" ::"l"(flag), "l"(value) : "memory");
+  asm volatile("st.relaxed.sys.s64 [%0], %1;" ::"l"(flag), "l"(value) : "memory");
 }
 INLINE long long read_flag(const long long* flag) {
   long long value;

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from groundswell.backends import Backend, Launch
+from groundswell.errors import InputError
 from groundswell.exchange.messages import GhostField, Message
 from groundswell.exchange.world import World
+
+PACKING = ("kernel", "copies")
 
 
 @dataclass(frozen=True)
@@ -18,12 +21,22 @@ class Job:
     Args:
         fields: whose ghosts are exchanged.
         messages: this rank's, by peer and key.
+        packing: how buffers are filled and emptied, by transports that have any: with one "kernel"
+            for all boxes, or by "copies", a strided one for each.
+
+    Raises:
+        InputError: another kind of packing.
     """
 
     backend: Backend
     world: World
     fields: Sequence[GhostField]
     messages: Sequence[Message]
+    packing: str = "kernel"
+
+    def __post_init__(self) -> None:
+        if self.packing not in PACKING:
+            raise InputError(f"packing {self.packing!r} is unknown; allowed: {', '.join(PACKING)}")
 
 
 class Transfer(Protocol):
@@ -34,12 +47,14 @@ class Transfer(Protocol):
         in_graph: whether the device does it alone, so that it can be recorded in a graph.
         send: launches that take values out of the fields and send them off.
         receive: launches that wait for the others' and put them into the ghost layers.
+        whole: launches that do both, where nothing is to be done in between.
     """
 
     path: str
     in_graph: bool
     send: list[Launch]
     receive: list[Launch]
+    whole: list[Launch]
 
     def check(self) -> None:
         """See that no wait of the device was in vain.

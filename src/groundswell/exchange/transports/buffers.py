@@ -1,11 +1,14 @@
-"""Messages packed into buffers of the device's memory, for transports that move whole buffers."""
+"""Messages packed into buffers, for transports that move whole buffers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from groundswell.backends import Launch
-from groundswell.exchange.boxes import copy_launch
+from groundswell.backends import Backend, Launch
+from groundswell.errors import InputError
+from groundswell.exchange.boxes import Copy, copy_launch
 from groundswell.exchange.messages import Buffer, pack, unpack
 from groundswell.exchange.transports.base import Job, total
 
@@ -13,19 +16,25 @@ from groundswell.exchange.transports.base import Job, total
 class Buffers:
     """A send and a receive buffer that hold all messages of an exchange back to back.
 
+    Args:
+        on_host: in (pinned) memory of the host, instead of the device's.
+
     Attributes:
         pack, unpack: the launches between the fields and the buffers.
         sent, received: address and size of each message.
     """
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, *, on_host: bool = False) -> None:
         backend, fields = job.backend, job.fields
         send_offsets, send_bytes = total([m.send_bytes for m in job.messages])
         receive_offsets, receive_bytes = total([m.receive_bytes for m in job.messages])
-        self._arrays = [
-            backend.zeros((max(size, 1),), np.uint8) for size in (send_bytes, receive_bytes)
-        ]
-        send, receive = (backend.address(array) for array in self._arrays)
+        sizes = [max(size, 1) for size in (send_bytes, receive_bytes)]
+        if on_host:
+            self._arrays = [backend.host_bytes(size) for size in sizes]
+            send, receive = (int(array.ctypes.data) for array in self._arrays)
+        else:
+            self._arrays = [backend.zeros((size,), np.uint8) for size in sizes]
+            send, receive = (backend.address(array) for array in self._arrays)
         self.sent = [
             (send + o, m.send_bytes) for o, m in zip(send_offsets, job.messages, strict=True)
         ]
@@ -41,5 +50,24 @@ class Buffers:
             ]
             for make, places in ((pack, self.sent), (unpack, self.received))
         )
-        self.pack: list[Launch] = copy_launch(backend, packed)
-        self.unpack: list[Launch] = copy_launch(backend, unpacked)
+        launches = copy_launch if job.packing == "kernel" else _one_by_one
+        self.pack: list[Launch] = launches(backend, packed)
+        self.unpack: list[Launch] = launches(backend, unpacked)
+
+
+def _one_by_one(backend: Backend, copies: Sequence[Copy]) -> list[Launch]:
+    """A strided copy of the library's for each box.
+
+    Raises:
+        InputError: values change their type on the way, which only a kernel can do.
+    """
+    if any(copy.dtype != copy.as_dtype for copy in copies):
+        raise InputError("packing 'copies' cannot narrow values; use 'kernel', or sent_as None")
+    return [
+        backend.copy_box(
+            copy.shape,
+            (copy.target.address, copy.target.strides),
+            (copy.source.address, copy.source.strides),
+        )
+        for copy in copies
+    ]

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from groundswell.backends import Launch
-from groundswell.exchange.transports.base import Job, Request, total
+from groundswell.exchange.transports.base import Job, Request, Transfer, total
 from groundswell.exchange.transports.buffers import Buffers
-from groundswell.exchange.world import MpiWorld, Patience
+from groundswell.exchange.world import BUSY_SECONDS, MpiWorld, Patience
 
 PART = 1 << 30  # bytes that one MPI call may move: counts are 32 bit
+THREAD_BUSY_SECONDS = 1e-3  # of a thread that drives MPI: the cores are for the kernels
 STAGE = 4 << 20  # bytes of a staged part: a copy of one goes on while another one travels
 
 
@@ -21,13 +22,16 @@ class MpiTransfer:
     Args:
         threaded: let a thread drive MPI while kernels run. Most MPI libraries move large messages
             only while someone calls them.
+        on_host: copy between a GPU's fields and pinned memory of the host, without buffers of the
+            GPU in between.
     """
 
-    def __init__(self, job: Job, *, threaded: bool = False) -> None:
+    def __init__(self, job: Job, *, threaded: bool = False, on_host: bool = False) -> None:
         self._job = job
-        self._buffers = Buffers(job)
-        on_gpu = job.backend.name == "cuda"
-        self.path = "GPU-aware MPI" if on_gpu else "MPI" + (", driven by a thread" * threaded)
+        self._buffers = Buffers(job, on_host=on_host)
+        aware = job.backend.name == "cuda" and not on_host
+        self.path = "GPU-aware MPI" if aware else "MPI" + ", driven by a thread" * threaded
+        self.path += " through pinned host memory, by strided copies" * on_host
         self.in_graph = False
         self._comm = _communicator(job)
         self._sends = _requests(self._comm.Send_init, job, self._buffers.sent)
@@ -35,13 +39,13 @@ class MpiTransfer:
         self._driver = Driver(job, [*self._receives, *self._sends]) if threaded else None
         self.send: list[Launch] = [*self._buffers.pack, self._start]
         self.receive: list[Launch] = [self._finish, *self._buffers.unpack]
+        self.whole = [*self.send, *self.receive]
 
     def _start(self) -> None:
-        for request in self._receives:
-            request.Start()
         if self._job.backend.name == "cuda":
-            self._job.backend.mark().wait()  # MPI knows nothing of streams
-        for request in self._sends:
+            # MPI knows nothing of streams, in which buffers are packed, and emptied the last time.
+            self._job.backend.mark().wait()
+        for request in (*self._receives, *self._sends):
             request.Start()
         if self._driver:
             self._driver.go()
@@ -63,6 +67,11 @@ class MpiTransfer:
         self._comm.Free()
 
 
+def through_host(job: Job) -> Transfer:
+    """The way for MPI libraries that know nothing of GPUs."""
+    return MpiTransfer(job, on_host=True) if job.packing == "copies" else StagedTransfer(job)
+
+
 class StagedTransfer:
     """Messages of a GPU that travel through pinned memory of the host, part by part."""
 
@@ -81,10 +90,13 @@ class StagedTransfer:
         self._down = [job.backend.transfer(host, device, size) for host, device, size in out]
         self._up = [job.backend.transfer(device, host, size) for host, device, size in back]
         self._marks: list[Any] = []
+        self._emptied = job.backend.mark()  # the memory that messages arrive in
         self.send: list[Launch] = [*self._buffers.pack, self._copy_down]
         self.receive: list[Launch] = [self._move, *self._buffers.unpack]
+        self.whole = [*self.send, *self.receive]
 
     def _copy_down(self) -> None:
+        self._emptied.wait()
         for request in self._receives:
             request.Start()
         self._marks = []
@@ -93,19 +105,20 @@ class StagedTransfer:
             self._marks.append(self._job.backend.mark())
 
     def _move(self) -> None:
-        """Send each part when its copy is done; copy each part up when it has come."""
-        for mark, request in zip(self._marks, self._sends, strict=True):
-            mark.wait()
-            request.Start()
+        """Send each part when its copy is down, copy each part up when it has come."""
         patience = Patience(self._job.world)
-        waiting = dict(enumerate(self._receives))
-        while waiting:
-            done = [n for n, request in waiting.items() if request.Test()]
-            for n in done:
-                self._up[n]()
-                del waiting[n]
-            if waiting and not done:
-                patience.nap("ghost layers", peers(self._job))
+        leaving = list(zip(self._marks, self._sends, strict=True))
+        coming = list(zip(self._receives, self._up, strict=True))
+        while leaving or coming:
+            while leaving and leaving[0][0].reached():
+                leaving.pop(0)[1].Start()
+            here = [(request, up) for request, up in coming if request.Test()]
+            for pair in here:
+                pair[1]()
+                coming.remove(pair)
+            if not here:
+                patience.pause("ghost layers", peers(self._job))
+        self._emptied = self._job.backend.mark()
         complete(self._job, self._sends)
 
     def check(self) -> None:
@@ -154,23 +167,23 @@ class Driver:
     def _run(self) -> None:
         while self._go.acquire() and not self._ended:
             try:
-                complete(self._job, self._requests)
+                complete(self._job, self._requests, busy=THREAD_BUSY_SECONDS)
             except BaseException as error:  # the main thread raises it
                 self._error = error
             self._done.release()
 
 
-def complete(job: Job, requests: Sequence[Request]) -> None:
-    """Wait for requests, with patience.
+def complete(job: Job, requests: Sequence[Request], *, busy: float = BUSY_SECONDS) -> None:
+    """Wait for requests, with patience; `busy` as of Patience.
 
     Raises:
         RunFailed: a rank is late or lost.
     """
     if not requests:
         return
-    patience = Patience(job.world)
+    patience = Patience(job.world, busy=busy)
     while not type(requests[0]).Testall(list(requests)):
-        patience.nap("ghost layers", peers(job))
+        patience.pause("ghost layers", peers(job))
 
 
 def peers(job: Job) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from typing import Any
 
 from groundswell.backends import Launch
@@ -29,6 +30,7 @@ class NcclTransfer:
         self._group = communicator(job.world, job.backend)
         self.send: list[Launch] = [*self._buffers.pack, self._move]
         self.receive: list[Launch] = list(self._buffers.unpack)
+        self.whole = [*self.send, *self.receive]
         self._move()  # the first use connects the ranks, which a graph cannot record
         job.backend.synchronize()
 
@@ -49,8 +51,10 @@ _GROUPS: dict[int, Any] = {}
 
 def communicator(world: World, backend: Any) -> Any:
     """The ranks' NCCL communicator, made at first use."""
+    if not _GROUPS:
+        atexit.register(leave)
     if id(backend) not in _GROUPS:
-        token = backend.nccl_token() if world.first else None
+        token = world.agree(lambda: backend.nccl_token() if world.first else None)
         _GROUPS[id(backend)] = backend.nccl(world.size, world.tell(token), world.rank)
     return _GROUPS[id(backend)]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from groundswell.backends import Blocks, Launch, Module
 from groundswell.backends.base import Shared
-from groundswell.errors import RunFailed
+from groundswell.errors import BackendError, RunFailed
 from groundswell.exchange.boxes import MOST_BLOCKS, THREADS, Copies, Copy, Place, compile_kernels
 from groundswell.exchange.messages import Buffer, Message, pack, unpack
 from groundswell.exchange.transports.base import Job, total
@@ -58,10 +58,11 @@ class PeerTransfer:
         backend, messages = job.backend, job.messages
         boxes, self._flip = total([m.receive_bytes for m in messages])
         first = FLAG * len(messages)
-        self._memory = backend.shared(first + 2 * self._flip)
+        self._memory = job.world.agree(lambda: backend.shared(first + 2 * self._flip))
+        straight = job.world.agree(lambda: [self._straight(m) if direct else {} for m in messages])
         self._mine = {
-            (m.peer, m.key): _Mail(FLAG * n, first + box, self._straight(m) if direct else {})
-            for n, (m, box) in enumerate(zip(messages, boxes, strict=True))
+            (m.peer, m.key): _Mail(FLAG * n, first + box, parcels)
+            for n, (m, box, parcels) in enumerate(zip(messages, boxes, straight, strict=True))
         }
         self._attached: dict[tuple[int, Any], Shared] = {}
         self._meet()
@@ -87,6 +88,8 @@ class PeerTransfer:
                     self._map(peer, other)
 
     def _map(self, peer: int, handle: Any) -> None:
+        if peer not in self._job.world.same_host:
+            raise BackendError(f"rank {peer} is on another host: its memory is out of reach")
         if (peer, handle) not in self._attached:
             self._attached[peer, handle] = self._job.backend.attach(handle)
 
@@ -98,19 +101,22 @@ class PeerTransfer:
         incoming = Copies(job.backend, [c for n, m in numbered for c in self._unpack(n, m)])
         rows = [self._letter(m, outgoing.per_message.get(n, 0)) for n, m in numbered]
         letters = (job.backend.to_device(np.array(rows, np.int64).reshape(-1, 5)), len(rows))
-        limits = (self._stop_address, round(patience_seconds() * 1e9), self._failure)
+        limits = (self._failure, self._stop_address, round(patience_seconds() * 1e9))
         done = job.backend.zeros((len(rows) + 1,), np.int64)
 
-        def launch(name: str, table: Copies, progress: Any) -> Launch:
-            blocks = max(1, min(table.count, MOST_BLOCKS))
-            arguments = (table.boxes, table.chunks, table.count, blocks, *letters, progress)
-            extent = Blocks(blocks, THREADS)
-            return module.launch(name, extent, *arguments, self._epoch, *limits)
+        def launch(name: str, *tables: Copies) -> list[Launch]:
+            blocks = max(1, min(max(table.count for table in tables), MOST_BLOCKS))
+            loads = [part for t in tables for part in (t.boxes, t.chunks, t.count)]
+            arguments = (*loads, *letters, blocks, done, self._epoch, *limits)
+            return [module.launch(name, Blocks(blocks, THREADS), *arguments)]
 
-        self.send = [launch("send_boxes", outgoing, done)]
-        self.receive = [launch("receive_boxes", incoming, done[-1:])]
+        self.send, self.receive = launch("send_boxes", outgoing), launch("receive_boxes", incoming)
         if job.backend.name == "cpu":
             self.receive.insert(0, self._wait_on_host(module, letters))
+            self.whole = [*self.send, *self.receive]
+        else:
+            self.whole = launch("swap_boxes", outgoing, incoming)
+        self._end_looking = job.backend.while_waiting(self._look_after_others)
 
     # --- where things lie -------------------------------------------------------------------------
 
@@ -192,10 +198,17 @@ class PeerTransfer:
     def _late(self, number: int) -> RunFailed:
         return late("ghost layers", [self._job.messages[number - 1].peer], patience_seconds())
 
-    def give_up(self) -> None:
-        """Let waits on the device end now."""
-        self._stop[0] = 1
+    def _look_after_others(self) -> None:
+        """While the host waits for the device, which may wait for a rank that has died."""
+        try:
+            self._job.world.require_alive()
+        except RunFailed:
+            self._stop[0] = 1  # ends all waits of the device
+            raise
 
     def close(self) -> None:
-        for memory in (*self._attached.values(), self._memory):
+        self._end_looking()
+        for memory in self._attached.values():
             memory.close()
+        self._job.world.share(None)  # memory is freed when nobody maps it any more
+        self._memory.close()

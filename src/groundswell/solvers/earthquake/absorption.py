@@ -51,8 +51,7 @@ class MatchedLayer:
 
     Args:
         before, after: cells of the layers on the low and the high side.
-        kept_before, kept_after: cells there that have memory variables; at least as many. Beyond
-            a layer the coefficients leave a derivative as it is.
+        cells: of the whole axis.
         spacing: m.
         speed: fastest wave, m/s.
         frequency: highest that the grid resolves, Hz.
@@ -60,38 +59,28 @@ class MatchedLayer:
 
     before: int
     after: int
-    kept_before: int
-    kept_after: int
+    cells: int
     spacing: float
     speed: float
     frequency: float
 
-    def coefficients(self, dt: float) -> Floats:
-        """(8, kept_before + kept_after): four coefficients at faces, the same at cell centres.
+    def coefficients(self, dt: float, at: NDArray[np.intp]) -> Floats:
+        """(8, len(at)): four coefficients at faces, the same at cell centres, of cells `at`.
 
         A derivative D and its memory A become `c0 D + c1 A` and `c2 A + c3 D`: the trapezoidal rule
-        for D - A and dA/dt = d D - (alpha + d) A.
+        for D - A and dA/dt = d D - (alpha + d) A. Outside the layers A stays zero, and D as it is.
         """
-        kept = self._kept_cells()
-        faces, centres = (self._depth(kept, offset) for offset in (0.0, 0.5))
+        faces, centres = (self._depth(at, offset) for offset in (0.0, 0.5))
         return np.concatenate([self._at(faces, dt), self._at(centres, dt)])
 
-    def loss(self, cells: int, dt: float) -> Floats:
-        """Damping in the middle of each of the axis's `cells` times the step."""
-        return dt * self._damping(self._depth(np.arange(cells), 0.5, cells))
+    def loss(self, dt: float, at: NDArray[np.intp]) -> Floats:
+        """Damping in the middle of cells `at` times the step."""
+        return dt * self._damping(self._depth(at, 0.5))
 
-    def _kept_cells(self) -> NDArray[np.intp]:
-        """Indices of the cells with memory, as if no others lay between them."""
-        return np.arange(self.kept_before + self.kept_after)
-
-    def _depth(self, n: NDArray[np.intp], offset: float, cells: int | None = None) -> Floats:
-        """Depth into a layer over its width, in [0, 1], of values `offset` cells off index n.
-
-        The axis ends at `cells`; by default right behind the cells with memory.
-        """
-        end = self.kept_before + self.kept_after if cells is None else cells
+    def _depth(self, n: NDArray[np.intp], offset: float) -> Floats:
+        """Depth into a layer over its width, in [0, 1], of values `offset` cells off index n."""
         low = (self.before - n - offset) / max(self.before, 1)
-        high = (n + offset - (end - self.after)) / max(self.after, 1)
+        high = (n + offset - (self.cells - self.after)) / max(self.after, 1)
         return np.clip(np.maximum(low, high), 0.0, 1.0)
 
     def _damping(self, depth: Floats) -> Floats:

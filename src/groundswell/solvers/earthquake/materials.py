@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Array, Backend
-from groundswell.grids.cartesian import GHOSTS, Field, Grid, Layout
+from groundswell.grids.cartesian import GHOSTS, Field, Grid, Layout, Part
 from groundswell.solvers.earthquake.attenuation import Relaxation
 from groundswell.solvers.earthquake.media import Material, Medium
 
@@ -37,36 +37,45 @@ class Materials:
     def load(
         self,
         backend: Backend,
-        grid: Grid,
+        part: Part,
         medium: Medium,
         relaxation: Relaxation | None,
         reference: float,
         periodic: bool,
-    ) -> None:
-        """Fill every array a few planes at a time, so that a model need not fit into memory."""
-        depth = grid.cells[2] + 2 * GHOSTS
-        for start in range(0, depth, PLANES_AT_ONCE):
-            rows = range(start - GHOSTS, min(start + PLANES_AT_ONCE, depth) - GHOSTS)
-            slabs = [
-                dict(padded_plane(grid, medium, k, relaxation, reference, periodic)) for k in rows
-            ]
-            for name, field in self.fields.items():
-                slab = np.stack([values[name] for values in slabs]).astype(field.array.dtype)
-                backend.assign(field.array[start : start + len(slabs)], slab)
+    ) -> NDArray[np.float64]:
+        """Fill every array a few planes at a time, so that a model need not fit into memory.
 
-    def slowest_at_sides(self, backend: Backend) -> NDArray[np.float64]:
-        """S speed of the slowest solid in each depth row's outermost cells, (nz,), m/s.
-
-        Infinite where all of them are fluid. With attenuation it is the unrelaxed speed.
+        Returns the S speed of the slowest solid in each depth row's outermost cells, (nz,), m/s:
+        the unrelaxed one with attenuation, infinite where all of them are fluid.
         """
-        rho, compliance = self["rho"], self["compliance"]
-        every = slice(None)
-        sides = ((every, every, 0), (every, every, -1), (every, 0, every), (every, -1, every))
-        inertia = [backend.to_host(rho[side]) * backend.to_host(compliance[side]) for side in sides]
-        slowness = np.sqrt(np.concatenate(inertia, axis=1).astype(float))
-        slowness[np.isinf(slowness)] = 0.0
-        with np.errstate(divide="ignore"):
-            return np.asarray(1 / slowness.max(axis=1), float)
+        x, y, z = (
+            slice(s, s + n + 2 * GHOSTS) for s, n in zip(part.start, part.cells, strict=True)
+        )
+        depth = part.cells[2] + 2 * GHOSTS
+        slowest = np.empty(depth)
+        for start in range(0, depth, PLANES_AT_ONCE):
+            rows = range(start, min(start + PLANES_AT_ONCE, depth))
+            planes = [
+                dict(
+                    padded_plane(
+                        part.grid, medium, z.start + k - GHOSTS, relaxation, reference, periodic
+                    )
+                )
+                for k in rows
+            ]
+            slowest[rows.start : rows.stop] = [slowest_at_sides(plane) for plane in planes]
+            for name, field in self.fields.items():
+                slab = np.stack([plane[name][y, x] for plane in planes])
+                backend.assign(field.array[rows.start : rows.stop], slab.astype(field.array.dtype))
+        return slowest[GHOSTS:-GHOSTS]
+
+
+def slowest_at_sides(plane: Mapping[str, Values]) -> float:
+    """S speed of the slowest solid in a plane's outermost cells, m/s; infinite in fluids."""
+    inertia = plane["rho"] * plane["compliance"]
+    sides = np.concatenate([inertia[0], inertia[-1], inertia[:, 0], inertia[:, -1]])
+    slowness = np.sqrt(sides[np.isfinite(sides)].max(initial=0.0))
+    return float(1 / slowness) if slowness else np.inf
 
 
 def padded_plane(
@@ -117,9 +126,13 @@ def _inverse(q: Values | None) -> Values:
         return 1 / np.asarray(q, float)
 
 
-def mechanism_table(relaxation: Relaxation, cells: int, dt: float) -> Values:
-    """(2, 2, 3, nx): decay and the weights' two coefficients, by parity of k and j, along a row."""
+def mechanism_table(relaxation: Relaxation, part: Part, dt: float) -> Values:
+    """(2, 2, 3, nx): decay and the weights' two coefficients, by parity of k and j, along a row.
+
+    Parities are the part's own; which mechanism a cell has depends on its place in the whole grid.
+    """
     decay, (linear, quadratic) = relaxation.decay(dt), relaxation.coefficients.T
     by_parity = np.stack([decay, linear, quadratic])  # (3, 8), parity = i + 2 j + 4 k
-    i = np.arange(cells) & 1
-    return np.stack([[by_parity[:, 4 * k + 2 * j + i] for j in (0, 1)] for k in (0, 1)])
+    i, (_, y, z) = part.indices(0) & 1, part.start
+    rows = [[4 * (k + z & 1) + 2 * (j + y & 1) for j in (0, 1)] for k in (0, 1)]
+    return np.stack([[by_parity[:, row + i] for row in pair] for pair in rows])

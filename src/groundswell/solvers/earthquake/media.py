@@ -1,9 +1,9 @@
 """What the ground is made of: wave speeds, density and quality factors, one row of cells at a time.
 
 A medium hands out averages over the cells of the region, depth row by depth row, so that a model
-larger than memory costs one plane. Here is what every medium shares, with its lower bounds and its
-survey; tables of layers are in `media_layered`, models sampled in three dimensions in
-`media_sampled`, and `build_medium` makes the one that a case asks for.
+larger than memory costs one plane. Here is what every medium shares, with its lower bounds; tables
+of layers are in `media_layered`, models sampled in three dimensions in `media_sampled`, `survey`
+finds extremes, and `build_medium` makes the medium that a case asks for.
 """
 
 from __future__ import annotations
@@ -177,134 +177,21 @@ class Floor:
         rho = np.maximum(model.rho, self._rho)
         bounded = Material(vp, vs, rho, model.qp, model.qs)
         self._changed[k] = {
-            name: _count_cells(getattr(bounded, name) != getattr(model, name), self.cells)
+            name: count_cells(getattr(bounded, name) != getattr(model, name), self.cells)
             for name in ("vp", "vs", "rho")
         }
         return bounded
 
 
-def _count_cells(mask: Mask, cells: Counts) -> int:
+def count_cells(mask: Mask, cells: Counts) -> int:
     """Cells of a plane for which `mask`, broadcastable to (ny, nx), holds."""
     return int(np.count_nonzero(mask)) * (cells[0] * cells[1] // mask.size)
-
-
-# --- the survey ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Survey:
-    """Extremes of a medium in SI units; S speeds, `qs_*` and Vp/Vs of its solid cells only.
-
-    Values are `None` where nothing has them: S speeds without solids, Q of an elastic medium.
-    `speed_min` is the slowest wave of any cell: S in solids, P in fluids. `vs_min_cell` (i, j, k)
-    is the first cell with the slowest S waves and `vs_min_depth` the depth of its centre.
-    `qp_qs_max` is the largest Qp/Qs over 3/4 (vp/vs)^2; above 1 pure compression gains energy.
-    `floored` counts the cells that a `Floor` changed, by property.
-    """
-
-    vp_min: float
-    vp_max: float
-    rho_min: float
-    rho_max: float
-    speed_min: float
-    vs_min: float | None
-    vs_max: float | None
-    vs_min_cell: Counts | None
-    vs_min_depth: float | None
-    vp_vs_max: float | None
-    qp_min: float | None
-    qp_max: float | None
-    qs_min: float | None
-    qs_max: float | None
-    qp_qs_max: float | None
-    fluid_cells: int
-    floored: Mapping[str, int]
-
-
-def survey(medium: Medium) -> Survey:
-    """Stream the planes of `medium`, refuse what is unphysical, and return the extremes.
-
-    Of a run of equal planes one is looked at.
-
-    Raises `InputError` naming the first cell with a value that is not finite or not positive
-    (vs = 0 is a fluid), or with a vp that leaves no positive bulk modulus.
-    """
-    lows: dict[str, float] = {}
-    highs: dict[str, float] = {}
-    fluid, slowest = 0, None
-    runs = find_runs(medium)
-    for k, rows in runs:
-        material = _physical_plane(medium, k)
-        fluid += rows * _count_cells(material.vs == 0, medium.cells)
-        if (lowest := _find_slowest(material.vs, lows.get("vs", np.inf))) is not None:
-            slowest = (*lowest, k)
-        for name, values in _surveyed(material):
-            lows[name] = min(float(values.min()), lows.get(name, np.inf))
-            highs[name] = max(float(values.max()), highs.get(name, -np.inf))
-    return Survey(
-        vp_min=lows["vp"],
-        vp_max=highs["vp"],
-        rho_min=lows["rho"],
-        rho_max=highs["rho"],
-        speed_min=lows["speed"],
-        vs_min=lows.get("vs"),
-        vs_max=highs.get("vs"),
-        vs_min_cell=slowest,
-        vs_min_depth=None if slowest is None else (slowest[2] + 0.5) * medium.spacing[2],
-        vp_vs_max=highs.get("vp_vs"),
-        qp_min=lows.get("qp"),
-        qp_max=highs.get("qp"),
-        qs_min=lows.get("qs"),
-        qs_max=highs.get("qs"),
-        qp_qs_max=highs.get("qp_qs"),
-        fluid_cells=fluid,
-        floored=medium.changed_in(dict(runs)) if isinstance(medium, Floor) else {},
-    )
 
 
 def find_runs(medium: Medium) -> list[tuple[int, int]]:
     """First row and number of rows of each run of equal ones; single rows unless known better."""
     known = getattr(medium, "runs", None)
     return known() if known else [(k, 1) for k in range(medium.cells[2])]
-
-
-def _physical_plane(medium: Medium, k: int) -> Material:
-    """Plane `k` with its arrays of one shape, refused if it is unphysical."""
-    given = medium.plane(k).given()
-    arrays = np.broadcast_arrays(*given.values())
-    material = Material(**dict(zip(given, arrays, strict=True)))
-    if fault := find_fault(material):
-        j, i = fault.place
-        raise InputError(
-            f"medium: {describe_cell((i, j, k), medium.spacing)} has {fault.found}: {fault.rule}; "
-            "correct the model, or give lower bounds in medium.floor"
-        )
-    return material
-
-
-def _find_slowest(vs: Values, below: float) -> tuple[int, int] | None:
-    """The cell (i, j) with the plane's slowest S waves, if they are slower than `below`."""
-    solid = np.where(vs > 0, vs, np.inf)
-    j, i = np.unravel_index(int(solid.argmin()), solid.shape)
-    return (int(i), int(j)) if solid[j, i] < below else None
-
-
-def _surveyed(material: Material) -> Iterator[tuple[str, Values]]:
-    """The values, never none of them, that each extreme is taken over."""
-    solid = material.vs > 0
-    shear = {"vs", "qs"}
-    yield "speed", np.where(solid, material.vs, material.vp)
-    for name, values in material.given().items():
-        if name not in shear:
-            yield name, values
-        elif solid.any():
-            yield name, values[solid]
-    if not solid.any():
-        return
-    vp_vs = material.vp[solid] / material.vs[solid]
-    yield "vp_vs", vp_vs
-    if material.qp is not None and material.qs is not None:
-        yield "qp_qs", material.qp[solid] / material.qs[solid] / (0.75 * vp_vs**2)
 
 
 # --- from the case -------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Cells, Items, Launch, Module
 from groundswell.backends.base import Array
+from groundswell.exchange.world import World
+from groundswell.grids.cartesian import Layout, Part
 from groundswell.io.maps import SurfaceWriter, write_shaking_map
 from groundswell.io.seismograms import (
     SeismogramWriter,
@@ -24,15 +26,17 @@ from groundswell.io.seismograms import (
     write_sac,
 )
 from groundswell.io.volumes import VolumeWriter
+from groundswell.run.checkpoint import Portion
 from groundswell.run.ring import Output, Ring
 from groundswell.solvers.earthquake.event import event_attributes
 from groundswell.solvers.earthquake.interpolation import velocity_stencils
-from groundswell.solvers.earthquake.sampling import strided
+from groundswell.solvers.earthquake.sampling import strided, taken
 from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.state import plane_portion
 
 
 class Recorders:
-    """All recorders of a case.
+    """All recorders of a case, as far as they lie in one rank's part of the grid.
 
     Attributes:
         launches: their kernels, at the beginning of a step and independent of each other.
@@ -45,9 +49,12 @@ class Recorders:
         module: Module,
         fields: Mapping[str, Array],
         clock: Array,
+        part: Part,
+        world: World,
     ) -> None:
         self._setup, self._backend, self._module = setup, backend, module
         self._fields, self._clock = fields, clock
+        self._part, self._world = part, world
         self._velocities = [fields[name] for name in ("vx", "vy", "vz")]
         self._rings: dict[str, Ring] = {}
         self._peaks: Array | None = None
@@ -69,37 +76,54 @@ class Recorders:
             "surface": self._surface_output,
             "volumes": self._volume_output,
         }
-        wanted = {
-            name: make
-            for name, make in makers.items()
-            if any(r.startswith(name) for r in self._rings)
-        }
         return {
-            name: make(folder, None if lengths is None else lengths[name])
-            for name, make in wanted.items()
+            name: makers[name](folder, None if lengths is None else lengths[name])
+            for name in self._setup.samples
         }
 
-    def state(self) -> dict[str, Array]:
+    def state(self) -> dict[str, Portion]:
         """Peaks so far and the velocities they continue from."""
-        return {} if self._peaks is None else {"peaks": self._peaks, "past": self._past}
+        if self._peaks is None:
+            return {}
+        nx, ny, _ = self._setup.grid.region
+        first = self._part.region_start[1::-1]
+        arrays = {"peaks": self._peaks, "past": self._past}
+        return {name: plane_portion(a, (2, ny, nx), first) for name, a in arrays.items()}
 
     def finish(self, folder: Path) -> list[Path]:
         """Write what is only known at the end: shaking map, seismograms in other formats."""
-        return [*self._write_map(folder), *self._write_formats(folder)]
+        peaks = self._gather_peaks()
+        return (
+            [*self._write_map(folder, peaks), *self._write_formats(folder)]
+            if self._world.first
+            else []
+        )
 
     def _write_formats(self, folder: Path) -> list[Path]:
         formats = self._setup.case.output.seismograms.formats
-        if "seismograms" not in self._rings or set(formats) == {"hdf5"}:
+        if not self._setup.receivers or set(formats) == {"hdf5"}:
             return []
         velocity = read_seismograms(folder / "seismograms.h5")
         sac = write_sac(velocity, folder / "sac") if "sac" in formats else []
         mseed = [write_mseed(velocity, folder / "seismograms.mseed")] if "mseed" in formats else []
         return [*sac, *mseed]
 
-    def _write_map(self, folder: Path) -> list[Path]:
-        if self._peaks is None:
+    def _gather_peaks(self) -> NDArray[Any] | None:
+        """PGV and PGA over the whole region at rank 0, (2, ny, nx)."""
+        if not self._setup.case.output.shaking_map:
+            return None
+        here = None if self._peaks is None else self._backend.to_host(self._peaks)
+        nx, ny, _ = self._setup.grid.region
+        whole = np.zeros((2, ny, nx), self._setup.dtype)
+        for place, peaks in self._world.gather((taken(self._part, 1).place, here)):
+            if peaks is not None:
+                whole[:, *place[1:]] = peaks
+        return whole
+
+    def _write_map(self, folder: Path, peaks: NDArray[Any] | None) -> list[Path]:
+        if peaks is None:
             return []
-        pgv, pga = self._backend.to_host(self._peaks)
+        pgv, pga = peaks
         x, y = (self._centres(axis) for axis in (0, 1))
         path = folder / "shaking_map.nc"
         places = self._lonlat(x, y)
@@ -107,23 +131,45 @@ class Recorders:
 
     # --- kernels ----------------------------------------------------------------------------------
 
-    def _ring(self, name: str, kind: str) -> Ring:
+    def _ring(self, name: str, kind: str, shape: tuple[int, ...]) -> Ring:
         of = self._setup.samples[kind]
-        self._rings[name] = Ring(self._backend, of.shape, of.every, of.slots, self._setup.dtype)
+        self._rings[name] = Ring(self._backend, shape, of.every, of.slots, self._setup.dtype)
         return self._rings[name]
 
+    @property
+    def _has_top(self) -> bool:
+        """Whether the region's uppermost cells are here."""
+        return self._part.region_start[2] == 0 and all(self._part.region)
+
+    @cached_property
+    def _own_receivers(self) -> list[int]:
+        """The receivers that stand in this part's cells."""
+        last = np.subtract(self._setup.grid.cells, 1)
+        found = []
+        for n, receiver in enumerate(self._setup.receivers):
+            place = np.floor(self._setup.grid.indices(receiver.position, (0, 0, 0))).astype(int)
+            i, j, k = np.minimum(place, last).tolist()
+            found += [n] if self._part.local((i, j, k)) else []
+        return found
+
     def _points(self) -> list[Launch]:
-        setup, receivers = self._setup, self._setup.receivers
-        if not receivers:
+        setup, own = self._setup, self._own_receivers
+        if not setup.receivers:
+            return []
+        ring = self._ring("seismograms", "seismograms", (len(own), 3))
+        if not own:
             return []
         stencils = [
             stencil
-            for r in receivers
-            for stencil in velocity_stencils(setup.grid, r.position, setup.free_surface)
+            for n in own
+            for stencil in velocity_stencils(
+                setup.grid, setup.receivers[n].position, setup.free_surface
+            )
         ]
-        places = [np.dot(s.first, (1, setup.layout.row, setup.layout.plane)) for s in stencils]
+        layout = Layout(self._part.cells, np.dtype(setup.dtype).itemsize)
+        steps = (1, layout.row, layout.plane)
+        places = [np.dot(np.subtract(s.first, self._part.start), steps) for s in stencils]
         weights = np.stack([s.weights for s in stencils]).astype(setup.dtype)
-        ring = self._ring("seismograms", "seismograms")
         return [
             self._module.launch(
                 "record_points",
@@ -143,8 +189,11 @@ class Recorders:
         section = self._setup.case.output.surface
         if not section:
             return []
-        nx, ny, _ = strided(self._setup.grid.region, section.stride)
-        ring = self._ring("surface", "surface")
+        cells = taken(self._part, section.stride)
+        nx, ny, _ = cells.count if self._has_top else (0, 0, 0)
+        ring = self._ring("surface", "surface", (3, ny, nx))
+        if not nx * ny:
+            return []
         return [
             self._module.launch(
                 "record_surface",
@@ -155,6 +204,7 @@ class Recorders:
                 ring.every,
                 ring.slots,
                 section.stride,
+                *cells.first[:2],
                 nx,
                 ny,
             )
@@ -164,27 +214,32 @@ class Recorders:
         section = self._setup.case.output.volumes
         if not section:
             return []
-        return [self._volume(name, section.stride) for name in section.fields]
+        return [run for name in section.fields for run in self._volume(name, section.stride)]
 
-    def _volume(self, name: str, stride: int) -> Launch:
-        cells = strided(self._setup.grid.region, stride)
-        ring = self._ring(f"volumes/{name}", "volumes")
-        return self._module.launch(
-            "record_volume",
-            Items(int(np.prod(cells))),
-            ring.buffer,
-            self._fields[name],
-            self._clock,
-            ring.every,
-            ring.slots,
-            stride,
-            *cells,
-        )
+    def _volume(self, name: str, stride: int) -> list[Launch]:
+        cells = taken(self._part, stride)
+        ring = self._ring(f"volumes/{name}", "volumes", cells.count[::-1])
+        if not all(cells.count):
+            return []
+        return [
+            self._module.launch(
+                "record_volume",
+                Items(int(np.prod(cells.count))),
+                ring.buffer,
+                self._fields[name],
+                self._clock,
+                ring.every,
+                ring.slots,
+                stride,
+                *cells.first,
+                *cells.count,
+            )
+        ]
 
     def _shaking(self) -> list[Launch]:
-        if not self._setup.case.output.shaking_map:
+        if not (self._setup.case.output.shaking_map and self._has_top):
             return []
-        nx, ny, _ = self._setup.grid.region
+        nx, ny, _ = self._part.region
         self._peaks, self._past = (
             self._backend.zeros((2, ny, nx), self._setup.dtype) for _ in range(2)
         )
@@ -202,8 +257,8 @@ class Recorders:
         return event_attributes(self._setup)
 
     def _seismogram_output(self, folder: Path, length: int | None) -> Output:
-        setup, ring = self._setup, self._rings["seismograms"]
-        writer = SeismogramWriter(
+        setup = self._setup
+        writer: Any = self._world.first and SeismogramWriter(
             folder / "seismograms.h5",
             setup.receivers,
             interval=setup.sampling["seismograms"],
@@ -211,13 +266,16 @@ class Recorders:
             resume=length,
             dtype=setup.dtype,
         )
-        return Output([ring], writer, lambda blocks, _: writer.append(blocks[0]))
+        place = (np.array(self._own_receivers, np.intp),)
+        return self._output(
+            ["seismograms"], writer, lambda blocks, _: writer.append(*blocks), place
+        )
 
     def _surface_output(self, folder: Path, length: int | None) -> Output:
-        setup, ring = self._setup, self._rings["surface"]
+        setup = self._setup
         stride = setup.case.output.surface.stride
         x, y = (self._centres(axis)[::stride] for axis in (0, 1))
-        writer = SurfaceWriter(
+        writer: Any = self._world.first and SurfaceWriter(
             folder / "surface.nc",
             x,
             y,
@@ -227,14 +285,15 @@ class Recorders:
             dtype=setup.dtype,
             **self._lonlat(x, y),  # type: ignore[arg-type]
         )
-        return Output([ring], writer, lambda blocks, _: writer.append(blocks[0]))
+        across = taken(self._part, stride).place[1:] if self._has_top else (slice(0), slice(0))
+        place = (slice(None), *across)
+        return self._output(["surface"], writer, lambda blocks, _: writer.append(*blocks), place)
 
     def _volume_output(self, folder: Path, length: int | None) -> Output:
         setup, section = self._setup, self._setup.case.output.volumes
-        rings = {name: self._rings[f"volumes/{name}"] for name in section.fields}
         hx, hy, hz = setup.grid.spacing
         stride, shift = section.stride, (1 - section.stride) / 2
-        writer = VolumeWriter(
+        writer: Any = self._world.first and VolumeWriter(
             folder / "volumes.vtkhdf",
             strided(setup.grid.region, stride),
             (stride * hx, stride * hy, stride * hz),
@@ -250,7 +309,13 @@ class Recorders:
                 time = n * setup.sampling["volumes"]
                 writer.append(time, dict(zip(section.fields, fields, strict=True)))
 
-        return Output(list(rings.values()), writer, write)
+        names = [f"volumes/{name}" for name in section.fields]
+        return self._output(names, writer, write, taken(self._part, stride).place)
+
+    def _output(self, rings: list[str], writer: Any, write: Any, place: tuple[Any, ...]) -> Output:
+        shape = self._setup.samples[rings[0].partition("/")[0]].shape
+        of = [self._rings[name] for name in rings]
+        return Output(of, writer or None, write, shape, place, self._world)
 
     # --- places -----------------------------------------------------------------------------------
 

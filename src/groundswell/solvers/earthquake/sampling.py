@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from groundswell.grids.cartesian import Triple
+from groundswell.grids.cartesian import Part, Triple
 from groundswell.run.ring import ring_slots
 
 if TYPE_CHECKING:
@@ -68,3 +68,28 @@ def strided(cells: Triple, stride: int) -> Triple:
     """How many of (nx, ny, nz) cells remain if every `stride`-th is taken, from the first on."""
     nx, ny, nz = (-(-n // stride) for n in cells)
     return nx, ny, nz
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The cells of a part of the grid that are recorded if every `stride`-th of the region is.
+
+    Args:
+        first: the first of them (i, j, k), counted in the part's region.
+        count: how many (nx, ny, nz).
+        place: where they belong in what all parts record (z, y, x).
+    """
+
+    first: Triple
+    count: Triple
+    place: tuple[slice, slice, slice]
+
+
+def taken(part: Part, stride: int) -> Taken:
+    """The recorded cells of a part."""
+    firsts = [-start % stride for start in part.region_start]
+    counts = [max(0, -(-(n - f) // stride)) for n, f in zip(part.region, firsts, strict=True)]
+    begins = [(s + f) // stride for s, f in zip(part.region_start, firsts, strict=True)]
+    x, y, z = (slice(b, b + n) for b, n in zip(begins, counts, strict=True))
+    (fx, fy, fz), (nx, ny, nz) = firsts, counts
+    return Taken((fx, fy, fz), (nx, ny, nz), (z, y, x))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
+from groundswell.exchange.world import World
 from groundswell.grids.cartesian import Grid, Layout
 from groundswell.grids.geography import Geography
 from groundswell.io.seismograms import require_formats
@@ -23,14 +24,13 @@ from groundswell.solvers.earthquake.event import Release
 from groundswell.solvers.earthquake.media import (
     Material,
     Medium,
-    Survey,
     build_medium,
     lame,
-    survey,
 )
 from groundswell.solvers.earthquake.receivers import Receiver, place_receivers
 from groundswell.solvers.earthquake.sampling import Samples, recorded
 from groundswell.solvers.earthquake.sources import PointSource, build_sources
+from groundswell.solvers.earthquake.survey import Survey, survey
 from groundswell.solvers.earthquake.time_functions import corner_frequency
 from groundswell.time.limits import staggered_leapfrog
 
@@ -62,8 +62,8 @@ class Setup:
     relaxation: Relaxation | None
 
     @classmethod
-    def from_case(cls, case: Any) -> Setup:
-        """Read what the case names and check it.
+    def from_case(cls, case: Any, world: World | None = None) -> Setup:
+        """Read what the case names and check it; ranks share the reading of large models.
 
         Raises:
             InputError: data that do not fit the case, or a case that cannot run as asked.
@@ -73,7 +73,7 @@ class Setup:
         refusals.require_possible(layout, FIELDS[case.attenuation.model != "none"])
         geography = case.grid.frame
         medium = build_medium(_with_paths(case), grid.region, grid.spacing, geography)
-        found = survey(medium)
+        found = survey(medium, world)
         setup = cls(case, grid, geography, medium, found, _relaxation(case, found))
         setup._derive_all()
         return setup

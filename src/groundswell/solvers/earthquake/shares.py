@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Items, Launch, Module
 from groundswell.backends.base import Array
-from groundswell.grids.cartesian import Grid, Layout
+from groundswell.grids.cartesian import Grid, Layout, Part
 from groundswell.solvers.earthquake import interpolation as lattice
 from groundswell.solvers.earthquake.interpolation import Cell, Position
 from groundswell.solvers.earthquake.sources import PointSource
@@ -38,7 +38,7 @@ class Shares:
 
 
 def share_out(
-    grid: Grid,
+    part: Part,
     layout: Layout,
     sources: Sequence[PointSource],
     *,
@@ -49,13 +49,14 @@ def share_out(
     """Spread moments (or forces) over the values of each component, per unit volume.
 
     Rows are sorted by component and place, and the shares of one value by source, so that sums
-    come out alike in every run. What would fall outside the grid is dropped.
+    come out alike in every run. What falls into other parts, or outside the grid, is left out.
     """
+    grid = part.grid
     rows = [
         (component, i + layout.row * j + layout.plane * k, n, weight)
         for n, source in enumerate(sources)
         for component, cell, weight in _spread(grid, source, forces, free_surface)
-        for i, j, k in _inside(grid, cell, periodic)
+        for i, j, k in _inside(part, cell, periodic)
     ]
     rows.sort()
     component, place, source, weight = (
@@ -111,12 +112,12 @@ def spread_moment(
             yield component, (i, j, k), weight
 
 
-def _inside(grid: Grid, cell: Cell, periodic: bool) -> list[Cell]:
-    """The cell of the grid that answers for a cell; none outside."""
-    nx, ny, _ = grid.cells
+def _inside(part: Part, cell: Cell, periodic: bool) -> list[Cell]:
+    """The part's cell that answers for a cell of the grid; none outside."""
+    nx, ny, _ = part.grid.cells
     i, j, k = cell
-    here = (i % nx, j % ny, k) if periodic else cell
-    return [here] if all(0 <= n < count for n, count in zip(here, grid.cells, strict=True)) else []
+    here = part.local((i % nx, j % ny, k) if periodic else cell)
+    return [here] if here else []
 
 
 class Histories:

@@ -7,6 +7,7 @@ layers: the method of AWP-ODC (Olsen 1994; Cui et al. 2010).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,62 +16,84 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Cells, Constant, Launch, Source
-from groundswell.backends.base import Array, Event
+from groundswell.backends.base import ROW_ALIGNMENT, Array, Event, in_order
 from groundswell.errors import RunFailed
-from groundswell.exchange.periodic import periodic_exchange
-from groundswell.grids.cartesian import GHOSTS, Field
-from groundswell.solvers.earthquake.absorption import MatchedLayer, coupling, sponge
+from groundswell.exchange.overlap import Box, open_sides, split
+from groundswell.exchange.plan import Exchange
+from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, candidates, tune
+from groundswell.exchange.world import Alone, World
+from groundswell.grids.cartesian import Field, Layout
+from groundswell.run.checkpoint import Portion
+from groundswell.solvers.earthquake.ghosts import (
+    VELOCITIES,
+    cut_grid,
+    ghost_fields,
+    outline,
+    part_of,
+    stress_layers,
+    velocity_layers,
+)
 from groundswell.solvers.earthquake.interpolation import SHEAR_REACH, surface_weights
+from groundswell.solvers.earthquake.layers import Layers
 from groundswell.solvers.earthquake.materials import Materials, mechanism_table
 from groundswell.solvers.earthquake.recorders import Recorders
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.shares import Histories, injection, share_out
+from groundswell.solvers.earthquake.state import field_portion, layer_portions, plane_portion
 
 KERNELS = Path(__file__).parent / "kernels"
-VELOCITIES = ("vx", "vy", "vz")
 STRESSES = ("sxx", "syy", "szz", "sxy", "sxz", "syz")
 MEMORIES = ("rxx", "ryy", "rzz", "rxy", "rxz", "ryz")
-AXES = ("x", "y", "z")
+
+# Cells along z and y that are updated before the others, so that these hide the exchange: at least
+# as many as neighbours read, and whole blocks of threads. Along x it is a line of memory.
+THICKNESS = (2, 4)
 
 
 class Earthquake:
-    """One earthquake on one device; `step` advances it by `setup.dt`."""
+    """One rank's part of an earthquake; `step` advances it by `setup.dt`.
+
+    Args:
+        world: the ranks that share the grid.
+
+    Attributes:
+        part: the cells of this rank.
+        cut: who has which cells.
+    """
 
     unit = "MLUPS"  # million lattice points updated a second
 
-    @staticmethod
-    def prepare(case: Any) -> Setup:
-        """Read and check everything that the case names, without a device."""
-        return Setup.from_case(case)
+    outline = staticmethod(outline)
 
-    def __init__(self, setup: Setup, backend: Backend) -> None:
+    @staticmethod
+    def prepare(case: Any, world: World | None = None) -> Setup:
+        """Read and check everything that the case names, without a device."""
+        return Setup.from_case(case, world)
+
+    def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
         self.setup = setup
         self.backend = backend
+        self.world = world or Alone()
+        self.cut = cut_grid(setup, self.world.size)
+        self.part = part_of(setup.grid, self.cut, self.world.rank)
+        self.layout = Layout(self.part.cells, np.dtype(setup.dtype).itemsize)
+        self.has_surface = setup.free_surface and self.part.start[2] == 0
         self.attenuated = setup.relaxation is not None
         self.fields = {
-            name: Field(backend, setup.layout, setup.dtype)
+            name: Field(backend, self.layout, setup.dtype)
             for name in (*VELOCITIES, *STRESSES, *(MEMORIES if self.attenuated else ()))
         }
         self._nothing = backend.zeros((1,), setup.dtype)
         self.clock = backend.zeros((1,), np.int64)
-        self.layer_memory = self._layer_memory()
-        self.surface_memory = {
-            kernel: backend.zeros((4, *setup.grid.shape[1:]), setup.dtype)
-            for kernel in (("mirror_velocity", "mirror_stress") if setup.free_surface else ())
-        }
-        self.materials = Materials(backend, setup.layout, setup.dtype, self.attenuated)
-        self.materials.load(
-            backend,
-            setup.grid,
-            setup.medium,
-            setup.relaxation,
-            setup.reference,
-            setup.periodic,
-        )
-        self._coupling = self._side_coupling()
+        self.materials, slowest = self._materials()
+        self.exchanges: tuple[Exchange, ...] = ()
+        self.layers = Layers(setup, backend, self.part, slowest)
         self.module = backend.compile(self._source())
-        self.recorders = Recorders(setup, backend, self.module, self._interiors(), self.clock)
-        self._verbs = self._compose()
+        self.recorders = Recorders(
+            setup, backend, self.module, self._interiors(), self.clock, self.part, self.world
+        )
+        run = setup.case.run
+        self.adopt(Choice(run.transport, overlap=bool(run.overlap)))
         self._found = backend.to_device(np.array([-1], np.int64))
         self._guards = self._compose_guards()
 
@@ -78,61 +101,67 @@ class Earthquake:
 
     def step(self) -> None:
         """Enqueue one time step."""
-        for verb in self._verbs:
-            verb()
+        in_order(self._verbs)()
+
+    def adopt(self, choice: Choice) -> None:
+        """Exchange in another way from now on; every rank must."""
+        self.close()
+        self.choice = choice
+        self.exchanges = self._exchanges()
+        self._verbs = self._compose()
 
     def _compose(self) -> list[Launch]:
         """The step, as the list of what happens in it.
 
-        Moments are added to the stresses of before the update: it does not look at them.
+        What neighbours need is updated first; it travels while the rest is updated.
         """
+        velocities, stresses = self.exchanges
+        boundary, interior = self._boxes()
         together = self.backend.together
         return [
             *together(self._mirror_stress(), *([launch] for launch in self.recorders.launches)),
-            self._update_velocity(),
-            *self._inject_forces(),
-            *self._exchange(VELOCITIES),
-            *together(self._mirror_velocity(), self._inject_moments()),
-            self._update_stress(),
-            *self._exchange(STRESSES),
+            *self._forces,
+            *velocities.hidden_by(
+                self._update_velocity(boundary), self._update_velocity(interior, ticks=1)
+            ),
+            *together(self._mirror_velocity(), self._moments),
+            *stresses.hidden_by(self._update_stress(boundary), self._update_stress(interior)),
         ]
 
-    def _update_velocity(self) -> Launch:
-        return self._over_grid(
-            "update_velocity",
-            *self._pick(VELOCITIES),
-            *self._pick(STRESSES),
-            self.materials["rho"],
-            *self._layer_arguments("velocity"),
-            self.clock,
-        )
+    def _boxes(self) -> tuple[list[Box], list[Box]]:
+        """The cells to update before each exchange, and meanwhile."""
+        shape = self.part.shape
+        if self.world.size == 1 or not self.choice.overlap:
+            return [], [Box((0, 0, 0), shape)]
+        thickness = (*THICKNESS, ROW_ALIGNMENT // np.dtype(self.setup.dtype).itemsize)
+        boundary, interior = split(shape, open_sides(self.cut, self.world.rank), thickness)
+        return (boundary, interior) if interior else ([], [Box((0, 0, 0), shape)])
 
-    def _update_stress(self) -> Launch:
+    def _update_velocity(self, boxes: Sequence[Box], ticks: int = 0) -> list[Launch]:
+        fields = [*self._pick(VELOCITIES), *self._pick(STRESSES), self.materials["rho"]]
+        layers = self.layers.arguments("velocity")
+        return [
+            self._in_box("update_velocity", box, [*fields, *layers], self.clock, ticks)
+            for box in boxes
+        ]
+
+    def _update_stress(self, boxes: Sequence[Box]) -> list[Launch]:
         memories = self._pick(MEMORIES) if self.attenuated else [self._nothing] * 6
-        return self._over_grid(
-            "update_stress",
-            *self._pick(STRESSES),
-            *memories,
-            *self._pick(VELOCITIES),
-            *(self.materials[n] for n in ("lam", "compliance", "inverse_qp", "inverse_qs")),
-            self._mechanisms(),
-            *self._layer_arguments("stress"),
-        )
+        matter = [self.materials[n] for n in ("lam", "compliance", "inverse_qp", "inverse_qs")]
+        fields = [*self._pick(STRESSES), *memories, *self._pick(VELOCITIES), *matter]
+        layers = [self._mechanisms, *self.layers.arguments("stress")]
+        return [self._in_box("update_stress", box, [*fields, *layers]) for box in boxes]
 
-    def _inject_forces(self) -> list[Launch]:
+    @cached_property
+    def _forces(self) -> list[Launch]:
         sources = [s for s in self.setup.sources if s.force is not None]
         fields = [*self._pick(VELOCITIES), self.materials["rho"]]
         return self._injection("inject_forces", fields, sources, forces=True)
 
-    def _inject_moments(self) -> list[Launch]:
+    @cached_property
+    def _moments(self) -> list[Launch]:
         sources = [s for s in self.setup.sources if s.moment is not None]
         return self._injection("inject_moments", self._pick(STRESSES), sources, forces=False)
-
-    def _exchange(self, names: tuple[str, ...]) -> list[Launch]:
-        if not self.setup.periodic:
-            return []
-        fields = [self.fields[name] for name in names]
-        return periodic_exchange(self.backend, self.setup.layout, fields, "xy", self.setup.double)
 
     def _mirror_velocity(self) -> list[Launch]:
         return self._on_surface("mirror_velocity", *self._pick(VELOCITIES))
@@ -142,7 +171,28 @@ class Earthquake:
 
     def hot_kernels(self) -> dict[str, Launch]:
         """The two kernels that take nearly all of a step's time, for measurements."""
-        return {"velocity": self._update_velocity(), "stress": self._update_stress()}
+        whole = [Box((0, 0, 0), self.part.shape)]
+        return {
+            "velocity": self._update_velocity(whole, ticks=1)[0],
+            "stress": self._update_stress(whole)[0],
+        }
+
+    def _exchanges(self) -> tuple[Exchange, Exchange]:
+        """Of velocities, and of stresses with what recorders read."""
+        layers = velocity_layers(), stress_layers(self.setup, self.cut)
+        how = self.choice
+        first, second = (
+            Exchange(
+                self.backend,
+                self.world,
+                self.cut,
+                ghost_fields(self.fields, needed),
+                transport=how.transport,
+                aggregate=how.aggregate,
+            )
+            for needed in layers
+        )
+        return first, second
 
     # --- launches ---------------------------------------------------------------------------------
 
@@ -152,28 +202,27 @@ class Earthquake:
     def _pick(self, names: tuple[str, ...]) -> list[Array]:
         return [self.fields[name].interior for name in names]
 
-    def _over_grid(self, kernel: str, *arguments: Any) -> Launch:
-        return self.module.launch(kernel, Cells(*self.setup.grid.cells), *arguments)
+    def _in_box(self, kernel: str, box: Box, arguments: Sequence[Any], *more: Any) -> Launch:
+        extent = Cells(*box.shape[::-1])
+        where = (*box.start[::-1], *box.shape[::-1])
+        return self.module.launch(kernel, extent, *arguments, *where, *more)
 
     def _on_surface(self, kernel: str, *fields: Array) -> list[Launch]:
-        setup = self.setup
-        if not setup.free_surface:
+        if not self.has_surface:
             return []
-        nx, ny, _ = setup.grid.cells
-        beyond = 2 * GHOSTS if setup.periodic else 0
+        nx, ny, _ = self.part.cells
         moduli = (self.materials["lam"], self.materials["compliance"])
-        extent = Cells(nx + beyond, ny + beyond, 1)
-        profiles = self._profiles[:2]
-        memory = self.surface_memory[kernel]
-        return [self.module.launch(kernel, extent, *fields, *moduli, memory, *profiles)]
+        memory, profiles = self.layers.surface_memory[kernel], self.layers.profiles[:2]
+        arguments = (*fields, *moduli, memory, *profiles)
+        return [self.module.launch(kernel, Cells(nx, ny, 1), *arguments)]
 
     def _injection(
         self, kernel: str, fields: list[Array], sources: list[Any], *, forces: bool
     ) -> list[Launch]:
         setup = self.setup
         shares = share_out(
-            setup.grid,
-            setup.layout,
+            self.part,
+            self.layout,
             sources,
             forces=forces,
             free_surface=setup.free_surface,
@@ -182,119 +231,95 @@ class Earthquake:
         histories = Histories(self.backend, sources, setup.dtype)
         return injection(self.backend, self.module, kernel, fields, shares, histories, self.clock)
 
+    # --- what the kernels are given ---------------------------------------------------------------
+
+    def _materials(self) -> tuple[Materials, NDArray[np.float64]]:
+        setup, backend = self.setup, self.backend
+        materials = Materials(backend, self.layout, setup.dtype, self.attenuated)
+        slowest = materials.load(
+            backend, self.part, setup.medium, setup.relaxation, setup.reference, setup.periodic
+        )
+        return materials, slowest
+
+    @cached_property
     def _mechanisms(self) -> Array:
         relaxation = self.setup.relaxation
         if relaxation is None:
             return self._nothing
-        table = mechanism_table(relaxation, self.setup.grid.cells[0], self.setup.dt)
+        table = mechanism_table(relaxation, self.part, self.setup.dt)
         return self.backend.to_device(table.astype(self.setup.dtype))
-
-    # --- absorbing layers -------------------------------------------------------------------------
-
-    def _layer_counts(self, axis: int) -> tuple[int, int]:
-        """Cells on each side that have layer memory: along x, whole vectors of them."""
-        grid = self.setup.grid
-        if not self.setup.matched:
-            return 0, 0
-        before, after = grid.before[axis], grid.after[axis]
-        vector = self.backend.vector
-        whole = tuple(-(-n // vector) * vector for n in (before, after))
-        return (
-            (whole[0], whole[1]) if axis == 0 and sum(whole) <= grid.cells[0] else (before, after)
-        )
-
-    def _layer_memory(self) -> dict[str, list[Array]]:
-        """Three memory variables an axis, of the velocity and of the stress update."""
-        nz, ny, nx = self.setup.grid.shape
-        lx, ly, lz = (sum(self._layer_counts(axis)) for axis in range(3))
-        shapes = ((3, nz, ny, lx), (3, nz, ly, nx), (3, lz, ny, nx))
-        return {
-            update: [
-                self.backend.zeros(shape, self.setup.dtype) if all(shape) else self._nothing
-                for shape in shapes
-            ]
-            for update in ("velocity", "stress")
-        }
-
-    def _layer_arguments(self, update: str) -> list[Array]:
-        return [*self.layer_memory[update], *self._profiles, self._sponge]
-
-    def _matched_layers(self) -> list[MatchedLayer]:
-        setup = self.setup
-        return [
-            MatchedLayer(
-                setup.grid.before[axis] if self.setup.matched else 0,
-                setup.grid.after[axis] if self.setup.matched else 0,
-                *self._layer_counts(axis),
-                setup.grid.spacing[axis],
-                setup.fastest,
-                setup.resolved_frequency,
-            )
-            for axis in range(3)
-        ]
-
-    @cached_property
-    def _profiles(self) -> list[Array]:
-        dt, dtype = self.setup.dt, self.setup.dtype
-        tables = [layer.coefficients(dt).astype(dtype) for layer in self._matched_layers()]
-        return [self.backend.to_device(t) if t.size else self._nothing for t in tables]
-
-    def _side_coupling(self) -> NDArray[np.float64]:
-        """Of each depth row, (nz,): how far layers at the sides damp all values of soft ground."""
-        fastest = self.setup.survey.vs_max
-        if not self.setup.matched or self.setup.periodic or fastest is None:
-            return np.zeros(self.setup.grid.cells[2])
-        return coupling(self.materials.slowest_at_sides(self.backend), fastest)
-
-    @cached_property
-    def _sponge(self) -> Array:
-        """What values lose a step along x, y and z: see `sponge_factor` in kernels/layers.h."""
-        setup, cells = self.setup, self.setup.grid.cells
-        if not self.setup.matched:
-            sides = zip(setup.grid.before, setup.grid.after, cells, strict=True)
-            tables = [sponge(*side) for side in sides]
-        elif self._coupling.any():
-            x, y, _ = self._matched_layers()
-            tables = [x.loss(cells[0], setup.dt), y.loss(cells[1], setup.dt), self._coupling]
-        else:
-            return self._nothing
-        return self.backend.to_device(np.concatenate(tables).astype(setup.dtype))
-
-    # --- compilation ------------------------------------------------------------------------------
 
     def _source(self) -> Source:
         return Source(KERNELS / "step.h", self._constants())
 
     def _constants(self) -> dict[str, Constant]:
-        setup, grid = self.setup, self.setup.grid
-        constants: dict[str, Constant] = dict(setup.layout.constants())
+        setup, part = self.setup, self.part
+        constants: dict[str, Constant] = {**self.layout.constants(), **self.layers.constants()}
         if setup.double:
             constants["DOUBLE_PRECISION"] = 1
-        for axis, name in enumerate(AXES):
-            h, (before, after) = grid.spacing[axis], self._layer_counts(axis)
+        for axis, name in enumerate("XYZ"):
+            h = part.grid.spacing[axis]
             constants |= {
-                f"H{name.upper()}": h,
-                f"NEAR_{name.upper()}": 9 / 8 / h,
-                f"FAR_{name.upper()}": 1 / 24 / h,
-                f"BEFORE_{name.upper()}": before,
-                f"AFTER_{name.upper()}": after,
-                f"REGION_{name.upper()}": grid.region[axis],
-                f"REGION_START_{name.upper()}": grid.before[axis],
+                f"H{name}": h,
+                f"NEAR_{name}": 9 / 8 / h,
+                f"FAR_{name}": 1 / 24 / h,
+                f"REGION_{name}": part.region[axis],
+                f"REGION_START_{name}": part.before[axis],
             }
         return constants | {
             "DT": setup.dt,
             "DT_EXACT": repr(setup.dt),
             "LARGEST": float(np.finfo(setup.dtype).max),
             "ATTENUATION": self.attenuated,
-            "SPONGE": not self.setup.matched,
-            "COUPLED": bool(self._coupling.any()),
-            "FREE_SURFACE": setup.free_surface,
-            "PERIODIC": setup.periodic,
+            "FREE_SURFACE": self.has_surface,
             "SHEAR_REACH": SHEAR_REACH,
             "ABOVE": float(surface_weights(setup.free_surface)[0]),
         }
 
     # --- what the driver asks ---------------------------------------------------------------------
+
+    def describe_ranks(self) -> dict[str, Any]:
+        """How the ranks share the grid, and the way their messages really took."""
+        return {
+            "count": self.world.size,
+            "processes": self.cut.processes[::-1],
+            "transport": self.exchanges[0].path,
+            "overlap": bool(self._boxes()[0]),
+            "aggregate": self.choice.aggregate,
+            "bytes_sent_per_step": sum(exchange.bytes for exchange in self.exchanges),
+        }
+
+    def tune(self) -> Tuning | None:
+        """Find the fastest way to exchange and adopt it; only while all fields are still zero.
+
+        Rehearsals leave them zero, and the clock where it is.
+        """
+        run = self.setup.case.run
+        if self.world.size == 1:
+            return None
+        choices = candidates(self.backend, self.world, transport=run.transport, overlap=run.overlap)
+        layers = (self.layers.constants(), self.setup.dtype, self.attenuated)
+        problem = (self.setup.grid.cells, self.cut, run.transport, run.overlap, layers)
+        memory = Memory.of(self.world, self.backend, self.world.tell(problem))
+        tuning = tune(self.world, choices, self._rehearsal, memory)
+        self.adopt(tuning.best)
+        return tuning
+
+    def _rehearsal(self, choice: Choice) -> Rehearsal:
+        self.adopt(choice)
+        boundary, interior = self._boxes()
+        velocities, stresses = self.exchanges
+        verbs = [
+            *velocities.hidden_by(self._update_velocity(boundary), self._update_velocity(interior)),
+            *stresses.hidden_by(self._update_stress(boundary), self._update_stress(interior)),
+        ]
+        graph = self.backend.capture(in_order(verbs), in_graph=self.in_graph)
+        return lambda times: self.backend.seconds(lambda: graph.replay(times))
+
+    def close(self) -> None:
+        """Give back what it holds of other ranks; every rank must, before MPI ends."""
+        for exchange in self.exchanges:
+            exchange.close()
 
     @property
     def updates_per_step(self) -> int:
@@ -306,39 +331,50 @@ class Earthquake:
         """Least traffic of a point's update, layers included."""
         return self.setup.bytes_per_update
 
-    def state(self) -> dict[str, Array]:
+    def state(self) -> dict[str, Portion]:
         """Every array that decides what comes next; writing them back restores the moment."""
-        memory = {
-            f"layers/{update}/{axis}": array
-            for update, arrays in self.layer_memory.items()
-            for axis, array in zip(AXES, arrays, strict=True)
+        part = self.part
+        state = {name: field_portion(field, part) for name, field in self.fields.items()}
+        state |= dict(layer_portions(self.layers, part))
+        if self.has_surface:
+            whole = (4, *part.grid.shape[1:])
+            for name, memory in self.layers.surface_memory.items():
+                state[f"surface/{name}"] = plane_portion(memory, whole, part.start[1::-1])
+        return {
+            **state,
+            **self.recorders.state(),
+            "clock": Portion.shared(self.clock, self.world),
         }
-        memory |= {f"surface/{kernel}": array for kernel, array in self.surface_memory.items()}
-        fields = {name: field.array for name, field in self.fields.items()}
-        return {**fields, **memory, **self.recorders.state(), "clock": self.clock}
 
     def guard(self) -> None:
         """Enqueue a search for values that are not finite."""
         for launch in self._guards:
             launch()
 
+    @property
+    def in_graph(self) -> bool:
+        """Whether a graph of launches may hold a step."""
+        return all(exchange.in_graph for exchange in self.exchanges)
+
     def raise_if_unstable(self, steps: int, after: Event | None = None) -> None:
         """Read what the last `guard` before `after` (default: at all) found; `steps` are enqueued.
 
         Raises:
-            RunFailed: some value is not finite; names the field, the place and the time.
+            RunFailed: some value is not finite; names the field, the place and the time. Or a rank
+                was waited for in vain; names it.
         """
+        for exchange in self.exchanges:
+            exchange.check()
         place = int(self.backend.to_host(self._found, after)[0])
         if place < 0:
             return
-        setup = self.setup
-        k, rest = divmod(place, setup.layout.plane)
-        j, i = divmod(rest, setup.layout.row)
+        setup, part = self.setup, self.part
+        k, rest = divmod(place, self.layout.plane)
+        j, i = divmod(rest, self.layout.row)
+        cells = np.add((i, j, k), part.start) - part.grid.before
         where = [
-            f"{axis} = {(n - b + 0.5) * h:.6g} m"
-            for axis, n, b, h in zip(
-                ("x", "y", "depth"), (i, j, k), setup.grid.before, setup.grid.spacing, strict=True
-            )
+            f"{axis} = {(n + 0.5) * h:.6g} m"
+            for axis, n, h in zip(("x", "y", "depth"), cells, part.grid.spacing, strict=True)
         ]
         bad = [name for name in VELOCITIES if not self._finite(name, (k, j, i))]
         raise RunFailed(
@@ -352,12 +388,12 @@ class Earthquake:
         return bool(np.isfinite(value).all())
 
     def _compose_guards(self) -> list[Launch]:
-        cells = Cells(*self.setup.grid.cells)
+        cells = Cells(*self.part.cells)
         return [
             self.module.launch("find_nonfinite", cells, field, self._found)
             for field in self._pick(VELOCITIES)
         ]
 
     def snapshot(self, name: str) -> NDArray[Any]:
-        """A host copy of a field over the region, (nz, ny, nx)."""
-        return self.backend.to_host(self.fields[name].interior[self.setup.grid.region_slices])
+        """A host copy of a field over this rank's part of the region, (nz, ny, nx)."""
+        return self.backend.to_host(self.fields[name].interior[self.part.region_slices])

@@ -56,14 +56,17 @@ KERNEL record_peaks(real* peaks, real* past, const real* RESTRICT vx, const real
   }
 }
 
-// The surface's velocity every `stride` cells: ring [slots][3][ny][nx].
+// The surface's velocity every `stride` cells from (first_x, first_y) of the region on: ring
+// [slots][3][ny][nx].
 KERNEL record_surface(real* ring, const real* RESTRICT vx, const real* RESTRICT vy,
                       const real* RESTRICT vz, const long long* RESTRICT clock, index_t every,
-                      index_t slots, index_t stride, index_t nx, index_t ny) {
+                      index_t slots, index_t stride, index_t first_x, index_t first_y, index_t nx,
+                      index_t ny) {
   FOR_ITEMS(n, nx * ny) {
     if (sample_due(clock, every)) {
-      const index_t c = cell_at(static_cast<int>(n % nx * stride) + REGION_START_X,
-                                static_cast<int>(n / nx * stride) + REGION_START_Y, REGION_START_Z);
+      const index_t c = cell_at(static_cast<int>(first_x + n % nx * stride) + REGION_START_X,
+                                static_cast<int>(first_y + n / nx * stride) + REGION_START_Y,
+                                REGION_START_Z);
       real* out = ring + sample_slot(clock, every, slots) * 3 * nx * ny + n;
       out[0] = on_top<STEP_X>(vx + c);
       out[nx * ny] = on_top<STEP_Y>(vy + c);
@@ -72,15 +75,17 @@ KERNEL record_surface(real* ring, const real* RESTRICT vx, const real* RESTRICT 
   }
 }
 
-// One field over the region every `stride` cells: ring [slots][nz][ny][nx].
+// One field every `stride` cells from (first_x, first_y, first_z) of the region on: ring
+// [slots][nz][ny][nx].
 KERNEL record_volume(real* ring, const real* RESTRICT field, const long long* RESTRICT clock,
-                     index_t every, index_t slots, index_t stride, index_t nx, index_t ny,
-                     index_t nz) {
+                     index_t every, index_t slots, index_t stride, index_t first_x,
+                     index_t first_y, index_t first_z, index_t nx, index_t ny, index_t nz) {
   FOR_ITEMS(n, nx * ny * nz) {
     if (sample_due(clock, every)) {
-      const index_t c = cell_at(static_cast<int>(n % nx * stride) + REGION_START_X,
-                                static_cast<int>(n / nx % ny * stride) + REGION_START_Y,
-                                static_cast<int>(n / (nx * ny) * stride) + REGION_START_Z);
+      const index_t c =
+          cell_at(static_cast<int>(first_x + n % nx * stride) + REGION_START_X,
+                  static_cast<int>(first_y + n / nx % ny * stride) + REGION_START_Y,
+                  static_cast<int>(first_z + n / (nx * ny) * stride) + REGION_START_Z);
       ring[sample_slot(clock, every, slots) * nx * ny * nz + n] = field[c];
     }
   }

@@ -1,4 +1,5 @@
-// Sources as body forces and stress glut. The velocity update has moved the clock before.
+// Sources as body forces and stress glut, added to the values of before the update: it does not look
+// at them. The clock shows the old time for forces; the velocity update moves it before moments.
 #pragma once
 #include "stencil.h"
 
@@ -65,7 +66,7 @@ KERNEL inject_forces(real* vx, real* vy, real* vz, const real* RESTRICT rho,
                      const real* samples, const long long* clock, index_t count) {
   const Shares shares{targets,      components, starts, share_source,
                       share_weight, times,      firsts, samples};
-  const double when = (static_cast<double>(clock[0]) - 0.5) * DT_EXACT;
+  const double when = (static_cast<double>(clock[0]) + 0.5) * DT_EXACT;
   FOR_ITEMS(n, count) {
     const long long which = components[n];
     const index_t c = targets[n];

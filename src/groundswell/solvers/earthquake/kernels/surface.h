@@ -13,8 +13,6 @@
 #pragma once
 #include "layers.h"
 
-constexpr int SIDE = PERIODIC ? 2 : 0;  // ghost columns that receivers beside a periodic side read
-
 // What absorbing layers keep of the horizontal derivatives that a mirror takes: planes [4][NY][NX],
 // along x at west faces, along y at south faces, and along x and y at centres.
 struct SurfaceLayers {
@@ -54,8 +52,7 @@ KERNEL mirror_velocity(real* vx, real* vy, real* vz, const real* RESTRICT lam,
                        const real* RESTRICT compliance, real* memory,
                        const real* RESTRICT profile_x, const real* RESTRICT profile_y) {
   const SurfaceLayers layers{memory, profile_x, profile_y};
-  FOR_CELLS(m, NX + 2 * SIDE, n, NY + 2 * SIDE, k, 1) {
-    const int i = m - SIDE, j = n - SIDE;
+  FOR_CELLS(i, NX, j, NY, k, 1) {
     const index_t c = cell_at(i, j, k);
     const real spreading = surface_dx(layers, vx[c + STEP_X] - vx[c], i, j, CENTRE) +
                            surface_dy(layers, vy[c + STEP_Y] - vy[c], i, j, CENTRE);

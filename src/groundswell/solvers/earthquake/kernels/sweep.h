@@ -1,10 +1,24 @@
-// The loop of the two hot kernels over all cells, with what is known about layers at each.
+// The loop of the two hot kernels over a box of cells, with what is known about layers at each.
 //
 // An Update has `layers`, `gather(i, j, k)`, which only reads, and `finish(inputs, past, i, j, k,
 // in_layer)`, which computes and writes. So all reads of a cell are under way together.
 // `fetch_cell(c)` asks for the cache lines of cell c, `fetch_column(c)` for those above and below it.
 #pragma once
 #include "layers.h"
+
+// The cells that a launch updates: from (i, j, k) on, ni x nj x nk of them.
+struct Box {
+  int i, j, k, ni, nj, nk;
+};
+
+#define BOX_ARGUMENTS                                                                        \
+  index_t first_i, index_t first_j, index_t first_k, index_t count_i, index_t count_j,       \
+      index_t count_k
+#define BOX                                                                                  \
+  Box {                                                                                      \
+    static_cast<int>(first_i), static_cast<int>(first_j), static_cast<int>(first_k),         \
+        static_cast<int>(count_i), static_cast<int>(count_j), static_cast<int>(count_k)      \
+  }
 
 #ifdef __CUDACC__
 
@@ -32,16 +46,19 @@ INLINE int forget(int n) {
 constexpr int BYTES_AHEAD = 200000, GPU_LINE = 128 / sizeof(real);
 constexpr bool STAYS = static_cast<index_t>(PLANE) * NZ * sizeof(real) < 2000000;
 
-template <class Update> INLINE void fetch_ahead(const Update& update, int i, int j, int k) {
+template <class Update>
+INLINE void fetch_ahead(const Update& update, const Box& box, int i, int j, int k) {
   if (STAYS || threadIdx.x % GPU_LINE != 0) return;
   const int rows = BYTES_AHEAD / static_cast<int>(sizeof(real) * blockDim.z * NX);
-  const int row = j + rows, plane = k + row / NY * static_cast<int>(blockDim.z);
-  if (plane < NZ) update.fetch_cell(cell_at(i, row % NY, plane));
+  const int row = j - box.j + rows, planes = row / box.nj * static_cast<int>(blockDim.z);
+  if (k + planes < box.k + box.nk)
+    update.fetch_cell(cell_at(i, box.j + row % box.nj, k + planes));
 }
 
-template <class Update> INLINE void for_cells_by_layer(const Update& update) {
-  FOR_CELLS(i, NX, j, NY, k, NZ) {
-    fetch_ahead(update, i, j, k);
+template <class Update> INLINE void for_cells_by_layer(const Update& update, const Box& box) {
+  FOR_CELLS(a, box.ni, b, box.nj, c, box.nk) {
+    const int i = box.i + a, j = box.j + b, k = box.k + c;
+    fetch_ahead(update, box, i, j, k);
     const LayerMemory past = load_memory(update.layers, i, j, k, layers_at(i, j, k));
     const typename Update::Inputs inputs = update.gather(i, j, k);
     const int x = forget(i), y = forget(j), z = forget(k);
@@ -80,24 +97,32 @@ __attribute__((noinline)) void sweep_row(const Update& update, int begin, int en
   for (; begin < end; ++begin) update_cell(update, begin, j, k, Flags{});  // less than a line
 }
 
-template <bool Y, bool Z, class Update> inline void sweep_rows(const Update& update, int j, int k) {
-  if (LAYERS_X > 0) {
-    sweep_row<InLayer<(LAYERS_X > 0), Y, Z>>(update, 0, BEFORE_X, j, k);
-    sweep_row<InLayer<(LAYERS_X > 0), Y, Z>>(update, NX - AFTER_X, NX, j, k);
-  }
-  sweep_row<InLayer<false, Y, Z>>(update, BEFORE_X, NX - AFTER_X, j, k);
+template <class Flags, class Update>
+inline void sweep_part(const Update& update, const Box& box, int begin, int end, int j, int k) {
+  begin = begin > box.i ? begin : box.i;
+  end = end < box.i + box.ni ? end : box.i + box.ni;
+  sweep_row<Flags>(update, begin, end, j, k);
 }
 
-template <class Update> inline void for_cells_by_layer(const Update& update) {
+template <bool Y, bool Z, class Update>
+inline void sweep_rows(const Update& update, const Box& box, int j, int k) {
+  if (LAYERS_X > 0) {
+    sweep_part<InLayer<(LAYERS_X > 0), Y, Z>>(update, box, 0, BEFORE_X, j, k);
+    sweep_part<InLayer<(LAYERS_X > 0), Y, Z>>(update, box, NX - AFTER_X, NX, j, k);
+  }
+  sweep_part<InLayer<false, Y, Z>>(update, box, BEFORE_X, NX - AFTER_X, j, k);
+}
+
+template <class Update> inline void for_cells_by_layer(const Update& update, const Box& box) {
   PRAGMA(omp parallel for collapse(2) schedule(static))
-  for (int k = 0; k < NZ; ++k)
-    for (int j = 0; j < NY; ++j) {
+  for (int k = box.k; k < box.k + box.nk; ++k)
+    for (int j = box.j; j < box.j + box.nj; ++j) {
       const FlushTinyNumbers flush;
       const bool y = in_layer(j, NY, BEFORE_Y, AFTER_Y), z = in_layer(k, NZ, BEFORE_Z, AFTER_Z);
-      if (y && z) sweep_rows<(LAYERS_Y > 0), (LAYERS_Z > 0)>(update, j, k);
-      else if (y) sweep_rows<(LAYERS_Y > 0), false>(update, j, k);
-      else if (z) sweep_rows<false, (LAYERS_Z > 0)>(update, j, k);
-      else sweep_rows<false, false>(update, j, k);
+      if (y && z) sweep_rows<(LAYERS_Y > 0), (LAYERS_Z > 0)>(update, box, j, k);
+      else if (y) sweep_rows<(LAYERS_Y > 0), false>(update, box, j, k);
+      else if (z) sweep_rows<false, (LAYERS_Z > 0)>(update, box, j, k);
+      else sweep_rows<false, false>(update, box, j, k);
     }
 }
 

@@ -1,4 +1,4 @@
-// The two hot kernels: what is read at each cell, what is made of it, and the loop over all cells.
+// The two hot kernels: what is read at each cell, what is made of it, and the loop over their cells.
 #pragma once
 #include "stress.h"
 #include "sweep.h"
@@ -12,12 +12,13 @@
 
 #define VELOCITY_ARGUMENTS                                                                   \
   INOUT vx, INOUT vy, INOUT vz, IN sxx, IN syy, IN szz, IN sxy, IN sxz, IN syz, IN rho,      \
-      LAYER_ARGUMENTS, IN sponge, long long *clock
+      LAYER_ARGUMENTS, IN sponge, BOX_ARGUMENTS, long long *clock, index_t ticks
 
 #define STRESS_ARGUMENTS                                                                     \
   INOUT sxx, INOUT syy, INOUT szz, INOUT sxy, INOUT sxz, INOUT syz, INOUT rxx, INOUT ryy,    \
       INOUT rzz, INOUT rxy, INOUT rxz, INOUT ryz, IN vx, IN vy, IN vz, IN lam,               \
-      IN compliance, IN inverse_qp, IN inverse_qs, IN mechanisms, LAYER_ARGUMENTS, IN sponge
+      IN compliance, IN inverse_qp, IN inverse_qs, IN mechanisms, LAYER_ARGUMENTS, IN sponge, \
+      BOX_ARGUMENTS
 
 struct VelocityUpdate {
   VelocityField v;
@@ -55,12 +56,12 @@ struct VelocityUpdate {
   }
 };
 
-// The velocities' new time is the clock's.
+// The velocities' new time is the clock's, which the last launch of a step moves by a tick.
 KERNEL update_velocity(VELOCITY_ARGUMENTS) {
-  ONCE { clock[0] += 1; }
+  ONCE { clock[0] += ticks; }
   for_cells_by_layer(VelocityUpdate{
       {vx, vy, vz}, sxx, syy, szz, sxy, sxz, syz, rho, sponge,
-      {memory_x, memory_y, memory_z, profile_x, profile_y, profile_z}});
+      {memory_x, memory_y, memory_z, profile_x, profile_y, profile_z}}, BOX);
 }
 
 struct StressUpdate {
@@ -114,5 +115,5 @@ KERNEL update_stress(STRESS_ARGUMENTS) {
   for_cells_by_layer(StressUpdate{
       {{sxx, syy, szz, sxy, sxz, syz}, {rxx, ryy, rzz, rxy, rxz, ryz}},
       vx, vy, vz, lam, compliance, inverse_qp, inverse_qs, mechanisms, sponge,
-      {memory_x, memory_y, memory_z, profile_x, profile_y, profile_z}});
+      {memory_x, memory_y, memory_z, profile_x, profile_y, profile_z}}, BOX);
 }

@@ -1,0 +1,63 @@
+"""Throughput of the earthquake solver on the ranks of a job, by transport and overlap.
+
+    mpirun -n 2 python benchmarks/earthquake_ranks.py --cells 160 160 4096
+    mpirun -n 2 python benchmarks/earthquake_ranks.py --cells 512 512 512 --transports peer direct
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+
+from groundswell.bench.earthquake import Variant, make_case
+from groundswell.exchange.devices import open_device
+from groundswell.exchange.world import world
+from groundswell.solvers.earthquake import Earthquake
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("--cells", type=int, nargs=3, default=(160, 160, 2048))
+parser.add_argument("--processes", type=int, nargs=3, default=None)
+parser.add_argument("--transports", nargs="+", default=["peer"])
+parser.add_argument("--backend", default="cuda")
+parser.add_argument("--steps", type=int, default=64)
+parser.add_argument("--elastic", action="store_true")
+options = parser.parse_args()
+
+job = world()
+backend = open_device(options.backend, job)
+for transport in options.transports:
+    for overlap in [True, False] if job.size > 1 else [False]:
+        case = make_case(Variant("weak", tuple(options.cells), not options.elastic))
+        run = case.run.model_copy(
+            update={
+                "transport": transport,
+                "overlap": overlap,
+                "processes": tuple(options.processes) if options.processes else None,
+            }
+        )
+        case = case.model_copy(update={"run": run})
+        solver = Earthquake(Earthquake.prepare(case), backend, job)
+        graph = backend.capture(solver.step, in_graph=solver.in_graph)
+        graph.replay(8)
+        backend.synchronize()
+        found = []
+        for _ in range(5):
+            job.share(None)
+            begin = backend.mark()
+            graph.replay(options.steps)
+            end = backend.mark()
+            end.wait()
+            found.append(max(job.share(end.seconds_since(begin))) / options.steps)
+        solver.raise_if_unstable(1)
+        seconds = statistics.median(found)
+        if job.first:
+            ranks = solver.describe_ranks()
+            rate = solver.updates_per_step / seconds / 1e6
+            print(
+                f"{options.cells} on {job.size} {ranks['processes']} {transport:7}"
+                f" overlap {overlap!s:5} {1e3 * seconds:8.4f} ms {rate:9.0f} MLUPS,"
+                f" {rate / job.size:8.0f} a rank, {ranks['bytes_sent_per_step'] / 1e6:.2f} MB",
+                flush=True,
+            )
+        solver.close()
+        del solver, graph

@@ -1,0 +1,139 @@
+"""Faces between neighbours along one periodic axis, and the plain copies that limit them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+from groundswell.bench.exchange.rig import Rig, Row
+from groundswell.exchange.decomposition import Decomposition, Index, process_grids
+from groundswell.exchange.messages import GhostField
+from groundswell.exchange.pattern import Ghosts, receives, uniform
+from groundswell.exchange.plan import Exchange
+
+VALUE = 4  # bytes
+OWN_PLANES = 2  # of a rank: no more are needed to send faces
+
+
+def measure_links(rig: Rig, sizes: Sequence[int], shifts: Sequence[int]) -> list[Row]:
+    """Exchanges of one face on each side, and of one face to one side, which is what others time.
+
+    Args:
+        sizes: bytes of a face, for both sides.
+        shifts: the same, for one side.
+
+    Returns:
+        Rows: `faces` sent by each rank, `bytes` of one, `transport` ("copy": plain copies into
+        attached memory, the limit), `seconds`, `rate` of the bytes sent (bytes/s), and `share` of
+        the limit's rate.
+    """
+    rows: list[Row] = []
+    for size, faces in [(s, 2) for s in sizes] + [(s, 1) for s in shifts]:
+        limit = rig.attempt("copy", partial(_limit, rig, size, faces))
+        found = [limit] if limit else []
+        for transport in rig.transports:
+            row = rig.exchange(transport, partial(face_exchange, rig, transport, size, faces))
+            found += [row] if row else []
+        rows += [_rated(row, size, faces, limit) for row in found]
+    return rows
+
+
+def _rated(row: Row, size: int, faces: int, limit: Row | None) -> Row:
+    return {
+        "faces": faces,
+        "bytes": size,
+        **row,
+        "rate": faces * size / row["seconds"],
+        "share": limit["seconds"] / row["seconds"] if limit else None,
+    }
+
+
+def face_exchange(rig: Rig, transport: str, size: int, faces: int) -> list[Exchange]:
+    """An exchange along the slow axis of a periodic ring of all ranks: one float32 field, width 1.
+
+    Args:
+        size: bytes of a face: 4 times a power of two.
+        faces: 2, or 1: only the low ghost layer is filled.
+    """
+    power = (size // VALUE).bit_length() - 1
+    face = (1 << power // 2, 1 << (power - power // 2))
+    ranks = rig.world.size
+    cut = Decomposition((OWN_PLANES * ranks, *face), (ranks, 1, 1), (True, False, False))
+    ghosts = Ghosts((1, 0, 0), (faces - 1, 0, 0))
+    array = rig.filled((OWN_PLANES + 2, *face), "float32")
+    return one_field(rig, transport, cut, GhostField(array, (1, 0, 0), ghosts))
+
+
+def one_field(rig: Rig, transport: str, cut: Decomposition, field: GhostField) -> list[Exchange]:
+    """An exchange of a single field."""
+    return [Exchange(rig.backend, rig.world, cut, [field], transport=transport)]
+
+
+def _limit(rig: Rig, size: int, faces: int) -> Row:
+    """Plain copies into the memory of the next rank, and of the one before."""
+    backend, world = rig.backend, rig.world
+    mine, source = backend.shared(faces * size), rig.filled((faces * size,), "uint8")
+    handles = world.share(mine.handle)
+    peers = [(world.rank + step) % world.size for step in (1, -1)[:faces]]
+    theirs = {peer: backend.attach(handles[peer]) for peer in set(peers)}
+    copies = [
+        backend.transfer(theirs[peer].address + n * size, backend.address(source) + n * size, size)
+        for n, peer in enumerate(peers)
+    ]
+
+    def copy() -> None:
+        for launch in copies:
+            launch()
+
+    seconds = rig.seconds(copy, in_graph=True)
+    for memory in theirs.values():
+        memory.close()
+    world.share(None)  # nobody uses it any more
+    mine.close()
+    return {"transport": "copy", "path": "plain copies", "in_graph": True, "seconds": seconds}
+
+
+# --- neighbours on three axes ---------------------------------------------------------------------
+
+FIGURES = {"6 faces": False, "26 neighbours": True}  # whether corners are exchanged
+
+
+def measure_neighbours(rig: Rig, blocks: Sequence[tuple[int, int]]) -> list[Row]:
+    """All faces, or all neighbours, of a cube of float32 a rank that is periodic along three axes.
+
+    Args:
+        blocks: points of a cube's edge, and ghost layers.
+
+    Returns:
+        Rows: `neighbours`, `bytes` of a face, `transport`, `seconds`, `ranks`: how many other ranks
+        a rank's neighbours are, and `own`: how many of its neighbours are the rank itself.
+    """
+    rows: list[Row] = []
+    for edge, width in blocks:
+        array = rig.filled((edge + 2 * width,) * 3, "float32")
+        for name, corners in FIGURES.items():
+            cut, ghosts = torus(rig.world.size, edge), uniform(width, corners=corners)
+            field = GhostField(array, (width,) * 3, ghosts)
+            who = [piece.owner for piece in receives(cut, rig.world.rank, ghosts)]
+            about = {
+                "neighbours": name,
+                "bytes": edge * edge * width * VALUE,
+                "processes": cut.processes,
+                "own": who.count(rig.world.rank),
+                "ranks": len(set(who) - {rig.world.rank}),
+            }
+            for transport in rig.transports:
+                row = rig.exchange(transport, partial(one_field, rig, transport, cut, field))
+                rows += [about | row] if row else []
+    return rows
+
+
+def most_even(grids: Iterable[Index]) -> Index:
+    """The process grid whose longest axis is shortest; of several, the one that cuts slow axes."""
+    return min(grids, key=lambda grid: (max(grid), tuple(-n for n in grid)))
+
+
+def torus(ranks: int, edge: int) -> Decomposition:
+    """A cube for each rank, periodic along three axes, in as cubic a process grid as there is."""
+    processes = most_even(process_grids(ranks, 3))
+    return Decomposition(tuple(edge * p for p in processes), processes, (True,) * 3)

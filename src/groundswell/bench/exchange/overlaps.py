@@ -1,0 +1,52 @@
+"""Overlaps of the multi-GPU k-Wave: one float32 field, slabs, edges and corners of a torus.
+
+Its authors exchange overlaps of 2 to 32 points, and replaced MPI through the host by GPU-aware MPI
+and by peer memory on a server with eight Tesla P40.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from groundswell.bench.exchange.links import one_field, torus
+from groundswell.bench.exchange.rig import Rig, Row
+from groundswell.exchange.decomposition import Decomposition
+from groundswell.exchange.messages import GhostField
+from groundswell.exchange.pattern import Ghosts, uniform
+
+STAGED = "mpi"  # the way through the host, with which others are compared
+
+
+def measure_overlaps(rig: Rig, edge: int, widths: Sequence[int]) -> list[Row]:
+    """Exchanges of a cube a rank, cut along one axis or along three, with corners.
+
+    Args:
+        edge: points of a rank's cube along an axis.
+        widths: overlaps in points.
+
+    Returns:
+        Rows: `cut` ("1-D" or "3-D"), `overlap`, `transport`, `seconds`, and `speedup` over MPI
+        through the host.
+    """
+    rows: list[Row] = []
+    ranks = rig.world.size
+    slabs = Decomposition((edge * ranks, edge, edge), (ranks, 1, 1), (True, False, False))
+    for name, cut in {"1-D": slabs, "3-D": torus(ranks, edge)}.items():
+        for width in widths:
+            low = (width, 0, 0)
+            ghosts = Ghosts(low, low) if name == "1-D" else uniform(width, corners=True)
+            array = rig.filled(tuple(edge + 2 * n for n in ghosts.low), "float32")
+            field = GhostField(array, ghosts.low, ghosts)
+            found = [
+                rig.exchange(transport, partial(one_field, rig, transport, cut, field))
+                for transport in rig.transports
+            ]
+            about = {"cut": name, "overlap": width, "processes": cut.processes}
+            rows += _compared([about | row for row in found if row])
+    return rows
+
+
+def _compared(rows: Sequence[Row]) -> list[Row]:
+    staged = [row["seconds"] for row in rows if row["transport"] == STAGED]
+    return [row | {"speedup": staged[0] / row["seconds"] if staged else None} for row in rows]

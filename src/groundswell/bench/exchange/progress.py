@@ -1,0 +1,73 @@
+"""Whether messages travel while the host computes.
+
+Xue & Roy (2020), section 4.7, found that they did not: the MPI libraries that they used moved
+messages only while somebody called them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from groundswell.bench.exchange.links import face_exchange
+from groundswell.bench.exchange.rig import Rig, Row
+from groundswell.exchange.plan import Exchange
+
+HOST_DRIVEN = ("mpi", "mpi-thread", "mpi-gpu")  # transports in which the host takes part
+POINTS = 8192  # of a call: they stay in the cache, and no call holds others up
+
+
+def measure_progress(rig: Rig, sizes: Sequence[int]) -> list[Row]:
+    """An exchange, work of the host of about the same length, and both at once.
+
+    Args:
+        sizes: bytes of the message that each rank sends to the next.
+
+    Returns:
+        Rows: `bytes`, `transport`, `exchange`, `work` and `both` in seconds, and `hidden`: which
+        part of the shorter one took no time, 1 if all of it, 0 or less if none.
+    """
+    rows: list[Row] = []
+    for size in sizes:
+        for transport in (name for name in rig.transports if name in HOST_DRIVEN):
+            row = rig.attempt(transport, partial(_measured, rig, transport, size))
+            rows += [row] if row else []
+    return rows
+
+
+def _measured(rig: Rig, transport: str, size: int) -> Row:
+    (halo,) = face_exchange(rig, transport, size, faces=1)
+    try:
+        return {"bytes": size, "transport": transport, "path": halo.path, **_times(rig, halo)}
+    finally:
+        halo.close()
+
+
+def _times(rig: Rig, halo: Exchange) -> dict[str, float]:
+    exchange = rig.seconds(lambda: _both(rig, halo, 0), in_graph=False)
+    calls = max(1, round(exchange / rig.seconds(lambda: compute(1), in_graph=False)))
+    work = rig.seconds(lambda: compute(calls), in_graph=False)
+    both = rig.seconds(lambda: _both(rig, halo, calls), in_graph=False)
+    hidden = (exchange + work - both) / min(exchange, work)
+    return {"exchange": exchange, "work": work, "both": both, "hidden": hidden}
+
+
+def _both(rig: Rig, halo: Exchange, calls: int) -> None:
+    """An exchange around work, which ends when its values are in place."""
+    for launch in halo.send:
+        launch()
+    compute(calls)
+    for launch in halo.receive:
+        launch()
+    rig.backend.synchronize()
+
+
+_ANGLES, _SINES = np.linspace(0, 1, POINTS), np.empty(POINTS)
+
+
+def compute(calls: int) -> None:
+    """Work of one core, during which other threads of this process may run."""
+    for _ in range(calls):
+        np.sin(_ANGLES, out=_SINES)

@@ -1,0 +1,89 @@
+"""What others reached, with sources: numbers to stand beside ours."""
+
+from __future__ import annotations
+
+KIB, MIB = 1 << 10, 1 << 20
+
+# Seconds for a message of so many bytes from each of two NVIDIA H200 of one host to the other, one
+# process a GPU, CUDA 13.0: measured by us with these libraries.
+LINKS: dict[str, dict[int, float]] = {
+    "CUDA IPC copy": {
+        4 * KIB: 3.6e-6,
+        64 * KIB: 2.9e-6,
+        MIB: 5.0e-6,
+        16 * MIB: 47e-6,
+        256 * MIB: 688e-6,
+    },
+    "one kernel into IPC memory": {
+        4 * KIB: 5.5e-6,
+        64 * KIB: 6.1e-6,
+        256 * KIB: 7.2e-6,
+        MIB: 10.5e-6,
+        4 * MIB: 20e-6,
+        16 * MIB: 62e-6,
+        64 * MIB: 237e-6,
+    },
+    "NCCL": {
+        4 * KIB: 8.5e-6,
+        64 * KIB: 8.1e-6,
+        MIB: 15.2e-6,
+        16 * MIB: 78e-6,
+        256 * MIB: 877e-6,
+    },
+    "NCCL in a graph": {4 * KIB: 6.8e-6, 64 * KIB: 7.9e-6, MIB: 14.8e-6},
+    "GPU-aware MPI (UCX)": {
+        4 * KIB: 31e-6,
+        64 * KIB: 20e-6,
+        MIB: 22e-6,
+        16 * MIB: 68e-6,
+        256 * MIB: 747e-6,
+    },
+    "MPI, host memory": {4 * KIB: 6.5e-6, MIB: 187e-6, 16 * MIB: 3.0e-3},
+}
+
+# The buoyancy-driven cavity on two P100 of one node, by version and process grid (along i, the fast
+# axis, j and k): tens of millions of cell updates a second ("ssspnt") and efficiency in %, of Xue &
+# Roy (2020), tables 3 (256^3 cells in all) and 4 (256^3 cells each).
+Cavity = dict[tuple[str, tuple[int, int, int]], tuple[float, float]]
+ONE_GPU = 93.8
+STRONG: Cavity = {
+    ("Baseline", (1, 1, 2)): (145.9, 77.8),
+    ("Baseline", (2, 1, 1)): (22.0, 11.7),
+    ("V3", (1, 1, 2)): (167.2, 89.2),
+    ("V3", (2, 1, 1)): (169.8, 90.5),
+    ("Baseline + GPUDirect", (1, 1, 2)): (155.8, 83.1),
+    ("Baseline + GPUDirect", (2, 1, 1)): (154.7, 82.5),
+    ("V3 + GPUDirect", (1, 1, 2)): (177.9, 94.9),
+    ("V3 + GPUDirect", (2, 1, 1)): (179.4, 95.7),
+}
+WEAK: Cavity = {
+    ("Baseline", (1, 1, 2)): (161.6, 86.1),
+    ("Baseline", (2, 1, 1)): (21.4, 11.4),
+    ("V3", (1, 1, 2)): (175.3, 93.5),
+    ("V3", (2, 1, 1)): (176.3, 94.0),
+    ("Baseline + GPUDirect", (1, 1, 2)): (167.9, 89.5),
+    ("Baseline + GPUDirect", (2, 1, 1)): (154.9, 82.6),
+    ("V3 + GPUDirect", (1, 1, 2)): (180.0, 96.0),
+    ("V3 + GPUDirect", (2, 1, 1)): (180.9, 96.5),
+}
+CELLS = 256**3
+
+
+def lost_seconds(speed: float, ranks: int = 2) -> float:
+    """By how much a step of table 3 is longer than one GPU's step, divided by the number of GPUs.
+
+    Derived by us: all that exchanging costs, and whatever else does not scale.
+    """
+    return CELLS / 1e7 * (1 / speed - 1 / (ranks * ONE_GPU))
+
+
+# How many times faster whole simulations became with GPU-aware MPI and peer memory instead of MPI
+# through the host, by overlap: the authors of the multi-GPU k-Wave, eight Tesla P40, 1024^3 points.
+# Least (None: not said) and most.
+KWAVE: dict[int, tuple[float | None, float]] = {
+    2: (None, 1.8),
+    4: (None, 1.8),
+    8: (2.0, 3.6),
+    16: (2.0, 3.6),
+    32: (2.0, 3.6),
+}

@@ -1,0 +1,155 @@
+"""What every measurement of exchanges shares: the clock, the time that is left, what went wrong."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from os import environ
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from groundswell.backends import Array, Backend, Graph
+from groundswell.exchange.plan import Exchange
+from groundswell.exchange.world import PATIENCE, MpiWorld, patience_seconds
+
+Result = TypeVar("Result")
+Row = dict[str, Any]
+
+REPEATS = 5
+REPEAT_SECONDS = 0.02  # dwarfs the clock, and the time by which one rank begins before another
+FEWEST, MOST = 2, 2000  # exchanges of a repeat
+LONGEST_SILENCE = 30.0  # s that a rank waits for another one while both measure
+IN_STEP = 4  # exchanges that bring the ranks into step before the clock starts
+
+
+class Rig:
+    """The ranks that measure together.
+
+    A part of the measurements has a limit of time, and a transport that fails in it on any rank is
+    left out of the rest of it, on all ranks.
+
+    Args:
+        transports: to be measured.
+
+    Attributes:
+        world: of the ranks while they measure. One that gives up must not confuse what they agree
+            on afterwards, so this is not the job's own.
+        notes: what was not measured, and why.
+    """
+
+    def __init__(self, backend: Backend, job: MpiWorld, transports: Sequence[str]) -> None:
+        self.backend, self.notes = backend, list[str]()
+        self.world = MpiWorld(job.comm)
+        self._job, self._every = job, list(transports)
+        self._failed: list[Sequence[Exchange]] = []  # never freed: late messages may still come
+        self.begin("", 0.0)
+
+    def begin(self, part: str, seconds: float) -> None:
+        """Start a part of the measurements."""
+        self._part, self._end = part, time.monotonic() + seconds
+        self._lost: set[str] = set()
+
+    @property
+    def transports(self) -> list[str]:
+        """All ways that have not failed in this part."""
+        return [name for name in self._every if name not in self._lost]
+
+    def attempt(self, what: str, act: Callable[[], Result]) -> Result | None:
+        """Do something on all ranks; None, with a note, if it fails on one or time is up."""
+        if self._job.tell(time.monotonic() > self._end):
+            self._note("the rest is left out: its time was up")
+            return None
+        result, error = None, None
+        try:
+            with _patience(min(patience_seconds(), LONGEST_SILENCE)):
+                result = act()
+        except Exception as failure:  # a way that does not work must not end the measurements
+            error = f"{type(failure).__name__}: {failure}"
+        with _patience(max(patience_seconds(), 3 * LONGEST_SILENCE)):  # others still wait in vain
+            errors = [e for e in self._job.share(error) if e is not None]
+        if errors:
+            self._note(f"{what}: {errors[0]}")
+            self._lost.add(what)
+            self.world = MpiWorld(self._job.comm)
+        return None if errors else result
+
+    def _note(self, text: str) -> None:
+        note = f"{self._part}: {text}"
+        self.notes += [note] if note not in self.notes else []
+
+    def exchange(self, transport: str, make: Callable[[], Sequence[Exchange]]) -> Row | None:
+        """Time of some exchanges that go on together, and the most bytes that a rank sends."""
+        return self.attempt(transport, lambda: self._exchange(transport, make))
+
+    def _exchange(self, transport: str, make: Callable[[], Sequence[Exchange]]) -> Row:
+        halos = make()
+        self._failed.append(halos)
+        in_graph = all(halo.in_graph for halo in halos)
+        seconds = self.seconds(together(halos), in_graph=in_graph)
+        for halo in halos:
+            halo.check()
+        sent = max(self.world.share(sum(halo.bytes for halo in halos)))
+        row = {"transport": transport, "path": halos[0].path, "in_graph": in_graph}
+        for halo in halos:
+            halo.close()
+        self._failed.pop()
+        return {**row, "seconds": seconds, "sent": sent}
+
+    # --- the clock --------------------------------------------------------------------------------
+
+    def seconds(self, launch: Callable[[], None], *, in_graph: bool) -> float:
+        """How long it takes on the slowest rank: the median of REPEATS."""
+        graph = self.backend.capture(launch, in_graph=in_graph)
+        times = self._enough(graph)
+        spent = [self._once(graph, times) for _ in range(REPEATS)]
+        return float(np.median(np.max(self.world.share(spent), axis=0)))
+
+    def _enough(self, graph: Graph) -> int:
+        """How many make a repeat; the same on all ranks."""
+        self._once(graph, 1)
+        one = max(self.world.share(self._once(graph, FEWEST)))
+        return int(np.clip(REPEAT_SECONDS / one, FEWEST, MOST))
+
+    def _once(self, graph: Graph, times: int) -> float:
+        graph.replay(min(IN_STEP, times))
+        begin = self.backend.mark()
+        graph.replay(times)
+        end = self.backend.mark()
+        end.wait()
+        return end.seconds_since(begin) / times
+
+    def filled(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+        """An array whose memory is really there: pages that nobody has written cost nothing."""
+        array = self.backend.zeros(shape, dtype)
+        self.backend.assign(array, np.ones((), dtype))
+        return array
+
+
+def together(halos: Sequence[Exchange]) -> Callable[[], None]:
+    """One exchange, or all sends of several and then all receives."""
+    if len(halos) == 1:
+        return halos[0]
+    launches = [launch for halo in halos for launch in halo.send]
+    launches += [launch for halo in halos for launch in halo.receive]
+
+    def run() -> None:
+        for launch in launches:
+            launch()
+
+    return run
+
+
+@contextmanager
+def _patience(seconds: float) -> Iterator[None]:
+    """Let waits for other ranks last so long."""
+    asked = environ.get(PATIENCE)
+    environ[PATIENCE] = str(seconds)
+    try:
+        yield
+    finally:
+        del environ[PATIENCE]
+        if asked is not None:
+            environ[PATIENCE] = asked

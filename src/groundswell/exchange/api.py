@@ -1,0 +1,396 @@
+"""Ghost layers for any code: a domain that the ranks share, its arrays, and plans of exchanges.
+
+    domain = Domain((nz, ny, nx), ghosts=2, periodic=(False, True, True))
+    u = domain.zeros("float32")     # this rank's block with its ghost layers
+    domain.exchange(u)              # fills them
+
+All that is said of one rank holds for all: they make the same domains, plans and exchanges in the
+same order, and close them in the same order.
+"""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from groundswell.backends import Array, Backend, open_backend
+from groundswell.backends.foreign import is_immutable, visitors
+from groundswell.errors import InputError
+from groundswell.exchange.decomposition import Block, Index, decompose
+from groundswell.exchange.devices import open_device
+from groundswell.exchange.fastest import fastest
+from groundswell.exchange.overlap import Box, open_sides, split
+from groundswell.exchange.pattern import Ghosts
+from groundswell.exchange.plan import Exchange
+from groundswell.exchange.prepared import Plan
+from groundswell.exchange.request import (
+    Borrowed,
+    Field,
+    Layers,
+    Slices,
+    extents,
+    for_each,
+    layers,
+    no_layers,
+    points,
+    slices,
+)
+from groundswell.exchange.traffic import traffic
+from groundswell.exchange.tuning import Choice
+from groundswell.exchange.world import Alone, MpiWorld, World, world
+
+MOST_PLANS = 16  # that a domain keeps for arrays given to `exchange`
+
+_OPEN: list[Domain] = []
+
+
+class Domain:
+    """An array's index space, cut into one block a rank.
+
+    Args:
+        shape: points of the whole, slowest axis first, one to three axes.
+        ghosts: layers around each block: one width, or for each axis a width or (low, high), or
+            `Ghosts`.
+        periodic: of each axis, or of all.
+        corners: whether ghosts outside the block along several axes are filled too; stencils that
+            read along one axis at a time do without. `Ghosts` say it themselves.
+        processes: blocks along each axis, 0 where free; None chooses.
+        comm: mpi4py's communicator of the ranks; None for all that were started.
+        device: "cpu"; "cuda" for one of the host's GPUs a rank; "cuda:1"; or a backend.
+        transport, aggregate, poison: of its plans; see `plan`.
+
+    Attributes:
+        cut, world, backend: the decomposition, the ranks, the device.
+        ghosts: the layers.
+        rank, size: this rank's number, and how many there are.
+        block: this rank's part: `start`, `shape`, and `slices` of the whole.
+
+    Raises:
+        InputError: an argument that cannot be honoured.
+        BackendError: the device is absent.
+    """
+
+    def __init__(
+        self,
+        shape: Sequence[int],
+        ghosts: Layers = 1,
+        *,
+        periodic: bool | Sequence[bool] = False,
+        corners: bool = True,
+        processes: Sequence[int] | None = None,
+        comm: Any = None,
+        device: str | Backend = "cpu",
+        transport: str = "auto",
+        aggregate: bool = True,
+        poison: bool = False,
+    ) -> None:
+        whole = points(shape)
+        self.ghosts = layers(ghosts, len(whole), corners)
+        self._how = {"transport": transport, "aggregate": aggregate, "poison": poison}
+        self.world = _world(comm)
+        self.rank, self.size = self.world.rank, self.world.size
+        self.cut = decompose(whole, self.size, periodic, processes)
+        self.block: Block = self.cut.block(self.rank)
+        self.backend = _backend(device, self.world, traffic(self.cut, [(self.ghosts, 8)]))
+        self._guests = visitors(self.backend)
+        self._cached: OrderedDict[Any, Plan] = OrderedDict()
+        self._plans: list[Plan] = []
+        self._staged: dict[Any, Array] = {}
+        self._frees_comm = comm is not None
+        _OPEN.append(self)
+
+    # --- arrays -----------------------------------------------------------------------------------
+
+    @cached_property
+    def local_shape(self) -> Index:
+        """Points of this rank's arrays, ghost layers included."""
+        return extents(self.block, self.ghosts)
+
+    def zeros(self, dtype: DTypeLike = "float64", components: int | Sequence[int] = ()) -> Array:
+        """An array for this rank: NumPy's or CuPy's, with leading axes for components if any."""
+        leading = (components,) if isinstance(components, int) else tuple(components)
+        return self._guests.zeros((*leading, *self.local_shape), dtype)
+
+    @cached_property
+    def own(self) -> Slices:
+        """Where the block's own points are in its arrays."""
+        return slices(self.ghosts.low, Box((0,) * len(self.block.shape), self.block.shape))
+
+    def interior(self, array: Any) -> Any:
+        """The own points of an array: a view, as far as its library has views."""
+        if tuple(array.shape[-len(self.own) :]) != self.local_shape:
+            raise InputError(
+                f"an array of shape {tuple(array.shape)} is none of this rank's, whose last axes "
+                f"have {self.local_shape} points"
+            )
+        return array[(..., *self.own)]
+
+    def indices(self, *, ghosts: bool = False) -> tuple[Array, ...]:
+        """Global indices along each axis, shaped so that they combine to the block's shape.
+
+        Args:
+            ghosts: also those of the ghost layers: below 0 or past the end where these lie outside
+                of the whole, periodic or not.
+        """
+        return tuple(self._guests.place(along) for along in self._indices(ghosts))
+
+    def coordinates(
+        self,
+        spacing: float | Sequence[float] = 1.0,
+        origin: float | Sequence[float] = 0.0,
+        *,
+        ghosts: bool = False,
+    ) -> tuple[Array, ...]:
+        """origin + spacing * `indices`, both for each axis or for all."""
+        axes = len(self.own)
+        steps = zip(for_each(origin, axes), for_each(spacing, axes), strict=True)
+        along = zip(self._indices(ghosts), steps, strict=True)
+        return tuple(self._guests.place(o + h * n) for n, (o, h) in along)
+
+    def _indices(self, ghosts: bool) -> list[NDArray[np.int64]]:
+        around = self.ghosts if ghosts else no_layers(len(self.own))
+        sides = zip(self.block.start, self.block.shape, around.low, around.high, strict=True)
+        return list(np.ix_(*(np.arange(s - low, s + n + high) for s, n, low, high in sides)))
+
+    def local_index(self, point: Sequence[int]) -> Index | None:
+        """Where a point of the whole is in this rank's arrays; None if another rank owns it."""
+        inside = [p - s for p, s in zip(point, self.block.start, strict=True)]
+        if not all(0 <= p < n for p, n in zip(inside, self.block.shape, strict=True)):
+            return None
+        return tuple(p + low for p, low in zip(inside, self.ghosts.low, strict=True))
+
+    def split(self, thickness: int | Sequence[int] | None = None) -> tuple[list[Slices], ...]:
+        """The own points as boxes: those near points of other ranks, and all others.
+
+        What is computed of the others reads no ghosts, so it can hide an exchange.
+
+        Args:
+            thickness: how near, for each axis; by default as the widest ghost layers.
+        """
+        widest = self.ghosts.widest.low
+        thick = widest if thickness is None else for_each(thickness, len(widest))
+        parts = split(self.block.shape, open_sides(self.cut, self.rank), thick)
+        near, others = ([slices(self.ghosts.low, box) for box in boxes] for boxes in parts)
+        return near, others
+
+    def gather(self, array: Any) -> NDArray[Any] | None:
+        """The whole array, without ghosts, on rank 0; None elsewhere."""
+        self._guests.follow(self._guests.streams(None, [array]))
+        view = self.interior(self._guests.view(array, writable=False))
+        blocks = self.world.gather(self.backend.to_host(view))
+        if not self.world.first:
+            return None
+        leading = blocks[0].shape[: -len(self.own)]
+        whole: NDArray[Any] = np.empty((*leading, *self.cut.shape), blocks[0].dtype)
+        for rank, values in enumerate(blocks):
+            where: tuple[Any, ...] = (..., *self.cut.block(rank).slices)
+            whole[where] = values
+        return whole
+
+    # --- exchanges --------------------------------------------------------------------------------
+
+    def exchange(self, *arrays: Any, stream: Any = None) -> Any:
+        """Fill the ghost layers of arrays, or of `Field`s.
+
+        The plan for the same arrays is made once; the last MOST_PLANS are kept, with their arrays.
+
+        Args:
+            stream: of a GPU: see `Plan`.
+
+        Returns:
+            The array, or a tuple of several. Nobody can write JAX arrays, so new ones are returned
+            in their place.
+
+        Raises:
+            InputError: an array that cannot be exchanged.
+            RunFailed: a rank is late or lost; a GPU's may show later, see `check`.
+        """
+        fields = _fields(arrays)
+        streams = self._guests.streams(stream, [f.array for f in fields])
+        borrowed = self._borrowed(fields)
+        self._plan_of(borrowed).run(streams)
+        results = [
+            self._guests.jax(b.view) if is_immutable(field.array) else field.array
+            for b, field in zip(borrowed, fields, strict=True)
+        ]
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def plan(
+        self,
+        *arrays: Any,
+        transport: str | None = None,
+        aggregate: bool | None = None,
+        poison: bool | None = None,
+    ) -> Plan:
+        """Prepare the exchange of arrays, or of `Field`s.
+
+        Args:
+            transport: a name that docs/exchange.md lists; "auto" for the usual one, or "fastest"
+                for the one that is, which is tried out once and remembered, as is `aggregate`.
+            aggregate: one message a neighbour for all arrays; otherwise one for each.
+            poison: fill ghosts with NaN before each exchange, so that none can be missed.
+            All are the domain's by default.
+
+        Raises:
+            InputError: an array that cannot be exchanged, or that is another one elsewhere.
+            BackendError: the transport does not work here.
+        """
+        given = {"transport": transport, "aggregate": aggregate, "poison": poison}
+        how = self._how | {name: value for name, value in given.items() if value is not None}
+        return self._made(self._borrowed(_fields(arrays), loads=False), how)
+
+    def _plan_of(self, borrowed: list[Borrowed]) -> Plan:
+        """The plan kept for these arrays, or a new one."""
+        key = tuple(b.key(self.backend) for b in borrowed)
+        if key not in self._cached:
+            self._cached[key] = self._made(borrowed, self._how)
+            if len(self._cached) > MOST_PLANS:
+                self._cached.popitem(last=False)[1].close()
+        self._cached.move_to_end(key)
+        return self._cached[key]
+
+    def _made(self, borrowed: list[Borrowed], how: dict[str, Any]) -> Plan:
+        terms = [b.terms for b in borrowed]
+        self._require_agreement(terms, how)
+        if how["transport"] != "fastest" or self.size == 1:
+            return self._prepared(borrowed, how)
+
+        def make(choice: Choice) -> Plan:
+            chosen = {"transport": choice.transport, "aggregate": choice.aggregate}
+            return self._prepared(borrowed, how | chosen)
+
+        return fastest(self.backend, self.world, [self.cut, *terms], make)
+
+    def _prepared(self, borrowed: list[Borrowed], how: dict[str, Any]) -> Plan:
+        fields = [field for b in borrowed for field in b.fields()]
+        exchange = Exchange(self.backend, self.world, self.cut, fields, **how)
+        owners = [part for b in borrowed for part in (b.owner, b.view)]
+        plan = Plan(self._guests, self.backend, exchange, owners)
+        self._plans = [*(p for p in self._plans if not p.closed), plan]
+        return plan
+
+    def _require_agreement(self, terms: list[Any], how: dict[str, Any]) -> None:
+        said = self.world.share((self.cut, terms, how))
+        if different := [rank for rank, other in enumerate(said) if other != said[0]]:
+            raise InputError(
+                f"rank {different[0]} exchanges {said[different[0]]}, and rank 0 {said[0]}; all "
+                "must give arrays of the same types, in the same order, with the same options"
+            )
+
+    def _borrowed(self, fields: list[Field], *, loads: bool = True) -> list[Borrowed]:
+        """Views of all arrays; of JAX's a copy that can be written."""
+        if self not in _OPEN:
+            raise InputError("this domain is closed; make another one")
+
+        def borrow() -> list[Borrowed]:
+            pairs = enumerate(fields)
+            return [self._borrow(self._loaded(n, f) if loads else f) for n, f in pairs]
+
+        # The first time, an error on one rank, such as a wrong GPU, becomes one on all. Later the
+        # others may have a plan, and would not wait to be told.
+        return borrow() if self._plans else list(self.world.agree(borrow))
+
+    def _borrow(self, field: Field) -> Borrowed:
+        view, axes = self._guests.view(field.array), len(self.own)
+        ghosts = self.ghosts
+        if field.ghosts is not None:
+            ghosts = layers(field.ghosts, axes, ghosts.corners)
+        origin = self._origin(tuple(view.shape[-axes:]), ghosts, field.origin)
+        return Borrowed(field.array, view, origin, ghosts, field.sent_as)
+
+    def _origin(self, shape: Index, ghosts: Ghosts, given: Sequence[int] | None) -> Index:
+        if given is not None and len(given) == len(shape) == len(self.own):
+            return tuple(map(int, given))
+        for around in (self.ghosts, ghosts):
+            if given is None and shape == extents(self.block, around):
+                return around.low
+        raise InputError(
+            f"an array whose last axes have {shape} points does not suit this rank, of "
+            f"{self.local_shape} with ghost layers; if it has other layers, say with Field(array, "
+            f"origin=...) where its first own point is, one number for each of {len(self.own)} axes"
+        )
+
+    def _loaded(self, number: int, field: Field) -> Field:
+        """The same, with a copy of an array that cannot be written."""
+        if not is_immutable(field.array):
+            return field
+        view = self._guests.view(field.array, writable=False)
+        key = (number, tuple(view.shape), view.dtype)
+        if key not in self._staged:
+            self._staged[key] = self.backend.zeros(tuple(view.shape), view.dtype)
+        self._guests.load(self._staged[key], view)
+        return replace(field, array=self._staged[key])
+
+    # --- the end ----------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Wait for the device, and see that none of its waits was in vain.
+
+        Raises:
+            RunFailed: a rank is late or lost; names it.
+        """
+        for plan in self._plans:
+            if not plan.closed:
+                plan.check()
+
+    def close(self) -> None:
+        """Close all plans. Every rank must, before MPI ends; a script that ends well does it so."""
+        if self not in _OPEN:
+            return
+        _OPEN.remove(self)
+        for plan in self._plans:
+            plan.close()
+        self._plans, self._staged = [], {}
+        self._cached.clear()
+        self.world.share(None)  # all have let go of each other's memory
+        if self._frees_comm and isinstance(self.world, MpiWorld):
+            self.world.comm.Free()
+
+    def __enter__(self) -> Domain:
+        return self
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind is None:  # after an error the others might not come
+            self.close()
+
+
+def _fields(arrays: Sequence[Any]) -> list[Field]:
+    if not arrays:
+        raise InputError("an exchange of no array; give at least one")
+    return [a if isinstance(a, Field) else Field(a) for a in arrays]
+
+
+@atexit.register
+def _close_all() -> None:
+    """Close what is open still, unless the program ends by an error or MPI has ended."""
+    mpi = sys.modules.get("mpi4py.MPI")
+    if getattr(sys, "last_value", None) is None and not (mpi and mpi.Is_finalized()):
+        for domain in list(_OPEN):
+            domain.close()
+
+
+def _world(comm: Any) -> World:
+    if comm is None:
+        return world()
+    if not comm or not hasattr(comm, "Dup"):
+        raise InputError(f"comm = {comm!r}: give a communicator of mpi4py that this rank is in")
+    return MpiWorld(comm) if comm.size > 1 else Alone()
+
+
+def _backend(device: str | Backend, ranks: World, sent: NDArray[np.int64]) -> Backend:
+    if isinstance(device, Backend):
+        return device
+    name, _, number = device.partition(":")
+    if not number:
+        return open_device(name, ranks, sent)
+    if name != "cuda" or not number.isdecimal():
+        raise InputError(f'device = {device!r}: allowed are "cpu", "cuda", and "cuda:0" and so on')
+    return open_backend(name, int(number))

@@ -1,0 +1,94 @@
+"""Which device a rank computes on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groundswell.backends import Backend, open_backend
+from groundswell.backends.links import read_links
+from groundswell.errors import BackendError, InputError
+from groundswell.exchange.binding import bind
+from groundswell.exchange.topology import Machine
+from groundswell.exchange.world import MpiWorld, World
+
+
+def open_device(name: str, world: World, traffic: ArrayLike | None = None) -> Backend:
+    """A rank's backend: on GPUs one of the host's, on CPUs its share of the cores.
+
+    The ranks of a host that see the same GPUs share these out so that heavy traffic takes fast
+    links; where all are joined alike, or nothing is known, in the order of the ranks. A launcher
+    that shows each rank a GPU of its own has chosen already.
+
+    Args:
+        traffic: bytes from rank to rank, (ranks, ranks), see `exchange.traffic`; by default as
+            much from each rank to the next one and back. All ranks must give the same.
+
+    Raises:
+        BackendError: the device is absent, on all ranks if it is on one.
+        InputError: traffic of another shape.
+    """
+    if not isinstance(world, MpiWorld):
+        return open_backend(name)
+    if name == "cuda":
+        return open_backend(name, _gpu(world, _chain(world.size) if traffic is None else traffic))
+    _share_cores(world)
+    return open_backend(name)
+
+
+def _gpu(world: MpiWorld, traffic: ArrayLike) -> int:
+    """The number of this rank's GPU among those that it sees."""
+    seen: list[list[str]] = world.share(world.agree(_buses))
+    mates = [rank for rank in world.same_host if seen[rank] == seen[world.rank]]
+    sent = np.asarray(traffic)
+    if sent.shape != (world.size, world.size):
+        raise InputError(
+            f"traffic is {sent.shape}; {world.size} ranks need one row and column each"
+        )
+    chosen = _bound(seen[world.rank], sent[np.ix_(mates, mates)])
+    # What NVML says may differ between processes, but what one of them says serves all.
+    lead = world.share(chosen)[mates[0]]
+    return seen[world.rank].index(lead[mates.index(world.rank)])
+
+
+def _buses() -> list[str]:
+    from groundswell.backends.cuda import device_buses
+
+    return device_buses()
+
+
+def _bound(buses: Sequence[str], traffic: NDArray[np.generic]) -> list[str]:
+    """The GPU of each of the ranks that share these."""
+    machine = _machine(buses) if min(len(buses), len(traffic)) > 1 else Machine.equal(buses)
+    return [machine.devices[n] for n in bind(machine, traffic)]
+
+
+def _machine(buses: Sequence[str]) -> Machine:
+    """What joins some GPUs; alike, if NVML does not tell or speaks of others."""
+    try:
+        links = read_links()
+    except BackendError:
+        return Machine.equal(buses)
+    known = [device.bus for device in links.devices]
+    return (
+        Machine.from_pairs(known, links.pairs)
+        if sorted(known) == sorted(buses)
+        else (Machine.equal(buses))
+    )
+
+
+def _chain(ranks: int) -> NDArray[np.int64]:
+    """Each rank talks to the next one."""
+    ahead = np.eye(ranks, k=1, dtype=np.int64)
+    return ahead + ahead.T
+
+
+def _share_cores(world: MpiWorld) -> None:
+    """Give each rank its share of the host's cores, unless the user or the launcher has done so."""
+    allowed = world.share(os.sched_getaffinity(0))
+    here = [allowed[rank] for rank in world.same_host]
+    threads = max(1, len(set().union(*here)) // len(here))
+    os.environ.setdefault("OMP_NUM_THREADS", str(threads))

@@ -1,0 +1,49 @@
+"""The plan that is fastest for given arrays, found by trying all that work here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from groundswell.backends import Backend
+from groundswell.exchange.prepared import Plan
+from groundswell.exchange.probe import usable
+from groundswell.exchange.tuning import Choice, Memory, Rehearsal, candidates, tune
+from groundswell.exchange.world import World
+
+
+def fastest(
+    backend: Backend, world: World, problem: Iterable[object], make: Callable[[Choice], Plan]
+) -> Plan:
+    """The fastest of all plans; the others are closed.
+
+    Args:
+        problem: what the answer depends on; it is remembered in the cache folder.
+        make: makes a plan of its arrays.
+
+    Raises:
+        GroundswellError: no transport works here.
+    """
+    choices = candidates(backend, world, overlap=False)
+    names = sorted({name for c in choices for name in c.transport.split("+")})
+    works = usable(backend, world, names)
+    able = [c for c in choices if not any(works[name] for name in c.transport.split("+"))]
+    made: dict[Choice, Plan] = {}
+
+    def rehearse(choice: Choice) -> Rehearsal:
+        made[choice] = plan = make(choice)
+        return lambda times: _seconds(backend, plan, times)
+
+    found = tune(world, able or choices, rehearse, Memory.of(world, backend, problem))
+    best = made.pop(found.best, None) or make(found.best)
+    for plan in made.values():
+        plan.close()
+    return best
+
+
+def _seconds(backend: Backend, plan: Plan, times: int) -> float:
+    begin = backend.mark()
+    for _ in range(times):
+        plan.run(())
+    end = backend.mark()
+    end.wait()
+    return end.seconds_since(begin)

@@ -1,0 +1,95 @@
+"""Facts about the MPI library of this process."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from groundswell.errors import BackendError
+from groundswell.exchange.world import world
+
+THREAD_LEVELS = ("single", "funneled", "serialized", "multiple")  # in the standard's order
+MPIX_GPU_SUPPORT_CUDA = 0
+
+
+@cache
+def load() -> Any:
+    """mpi4py's MPI. A process that is alone does not begin MPI by this.
+
+    Raises:
+        BackendError: mpi4py or its library is missing.
+    """
+    world()  # joins the job, if there is one
+    try:
+        import mpi4py
+
+        mpi4py.rc.initialize = False
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        raise BackendError(
+            f"MPI cannot be used ({error}); `pip install 'groundswell[mpi]'`"
+        ) from error
+    return MPI
+
+
+def begun() -> bool:
+    """Whether this process takes part in an MPI job."""
+    mpi = load()
+    return bool(mpi.Is_initialized() and not mpi.Is_finalized())
+
+
+def thread_level() -> str | None:
+    """What threads may do with MPI; None before it has begun."""
+    mpi = load()
+    levels = (mpi.THREAD_SINGLE, mpi.THREAD_FUNNELED, mpi.THREAD_SERIALIZED, mpi.THREAD_MULTIPLE)
+    return THREAD_LEVELS[levels.index(mpi.Query_thread())] if begun() else None
+
+
+def describe() -> dict[str, Any]:
+    """Library, version of the standard, thread level and launcher; or why there is no library."""
+    try:
+        mpi = load()
+    except BackendError as error:
+        return {"library": None, "reason": str(error)}
+    first = mpi.Get_library_version().splitlines()[0].split(",")[0]
+    return {
+        "library": " ".join(first.split()),
+        "standard": ".".join(map(str, mpi.Get_version())),
+        "thread_level": thread_level(),
+        "mpiexec": launcher(),
+    }
+
+
+def claims_gpus() -> bool:
+    """Whether the library says that it can be handed GPU memory, as far as it can be asked."""
+    if not begun():
+        return False
+    # The dynamic linker also looks through what mpi4py is linked with.
+    library = ctypes.CDLL(load().__file__)
+    if hasattr(library, "MPIX_GPU_query_support"):  # MPICH and its kin
+        answer = ctypes.c_int(0)
+        failed = library.MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, ctypes.byref(answer))
+        return bool(answer.value) and not failed
+    if hasattr(library, "MPIX_Query_cuda_support"):  # Open MPI
+        return bool(library.MPIX_Query_cuda_support())
+    return False
+
+
+def loaded(name: str) -> Path | None:
+    """The file of a shared library that this process has loaded, by the beginning of its name."""
+    with Path("/proc/self/maps").open(encoding="utf-8") as maps:
+        files = {line.split(maxsplit=5)[5].strip() for line in maps if "/" in line}
+    found = (Path(file) for file in sorted(files))
+    return next((path for path in found if path.name.startswith(name)), None)
+
+
+def launcher() -> str | None:
+    """The mpiexec that belongs to the library, or else the first one on the path."""
+    load()
+    library = loaded("libmpi")
+    folders = [str(folder / "bin") for folder in library.parents] if library else []
+    return shutil.which("mpiexec", path=os.pathsep.join(folders)) or shutil.which("mpiexec")

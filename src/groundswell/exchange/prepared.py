@@ -1,0 +1,108 @@
+"""Exchanges that are prepared once and run often, in step with the user's streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from groundswell.backends import Backend, Launch
+from groundswell.backends.foreign import Streams, Visitors
+from groundswell.errors import InputError
+from groundswell.exchange.plan import Exchange
+
+
+class Plan:
+    """An exchange of certain arrays, prepared once: made by `Domain.plan`.
+
+    It keeps its arrays alive. A GPU's streams are kept in order by events: what the user's stream
+    holds when the exchange begins comes before it, and what it is given afterwards comes after it.
+    The user's stream is the one given, else the current one of PyTorch for its tensors, and of CuPy
+    for all others: the legacy default stream, unless another was chosen.
+    """
+
+    def __init__(
+        self, guests: Visitors, backend: Backend, exchange: Exchange, owners: Iterable[Any]
+    ) -> None:
+        self._guests, self._owners = guests, tuple(owners)
+        self._exchange: Exchange | None = exchange
+        self._whole, self._under_way = exchange.launches, False
+        self._start = backend.aside(exchange.send)
+        self._finish = backend.rejoin(exchange.receive)
+
+    @property
+    def path(self) -> str:
+        """The way that messages really take."""
+        return self._open.path
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that this rank sends to others each time."""
+        return self._open.bytes
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has been closed."""
+        return self._exchange is None
+
+    def __call__(self, stream: Any = None) -> None:
+        """Fill the ghost layers."""
+        self._require(under_way=False)
+        self.run(self._guests.streams(stream, self._owners))
+
+    def run(self, streams: Streams) -> None:
+        """The same, for streams by their handles."""
+        self._guests.follow(streams)
+        _run(self._whole)
+        self._guests.lead(streams)
+
+    def start(self, stream: Any = None) -> None:
+        """Send. Until `finish`, write no point that is sent, and read no ghost."""
+        self._require(under_way=False)
+        self._guests.follow(self._guests.streams(stream, self._owners))
+        self._under_way = True
+        _run(self._start)
+
+    def finish(self, stream: Any = None) -> None:
+        """Receive, and fill the ghost layers; what comes next in the stream may read them."""
+        self._require(under_way=True)
+        _run(self._finish)
+        self._under_way = False
+        self._guests.lead(self._guests.streams(stream, self._owners))
+
+    def check(self) -> None:
+        """Wait for the device, and see that none of its waits was in vain.
+
+        Raises:
+            RunFailed: a rank is late or lost; names it.
+        """
+        self._open.check()
+
+    def close(self) -> None:
+        """Give back what it holds of other ranks; every rank must, before MPI ends."""
+        if self._exchange is not None:
+            self._exchange.close()
+        self._exchange, self._owners = None, ()
+        self._whole, self._start, self._finish = [], [], []
+
+    def __enter__(self) -> Plan:
+        return self
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind is None:  # after an error the others might not come
+            self.close()
+
+    @property
+    def _open(self) -> Exchange:
+        if self._exchange is None:
+            raise InputError("this plan is closed; make another one")
+        return self._exchange
+
+    def _require(self, *, under_way: bool) -> None:
+        if self._open and self._under_way != under_way:
+            missing = "start it first" if under_way else "finish it first"
+            raise InputError(f"this exchange is {'not ' * under_way}under way; {missing}")
+
+
+def _run(launches: Sequence[Launch]) -> None:
+    for launch in launches:
+        launch()

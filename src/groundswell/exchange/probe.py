@@ -1,0 +1,248 @@
+"""Which transports work between the ranks of this job, found out without harm to it.
+
+First come the reasons that can be known beforehand, then ghost layers that are really exchanged and
+compared with what they must hold.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.backends import Backend, Launch
+from groundswell.errors import GroundswellError
+from groundswell.exchange import mpi_library, probe_gpu_mpi
+from groundswell.exchange.boxes import compile_kernels
+from groundswell.exchange.decomposition import Decomposition, decompose
+from groundswell.exchange.messages import GhostField
+from groundswell.exchange.pattern import Ghosts
+from groundswell.exchange.plan import TRANSPORTS, Exchange
+from groundswell.exchange.world import PATIENCE, MpiWorld, World, patience_seconds
+
+ALONE = "one process has nobody to exchange with; start several, such as with mpiexec -n 4"
+TRIAL_SECONDS = 30.0  # patience of a trial
+LONG_SECONDS = 120.0  # at least, for ranks that others find something out for
+TURNS = 2  # of a trial, each at once and in halves: buffers are used again
+GHOSTS = Ghosts((2, 1, 1), (1, 2, 1), corners=True)
+PRIME = 16_777_213  # the whole numbers below it are exact in single precision too
+
+Reason = str | None  # why something does not work, in a sentence
+
+
+def usable(backend: Backend, world: World, names: Iterable[str] | None = None) -> dict[str, Reason]:
+    """For each transport None if it works between all ranks, otherwise why not.
+
+    All ranks must call it, and get the same answers.
+
+    Args:
+        names: of the transports, keys of TRANSPORTS; by default all of the backend's.
+
+    Raises:
+        BackendError: the kernels of an exchange cannot be compiled.
+    """
+    wanted = list(TRANSPORTS[backend.name] if names is None else names)
+    if not isinstance(world, MpiWorld):
+        return dict.fromkeys(wanted, ALONE)
+    with _patience(max(patience_seconds(), LONG_SECONDS)):
+        world.agree(lambda: compile_kernels(backend))  # a trial has no patience for compilers
+        return {name: _why_not(name, backend, world) for name in wanted}
+
+
+def prospects(name: str) -> dict[str, Reason]:
+    """The same for ranks that could be started on this host, as far as one process can tell.
+
+    Args:
+        name: of a backend that works here.
+    """
+    missing = _reason(_no_launcher)
+    return {
+        transport: missing or _reason(OBSTACLES.get(transport, lambda: None))
+        for transport in TRANSPORTS[name]
+    }
+
+
+def foreseen(name: str, backend: Backend, world: World) -> Reason:
+    """What can be said against a transport before it is used; all ranks get the same answer."""
+    check = CHECKS.get(name)
+    return _agreed(world, lambda: check(backend, world)) if check else None  # type: ignore
+
+
+def _why_not(name: str, backend: Backend, world: MpiWorld) -> Reason:
+    return foreseen(name, backend, world) or _tried(name, backend, world)
+
+
+def _agreed(world: World, examine: Callable[[], Reason]) -> Reason:
+    """The reason of the first rank that has one."""
+    return next((reason for reason in world.share(_reason(examine)) if reason), None)
+
+
+def _reason(examine: Callable[[], Reason]) -> Reason:
+    try:
+        return examine()
+    except Exception as error:  # whatever a library raises is a reason not to use it
+        kind = "" if isinstance(error, GroundswellError) else f"{type(error).__name__}: "
+        return kind + " ".join(str(error).split())
+
+
+# --- what can be known beforehand -----------------------------------------------------------------
+
+
+def _one_host(backend: Backend, world: MpiWorld) -> Reason:
+    if len(world.same_host) == world.size:
+        return None
+    return "the ranks are on several hosts, and peer memory joins those of one"
+
+
+def _threads(backend: Backend, world: MpiWorld) -> Reason:
+    level = mpi_library.thread_level()
+    return None if level == "multiple" else f"MPI lets one thread call it only (level: {level})"
+
+
+def _nccl(backend: Backend, world: MpiWorld) -> Reason:
+    buses = world.share(_bus(backend))
+    mates = [rank for rank in world.same_host if buses[rank] == buses[world.rank]]
+    if len(mates) > 1:
+        return f"ranks {', '.join(map(str, mates))} share a GPU, and NCCL needs one for each"
+    return _nccl_library()
+
+
+def _nccl_library() -> Reason:
+    """Nothing, or a BackendError."""
+    from groundswell.backends import nccl
+
+    nccl.load()
+    return None
+
+
+def _gpu_mpi(backend: Backend, world: MpiWorld) -> Reason:
+    """On each host the first rank has it tried, on the GPUs of the first two.
+
+    What works on a host is taken to work between hosts.
+    """
+    buses, here = world.share(_bus(backend)), world.same_host
+    if world.rank != here[0]:
+        return None
+    return probe_gpu_mpi.why_not(tuple(buses[rank] for rank in here[: probe_gpu_mpi.RANKS]))
+
+
+CHECKS: dict[str, Callable[[Backend, MpiWorld], Reason]] = {
+    "direct": _one_host,
+    "peer": _one_host,
+    "nccl": _nccl,
+    "mpi-gpu": _gpu_mpi,
+    "mpi-thread": _threads,
+}
+
+
+def _bus(backend: Any) -> str:
+    return str(backend.bus)
+
+
+def _no_launcher() -> Reason:
+    return None if mpi_library.launcher() else "there is no mpiexec to start ranks with"
+
+
+def _nccl_alone() -> Reason:
+    count = len(_buses())
+    return _nccl_library() if count > 1 else "NCCL needs a GPU for each rank, and one is here"
+
+
+def _gpu_mpi_alone() -> Reason:
+    return probe_gpu_mpi.why_not(tuple(_buses()[: probe_gpu_mpi.RANKS]))
+
+
+def _buses() -> list[str]:
+    from groundswell.backends.cuda import device_buses
+
+    return device_buses()
+
+
+OBSTACLES: dict[str, Callable[[], Reason]] = {"nccl": _nccl_alone, "mpi-gpu": _gpu_mpi_alone}
+
+
+# --- an exchange of known values ------------------------------------------------------------------
+
+
+class _Trial:
+    """A small exchange: blocks of uneven sizes that wrap around, corners too, in two types."""
+
+    def __init__(self, name: str, backend: Backend, world: MpiWorld) -> None:
+        self._name, self._backend, self._job = name, backend, world
+        points = (2 * world.size + 3, 2 * world.size + 1, 40)
+        # Rows stay whole, so that they are long enough to be stored straight into ghost layers.
+        self._cut = decompose(points, world.size, True, (0, 0, 1))
+
+    def run(self) -> Reason:
+        """Exchange several times; what goes wrong is returned or raised."""
+        with _patience(TRIAL_SECONDS):
+            # A world of its own: a rank that gives up must not confuse the words of the job.
+            self._world = MpiWorld(self._job.comm)
+            known = _known(self._cut, self._world.rank)
+            self._arrays = [self._backend.zeros(known.shape, dtype) for dtype in ("f4", "f8")]
+            fields = [GhostField(array, GHOSTS.low, GHOSTS) for array in self._arrays]
+            self._halo = Exchange(
+                self._backend, self._world, self._cut, fields, transport=self._name
+            )
+            ways = [self._halo.launches, [*self._halo.send, *self._halo.receive]] * TURNS
+            wrong = [self._turn(way, (known + n) % PRIME) for n, way in enumerate(ways)]
+        return f"{sum(wrong)} values of a trial arrived wrong" if any(wrong) else None
+
+    def _turn(self, launches: Sequence[Launch], known: NDArray[np.int64]) -> int:
+        """How many points do not hold after an exchange what they must."""
+        own = np.full_like(known, -1)
+        inner = tuple(slice(a, -b) for a, b in zip(GHOSTS.low, GHOSTS.high, strict=True))
+        own[inner] = known[inner]
+        for array in self._arrays:
+            self._backend.assign(array, own.astype(array.dtype))
+        self._backend.synchronize()
+        self._world.share(None)
+        for launch in launches:
+            launch()
+        self._backend.synchronize()
+        self._halo.check()
+        return sum(int((self._backend.to_host(a) != known).sum()) for a in self._arrays)
+
+    def close(self) -> None:
+        """Give everything back, after success on all ranks."""
+        self._halo.close()
+        self._world.comm.Free()
+
+
+# A late message may still come into the memory of a trial that failed, so it is never freed.
+_FAILED: list[_Trial] = []
+
+
+def _tried(name: str, backend: Backend, world: MpiWorld) -> Reason:
+    trial = _Trial(name, backend, world)
+    reason = _agreed(world, trial.run)
+    if reason:
+        _FAILED.append(trial)
+    else:
+        trial.close()
+    return reason
+
+
+def _known(cut: Decomposition, rank: int) -> NDArray[np.int64]:
+    """What a block and its ghost layers must hold: every point its index in the whole array."""
+    block = cut.block(rank)
+    sides = zip(block.start, block.shape, GHOSTS.low, GHOSTS.high, cut.shape, strict=True)
+    axes = [np.arange(s - low, s + n + high) % whole for s, n, low, high, whole in sides]
+    return np.ravel_multi_index(np.ix_(*axes), cut.shape).astype(np.int64)
+
+
+@contextmanager
+def _patience(seconds: float) -> Iterator[None]:
+    """Let waits end so soon; those who wait read the environment."""
+    before = os.environ.get(PATIENCE)
+    os.environ[PATIENCE] = str(seconds)
+    try:
+        yield
+    finally:
+        del os.environ[PATIENCE]
+        if before is not None:
+            os.environ[PATIENCE] = before

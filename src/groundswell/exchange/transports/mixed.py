@@ -1,0 +1,39 @@
+"""Two transports for one exchange: one within a host, one between hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from groundswell.exchange.transports.base import Job, Transfer
+
+Maker = Callable[[Job], Transfer]
+
+
+class MixedTransfer:
+    """Messages to ranks of this host on one transport, all others on another.
+
+    What goes far is sent first and awaited last.
+    """
+
+    def __init__(self, job: Job, near: Maker, far: Maker) -> None:
+        beside = set(job.world.same_host)
+        close = [m for m in job.messages if m.peer in beside]
+        distant = [m for m in job.messages if m.peer not in beside]
+        self._near = near(replace(job, messages=close))
+        self._far = far(replace(job, messages=distant))
+        self.path = f"{self._near.path} within a host, {self._far.path} between hosts"
+        self.in_graph = self._near.in_graph and self._far.in_graph
+        self.send = [*self._far.send, *self._near.send]
+        self.receive = [*self._near.receive, *self._far.receive]
+        self.whole = [*self._far.send, *self._near.whole, *self._far.receive]
+
+    def check(self) -> None:
+        """See that no wait of the device was in vain."""
+        self._near.check()
+        self._far.check()
+
+    def close(self) -> None:
+        """Give back memory and handles; every rank must call it."""
+        self._near.close()
+        self._far.close()

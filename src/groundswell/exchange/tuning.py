@@ -1,0 +1,200 @@
+"""The fastest way to exchange, found by trying: transport, messages, overlap.
+
+Every way that works here is rehearsed warm. The figure of merit is the median over repeats of the
+maximum over ranks, because a step takes as long as its slowest rank. What was found is remembered,
+by machine and problem, and reloaded.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from groundswell import __version__
+from groundswell.backends import Backend
+from groundswell.backends.cache import KernelCache, default_folder
+from groundswell.backends.source import digest
+from groundswell.errors import GroundswellError
+from groundswell.exchange.plan import TRANSPORTS
+from groundswell.exchange.world import World
+
+REPEATS = 5
+SHORTEST = 0.02  # s that a repeat lasts at least
+NEAR = ("direct", "peer")  # transports that end at the host's walls
+HOPELESS = 1.5  # times the best so far: such a candidate is not repeated
+
+Rehearsal = Callable[[int], float]  # runs so many exchanges; seconds that this rank took
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A way to exchange.
+
+    Args:
+        transport: a name in TRANSPORTS.
+        aggregate: whether all fields share one message a neighbour.
+        overlap: whether the exchange goes on behind the update of interior points.
+    """
+
+    transport: str
+    aggregate: bool = True
+    overlap: bool = True
+
+    def __str__(self) -> str:
+        messages = "one message a neighbour" if self.aggregate else "one message a field"
+        return f"{self.transport}, {messages}, {'over' if self.overlap else 'no over'}lap"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a choice took, or why it cannot be made."""
+
+    choice: Choice
+    seconds: float | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The best choice and how the others did, fastest first.
+
+    Args:
+        remembered: whether it was found in an earlier run.
+    """
+
+    trials: tuple[Trial, ...]
+    remembered: bool = False
+
+    @property
+    def best(self) -> Choice:
+        """The fastest choice."""
+        return self.trials[0].choice
+
+    def explain(self) -> str:
+        """Why it is the best, in a sentence."""
+        first, *others = [t for t in self.trials if t.seconds is not None]
+        found = f"{first.choice}: {1e3 * (first.seconds or 0):.3g} ms"
+        rest = ", ".join(f"{t.choice} {1e3 * (t.seconds or 0):.3g}" for t in others[:3])
+        return found + (f" (then {rest} ms)" if rest else "")
+
+    def as_dict(self) -> dict[str, Any]:
+        """For summaries and for the file."""
+        return {
+            "remembered": self.remembered,
+            "trials": [
+                {**asdict(t.choice), "seconds": t.seconds, "reason": t.reason} for t in self.trials
+            ],
+        }
+
+
+class Memory:
+    """A tuning of an earlier run, in the cache folder.
+
+    Args:
+        key: of machine and problem.
+    """
+
+    def __init__(self, key: str, folder: Path | None = None) -> None:
+        self._name = f"tuning-{key}.json"
+        self._folder = folder or default_folder()
+
+    @classmethod
+    def of(cls, world: World, backend: Backend, problem: Iterable[Any]) -> Memory:
+        """Where the tuning of a problem on these ranks' machines is remembered."""
+        devices = world.share(backend.device)
+        return cls(digest(__version__, *devices, *map(repr, problem)))
+
+    def load(self) -> Tuning | None:
+        """The remembered tuning, if there is one that can be read."""
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            found = json.loads((self._folder / self._name).read_text(encoding="utf-8"))
+            return Tuning(tuple(_trial(**t) for t in found["trials"]), remembered=True)
+        return None
+
+    def save(self, tuning: Tuning) -> None:
+        """Remember it; a cache that cannot be written is no reason to fail."""
+        text = json.dumps(tuning.as_dict(), indent=1)
+        with suppress(OSError, GroundswellError):
+            KernelCache(self._folder).get(self._name, lambda out: _write(out, text))
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def candidates(
+    backend: Backend, world: World, *, transport: str = "auto", overlap: bool | str = "auto"
+) -> list[Choice]:
+    """All choices that the user leaves open; transports by name as in TRANSPORTS."""
+    names = transports(backend, world) if transport == "auto" else [transport]
+    overlaps = [True, False] if overlap == "auto" else [bool(overlap)]
+    return [Choice(n, a, o) for n in names for a in (True, False) for o in overlaps]
+
+
+def transports(backend: Backend, world: World) -> list[str]:
+    """What could connect these ranks: on several hosts, peer memory only together with others."""
+    names = list(TRANSPORTS[backend.name])
+    if all(world.share(len(world.same_host) == world.size)):
+        return names
+    near = [name for name in names if name in NEAR]
+    far = [name for name in names if name not in NEAR]
+    return [*(f"{a}+{b}" for b in far for a in near), *far]
+
+
+def tune(
+    world: World,
+    choices: Sequence[Choice],
+    rehearse: Callable[[Choice], Rehearsal],
+    memory: Memory | None = None,
+) -> Tuning:
+    """Try the choices, or take the remembered best.
+
+    Args:
+        rehearse: makes a rehearsal of a choice; raises GroundswellError if it cannot be made.
+
+    Raises:
+        GroundswellError: none of the choices can be made; the error of the first.
+    """
+    known = world.tell(memory.load() if memory and world.first else None)
+    if known and known.best in choices:
+        return Tuning(known.trials, remembered=True)
+    trials: list[Trial] = []
+    for choice in choices:
+        best = min((t.seconds for t in trials if t.seconds is not None), default=float("inf"))
+        trials.append(_try(world, choice, rehearse, best))
+    if all(t.seconds is None for t in trials):
+        rehearse(choices[0])
+    trials.sort(key=lambda t: (t.seconds is None, t.seconds))
+    tuning = Tuning(tuple(trials))
+    if memory and world.first:
+        memory.save(tuning)
+    return tuning
+
+
+def _try(
+    world: World, choice: Choice, rehearse: Callable[[Choice], Rehearsal], best: float
+) -> Trial:
+    try:
+        run = world.agree(lambda: rehearse(choice))
+    except GroundswellError as error:
+        return Trial(choice, None, str(error))
+    return Trial(choice, _measure(world, run, best))
+
+
+def _measure(world: World, run: Rehearsal, best: float) -> float:
+    """Seconds of one exchange."""
+    run(1)  # warm
+    once = max(world.share(run(1)))
+    if once > HOPELESS * best:
+        return once
+    times = max(1, min(1000, int(SHORTEST / max(once, 1e-9))))
+    return statistics.median(max(world.share(run(times))) / times for _ in range(REPEATS))
+
+
+def _trial(*, seconds: float | None, reason: str, **choice: Any) -> Trial:
+    return Trial(Choice(**choice), seconds, reason)

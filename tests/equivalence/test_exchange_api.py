@@ -1,0 +1,122 @@
+"""Other people's arrays on several ranks: examples, the page's code, and random domains."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from gpu import gpu_count
+from ranks import run_on_ranks
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ROOT / "tests" / "support" / "domain_program.py"
+EXAMPLES = ROOT / "examples" / "exchange"
+SNIPPETS = re.findall(
+    r"```python\n(.*?)```", (ROOT / "docs" / "exchange.md").read_text(), re.DOTALL
+)
+
+
+def printed(ranks: int, *arguments: str | Path, **environment: str) -> str:
+    """What a program that ends well has printed."""
+    done = run_on_ranks(ranks, *arguments, **environment)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def require(code: str) -> None:
+    """Skip what needs libraries that are not here."""
+    for library in re.findall(r"^import (\w+)", code, re.MULTILINE):
+        pytest.importorskip(library)
+
+
+def test_the_example_does_not_depend_on_ranks() -> None:
+    lines = [printed(ranks, EXAMPLES / "heat.py") for ranks in (1, 2, 4)]
+    assert [line.split()[0] for line in lines] == ["1", "2", "4"]
+    assert len({line.split()[-1] for line in lines}) == 1, lines
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["heat_torch", "heat_jax"])
+def test_other_examples_do_not_depend_on_ranks(name: str) -> None:
+    path = EXAMPLES / f"{name}.py"
+    require(path.read_text())
+    lines = [printed(ranks, path, CUDA_VISIBLE_DEVICES="") for ranks in (1, 4)]
+    assert len({line.split()[-1] for line in lines}) == 1, lines
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_the_python_of_the_page_runs(ranks: int, tmp_path: Path) -> None:
+    for code in (c for c in SNIPPETS if "import numpy" in c):
+        (tmp_path / "snippet.py").write_text(code)
+        printed(ranks, tmp_path / "snippet.py")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_the_python_of_the_page_runs_with(library: str, tmp_path: Path) -> None:
+    pytest.importorskip(library)
+    (tmp_path / "snippet.py").write_text(next(c for c in SNIPPETS if f"import {library}" in c))
+    printed(2, tmp_path / "snippet.py", CUDA_VISIBLE_DEVICES="")
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize(
+    "what", ["numpy", "narrow", "plans", "communicators", "disagreement", "lonely error"]
+)
+def test_arrays_on_cpus(what: str, ranks: int) -> None:
+    assert "all holds" in printed(ranks, PROGRAM, what, "cpu", str(ranks))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("library", "ranks"), [("torch", 2), ("jax", 4)])
+def test_arrays_of_other_libraries(library: str, ranks: int) -> None:
+    pytest.importorskip(library)
+    program = (PROGRAM, library, "cpu", str(ranks))
+    assert "all holds" in printed(ranks, *program, CUDA_VISIBLE_DEVICES="")
+
+
+def test_the_fastest_way_is_found_and_remembered(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(FASTEST)
+    first, again = (printed(2, program, GROUNDSWELL_CACHE=str(tmp_path)) for _ in range(2))
+    assert first == again and first.startswith("way: ")
+    assert len(list(tmp_path.glob("tuning-*.json"))) == 1
+
+
+FASTEST = """
+import numpy as np
+from groundswell.exchange import Domain
+
+domain = Domain((12, 8), ghosts=2, periodic=True, transport="fastest")
+u, v = (domain.zeros(t) for t in ("float32", "int16"))
+for a in (u, v):
+    domain.interior(a)[...] = domain.rank + 1
+domain.exchange(u, v)
+plan = domain.plan(u, v)
+for a in (u, v):
+    a[:2] = a[-2:] = -1
+plan()
+assert set(np.unique(u)) == set(np.unique(v)) == {1, 2}
+if domain.rank == 0:
+    print("way:", plan.path)
+"""
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not gpu_count(), reason="needs a GPU")
+@pytest.mark.parametrize("what", ["cupy", "torch", "jax", "narrow", "plans", "streams", "views"])
+def test_arrays_on_gpus(what: str) -> None:
+    if what in ("torch", "jax"):
+        pytest.importorskip(what)
+    free = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+    assert "all holds" in printed(2, PROGRAM, what, "cuda", "5", **free)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not gpu_count(), reason="needs a GPU")
+def test_the_page_and_the_examples_run_on_gpus(tmp_path: Path) -> None:
+    for code in [*SNIPPETS, *((EXAMPLES / f"heat_{n}.py").read_text() for n in ("torch", "jax"))]:
+        require(code)
+        (tmp_path / "snippet.py").write_text(code)
+        printed(2, tmp_path / "snippet.py", XLA_PYTHON_CLIENT_PREALLOCATE="false")

@@ -1,0 +1,158 @@
+"""What users of other exchanges have reported, tried on this one; each test is named for a defect.
+
+Those that need ranks are checks of support/defect_program.py, run on each transport.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import weakref
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from halos import after, before, numbered
+from ranks import run_on_ranks
+
+from groundswell.backends import Blocks, open_backend
+from groundswell.backends.cpu import CpuBackend
+from groundswell.backends.cuda import geometry
+from groundswell.errors import BackendError, InputError
+from groundswell.exchange.boxes import CHUNK, RAW, Copy, Place, _chunks
+from groundswell.exchange.decomposition import decompose
+from groundswell.exchange.messages import GhostField, plan_messages
+from groundswell.exchange.pattern import Ghosts, uniform
+from groundswell.exchange.plan import Exchange
+from groundswell.exchange.transports.base import total
+from groundswell.exchange.world import Alone
+
+SUPPORT = Path(__file__).parents[1] / "support"
+TRANSPORTS = ("mpi", "mpi-thread", "peer", "staged")
+CHECKS = """
+west_and_east_are_not_swapped parts_of_a_message_come_in_order exchanges_in_flight_do_not_mix
+an_exchange_can_be_used_many_times a_rank_may_lag_behind_by_one_exchange
+faces_may_have_more_than_65535_rows any_widths_shapes_and_types
+an_exchange_keeps_what_it_needs launches_keep_what_they_need corners_are_exchanged_only_if_asked_for
+the_path_is_what_is_really_used aggregation_changes_nothing
+poison_is_gone_where_the_exchange_fills poison_stays_where_nobody_fills
+a_rank_that_does_not_come_is_named
+""".split()
+BEYOND = 2**31
+
+
+@pytest.fixture(scope="module")
+def complaints() -> dict[str, dict[str, str | None]]:
+    """What each check on two ranks has to complain about, by transport."""
+    done = run_on_ranks(2, SUPPORT / "defect_program.py", timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+    found: dict[str, dict[str, str | None]] = json.loads(done.stdout.splitlines()[-1])
+    assert set(found) == set(TRANSPORTS) and all(set(f) == set(CHECKS) for f in found.values())
+    return found
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("check", CHECKS)
+def test_on_two_ranks(
+    complaints: dict[str, dict[str, str | None]], check: str, transport: str
+) -> None:
+    complaint = complaints[transport][check]
+    assert complaint is None, complaint
+
+
+# --- on one rank ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("corners", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "complex128", "uint8"])
+def test_a_periodic_rank_is_its_own_neighbour(dtype: str, corners: bool) -> None:
+    """Along an axis of one point, one shorter than its layers, and one that is not periodic."""
+    backend, cut = open_backend("cpu"), decompose((1, 2, 5), 1, (True, True, False))
+    ghosts = Ghosts((2, 3, 1), (3, 1, 2), corners)
+    whole = numbered(cut.shape, dtype)
+    array = backend.to_device(before(whole, cut, 0, 3))
+    halo = Exchange(backend, Alone(), cut, [GhostField(array, (3, 3, 3), ghosts)])
+    assert halo.path == "none: one rank" and halo.bytes == 0
+    halo()
+    assert np.array_equal(array, after(whole, cut, 0, ghosts, 3))
+
+
+def test_blocks_for_another_number_of_ranks_are_refused() -> None:
+    with pytest.raises(InputError, match="4 blocks for 1 ranks"):
+        Exchange(open_backend("cpu"), Alone(), decompose((8, 8), 4), [])
+
+
+def test_launches_that_poison_keep_their_poison(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A solver that has put the launches into its step may forget the exchange."""
+    backend, cut = CpuBackend(), decompose((6, 6), 1, True)
+    field = GhostField(backend.zeros((8, 8), np.float64), (1, 1), uniform(1, 2))
+    copied: list[Any] = []
+
+    def watched(host: Any) -> Any:
+        array = CpuBackend.to_device(backend, host)
+        copied.append((np.isnan(host).all(), weakref.ref(array.base)))
+        return array
+
+    monkeypatch.setattr(backend, "to_device", watched)
+    launches = Exchange(backend, Alone(), cut, [field], poison=True).launches
+    gc.collect()
+    (poison,) = [memory for is_poison, memory in copied if is_poison]
+    assert launches and poison() is not None
+
+
+# --- sizes that no test can allocate --------------------------------------------------------------
+
+
+def test_launches_of_many_chunks_use_the_long_axis_of_a_grid() -> None:
+    """The second and third axes of a CUDA grid end at 65,535 blocks."""
+    assert geometry(Blocks(70_001, 256)) == ((70_001,), (256,))
+    with pytest.raises(BackendError, match="exceeds the device's limit"):
+        geometry(Blocks(BEYOND, 256))
+
+
+def test_boxes_beyond_2_to_the_31_bytes_are_told_exactly() -> None:
+    """A face of 30,000 x 30,000 doubles, in an array of 100 planes: a stride of 7.2 GB."""
+    n, step = 30_000, 8
+    inside = Place(2**44 + 8, (n * n * step, n * step, step))
+    packed = Place.packed(2**45, (1, n, n), step)
+    row = Copy((1, n, n), inside, packed, "float64", "float64").row()
+    assert row[:3] == [RAW[8], 1, n * n] and row[-1] * 8 == 7_200_000_000 > BEYOND
+    side = Place(2**44, (n * step, n * n * step, step))
+    row = Copy((n, 100, 3), side, packed, "float64", "float32").row()
+    assert row[1:3] == [100, 3] and row[4:7] == [n * step, n * n * step, step]
+    assert row[-1] == n * 100 * 3
+
+
+def test_places_in_huge_arrays_are_found_exactly() -> None:
+    """A view of one value with the shape and strides of terabytes; nothing is touched."""
+    one = np.zeros(1, np.float32)
+    n = 40_000
+    huge = np.lib.stride_tricks.as_strided(one, (n, n, n), (4 * n * n, 4 * n, 4))
+    place = Place.in_array(open_backend("cpu"), huge, (2, 2, 2), (n - 4, -1, 5))
+    assert place.address == one.ctypes.data + 4 * ((n - 2) * n * n + n + 7)
+    assert place.strides == (6_400_000_000, 160_000, 4)
+
+
+def test_chunks_beyond_2_to_the_31_values_have_no_gaps() -> None:
+    """Each one begins where the one before it ends."""
+    end, size = 0, BEYOND + 7
+    for box, first, count, message in _chunks(np.array([size]), [5]):
+        assert first == end and 0 < count <= CHUNK and (box, message) == (0, 5)
+        end += count
+    assert end == size
+
+
+@pytest.mark.parametrize("aggregate", [True, False])
+def test_messages_beyond_2_to_the_31_bytes_are_counted_exactly(aggregate: bool) -> None:
+    n = 30_000
+    cut = decompose((8, n, n), 2, processes=(2, 1, 1))
+    one = np.zeros(1)
+    huge = np.lib.stride_tricks.as_strided(one, (8, n, n), (8 * n * n, 8 * n, 8))
+    fields = [GhostField(huge, (2, 0, 0), Ghosts((k, 0, 0), (k, 0, 0))) for k in (1, 2)]
+    messages = plan_messages(cut, 0, fields, aggregate=aggregate)
+    assert sum(m.send_bytes for m in messages) == 3 * 8 * n * n > BEYOND
+    offsets = [p.offset for m in messages for p in m.receives]
+    assert offsets == ([0, 8 * n * n] if aggregate else [0, 0])
+    places, size = total([m.send_bytes for m in messages])
+    assert places[-1] + messages[-1].send_bytes == size

@@ -1,0 +1,362 @@
+"""A program for two ranks: what goes wrong in exchanges elsewhere, tried on this one.
+
+    mpiexec -n 2 python defect_program.py
+
+Prints one line of JSON: for each transport and check a complaint, or null. "staged" sends through
+pinned memory as on GPUs without a better way; on a CPU it can be tried all the same.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import time
+import traceback
+from collections.abc import Callable
+
+import numpy as np
+from halos import EMPTY, around, needed, owners, random_cut, random_ghosts
+from parts import MARGIN, Setting, repeat, run
+
+from groundswell.backends import open_backend
+from groundswell.errors import InputError, RunFailed
+from groundswell.exchange.decomposition import decompose
+from groundswell.exchange.pattern import Ghosts, uniform
+from groundswell.exchange.plan import TRANSPORTS, Exchange
+from groundswell.exchange.transports import mpi
+from groundswell.exchange.world import PATIENCE, MpiWorld, world
+
+PATHS = {
+    "mpi": "MPI",
+    "mpi-thread": "MPI, driven by a thread",
+    "peer": "peer memory by shared memory",
+    "staged": "MPI through pinned host memory",
+}
+TRANSPORTS["cpu"]["staged"] = mpi.StagedTransfer
+
+Check = Callable[[Setting], None]
+CHECKS: list[Check] = []
+
+
+def check(function: Check) -> Check:
+    CHECKS.append(function)
+    return function
+
+
+# --- matching -------------------------------------------------------------------------------------
+
+
+@check
+def west_and_east_are_not_swapped(at: Setting) -> None:
+    """Both come from the same rank; three fields, so several messages may come from it too."""
+    cut = decompose((8,), 2, True)
+    for aggregate in (True, False):
+        parts = [at.part(cut, "float64", Ghosts((2,), (1 + n,)), n) for n in range(3)]
+        halo = at.exchange(cut, parts, aggregate=aggregate)
+        repeat(halo, parts, 3)
+        west, east = (6, 4) if at.job.rank == 0 else (2, 0)  # by hand, for the first field
+        first = at.part(cut, "float64", Ghosts((2,), (1,)))
+        again = at.exchange(cut, [first], aggregate=aggregate)
+        again()
+        assert first.array[1:3].tolist() == [100 + west, 101 + west]
+        assert first.array[7:9].tolist() == [100 + east, EMPTY]
+        halo.close()
+        again.close()
+
+
+@check
+def parts_of_a_message_come_in_order(at: Setting) -> None:
+    """Messages beyond what one call of MPI may move travel in several parts."""
+    usual, mpi.STAGE = (mpi._requests.__defaults__, mpi.STAGE), 768
+    mpi._requests.__defaults__ = (768,)
+    try:
+        cut = decompose((2, 999), 2, True, (2, 1))
+        parts = [at.part(cut, t, uniform(1, 2, corners=True)) for t in ("float64", "int16")]
+        halo = at.exchange(cut, parts)
+    finally:
+        mpi._requests.__defaults__, mpi.STAGE = usual
+    repeat(halo, parts, 5)
+    halo.close()
+
+
+# --- several exchanges, and one again and again ---------------------------------------------------
+
+
+@check
+def exchanges_in_flight_do_not_mix(at: Setting) -> None:
+    """Begun in one order and finished in the other one, a hundred times."""
+    cut = decompose((6, 7), 2, True)
+    parts = [at.part(cut, "float32", Ghosts((1, n), (2, 1), n == 1), n) for n in range(3)]
+    halos = [at.exchange(cut, [part]) for part in parts]
+    for turn in range(100):
+        for halo in halos:
+            run(halo.send)
+        for halo in halos if turn % 2 else halos[::-1]:
+            run(halo.receive)
+        for part in parts:
+            part.require()
+            part.renew()
+    for halo in halos:
+        halo.close()
+
+
+@check
+def an_exchange_can_be_used_many_times(at: Setting) -> None:
+    """The ranks drift apart in between, now one and now the other one."""
+    cut = decompose((5, 4, 6), 2, (True, False, True))
+    parts = [at.part(cut, t, uniform(1, 3, corners=True)) for t in ("float64", "complex64")]
+    halo = at.exchange(cut, parts)
+    for turn in range(30):
+        time.sleep(0.002 * ((turn + at.job.rank) % 2))
+        repeat(halo, parts, 5)
+    halo.close()
+
+
+@check
+def a_rank_may_lag_behind_by_one_exchange(at: Setting) -> None:
+    """The other one has sent its next values before this one looks at the last ones."""
+    cut = decompose((3, 40), 2, True, (1, 2))
+    part = at.part(cut, "float64", uniform(2, 2))
+    halo = at.exchange(cut, [part])
+    for turn in range(4):
+        run(halo.send)
+        if turn % 2 == at.job.rank:
+            time.sleep(0.03)
+        run(halo.receive)
+        part.require()
+        part.renew()
+    halo.close()
+
+
+# --- size and shape -------------------------------------------------------------------------------
+
+
+@check
+def faces_may_have_more_than_65535_rows(at: Setting) -> None:
+    """A launch with that many blocks along its second axis would fail on a GPU."""
+    cut = decompose((70_001, 4), 2, (False, True), (1, 2))
+    part = at.part(cut, "float32", uniform(2, 2))
+    halo = at.exchange(cut, [part])
+    halo()
+    part.require()
+    halo.close()
+
+
+@check
+def any_widths_shapes_and_types(at: Setting) -> None:
+    """Asymmetric widths for each field, axes of length 1, complex numbers, self-neighbours."""
+    rng = np.random.default_rng(11)
+    seen = {"length 1": False, "self": False, "asymmetric": False}
+    for _ in range(25):
+        cut = random_cut(rng, 2, longest=5)
+        types = rng.choice(["float32", "complex64", "complex128", "uint8", "int16"], 3)
+        ghosts = [random_ghosts(rng, len(cut.shape)) for _ in types]
+        parts = [
+            at.part(cut, str(t), g, n) for n, (t, g) in enumerate(zip(types, ghosts, strict=True))
+        ]
+        halo = at.exchange(cut, parts, aggregate=bool(rng.integers(2)))
+        repeat(halo, parts, 2)
+        halo.close()
+        seen["length 1"] |= 1 in cut.shape
+        axes = zip(cut.periodic, cut.processes, strict=True)
+        seen["self"] |= any(wraps and blocks == 1 for wraps, blocks in axes)
+        seen["asymmetric"] |= any(g.low != g.high for g in ghosts)
+    assert all(seen.values()), seen
+
+
+# --- what keeps what alive ------------------------------------------------------------------------
+
+
+@check
+def an_exchange_keeps_what_it_needs(at: Setting) -> None:
+    """The caller forgets everything but the exchange, and one of its arrays."""
+    cut = decompose((40, 50), 2, True)
+    part = at.part(cut, "float64", uniform(2, 2))
+    halo = at.exchange(cut, [part, at.part(cut, "complex64", uniform(3, 2, corners=True))])
+    forget(at)
+    repeat(halo, [part], 3)
+    halo.close()
+
+
+@check
+def launches_keep_what_they_need(at: Setting) -> None:
+    """A solver that has put the launches into its step may forget the exchange."""
+    cut = decompose((40, 50), 2, True)
+    part = at.part(cut, "float64", uniform(2, 2))
+    launches = at.exchange(cut, [part]).launches
+    forget(at)
+    repeat(lambda: run(launches), [part], 3)
+
+
+def forget(at: Setting) -> None:
+    """Free what nobody holds, and write into the memory that this leaves."""
+    gc.collect()
+    for _ in range(50):
+        for size in (1, 80, 1000, 5000, 20_000):
+            at.backend.zeros((size,), np.float64)[...] = -1.0
+
+
+# --- corners --------------------------------------------------------------------------------------
+
+
+@check
+def corners_are_exchanged_only_if_asked_for(at: Setting) -> None:
+    cut = decompose((6, 6, 6), 2, True)
+    sizes = []
+    for corners in (False, True):
+        part = at.part(cut, "float32", uniform(2, corners=corners))
+        halo = at.exchange(cut, [part])
+        halo()
+        corner = part.array[1, 1, 1], part.array[1, 1, 4], part.array[4, 1, 1]
+        assert (EMPTY in corner) != corners and len(set(corner)) == (3 if corners else 1)
+        part.require()
+        sizes.append(halo.bytes)
+        halo.close()
+    assert sizes[0] < sizes[1]
+
+
+# --- the way that messages take -------------------------------------------------------------------
+
+
+@check
+def the_path_is_what_is_really_used(at: Setting) -> None:
+    """Ranks that use MPI for each message must be able to show it; so must those that do not."""
+    cut = decompose((8,), 2, True)
+    part = at.part(cut, "float32", uniform(1, 1))
+    halo = at.exchange(cut, [part])
+    assert halo.path == PATHS[at.transport]
+    with_mpi = hasattr(halo._transfer, "_sends")
+    assert with_mpi == halo.path.startswith("MPI")
+    halo.close()
+    for other in ("nccl", "mpi-gpu", "direct", "pigeon"):
+        try:
+            at.exchange(cut, [part], transport=other)
+        except InputError as error:
+            assert repr(other) in str(error) and "peer, mpi, mpi-thread" in str(error)
+        else:
+            raise AssertionError(f"{other} was not refused")
+
+
+# --- aggregation ----------------------------------------------------------------------------------
+
+
+@check
+def aggregation_changes_nothing(at: Setting) -> None:
+    rng = np.random.default_rng(12)
+    for _ in range(5):
+        cut = random_cut(rng, 2)
+        ghosts = [random_ghosts(rng, len(cut.shape)) for _ in range(4)]
+        types = rng.choice(["float32", "float64", "complex64", "uint8"], 4)
+        results = []
+        for aggregate in (True, False):
+            parts = [
+                at.part(cut, str(t), g, n)
+                for n, (t, g) in enumerate(zip(types, ghosts, strict=True))
+            ]
+            fields = [p.field for p in parts]
+            halo = at.exchange(cut, parts, aggregate=aggregate)
+            halo()
+            results.append([f.array.tobytes() for f in fields])
+            halo.close()
+        assert results[0] == results[1]
+
+
+# --- poison ---------------------------------------------------------------------------------------
+
+
+@check
+def poison_is_gone_where_the_exchange_fills(at: Setting) -> None:
+    """Between its halves all points of the other rank are NaN, whatever they held before."""
+    cut = decompose((6, 5), 2, True, (2, 1))
+    types = ("float32", "complex128", "int16")
+    parts = [at.part(cut, t, uniform(MARGIN, 2, corners=True), n) for n, t in enumerate(types)]
+    halo = at.exchange(cut, parts, poison=True)
+    repeat(halo, parts, 1)
+    at.job.share(None)
+    run(halo.send)
+    others = around(owners(cut), cut, at.job.rank, MARGIN, at.job.rank) != at.job.rank
+    for part in parts[:2]:
+        poisoned = others & needed(cut, part.rank, part.ghosts, MARGIN)
+        assert poisoned.any() and np.array_equal(np.isnan(part.array), poisoned)
+    run(halo.receive)
+    for part in parts:
+        part.require()
+    halo.close()
+
+
+@check
+def poison_stays_where_nobody_fills(at: Setting) -> None:
+    """Points of other blocks that were not asked for; beyond an open end there are none."""
+    cut = decompose((6, 5), 2, (True, False), (2, 1))
+    part = at.part(cut, "float64", uniform(2, 2))
+    halo = at.exchange(cut, [part], poison=True)
+    halo()
+    filled = needed(cut, part.rank, part.ghosts, MARGIN)
+    exists = around(owners(cut), cut, at.job.rank, MARGIN, -1) >= 0
+    filled[MARGIN:-MARGIN, MARGIN:-MARGIN] = True
+    assert np.array_equal(np.isnan(part.array), exists & ~filled)
+
+
+# --- waiting --------------------------------------------------------------------------------------
+
+
+@check
+def a_rank_that_does_not_come_is_named(at: Setting) -> None:
+    """The exchange can be taken up again: the rank was slow, not dead."""
+    if at.transport not in ("mpi", "peer"):
+        return
+    cut = decompose((8,), 2, True)
+    part = at.part(cut, "float32", uniform(1, 1))
+    halo = at.exchange(cut, [part])
+    if at.job.rank == 1:
+        time.sleep(1.0)
+    run(halo.send)
+    if at.job.rank == 0:
+        require_late(halo)
+    run(halo.receive)
+    part.require()
+    halo.close()
+
+
+def require_late(halo: Exchange) -> None:
+    """Wait in vain for rank 1."""
+    usual, os.environ[PATIENCE] = os.environ[PATIENCE], "0.3"
+    try:
+        run(halo.receive)
+    except RunFailed as error:
+        assert "rank 1 has sent no ghost layers for" in str(error), error
+    else:
+        raise AssertionError("nothing was wrong")
+    finally:
+        os.environ[PATIENCE] = usual
+
+
+def complaint(test: Check, at: Setting) -> str | None:
+    """What the ranks have to complain about.
+
+    If one rank has given up, the other one's patience with it ends before the first one's does.
+    """
+    found, os.environ[PATIENCE] = None, "5"
+    try:
+        test(at)
+    except Exception:
+        found = f"rank {at.job.rank}: {traceback.format_exc()[-1500:]}"
+    os.environ[PATIENCE] = "20"
+    return "\n".join(filter(None, at.job.share(found))) or None
+
+
+def main() -> None:
+    backend, job = open_backend("cpu"), world()
+    assert isinstance(job, MpiWorld)
+    places = {transport: Setting(backend, job, transport) for transport in PATHS}
+    found = {
+        transport: {test.__name__: complaint(test, at) for test in CHECKS}
+        for transport, at in places.items()
+    }
+    if job.first:
+        print(json.dumps(found), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,361 @@
+"""A program for several ranks: arrays of other libraries, checked against the whole array.
+
+    mpiexec -n 4 python domain_program.py WHAT DEVICE SEED
+
+WHAT is a library (numpy, torch, jax, cupy), or "narrow", "plans", "streams",
+"views", "disagreement", "lonely error", "communicators".
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from halos import EMPTY, after, needed, numbered, rounded_to_bfloat16, widened_from_bfloat16
+
+from groundswell.backends.foreign import as_array
+from groundswell.errors import InputError
+from groundswell.exchange import Domain, Field, Ghosts
+from groundswell.exchange.world import world
+
+MARGIN = 3
+
+
+def to_library(library: str, device: str, host: np.ndarray[Any, Any]) -> Any:
+    """An array of that library, which shares no memory with `host`."""
+    if library == "torch":
+        import torch
+
+        return torch.from_numpy(host.copy()).to(device)
+    if library == "jax":
+        import jax
+
+        if device == "cuda":  # where CuPy is; JAX itself prefers the first GPU
+            return jax.dlpack.from_dlpack(to_library("cupy", device, host))
+        return jax.numpy.array(host, copy=True)
+    if library == "cupy":
+        import cupy
+
+        return cupy.array(host)
+    return host.copy()
+
+
+def to_host(array: Any) -> np.ndarray[Any, Any]:
+    """The values of an array of any library."""
+    if hasattr(array, "get"):  # CuPy
+        return np.asarray(array.get())
+    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
+
+
+def trimmed(values: np.ndarray[Any, Any], ghosts: Ghosts) -> np.ndarray[Any, Any]:
+    """A block with a margin around it, cut to the layers that a domain's arrays have."""
+    sides = zip(ghosts.low, ghosts.high, values.shape, strict=True)
+    return values[tuple(slice(MARGIN - a, n - MARGIN + b) for a, b, n in sides)]
+
+
+def before(whole: np.ndarray[Any, Any], domain: Domain) -> np.ndarray[Any, Any]:
+    """A rank's array before the exchange: its own points, and nothing around them."""
+    host = np.full(domain.local_shape, EMPTY, whole.dtype)
+    host[domain.own] = whole[domain.block.slices]
+    return host
+
+
+def wanted(whole: np.ndarray[Any, Any], domain: Domain) -> np.ndarray[Any, Any]:
+    """The same after it."""
+    return trimmed(after(whole, domain.cut, domain.rank, domain.ghosts, MARGIN), domain.ghosts)
+
+
+def random_domain(rng: np.random.Generator, device: str) -> Domain:
+    """Any number of axes, other layers on every side, with corners as often as without."""
+    while True:
+        axes = int(rng.integers(1, 4))
+        widths = [(int(a), int(b)) for a, b in rng.integers(0, MARGIN + 1, (axes, 2))]
+        shape, wraps = rng.integers(2, 9, axes), rng.integers(0, 2, axes).astype(bool)
+        try:
+            return Domain(
+                [int(n) for n in shape],
+                tuple(widths),
+                periodic=list(wraps),
+                corners=bool(rng.integers(2)),
+                device=device,
+                aggregate=bool(rng.integers(2)),
+            )
+        except InputError:  # too few points: throw the dice again
+            continue
+
+
+def check_library(library: str, device: str, rng: np.random.Generator) -> None:
+    """Arrays of several types, one of them with components."""
+    for _ in range(8):
+        with random_domain(rng, device) as domain:
+            types = ["float32", "int16", "complex64"]
+            wholes = [numbered(domain.cut.shape, t, n) for n, t in enumerate([*types, *types[:2]])]
+            hosts = [before(whole, domain) for whole in wholes]
+            ours = [to_library(library, device, host) for host in hosts[:3]]
+            pair = np.stack([hosts[3], hosts[0].astype(hosts[3].dtype)])
+            ours.append(to_library(library, device, pair))
+            for _ in range(2):
+                results = domain.exchange(*ours)
+                if library != "jax":
+                    assert all(r is o for r, o in zip(results, ours, strict=True))
+                for result, whole in zip(results, wholes, strict=False):
+                    found = to_host(result[0] if result.ndim > len(domain.own) else result)
+                    assert np.array_equal(found, wanted(whole, domain)), (domain.cut, found)
+                assert np.array_equal(to_host(results[3][1]), wanted(wholes[0], domain))
+            gathered = domain.gather(results[3])
+            if gathered is not None:
+                assert np.array_equal(gathered, np.stack([wholes[3], wholes[0]]))
+            domain.check()
+
+
+def check_narrow(device: str, rng: np.random.Generator) -> None:
+    """Values that are sent in fewer bits arrive rounded, by as much as is promised."""
+    shape = (64, 6, 40)
+    promised = {
+        ("float64", "float32"): (2.0**-24, 1e-37, 1e38),
+        ("float32", "float16"): (2.0**-11, 6.2e-5, 65504.0),
+        ("float32", "bfloat16"): (2.0**-8, 1.2e-38, 3.3e38),
+    }
+    for (dtype, sent_as), (bound, least, most) in promised.items():
+        with Domain(shape, 2, device=device, processes=(0, 1, 1)) as domain:
+            low, high = np.log2(least), np.log2(most)
+            whole = np.exp2(rng.uniform(low, high, shape)).astype(dtype)
+            u = to_library("cupy" if device == "cuda" else "numpy", device, before(whole, domain))
+            domain.exchange(Field(u, sent_as=sent_as))
+            exact, found = wanted(whole, domain), to_host(u)
+            places = trimmed(
+                needed(domain.cut, domain.rank, domain.ghosts, MARGIN), domain.ghosts
+            ).copy()
+            places[domain.own] = False
+            error = np.abs(found[places].astype(float) / exact[places].astype(float) - 1).max()
+            assert bound / 2 < error <= bound, (dtype, sent_as, error, bound)
+            assert np.array_equal(found[domain.own], exact[domain.own])
+            narrowed = narrow(exact[places], sent_as)
+            assert np.array_equal(found[places], narrowed)
+
+
+def narrow(values: np.ndarray[Any, Any], sent_as: str) -> np.ndarray[Any, Any]:
+    """What values become on their way."""
+    if sent_as == "bfloat16":
+        return widened_from_bfloat16(rounded_to_bfloat16(values))
+    return values.astype(sent_as).astype(values.dtype)
+
+
+def check_plans(device: str, rng: np.random.Generator) -> None:
+    """Plans on every transport, whole and in halves, two of them under way together."""
+    gpu = device == "cuda"
+    ways = {"peer": "CUDA IPC" if gpu else "shared memory", "mpi": "MPI"}
+    ways |= {"direct": "straight into ghost layers"} if gpu else {"mpi-thread": "thread"}
+    with Domain((9, 8, 7), 2, periodic=True, device=device) as domain:
+        wholes = [numbered(domain.cut.shape, "float32", n) for n in (1, 2)]
+        for name, way in ways.items():
+            u, v = (domain.zeros("float32") for _ in wholes)
+            plans = [domain.plan(f, transport=name, aggregate=False, poison=True) for f in (u, v)]
+            assert all(way in plan.path for plan in plans), plans[0].path
+            for turn in range(3):
+                for array, whole in zip((u, v), wholes, strict=True):
+                    array[...] = EMPTY
+                    domain.interior(array)[...] = array_of(device, whole[domain.block.slices])
+                if turn == 1:
+                    for plan in plans:
+                        plan()
+                else:
+                    for plan in plans:
+                        plan.start()
+                    if device == "cpu":
+                        assert_poisoned(u, wanted(wholes[0], domain), domain)
+                    for plan in plans:
+                        plan.finish()
+                for array, whole in zip((u, v), wholes, strict=True):
+                    assert np.array_equal(to_host(array), wanted(whole, domain)), (name, turn)
+            for plan in plans:
+                plan.check()
+                plan.close()
+
+
+def assert_poisoned(u: Any, exact: np.ndarray[Any, Any], domain: Domain) -> None:
+    """Ghosts that have not come yet are NaN; own points and copies of them are not."""
+    wrong = np.isnan(u)
+    assert wrong.any() and not wrong[domain.own].any()
+    assert np.array_equal(u[~wrong], exact[~wrong])
+
+
+def array_of(device: str, host: np.ndarray[Any, Any]) -> Any:
+    """A device's array of these values."""
+    return to_library("cupy" if device == "cuda" else "numpy", device, host)
+
+
+def check_streams(device: str, rng: np.random.Generator) -> None:
+    """Values that a slow stream is still making are what is sent, and what it reads afterwards."""
+    import cupy
+    import torch
+
+    domain = Domain((64, 64, 64), 2, periodic=True, device=device)
+    whole = numbered(domain.cut.shape, "float32")
+    here = cupy.asarray(whole[domain.block.slices])
+    exact = cupy.asarray(wanted(whole, domain))
+    for kind in ("cupy", "torch", "handle", "current torch", "current cupy"):
+        slow = torch.cuda.Stream()
+        theirs = cupy.cuda.ExternalStream(slow.cuda_stream)
+        u = torch.full(domain.local_shape, float(EMPTY), device="cuda")
+        view = cupy.asarray(u)
+        same = cupy.ones((), bool)
+        torch.cuda.synchronize()
+        given = {"cupy": theirs, "torch": slow, "handle": slow.cuda_stream}.get(kind)
+        ours = view if "cupy" in kind else u
+        for turn in range(20):
+            with torch.cuda.stream(slow), theirs:
+                torch.cuda._sleep(2_000_000)  # about a millisecond
+                view[domain.own] = here + turn
+                if kind.startswith("current"):
+                    domain.exchange(ours)
+            if given is not None:
+                domain.exchange(ours, stream=given)
+            with theirs:
+                same &= cupy.array_equal(view, exact + turn)
+                view[...] = EMPTY
+        slow.synchronize()
+        assert bool(same), kind
+    domain.close()
+
+
+class Described:
+    """An array that only describes itself."""
+
+    def __init__(self, array: Any, read_only: bool = False) -> None:
+        interface = dict(array.__cuda_array_interface__)
+        interface["data"] = (interface["data"][0], read_only)
+        self.__cuda_array_interface__ = interface
+        self.kept = array
+
+
+def check_views(device: str, rng: np.random.Generator) -> None:
+    """What is viewed on a GPU, what is refused, and a CUDA graph that holds an exchange."""
+    import cupy
+    import torch
+
+    domain = Domain((6, 5), 1, periodic=True, device=device)
+    whole = numbered(domain.cut.shape, "int16")
+    exact = wanted(whole, domain)
+    big = cupy.zeros((2 * exact.shape[0], 3 * exact.shape[1]), "int16")
+    halves = torch.zeros(exact.shape, dtype=torch.bfloat16, device="cuda")
+    strided = big[::2, 1::3]
+    for array in (strided, Described(strided), halves.view(torch.int16)):
+        view = as_array(domain.backend, array)
+        view[...] = EMPTY
+        view[domain.own] = cupy.asarray(whole[domain.block.slices])
+        domain.exchange(array)
+        assert np.array_equal(to_host(view), exact)
+    refused = {
+        "host memory": np.zeros(3),
+        "detach()": torch.zeros(3, device="cuda", requires_grad=True),
+        "repeats values": torch.zeros(3, 1, device="cuda").expand(3, 4),
+        "read-only": Described(big, read_only=True),
+    }
+    for words, array in refused.items():
+        try:
+            as_array(domain.backend, array)
+        except InputError as error:
+            assert words in str(error), (words, error)
+        else:
+            raise AssertionError(words)
+    check_graph(domain)
+
+
+def check_graph(domain: Domain) -> None:
+    """An exchange that PyTorch has captured, replayed with other values."""
+    import cupy
+    import torch
+
+    whole = numbered(domain.cut.shape, "float32")
+    u = torch.zeros(domain.local_shape, device="cuda")
+    plan = domain.plan(u)
+    plan()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        domain.interior(u).add_(1)
+        plan()
+        u.mul_(2)
+    domain.interior(u).copy_(torch.from_dlpack(cupy.asarray(whole[domain.block.slices])))
+    for turn in range(3):
+        graph.replay()
+        whole = 2 * (whole + 1)
+        assert np.array_equal(to_host(u), wanted(whole, domain)), turn
+    domain.close()
+
+
+def check_communicators(device: str, rng: np.random.Generator) -> None:
+    """Domains of some of the ranks do not meet those of the others, and MPI may end before us."""
+    from mpi4py import MPI
+
+    for colour in (MPI.COMM_WORLD.rank % 2, MPI.COMM_WORLD.rank):
+        comm = MPI.COMM_WORLD.Split(colour)
+        with Domain((6, 7), 1, periodic=True, comm=comm, device=device) as domain:
+            assert domain.size == comm.size
+            whole = numbered(domain.cut.shape, "int32", colour)
+            u = before(whole, domain)
+            for _ in range(3):
+                domain.exchange(u)
+            assert np.array_equal(u, wanted(whole, domain))
+            if domain.size > 1:
+                assert domain.plan(u, transport="mpi").path == "MPI"
+        comm.Free()
+    left_open = Domain((6, 7), 1)
+    left_open.exchange(left_open.zeros())
+    try:
+        Domain((6, 7), 1, comm=MPI.COMM_NULL)
+    except InputError as error:
+        assert "that this rank is in" in str(error)
+    else:
+        raise AssertionError("a domain of nobody")
+
+
+def check_lonely_error(device: str, rng: np.random.Generator) -> None:
+    """An array that cannot be exchanged on one rank is an error on all, at once."""
+    domain = Domain((8, 8), 1, device=device)
+    try:
+        domain.exchange([1, 2, 3] if domain.rank else domain.zeros())
+    except InputError as error:
+        assert "no array that can be viewed" in str(error)
+    else:
+        raise AssertionError("nobody noticed")
+
+
+def check_disagreement(device: str, rng: np.random.Generator) -> None:
+    """Arrays of other types on one rank are an error on all, not a wrong answer."""
+    domain = Domain((8, 8), 1, device=device)
+    try:
+        domain.exchange(domain.zeros("float32" if domain.rank else "float64"))
+    except InputError as error:
+        assert "same types" in str(error)
+    else:
+        raise AssertionError("nobody noticed")
+
+
+def main() -> None:
+    """Do what the command line asks for."""
+    what, device, seed = sys.argv[1:4]
+    rng = np.random.default_rng(int(seed))
+    checks = {
+        "narrow": check_narrow,
+        "plans": check_plans,
+        "streams": check_streams,
+        "views": check_views,
+        "disagreement": check_disagreement,
+        "lonely error": check_lonely_error,
+        "communicators": check_communicators,
+    }
+    if what in checks:
+        checks[what](device, rng)
+    else:
+        check_library(what, device, rng)
+    if world().first:
+        print("all holds")
+    if what == "communicators":
+        sys.modules["mpi4py.MPI"].Finalize()
+
+
+if __name__ == "__main__":
+    main()

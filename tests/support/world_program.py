@@ -1,0 +1,75 @@
+"""A program for several ranks that speak to each other outside any exchange.
+
+    mpiexec -n 2 python world_program.py words|late
+
+Every rank prints lines that begin with its number.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from groundswell.errors import CaseError, GroundswellError, InputError, Problem, RunFailed
+from groundswell.exchange.world import World, world
+
+
+def say(job: World, *words: Any) -> None:
+    """One line in one go: the ranks' outputs are mixed."""
+    sys.stdout.write(" ".join(["rank", str(job.rank), *map(str, words)]) + "\n")
+    sys.stdout.flush()
+
+
+def refuse(job: World, rank: int, error: GroundswellError) -> Callable[[], str]:
+    """What fails on one rank only."""
+
+    def act() -> str:
+        if job.rank == rank:
+            raise error
+        return f"done by {job.rank}"
+
+    return act
+
+
+def attempt(job: World, act: Callable[[], Any]) -> str:
+    """What comes of it, on one line."""
+    try:
+        return f"returned {job.agree(act)}"
+    except GroundswellError as error:
+        text = str(error).replace("\n", "|")
+        return f"raised {type(error).__name__}: {text}"
+
+
+def words(job: World) -> None:
+    """Everything that ranks can say to each other."""
+    say(job, "share", job.share({"rank": job.rank, "long": "x" * 100_000})[-1]["rank"])
+    say(job, "gather", job.gather(job.rank * 10))
+    say(job, "tell", job.tell(f"said by {job.rank}"))
+    say(job, "same host", job.same_host == list(range(job.size)))  # type: ignore[attr-defined]
+    job.require_alive()
+    say(job, "agree", attempt(job, refuse(job, -1, InputError("never"))))
+    error: GroundswellError = InputError("file 'x.bin' has 3 bytes; 4 are needed: give another")
+    say(job, "input", attempt(job, refuse(job, 1, error)))
+    error = CaseError([Problem("grid.size", "1 m", "at least 1 km")], "case.toml")
+    say(job, "case", attempt(job, refuse(job, 1, error)))
+    say(job, "afterwards", attempt(job, refuse(job, -1, InputError("never"))))
+    for turn in range(300):
+        assert job.share(turn) == [turn] * job.size
+
+
+def late(job: World) -> None:
+    """Rank 1 sleeps longer than the others' patience lasts."""
+    begun = time.monotonic()
+    if job.rank == 1:
+        time.sleep(20)
+    try:
+        job.share(None)
+    except RunFailed as error:
+        say(job, f"after {time.monotonic() - begun:.1f} s:", error)
+        job.abort(3)
+
+
+if __name__ == "__main__":
+    {"words": words, "late": late}[sys.argv[1]](world())

@@ -1,0 +1,422 @@
+"""The benchmark of the exchange: its tables, its picture, and what its rungs really exchange."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from halos import EMPTY, after, before, numbered
+from ranks import run_on_ranks
+
+from groundswell.backends import Backend, open_backend
+from groundswell.backends.strided import cuda_copy
+from groundswell.bench.exchange import draw, ladder, published
+from groundswell.bench.exchange.ladder import RUNGS, WIDEST, grids, rung_exchanges
+from groundswell.bench.exchange.links import most_even, torus
+from groundswell.cli import exchange as tables
+from groundswell.cli import main
+from groundswell.errors import BackendError, InputError
+from groundswell.exchange.decomposition import Decomposition, decompose, process_grids
+from groundswell.exchange.messages import GhostField, plan_messages
+from groundswell.exchange.pattern import Ghosts, uniform
+from groundswell.exchange.transports.base import Job
+from groundswell.exchange.transports.buffers import Buffers
+from groundswell.exchange.world import Alone
+
+Capture = pytest.CaptureFixture[str]
+WAYS = {"direct": 1.0, "peer": 1.3, "nccl": 2.0, "mpi-gpu": 4.0, "mpi": 60.0}  # times a copy
+
+
+@pytest.fixture(scope="module")
+def backend() -> Backend:
+    return open_backend("cpu")
+
+
+# --- tables and picture ---------------------------------------------------------------------------
+
+
+def fake() -> dict[str, Any]:
+    """A measurement as two GPUs might give it."""
+    return {
+        "subject": "exchange",
+        "backend": "cuda",
+        "devices": ["Abacus 9000"] * 2,
+        "ranks": 2,
+        "seconds": 61.0,
+        "links": [
+            row(way, seconds=t, faces=faces, bytes=size, rate=faces * size / t, share=1 / slow)
+            for size in [4096 * 4**n for n in range(8)]
+            for faces in (1, 2)
+            for way, slow in {"copy": 1.0, **WAYS}.items()
+            for t in [slow * (3e-6 + faces * size / 4e11)]
+        ],
+        "neighbours": [
+            row(way, seconds=1e-5 * slow, neighbours=name, bytes=65536, own=8, ranks=1)
+            for name in ("6 faces", "26 neighbours")
+            for way, slow in WAYS.items()
+        ],
+        "ladder": [
+            row(way, seconds=2e-5 * slow * (4 - n), rung=rung, grid=grid)
+            for grid in ((1, 1, 2), (1, 2, 1), (2, 1, 1))
+            for n, rung in enumerate(("Baseline", "V1", "V2", "V3"))
+            for way, slow in WAYS.items()
+        ],
+        "overlaps": [
+            row(way, seconds=1e-5 * slow, speedup=60 / slow, cut=cut, overlap=n)
+            for cut in ("1-D", "3-D")
+            for n in (2, 4, 8, 16, 32)
+            for way, slow in WAYS.items()
+        ],
+        "progress": [row("mpi", bytes=1 << 20, exchange=2e-3, work=2e-3, both=3.5e-3, hidden=0.25)],
+        "published": {
+            "links": [{"way": "somebody's library", "bytes": 4096, "seconds": 8.5e-6}],
+            "ladder": [
+                {
+                    "rung": rung,
+                    "grid": (2, 1, 1),
+                    "efficiency": efficiency,
+                    "weak_efficiency": 77.7,
+                    "lost_seconds": lost,
+                }
+                for rung, efficiency, lost in (("Baseline", 11.7, 0.06), ("V3", 90.5, 0.002))
+            ],
+            "overlaps": [{"overlap": n, "speedup": [None, 1.8]} for n in (2, 4, 8, 16, 32)],
+        },
+        "notes": ["pigeon: it has [flown] away"],
+    }
+
+
+def row(transport: str, **more: Any) -> dict[str, Any]:
+    known = {"transport": transport, "path": f"by {transport}", "in_graph": transport != "mpi"}
+    return {**known, "seconds": 0.0, "sent": 1 << 20, "processes": (2, 1, 1), **more}
+
+
+def nothing() -> dict[str, Any]:
+    """A measurement in which all failed."""
+    parts = ("links", "neighbours", "ladder", "overlaps", "progress")
+    return {**fake(), **{part: [] for part in parts}}
+
+
+def test_tables_show_ours_and_theirs(capsys: Capture) -> None:
+    tables.show(fake())
+    out = capsys.readouterr().out
+    assert "by nccl" in out and "no: the host takes part" in out
+    assert "3.02 us, 2.71 GB/s" in out  # the limit at 4 KiB and two faces: 8192 / 3.02048e-6 s
+    assert "3.91 us, 1.05 GB/s, 77 %" in out  # peer memory: 1.3 x 3.01024e-6 s for 4096 bytes
+    assert "8.5 us, 0.482 GB/s" in out
+    assert "of 26 neighbours 8 are the rank itself, the others 1 different rank" in " ".join(
+        out.split()
+    )
+    baseline = next(n for n in out.splitlines() if "2, 1, 1" in n and "Baseline" in n)
+    assert "4.8 ms" in baseline and "11.7 %, 77.7 %" in baseline and "1 MiB" in baseline
+    gains = [n for n in out.splitlines() if n.strip().startswith("2, 1, 1") and "30x" in n]
+    assert len(gains) == 1 and gains[0].count(" 4x") == len(WAYS)
+    assert "10 us, 60.00x" in out and "up to 1.8x" in out and "direct: 60.00x" in out
+    assert any("3.5 ms" in n and "25 %" in n for n in out.splitlines())
+    assert "not measured: pigeon: it has [flown] away" in out
+
+
+def test_tables_of_nothing(capsys: Capture) -> None:
+    tables.show(nothing())
+    assert "not measured: pigeon" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("measured", [fake(), nothing()], ids=["all", "nothing"])
+def test_picture(measured: dict[str, Any], tmp_path: Path) -> None:
+    from matplotlib.image import imread
+
+    path = draw(json.loads(json.dumps(measured)), tmp_path / "bench.png")
+    pixels = imread(path)
+    assert pixels.shape[1] == 1600 and pixels.shape[0] > 1000
+    inked = float((pixels[..., :3].min(axis=2) < 0.9).mean())
+    assert inked > (0.1 if measured["links"] else 0.005)
+
+
+# --- what others published ------------------------------------------------------------------------
+
+
+def test_efficiencies_follow_from_the_papers_speeds() -> None:
+    for speed, efficiency in [*published.STRONG.values(), *published.WEAK.values()]:
+        assert 100 * speed / (2 * published.ONE_GPU) == pytest.approx(efficiency, abs=0.1)
+
+
+def test_lost_time_is_what_the_step_of_two_gpus_takes_longer() -> None:
+    step = published.CELLS / (22.0 * 1e7)
+    alone = published.CELLS / (93.8 * 1e7)
+    assert published.lost_seconds(22.0) == pytest.approx(step - alone / 2, rel=1e-12)
+    assert published.lost_seconds(2 * 93.8) == pytest.approx(0, abs=1e-12)
+
+
+# --- which process grids --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ranks", "wanted"),
+    [
+        (2, [(2, 1, 1), (1, 2, 1), (1, 1, 2)]),
+        (4, [(4, 1, 1), (1, 4, 1), (1, 1, 4), (2, 2, 1)]),
+        (8, [(8, 1, 1), (1, 8, 1), (1, 1, 8), (4, 2, 1), (2, 2, 2)]),
+    ],
+)
+def test_process_grids(ranks: int, wanted: list[tuple[int, ...]]) -> None:
+    assert grids(ranks) == wanted
+
+
+def test_torus() -> None:
+    assert most_even(process_grids(12, 3)) == (3, 2, 2)
+    cut = torus(4, 10)
+    assert cut == Decomposition((20, 20, 10), (2, 2, 1), (True, True, True))
+
+
+# --- what the rungs exchange ----------------------------------------------------------------------
+
+
+class Recorded:
+    """Stands for an exchange: what it would send, worked out from its arguments."""
+
+    def __init__(self, backend: Any, world: Any, cut: Any, fields: Any, **options: Any) -> None:
+        self.options = options
+        self.messages = plan_messages(cut, world.rank, fields, aggregate=options["aggregate"])
+        self.bytes = sum(message.send_bytes for message in self.messages)
+
+
+class Ranks(Alone):
+    """One of several ranks that never speak."""
+
+    def __init__(self, rank: int, size: int) -> None:
+        self.rank, self.size = rank, size
+
+
+class SmallRig:
+    """As much of a rig as rungs need."""
+
+    def __init__(self, backend: Backend, ranks: int) -> None:
+        self.backend, self.world = backend, Ranks(0, ranks)
+
+
+def recorded(
+    monkeypatch: pytest.MonkeyPatch, backend: Backend, processes: tuple[int, ...]
+) -> dict[str, list[Recorded]]:
+    """The exchanges of each rung, of a cavity of 16^3 points."""
+    monkeypatch.setattr(ladder, "Exchange", Recorded)
+    cut = Decomposition((16,) * 3, processes, (False,) * 3)
+    shape = tuple(n + 2 * WIDEST for n in cut.block(0).shape)
+    arrays = [backend.zeros(shape, np.float64) for _ in range(5)]
+    rig: Any = SmallRig(backend, cut.ranks)
+    return {r.name: rung_exchanges(rig, "mpi", cut, arrays, r) for r in RUNGS}  # type: ignore[misc]
+
+
+ALL_WIDE, OWN_WIDTHS = 5 * 2 * 16 * 16 * 8, (2 + 4 * 1) * 16 * 16 * 8  # bytes of a face
+
+
+def test_rungs_along_the_fast_axis(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> None:
+    found = recorded(monkeypatch, backend, (1, 1, 2))
+    assert all(len(parts) == 1 for parts in found.values())
+    sent = {name: parts[0].bytes for name, parts in found.items()}
+    assert sent == {"Baseline": ALL_WIDE, "V1": ALL_WIDE, "V2": OWN_WIDTHS, "V3": OWN_WIDTHS}
+    packing = {name: parts[0].options["packing"] for name, parts in found.items()}
+    assert packing == {"Baseline": "copies", "V1": "kernel", "V2": "kernel", "V3": "kernel"}
+    assert {name: len(p[0].messages) for name, p in found.items()} == {
+        **dict.fromkeys(found, 1),
+        "Baseline": 5,
+    }
+
+
+def test_rungs_along_the_slow_axis(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> None:
+    found = recorded(monkeypatch, backend, (2, 1, 1))
+    sent = {name: parts[0].bytes for name, parts in found.items()}
+    assert sent == {"Baseline": ALL_WIDE, "V1": ALL_WIDE, "V2": OWN_WIDTHS, "V3": OWN_WIDTHS}
+    packing = {name: parts[0].options["packing"] for name, parts in found.items()}
+    assert packing == {"Baseline": "copies", "V1": "copies", "V2": "copies", "V3": "kernel"}
+    assert {name: len(p[0].messages) for name, p in found.items()} == {
+        **dict.fromkeys(found, 5),
+        "V3": 1,
+    }
+
+
+def test_rungs_along_two_axes(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> None:
+    """Faces of half the size, one along each axis; V1 and V2 pack those of the fast axis only."""
+    found = recorded(monkeypatch, backend, (1, 2, 2))
+    parts = {name: [(p.options["packing"], p.bytes) for p in ps] for name, ps in found.items()}
+    assert parts == {
+        "Baseline": [("copies", ALL_WIDE)],
+        "V1": [("kernel", ALL_WIDE // 2), ("copies", ALL_WIDE // 2)],
+        "V2": [("kernel", OWN_WIDTHS // 2), ("copies", OWN_WIDTHS // 2)],
+        "V3": [("kernel", OWN_WIDTHS)],
+    }
+
+
+# --- packing by copies ----------------------------------------------------------------------------
+
+
+def packed(
+    backend: Backend, cut: Decomposition, fields: list[list[GhostField]], packing: list[str]
+) -> None:
+    """One exchange of two ranks in this process: one packs as told, the other one unpacks."""
+    buffers = [
+        Buffers(
+            Job(
+                backend,
+                Ranks(rank, 2),
+                fields[rank],
+                plan_messages(cut, rank, fields[rank], aggregate=True),
+                packing[rank],
+            ),
+            on_host=bool(rank),
+        )
+        for rank in (0, 1)
+    ]
+    for mine, other in (buffers, buffers[::-1]):
+        for launch in mine.pack:
+            launch()
+        for (source, size), (target, room) in zip(mine.sent, other.received, strict=True):
+            assert size == room
+            ctypes.memmove(target, source, size)
+    for mine in buffers:
+        for launch in mine.unpack:
+            launch()
+
+
+@pytest.mark.parametrize("packing", [["copies", "copies"], ["copies", "kernel"]])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "uint8"])
+def test_copies_and_the_kernel_fill_buffers_alike(
+    backend: Backend, packing: list[str], dtype: str
+) -> None:
+    rng = np.random.default_rng()
+    for _ in range(5):
+        axes, margin = int(rng.integers(1, 4)), 3
+        cut = decompose(tuple(int(n) for n in rng.integers(4, 9, axes)), 2)
+        ghosts = Ghosts(
+            tuple(int(n) for n in rng.integers(0, 4, axes)),
+            tuple(int(n) for n in rng.integers(0, 4, axes)),
+            bool(rng.integers(2)),
+        )
+        whole = numbered(cut.shape, dtype)
+        arrays = [backend.to_device(before(whole, cut, rank, margin)) for rank in (0, 1)]
+        fields = [[GhostField(array, (margin,) * axes, ghosts)] for array in arrays]
+        packed(backend, cut, fields, packing)
+        for rank, array in enumerate(arrays):
+            wanted = after(whole, cut, rank, ghosts, margin)
+            assert np.array_equal(array, wanted), (cut, ghosts)
+
+
+def test_copies_cannot_narrow(backend: Backend) -> None:
+    cut = Decomposition((8, 8), (2, 1), (False, False))
+    field = GhostField(backend.zeros((8, 8), np.float64), (2, 0), uniform(1, 2), "float32")
+    messages = plan_messages(cut, 0, [field], aggregate=True)
+    with pytest.raises(InputError, match="'copies' cannot narrow"):
+        Buffers(Job(backend, Ranks(0, 2), [field], messages, "copies"))
+
+
+def test_packing_of_another_kind(backend: Backend) -> None:
+    with pytest.raises(InputError, match=r"'string' is unknown; allowed: kernel, copies"):
+        Job(backend, Ranks(0, 2), [], [], "string")
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_the_box_that_cuda_is_given(monkeypatch: pytest.MonkeyPatch, axes: int) -> None:
+    """Carried out by hand, as the driver's documentation defines the numbers."""
+    driver = pytest.importorskip("cuda.bindings.driver")
+
+    def carry_out(box: Any, stream: int) -> tuple[Any]:
+        assert stream == 7
+        for z in range(box.Depth):
+            for y in range(box.Height):
+                at = z * box.dstHeight + y, z * box.srcHeight + y
+                target = int(box.dstDevice) + at[0] * box.dstPitch
+                ctypes.memmove(target, int(box.srcDevice) + at[1] * box.srcPitch, box.WidthInBytes)
+        return (driver.CUresult.CUDA_SUCCESS,)
+
+    monkeypatch.setattr(driver, "cuMemcpy3DAsync", carry_out)
+    rng = np.random.default_rng()
+    source = rng.standard_normal((7, 8, 9)[:axes])
+    target = np.full((9, 7, 8)[:axes], float(EMPTY))
+    part = tuple(slice(2, 2 + n) for n in (3, 4, 5)[:axes])
+    wanted = target.copy()
+    wanted[part] = source[part]
+    ends = [(array[part].ctypes.data, array.strides) for array in (target, source)]
+    cuda_copy((3, 4, 5)[:axes], ends[0], ends[1], lambda: 7)()
+    assert np.array_equal(target, wanted)
+
+
+def test_boxes_of_scattered_values_are_refused(backend: Backend) -> None:
+    with pytest.raises(BackendError, match="contiguous rows"):
+        backend.copy_box((2, 2), (0, (64, 8)), (0, (64, 16)))
+
+
+# --- on ranks -------------------------------------------------------------------------------------
+
+
+def test_one_rank_is_told_what_to_do(capsys: Capture) -> None:
+    assert main(["bench", "exchange", "--backend", "cpu"]) == 2
+    error = capsys.readouterr().err
+    assert "at least 2" in error and "mpiexec -n 2 groundswell bench exchange" in error
+
+
+TINY = """
+import sys
+from pathlib import Path
+from groundswell.bench import exchange, run_bench
+from groundswell.bench.exchange import rig
+rig.REPEATS, rig.REPEAT_SECONDS = 2, 1e-4
+exchange.SIZES["cpu"] = exchange.Sizes(
+    faces=(4096, 8192), shifts=(4096,), blocks=((8, 2),), cavity=8, cube=8, overlaps=(2, 4),
+    messages=(65536,),
+)
+run_bench("exchange", backend="cpu", output=sys.argv[1])
+"""
+
+
+def test_a_small_measurement(tmp_path: Path) -> None:
+    done = run_on_ranks(2, "-c", TINY, tmp_path, timeout=100)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert (tmp_path / "bench_exchange.png").stat().st_size > 20_000
+    found = json.loads((tmp_path / "bench_exchange.json").read_text())
+    assert found["notes"] == [] and found["ranks"] == 2 and len(found["devices"]) == 2
+    ways = {"peer", "mpi", "mpi-thread"}
+    for part in ("links", "neighbours", "ladder", "overlaps"):
+        assert {row["transport"] for row in found[part]} - {"copy"} == ways
+        assert all(row["seconds"] > 0 for row in found[part])
+    assert len(found["links"]) == 3 * 4 and len(found["neighbours"]) == 2 * 3
+    assert len(found["ladder"]) == 3 * 4 * 3 and len(found["overlaps"]) == 2 * 2 * 3
+    assert {row["transport"] for row in found["progress"]} == {"mpi", "mpi-thread"}
+    slabs = [row for row in found["overlaps"] if row["cut"] == "1-D"]
+    assert {row["overlap"]: row["sent"] for row in slabs} == {2: 2 * 2 * 256, 4: 2 * 4 * 256}
+
+
+FAILING = """
+from groundswell.backends import open_backend
+from groundswell.bench.exchange.rig import Rig
+from groundswell.exchange.world import world
+
+job = world()
+rig = Rig(open_backend("cpu"), job, ["good", "bad"])
+rig.begin("links", 60.0)
+
+def act():
+    if job.rank == 1:
+        raise ValueError("one rank has had enough")
+    return rig.world.share("a word to a rank that has gone")
+
+assert rig.attempt("bad", act) is None
+assert rig.transports == ["good"]
+assert rig.attempt("good", lambda: rig.world.share(job.rank)) == [0, 1]
+rig.begin("ladder", 60.0)
+assert rig.transports == ["good", "bad"]
+rig.begin("progress", -1.0)
+assert rig.attempt("good", lambda: 1) is None and rig.attempt("bad", lambda: 1) is None
+if job.first:
+    print(*rig.notes, sep="\\n")
+"""
+
+
+def test_a_failure_of_one_rank_leaves_the_others_in_step() -> None:
+    done = run_on_ranks(2, "-c", FAILING, GROUNDSWELL_PATIENCE="2")
+    assert done.returncode == 0, done.stderr[-2000:]
+    failed, late = done.stdout.splitlines()
+    assert failed.startswith("links: bad: RunFailed: rank 1 has sent no word")
+    assert late == "progress: the rest is left out: its time was up"

@@ -1,0 +1,233 @@
+"""Which GPU each rank takes: by topology and traffic, in rank order, or as the launcher says."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_nvml import BUSES, SHORT, SWITCH, FakeNvml, pretend, wire
+
+from groundswell.backends.links import read_links
+from groundswell.errors import BackendError, GroundswellError, InputError
+from groundswell.exchange import devices
+from groundswell.exchange.binding import cost
+from groundswell.exchange.decomposition import decompose
+from groundswell.exchange.devices import open_device
+from groundswell.exchange.pattern import Ghosts
+from groundswell.exchange.topology import Machine
+from groundswell.exchange.traffic import traffic
+from groundswell.exchange.world import Alone, MpiWorld
+
+BusIds = Sequence[str]
+
+
+class Rank(MpiWorld):
+    """A rank that is a thread.
+
+    Args:
+        hosts: of all ranks.
+        said: what they say, by rank; shared by all.
+    """
+
+    def __init__(
+        self, rank: int, hosts: Sequence[str], said: list[Any], meet: threading.Barrier
+    ) -> None:
+        self.rank, self.size = rank, len(hosts)
+        self._hosts, self._said, self._meet = hosts, said, meet
+
+    @property
+    def same_host(self) -> list[int]:
+        return [n for n, host in enumerate(self._hosts) if host == self._hosts[self.rank]]
+
+    def share(self, value: Any) -> list[Any]:
+        self._said[self.rank] = value
+        self._meet.wait(10)
+        heard = list(self._said)
+        self._meet.wait(10)
+        return heard
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
+    """Let ranks open devices, given the GPUs that each one sees; their numbers, or errors."""
+
+    def by_all(
+        seen: Sequence[BusIds | BackendError], hosts: str = "", matrix: Any = None
+    ) -> list[Any]:
+        meet, found = threading.Barrier(len(seen)), [None] * len(seen)
+        said: list[Any] = [None] * len(seen)
+
+        def buses() -> list[str]:
+            mine = seen[int(threading.current_thread().name)]
+            if isinstance(mine, BackendError):
+                raise mine
+            return list(mine)
+
+        def work(rank: int) -> None:
+            try:
+                world = Rank(rank, hosts or "a" * len(seen), said, meet)
+                found[rank] = open_device("cuda", world, matrix)  # type: ignore[call-overload]
+            except GroundswellError as error:
+                found[rank] = error  # type: ignore[call-overload]
+
+        monkeypatch.setattr(devices, "_buses", buses)
+        monkeypatch.setattr(devices, "open_backend", lambda name, number: number)
+        threads = [
+            threading.Thread(target=work, args=(rank,), name=str(rank)) for rank in range(len(seen))
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return found
+
+    return by_all
+
+
+Taken = Callable[..., list[Any]]
+
+
+@pytest.fixture
+def nvml(monkeypatch: pytest.MonkeyPatch) -> FakeNvml:
+    return pretend(monkeypatch)
+
+
+# --- by topology ----------------------------------------------------------------------------------
+
+
+def test_heavy_traffic_takes_nvlink(nvml: FakeNvml, taken: Taken) -> None:
+    """GPUs 0 and 3 of the rank order talk most, and NVLink joins 1 and 2."""
+    wire(nvml, n1=[BUSES[2]] * 4, n2=[BUSES[1]] * 4)
+    heavy = [[0, 1, 0, 9000], [1, 0, 1, 0], [0, 1, 0, 1], [9000, 0, 1, 0]]
+    found = taken([SHORT] * 4, matrix=heavy)
+    assert sorted(found) == [0, 1, 2, 3] and {found[0], found[3]} == {1, 2}
+
+
+def test_numbers_are_those_of_cuda(nvml: FakeNvml, taken: Taken) -> None:
+    """CUDA may count in another order than the bus."""
+    wire(nvml, n1=[BUSES[2]] * 4, n2=[BUSES[1]] * 4)
+    heavy = [[0, 1, 0, 9000], [1, 0, 1, 0], [0, 1, 0, 1], [9000, 0, 1, 0]]
+    order = [SHORT[n] for n in (2, 3, 0, 1)]
+    found = taken([order] * 4, matrix=heavy)
+    assert {order[found[0]], order[found[3]]} == {SHORT[1], SHORT[2]}
+
+
+def test_without_traffic_neighbours_are_near(nvml: FakeNvml, taken: Taken) -> None:
+    """NVLink joins 0 with 2 and 1 with 3: ranks that follow each other take such pairs."""
+    wire(nvml, n0=[BUSES[2]] * 4, n2=[BUSES[0]] * 4, n1=[BUSES[3]] * 4, n3=[BUSES[1]] * 4)
+    found = taken([SHORT] * 4)
+    machine = Machine.from_pairs(SHORT, read_links().pairs)
+    chain = np.eye(4, k=1, dtype=int) + np.eye(4, k=-1, dtype=int)
+    assert cost(machine, chain, found) < cost(machine, chain, [0, 1, 2, 3])
+    assert {frozenset(found[:2]), frozenset(found[2:])} == {frozenset({0, 2}), frozenset({1, 3})}
+
+
+def test_each_host_has_its_own_gpus_and_traffic(nvml: FakeNvml, taken: Taken) -> None:
+    """Hosts may have GPUs at the same places; ranks of the hosts are mixed."""
+    wire(nvml, n1=[BUSES[2]] * 4, n2=[BUSES[1]] * 4)
+    hosts = "abababab"
+    heavy = np.zeros((8, 8), int)
+    heavy[0, 2] = heavy[2, 0] = heavy[1, 7] = heavy[7, 1] = 9000
+    heavy[0, 1] = 10**6  # between hosts
+    found = taken([SHORT] * 8, hosts, heavy)
+    assert {found[0], found[2]} == {1, 2} == {found[1], found[7]}
+    assert sorted(found[0::2]) == sorted(found[1::2]) == [0, 1, 2, 3]
+
+
+# --- in the order of ranks ------------------------------------------------------------------------
+
+
+def test_without_nvml(monkeypatch: pytest.MonkeyPatch, taken: Taken) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    assert taken([SHORT] * 4) == [0, 1, 2, 3]
+    assert taken([SHORT] * 8) == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
+def test_nvml_that_speaks_of_other_gpus(nvml: FakeNvml, taken: Taken) -> None:
+    wire(nvml, n1=[BUSES[2]] * 4, n2=[BUSES[1]] * 4)
+    heavy = [[0, 0, 0, 9], [0, 0, 0, 0], [0, 0, 0, 0], [9, 0, 0, 0]]
+    assert taken([[*SHORT[:3], "0000:ff:00.0"]] * 4, matrix=heavy) == [0, 1, 2, 3]
+
+
+def test_gpus_that_are_joined_alike(nvml: FakeNvml, taken: Taken) -> None:
+    for gpu in nvml.gpus:
+        gpu.wires = [SWITCH] * 18
+    rng = np.random.default_rng(5)
+    assert taken([SHORT] * 4) == [0, 1, 2, 3]
+    assert taken([SHORT] * 4, matrix=rng.integers(0, 999, (4, 4))) == [0, 1, 2, 3]
+
+
+# --- as the launcher says -------------------------------------------------------------------------
+
+
+def test_one_gpu_for_each_rank(nvml: FakeNvml, taken: Taken) -> None:
+    assert taken([[bus] for bus in SHORT]) == [0, 0, 0, 0]
+
+
+def test_one_gpu_for_all_ranks(nvml: FakeNvml, taken: Taken) -> None:
+    assert taken([SHORT[:1]] * 3) == [0, 0, 0]
+
+
+def test_two_gpus_for_each_two_ranks(nvml: FakeNvml, taken: Taken) -> None:
+    assert taken([SHORT[:2], SHORT[2:], SHORT[:2], SHORT[2:]]) == [0, 0, 1, 1]
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+def test_a_rank_without_gpu_ends_all(nvml: FakeNvml, taken: Taken) -> None:
+    found = taken([SHORT, BackendError("no GPU here"), SHORT])
+    assert [str(error) for error in found] == ["no GPU here"] * 3
+
+
+def test_traffic_of_another_job(nvml: FakeNvml, taken: Taken) -> None:
+    for error in taken([SHORT] * 4, matrix=np.zeros((3, 3))):
+        assert isinstance(error, InputError) and "4 ranks" in str(error)
+
+
+def test_one_process_takes_the_current_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "open_backend", lambda *arguments: arguments)
+    assert open_device("cuda", Alone()) == ("cuda",)
+
+
+# --- traffic --------------------------------------------------------------------------------------
+
+
+def ghost_points(cut: Any, rank: int, ghosts: Ghosts) -> list[int]:
+    """The owner of each ghost point of a rank, point by point."""
+    owner = np.empty(cut.shape, int)
+    for other in range(cut.ranks):
+        owner[cut.block(other).slices] = other
+    block, found = cut.block(rank), []
+    sides = zip(block.shape, ghosts.low, ghosts.high, strict=True)
+    for index in np.ndindex(*(n + low + high for n, low, high in sides)):
+        local = [i - low for i, low in zip(index, ghosts.low, strict=True)]
+        outside = sum(not 0 <= i < n for i, n in zip(local, block.shape, strict=True))
+        place = [s + i for s, i in zip(block.start, local, strict=True)]
+        axes = zip(place, cut.shape, cut.periodic, strict=True)
+        there = all(wraps or 0 <= p < n for p, n, wraps in axes)
+        if there and (outside == 1 or (outside and ghosts.corners)):
+            found.append(int(owner[tuple(p % n for p, n in zip(place, cut.shape, strict=True))]))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_traffic_counts_every_ghost_point(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shape = tuple(int(n) for n in rng.integers(3, 9, 3))
+    cut = decompose(shape, int(rng.choice([1, 2, 3, 4, 6])), tuple(rng.random(3) < 0.5))
+    fields = [
+        (Ghosts(*(tuple(map(int, w)) for w in rng.integers(0, 3, (2, 3))), bool(n % 2)), size)
+        for n, size in enumerate(rng.choice([2, 4, 8], 4).tolist())
+    ]
+    expected = np.zeros((cut.ranks, cut.ranks), int)
+    for ghosts, size in [*fields, fields[0]]:
+        for rank in range(cut.ranks):
+            np.add.at(expected[:, rank], ghost_points(cut, rank, ghosts), size)
+    np.fill_diagonal(expected, 0)
+    found = traffic(cut, [*fields, fields[0]])
+    assert np.array_equal(found, expected)

@@ -1,0 +1,294 @@
+"""Which transports work: answers of trials, of other processes, and of what is known beforehand."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from ranks import AS_ROOT, SOURCE, launcher, run_on_ranks
+
+from groundswell.backends import open_backend
+from groundswell.errors import BackendError, InputError
+from groundswell.exchange import mpi_library, probe, probe_gpu_mpi
+from groundswell.exchange.plan import TRANSPORTS
+from groundswell.exchange.probe_gpu_mpi import BEGUN, MARK, NOT_TRIED, WORKS, NotTried
+from groundswell.exchange.world import Alone
+
+PROGRAM = Path(__file__).parents[1] / "support" / "probe_program.py"
+
+
+# --- on ranks -------------------------------------------------------------------------------------
+
+
+def test_ranks_agree_on_what_works() -> None:
+    done = run_on_ranks(3, PROGRAM, timeout=150)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = dict(line.split(": ", 1) for line in done.stdout.splitlines())
+    assert found["peer"] == found["mpi"] == found["mpi-thread"] == "None"
+    assert "arrived wrong" in found["spoilt"]
+    assert "rank 1" in found["lame"]
+    assert found["broken"] == "OSError: no such device"
+    assert found["child"] != ""
+
+
+def test_alone_nothing_works() -> None:
+    found = probe.usable(open_backend("cpu"), Alone())
+    assert set(found) == set(TRANSPORTS["cpu"])
+    assert all(reason and "mpiexec -n 4" in reason for reason in found.values())
+
+
+# --- processes that try ---------------------------------------------------------------------------
+
+
+def job(code: str, **limits: float) -> str | None:
+    """What is understood of two processes that run some code."""
+    command = [launcher(), "-n", "2", sys.executable, "-c", code]
+    return probe_gpu_mpi.understood(*probe_gpu_mpi.run(command, **limits))
+
+
+@pytest.fixture
+def path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(SOURCE))
+
+
+START = f"""
+import os, signal, time
+from mpi4py import MPI
+from groundswell.exchange import probe_gpu_mpi as probe
+probe.end_in(20)
+rank = MPI.COMM_WORLD.rank
+if rank == 0: probe._say({BEGUN!r})
+MPI.COMM_WORLD.Barrier()
+"""
+
+
+def test_a_crash_is_an_answer(path: None) -> None:
+    begun = time.monotonic()
+    reason = job(f"{START}\nif rank == 1: os.kill(os.getpid(), signal.SIGSEGV)\ntime.sleep(60)")
+    assert reason and "ended with exit status" in reason
+    assert time.monotonic() - begun < 18
+
+
+def test_processes_that_hang_end_themselves(path: None) -> None:
+    begun = time.monotonic()
+    reason = job(f"{START.replace('20', '1')}\nwhile True: time.sleep(1)")
+    assert reason and "ended with exit status" in reason
+    assert time.monotonic() - begun < 18
+
+
+def test_a_launcher_that_hangs() -> None:
+    status, output = probe_gpu_mpi.run(["sleep", "60"], 0.5)
+    assert (status, output) == (None, "")
+    words = f"echo '{MARK}{BEGUN}'; sleep 60"
+    assert probe_gpu_mpi.run(["sh", "-c", words], 1.0) == (None, f"{MARK}{BEGUN}\n")
+
+
+def test_a_launcher_of_nothing() -> None:
+    with pytest.raises(NotTried, match="cannot be started"):
+        probe_gpu_mpi.run(["/no/such/mpiexec"])
+    with pytest.raises(NotTried, match="exit status 1"):
+        probe_gpu_mpi.understood(*probe_gpu_mpi.run(["false"]))
+
+
+def test_a_launcher_of_another_mpi(path: None) -> None:
+    """Each process then thinks that it is alone."""
+    program = [sys.executable, "-m", "groundswell.exchange.probe_gpu_mpi", "0000:00:00.0"]
+    with pytest.raises(NotTried, match="does not belong"):
+        probe_gpu_mpi.understood(*probe_gpu_mpi.run(["sh", "-c", '"$@"; "$@"', "sh", *program]))
+
+
+def test_the_real_processes(path: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever MPI and machine: an answer, and soon. Without GPUs nothing can be tried."""
+    for name, value in AS_ROOT.items():
+        monkeypatch.setenv(name, value)
+    begun = time.monotonic()
+    try:
+        reason = probe_gpu_mpi._tried(("0000:00:00.0",))
+    except NotTried as obstacle:
+        reason = str(obstacle)
+        with pytest.raises(BackendError):
+            open_backend("cuda")
+    assert reason is None or len(reason) > 10
+    assert time.monotonic() - begun < probe_gpu_mpi.SECONDS + probe_gpu_mpi.GRACE_SECONDS + 5
+
+
+def test_what_processes_say() -> None:
+    understood = probe_gpu_mpi.understood
+    assert understood(0, f"noise\n{MARK}{BEGUN}\nnoise\n{MARK}{WORKS}\n") is None
+    assert "status 3" in str(understood(3, f"{MARK}{BEGUN}\n{MARK}{WORKS}\n"))
+    assert understood(0, f"{MARK}{BEGUN}\n{MARK}values arrive wrong\n") == "values arrive wrong"
+    assert "status 139" in str(understood(139, f"{MARK}{BEGUN}\n"))
+    assert "stopped after" in str(understood(None, f"{MARK}{BEGUN}\n"))
+    with pytest.raises(NotTried, match="no GPU"):
+        understood(0, f"{MARK}{NOT_TRIED}no GPU\n")
+
+
+def test_a_new_job_knows_nothing_of_the_old_one() -> None:
+    job = {"OMPI_COMM_WORLD_SIZE", "OMPI_MCA_num_procs", "PMIX_RANK", "PMI_FD", "SLURM_JOB_ID"}
+    choices = {"OMPI_MCA_pml", "OMPI_MCA_btl", "UCX_TLS", "LD_LIBRARY_PATH", "OPAL_PREFIX"}
+    found = probe_gpu_mpi.fresh(dict.fromkeys(job | choices, "as before"))
+    assert not job & set(found)
+    assert all(found[name] == "as before" for name in choices)
+
+
+# --- whom to believe ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str | None]]:
+    """What is made of the library's own words and a trial."""
+
+    def ask(
+        claimed: bool, trial: str | NotTried | None, ucx: bool = True, begun: bool = True
+    ) -> str | None:
+        def tried(buses: Sequence[str]) -> str | None:
+            if isinstance(trial, NotTried):
+                raise trial
+            return trial
+
+        monkeypatch.setattr(mpi_library, "claims_gpus", lambda: claimed)
+        monkeypatch.setattr(mpi_library, "begun", lambda: begun)
+        monkeypatch.setattr(mpi_library, "loaded", lambda name: Path(name) if ucx else None)
+        monkeypatch.setattr(probe_gpu_mpi, "_tried", tried)
+        probe_gpu_mpi.why_not.cache_clear()
+        return probe_gpu_mpi.why_not(("0000:1b:00.0",))
+
+    monkeypatch.delenv(probe_gpu_mpi.FORCE, raising=False)
+    yield ask
+    probe_gpu_mpi.why_not.cache_clear()
+
+
+Asked = Callable[..., str | None]
+
+
+def test_a_trial_is_believed_and_not_the_library(asked: Asked) -> None:
+    assert asked(False, None) is None
+    assert asked(True, "crashed") == "crashed"
+
+
+def test_without_trial_the_library_is_believed(asked: Asked) -> None:
+    assert asked(True, NotTried("no mpiexec")) is None
+    reason = asked(False, NotTried("no mpiexec"))
+    assert reason and "not probed: no mpiexec" in reason and "GROUNDSWELL_GPU_MPI=1" in reason
+
+
+def test_no_trial_where_it_must_fail(asked: Asked) -> None:
+    assert "says that it cannot" in str(asked(False, None, ucx=False))
+    assert asked(False, None, ucx=False, begun=False) is None  # it could not be asked
+
+
+def test_the_user_is_believed_most(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUNDSWELL_GPU_MPI", "1")
+    assert asked(False, "crashed") is None
+    monkeypatch.setenv("GROUNDSWELL_GPU_MPI", "0")
+    assert "GROUNDSWELL_GPU_MPI = 0" in str(asked(True, None))
+    monkeypatch.setenv("GROUNDSWELL_GPU_MPI", "maybe")
+    with pytest.raises(InputError, match="maybe"):
+        asked(True, None)
+
+
+# --- the library ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("functions", "expected"),
+    [
+        ({"MPIX_Query_cuda_support": lambda: 1}, True),
+        ({"MPIX_Query_cuda_support": lambda: 0}, False),
+        ({"MPIX_GPU_query_support": lambda kind, answer: _answer(answer, 1, 0)}, True),
+        ({"MPIX_GPU_query_support": lambda kind, answer: _answer(answer, 0, 0)}, False),
+        ({"MPIX_GPU_query_support": lambda kind, answer: _answer(answer, 1, 5)}, False),
+        ({}, False),
+    ],
+)
+def test_what_a_library_claims(
+    functions: dict[str, Any], expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("mpi4py")
+    monkeypatch.setattr(mpi_library, "begun", lambda: True)
+    monkeypatch.setattr(mpi_library.ctypes, "CDLL", lambda path: SimpleNamespace(**functions))
+    assert mpi_library.claims_gpus() is expected
+
+
+def _answer(place: Any, value: int, status: int) -> int:
+    place._obj.value = value
+    return status
+
+
+def test_the_library_of_this_python() -> None:
+    launcher()
+    found = mpi_library.describe()
+    assert found["library"] and found["standard"][0] in "345" and found["thread_level"] is None
+    assert found["mpiexec"] and os.access(found["mpiexec"], os.X_OK)
+    library = mpi_library.loaded("libmpi")
+    assert library is not None and library.exists()
+    assert mpi_library.loaded("libnothing") is None and not mpi_library.begun()
+
+
+def test_without_mpi4py(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    mpi_library.load.cache_clear()
+    try:
+        found = mpi_library.describe()
+        assert found["library"] is None and "groundswell[mpi]" in found["reason"]
+        assert all("groundswell[mpi]" in str(r) for r in probe.prospects("cpu").values())
+    finally:
+        mpi_library.load.cache_clear()
+
+
+# --- what is known beforehand ---------------------------------------------------------------------
+
+
+def rank(rank: int, hosts: str, buses: Sequence[str]) -> Any:
+    here = [n for n, host in enumerate(hosts) if host == hosts[rank]]
+    return SimpleNamespace(
+        rank=rank, size=len(hosts), same_host=here, share=lambda value: list(buses)
+    )
+
+
+def test_nccl_needs_a_gpu_for_each_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "_nccl_library", lambda: None)
+    device = SimpleNamespace(bus="x")
+    assert probe._nccl(device, rank(1, "aabb", ["x", "y", "x", "y"])) is None
+    reason = probe._nccl(device, rank(2, "aabb", ["x", "y", "x", "x"]))
+    assert reason and "ranks 2, 3" in reason
+
+
+def test_peer_memory_is_of_one_host() -> None:
+    assert probe._one_host(open_backend("cpu"), rank(0, "aaa", "")) is None
+    assert "several hosts" in str(probe._one_host(open_backend("cpu"), rank(0, "aab", "")))
+
+
+def test_the_first_rank_of_each_host_has_gpu_mpi_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe_gpu_mpi, "why_not", lambda buses: " ".join(buses))
+    device, buses = SimpleNamespace(bus=""), ["p", "q", "r", "s", "t"]
+    found = [probe._gpu_mpi(device, rank(n, "abaab", buses)) for n in range(5)]
+    assert found == ["p r", "q t", None, None, None]
+
+
+@pytest.mark.parametrize(("level", "works"), [("multiple", True), ("serialized", False)])
+def test_a_thread_needs_a_thread_level(
+    level: str, works: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mpi_library, "thread_level", lambda: level)
+    reason = probe._threads(open_backend("cpu"), rank(0, "aa", ""))
+    assert (reason is None) is works and (works or level in str(reason))
+
+
+def test_prospects_of_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mpi_library, "launcher", lambda: "mpiexec")
+    monkeypatch.setattr(probe_gpu_mpi, "why_not", lambda buses: f"not with {len(buses)}")
+    monkeypatch.setattr(probe, "_nccl_library", lambda: None)
+    for count, reason in ((1, "NCCL needs a GPU for each rank, and one is here"), (4, None)):
+        monkeypatch.setattr(probe, "_buses", lambda count=count: ["x"] * count)
+        found = probe.prospects("cuda")
+        assert found.pop("mpi-gpu") == f"not with {min(count, 2)}"
+        assert found.pop("nccl") == reason and set(found.values()) == {None}
+    monkeypatch.setattr(mpi_library, "launcher", lambda: None)
+    assert {"no mpiexec" in str(reason) for reason in probe.prospects("cpu").values()} == {True}

@@ -1,0 +1,247 @@
+"""What ranks tell each other, and what becomes of those that say nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ranks import run_on_ranks
+
+from groundswell.errors import BackendError, InputError, RunFailed
+from groundswell.exchange import world as module
+from groundswell.exchange.world import (
+    DEFAULT_PATIENCE,
+    PATIENCE,
+    SIZE_VARIABLES,
+    Alone,
+    MpiWorld,
+    Patience,
+    late,
+    patience_seconds,
+)
+
+PROGRAM = Path(__file__).parents[1] / "support" / "world_program.py"
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    monkeypatch.delenv(PATIENCE, raising=False)
+    return monkeypatch
+
+
+# --- one process ----------------------------------------------------------------------------------
+
+
+def test_alone() -> None:
+    job = Alone()
+    assert (job.rank, job.size, job.first) == (0, 1, True)
+    assert job.share("a") == job.gather("a") == ["a"] and job.tell("a") == "a"
+    assert job.agree(lambda: 7) == 7
+    job.require_alive()
+    with pytest.raises(SystemExit) as caught:
+        job.abort(3)
+    assert caught.value.code == 3
+
+
+def test_alone_raises_its_own_error() -> None:
+    error = InputError("no")
+
+    def act() -> None:
+        raise error
+
+    with pytest.raises(InputError) as caught:
+        Alone().agree(act)
+    assert caught.value is error
+
+
+def test_other_exceptions_are_nobodys_business() -> None:
+    """A mistake in the program is not turned into words for its user."""
+    with pytest.raises(ZeroDivisionError):
+        Alone().agree(lambda: 1 // 0)
+
+
+@pytest.fixture
+def launched(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """As if nobody had asked for the world yet, and no launcher had started this process."""
+    for name in SIZE_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    module.world.cache_clear()
+    yield monkeypatch
+    module.world.cache_clear()
+
+
+def test_a_process_of_its_own_needs_no_mpi(launched: pytest.MonkeyPatch) -> None:
+    launched.setitem(sys.modules, "mpi4py", None)  # importing it fails
+    assert isinstance(module.world(), Alone) and module.world() is module.world()
+
+
+@pytest.mark.parametrize("name", SIZE_VARIABLES)
+def test_several_processes_need_mpi(launched: pytest.MonkeyPatch, name: str) -> None:
+    launched.setitem(sys.modules, "mpi4py", None)
+    launched.setenv(name, "4")
+    with pytest.raises(BackendError, match=r"4 processes were started.*groundswell\[mpi\]"):
+        module.world()
+
+
+# --- patience -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text, seconds", [("2", 2.0), ("0.25", 0.25), ("1e3", 1000.0), (" 7 ", 7)])
+def test_patience_is_read_from_the_environment(
+    patient: pytest.MonkeyPatch, text: str, seconds: float
+) -> None:
+    assert patience_seconds() == DEFAULT_PATIENCE
+    patient.setenv(PATIENCE, text)
+    assert patience_seconds() == seconds
+    patient.setenv(PATIENCE, "")
+    assert patience_seconds() == DEFAULT_PATIENCE
+
+
+@pytest.mark.parametrize("text", ["0", "-3", "inf", "nan", "five", "2 s", "1e999"])
+def test_other_patience_is_refused(patient: pytest.MonkeyPatch, text: str) -> None:
+    patient.setenv(PATIENCE, text)
+    with pytest.raises(InputError) as caught:
+        patience_seconds()
+    assert str(caught.value) == f"{PATIENCE} = {text!r} must be a number of seconds above zero"
+
+
+def test_patience_ends_and_names_who_is_late() -> None:
+    patience, begun = Patience(Alone(), 0.05), time.monotonic()
+    with pytest.raises(RunFailed, match="rank 3, 5 has sent no word for 0 s.*" + PATIENCE):
+        while time.monotonic() - begun < 5:
+            patience.pause("word", [3, 5])
+    assert 0.04 < time.monotonic() - begun < 1
+
+
+def test_pauses_look_for_the_dead_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[float] = []
+
+    class Watched(Alone):
+        def require_alive(self) -> None:
+            looks.append(time.monotonic())
+            if len(looks) == 3:
+                raise RunFailed("rank 1 has ended")
+
+    monkeypatch.setattr(module, "CHECK_SECONDS", 0.05)
+    patience = Patience(Watched(), 60, busy=0.0)
+    with pytest.raises(RunFailed, match="rank 1 has ended"):
+        while True:
+            patience.pause("word", [1])
+    assert looks[2] - looks[0] > 0.09
+
+
+def test_the_message_of_a_late_rank_has_a_cure() -> None:
+    text = str(late("ghost layers", [4], 12.4))
+    assert text.startswith("rank 4 has sent no ghost layers for 12 s") and PATIENCE in text
+
+
+# --- the living and the dead ----------------------------------------------------------------------
+
+
+def test_this_process_and_its_children_live_until_they_end() -> None:
+    assert module._alive(os.getpid())
+    child = subprocess.Popen(["/bin/sleep", "30"])
+    assert module._alive(child.pid)
+    child.kill()
+    deadline = time.monotonic() + 5
+    while module._alive(child.pid) and time.monotonic() < deadline:  # nobody has buried it yet
+        time.sleep(0.01)
+    assert not module._alive(child.pid) and Path(f"/proc/{child.pid}/stat").exists()
+    child.wait()
+    assert not module._alive(child.pid)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "x) Z (1",
+        pytest.param(
+            "schläfer",
+        ),
+    ],
+)
+def test_names_of_programs_do_not_matter(tmp_path: Path, name: str) -> None:
+    """The kernel writes them into the line that tells the state of a process."""
+    program = shutil.copy("/bin/sleep", tmp_path / name)
+    with subprocess.Popen([program, "30"], stdout=subprocess.PIPE) as child:
+        try:
+            deadline = time.monotonic() + 5
+            while name.encode() not in Path(f"/proc/{child.pid}/stat").read_bytes():
+                assert time.monotonic() < deadline
+            assert module._alive(child.pid)
+        finally:
+            child.kill()
+
+
+def test_a_dead_rank_is_named() -> None:
+    """Of the ranks of this host; processes of others cannot be seen."""
+    job = object.__new__(MpiWorld)  # what it knows of its processes, without MPI
+    child = subprocess.Popen(["/bin/sleep", "0"])
+    child.wait()
+    here = socket.gethostname()
+    job.rank, job.size = 0, 3
+    job._processes = [(here, os.getpid()), ("elsewhere", child.pid), (here, os.getppid())]
+    job.require_alive()
+    assert job.same_host == [0, 2]
+    job._processes[2] = (here, child.pid)
+    with pytest.raises(RunFailed, match=rf"rank 2 \(process {child.pid}\) has ended"):
+        job.require_alive()
+
+
+# --- several ranks --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def spoken() -> dict[str, list[str]]:
+    """What three ranks said, by subject and rank."""
+    done = run_on_ranks(3, PROGRAM, "words", timeout=60)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found: dict[str, list[str]] = {}
+    for line in sorted(done.stdout.splitlines()):
+        match = re.fullmatch(r"rank (\d) (same host|\w+) (.*)", line)
+        assert match, line
+        found.setdefault(match[2], []).append(match[3])
+    return found
+
+
+def test_ranks_hear_each_other(spoken: dict[str, list[str]]) -> None:
+    assert spoken["share"] == ["2", "2", "2"]
+    assert spoken["gather"] == ["[0, 10, 20]", "[]", "[]"]
+    assert spoken["tell"] == ["said by 0"] * 3
+    assert spoken["same host"] == ["True"] * 3
+
+
+def test_what_all_ranks_can_do_is_done(spoken: dict[str, list[str]]) -> None:
+    assert spoken["agree"] == [f"returned done by {rank}" for rank in range(3)]
+    assert spoken["afterwards"] == spoken["agree"]
+
+
+def test_what_one_rank_cannot_do_fails_everywhere(spoken: dict[str, list[str]]) -> None:
+    error = "raised InputError: file 'x.bin' has 3 bytes; 4 are needed: give another"
+    assert spoken["input"] == [error] * 3
+
+
+def test_problems_of_a_case_reach_all_ranks(spoken: dict[str, list[str]]) -> None:
+    error = "raised CaseError: case.toml cannot be used:|  grid.size = 1 m: at least 1 km"
+    assert spoken["case"] == [error] * 3
+
+
+def test_a_rank_that_sleeps_too_long_is_named() -> None:
+    begun = time.monotonic()
+    done = run_on_ranks(2, PROGRAM, "late", timeout=60, **{PATIENCE: "2"})
+    assert time.monotonic() - begun < 15 and done.returncode != 0  # long before it wakes up
+    match = re.search(r"rank 0 after (.*) s: rank 1 has sent no word for 2 s", done.stdout)
+    assert match and 2 <= float(match[1]) < 4, done.stdout + done.stderr[-1000:]
+
+
+def test_patience_that_is_no_number_ends_all_ranks() -> None:
+    done = run_on_ranks(2, PROGRAM, "words", timeout=60, **{PATIENCE: "soon"})
+    assert done.returncode != 0 and f"{PATIENCE} = 'soon' must be" in done.stderr
