@@ -5,6 +5,7 @@ A solver speaks to this interface alone and never asks which machine it is on.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -49,6 +50,11 @@ class Blocks:
 Extent = Cells | Items | Blocks
 
 Launch = Callable[[], None]
+
+
+def debugging() -> bool:
+    """Whether GROUNDSWELL_DEBUG asks for checks that cost time: of launches, of ghost layers."""
+    return os.environ.get("GROUNDSWELL_DEBUG", "") not in ("", "0")
 
 
 def in_order(launches: Sequence[Launch]) -> Launch:

@@ -23,9 +23,11 @@ from groundswell.backends.base import (
     Extent,
     Graph,
     Launch,
+    debugging,
 )
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.ipc import CudaShared, Mapped
+from groundswell.backends.lanes import Lanes
 from groundswell.backends.source import Source
 from groundswell.backends.strided import Ends, cuda_copy, require_rows
 from groundswell.errors import BackendError, RunFailed
@@ -34,7 +36,6 @@ CELL_BLOCK = (32, 4, 2)
 PLANE_BLOCK = (64, 4, 1)
 ITEM_BLOCK = 128
 GRID_LIMIT = (2**31 - 1, 65535, 65535)
-MOST_URGENT = -5  # priority of a stream; devices take the nearest that they have
 LOOK_SECONDS = 0.5  # between looks after others while the host waits
 SHORTEST_NAP, LONGEST_NAP = 1e-5, 1e-3
 UNROLL = 8  # sequences in the long graph: host work per replay becomes negligible
@@ -45,72 +46,13 @@ MISSING = (
 )
 
 
-class Lanes:
-    """The stream that launches go to, and streams beside it for branches that may overlap.
-
-    Attributes:
-        current: where launches go now.
-    """
-
-    def __init__(self, cupy: Any, main: Any) -> None:
-        self._cupy = cupy
-        self._main = self.current = main
-        self._beside: list[Any] = []
-        self._urgent = cupy.cuda.Stream(non_blocking=True, priority=MOST_URGENT)
-
-    def aside(self, launches: Sequence[Launch]) -> None:
-        """Enqueue launches in the urgent stream, behind all that the main stream holds."""
-        self._urgent.wait_event(self._mark(self._main))
-        self._in(self._urgent, launches)
-
-    def rejoin(self, launches: Sequence[Launch]) -> None:
-        """Enqueue launches in the urgent stream, and let the main stream wait for them."""
-        self._in(self._urgent, launches)
-        self._main.wait_event(self._mark(self._urgent))
-
-    def run(self, branches: Sequence[Sequence[Launch]]) -> None:
-        """Enqueue the branches, the first in the main stream; what follows waits for all.
-
-        Raises:
-            RuntimeError: a branch has branches of its own.
-        """
-        if self.current is not self._main:
-            raise RuntimeError("branches that run together cannot branch again")
-        first, *others = branches
-        while len(self._beside) < len(others):
-            self._beside.append(self._cupy.cuda.Stream(non_blocking=True))
-        begin = self._mark(self._main)
-        ends = [self._aside(*pair, begin) for pair in zip(self._beside, others, strict=False)]
-        for launch in first:
-            launch()
-        for end in ends:
-            self._main.wait_event(end)
-
-    def _aside(self, stream: Any, branch: Sequence[Launch], begin: Any) -> Any:
-        stream.wait_event(begin)
-        self._in(stream, branch)
-        return self._mark(stream)
-
-    def _in(self, stream: Any, launches: Sequence[Launch]) -> None:
-        self.current = stream
-        try:
-            for launch in launches:
-                launch()
-        finally:
-            self.current = self._main
-
-    def _mark(self, stream: Any) -> Any:
-        event = self._cupy.cuda.Event(disable_timing=True)
-        event.record(stream)
-        return event
-
-
 class CudaModule:
     """A loaded cubin."""
 
-    def __init__(self, cupy: Any, cubin: Path, lanes: Lanes) -> None:
+    def __init__(self, cupy: Any, cubin: Path, lanes: Lanes, checked: bool) -> None:
         self._module = cupy.RawModule(path=str(cubin))
-        self._lanes = lanes
+        self._lanes, self._checked = lanes, checked
+        self._error = cupy.cuda.runtime.CUDARuntimeError
 
     def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
         function = self._module.get_function(name)
@@ -118,10 +60,18 @@ class CudaModule:
         converted = tuple(np.int64(a) if isinstance(a, int) else a for a in arguments)
 
         def run() -> None:
-            with self._lanes.current:
+            with self._lanes.current as stream:
                 function(grid, block, converted)
+                if self._checked:
+                    self._check(name, stream)
 
         return run
+
+    def _check(self, name: str, stream: Any) -> None:
+        try:
+            stream.synchronize()
+        except self._error as error:
+            raise RunFailed(f"kernel {name} failed: {error}") from error
 
 
 def geometry(extent: Extent) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -224,6 +174,8 @@ class CudaBackend(Backend):
     def __init__(self, kernel_cache: KernelCache | None = None, device: int | None = None) -> None:
         self._cupy = _cupy()
         self._cache = kernel_cache or KernelCache(default_folder())
+        if device is not None and device not in range(count := len(device_buses())):
+            raise BackendError(f"GPU {device} does not exist; there are {count}, counted from 0")
         chosen = self._cupy.cuda.Device(device)
         chosen.use()
         self._architecture = f"sm_{chosen.compute_capability}"
@@ -234,7 +186,13 @@ class CudaBackend(Backend):
         self._copies = self._cupy.cuda.Stream(non_blocking=True)
         self._lanes = Lanes(self._cupy, self._stream)
         self._mapped = Mapped(self._cupy)
+        self._checked = debugging()
         self._watch = Watch()
+
+    @property
+    def stream(self) -> Any:
+        """Where launches go now."""
+        return self._lanes.current
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
         with self._stream:
@@ -257,10 +215,11 @@ class CudaBackend(Backend):
 
     def compile(self, source: Source) -> CudaModule:
         cubin = nvrtc.compile_cached(self._cache, source.text(), self._architecture)
-        return CudaModule(self._cupy, cubin, self._lanes)
+        return CudaModule(self._cupy, cubin, self._lanes, self._checked)
 
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:
-        return CudaGraph(self._stream, sequence) if in_graph else Calls(sequence)
+        recorded = in_graph and not self._checked
+        return CudaGraph(self._stream, sequence) if recorded else Calls(sequence)
 
     def together(self, *branches: Sequence[Launch]) -> list[Launch]:
         busy = [branch for branch in branches if branch]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from importlib import import_module
@@ -99,6 +100,10 @@ class Visitors(ABC):
     def lead(self, streams: Streams) -> None:
         """Let what comes in the user's streams wait for all launches made so far."""
 
+    @abstractmethod
+    def settle(self) -> None:
+        """Wait for all work on the device, whoever gave it."""
+
 
 class HostVisitors(Visitors):
     """On the CPU every call has done its work when it returns: there are no streams."""
@@ -130,6 +135,9 @@ class HostVisitors(Visitors):
     def lead(self, streams: Streams) -> None:
         pass
 
+    def settle(self) -> None:
+        pass
+
 
 class CudaVisitors(Visitors):
     """On a GPU launches go to a stream of the backend's; events order it among the user's."""
@@ -141,6 +149,7 @@ class CudaVisitors(Visitors):
         self._cupy: Any = cupy
         self._runtime = cupy.cuda.runtime
         self._device = int(backend.zeros((1,), np.uint8).device.id)
+        self._lent: deque[tuple[Any, Array]] = deque()  # what copies may be reading still
 
     @property
     def _stream(self) -> Any:
@@ -195,6 +204,9 @@ class CudaVisitors(Visitors):
     def load(self, target: Array, view: Array) -> None:
         with self._stream:
             target[...] = view
+        self._lent.append((self._event(self._stream.ptr), view))
+        while self._lent[0][0].done and len(self._lent) > 1:
+            self._lent.popleft()
 
     def jax(self, array: Array) -> Any:
         with self._stream:
@@ -223,6 +235,9 @@ class CudaVisitors(Visitors):
         event = self._event(self._stream.ptr)
         for handle in streams:
             self._runtime.streamWaitEvent(handle, event.ptr)
+
+    def settle(self) -> None:
+        self._cupy.cuda.Device(self._device).synchronize()
 
     def _event(self, handle: int) -> Any:
         """A new event each time: one that served twice would race with itself."""

@@ -188,7 +188,8 @@ def _transport(value: str) -> str:
 class RunSection(Section):
     """`[run]`: where the case runs and in which floating-point type; how ranks share it.
 
-    `processes` are ranks along x, y and z, 0 where that is left open.
+    `processes` are ranks along x, y and z, 0 where that is left open. `narrow` is a type that ghost
+    values are rounded to on their way, and that alone changes results.
     """
 
     backend: Literal["cpu", "cuda"] = "cpu"
@@ -197,6 +198,13 @@ class RunSection(Section):
     processes: tuple[CountOrZero, CountOrZero, CountOrZero] | None = None
     transport: Annotated[str, AfterValidator(_transport)] = "auto"
     overlap: Flag | Literal["auto"] = "auto"
+    narrow: Literal["float32", "bfloat16"] | None = None
+
+    def faults(self) -> Iterator[Fault]:
+        """Messages in another type than one narrower than the run's."""
+        allowed = {"single": "bfloat16", "double": "float32"}[self.precision]
+        if self.narrow not in (None, allowed):
+            yield ("narrow",), f'must be "{allowed}" where precision = "{self.precision}"'
 
 
 class Case(Section):

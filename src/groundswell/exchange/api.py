@@ -267,13 +267,13 @@ class Domain:
             chosen = {"transport": choice.transport, "aggregate": choice.aggregate}
             return self._prepared(borrowed, how | chosen)
 
+        self._guests.settle()  # no trial may write ghosts that the user still reads
         return fastest(self.backend, self.world, [self.cut, *terms], make)
 
     def _prepared(self, borrowed: list[Borrowed], how: dict[str, Any]) -> Plan:
         fields = [field for b in borrowed for field in b.fields()]
         exchange = Exchange(self.backend, self.world, self.cut, fields, **how)
-        owners = [part for b in borrowed for part in (b.owner, b.view)]
-        plan = Plan(self._guests, self.backend, exchange, owners)
+        plan = Plan(self._guests, self.backend, exchange, [b.owner for b in borrowed])
         self._plans = [*(p for p in self._plans if not p.closed), plan]
         return plan
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend, Launch
+from groundswell.backends.base import debugging
 from groundswell.errors import BackendError, InputError
 from groundswell.exchange.boxes import Copy, Place, copy_launch
 from groundswell.exchange.decomposition import Decomposition
@@ -62,7 +63,8 @@ class Exchange:
         transport: a name in TRANSPORTS.
         aggregate: whether all fields share one message a neighbour.
         poison: before each exchange fill with NaN whatever lies around the block in the arrays and
-            belongs to some block, to find what is read without having been asked for.
+            belongs to some block, to find what is read without having been asked for. By default
+            if the environment has GROUNDSWELL_DEBUG=1.
         packing: see `Job`.
 
     Raises:
@@ -79,7 +81,7 @@ class Exchange:
         *,
         transport: str = "auto",
         aggregate: bool = True,
-        poison: bool = False,
+        poison: bool | None = None,
         packing: str = "kernel",
     ) -> None:
         if cut.ranks != world.size:
@@ -89,9 +91,10 @@ class Exchange:
         self._messages = plan_messages(cut, world.rank, self._fields, aggregate=aggregate)
         job = Job(backend, world, self._fields, self._messages, packing)
         own = copy_launch(backend, list(own_copies(backend, cut, world.rank, self._fields)))
+        poison = debugging() if poison is None else poison
         around = list(foreign_boxes(cut, world.rank, self._fields)) if poison else []
         self._before = [*copy_launch(backend, self._poison(around)), *own]
-        make = _maker(backend, transport)
+        make = _maker(backend, usual(backend, world) if transport == "auto" else transport)
         self._transfer = make(job) if world.size > 1 else None
 
     @property
@@ -187,6 +190,12 @@ def _call(launch: Launch, _kept: Any) -> None:
     launch()
 
 
+def usual(backend: Backend, world: World) -> str:
+    """The transport that is taken unless another one is asked for or measured to be faster."""
+    one_host = all(world.share(len(world.same_host) == world.size))
+    return "peer" if one_host else "peer+mpi"
+
+
 def _gpu_aware(job: Job) -> Transfer:
     """A wrong guess ends in a crash, so MPI is tried in processes of their own first."""
     from groundswell.exchange.probe import foreseen
@@ -199,7 +208,7 @@ def _gpu_aware(job: Job) -> Transfer:
 def _maker(backend: Backend, transport: str) -> Maker:
     """What makes a transport of that name; "near+far" mixes two, within and between hosts."""
     here = TRANSPORTS[backend.name]
-    names = ("peer" if transport == "auto" else transport).split("+")
+    names = transport.split("+")
     unknown = [name for name in names if name not in here]
     if unknown or len(names) > 2:
         raise BackendError(

@@ -71,6 +71,7 @@ class Borrowed:
 
 
 def points(shape: Sequence[int]) -> Index:
+    """The shape of a whole array."""
     try:
         points = tuple(index(n) for n in shape)
     except TypeError:
@@ -89,6 +90,7 @@ def for_each(value: Any, axes: int) -> tuple[Any, ...]:
 
 
 def layers(given: Layers, axes: int, corners: bool) -> Ghosts:
+    """Ghost layers, with corners or without unless they say it themselves."""
     if not isinstance(given, Ghosts):
         widths = [for_each(width, 2) for width in for_each(given, axes)]
         low, high = zip(*widths, strict=True)
@@ -101,10 +103,12 @@ def layers(given: Layers, axes: int, corners: bool) -> Ghosts:
 
 
 def no_layers(axes: int) -> Ghosts:
+    """None at all."""
     return Ghosts((0,) * axes, (0,) * axes)
 
 
 def extents(block: Block, layers: Ghosts) -> Index:
+    """Points of a block with its layers."""
     sides = zip(layers.low, block.shape, layers.high, strict=True)
     return tuple(low + n + high for low, n, high in sides)
 

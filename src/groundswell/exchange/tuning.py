@@ -20,7 +20,7 @@ from groundswell.backends import Backend
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.source import digest
 from groundswell.errors import GroundswellError
-from groundswell.exchange.plan import TRANSPORTS
+from groundswell.exchange.plan import TRANSPORTS, usual
 from groundswell.exchange.world import World
 
 REPEATS = 5
@@ -139,7 +139,7 @@ def candidates(
 def transports(backend: Backend, world: World) -> list[str]:
     """What could connect these ranks: on several hosts, peer memory only together with others."""
     names = list(TRANSPORTS[backend.name])
-    if all(world.share(len(world.same_host) == world.size)):
+    if usual(backend, world) == "peer":
         return names
     near = [name for name in names if name in NEAR]
     far = [name for name in names if name not in NEAR]

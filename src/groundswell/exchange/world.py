@@ -157,8 +157,7 @@ def late(what: str, awaited: Iterable[int], seconds: float) -> RunFailed:
     names = ", ".join(map(str, awaited))
     return RunFailed(
         f"rank {names} has sent no {what} for {seconds:.0f} s: it hangs, is far behind, or waits "
-        f"itself for another; see what it says, or set {PATIENCE} to more seconds. The last "
-        "checkpoint can be resumed"
+        f"itself for another; see what it says, or set {PATIENCE} to more seconds"
     )
 
 
@@ -240,7 +239,7 @@ class MpiWorld(World):
             if rank != self.rank and not _alive(self._processes[rank][1]):
                 raise RunFailed(
                     f"rank {rank} (process {self._processes[rank][1]}) has ended before its work "
-                    "was done; see its messages above. The last checkpoint can be resumed"
+                    "was done; see its messages above"
                 )
 
     def abort(self, code: int) -> None:

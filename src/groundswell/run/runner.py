@@ -16,7 +16,7 @@ from groundswell import __version__
 from groundswell.backends import Backend
 from groundswell.case import Case, load_case
 from groundswell.case.common import RunSection
-from groundswell.errors import GroundswellError, InputError
+from groundswell.errors import GroundswellError, InputError, RunFailed
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.world import Alone, World, world
 from groundswell.run import checkpoint
@@ -164,7 +164,7 @@ def run(
             # An earlier process may have ended just now, with a newer checkpoint.
             done = job.agree(lambda: _earlier(target, digest, resume))
             loop = job.agree(lambda: _loop(solver, backend, target, digest, done, job))
-        with _closed_on_failure(loop.outputs):
+        with _closed_on_failure(loop.outputs), _told_of_checkpoint(target):
             with clock("time steps"):
                 _advance(loop, quiet or not job.first, stop)
             with clock("write"):
@@ -219,7 +219,9 @@ def identity(setup: Any) -> str:
     """Digest of all that decides the numbers in a run's files and the state behind them."""
     case = setup.case
     elsewhere = {
-        "run": RunSection(backend=case.run.backend, precision=case.run.precision),
+        "run": RunSection(
+            backend=case.run.backend, precision=case.run.precision, narrow=case.run.narrow
+        ),
         "output": case.output.model_copy(update={"directory": Path()}),
     }
     content = case.model_copy(update=elsewhere)
@@ -300,6 +302,18 @@ def _closed_on_failure(outputs: Mapping[str, Output]) -> Iterator[None]:
             with suppress(GroundswellError):  # the first failure is the one to report
                 if output.writer:
                     output.writer.close()
+        raise
+
+
+@contextmanager
+def _told_of_checkpoint(folder: Path) -> Iterator[None]:
+    """Say where a run that fails can be taken up."""
+    try:
+        yield
+    except RunFailed as error:
+        path = folder / checkpoint.NAME
+        if path.exists():
+            error.args = (f"{error}. Take the run up again with --resume, from {path}",)
         raise
 
 

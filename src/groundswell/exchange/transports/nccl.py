@@ -46,20 +46,22 @@ class NcclTransfer:
         """The communicator serves later exchanges too; see `leave`."""
 
 
-_GROUPS: dict[int, Any] = {}
+# By world and backend, which are kept so that their numbers are not given to others.
+_GROUPS: dict[tuple[int, int], tuple[World, Any, Any]] = {}
 
 
 def communicator(world: World, backend: Any) -> Any:
     """The ranks' NCCL communicator, made at first use."""
     if not _GROUPS:
         atexit.register(leave)
-    if id(backend) not in _GROUPS:
-        token = world.agree(lambda: backend.nccl_token() if world.first else None)
-        _GROUPS[id(backend)] = backend.nccl(world.size, world.tell(token), world.rank)
-    return _GROUPS[id(backend)]
+    key = (id(world), id(backend))
+    if key not in _GROUPS:
+        token = world.tell(world.agree(lambda: backend.nccl_token() if world.first else None))
+        _GROUPS[key] = world, backend, backend.nccl(world.size, token, world.rank)
+    return _GROUPS[key][2]
 
 
 def leave() -> None:
     """Destroy the communicators; every rank must, before MPI ends."""
     while _GROUPS:
-        _GROUPS.popitem()[1].close()
+        _GROUPS.popitem()[1][2].close()

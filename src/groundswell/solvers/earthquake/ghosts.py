@@ -66,9 +66,11 @@ def stress_layers(setup: Setup, cut: Decomposition) -> list[Layer]:
     return found
 
 
-def ghost_fields(fields: Mapping[str, Field], layers: Sequence[Layer]) -> list[GhostField]:
-    """The arrays behind the layers."""
-    return [GhostField(fields[n].array, fields[n].origin, ghosts) for n, ghosts in layers]
+def ghost_fields(
+    fields: Mapping[str, Field], layers: Sequence[Layer], narrow: str | None
+) -> list[GhostField]:
+    """The arrays behind the layers, and the type that their values are sent in."""
+    return [GhostField(fields[n].array, fields[n].origin, ghosts, narrow) for n, ghosts in layers]
 
 
 def outline(setup: Setup, ranks: int) -> dict[str, Any]:

@@ -186,7 +186,7 @@ class Earthquake:
                 self.backend,
                 self.world,
                 self.cut,
-                ghost_fields(self.fields, needed),
+                ghost_fields(self.fields, needed, self.setup.case.run.narrow),
                 transport=how.transport,
                 aggregate=how.aggregate,
             )
