@@ -45,7 +45,7 @@ SOURCES = [
 PLACES = [
     *[(3500, 1000, 0), (3500, 1000, 800), (3490, 995, 10), (3550, 1050, 605), (3500, 0, 0)],
     *[(0, 0, 0), (0, 2100, 0), (7000, 2100, 1200), (2200, 500, 500), (2300, 1000, 1000)],
-    *[(4805, 505, 5), (7000, 0, 800), (20, 1400, 600)],
+    *[(4805, 505, 5), (7000, 0, 800), (20, 1400, 600), (2210, 505, 210), (3490, 995, 240)],
 ]
 FAR_INSIDE = (1800, 1300, 300)
 
@@ -130,7 +130,7 @@ WAYS = [
     Way(4, replace(ENDLESS, few=True), (2, 2, 1), "peer", True),
     Way(4, replace(DEEP_SPONGE, few=True), (1, 1, 4), "mpi", False),
     Way(6, SPONGE, (3, 2, 1), "peer", True),
-    Way(6, replace(ENDLESS, few=True), (1, 1, 6), "mpi", False),  # blocks of two rows
+    Way(6, replace(DEEP_ENDLESS, few=True), (1, 1, 6), "mpi", False),  # blocks of three rows
     Way(6, DEEP_ENDLESS, None, "auto", True),
     Way(8, ROCK, (2, 2, 2), "peer", True),
     Way(8, ROCK, (2, 2, 2), "mpi", False),

@@ -20,7 +20,7 @@ class Member(World):
         self.rank, self.size = rank, size
         self._table, self._meeting = table, meeting
 
-    def share(self, value: Any) -> list[Any]:
+    def _spread(self, kind: str, value: Any) -> list[Any]:
         self._table[self.rank] = value
         self._meeting.wait(PATIENCE)
         heard = list(self._table)

@@ -209,7 +209,7 @@ def test_zero_leaves_an_axis_open(asked: Shape) -> None:
     "shape, ranks, asked, words",
     [
         ((3, 3), 10, None, ["10 ranks", "(3, 3)", "another number of ranks"]),
-        ((1, 4), 5, None, ["5 ranks", "(1, 4)", "one point a rank"]),
+        ((1, 4), 5, None, ["5 ranks", "(1, 4)", "at least (1, 1) points"]),
         ((8, 8), 4, (3, 0), ["4 ranks", "(8, 8)", "(3, 0)"]),
         ((8, 8), 6, (4, 1), ["6 ranks", "(4, 1)", "4 blocks"]),
         ((), 1, None, ["1 ranks", "()"]),

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crew import together
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundswell.errors import Interrupted, RunFailed
-from groundswell.exchange.world import Alone
+from groundswell.exchange.world import Alone, World
 from groundswell.run import checkpoint
 from groundswell.run.checkpoint import Portion
 from groundswell.run.driver import BATCH_SECONDS, LONGEST_BATCH, Loop, _next_size
@@ -92,6 +93,7 @@ class Solver:
     """A number that is multiplied by another in every step, and recorded before."""
 
     in_graph = True
+    world: World = Alone()
 
     def __init__(
         self, device: Device, every: int, capacity: int, wish: Any = None, breaks_at: int = -1
@@ -127,7 +129,7 @@ class Solver:
 
     def state(self) -> dict[str, Portion]:
         arrays = {"value": self.value, "clock": self.clock}
-        return {name: Portion.shared(array, Alone()) for name, array in arrays.items()}
+        return {name: Portion.shared(array, self.world) for name, array in arrays.items()}
 
 
 class Samples:
@@ -168,8 +170,12 @@ def make_loop(solver: Solver, samples: Samples, folder: Path, *, resume: bool = 
         checkpoint.restore(path, solver.device, solver.state(), done)  # type: ignore[arg-type]
         samples.truncate(done.lengths["samples"])
         step = done.step
-    output = Output([solver.ring], samples, lambda blocks, _: samples.append(blocks[0]), (2,))
-    return Loop(solver, solver.device, {"samples": output}, folder, "digest", step)  # type: ignore[arg-type]
+    world = solver.world
+    writer = samples if world.first else None
+    output = Output(
+        [solver.ring], writer, lambda blocks, _: samples.append(blocks[0]), (2,), (), world
+    )
+    return Loop(solver, solver.device, {"samples": output}, folder, "digest", step, world)  # type: ignore[arg-type]
 
 
 def silent(step: int) -> None: ...
@@ -309,6 +315,77 @@ def test_batches_grow_slowly_and_stay_in_bounds(size: int, pace: float) -> None:
     following = _next_size(size, pace)
     assert 1 <= following <= min(2 * size, LONGEST_BATCH)
     assert following == 1 or following * pace <= BATCH_SECONDS
+
+
+# --- several ranks --------------------------------------------------------------------------------
+
+
+def on_ranks(
+    ranks: int, samples: Samples, folder: Path, ask: Callable[[int, int, StopRequest], None]
+) -> list[Any]:
+    """Steps done, or the error, of each rank's loop; their devices work at different paces.
+
+    All ranks record alike. `ask(rank, step, stop)` is called at the end of each batch.
+    """
+
+    def run(world: World) -> int:
+        solver = Solver(Device("random", world.rank), 3, 8, SimpleNamespace(steps=70, minutes=None))
+        solver.world, stop = world, StopRequest()
+        resume = (folder / checkpoint.NAME).exists()
+        world.share(None)  # all have looked before anybody writes
+        loop = make_loop(solver, samples, folder, resume=resume)
+        loop.run(300, lambda step: ask(world.rank, step, stop), stop)
+        return loop.step
+
+    return together(ranks, run)
+
+
+@pytest.mark.parametrize("asked", [0, 2])
+def test_all_ranks_stop_together_whoever_is_asked(tmp_path: Path, asked: int) -> None:
+    samples = Samples()
+
+    def ask(rank: int, step: int, stop: StopRequest) -> None:
+        if rank == asked and step >= 100:
+            stop.set(signal.SIGTERM)
+
+    stopped = on_ranks(3, samples, tmp_path, ask)
+    assert {type(error) for error in stopped} == {Interrupted}
+    assert len({str(error) for error in stopped}) == 1 and "SIGTERM" in str(stopped[0])
+    assert on_ranks(4, samples, tmp_path, lambda *_: None) == [300] * 4
+    assert samples.kept == expected(300, 3)
+
+
+def test_checkpoints_of_ranks_are_due_when_rank_0_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their clocks differ."""
+    saved: list[tuple[int, int]] = []
+
+    def save(path: Path, backend: Any, state: Any, progress: Any, world: World) -> None:
+        saved.append((world.rank, progress.step))
+
+    monkeypatch.setattr(checkpoint, "save", save)
+    monkeypatch.setattr(
+        Loop, "_checkpoint_due", lambda loop: loop.step % (20 + loop.world.rank) == 0
+    )
+    monkeypatch.setattr(Loop, "_most_steps", 1)
+    assert on_ranks(3, Samples(), tmp_path, lambda *_: None) == [300] * 3
+    assert sorted(saved) == [(rank, step) for rank in range(3) for step in range(20, 300, 20)]
+
+
+@pytest.mark.parametrize("broken", [0, 1])
+def test_a_failure_on_one_rank_ends_them_all(tmp_path: Path, broken: int) -> None:
+    samples = Samples()
+
+    def run(world: World) -> None:
+        at = 120 if world.rank == broken else -1
+        solver = Solver(Device("random", world.rank), 3, 8, breaks_at=at)
+        solver.world = world
+        make_loop(solver, samples, tmp_path).run(300, silent, StopRequest())
+
+    failed = together(3, run)
+    assert {type(error) for error in failed} == {RunFailed}
+    assert {str(error) for error in failed} == {str(failed[broken])}
 
 
 # --- signals ------------------------------------------------------------------------------------

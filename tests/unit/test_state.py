@@ -27,7 +27,7 @@ from groundswell.solvers.earthquake.solver import Earthquake
 from groundswell.solvers.earthquake.state import _runs
 
 GHOSTS = 2
-H, WIDTH, REGION = 100.0, 5, (24, 4, 3)  # layers thicker than blocks may be
+H, WIDTH, REGION = 100.0, 5, (24, 4, 7)  # layers thicker than blocks may be
 CUTS = {  # processes along x, y and z; edges lie inside layers, at their ends and in the region
     1: [(1, 1, 1)],
     2: [(2, 1, 1), (1, 2, 1), (1, 1, 2)],

@@ -135,6 +135,7 @@ class Backend(ABC):
 
     name: str
     device: str
+    processors: int  # that blocks of a launch can run on at once
     vector: int  # neighbouring values that are worked on at once and are best kept together
 
     @abstractmethod

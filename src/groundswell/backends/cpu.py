@@ -116,7 +116,7 @@ class CpuBackend(Backend):
     def __init__(self, kernel_cache: KernelCache | None = None) -> None:
         self._cache = kernel_cache or KernelCache(default_folder())
         self._allocated = 0
-        self.cores = _threads()
+        self.cores = self.processors = _threads()
         self.device = f"{_processor()['name']}, {self.cores} threads"
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:

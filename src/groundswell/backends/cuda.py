@@ -136,6 +136,7 @@ class CudaGraph:
 
     def __init__(self, stream: Any, sequence: Callable[[], None]) -> None:
         self._stream = stream
+        self._sequence = sequence  # and with it what its launches need
         self._one = self._capture(sequence, 1)
         self._many = self._capture(sequence, UNROLL)
 
@@ -181,6 +182,7 @@ class CudaBackend(Backend):
         self._architecture = f"sm_{chosen.compute_capability}"
         properties = self._cupy.cuda.runtime.getDeviceProperties(chosen.id)
         self.device = properties["name"].decode()
+        self.processors = int(properties["multiProcessorCount"])
         self.bus = _bus(self._cupy.cuda.runtime, chosen.id)
         self._stream = self._cupy.cuda.Stream(non_blocking=True)
         self._copies = self._cupy.cuda.Stream(non_blocking=True)
@@ -226,7 +228,7 @@ class CudaBackend(Backend):
         return [lambda: self._lanes.run(busy)] if len(busy) > 1 else [*chain(*busy)]
 
     def aside(self, launches: Sequence[Launch]) -> list[Launch]:
-        return [lambda: self._lanes.aside(launches)] if launches else []
+        return [lambda: self._lanes.aside(launches)]
 
     def rejoin(self, launches: Sequence[Launch]) -> list[Launch]:
         return [lambda: self._lanes.rejoin(launches)]

@@ -35,6 +35,11 @@ def run_bench(
     if subject not in SUBJECTS:
         raise InputError(f"no benchmark of {subject!r}; there are: {', '.join(SUBJECTS)}")
     ranks = world()
+    if subject != "exchange" and ranks.size > 1:
+        raise InputError(
+            f"{subject!r} is measured on one process, not {ranks.size}; only the exchange is between "
+            "ranks"
+        )
     machine = open_device(backend, ranks) if backend else _fastest(ranks)
     module = import_module(f"groundswell.bench.{subject}")
     measured: dict[str, Any] = module.measure(machine)

@@ -5,8 +5,11 @@ It ends with 0, 1 (the run failed, or a check did), 2 (bad input or usage) or 13
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from groundswell.errors import GroundswellError, Interrupted
@@ -30,15 +33,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = DEBUG in words
     try:
         plain = [word for word in words if word != DEBUG]
-        if not ON_ALL_RANKS.intersection(plain[:1]) and (job := _job()) and not job.first:
-            return 0
-        return _run(plain)
+        with _quiet_unless_first(plain) as taking_part:
+            return _run(plain) if taking_part else 0
     except Exception as error:
         if debug:
             import traceback
 
             traceback.print_exc()
-        return _explain(error)
+        return _explain(error, words)
+
+
+def _shared(words: Sequence[str]) -> bool:
+    """Whether all ranks take part in a command."""
+    return bool(ON_ALL_RANKS.intersection(words[:1]))
+
+
+@contextmanager
+def _quiet_unless_first(words: Sequence[str]) -> Iterator[bool]:
+    """Rank 0 speaks for all, and does alone what ranks do not share. Errors are told elsewhere."""
+    job = _job()
+    if job is None or job.first:
+        yield True
+        return
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        yield _shared(words)
 
 
 def _run(words: list[str]) -> int:
@@ -53,11 +71,11 @@ def _run(words: list[str]) -> int:
     return 0
 
 
-def _explain(error: Exception) -> int:
+def _explain(error: Exception, words: Sequence[str]) -> int:
     """Tell the user what went wrong; returns the exit code."""
     code = error.exit_code if isinstance(error, GroundswellError) else 1
     everywhere = isinstance(error, GroundswellError) and error.everywhere
-    _say(_words(error), code, everywhere=everywhere)
+    _say(_words(error), code, everywhere=everywhere or not _shared(words))
     return code
 
 

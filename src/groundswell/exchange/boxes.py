@@ -24,7 +24,6 @@ SOURCE = Path(__file__).parent / "exchange.h"
 AXES = 3  # boxes have at most so many
 THREADS = 256
 CHUNK = 4 * THREADS  # values for a block: as many as its threads have under way together
-MOST_BLOCKS = 132  # of a launch whose blocks take turns: one for each processor of an H200
 WORDS = (16, 8, 4, 2, 1)  # bytes that are moved at once, the more the better
 
 # Kinds of copy.h, by what values are and what they become.

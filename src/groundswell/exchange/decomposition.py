@@ -101,6 +101,7 @@ def decompose(
     ranks: int,
     periodic: Sequence[bool] | bool = False,
     processes: Sequence[int] | None = None,
+    least: Sequence[int] | None = None,
 ) -> Decomposition:
     """Cut an array for so many ranks.
 
@@ -113,12 +114,14 @@ def decompose(
         ranks: number of blocks.
         periodic: of each axis, or of all.
         processes: blocks along each axis, to be used instead of choosing; 0 leaves an axis open.
+        least: points that a block must have along each axis, if there is more than one.
 
     Raises:
         InputError: no process grid fits.
     """
     points, wraps = _whole("shape", shape), _wraps(periodic, len(shape))
     wanted = _whole("processes", processes or (0,) * len(points))
+    fewest = _whole("least", least or (1,) * len(points))
     if ranks < 1 or min(points, default=0) < 1 or len(wanted) != len(points):
         raise InputError(
             f"{ranks} ranks, shape {points} and processes {wanted}: there must be a rank, an axis "
@@ -132,13 +135,13 @@ def decompose(
         grid
         for grid in process_grids(ranks, len(points))
         if all(w in (0, g) for w, g in zip(wanted, grid, strict=True))
-        and all(g <= n for g, n in zip(grid, points, strict=True))
+        and all(g == 1 or n // g >= m for g, n, m in zip(grid, points, fewest, strict=True))
     ]
     if not grids:
         asked = f" as {wanted}" if any(wanted) else ""
         raise InputError(
-            f"{ranks} ranks cannot share {points} points{asked}: no process grid has at least one "
-            "point a rank along every axis; use another number of ranks"
+            f"{ranks} ranks cannot share {points} points{asked}: no process grid leaves blocks at "
+            f"least {fewest} points; use another number of ranks, or other processes"
         )
     return Decomposition(points, min(grids, key=lambda g: _cost(points, g, wraps)), wraps)
 

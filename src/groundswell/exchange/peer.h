@@ -35,7 +35,9 @@ struct Post {
 
 INLINE void await_letter(const Post& post, long long flag, long long epoch, index_t number) {
   FOR_THREADS(t, 1) {
-    if (!await_flag(at<long long>(flag), epoch, post.patience)) *post.failure = number + 1;
+    // Whoever has waited in vain once does not wait again.
+    if (!read_flag(post.failure) && !await_flag(at<long long>(flag), epoch, post.patience))
+      *post.failure = number + 1;
   }
   BARRIER();
 }
@@ -87,13 +89,17 @@ INLINE void send_share(const Load& load, const Post& post, index_t b, long long 
 INLINE void receive_share(const Load& load, const Post& post, index_t b, long long epoch) {
   if (b == 0) {
     FOR_THREADS(l, post.letter_count) {
-      if (!await_flag(at<long long>(post.letters[l].arrived), epoch, post.patience))
+      if (!read_flag(post.failure) &&
+          !await_flag(at<long long>(post.letters[l].arrived), epoch, post.patience))
         *post.failure = l + 1;
     }
   }
+  long long awaited = -1;
   for (index_t c = b; c < load.count; c += post.blocks) {
     const Chunk chunk = load.chunks[c];
-    await_letter(post, post.letters[chunk.message].arrived, epoch, chunk.message);
+    if (chunk.message != awaited)
+      await_letter(post, post.letters[chunk.message].arrived, epoch, chunk.message);
+    awaited = chunk.message;
     copy_chunk(load.boxes[chunk.box], chunk, epoch);
   }
   BARRIER();

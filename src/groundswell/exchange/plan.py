@@ -41,13 +41,13 @@ TRANSPORTS: dict[str, dict[str, Maker]] = {
         "direct": lambda job: PeerTransfer(job, direct=True),
         "peer": PeerTransfer,
         "nccl": NcclTransfer,
-        "mpi-gpu": lambda job: _gpu_aware(job),
+        "mpi-gpu": lambda job: _checked("mpi-gpu", job),
         "mpi": through_host,
     },
     "cpu": {
         "peer": PeerTransfer,
         "mpi": MpiTransfer,
-        "mpi-thread": lambda job: MpiTransfer(job, threaded=True),
+        "mpi-thread": lambda job: _checked("mpi-thread", job, threaded=True),
     },
 }
 
@@ -60,7 +60,7 @@ class Exchange:
     Args:
         cut: who holds which points.
         fields: arrays and the ghosts that they need.
-        transport: a name in TRANSPORTS.
+        transport: a name in TRANSPORTS, two of them as in "peer+mpi", or "auto".
         aggregate: whether all fields share one message a neighbour.
         poison: before each exchange fill with NaN whatever lies around the block in the arrays and
             belongs to some block, to find what is read without having been asked for. By default
@@ -86,6 +86,7 @@ class Exchange:
     ) -> None:
         if cut.ranks != world.size:
             raise InputError(f"{cut.ranks} blocks for {world.size} ranks; one each is needed")
+        self._closed = False
         self._backend, self._fields = backend, list(fields)
         world.agree(lambda: list(ghost_boxes(cut, world.rank, self._fields)))
         self._messages = plan_messages(cut, world.rank, self._fields, aggregate=aggregate)
@@ -94,7 +95,8 @@ class Exchange:
         poison = debugging() if poison is None else poison
         around = list(foreign_boxes(cut, world.rank, self._fields)) if poison else []
         self._before = [*copy_launch(backend, self._poison(around)), *own]
-        make = _maker(backend, usual(backend, world) if transport == "auto" else transport)
+        chosen = usual(backend, world) if transport in ("auto", "fastest") else transport
+        make = _maker(backend, chosen)
         self._transfer = make(job) if world.size > 1 else None
 
     @property
@@ -114,6 +116,11 @@ class Exchange:
     def launches(self) -> list[Launch]:
         """The whole exchange."""
         return self._kept([*self._before, *(self._transfer.whole if self._transfer else [])])
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has given back what it needs."""
+        return self._closed
 
     def _kept(self, launches: Sequence[Launch]) -> list[Launch]:
         """Launches that keep the exchange, and with it arrays and buffers, as long as they live."""
@@ -164,10 +171,10 @@ class Exchange:
 
     def close(self) -> None:
         """Give back what it holds of other ranks; every rank must, before MPI ends."""
-        if self._transfer:
+        if self._transfer and not self._closed:
             self._backend.synchronize()
             self._transfer.close()
-        self._transfer = None
+        self._closed = True
 
     def _poison(self, boxes: Sequence[tuple[GhostField, Any]]) -> list[Copy]:
         """Copies of one NaN into every ghost point of floating-point fields."""
@@ -186,7 +193,9 @@ class Exchange:
         ]
 
 
-def _call(launch: Launch, _kept: Any) -> None:
+def _call(launch: Launch, exchange: Exchange) -> None:
+    if exchange.closed:
+        raise InputError("this exchange is closed; make a new one")
     launch()
 
 
@@ -196,13 +205,13 @@ def usual(backend: Backend, world: World) -> str:
     return "peer" if one_host else "peer+mpi"
 
 
-def _gpu_aware(job: Job) -> Transfer:
-    """A wrong guess ends in a crash, so MPI is tried in processes of their own first."""
+def _checked(name: str, job: Job, *, threaded: bool = False) -> Transfer:
+    """MPI used in a way that not every library stands: a wrong guess ends in a crash."""
     from groundswell.exchange.probe import foreseen
 
-    if reason := foreseen("mpi-gpu", job.backend, job.world):
-        raise BackendError(f"transport 'mpi-gpu' does not work here: {reason}")
-    return MpiTransfer(job)
+    if reason := foreseen(name, job.backend, job.world):
+        raise BackendError(f"transport {name!r} does not work here: {reason}")
+    return MpiTransfer(job, threaded=threaded)
 
 
 def _maker(backend: Backend, transport: str) -> Maker:

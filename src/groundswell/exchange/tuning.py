@@ -113,13 +113,15 @@ class Memory:
         """The remembered tuning, if there is one that can be read."""
         with suppress(OSError, ValueError, KeyError, TypeError):
             found = json.loads((self._folder / self._name).read_text(encoding="utf-8"))
-            return Tuning(tuple(_trial(**t) for t in found["trials"]), remembered=True)
+            trials = tuple(_trial(**t) for t in found["trials"])
+            return Tuning(trials, remembered=True) if trials else None
         return None
 
     def save(self, tuning: Tuning) -> None:
         """Remember it; a cache that cannot be written is no reason to fail."""
         text = json.dumps(tuning.as_dict(), indent=1)
         with suppress(OSError, GroundswellError):
+            (self._folder / self._name).unlink(missing_ok=True)  # what could not be used
             KernelCache(self._folder).get(self._name, lambda out: _write(out, text))
 
 
@@ -182,6 +184,8 @@ def _try(
     try:
         run = world.agree(lambda: rehearse(choice))
     except GroundswellError as error:
+        if not error.everywhere:
+            raise
         return Trial(choice, None, str(error))
     return Trial(choice, _measure(world, run, best))
 

@@ -10,10 +10,10 @@ import os
 import socket
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from groundswell.errors import BackendError, GroundswellError, InputError, RunFailed
 
@@ -39,9 +39,13 @@ class World(ABC):
     rank: int
     size: int
 
-    @abstractmethod
     def share(self, value: Any) -> list[Any]:
         """What every rank has to say, by rank."""
+        return self._spread("share", value)
+
+    @abstractmethod
+    def _spread(self, kind: str, value: Any) -> list[Any]:
+        """Share what is said in calls of that kind."""
 
     @abstractmethod
     def gather(self, value: Any) -> list[Any]:
@@ -76,6 +80,8 @@ class World(ABC):
     def agree(self, act: Callable[[], Any]) -> Any:
         """Do something that may fail on some ranks only; if it does, it fails on all.
 
+        It may hold other calls in which all ranks talk.
+
         Returns what `act` returns here.
 
         Raises:
@@ -85,13 +91,17 @@ class World(ABC):
         try:
             result = act()
         except GroundswellError as failure:
+            if failure.everywhere:
+                raise
             error = failure
+        except MemoryError as failure:
+            error = InputError(f"rank {self.rank} is out of memory ({failure}); use more ranks")
         self.fail_together(error)
         return result
 
     def fail_together(self, error: GroundswellError | None) -> None:
         """Raise on all ranks if any has an error: its own, or that of the first that has one."""
-        first = next((e for e in self.share(error) if e is not None), None)
+        first = next((e for e in self._spread("agree", error) if e is not None), None)
         raised = error or first
         if raised is not None:
             raised.everywhere = True
@@ -103,7 +113,7 @@ class Alone(World):
 
     rank, size = 0, 1
 
-    def share(self, value: Any) -> list[Any]:
+    def _spread(self, kind: str, value: Any) -> list[Any]:
         return [value]
 
     def gather(self, value: Any) -> list[Any]:
@@ -177,6 +187,16 @@ def patience_seconds() -> float:
     return seconds
 
 
+class Word(NamedTuple):
+    """What one rank tells another: ranks that talk of different things are out of step."""
+
+    kind: str
+    value: Any
+
+
+OUT_OF_STEP = "out of step"
+
+
 class MpiWorld(World):
     """The processes that mpiexec (or srun) has started.
 
@@ -193,7 +213,7 @@ class MpiWorld(World):
         self._mpi = MPI
         self.comm = comm.Dup()
         self.rank, self.size = self.comm.rank, self.comm.size
-        self._turn = 0
+        self._broken: GroundswellError | None = None
         self._processes = self.share((_host(), os.getpid()))
 
     @property
@@ -202,37 +222,69 @@ class MpiWorld(World):
         here = _host()
         return [rank for rank, (host, _) in enumerate(self._processes) if host == here]
 
-    def share(self, value: Any) -> list[Any]:
-        return list(self.tell(self.gather(value)))
-
     def gather(self, value: Any) -> list[Any]:
-        tag = self._next_tag()
-        if not self.first:
-            self._finish(self.comm.isend(value, 0, tag), 0)
-            return []
-        values = {0: value}
-        patience = Patience(self)
-        while len(values) < self.size:
-            status = self._mpi.Status()
-            message = self.comm.improbe(tag=tag, status=status)
-            if message is None:
-                patience.pause("word", sorted(set(range(self.size)) - set(values)))
-            else:
-                values[status.source] = message.recv()
-        return [values[rank] for rank in range(self.size)]
+        return self._collect(Word("gather", value))
 
     def tell(self, value: Any) -> Any:
-        tag = self._next_tag()
+        return self._told(Word("tell", value))
+
+    def _spread(self, kind: str, value: Any) -> list[Any]:
+        return list(self._told(Word(kind, self._collect(Word(kind, value)))))
+
+    def _collect(self, word: Word) -> list[Any]:
+        """What all say, at rank 0."""
+        self._require_step()
+        if not self.first:
+            self._finish(self.comm.isend(word, 0), 0)
+            return []
+        words = {0: word}
+        patience = Patience(self)
+        while missing := [rank for rank in range(self.size) if rank not in words]:
+            found = [(rank, self.comm.improbe(rank, 0)) for rank in missing]
+            words |= {rank: message.recv() for rank, message in found if message is not None}
+            if not any(message for _, message in found):
+                patience.pause("word", missing)
+        said = [words[rank] for rank in range(self.size)]
+        if len({w.kind for w in said}) > 1:
+            self._break(said)
+        return [w.value for w in said]
+
+    def _told(self, word: Word) -> Any:
+        """What rank 0 says."""
+        self._require_step()
         if self.first:
-            sent = [self.comm.isend(value, rank, tag) for rank in range(1, self.size)]
-            for rank, request in enumerate(sent, start=1):
-                self._finish(request, rank)
-            return value
+            self._say(word)
+            return word.value
         # Rank 0 knows who is late, so it is given the time to say so.
         patience = Patience(self, patience_seconds() + 10)
-        while (message := self.comm.improbe(0, tag)) is None:
+        while (message := self.comm.improbe(0, 0)) is None:
             patience.pause("word", [0])
-        return message.recv()
+        kind, value = message.recv()
+        if kind == OUT_OF_STEP:
+            self._broken = value
+        elif kind != word.kind:
+            self._broken = RunFailed(f"rank 0 speaks of {kind}, rank {self.rank} of {word.kind}")
+        self._require_step()
+        return value
+
+    def _say(self, word: Word) -> None:
+        sent = [self.comm.isend(word, rank) for rank in range(1, self.size)]
+        for rank, request in enumerate(sent, start=1):
+            self._finish(request, rank)
+
+    def _break(self, said: Sequence[Word]) -> None:
+        """Some ranks have failed on their way here: tell all why, for nothing can go on."""
+        errors = (w.value for w in said if w.kind == "agree" and w.value is not None)
+        kinds = ", ".join(w.kind for w in said)
+        error = next(errors, RunFailed(f"the ranks are out of step; they speak of: {kinds}"))
+        error.everywhere = True
+        self._say(Word(OUT_OF_STEP, error))
+        self._broken = error
+        self._require_step()
+
+    def _require_step(self) -> None:
+        if self._broken is not None:
+            raise self._broken
 
     def require_alive(self) -> None:
         for rank in self.same_host:
@@ -244,10 +296,6 @@ class MpiWorld(World):
 
     def abort(self, code: int) -> None:
         self.comm.Abort(code)
-
-    def _next_tag(self) -> int:
-        self._turn = (self._turn + 1) % 32768
-        return self._turn
 
     def _finish(self, request: Any, peer: int) -> None:
         patience = Patience(self)

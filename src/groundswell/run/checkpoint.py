@@ -97,8 +97,7 @@ def save(
 
     world.agree(lambda: write(not world.first))
     world.agree(lambda: write(world.first))
-    if world.first:
-        _remove_parts(path.parent, keep=parts)
+    world.agree(lambda: _remove_parts(path.parent, keep=parts) if world.first else None)
 
 
 def _write(path: Path, backend: Backend, state: State, progress: Progress) -> None:
@@ -157,7 +156,7 @@ def restore(path: Path, backend: Backend, state: State, progress: Progress) -> N
     for file in files[1:]:
         _require_part(file, progress)
     for name, portion in state.items():
-        host = backend.to_host(portion.array)
+        host = np.zeros(portion.array.shape, portion.array.dtype)
         found = 0
         for file in files:
             for start, data in _pieces(file, name, portion):
@@ -193,12 +192,25 @@ def _pieces(
         if shape != portion.shape:
             raise ValueError(f"{name!r} has shape {shape}, not {portion.shape}")
         for key in group:
+            if not _touches(portion, group[key].attrs["start"], group[key].shape):
+                continue
             data = np.ascontiguousarray(group[key][...])
             if data.dtype != portion.array.dtype:
                 raise ValueError(f"{name!r} is of type {data.dtype}, not {portion.array.dtype}")
             if group[key].attrs["checksum"] != _checksum(data.data):
                 raise ValueError(f"{name!r} is not what was written")
             yield group[key].attrs["start"], data
+
+
+def _touches(portion: Portion, start: NDArray[np.int64], shape: tuple[int, ...]) -> bool:
+    """Whether a piece has something in common with the windows of a portion."""
+    return any(
+        all(
+            max(s.start, b) < min(s.stop, b + n)
+            for s, b, n in zip(there, start, shape, strict=True)
+        )
+        for _, there in portion.window
+    )
 
 
 def _copy(

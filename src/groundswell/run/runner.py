@@ -150,11 +150,13 @@ def run(
     with clock("read"):
         setup = job.agree(lambda: prepare(case, job))
         target = _target(setup.case, folder)
-        digest = identity(setup)
+        digest = job.agree(lambda: identity(setup))
+        job.agree(lambda: _require_alike(job.share(digest)))
         # What cannot go on is refused before the long part.
         job.agree(lambda: _require_possible(target, digest, resume))
     with clock("measure bandwidth"):
         backend = open_device(setup.case.run.backend, job, _traffic(setup, job))
+        job.share(None)  # ranks of one host share its bandwidth, so they measure together
         bandwidth = sum(job.share(backend.measure_bandwidth()))
     with clock("build"):
         solver = job.agree(lambda: _build(setup, backend, job))
@@ -169,9 +171,9 @@ def run(
                 _advance(loop, quiet or not job.first, stop)
             with clock("write"):
                 files = relative(target, job.agree(lambda: _finish(solver, loop.outputs, target)))
-        if job.first:
-            found = {"tuning": tuning.as_dict()} if tuning else {}
-            _replace_earlier(target, {**_summary(loop, clock, bandwidth, files), **found})
+        found = {"tuning": tuning.as_dict()} if tuning else {}
+        summary = {**_summary(loop, clock, bandwidth, files), **found}
+        job.agree(lambda: _replace_earlier(target, summary) if job.first else None)
         solver.close()
     return Result(target)
 
@@ -181,6 +183,16 @@ def _traffic(setup: Any, job: World) -> Any:
     if job.size == 1:
         return None
     return load(setup.case.solver, "solver").outline(setup, job.size)["traffic"]
+
+
+def _require_alike(digests: list[str]) -> None:
+    """See that all ranks read the same case and data."""
+    others = [rank for rank, digest in enumerate(digests) if digest != digests[0]]
+    if others:
+        raise InputError(
+            f"ranks {others} read another case or other data than rank 0; let all hosts see the "
+            "same files"
+        )
 
 
 def _require_possible(target: Path, digest: str, resume: bool) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-STOPS = (signal.SIGINT, signal.SIGTERM)
+# Launchers of MPI jobs forward SIGUSR1; at SIGTERM and SIGINT they end their processes at once.
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
 
 
 class StopRequest:

@@ -28,7 +28,7 @@ class MpiTransfer:
 
     def __init__(self, job: Job, *, threaded: bool = False, on_host: bool = False) -> None:
         self._job = job
-        self._buffers = Buffers(job, on_host=on_host)
+        self._buffers = job.world.agree(lambda: Buffers(job, on_host=on_host))
         aware = job.backend.name == "cuda" and not on_host
         self.path = "GPU-aware MPI" if aware else "MPI" + ", driven by a thread" * threaded
         self.path += " through pinned host memory, by strided copies" * on_host
@@ -80,7 +80,7 @@ class StagedTransfer:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._buffers = Buffers(job)
+        self._buffers = job.world.agree(lambda: Buffers(job))
         self._comm = _communicator(job)
         parts = [_staged(job, part, STAGE) for part in (self._buffers.sent, self._buffers.received)]
         self._memory = [memory for memory, _, _ in parts]

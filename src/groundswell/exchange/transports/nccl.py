@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import sys
 from typing import Any
 
 from groundswell.backends import Launch
@@ -26,7 +27,8 @@ class NcclTransfer:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._buffers = Buffers(job)
+        self._end_looking = job.backend.while_waiting(job.world.require_alive)
+        self._buffers = job.world.agree(lambda: Buffers(job))
         self._group = communicator(job.world, job.backend)
         self.send: list[Launch] = [*self._buffers.pack, self._move]
         self.receive: list[Launch] = list(self._buffers.unpack)
@@ -40,10 +42,11 @@ class NcclTransfer:
         self._group.exchange([(m.peer, sent, received) for m, sent, received in places])
 
     def check(self) -> None:
-        """NCCL's own time-outs end the process."""
+        """NCCL has no patience; ranks that have died are missed while the host waits."""
 
     def close(self) -> None:
         """The communicator serves later exchanges too; see `leave`."""
+        self._end_looking()
 
 
 # By world and backend, which are kept so that their numbers are not given to others.
@@ -62,6 +65,6 @@ def communicator(world: World, backend: Any) -> Any:
 
 
 def leave() -> None:
-    """Destroy the communicators; every rank must, before MPI ends."""
-    while _GROUPS:
+    """Destroy the communicators; every rank must, before MPI ends. After an error it could hang."""
+    while _GROUPS and not hasattr(sys, "last_value"):
         _GROUPS.popitem()[1][2].close()

@@ -16,7 +16,7 @@ import numpy as np
 from groundswell.backends import Blocks, Launch, Module
 from groundswell.backends.base import Shared
 from groundswell.errors import BackendError, RunFailed
-from groundswell.exchange.boxes import MOST_BLOCKS, THREADS, Copies, Copy, Place, compile_kernels
+from groundswell.exchange.boxes import THREADS, Copies, Copy, Place, compile_kernels
 from groundswell.exchange.messages import Buffer, Message, pack, unpack
 from groundswell.exchange.transports.base import Job, total
 from groundswell.exchange.world import CHECK_SECONDS, late, patience_seconds
@@ -105,7 +105,8 @@ class PeerTransfer:
         done = job.backend.zeros((len(rows) + 1,), np.int64)
 
         def launch(name: str, *tables: Copies) -> list[Launch]:
-            blocks = max(1, min(max(table.count for table in tables), MOST_BLOCKS))
+            # At most one block a processor: all can run at once, so none waits for one that cannot.
+            blocks = max(1, min(max(t.count for t in tables), job.backend.processors))
             loads = [part for t in tables for part in (t.boxes, t.chunks, t.count)]
             arguments = (*loads, *letters, blocks, done, self._epoch, *limits)
             return [module.launch(name, Blocks(blocks, THREADS), *arguments)]

@@ -228,6 +228,8 @@ class Earthquake:
             free_surface=setup.free_surface,
             periodic=setup.periodic,
         )
+        if not len(shares):
+            return []
         histories = Histories(self.backend, sources, setup.dtype)
         return injection(self.backend, self.module, kernel, fields, shares, histories, self.clock)
 
@@ -299,7 +301,8 @@ class Earthquake:
             return None
         choices = candidates(self.backend, self.world, transport=run.transport, overlap=run.overlap)
         layers = (self.layers.constants(), self.setup.dtype, self.attenuated)
-        problem = (self.setup.grid.cells, self.cut, run.transport, run.overlap, layers)
+        messages = (stress_layers(self.setup, self.cut), run.narrow, self.world.same_host)
+        problem = (self.setup.grid.cells, self.cut, run.transport, run.overlap, layers, messages)
         memory = Memory.of(self.world, self.backend, self.world.tell(problem))
         tuning = tune(self.world, choices, self._rehearsal, memory)
         self.adopt(tuning.best)

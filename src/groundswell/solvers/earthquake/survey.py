@@ -83,8 +83,8 @@ def survey(medium: Medium, world: World | None = None) -> Survey:
 
     Of a run of equal planes one is looked at. Ranks share the planes.
 
-    Raises `InputError` naming the first cell with a value that is not finite or not positive
-    (vs = 0 is a fluid), or with a vp that leaves no positive bulk modulus.
+    Raises `InputError` naming a cell (on one rank the first) with a value that is not finite or not
+    positive (vs = 0 is a fluid), or with a vp that leaves no positive bulk modulus.
     """
     job = world or Alone()
     own = find_runs(medium)[job.rank :: job.size]
