@@ -1,7 +1,7 @@
 """Throughput of the earthquake solver on the ranks of a job, by transport and overlap.
 
-    mpirun -n 2 python benchmarks/earthquake_ranks.py --cells 160 160 4096
-    mpirun -n 2 python benchmarks/earthquake_ranks.py --cells 512 512 512 --transports peer direct
+mpirun -n 2 python benchmarks/earthquake_ranks.py --cells 160 160 4096
+mpirun -n 2 python benchmarks/earthquake_ranks.py --cells 512 512 512 --transports peer direct
 """
 
 from __future__ import annotations

@@ -170,7 +170,8 @@ def test_ranks_share_it_as_they_were_told(ran: Ran, way: Way) -> None:
     assert way.processes is None or tuple(found["processes"]) == way.processes
     assert found["overlap"] == way.overlap or way.processes is None
     assert found["bytes_sent_per_step"] > 0
-    assert ("memory" in found["transport"]) == (way.transport in ("peer", "auto"))
+    if way.transport != "auto":  # which measures and takes the fastest
+        assert ("memory" in found["transport"]) == (way.transport == "peer")
 
 
 @pytest.mark.parametrize("variant", sorted({way.variant for way in WAYS}, key=repr), ids=repr)

@@ -30,7 +30,7 @@ ARCHITECTURES = ("sm_80", "sm_90")
 # Most registers of a thread (single, double precision), about a tenth above what NVRTC 13.5 gives.
 HOT_LIMITS = {
     "pml": {"update_velocity": (52, 80), "update_stress": (70, 140)},
-    "sponge": {"update_velocity": (50, 68), "update_stress": (86, 136)},
+    "sponge": {"update_velocity": (50, 68), "update_stress": (66, 136)},
     "periodic": {"update_velocity": (50, 68), "update_stress": (88, 108)},
 }
 LIMITS = {

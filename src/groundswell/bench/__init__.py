@@ -37,8 +37,7 @@ def run_bench(
     ranks = world()
     if subject != "exchange" and ranks.size > 1:
         raise InputError(
-            f"{subject!r} is measured on one process, not {ranks.size}; only the exchange is between "
-            "ranks"
+            f"{subject!r} is measured on one process, not on {ranks.size}; start it without mpiexec"
         )
     machine = open_device(backend, ranks) if backend else _fastest(ranks)
     module = import_module(f"groundswell.bench.{subject}")

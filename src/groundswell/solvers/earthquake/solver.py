@@ -26,6 +26,7 @@ from groundswell.grids.cartesian import Field, Layout
 from groundswell.run.checkpoint import Portion
 from groundswell.solvers.earthquake.ghosts import (
     VELOCITIES,
+    Layer,
     cut_grid,
     ghost_fields,
     outline,
@@ -179,20 +180,14 @@ class Earthquake:
 
     def _exchanges(self) -> tuple[Exchange, Exchange]:
         """Of velocities, and of stresses with what recorders read."""
-        layers = velocity_layers(), stress_layers(self.setup, self.cut)
-        how = self.choice
-        first, second = (
-            Exchange(
-                self.backend,
-                self.world,
-                self.cut,
-                ghost_fields(self.fields, needed, self.setup.case.run.narrow),
-                transport=how.transport,
-                aggregate=how.aggregate,
-            )
-            for needed in layers
-        )
-        return first, second
+        how = {"transport": self.choice.transport, "aggregate": self.choice.aggregate}
+        narrow = self.setup.case.run.narrow
+
+        def make(needed: Sequence[Layer]) -> Exchange:
+            fields = ghost_fields(self.fields, needed, narrow)
+            return Exchange(self.backend, self.world, self.cut, fields, **how)  # type: ignore
+
+        return make(velocity_layers()), make(stress_layers(self.setup, self.cut))
 
     # --- launches ---------------------------------------------------------------------------------
 
