@@ -68,8 +68,8 @@ MISTAKES = {
     ),
     "force half a step late": (
         "sources.h",
-        "(static_cast<double>(clock[0]) - 0.5) * DT_EXACT",
-        "(static_cast<double>(clock[0]) - 1.0) * DT_EXACT",
+        "(static_cast<double>(clock[0]) + 0.5) * DT_EXACT",
+        "static_cast<double>(clock[0]) * DT_EXACT",
         "waves:time_order",
     ),
     "moment 1 % too large": (
