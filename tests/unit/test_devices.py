@@ -43,7 +43,7 @@ class Rank(MpiWorld):
     def same_host(self) -> list[int]:
         return [n for n, host in enumerate(self._hosts) if host == self._hosts[self.rank]]
 
-    def share(self, value: Any) -> list[Any]:
+    def _spread(self, kind: str, value: Any) -> list[Any]:
         self._said[self.rank] = value
         self._meet.wait(10)
         heard = list(self._said)
