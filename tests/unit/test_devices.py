@@ -74,7 +74,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
             except GroundswellError as error:
                 found[rank] = error  # type: ignore[call-overload]
 
-        monkeypatch.setattr(devices, "_buses", buses)
+        monkeypatch.setattr(devices, "gpu_buses", buses)
         monkeypatch.setattr(devices, "open_backend", lambda name, number: number)
         threads = [
             threading.Thread(target=work, args=(rank,), name=str(rank)) for rank in range(len(seen))

@@ -286,7 +286,7 @@ def test_prospects_of_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe_gpu_mpi, "why_not", lambda buses: f"not with {len(buses)}")
     monkeypatch.setattr(probe, "_nccl_library", lambda: None)
     for count, reason in ((1, "NCCL needs a GPU for each rank, and one is here"), (4, None)):
-        monkeypatch.setattr(probe, "_buses", lambda count=count: ["x"] * count)
+        monkeypatch.setattr(probe, "gpu_buses", lambda count=count: ["x"] * count)
         found = probe.prospects("cuda")
         assert found.pop("mpi-gpu") == f"not with {min(count, 2)}"
         assert found.pop("nccl") == reason and set(found.values()) == {None}

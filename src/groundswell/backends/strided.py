@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import BackendError, RunFailed
 
+if TYPE_CHECKING:
+    from groundswell.backends.base import Launch
+
 AXES = 3
 WORDS = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}  # NumPy's types of so many bytes
 
 Steps = tuple[int, ...]  # bytes between neighbours along each axis
 Ends = tuple[int, Steps]  # address and steps of a box
-Launch = Callable[[], None]
 
 
 def require_rows(shape: Steps, *ends: Ends) -> None:

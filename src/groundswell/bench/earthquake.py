@@ -142,11 +142,4 @@ def _repeated(backend: Backend, launch: Callable[[], None], times: int) -> Calla
 def _seconds(backend: Backend, run: Callable[[], None]) -> float:
     """Median device time of a run, after one to warm up."""
     run()
-    found = []
-    for _ in range(REPEATS):
-        begin = backend.mark()
-        run()
-        end = backend.mark()
-        end.wait()
-        found.append(end.seconds_since(begin))
-    return statistics.median(found)
+    return statistics.median(backend.seconds(run) for _ in range(REPEATS))

@@ -41,7 +41,7 @@ def open_device(name: str, world: World, traffic: ArrayLike | None = None) -> Ba
 
 def _gpu(world: MpiWorld, traffic: ArrayLike) -> int:
     """The number of this rank's GPU among those that it sees."""
-    seen: list[list[str]] = world.share(world.agree(_buses))
+    seen: list[list[str]] = world.share(world.agree(gpu_buses))
     mates = [rank for rank in world.same_host if seen[rank] == seen[world.rank]]
     sent = np.asarray(traffic)
     if sent.shape != (world.size, world.size):
@@ -54,7 +54,8 @@ def _gpu(world: MpiWorld, traffic: ArrayLike) -> int:
     return seen[world.rank].index(lead[mates.index(world.rank)])
 
 
-def _buses() -> list[str]:
+def gpu_buses() -> list[str]:
+    """PCI bus ids of the GPUs that this process may use."""
     from groundswell.backends.cuda import device_buses
 
     return device_buses()
@@ -76,7 +77,7 @@ def _machine(buses: Sequence[str]) -> Machine:
     return (
         Machine.from_pairs(known, links.pairs)
         if sorted(known) == sorted(buses)
-        else (Machine.equal(buses))
+        else Machine.equal(buses)
     )
 
 

@@ -45,9 +45,8 @@ def _far(choice: Choice) -> str:
 
 
 def _seconds(backend: Backend, plan: Plan, times: int) -> float:
-    begin = backend.mark()
-    for _ in range(times):
-        plan.run(())
-    end = backend.mark()
-    end.wait()
-    return end.seconds_since(begin)
+    def run() -> None:
+        for _ in range(times):
+            plan.run(())
+
+    return backend.seconds(run)

@@ -7,7 +7,7 @@ step = halo.hidden_by([boundary], [interior])  # while the interior is computed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from math import prod
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend, Launch
-from groundswell.backends.base import debugging
+from groundswell.backends.base import Event, debugging
 from groundswell.errors import BackendError, InputError
 from groundswell.exchange.boxes import Copy, Place, copy_launch
 from groundswell.exchange.decomposition import Decomposition
@@ -26,14 +26,12 @@ from groundswell.exchange.messages import (
     own_copies,
     plan_messages,
 )
-from groundswell.exchange.transports.base import Job, Transfer
+from groundswell.exchange.transports.base import Job, Maker, Transfer
 from groundswell.exchange.transports.mixed import MixedTransfer
 from groundswell.exchange.transports.mpi import MpiTransfer, through_host
 from groundswell.exchange.transports.nccl import NcclTransfer
 from groundswell.exchange.transports.peer import PeerTransfer
 from groundswell.exchange.world import World
-
-Maker = Callable[[Job], Transfer]
 
 # By backend, the fastest as a rule first; the keys are what users write.
 TRANSPORTS: dict[str, dict[str, Maker]] = {
@@ -160,14 +158,14 @@ class Exchange:
         for launch in self.launches:
             launch()
 
-    def check(self) -> None:
+    def check(self, after: Event | None = None) -> None:
         """See that no wait was in vain.
 
         Raises:
             RunFailed: one was; names the rank.
         """
         if self._transfer:
-            self._transfer.check()
+            self._transfer.check(after)
 
     def close(self) -> None:
         """Give back what it holds of other ranks; every rank must, before MPI ends."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
-from groundswell.backends import Backend, Launch
+from groundswell.backends import Backend
+from groundswell.backends.base import in_order
 from groundswell.backends.foreign import Streams, Visitors
 from groundswell.errors import InputError
 from groundswell.exchange.plan import Exchange
@@ -52,7 +53,7 @@ class Plan:
     def run(self, streams: Streams) -> None:
         """The same, for streams by their handles."""
         self._guests.follow(streams)
-        _run(self._whole)
+        in_order(self._whole)()
         self._guests.lead(streams)
 
     def start(self, stream: Any = None) -> None:
@@ -60,12 +61,12 @@ class Plan:
         self._require(under_way=False)
         self._guests.follow(self._guests.streams(stream, self._owners))
         self._under_way = True
-        _run(self._start)
+        in_order(self._start)()
 
     def finish(self, stream: Any = None) -> None:
         """Receive, and fill the ghost layers; what comes next in the stream may read them."""
         self._require(under_way=True)
-        _run(self._finish)
+        in_order(self._finish)()
         self._under_way = False
         self._guests.lead(self._guests.streams(stream, self._owners))
 
@@ -101,8 +102,3 @@ class Plan:
         if self._open and self._under_way != under_way:
             missing = "start it first" if under_way else "finish it first"
             raise InputError(f"this exchange is {'not ' * under_way}under way; {missing}")
-
-
-def _run(launches: Sequence[Launch]) -> None:
-    for launch in launches:
-        launch()

@@ -6,9 +6,7 @@ compared with what they must hold.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,10 +17,11 @@ from groundswell.errors import GroundswellError
 from groundswell.exchange import mpi_library, probe_gpu_mpi
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.decomposition import Decomposition, decompose
+from groundswell.exchange.devices import gpu_buses
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.plan import TRANSPORTS, Exchange
-from groundswell.exchange.world import PATIENCE, MpiWorld, World, patience_seconds
+from groundswell.exchange.world import MpiWorld, World, patience_of, patience_seconds
 
 ALONE = "one process has nobody to exchange with; start several, such as with mpiexec -n 4"
 TRIAL_SECONDS = 30.0  # patience of a trial
@@ -48,7 +47,7 @@ def usable(backend: Backend, world: World, names: Iterable[str] | None = None) -
     wanted = list(TRANSPORTS[backend.name] if names is None else names)
     if not isinstance(world, MpiWorld):
         return dict.fromkeys(wanted, ALONE)
-    with _patience(max(patience_seconds(), LONG_SECONDS)):
+    with patience_of(max(patience_seconds(), LONG_SECONDS)):
         world.agree(lambda: compile_kernels(backend))  # a trial has no patience for compilers
         return {name: _why_not(name, backend, world) for name in wanted}
 
@@ -148,18 +147,12 @@ def _no_launcher() -> Reason:
 
 
 def _nccl_alone() -> Reason:
-    count = len(_buses())
+    count = len(gpu_buses())
     return _nccl_library() if count > 1 else "NCCL needs a GPU for each rank, and one is here"
 
 
 def _gpu_mpi_alone() -> Reason:
-    return probe_gpu_mpi.why_not(tuple(_buses()[: probe_gpu_mpi.RANKS]))
-
-
-def _buses() -> list[str]:
-    from groundswell.backends.cuda import device_buses
-
-    return device_buses()
+    return probe_gpu_mpi.why_not(tuple(gpu_buses()[: probe_gpu_mpi.RANKS]))
 
 
 OBSTACLES: dict[str, Callable[[], Reason]] = {"nccl": _nccl_alone, "mpi-gpu": _gpu_mpi_alone}
@@ -179,7 +172,7 @@ class _Trial:
 
     def run(self) -> Reason:
         """Exchange several times; what goes wrong is returned or raised."""
-        with _patience(TRIAL_SECONDS):
+        with patience_of(TRIAL_SECONDS):
             # A world of its own: a rank that gives up must not confuse the words of the job.
             self._world = MpiWorld(self._job.comm)
             known = _known(self._cut, self._world.rank)
@@ -233,16 +226,3 @@ def _known(cut: Decomposition, rank: int) -> NDArray[np.int64]:
     sides = zip(block.start, block.shape, GHOSTS.low, GHOSTS.high, cut.shape, strict=True)
     axes = [np.arange(s - low, s + n + high) % whole for s, n, low, high, whole in sides]
     return np.ravel_multi_index(np.ix_(*axes), cut.shape).astype(np.int64)
-
-
-@contextmanager
-def _patience(seconds: float) -> Iterator[None]:
-    """Let waits end so soon; those who wait read the environment."""
-    before = os.environ.get(PATIENCE)
-    os.environ[PATIENCE] = str(seconds)
-    try:
-        yield
-    finally:
-        del os.environ[PATIENCE]
-        if before is not None:
-            os.environ[PATIENCE] = before

@@ -10,7 +10,8 @@ import os
 import socket
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -185,6 +186,19 @@ def patience_seconds() -> float:
     if not 0 < seconds < float("inf"):
         raise InputError(f"{PATIENCE} = {text!r} must be a number of seconds above zero")
     return seconds
+
+
+@contextmanager
+def patience_of(seconds: float) -> Iterator[None]:
+    """Let waits for other ranks last so long; those who wait read the environment."""
+    before = os.environ.get(PATIENCE)
+    os.environ[PATIENCE] = str(seconds)
+    try:
+        yield
+    finally:
+        del os.environ[PATIENCE]
+        if before is not None:
+            os.environ[PATIENCE] = before
 
 
 class Word(NamedTuple):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from os import environ
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from groundswell.backends import Array, Backend, Graph
 from groundswell.exchange.plan import Exchange
-from groundswell.exchange.world import PATIENCE, MpiWorld, patience_seconds
+from groundswell.exchange.world import MpiWorld, patience_of, patience_seconds
 
 Result = TypeVar("Result")
 Row = dict[str, Any]
@@ -64,11 +62,11 @@ class Rig:
             return None
         result, error = None, None
         try:
-            with _patience(min(patience_seconds(), LONGEST_SILENCE)):
+            with patience_of(min(patience_seconds(), LONGEST_SILENCE)):
                 result = act()
         except Exception as failure:  # a way that does not work must not end the measurements
             error = f"{type(failure).__name__}: {failure}"
-        with _patience(max(patience_seconds(), 3 * LONGEST_SILENCE)):  # others still wait in vain
+        with patience_of(max(patience_seconds(), 3 * LONGEST_SILENCE)):  # others still wait in vain
             errors = [e for e in self._job.share(error) if e is not None]
         if errors:
             self._note(f"{what}: {errors[0]}")
@@ -140,16 +138,3 @@ def together(halos: Sequence[Exchange]) -> Callable[[], None]:
             launch()
 
     return run
-
-
-@contextmanager
-def _patience(seconds: float) -> Iterator[None]:
-    """Let waits for other ranks last so long."""
-    asked = environ.get(PATIENCE)
-    environ[PATIENCE] = str(seconds)
-    try:
-        yield
-    finally:
-        del environ[PATIENCE]
-        if asked is not None:
-            environ[PATIENCE] = asked

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from groundswell.backends import Backend, Launch
+from groundswell.backends.base import Event
 from groundswell.errors import InputError
 from groundswell.exchange.messages import GhostField, Message
 from groundswell.exchange.world import World
@@ -56,8 +57,8 @@ class Transfer(Protocol):
     receive: list[Launch]
     whole: list[Launch]
 
-    def check(self) -> None:
-        """See that no wait of the device was in vain.
+    def check(self, after: Event | None = None) -> None:
+        """See that no wait of the device was in vain, by `after` (default: at all).
 
         Raises:
             RunFailed: one was; names the rank.
@@ -78,4 +79,4 @@ def total(sizes: Sequence[int]) -> tuple[list[int], int]:
     return offsets, end
 
 
-Request = Any  # an mpi4py request
+Maker = Callable[[Job], Transfer]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from groundswell.exchange.transports.base import Job, Transfer
-
-Maker = Callable[[Job], Transfer]
+from groundswell.backends.base import Event
+from groundswell.exchange.transports.base import Job, Maker
 
 
 class MixedTransfer:
@@ -28,10 +26,10 @@ class MixedTransfer:
         self.receive = [*self._near.receive, *self._far.receive]
         self.whole = [*self._far.send, *self._near.whole, *self._far.receive]
 
-    def check(self) -> None:
+    def check(self, after: Event | None = None) -> None:
         """See that no wait of the device was in vain."""
-        self._near.check()
-        self._far.check()
+        self._near.check(after)
+        self._far.check(after)
 
     def close(self) -> None:
         """Give back memory and handles; every rank must call it."""

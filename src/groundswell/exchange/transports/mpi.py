@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from groundswell.backends import Launch
-from groundswell.exchange.transports.base import Job, Request, Transfer, total
+from groundswell.backends.base import Event
+from groundswell.exchange.transports.base import Job, Transfer, total
 from groundswell.exchange.transports.buffers import Buffers
 from groundswell.exchange.world import BUSY_SECONDS, MpiWorld, Patience
 
+Request = Any  # of mpi4py
 PART = 1 << 30  # bytes that one MPI call may move: counts are 32 bit
 THREAD_BUSY_SECONDS = 1e-3  # of a thread that drives MPI: the cores are for the kernels
 STAGE = 4 << 20  # bytes of a staged part: a copy of one goes on while another one travels
@@ -56,7 +58,7 @@ class MpiTransfer:
         else:
             complete(self._job, [*self._receives, *self._sends])
 
-    def check(self) -> None:
+    def check(self, after: Event | None = None) -> None:
         """MPI's waits are the host's."""
 
     def close(self) -> None:
@@ -121,7 +123,7 @@ class StagedTransfer:
         self._emptied = self._job.backend.mark()
         complete(self._job, self._sends)
 
-    def check(self) -> None:
+    def check(self, after: Event | None = None) -> None:
         """MPI's waits are the host's."""
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from groundswell.backends import Launch
+from groundswell.backends.base import Event
 from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.buffers import Buffers
 from groundswell.exchange.world import World
@@ -41,7 +42,7 @@ class NcclTransfer:
         places = zip(self._job.messages, buffers.sent, buffers.received, strict=True)
         self._group.exchange([(m.peer, sent, received) for m, sent, received in places])
 
-    def check(self) -> None:
+    def check(self, after: Event | None = None) -> None:
         """NCCL has no patience; ranks that have died are missed while the host waits."""
 
     def close(self) -> None:

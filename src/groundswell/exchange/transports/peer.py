@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from groundswell.backends import Blocks, Launch, Module
-from groundswell.backends.base import Shared
+from groundswell.backends.base import Event, Shared
 from groundswell.errors import BackendError, RunFailed
 from groundswell.exchange.boxes import THREADS, Copies, Copy, Place, compile_kernels
 from groundswell.exchange.messages import Buffer, Message, pack, unpack
@@ -191,8 +191,8 @@ class PeerTransfer:
 
         return wait
 
-    def check(self) -> None:
-        number = int(self._job.backend.to_host(self._failure)[0])
+    def check(self, after: Event | None = None) -> None:
+        number = int(self._job.backend.to_host(self._failure, after)[0])
         if number:
             raise self._late(number)
 

@@ -362,7 +362,7 @@ class Earthquake:
                 was waited for in vain; names it.
         """
         for exchange in self.exchanges:
-            exchange.check()
+            exchange.check(after)
         place = int(self.backend.to_host(self._found, after)[0])
         if place < 0:
             return
