@@ -21,7 +21,7 @@ def test_ghosts_on_cpus(ranks: int, transport: str) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not gpu_count(), reason="needs a GPU")
-@pytest.mark.parametrize("transport", ["mpi", "nccl", "peer", "direct"])
+@pytest.mark.parametrize("transport", ["mpi", "nccl", "peer", "direct", "peer+nccl", "direct+mpi"])
 def test_ghosts_on_gpus(transport: str) -> None:
     if gpu_count() < 2 and transport == "nccl":
         pytest.skip("NCCL needs a GPU for each rank")

@@ -62,7 +62,8 @@ def test_the_python_of_the_page_runs_with(library: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ranks", [2, 4])
 @pytest.mark.parametrize(
-    "what", ["numpy", "narrow", "plans", "communicators", "disagreement", "lonely error"]
+    "what",
+    ["numpy", "narrow", "plans", "communicators", "disagreement", "lonely error", "unfinished"],
 )
 def test_arrays_on_cpus(what: str, ranks: int) -> None:
     assert "all holds" in printed(ranks, PROGRAM, what, "cpu", str(ranks))

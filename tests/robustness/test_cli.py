@@ -16,9 +16,11 @@ from fake_nvml import BUSES, SWITCH, pretend, wire
 from ranks import run_on_ranks
 
 from groundswell import solvers
+from groundswell.backends.cpu import CpuBackend
 from groundswell.cli import machine, main, tables
 from groundswell.cli.tables import duration, gigabytes
 from groundswell.errors import BackendError, GroundswellError, InputError, Interrupted, RunFailed
+from groundswell.run import runner
 from groundswell.verify import Check
 
 pytestmark = pytest.mark.timeout(120)
@@ -265,6 +267,71 @@ def test_check_on_a_machine_without_the_device(
     assert "32 x 32 x 28" in out and "there is no cuda here" in error
     assert main(["check", case, "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["problems"] == ["there is no cpu here"]
+
+
+def test_check_of_ranks_on_one_host(write_case: Write, tmp_path: Path, capsys: Capture) -> None:
+    """They share its memory and bandwidth, and the largest block decides."""
+    case = str(write_case(tmp_path))
+    assert main(["check", case, "--ranks", "3"]) == 0
+    out = flat(capsys.readouterr().out)
+    for text in (
+        "1 x 1 x 3 = 3 on 1 host; at most 32 x 32 x 10 cells, and",
+        "sent a step, each",
+        "MB a rank;",
+        "MB for the 3 on a host, where",
+        "GB/s, shared by 3 ranks",
+        "s for the largest block, if all bandwidth were used and exchanges took no time",
+    ):
+        assert text in out, text
+    assert main(["check", case, "--ranks", "3", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    sharing = found["sharing"]
+    assert found["memory"] < 3 * sharing["memory"] < 2 * found["memory"]
+    assert (sharing["ranks_per_host"], sharing["ranks_per_device"]) == (3, 3)
+    alone = runner.check(case)
+    work, whole = (f["seconds_at_least"] * f["bandwidth"] for f in (found, alone))
+    assert work == pytest.approx(whole * 3 * 10 / 28)  # three of 28 layers of cells are 9, 9 and 10
+
+
+def test_check_of_ranks_on_several_hosts(
+    write_case: Write, tmp_path: Path, capsys: Capture
+) -> None:
+    case = str(write_case(tmp_path))
+    assert main(["check", case, "--ranks", "3", "--hosts", "3"]) == 0
+    out = flat(capsys.readouterr().out)
+    assert "on 3 hosts like this one" in out and "a rank, alone on its host, where" in out
+    assert "shared by" not in out
+    assert main(["check", case, "--ranks", "3", "--hosts", "2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["sharing"]["ranks_per_host"] == 2
+    assert main(["check", case, "--ranks", "3", "--hosts", "4"]) == 2
+    assert "4 hosts for 3 ranks" in capsys.readouterr().err
+
+
+def test_check_of_ranks_on_gpus(
+    write_case: Write, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("groundswell.run.outlook.open_backend", lambda name: CpuBackend())
+    monkeypatch.setattr("groundswell.exchange.devices.gpu_buses", lambda: ["a", "b"])
+    case = [str(write_case(tmp_path)), "--backend", "cuda"]
+    for ranks, text in ((2, "a rank, alone on its GPU"), (3, "for the 2 on a GPU")):
+        assert main(["check", *case, "--ranks", str(ranks)]) == 0
+        assert text in flat(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(("more", "fits"), [([], False), (["--hosts", "4"], True)])
+def test_ranks_of_one_host_share_its_memory(
+    write_case: Write,
+    tmp_path: Path,
+    capsys: Capture,
+    monkeypatch: pytest.MonkeyPatch,
+    more: list[str],
+    fits: bool,
+) -> None:
+    case = str(write_case(tmp_path))
+    free = runner.check(case)["memory"] // 2
+    monkeypatch.setattr(CpuBackend, "memory", lambda self: (free, 10**9))
+    assert main(["check", case, "--ranks", "4", *more]) == (0 if fits else 2)
+    assert ("4 ranks on one device take 0.00" in capsys.readouterr().err) is not fits
 
 
 # --- new ----------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from groundswell.case import load_case
 from groundswell.cli import main
 from groundswell.errors import GroundswellError, InputError, RunFailed
 from groundswell.io.awp import VARIABLES
+from groundswell.run import runner
 from groundswell.run.folder import claimed
 
 pytestmark = pytest.mark.timeout(120)
@@ -97,6 +99,14 @@ def test_a_run_that_does_not_fit_into_memory(
     monkeypatch.setattr(CpuBackend, "memory", lambda self: (10**6, 10**9))
     error = refusal(write_case(tmp_path), capsys)
     assert "GB of memory, but 0.001 GB are free" in error and "larger cells" in error
+
+
+def test_ranks_that_share_a_device_share_its_memory() -> None:
+    backend = SimpleNamespace(memory=lambda: (100, 200))
+    job = SimpleNamespace(rank=0, same_machine=[0, 2], share=lambda value: [value] * 3)
+    runner._require_memory([60, 900, 40], backend, job)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="2 ranks on one device take 1"):
+        runner._require_memory([60, 0, 50], backend, job)  # type: ignore[arg-type]
 
 
 def awp_mesh() -> np.ndarray:

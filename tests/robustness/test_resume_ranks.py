@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from signal import SIGUSR1
 from typing import Any
 
 import pytest
-from ranks import run_on_ranks
+from ranks import run_on_ranks, start_on_ranks
 from results import FINAL, assert_same_results
 
 import groundswell
@@ -87,6 +89,26 @@ def test_stopped_runs_continue_on_any_number_of_ranks(
     assert "--resume" in stopped.stderr
     assert_unfinished(folder, wrote)
     assert_finished(run(resumes, case, "--resume", "-q"), folder, reference(sides))
+
+
+def test_mpiexec_passes_on_the_signal_to_stop(write_case: Write, tmp_path: Path) -> None:
+    """As docs/earthquake.md says; at other signals it would end the ranks."""
+    case, folder = write_case(tmp_path, time={"duration": "100 s"}), tmp_path / "results"
+    nobody = ("SIGUSR1", "-1", "0")  # the program itself sends none
+    arguments = ("run", case, "-q", "--no-pictures")
+    with start_on_ranks(2, PROGRAM, *nobody, *arguments) as mpiexec:
+        try:
+            deadline = time.monotonic() + 120
+            while not (folder / "seismograms.h5.part").exists() and mpiexec.poll() is None:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            mpiexec.send_signal(SIGUSR1)
+            _, told = mpiexec.communicate(timeout=60)
+        finally:
+            mpiexec.terminate()
+    assert mpiexec.returncode == 130, told
+    assert told.count("stopped by SIGUSR1 after step") == 1 and "--resume" in told
+    assert_unfinished(folder, 2)
 
 
 def test_a_run_may_be_stopped_again_and_again(

@@ -3,12 +3,14 @@
     mpiexec -n 4 python domain_program.py WHAT DEVICE SEED
 
 WHAT is a library (numpy, torch, jax, cupy), or "narrow", "plans", "streams",
-"views", "disagreement", "lonely error", "communicators".
+"views", "disagreement", "lonely error", "communicators", "unfinished".
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -254,12 +256,7 @@ def check_views(device: str, rng: np.random.Generator) -> None:
         "read-only": Described(big, read_only=True),
     }
     for words, array in refused.items():
-        try:
-            as_array(domain.backend, array)
-        except InputError as error:
-            assert words in str(error), (words, error)
-        else:
-            raise AssertionError(words)
+        require_refusal(words, partial(as_array, domain.backend, array))
     check_graph(domain)
 
 
@@ -304,34 +301,45 @@ def check_communicators(device: str, rng: np.random.Generator) -> None:
         comm.Free()
     left_open = Domain((6, 7), 1)
     left_open.exchange(left_open.zeros())
-    try:
-        Domain((6, 7), 1, comm=MPI.COMM_NULL)
-    except InputError as error:
-        assert "that this rank is in" in str(error)
-    else:
-        raise AssertionError("a domain of nobody")
+    require_refusal("that this rank is in", lambda: Domain((6, 7), 1, comm=MPI.COMM_NULL))
 
 
 def check_lonely_error(device: str, rng: np.random.Generator) -> None:
-    """An array that cannot be exchanged on one rank is an error on all, at once."""
-    domain = Domain((8, 8), 1, device=device)
-    try:
-        domain.exchange([1, 2, 3] if domain.rank else domain.zeros())
-    except InputError as error:
-        assert "no array that can be viewed" in str(error)
-    else:
-        raise AssertionError("nobody noticed")
+    """An array or an option that one rank cannot have is an error on all, at once."""
+    domain = Domain((8, 8), 1, device=device, processes=np.array([world().size, 0]))
+    u = domain.zeros()
+    require_refusal("no array that can", lambda: domain.exchange([1, 2] if domain.rank else u))
+    domain.exchange(u)
+    way = "pear" if domain.rank else "auto"
+    require_refusal("transport = 'pear'", lambda: domain.plan(u, transport=way))
+    require_refusal("True or False", lambda: domain.plan(u, aggregate=u if domain.rank else True))
+    domain.plan(u)()
+
+
+def check_unfinished(device: str, rng: np.random.Generator) -> None:
+    """A domain with plans under way is not closed, and a script that ends finishes them."""
+    domain = Domain((40, 50), 2, periodic=True, device=device)
+    for way in ("peer", "mpi"):
+        u = domain.zeros()
+        domain.plan(u, transport=way).start()
+        require_refusal("finish", domain.close)
 
 
 def check_disagreement(device: str, rng: np.random.Generator) -> None:
     """Arrays of other types on one rank are an error on all, not a wrong answer."""
     domain = Domain((8, 8), 1, device=device)
+    u = domain.zeros("float32" if domain.rank else "float64")
+    require_refusal("same types", lambda: domain.exchange(u))
+
+
+def require_refusal(words: str, act: Callable[[], Any]) -> None:
+    """See that an error says so."""
     try:
-        domain.exchange(domain.zeros("float32" if domain.rank else "float64"))
+        act()
     except InputError as error:
-        assert "same types" in str(error)
+        assert words in str(error), (words, error)
     else:
-        raise AssertionError("nobody noticed")
+        raise AssertionError(f"nobody noticed: {words}")
 
 
 def main() -> None:
@@ -346,6 +354,7 @@ def main() -> None:
         "disagreement": check_disagreement,
         "lonely error": check_lonely_error,
         "communicators": check_communicators,
+        "unfinished": check_unfinished,
     }
     if what in checks:
         checks[what](device, rng)

@@ -26,30 +26,34 @@ def launcher() -> str:
     return shutil.which("mpiexec") or pytest.skip("needs mpiexec")
 
 
+def start_on_ranks(ranks: int, *arguments: str | Path, **environment: str) -> subprocess.Popen[str]:
+    """Start `python arguments...` on so many ranks, one thread each; the process is mpiexec's."""
+    searched = os.pathsep.join([str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])])
+    known = {"PYTHONPATH": searched, "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [
+            launcher(),
+            "-n",
+            str(ranks),
+            "--oversubscribe",
+            sys.executable,
+            *map(str, arguments),
+        ],
+        env={**os.environ, **AS_ROOT, **known, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
 def run_on_ranks(
     ranks: int, *arguments: str | Path, timeout: float = 240, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """`python arguments...` on so many ranks, one thread each."""
-    searched = os.pathsep.join([str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])])
-    command = [
-        launcher(),
-        "-n",
-        str(ranks),
-        "--oversubscribe",
-        sys.executable,
-        *map(str, arguments),
-    ]
-    return subprocess.run(
-        command,
-        env={
-            **os.environ,
-            **AS_ROOT,
-            "PYTHONPATH": searched,
-            "OMP_NUM_THREADS": "1",
-            **environment,
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=timeout,
-    )
+    """The same, to their end."""
+    with start_on_ranks(ranks, *arguments, **environment) as process:
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except BaseException:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)

@@ -1,19 +1,26 @@
 """A program for several ranks that speak to each other outside any exchange.
 
-    mpiexec -n 2 python world_program.py words|late
+    mpiexec -n 2 python world_program.py words|parts|late
+    mpiexec -n 6 python world_program.py hosts
 
 Every rank prints lines that begin with its number.
 """
 
 from __future__ import annotations
 
+import os
+import pickle
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from groundswell.errors import CaseError, GroundswellError, InputError, Problem, RunFailed
-from groundswell.exchange.world import World, world
+from groundswell.exchange import processes
+from groundswell.exchange import world as module
+from groundswell.exchange.world import Word, World, world
 
 
 def say(job: World, *words: Any) -> None:
@@ -59,6 +66,34 @@ def words(job: World) -> None:
         assert job.share(turn) == [turn] * job.size
 
 
+def parts(job: World) -> None:
+    """Words of many messages; one of a whole number of them."""
+    exact = Word("share", bytes(1000))
+    for module.PART in (len(pickle.dumps(exact, pickle.HIGHEST_PROTOCOL)), 500):
+        assert job.share(exact.value) == [exact.value] * job.size
+        for size in (0, 100, 100_000):
+            mine = np.full(size, job.rank)
+            for heard in (job.share(mine), job.gather(mine)):
+                for rank, values in enumerate(heard):
+                    assert np.array_equal(values, np.full(size, rank))
+            assert len(job.tell(mine)) == size
+    say(job, "parts arrived")
+
+
+def hosts() -> None:
+    """Ranks that seem to be in containers, in a copy of the machine, and on another machine."""
+    rank, stat = int(os.environ["OMPI_COMM_WORLD_RANK"]), processes._stat
+    if rank in (1, 3):
+        processes._namespace = lambda kind: f"{kind} of a container"
+    if rank == 4:
+        processes._stat = lambda number: (stat(number)[0], stat(number)[1] + 1)
+    if rank == 5:
+        os.environ[processes.HOST] = "another"
+    job = world()
+    say(job, job.same_host, job.same_machine)
+    job.require_alive()
+
+
 def late(job: World) -> None:
     """Rank 1 sleeps longer than the others' patience lasts."""
     begun = time.monotonic()
@@ -72,4 +107,7 @@ def late(job: World) -> None:
 
 
 if __name__ == "__main__":
-    {"words": words, "late": late}[sys.argv[1]](world())
+    if sys.argv[1] == "hosts":
+        hosts()
+    else:
+        {"words": words, "parts": parts, "late": late}[sys.argv[1]](world())

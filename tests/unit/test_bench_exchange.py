@@ -55,9 +55,14 @@ def fake() -> dict[str, Any]:
             for t in [slow * (3e-6 + faces * size / 4e11)]
         ],
         "neighbours": [
-            row(way, seconds=1e-5 * slow, neighbours=name, bytes=65536, own=8, ranks=1)
+            row(way, seconds=t, share=8e-6 / t, neighbours=name, bytes=65536, own=8, ranks=1)
             for name in ("6 faces", "26 neighbours")
             for way, slow in WAYS.items()
+            for t in [1e-5 * slow]
+        ],
+        "fused": [
+            {"bytes": 65536, "way": way, "seconds": 5e-6 + more, "exposed": more}
+            for way, more in (("update", 0.0), ("direct", 8e-6), ("fused", 6e-6))
         ],
         "ladder": [
             row(way, seconds=2e-5 * slow * (4 - n), rung=rung, grid=grid)
@@ -97,7 +102,7 @@ def row(transport: str, **more: Any) -> dict[str, Any]:
 
 def nothing() -> dict[str, Any]:
     """A measurement in which all failed."""
-    parts = ("links", "neighbours", "ladder", "overlaps", "progress")
+    parts = ("links", "neighbours", "fused", "ladder", "overlaps", "progress")
     return {**fake(), **{part: [] for part in parts}}
 
 
@@ -108,6 +113,8 @@ def test_tables_show_ours_and_theirs(capsys: Capture) -> None:
     assert "3.02 us, 2.71 GB/s" in out  # the limit at 4 KiB and two faces: 8192 / 3.02048e-6 s
     assert "3.91 us, 1.05 GB/s, 77 %" in out  # peer memory: 1.3 x 3.01024e-6 s for 4096 bytes
     assert "8.5 us, 0.482 GB/s" in out
+    assert "13 us, 62 %" in out  # six faces by peer memory: 8 / 13
+    assert "11 us" in out and "6 us" in out  # a step whose update stores the ghosts itself
     assert "of 26 neighbours 8 are the rank itself, the others 1 different rank" in " ".join(
         out.split()
     )
@@ -264,7 +271,7 @@ def packed(
                 Ranks(rank, 2),
                 fields[rank],
                 plan_messages(cut, rank, fields[rank], aggregate=True),
-                packing[rank],
+                packing=packing[rank],
             ),
             on_host=bool(rank),
         )
@@ -309,12 +316,12 @@ def test_copies_cannot_narrow(backend: Backend) -> None:
     field = GhostField(backend.zeros((8, 8), np.float64), (2, 0), uniform(1, 2), "float32")
     messages = plan_messages(cut, 0, [field], aggregate=True)
     with pytest.raises(InputError, match="'copies' cannot narrow"):
-        Buffers(Job(backend, Ranks(0, 2), [field], messages, "copies"))
+        Buffers(Job(backend, Ranks(0, 2), [field], messages, packing="copies"))
 
 
 def test_packing_of_another_kind(backend: Backend) -> None:
     with pytest.raises(InputError, match=r"'string' is unknown; allowed: kernel, copies"):
-        Job(backend, Ranks(0, 2), [], [], "string")
+        Job(backend, Ranks(0, 2), [], [], packing="string")
 
 
 @pytest.mark.parametrize("axes", [1, 2, 3])
@@ -381,7 +388,7 @@ def test_a_small_measurement(tmp_path: Path) -> None:
     for part in ("links", "neighbours", "ladder", "overlaps"):
         assert {row["transport"] for row in found[part]} - {"copy"} == ways
         assert all(row["seconds"] > 0 for row in found[part])
-    assert len(found["links"]) == 3 * 4 and len(found["neighbours"]) == 2 * 3
+    assert len(found["links"]) == 3 * 4 and len(found["neighbours"]) == 2 * 4
     assert len(found["ladder"]) == 3 * 4 * 3 and len(found["overlaps"]) == 2 * 2 * 3
     assert {row["transport"] for row in found["progress"]} == {"mpi", "mpi-thread"}
     slabs = [row for row in found["overlaps"] if row["cut"] == "1-D"]

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from groundswell.case import load_case
+from groundswell.case import common, load_case
 from groundswell.errors import CaseError, Problem
+from groundswell.exchange.plan import FUSED, TRANSPORTS
 from groundswell.solvers.earthquake import case as schema
 from groundswell.solvers.earthquake import case_media, case_sources
 
@@ -370,6 +371,12 @@ def test_sections_built_by_keyword_raise_the_same_error() -> None:
         case_media.LayerSection(top=0, vp=5000, vs="3 s", rho=2000)
     with pytest.raises(CaseError, match=r"time\.duration"):
         schema.EarthquakeCase(time={"duration": -1})
+
+
+def test_a_case_may_name_every_transport_that_there_is() -> None:
+    backends = [*TRANSPORTS.values(), *FUSED.values()]
+    known = {name for transports in backends for name in transports}
+    assert set(common.TRANSPORTS) == known and len(common.TRANSPORTS) == len(known)
 
 
 def test_a_case_does_not_change() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -42,6 +44,12 @@ class Rank(MpiWorld):
     @property
     def same_host(self) -> list[int]:
         return [n for n, host in enumerate(self._hosts) if host == self._hosts[self.rank]]
+
+    @property
+    def same_machine(self) -> list[int]:
+        """Containers of a machine differ in case only."""
+        here = self._hosts[self.rank].lower()
+        return [n for n, host in enumerate(self._hosts) if host.lower() == here]
 
     def _spread(self, kind: str, value: Any) -> list[Any]:
         self._said[self.rank] = value
@@ -174,6 +182,34 @@ def test_one_gpu_for_all_ranks(nvml: FakeNvml, taken: Taken) -> None:
 
 def test_two_gpus_for_each_two_ranks(nvml: FakeNvml, taken: Taken) -> None:
     assert taken([SHORT[:2], SHORT[2:], SHORT[:2], SHORT[2:]]) == [0, 0, 1, 1]
+
+
+def test_containers_of_a_machine_share_its_gpus(nvml: FakeNvml, taken: Taken) -> None:
+    assert sorted(taken([SHORT] * 4, "aAaA")) == [0, 1, 2, 3]
+    assert taken([SHORT[:2], SHORT[2:]], "aA") == [0, 0]
+
+
+# --- who shares a device --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("hosts", "buses", "expected"),
+    [
+        ("aabb", None, [[0, 1], [0, 1], [2, 3], [2, 3]]),  # CPUs have no bus
+        ("aAab", None, [[0, 1, 2], [0, 1, 2], [0, 1, 2], [3]]),
+        ("aabb", "xxxy", [[0, 1], [0, 1], [2], [3]]),
+        ("aaaa", "xyxy", [[0, 2], [1, 3], [0, 2], [1, 3]]),
+    ],
+)
+def test_ranks_that_share_a_device(hosts: str, buses: str | None, expected: list[Any]) -> None:
+    said, meet = [None] * len(hosts), threading.Barrier(len(hosts))
+
+    def one(rank: int) -> list[int]:
+        backend = SimpleNamespace(bus=buses[rank]) if buses else SimpleNamespace()
+        return devices.sharers(backend, Rank(rank, hosts, said, meet))  # type: ignore[arg-type]
+
+    with ThreadPoolExecutor(len(hosts)) as pool:
+        assert list(pool.map(one, range(len(hosts)))) == expected
 
 
 # --- refusals -------------------------------------------------------------------------------------

@@ -268,7 +268,7 @@ updates = pytest.mark.parametrize("update", BEFORE)
 def launch(bench: Bench, update: str, boxes: list[Box]) -> None:
     """Update the cells of some boxes."""
     if update == "velocity":
-        runs = bench.solver._update_velocity(boxes, ticks=1)
+        runs = bench.solver._update_velocity(boxes, 1)
     else:
         runs = bench.solver._update_stress(boxes)
     assert len(runs) == len(boxes)

@@ -23,6 +23,7 @@ from groundswell.exchange.messages import (
     Message,
     ghost_boxes,
     own_copies,
+    own_parcels,
     pack,
     plan_messages,
     unpack,
@@ -181,9 +182,25 @@ def test_one_direction_may_be_empty() -> None:
     field = GhostField(np.zeros(5), (2,), Ghosts((2,), (0,)))
     middle = plan_messages(cut, 1, [field], aggregate=True)
     assert [(m.peer, bool(m.sends), bool(m.receives)) for m in middle] == [
-        (0, False, True),
         (2, True, False),
+        (0, False, True),
     ]
+
+
+@pytest.mark.parametrize("ranks", [3, 4, 6, 8])
+def test_no_two_ranks_send_to_the_same_one_at_a_time(ranks: int) -> None:
+    cut = decompose((24, 24, 24), ranks, True)
+    planned = [
+        plan_messages(
+            cut,
+            rank,
+            [GhostField(np.zeros((26,) * 3), (1,) * 3, uniform(1, corners=True))],
+            aggregate=True,
+        )
+        for rank in range(ranks)
+    ]
+    for at_once in zip(*planned, strict=True):
+        assert len({message.peer for message in at_once}) == ranks
 
 
 # --- whole exchanges ------------------------------------------------------------------------------
@@ -210,7 +227,7 @@ def exchange(backend: Backend, cut: Decomposition, wholes: list[Whole], aggregat
         [c for at, m in messages.items() for c in unpack(backend, fields[at[0]], m, arrived[at])],
     )
     for rank in range(cut.ranks):
-        run(backend, list(own_copies(backend, cut, rank, fields[rank])))
+        run(backend, list(own_copies(backend, fields[rank], own_parcels(cut, rank, fields[rank]))))
 
 
 @pytest.mark.parametrize("aggregate", [True, False])

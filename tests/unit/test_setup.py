@@ -16,7 +16,7 @@ import pytest
 from groundswell.errors import CaseError, InputError
 from groundswell.io.srf import Plane
 from groundswell.run import check
-from groundswell.solvers.earthquake import EarthquakeCase, moment
+from groundswell.solvers.earthquake import EarthquakeCase, ghosts, moment
 from groundswell.solvers.earthquake.event import event_attributes, outline
 from groundswell.solvers.earthquake.setup import Setup
 
@@ -164,6 +164,23 @@ def test_millions_of_rows_are_set_up_in_a_moment() -> None:
     grid = {"size": [3000.0, 4000.0, 6e6], "spacing": [100.0, 100.0, 1.0]}
     assert setup(grid=grid, time={"duration": 0.1}).memory > 1e11
     assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize("sides", ["pml", "sponge"])
+def test_ranks_take_what_their_parts_do(sides: str) -> None:
+    """Together more than one rank alone: ghost layers, padded rows, a copy of each receiver."""
+    found = setup(
+        grid={"size": [12000.0, 9000.0, 7000.0]},
+        boundary={"sides": sides},
+        output={"surface": {"interval": 0.1}, "volumes": {"interval": 0.5, "stride": 2}},
+    )
+    assert ghosts.outline(found, 1)["memory"] == [found.memory]
+    for ranks in (2, 5, 12):
+        shared = ghosts.outline(found, ranks)
+        needs, share = shared["memory"], shared["updates_per_step"] / found.updates_per_step
+        assert len(needs) == ranks and share >= 1 / ranks
+        assert found.memory < sum(needs) < 1.6 * found.memory
+        assert max(needs) < 1.6 * share * found.memory
 
 
 # --- the event -----------------------------------------------------------------------------------

@@ -388,7 +388,7 @@ def test_the_last_launch_of_a_step_moves_the_clock(ticks: int) -> None:
     solver = make_solver("single")
     boxes = [Box((0, 0, 0), solver.part.shape)]
     set_clock(solver, 2**40)
-    for run in solver._update_velocity(boxes, ticks=ticks):
+    for run in solver._update_velocity(boxes, ticks):
         run()
     assert solver.clock[0] == 2**40 + ticks
 

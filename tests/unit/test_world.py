@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import pickle
 import re
-import shutil
-import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -17,6 +14,7 @@ from ranks import run_on_ranks
 
 from groundswell.errors import BackendError, InputError, RunFailed
 from groundswell.exchange import world as module
+from groundswell.exchange.processes import Process
 from groundswell.exchange.world import (
     DEFAULT_PATIENCE,
     PATIENCE,
@@ -24,6 +22,7 @@ from groundswell.exchange.world import (
     Alone,
     MpiWorld,
     Patience,
+    Word,
     late,
     patience_seconds,
 )
@@ -146,54 +145,38 @@ def test_the_message_of_a_late_rank_has_a_cure() -> None:
 # --- the living and the dead ----------------------------------------------------------------------
 
 
-def test_this_process_and_its_children_live_until_they_end() -> None:
-    assert module._alive(os.getpid())
-    child = subprocess.Popen(["/bin/sleep", "30"])
-    assert module._alive(child.pid)
-    child.kill()
-    deadline = time.monotonic() + 5
-    while module._alive(child.pid) and time.monotonic() < deadline:  # nobody has buried it yet
-        time.sleep(0.01)
-    assert not module._alive(child.pid) and Path(f"/proc/{child.pid}/stat").exists()
-    child.wait()
-    assert not module._alive(child.pid)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "x) Z (1",
-        pytest.param(
-            "schläfer",
-        ),
-    ],
-)
-def test_names_of_programs_do_not_matter(tmp_path: Path, name: str) -> None:
-    """The kernel writes them into the line that tells the state of a process."""
-    program = shutil.copy("/bin/sleep", tmp_path / name)
-    with subprocess.Popen([program, "30"], stdout=subprocess.PIPE) as child:
-        try:
-            deadline = time.monotonic() + 5
-            while name.encode() not in Path(f"/proc/{child.pid}/stat").read_bytes():
-                assert time.monotonic() < deadline
-            assert module._alive(child.pid)
-        finally:
-            child.kill()
-
-
 def test_a_dead_rank_is_named() -> None:
     """Of the ranks of this host; processes of others cannot be seen."""
     job = object.__new__(MpiWorld)  # what it knows of its processes, without MPI
-    child = subprocess.Popen(["/bin/sleep", "0"])
-    child.wait()
-    here = socket.gethostname()
+    here = Process.this()
+    dead = here._replace(number=2**22 + 1)  # more than there can be
     job.rank, job.size = 0, 3
-    job._processes = [(here, os.getpid()), ("elsewhere", child.pid), (here, os.getppid())]
+    job._processes, job._hosts = [here, dead, here], [0, 1, 0]
     job.require_alive()
-    assert job.same_host == [0, 2]
-    job._processes[2] = (here, child.pid)
-    with pytest.raises(RunFailed, match=rf"rank 2 \(process {child.pid}\) has ended"):
+    assert job.same_host == [0, 2] and job.same_machine == [0, 1, 2]
+    job._processes[2] = dead
+    with pytest.raises(RunFailed, match=rf"rank 2 \(process {dead.number}\) has ended"):
         job.require_alive()
+
+
+# --- long words -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [0, 5, 99, 1000])
+def test_parts_make_up_a_word_and_the_last_is_shorter(
+    monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(module, "PART", 10)
+    word = Word("gather", bytes(size))
+    *parts, last = module._parts(word)
+    assert {len(part) for part in parts} <= {10} and len(last) < 10
+    assert pickle.loads(b"".join([*parts, last])) == word
+
+
+def test_a_word_of_whole_parts_has_an_empty_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    word = Word("gather", bytes(1000))
+    monkeypatch.setattr(module, "PART", len(pickle.dumps(word, pickle.HIGHEST_PROTOCOL)))
+    assert [len(part) for part in module._parts(word)] == [module.PART, 0]
 
 
 # --- several ranks --------------------------------------------------------------------------------
@@ -232,6 +215,23 @@ def test_what_one_rank_cannot_do_fails_everywhere(spoken: dict[str, list[str]]) 
 def test_problems_of_a_case_reach_all_ranks(spoken: dict[str, list[str]]) -> None:
     error = "raised CaseError: case.toml cannot be used:|  grid.size = 1 m: at least 1 km"
     assert spoken["case"] == [error] * 3
+
+
+def test_what_no_message_holds_is_sent_in_parts() -> None:
+    done = run_on_ranks(3, PROGRAM, "parts", timeout=60)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert sorted(done.stdout.splitlines()) == [f"rank {n} parts arrived" for n in range(3)]
+
+
+def test_ranks_know_who_shares_their_host_and_machine() -> None:
+    """Ranks 1 and 3 are as in a container, rank 4 as in a copy of the virtual machine."""
+    done = run_on_ranks(6, PROGRAM, "hosts", timeout=60)
+    assert done.returncode == 0, done.stderr[-2000:]
+    all_of, rest = list(range(5)), [0, 2]
+    hosts = [rest, [1, 3], rest, [1, 3], [4], [5]]
+    machines = [all_of] * 5 + [[5]]
+    expected = [f"rank {n} {hosts[n]} {machines[n]}" for n in range(6)]
+    assert sorted(done.stdout.splitlines()) == expected
 
 
 def test_a_rank_that_sleeps_too_long_is_named() -> None:

@@ -286,9 +286,15 @@ def _require_values(array: Any) -> None:
         )
 
 
+def is_movable(dtype: np.dtype[Any]) -> bool:
+    """Whether values of a type are plain numbers, of as many bytes as kernels move."""
+    plain = not (dtype.hasobject or dtype.names or dtype.subdtype)
+    return plain and dtype.itemsize in SIZES
+
+
 def _require_movable(name: str, array: Array) -> None:
     dtype = array.dtype
-    if dtype.hasobject or dtype.names or dtype.itemsize not in SIZES:
+    if not is_movable(dtype):
         raise InputError(
             f"{name} holds values of type {dtype}, {dtype.itemsize} bytes each; allowed are plain "
             f"numbers of {', '.join(map(str, SIZES))} bytes"

@@ -14,7 +14,7 @@ from groundswell.backends.source import digest
 from groundswell.errors import BackendError
 
 STANDARD = "c++17"
-FLAGS = ("ptxas -v", STANDARD)
+FLAGS = ("ptxas -v", "fmad=false", STANDARD)  # see FMA in include/portable.h
 
 _ENTRY = re.compile(r"Compiling entry function '(\w+)'")
 _SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
@@ -37,7 +37,7 @@ def compile_cubin(text: str, architecture: str) -> tuple[bytes, list[Resources]]
         BackendError: NVRTC is missing or refuses the source (with its words).
     """
     core = _core()
-    options = core.ProgramOptions(std=STANDARD, arch=architecture, ptxas_options=["-v"])
+    options = core.ProgramOptions(std=STANDARD, arch=architecture, fma=False, ptxas_options=["-v"])
     log = io.StringIO()
     try:
         compiled = core.Program(text, "c++", options).compile("cubin", logs=log)

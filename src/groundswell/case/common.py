@@ -175,7 +175,7 @@ class CheckpointSection(Section):
         yield from exactly_one(self, "minutes", "steps")
 
 
-TRANSPORTS = ("direct", "peer", "nccl", "mpi-gpu", "mpi", "mpi-thread")
+TRANSPORTS = ("fused", "direct", "peer", "nccl", "mpi-gpu", "mpi", "mpi-thread")
 
 
 def _transport(value: str) -> str:

@@ -109,12 +109,15 @@ def check(
     backend: Backend = None,
     precision: Width = None,
     ranks: Annotated[int, typer.Option(min=1, help="Processes that would share the run.")] = 1,
+    hosts: Annotated[
+        int, typer.Option(min=1, help="Hosts like this one that they would be spread over.")
+    ] = 1,
     as_json: AsJson = False,
 ) -> None:
     """See what a case needs and resolves, without running it.
 
     Shows memory, time step, points per wavelength, cost and warnings; ends with 2 if the case
-    cannot run on this machine. For example
+    cannot run on this machine, or on so many like it. For example
 
         groundswell check case.toml --precision double --ranks 4
     """
@@ -122,7 +125,7 @@ def check(
     from groundswell.errors import InputError
     from groundswell.run import runner
 
-    found = runner.check(_loaded(case, backend, precision), ranks)
+    found = runner.check(_loaded(case, backend, precision), ranks, hosts)
     if as_json:
         _print_json(found)
     else:

@@ -32,6 +32,7 @@ def show(measured: Mapping[str, Any]) -> None:
     _paths(measured)
     _links(measured)
     _neighbours(measured["neighbours"])
+    _fused(measured["fused"])
     _ladder(measured)
     _overlaps(measured)
     _progress(measured["progress"])
@@ -79,9 +80,12 @@ def _links(measured: Mapping[str, Any]) -> None:
 
 
 def _rate(row: Row) -> str:
+    return f"{_time(row['seconds'])}, {row['rate'] / 1e9:.3g} GB/s{_of_copies(row)}"
+
+
+def _of_copies(row: Row) -> str:
     limited = row["share"] is not None and row["transport"] != "copy"
-    share = f", {100 * row['share']:.0f} %" if limited else ""
-    return f"{_time(row['seconds'])}, {row['rate'] / 1e9:.3g} GB/s{share}"
+    return f", {100 * row['share']:.0f} %" if limited else ""
 
 
 def _neighbours(rows: Sequence[Row]) -> None:
@@ -91,11 +95,24 @@ def _neighbours(rows: Sequence[Row]) -> None:
         about = f"; {grid} ranks: of 26 neighbours {row['own']} are the rank itself, the others "
         about += f"{row['ranks']} different rank" + "s" * (row["ranks"] > 1)
     _by_transport(
-        f"A cube a rank, periodic along three axes{about}",
+        f"A cube a rank, periodic along three axes (time, share of plain copies){about}",
         rows,
         {"a face": lambda row: _size(row["bytes"]), "to": lambda row: str(row["neighbours"])},
-        lambda row: f"{_time(row['seconds'])}, {row['sent'] / row['seconds'] / 1e9:.3g} GB/s",
+        lambda row: _time(row["seconds"]) + _of_copies(row),
     )
+
+
+def _fused(rows: Sequence[Row]) -> None:
+    """How much of a step an exchange takes, by who stores the ghosts."""
+    table = _table(
+        "Who stores ghosts straight into neighbours: a copying kernel (direct), or the update "
+        "itself (fused); what that adds to an update of a cube a rank",
+        *("a face", "way", "update and exchange", "added"),
+    )
+    for row in rows:
+        added = _time(row["exposed"]) if row["exposed"] else ""
+        table.add_row(_size(row["bytes"]), row["way"], _time(row["seconds"]), added)
+    _print(table)
 
 
 # --- the cavity's optimisations -------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import shutil
-import socket
 from dataclasses import asdict
 from typing import Any
 
@@ -93,7 +92,8 @@ def _links() -> dict[str, Any]:
 
 
 def _hosts(job: World) -> int:
-    return len(set(job.share(socket.gethostname())))
+    """How many groups of ranks there are that see each other."""
+    return len(set(job.share(job.same_host[0])))
 
 
 def _on_ranks(name: str, job: World) -> dict[str, Any]:

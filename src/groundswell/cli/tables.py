@@ -54,28 +54,50 @@ def show_check(found: Mapping[str, Any]) -> None:
 
 
 def _needs(found: Mapping[str, Any]) -> dict[str, str]:
+    sharing = found.get("sharing")
     rows = {
         "cells": f"{_times(found['cells'])} = {prod(found['cells']):,} of "
         f"{_edges(found['spacing'])}, with absorbing layers around {_times(found['region'])}",
         "precision": found["precision"],
         "step": f"{found['dt']:.6g} s; stable up to {found['stability_limit']:.6g} s",
         "steps": f"{found['steps']} for {found['steps'] * found['dt']:.6g} s",
+        **({"ranks": _ranks(sharing)} if sharing else {}),
         "memory": gigabytes(found["memory"]),
     }
     if found["sampling"]:
         rows["samples"] = ", ".join(f"{n} every {s:.6g} s" for n, s in found["sampling"].items())
-    if sharing := found.get("sharing"):
-        rows["ranks"] = (
-            f"{_times(sharing['processes'])}, at most {_times(sharing['largest_block'])} cells and "
-            f"{sharing['bytes_sent'] / 1e6:.3g} MB sent a step each"
-        )
     rows["results"] = f"{gigabytes(found['output_bytes'])} of {gigabytes(found['disk_free'])} free"
+    if found["device"] is not None:
+        rows["memory"] += f" of {gigabytes(found['memory_free'])} free"
+        rows["device"] = f"{found['device']}, {gigabytes(found['bandwidth'])}/s"
+        rows["time"] = f"at least {duration(found['seconds_at_least'])}, if all bandwidth were used"
+    return rows | (_shared(found, sharing) if sharing else {})
+
+
+def _ranks(sharing: Mapping[str, Any]) -> str:
+    hosts = "1 host" if sharing["hosts"] == 1 else f"{sharing['hosts']} hosts like this one"
+    return (
+        f"{_times(sharing['processes'])} = {sharing['ranks']} on {hosts}; at most "
+        f"{_times(sharing['largest_block'])} cells, and {gigabytes(sharing['bytes_sent'])} sent a "
+        "step, each"
+    )
+
+
+def _shared(found: Mapping[str, Any], sharing: Mapping[str, Any]) -> dict[str, str]:
+    """What else the rows say if ranks share the run: the largest block decides."""
+    memory = f"at most {gigabytes(sharing['memory'])} a rank"
     if found["device"] is None:
-        return rows
-    rows["memory"] += f" of {gigabytes(found['memory_free'])} free"
-    rows["device"] = f"{found['device']}, {gigabytes(found['bandwidth'])}/s"
-    rows["time"] = f"at least {duration(found['seconds_at_least'])}, if all bandwidth were used"
-    return rows
+        return {"memory": memory}
+    mates, device = sharing["ranks_per_device"], {"cpu": "host", "cuda": "GPU"}[found["backend"]]
+    all_mates = f"; {gigabytes(mates * sharing['memory'])} for the {mates} on a {device}"
+    where = all_mates if mates > 1 else f", alone on its {device}"
+    return {
+        "memory": f"{memory}{where}, where {gigabytes(found['memory_free'])} are free",
+        "device": f"{found['device']}, {gigabytes(found['bandwidth'])}/s"
+        + f", shared by {mates} ranks" * (mates > 1),
+        "time": f"at least {duration(found['seconds_at_least'])} for the largest block, if all "
+        "bandwidth were used and exchanges took no time",
+    }
 
 
 def _resolves(found: Mapping[str, Any]) -> dict[str, str]:

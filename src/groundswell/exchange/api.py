@@ -21,14 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from groundswell.backends import Array, Backend, open_backend
+from groundswell.backends import Array, Backend
 from groundswell.backends.foreign import is_immutable, visitors
 from groundswell.errors import InputError
+from groundswell.exchange.arguments import flag, for_each, real_numbers, whole_numbers
 from groundswell.exchange.decomposition import Block, Index, decompose
-from groundswell.exchange.devices import open_device
 from groundswell.exchange.fastest import fastest
 from groundswell.exchange.overlap import Box, open_sides, split
-from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.plan import Exchange
 from groundswell.exchange.prepared import Plan
 from groundswell.exchange.request import (
@@ -36,12 +35,17 @@ from groundswell.exchange.request import (
     Field,
     Layers,
     Slices,
+    as_fields,
     extents,
-    for_each,
+    find_device,
+    first_own,
     layers,
+    leading_axes,
     no_layers,
+    options,
     points,
     slices,
+    value_type,
 )
 from groundswell.exchange.traffic import traffic
 from groundswell.exchange.tuning import Choice
@@ -93,13 +97,13 @@ class Domain:
         poison: bool = False,
     ) -> None:
         whole = points(shape)
-        self.ghosts = layers(ghosts, len(whole), corners)
-        self._how = {"transport": transport, "aggregate": aggregate, "poison": poison}
+        self.ghosts = layers(ghosts, len(whole), flag("corners", corners))
         self.world = _world(comm)
         self.rank, self.size = self.world.rank, self.world.size
         self.cut = decompose(whole, self.size, periodic, processes)
         self.block: Block = self.cut.block(self.rank)
-        self.backend = _backend(device, self.world, traffic(self.cut, [(self.ghosts, 8)]))
+        self.backend = find_device(device, self.world, traffic(self.cut, [(self.ghosts, 8)]))
+        self._how = options(self.backend, transport=transport, aggregate=aggregate, poison=poison)
         self._guests = visitors(self.backend)
         self._cached: OrderedDict[Any, Plan] = OrderedDict()
         self._plans: list[Plan] = []
@@ -116,8 +120,8 @@ class Domain:
 
     def zeros(self, dtype: DTypeLike = "float64", components: int | Sequence[int] = ()) -> Array:
         """An array for this rank: NumPy's or CuPy's, with leading axes for components if any."""
-        leading = (components,) if isinstance(components, int) else tuple(components)
-        return self._guests.zeros((*leading, *self.local_shape), dtype)
+        shape = (*leading_axes(components), *self.local_shape)
+        return self._guests.zeros(shape, value_type(dtype))
 
     @cached_property
     def own(self) -> Slices:
@@ -126,10 +130,11 @@ class Domain:
 
     def interior(self, array: Any) -> Any:
         """The own points of an array: a view, as far as its library has views."""
-        if tuple(array.shape[-len(self.own) :]) != self.local_shape:
+        shape = tuple(getattr(array, "shape", ()))
+        if shape[-len(self.own) :] != self.local_shape:
             raise InputError(
-                f"an array of shape {tuple(array.shape)} is none of this rank's, whose last axes "
-                f"have {self.local_shape} points"
+                f"an array of shape {shape} is none of this rank's, whose last axes have "
+                f"{self.local_shape} points; make one with zeros()"
             )
         return array[(..., *self.own)]
 
@@ -151,9 +156,9 @@ class Domain:
     ) -> tuple[Array, ...]:
         """origin + spacing * `indices`, both for each axis or for all."""
         axes = len(self.own)
-        steps = zip(for_each(origin, axes), for_each(spacing, axes), strict=True)
-        along = zip(self._indices(ghosts), steps, strict=True)
-        return tuple(self._guests.place(o + h * n) for n, (o, h) in along)
+        first, steps = real_numbers("origin", origin, axes), real_numbers("spacing", spacing, axes)
+        along = zip(self._indices(ghosts), first, steps, strict=True)
+        return tuple(self._guests.place(o + h * n) for n, o, h in along)
 
     def _indices(self, ghosts: bool) -> list[NDArray[np.int64]]:
         around = self.ghosts if ghosts else no_layers(len(self.own))
@@ -161,8 +166,13 @@ class Domain:
         return list(np.ix_(*(np.arange(s - low, s + n + high) for s, n, low, high in sides)))
 
     def local_index(self, point: Sequence[int]) -> Index | None:
-        """Where a point of the whole is in this rank's arrays; None if another rank owns it."""
-        inside = [p - s for p, s in zip(point, self.block.start, strict=True)]
+        """Where a point of the whole is in this rank's arrays; None if another rank owns it.
+
+        Raises:
+            InputError: there is no such point.
+        """
+        where = whole_numbers("point", point, len(self.own), self.cut.shape)
+        inside = [p - s for p, s in zip(where, self.block.start, strict=True)]
         if not all(0 <= p < n for p, n in zip(inside, self.block.shape, strict=True)):
             return None
         return tuple(p + low for p, low in zip(inside, self.ghosts.low, strict=True))
@@ -175,14 +185,16 @@ class Domain:
         Args:
             thickness: how near, for each axis; by default as the widest ghost layers.
         """
-        widest = self.ghosts.widest.low
-        thick = widest if thickness is None else for_each(thickness, len(widest))
+        axes, thick = len(self.own), self.ghosts.widest.low
+        if thickness is not None:
+            thick = whole_numbers("thickness", for_each("thickness", thickness, axes), axes)
         parts = split(self.block.shape, open_sides(self.cut, self.rank), thick)
         near, others = ([slices(self.ghosts.low, box) for box in boxes] for boxes in parts)
         return near, others
 
     def gather(self, array: Any) -> NDArray[Any] | None:
         """The whole array, without ghosts, on rank 0; None elsewhere."""
+        self._require_open()
         self._guests.follow(self._guests.streams(None, [array]))
         view = self.interior(self._guests.view(array, writable=False))
         blocks = self.world.gather(self.backend.to_host(view))
@@ -213,7 +225,8 @@ class Domain:
             InputError: an array that cannot be exchanged.
             RunFailed: a rank is late or lost; a GPU's may show later, see `check`.
         """
-        fields = _fields(arrays)
+        self._require_open()
+        fields = as_fields(arrays)
         streams = self._guests.streams(stream, [f.array for f in fields])
         borrowed = self._borrowed(fields)
         self._plan_of(borrowed).run(streams)
@@ -245,7 +258,13 @@ class Domain:
         """
         given = {"transport": transport, "aggregate": aggregate, "poison": poison}
         how = self._how | {name: value for name, value in given.items() if value is not None}
-        return self._made(self._borrowed(_fields(arrays), loads=False), how)
+
+        def prepare() -> tuple[list[Borrowed], dict[str, Any]]:
+            borrowed = [self._borrow(field) for field in as_fields(arrays)]
+            return borrowed, options(self.backend, **how)
+
+        self._require_open()
+        return self._made(*self.world.agree(prepare))
 
     def _plan_of(self, borrowed: list[Borrowed]) -> Plan:
         """The plan kept for these arrays, or a new one."""
@@ -272,6 +291,7 @@ class Domain:
 
     def _prepared(self, borrowed: list[Borrowed], how: dict[str, Any]) -> Plan:
         fields = [field for b in borrowed for field in b.fields()]
+        how = how | {"poison": how["poison"] or None}  # None: as GROUNDSWELL_DEBUG says
         exchange = Exchange(self.backend, self.world, self.cut, fields, **how)
         plan = Plan(self._guests, self.backend, exchange, [b.owner for b in borrowed])
         self._plans = [*(p for p in self._plans if not p.closed), plan]
@@ -285,14 +305,11 @@ class Domain:
                 "must give arrays of the same types, in the same order, with the same options"
             )
 
-    def _borrowed(self, fields: list[Field], *, loads: bool = True) -> list[Borrowed]:
+    def _borrowed(self, fields: list[Field]) -> list[Borrowed]:
         """Views of all arrays; of JAX's a copy that can be written."""
-        if self not in _OPEN:
-            raise InputError("this domain is closed; make another one")
 
         def borrow() -> list[Borrowed]:
-            pairs = enumerate(fields)
-            return [self._borrow(self._loaded(n, f) if loads else f) for n, f in pairs]
+            return [self._borrow(self._loaded(n, field)) for n, field in enumerate(fields)]
 
         # The first time, an error on one rank, such as a wrong GPU, becomes one on all. Later the
         # others may have a plan, and would not wait to be told.
@@ -303,20 +320,9 @@ class Domain:
         ghosts = self.ghosts
         if field.ghosts is not None:
             ghosts = layers(field.ghosts, axes, ghosts.corners)
-        origin = self._origin(tuple(view.shape[-axes:]), ghosts, field.origin)
+        shape, around = tuple(view.shape[-axes:]), (self.ghosts, ghosts)
+        origin = first_own(shape, self.block, around, field.origin)
         return Borrowed(field.array, view, origin, ghosts, field.sent_as)
-
-    def _origin(self, shape: Index, ghosts: Ghosts, given: Sequence[int] | None) -> Index:
-        if given is not None and len(given) == len(shape) == len(self.own):
-            return tuple(map(int, given))
-        for around in (self.ghosts, ghosts):
-            if given is None and shape == extents(self.block, around):
-                return around.low
-        raise InputError(
-            f"an array whose last axes have {shape} points does not suit this rank, of "
-            f"{self.local_shape} with ghost layers; if it has other layers, say with Field(array, "
-            f"origin=...) where its first own point is, one number for each of {len(self.own)} axes"
-        )
 
     def _loaded(self, number: int, field: Field) -> Field:
         """The same, with a copy of an array that cannot be written."""
@@ -342,9 +348,15 @@ class Domain:
                 plan.check()
 
     def close(self) -> None:
-        """Close all plans. Every rank must, before MPI ends; a script that ends well does it so."""
+        """Close all plans. Every rank must, before MPI ends; a script that ends well does it so.
+
+        Raises:
+            InputError: plans have been started, and are to be finished first; nothing is closed.
+        """
         if self not in _OPEN:
             return
+        if count := sum(plan.under_way for plan in self._plans):
+            raise InputError(f"plans of this domain are under way: {count}; finish them first")
         _OPEN.remove(self)
         for plan in self._plans:
             plan.close()
@@ -354,6 +366,10 @@ class Domain:
         if self._frees_comm and isinstance(self.world, MpiWorld):
             self.world.comm.Free()
 
+    def _require_open(self) -> None:
+        if self not in _OPEN:
+            raise InputError("this domain is closed; make another one")
+
     def __enter__(self) -> Domain:
         return self
 
@@ -362,18 +378,15 @@ class Domain:
             self.close()
 
 
-def _fields(arrays: Sequence[Any]) -> list[Field]:
-    if not arrays:
-        raise InputError("an exchange of no array; give at least one")
-    return [a if isinstance(a, Field) else Field(a) for a in arrays]
-
-
 @atexit.register
 def _close_all() -> None:
     """Close what is open still, unless the program ends by an error or MPI has ended."""
     mpi = sys.modules.get("mpi4py.MPI")
     if getattr(sys, "last_value", None) is None and not (mpi and mpi.Is_finalized()):
         for domain in list(_OPEN):
+            for plan in domain._plans:
+                if plan.under_way:  # nobody else is left to finish it
+                    plan.finish()
             domain.close()
 
 
@@ -383,14 +396,3 @@ def _world(comm: Any) -> World:
     if not comm or not hasattr(comm, "Dup"):
         raise InputError(f"comm = {comm!r}: give a communicator of mpi4py that this rank is in")
     return MpiWorld(comm) if comm.size > 1 else Alone()
-
-
-def _backend(device: str | Backend, ranks: World, sent: NDArray[np.int64]) -> Backend:
-    if isinstance(device, Backend):
-        return device
-    name, _, number = device.partition(":")
-    if not number:
-        return open_device(name, ranks, sent)
-    if name != "cuda" or not number.isdecimal():
-        raise InputError(f'device = {device!r}: allowed are "cpu", "cuda", and "cuda:0" and so on')
-    return open_backend(name, int(number))

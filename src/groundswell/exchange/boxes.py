@@ -7,7 +7,7 @@ memory are one mechanism (copy.h).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
@@ -152,19 +152,54 @@ def _offsets(place: Place) -> tuple[int, ...]:
 class Copies:
     """Tables of boxes on a device, for the kernels of exchange.h.
 
+    Args:
+        blocks: of threads that take chunks in turns; by default one for each chunk.
+        own: number of the message of a rank to itself, if there is one.
+
     Attributes:
         boxes, chunks: the tables.
         count: number of chunks.
     """
 
-    def __init__(self, backend: Backend, copies: Sequence[Copy]) -> None:
+    def __init__(
+        self, backend: Backend, copies: Sequence[Copy], blocks: int = 0, own: int = -1
+    ) -> None:
         rows = np.array([copy.row() for copy in copies], np.int64).reshape(len(copies), 14)
         _require_countable(rows[:, -1])
         chunks = np.array(list(_chunks(rows[:, -1], [c.message for c in copies])), np.int64)
-        self.per_message = _count_per_message(chunks.reshape(-1, 4))
+        chunks = chunks.reshape(-1, 4)
+        self.per_message = _count_per_message(chunks)
         self.count = len(chunks)
         self.boxes = backend.to_device(np.ascontiguousarray(rows[:, :-1]))
-        self.chunks = backend.to_device(chunks.reshape(-1, 4))
+        self.chunks = backend.to_device(in_turns(chunks, blocks or max(self.count, 1), own))
+
+
+def count_chunks(copies: Iterable[Copy]) -> int:
+    """Number of chunks that copies are made in."""
+    return sum(-(-copy.row()[-1] // CHUNK) for copy in copies)
+
+
+def in_turns(chunks: NDArray[np.int64], blocks: int, own: int) -> NDArray[np.int64]:
+    """Chunks as copy.h wants them, in the order in which so many blocks take them.
+
+    What a rank copies for itself is spread among what it sends: meanwhile the links are busy.
+    """
+    mine = chunks[:, 3] == own
+    turn = np.empty(len(chunks))
+    for part in (mine, ~mine):
+        count = int(part.sum())
+        turns = -(-count // blocks)
+        turn[part] = (np.arange(count) // blocks + 0.5) / max(turns, 1)
+    chunks = chunks[np.lexsort((mine, turn))]
+    flags = np.zeros((len(chunks), 2), np.int64)
+    sent = np.flatnonzero(chunks[:, 3] != own)
+    order = sent[np.lexsort((sent // blocks, sent % blocks))]  # block by block
+    runs = np.stack([order % blocks, chunks[order, 3]], axis=1)
+    begins = np.flatnonzero(np.any(np.diff(runs, axis=0, prepend=-1) != 0, axis=1))
+    counts = np.diff(begins, append=len(order))
+    flags[order[begins], 0] = 1
+    flags[order[begins + counts - 1], 1] = counts
+    return np.ascontiguousarray(np.hstack([chunks, flags]))
 
 
 def _chunks(sizes: NDArray[np.int64], messages: Sequence[int]) -> Iterator[tuple[int, ...]]:

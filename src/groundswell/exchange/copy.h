@@ -22,8 +22,9 @@ struct Box {
 };
 
 // A run of a box's values, the share of one block of threads, and the message that it belongs to.
+// Whether it is the block's first of that message, and if it is the last, how many there were.
 struct Chunk {
-  long long box, first, count, message;
+  long long box, first, count, message, opens, closes;
 };
 
 struct Word16 {

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
-from operator import index
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
+from groundswell.exchange.arguments import flag, for_each, integers
 
 Index = tuple[int, ...]
 
@@ -88,6 +88,11 @@ class Decomposition:
         """The rank at a place of the process grid."""
         return int(np.ravel_multi_index(tuple(coordinates), self.processes))
 
+    def shift(self, rank: int, other: int) -> Index:
+        """How far away another rank is in the process grid, along each axis and around its ends."""
+        steps = zip(self.coordinates(rank), self.coordinates(other), self.processes, strict=True)
+        return tuple((b - a) % n for a, b, n in steps)
+
     def block(self, rank: int) -> Block:
         """The part that a rank holds."""
         where = self.coordinates(rank)
@@ -119,13 +124,18 @@ def decompose(
     Raises:
         InputError: no process grid fits.
     """
-    points, wraps = _whole("shape", shape), _wraps(periodic, len(shape))
-    wanted = _whole("processes", processes or (0,) * len(points))
-    fewest = _whole("least", least or (1,) * len(points))
+    points = _whole("shape", shape)
+    wraps = tuple(flag("periodic", p) for p in for_each("periodic", periodic, len(points)))
+    wanted = _whole("processes", (0,) * len(points) if processes is None else processes)
+    fewest = _whole("least", (1,) * len(points) if least is None else least)
     if ranks < 1 or min(points, default=0) < 1 or len(wanted) != len(points):
         raise InputError(
             f"{ranks} ranks, shape {points} and processes {wanted}: there must be a rank, an axis "
             "and a point along each, and as many processes as axes"
+        )
+    if min(wanted) < 0:
+        raise InputError(
+            f"processes {wanted}: give the number of blocks along each axis, or 0 to leave it open"
         )
     if 0 not in wanted and prod(wanted) != ranks:
         raise InputError(
@@ -146,20 +156,11 @@ def decompose(
     return Decomposition(points, min(grids, key=lambda g: _cost(points, g, wraps)), wraps)
 
 
-def _whole(name: str, numbers: Sequence[int]) -> Index:
-    try:
-        return tuple(index(n) for n in numbers)
-    except TypeError as error:
-        raise InputError(f"{name} = {numbers!r} must be whole numbers, one an axis") from error
-
-
-def _wraps(periodic: Sequence[bool] | bool, axes: int) -> tuple[bool, ...]:
-    wraps = (periodic,) * axes if np.ndim(periodic) == 0 else tuple(periodic)  # type: ignore
-    if len(wraps) != axes:
-        raise InputError(
-            f"periodic = {periodic!r} must be one value, or one for each of {axes} axes"
-        )
-    return tuple(map(bool, wraps))
+def _whole(name: str, given: Sequence[int]) -> Index:
+    numbers = integers(given)
+    if numbers is None:
+        raise InputError(f"{name} = {given!r} must be whole numbers, one an axis")
+    return numbers
 
 
 def process_grids(ranks: int, axes: int) -> Iterator[Index]:

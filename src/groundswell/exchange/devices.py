@@ -17,9 +17,9 @@ from groundswell.exchange.world import MpiWorld, World
 
 
 def open_device(name: str, world: World, traffic: ArrayLike | None = None) -> Backend:
-    """A rank's backend: on GPUs one of the host's, on CPUs its share of the cores.
+    """A rank's backend: on GPUs one of the machine's, on CPUs its share of the cores.
 
-    The ranks of a host that see the same GPUs share these out so that heavy traffic takes fast
+    The ranks of a machine that see the same GPUs share these out so that heavy traffic takes fast
     links; where all are joined alike, or nothing is known, in the order of the ranks. A launcher
     that shows each rank a GPU of its own has chosen already.
 
@@ -42,7 +42,7 @@ def open_device(name: str, world: World, traffic: ArrayLike | None = None) -> Ba
 def _gpu(world: MpiWorld, traffic: ArrayLike) -> int:
     """The number of this rank's GPU among those that it sees."""
     seen: list[list[str]] = world.share(world.agree(gpu_buses))
-    mates = [rank for rank in world.same_host if seen[rank] == seen[world.rank]]
+    mates = [rank for rank in world.same_machine if seen[rank] == seen[world.rank]]
     sent = np.asarray(traffic)
     if sent.shape != (world.size, world.size):
         raise InputError(
@@ -52,6 +52,21 @@ def _gpu(world: MpiWorld, traffic: ArrayLike) -> int:
     # What NVML says may differ between processes, but what one of them says serves all.
     lead = world.share(chosen)[mates[0]]
     return seen[world.rank].index(lead[mates.index(world.rank)])
+
+
+def sharers(backend: Backend, world: World) -> list[int]:
+    """The ranks that share the memory of this one's device: a GPU's, or all of a machine's."""
+    devices = world.share(getattr(backend, "bus", None))
+    return [rank for rank in world.same_machine if devices[rank] == devices[world.rank]]
+
+
+def count_devices(name: str) -> int:
+    """How many devices of a backend the ranks of this machine can share.
+
+    Raises:
+        BackendError: none.
+    """
+    return len(gpu_buses()) if name == "cuda" else 1
 
 
 def gpu_buses() -> list[str]:
@@ -88,8 +103,8 @@ def _chain(ranks: int) -> NDArray[np.int64]:
 
 
 def _share_cores(world: MpiWorld) -> None:
-    """Give each rank its share of the host's cores, unless the user or the launcher has done so."""
+    """Give each rank its share of the machine's cores, unless the user or launcher has done so."""
     allowed = world.share(os.sched_getaffinity(0))
-    here = [allowed[rank] for rank in world.same_host]
+    here = [allowed[rank] for rank in world.same_machine]
     threads = max(1, len(set().union(*here)) // len(here))
     os.environ.setdefault("OMP_NUM_THREADS", str(threads))

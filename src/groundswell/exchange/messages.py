@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -116,17 +116,20 @@ class Message:
 def plan_messages(
     cut: Decomposition, rank: int, fields: Sequence[GhostField], *, aggregate: bool
 ) -> list[Message]:
-    """The messages of one rank, by peer and key.
+    """The messages of one rank, by key and then by peer.
+
+    Peers are ordered by how far away they are in the grid of processes. So all ranks send in the
+    same direction at the same time, and no two of them to the same rank.
 
     Args:
         aggregate: one message a peer; otherwise one a peer and field.
     """
-    peers = sorted({p for f in fields for p in partners(cut, rank, f.ghosts)} - {rank})
+    peers = {p for f in fields for p in partners(cut, rank, f.ghosts)} - {rank}
     groups = [range(len(fields))] if aggregate else [range(n, n + 1) for n in range(len(fields))]
     planned = [
         _message(cut, rank, peer, key, fields, group)
-        for peer in peers
         for key, group in enumerate(groups)
+        for peer in sorted(peers, key=lambda peer: cut.shift(rank, peer))
     ]
     return [message for message in planned if message.sends or message.receives]
 
@@ -202,20 +205,28 @@ def unpack(
         yield Copy(piece.shape, source, target, field.wire, field.dtype, buffer.number)
 
 
+def own_parcels(cut: Decomposition, rank: int, fields: Sequence[GhostField]) -> list[Parcel]:
+    """The ghost points that a rank owns itself, on periodic axes."""
+    return [
+        Parcel(n, piece, 0)
+        for n, field in enumerate(fields)
+        for piece in receives(cut, rank, field.ghosts)
+        if piece.owner == rank
+    ]
+
+
 def own_copies(
-    backend: Backend, cut: Decomposition, rank: int, fields: Sequence[GhostField]
+    backend: Backend, fields: Sequence[GhostField], own: Iterable[Parcel], number: int = 0
 ) -> Iterator[Copy]:
-    """Copies of the ghost points that a rank owns itself, on periodic axes."""
-    for field in fields:
-        for piece in receives(cut, rank, field.ghosts):
-            if piece.owner == rank:
-                yield Copy(
-                    piece.shape,
-                    field.place(backend, piece.there),
-                    field.place(backend, piece.here),
-                    field.dtype,
-                    field.dtype,
-                )
+    """Copies of such points to their places around the block.
+
+    Args:
+        number: of their message, in the tables of copy.h.
+    """
+    for parcel in own:
+        field, piece = fields[parcel.field], parcel.piece
+        source, target = (field.place(backend, at) for at in (piece.there, piece.here))
+        yield Copy(piece.shape, source, target, field.dtype, field.dtype, number)
 
 
 def ghost_boxes(

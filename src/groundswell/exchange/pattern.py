@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from groundswell.errors import InputError
+from groundswell.exchange.arguments import flag, integers
 from groundswell.exchange.decomposition import Decomposition, Index
 
 
@@ -33,12 +34,18 @@ class Ghosts:
     within: tuple[tuple[int, int] | None, ...] = ()
 
     def __post_init__(self) -> None:
-        axes = {len(self.low), len(self.high), len(self.within or self.low)}
-        if len(axes) > 1 or min((*self.low, *self.high), default=0) < 0:
+        low, high = integers(self.low) or (), integers(self.high) or ()
+        if not len(low) == len(high) > 0 or min(*low, *high) < 0:
             raise InputError(
-                f"ghost layers {self.low} below and {self.high} above, within {self.within}: give "
-                "one entry an axis in each, and no layers below 0"
+                f"ghost layers {self.low} below and {self.high} above: give one whole number an "
+                "axis in each, none below 0"
             )
+        runs = [integers(run) or () for run in self.within if run is not None]
+        if len(self.within) not in (0, len(low)) or any(len(run) != 2 for run in runs):
+            raise InputError(f"within = {self.within}: give for each axis None, or (start, stop)")
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+        object.__setattr__(self, "corners", flag("corners", self.corners))
 
     @property
     def widest(self) -> Ghosts:

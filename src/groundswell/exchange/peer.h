@@ -10,7 +10,8 @@
 #include "flags.h"
 
 // Addresses of a message's flags, here and at the partner. Each pair of ranks sends each other the
-// same messages, some of them empty; must agree with transports/peer.py.
+// same messages, some of them empty; must agree with transports/peer.py. One more letter, all zeros,
+// stands for what a rank copies for itself: chunks of it open and close nothing.
 struct Letter {
   long long arrived, tell_arrived;  // the partner's message is here; mine is there
   long long allowed, allow;         // I may store there; the partner may store here. 0: mailbox
@@ -42,8 +43,8 @@ INLINE void await_letter(const Post& post, long long flag, long long epoch, inde
   BARRIER();
 }
 
-// Let the partners store, and tell them of messages in which there is nothing.
-INLINE void open_letters(const Post& post, long long epoch) {
+// Let the partners store, and tell them of messages in which there is nothing to be copied.
+INLINE void begin_letters(const Post& post, long long epoch) {
   FOR_THREADS(l, post.letter_count) {
     const Letter letter = post.letters[l];
     if (letter.allow) raise_flag(at<long long>(letter.allow), epoch);
@@ -68,19 +69,13 @@ INLINE void close_letter(const Letter& letter, long long* done, index_t chunks, 
 
 // Block b's share of copying all chunks to where they are wanted.
 INLINE void send_share(const Load& load, const Post& post, index_t b, long long epoch) {
-  if (b == 0) open_letters(post, epoch);
-  index_t copied = 0;
+  if (b == 0) begin_letters(post, epoch);
   for (index_t c = b; c < load.count; c += post.blocks) {
     const Chunk chunk = load.chunks[c];
     const Letter letter = post.letters[chunk.message];
-    if (letter.allowed && !copied) await_letter(post, letter.allowed, epoch, chunk.message);
+    if (letter.allowed && chunk.opens) await_letter(post, letter.allowed, epoch, chunk.message);
     copy_chunk(load.boxes[chunk.box], chunk, epoch);
-    ++copied;
-    const index_t next = c + post.blocks;
-    if (next >= load.count || load.chunks[next].message != chunk.message) {
-      close_letter(letter, post.done + chunk.message, copied, epoch);
-      copied = 0;
-    }
+    if (chunk.closes) close_letter(letter, post.done + chunk.message, chunk.closes, epoch);
   }
 }
 
@@ -94,12 +89,9 @@ INLINE void receive_share(const Load& load, const Post& post, index_t b, long lo
         *post.failure = l + 1;
     }
   }
-  long long awaited = -1;
   for (index_t c = b; c < load.count; c += post.blocks) {
     const Chunk chunk = load.chunks[c];
-    if (chunk.message != awaited)
-      await_letter(post, post.letters[chunk.message].arrived, epoch, chunk.message);
-    awaited = chunk.message;
+    if (chunk.opens) await_letter(post, post.letters[chunk.message].arrived, epoch, chunk.message);
     copy_chunk(load.boxes[chunk.box], chunk, epoch);
   }
   BARRIER();
@@ -117,6 +109,18 @@ INLINE void receive_share(const Load& load, const Post& post, index_t b, long lo
       long long *epoch, long long *failure, const long long *stop, index_t nanoseconds
 #define POST                                                                                 \
   { letters, letter_count, blocks, done, epoch, failure, { stop, nanoseconds } }
+
+// Let the partners store, and wait until they let this rank: the kernels that follow store there.
+KERNEL open_letters(POST_ARGUMENTS) {
+  const Post post POST;
+  const long long now = *epoch + 1;
+  FOR_BLOCKS(b, blocks) {
+    FOR_THREADS(l, post.letter_count)
+      if (letters[l].allow) raise_flag(at<long long>(letters[l].allow), now);
+    for (index_t l = 0; l < letter_count; ++l)
+      if (letters[l].allowed) await_letter(post, letters[l].allowed, now, l);
+  }
+}
 
 KERNEL send_boxes(const Box* boxes, const Chunk* chunks, index_t count, POST_ARGUMENTS) {
   const Post post POST;

@@ -7,7 +7,7 @@ step = halo.hidden_by([boundary], [interior])  # while the interior is computed
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from math import prod
 from typing import Any
@@ -23,9 +23,11 @@ from groundswell.exchange.messages import (
     GhostField,
     foreign_boxes,
     ghost_boxes,
-    own_copies,
+    own_parcels,
     plan_messages,
 )
+from groundswell.exchange.puts import put_arguments
+from groundswell.exchange.transports.alone import AloneTransfer
 from groundswell.exchange.transports.base import Job, Maker, Transfer
 from groundswell.exchange.transports.mixed import MixedTransfer
 from groundswell.exchange.transports.mpi import MpiTransfer, through_host
@@ -48,6 +50,11 @@ TRANSPORTS: dict[str, dict[str, Maker]] = {
         "mpi-thread": lambda job: _checked("mpi-thread", job, threaded=True),
     },
 }
+# For callers whose kernels can store the values that they compute where others want them, too.
+FUSED: dict[str, dict[str, Maker]] = {
+    "cuda": {"fused": lambda job: PeerTransfer(job, direct=True, fused=True)},
+    "cpu": {},
+}
 
 
 class Exchange:
@@ -58,12 +65,17 @@ class Exchange:
     Args:
         cut: who holds which points.
         fields: arrays and the ghosts that they need.
-        transport: a name in TRANSPORTS, two of them as in "peer+mpi", or "auto".
+        transport: a name in TRANSPORTS or FUSED, two of them as in "peer+mpi", or "auto".
         aggregate: whether all fields share one message a neighbour.
         poison: before each exchange fill with NaN whatever lies around the block in the arrays and
             belongs to some block, to find what is read without having been asked for. By default
             if the environment has GROUNDSWELL_DEBUG=1.
+        stored: see `Job`.
         packing: see `Job`.
+
+    Attributes:
+        puts: what the kernels that compute the `stored` fields are given in addition; see puts.py.
+            Empty if this transport, or the arrays, do not allow it.
 
     Raises:
         InputError: no such transport, or an array without room for its ghosts.
@@ -80,6 +92,7 @@ class Exchange:
         transport: str = "auto",
         aggregate: bool = True,
         poison: bool | None = None,
+        stored: Mapping[int, int] | None = None,
         packing: str = "kernel",
     ) -> None:
         if cut.ranks != world.size:
@@ -88,19 +101,33 @@ class Exchange:
         self._backend, self._fields = backend, list(fields)
         world.agree(lambda: list(ghost_boxes(cut, world.rank, self._fields)))
         self._messages = plan_messages(cut, world.rank, self._fields, aggregate=aggregate)
-        job = Job(backend, world, self._fields, self._messages, packing)
-        own = copy_launch(backend, list(own_copies(backend, cut, world.rank, self._fields)))
+        own = own_parcels(cut, world.rank, self._fields)
+        job = Job(
+            backend,
+            world,
+            self._fields,
+            self._messages,
+            own=own,
+            stored=stored or {},
+            packing=packing,
+        )
         poison = debugging() if poison is None else poison
         around = list(foreign_boxes(cut, world.rank, self._fields)) if poison else []
-        self._before = [*copy_launch(backend, self._poison(around)), *own]
+        self._before = copy_launch(backend, self._poison(around))
         chosen = usual(backend, world) if transport in ("auto", "fastest") else transport
-        make = _maker(backend, chosen)
-        self._transfer = make(job) if world.size > 1 else None
+        make = _maker(backend, chosen) if world.size > 1 else AloneTransfer
+        self._transfer = make(job)
+        self.puts = put_arguments(backend, self._transfer.puts, cut.block(world.rank).shape)
+
+    @property
+    def open(self) -> list[Launch]:
+        """Launches that must come before kernels that are given `puts`; none without such."""
+        return self._kept([*self._before, *self._transfer.open]) if self.puts else []
 
     @property
     def send(self) -> list[Launch]:
         """Launches that take values out of the fields and send them off."""
-        return self._kept([*self._before, *(self._transfer.send if self._transfer else [])])
+        return self._kept([*([] if self.puts else self._before), *self._transfer.send])
 
     @property
     def receive(self) -> list[Launch]:
@@ -108,12 +135,12 @@ class Exchange:
 
         Between `send` and these nothing may write the points that are sent, or read ghosts.
         """
-        return self._kept(self._transfer.receive if self._transfer else [])
+        return self._kept(self._transfer.receive)
 
     @property
     def launches(self) -> list[Launch]:
-        """The whole exchange."""
-        return self._kept([*self._before, *(self._transfer.whole if self._transfer else [])])
+        """The whole exchange; without the values that kernels given `puts` have stored."""
+        return self._kept([*([] if self.puts else self._before), *self._transfer.whole])
 
     @property
     def closed(self) -> bool:
@@ -127,12 +154,12 @@ class Exchange:
     @property
     def in_graph(self) -> bool:
         """Whether a graph of launches may hold it."""
-        return self._transfer is None or self._transfer.in_graph
+        return self._transfer.in_graph
 
     @property
     def path(self) -> str:
         """The way that messages really take."""
-        return self._transfer.path if self._transfer else "none: one rank"
+        return self._transfer.path
 
     @property
     def bytes(self) -> int:
@@ -151,7 +178,7 @@ class Exchange:
         if not boundary:
             return [*interior, *self.launches]
         aside, rejoin = self._backend.aside(self.send), self._backend.rejoin(self.receive)
-        return [*boundary, *aside, *interior, *rejoin]
+        return [*self.open, *boundary, *aside, *interior, *rejoin]
 
     def __call__(self) -> None:
         """Enqueue the whole exchange."""
@@ -164,12 +191,11 @@ class Exchange:
         Raises:
             RunFailed: one was; names the rank.
         """
-        if self._transfer:
-            self._transfer.check(after)
+        self._transfer.check(after)
 
     def close(self) -> None:
         """Give back what it holds of other ranks; every rank must, before MPI ends."""
-        if self._transfer and not self._closed:
+        if not self._closed:
             self._backend.synchronize()
             self._transfer.close()
         self._closed = True
@@ -214,7 +240,7 @@ def _checked(name: str, job: Job, *, threaded: bool = False) -> Transfer:
 
 def _maker(backend: Backend, transport: str) -> Maker:
     """What makes a transport of that name; "near+far" mixes two, within and between hosts."""
-    here = TRANSPORTS[backend.name]
+    here = TRANSPORTS[backend.name] | FUSED[backend.name]
     names = transport.split("+")
     unknown = [name for name in names if name not in here]
     if unknown or len(names) > 2:

@@ -45,13 +45,18 @@ class Plan:
         """Whether it has been closed."""
         return self._exchange is None
 
+    @property
+    def under_way(self) -> bool:
+        """Whether it has been started and is to be finished."""
+        return self._under_way
+
     def __call__(self, stream: Any = None) -> None:
         """Fill the ghost layers."""
-        self._require(under_way=False)
         self.run(self._guests.streams(stream, self._owners))
 
     def run(self, streams: Streams) -> None:
         """The same, for streams by their handles."""
+        self._require(under_way=False)
         self._guests.follow(streams)
         in_order(self._whole)()
         self._guests.lead(streams)
@@ -66,9 +71,10 @@ class Plan:
     def finish(self, stream: Any = None) -> None:
         """Receive, and fill the ghost layers; what comes next in the stream may read them."""
         self._require(under_way=True)
+        streams = self._guests.streams(stream, self._owners)
         in_order(self._finish)()
         self._under_way = False
-        self._guests.lead(self._guests.streams(stream, self._owners))
+        self._guests.lead(streams)
 
     def check(self) -> None:
         """Wait for the device, and see that none of its waits was in vain.
@@ -79,9 +85,15 @@ class Plan:
         self._open.check()
 
     def close(self) -> None:
-        """Give back what it holds of other ranks; every rank must, before MPI ends."""
-        if self._exchange is not None:
-            self._exchange.close()
+        """Give back what it holds of other ranks; every rank must, before MPI ends.
+
+        Raises:
+            InputError: it has been started, and is to be finished first.
+        """
+        if self._exchange is None:
+            return
+        self._require(under_way=False)
+        self._exchange.close()
         self._exchange, self._owners = None, ()
         self._whole, self._start, self._finish = [], [], []
 

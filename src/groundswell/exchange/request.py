@@ -1,24 +1,32 @@
-"""What users ask of an exchange: shapes, layers, arrays; checked, and completed."""
+"""What users ask of an exchange: shapes, layers, arrays, options; checked, and completed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from operator import index
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
-from groundswell.backends import Array, Backend
+from groundswell.backends import Array, Backend, open_backend
+from groundswell.backends.foreign import SIZES, is_movable
 from groundswell.errors import InputError
-from groundswell.exchange.boxes import AXES
+from groundswell.exchange.arguments import flag, for_each, integers, is_many, whole_numbers
+from groundswell.exchange.boxes import AXES, CONVERSIONS, ITEMSIZE
 from groundswell.exchange.decomposition import Block, Index
+from groundswell.exchange.devices import open_device
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.overlap import Box
 from groundswell.exchange.pattern import Ghosts
+from groundswell.exchange.plan import TRANSPORTS
+from groundswell.exchange.world import World
 
 Layers = int | Sequence[int | tuple[int, int]] | Ghosts
 Slices = tuple[slice, ...]
+
+NARROW = tuple({to: None for wide, to in CONVERSIONS if ITEMSIZE[to] < ITEMSIZE[wide]})
+TO_BE_CHOSEN = ("auto", "fastest")  # instead of a transport
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +39,21 @@ class Field:
         origin: index of the first own point along the domain's axes; None if the array has as many
             layers as the domain, or as `ghosts`, on each side.
         sent_as: a narrower type for values on their way: "float32", "float16", "bfloat16".
+
+    Raises:
+        InputError: another type.
     """
 
     array: Any
     ghosts: Layers | None = None
     origin: Sequence[int] | None = None
     sent_as: str | None = None
+
+    def __post_init__(self) -> None:
+        named = isinstance(self.sent_as, str) and self.sent_as in NARROW
+        if self.sent_as is not None and not named:
+            names = ", ".join(f'"{name}"' for name in NARROW)
+            raise InputError(f"sent_as = {self.sent_as!r}: give one of {names}, or None")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,33 +87,73 @@ class Borrowed:
             yield GhostField(self.view[component], self.origin, self.ghosts, self.sent_as)
 
 
+# --- arrays ---------------------------------------------------------------------------------------
+
+
 def points(shape: Sequence[int]) -> Index:
     """The shape of a whole array."""
-    try:
-        points = tuple(index(n) for n in shape)
-    except TypeError:
-        points = ()
-    if not 1 <= len(points) <= AXES or min(points) < 1:
+    points = integers(shape)
+    if points is None or not 1 <= len(points) <= AXES or min(points) < 1:
         raise InputError(f"shape = {shape!r}: give one to {AXES} whole numbers above zero")
     return points
 
 
-def for_each(value: Any, axes: int) -> tuple[Any, ...]:
-    """One value for each axis."""
-    values = tuple(value) if isinstance(value, (Sequence, np.ndarray)) else (value,) * axes
-    if len(values) != axes:
-        raise InputError(f"{value!r}: give one value, or one for each of {axes} axes")
-    return values
+def leading_axes(components: int | Sequence[int]) -> Index:
+    """The axes of an array that count components."""
+    axes = integers(components if is_many(components) else (components,))
+    if axes is None or min(axes, default=0) < 0:
+        raise InputError(f"components = {components!r}: give whole numbers, 0 or more")
+    return axes
+
+
+def value_type(given: DTypeLike) -> np.dtype[Any]:
+    """The type of an array's values."""
+    try:
+        dtype = np.dtype(given)
+    except (TypeError, ValueError):
+        dtype = np.dtype(object)
+    if not is_movable(dtype):
+        raise InputError(
+            f"dtype = {given!r}: give a type of plain numbers that NumPy knows, such as "
+            f'"float32", of {", ".join(map(str, SIZES))} bytes each; for others, such as bfloat16 '
+            "of PyTorch, integers of the same size"
+        )
+    return dtype
+
+
+def as_fields(arrays: Sequence[Any]) -> list[Field]:
+    """The arrays of an exchange, with what is said of them."""
+    if not arrays:
+        raise InputError("an exchange of no array; give at least one")
+    return [a if isinstance(a, Field) else Field(a) for a in arrays]
+
+
+def first_own(
+    shape: Index, block: Block, around: Sequence[Ghosts], given: Sequence[int] | None
+) -> Index:
+    """Where a block begins in an array: as given, or by the first layers that fit around it."""
+    axes = len(block.shape)
+    if given is not None and len(shape) == axes:
+        return whole_numbers("origin", given, axes)
+    for layers in around:
+        if given is None and shape == extents(block, layers):
+            return layers.low
+    raise InputError(
+        f"an array whose last axes have {shape} points does not suit this rank, of "
+        f"{extents(block, around[0])} with ghost layers; if it has other layers, say with "
+        f"Field(array, origin=...) where its first own point is, one number for each of {axes} axes"
+    )
+
+
+# --- layers and boxes -----------------------------------------------------------------------------
 
 
 def layers(given: Layers, axes: int, corners: bool) -> Ghosts:
     """Ghost layers, with corners or without unless they say it themselves."""
     if not isinstance(given, Ghosts):
-        widths = [for_each(width, 2) for width in for_each(given, axes)]
+        widths = [for_each("ghosts", w, 2, "sides") for w in for_each("ghosts", given, axes)]
         low, high = zip(*widths, strict=True)
-        if not all(isinstance(n, (int, np.integer)) for n in (*low, *high)):
-            raise InputError(f"ghosts = {given!r} must be whole numbers")
-        return Ghosts(tuple(map(int, low)), tuple(map(int, high)), bool(corners))
+        return Ghosts(low, high, corners)
     if len(given.low) != axes:
         raise InputError(f"{given} has {len(given.low)} axes, and the domain {axes}")
     return given
@@ -117,3 +174,44 @@ def slices(first: Index, box: Box) -> Slices:
     """A box of own points in an array whose first own point is at `first`."""
     runs = zip(first, box.start, box.shape, strict=True)
     return tuple(slice(f + s, f + s + n) for f, s, n in runs)
+
+
+# --- options --------------------------------------------------------------------------------------
+
+
+def find_device(device: str | Backend, world: World, traffic: ArrayLike) -> Backend:
+    """A rank's backend as users name it: "cpu", "cuda", "cuda:1", or one that is open.
+
+    Args:
+        traffic: see `open_device`.
+    """
+    if isinstance(device, Backend):
+        return device
+    name, _, number = device.partition(":") if isinstance(device, str) else ("", "", "?")
+    if not number:
+        return open_device(name, world, traffic)
+    if name != "cuda" or not number.isdecimal():
+        raise InputError(f'device = {device!r}: allowed are "cpu", "cuda", and "cuda:0" and so on')
+    return open_backend(name, int(number))
+
+
+def options(backend: Backend, *, transport: str, aggregate: bool, poison: bool) -> dict[str, Any]:
+    """How to exchange."""
+    return {
+        "transport": _transport(backend, transport),
+        "aggregate": flag("aggregate", aggregate),
+        "poison": flag("poison", poison),
+    }
+
+
+def _transport(backend: Backend, given: str) -> str:
+    here = TRANSPORTS[backend.name]
+    names = given.split("+") if isinstance(given, str) else []
+    known = here.keys() if len(names) == 2 else {*here, *TO_BE_CHOSEN}
+    if not 1 <= len(names) <= 2 or not known >= set(names):
+        raise InputError(
+            f"transport = {given!r} does not exist for device {backend.name!r}; give "
+            f"{', '.join(here)}, or two of them as in peer+mpi, within and between hosts; or "
+            "auto, or fastest"
+        )
+    return given

@@ -20,12 +20,12 @@ from groundswell.backends import Backend
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.source import digest
 from groundswell.errors import GroundswellError
-from groundswell.exchange.plan import TRANSPORTS, usual
+from groundswell.exchange.plan import FUSED, TRANSPORTS, usual
 from groundswell.exchange.world import World
 
 REPEATS = 5
 SHORTEST = 0.02  # s that a repeat lasts at least
-NEAR = ("direct", "peer")  # transports that end at the host's walls
+NEAR = ("fused", "direct", "peer")  # transports that end at the host's walls
 HOPELESS = 1.5  # times the best so far: such a candidate is not repeated
 
 Rehearsal = Callable[[int], float]  # runs so many exchanges; seconds that this rank took
@@ -36,7 +36,7 @@ class Choice:
     """A way to exchange.
 
     Args:
-        transport: a name in TRANSPORTS.
+        transport: a name in TRANSPORTS or FUSED.
         aggregate: whether all fields share one message a neighbour.
         overlap: whether the exchange goes on behind the update of interior points.
     """
@@ -130,17 +130,31 @@ def _write(path: Path, text: str) -> None:
 
 
 def candidates(
-    backend: Backend, world: World, *, transport: str = "auto", overlap: bool | str = "auto"
+    backend: Backend,
+    world: World,
+    *,
+    transport: str = "auto",
+    overlap: bool | str = "auto",
+    fused: bool = False,
 ) -> list[Choice]:
-    """All choices that the user leaves open; transports by name as in TRANSPORTS."""
-    names = transports(backend, world) if transport == "auto" else [transport]
+    """All choices that the user leaves open.
+
+    Args:
+        fused: whether the caller's kernels can store values where others want them. It takes those
+            that work on the points near neighbours alone, as they do before an overlap.
+    """
     overlaps = [True, False] if overlap == "auto" else [bool(overlap)]
-    return [Choice(n, a, o) for n in names for a in (True, False) for o in overlaps]
+    if transport == "auto":
+        plain, alone = transports(backend, world), transports(backend, world, fused=fused)
+        names = {True: alone, False: plain}
+    else:
+        names = {True: [transport], False: [transport]}
+    return [Choice(n, a, o) for o in overlaps for n in names[o] for a in (True, False)]
 
 
-def transports(backend: Backend, world: World) -> list[str]:
+def transports(backend: Backend, world: World, *, fused: bool = False) -> list[str]:
     """What could connect these ranks: on several hosts, peer memory only together with others."""
-    names = list(TRANSPORTS[backend.name])
+    names = [*(FUSED[backend.name] if fused else ()), *TRANSPORTS[backend.name]]
     if usual(backend, world) == "peer":
         return names
     near = [name for name in names if name in NEAR]

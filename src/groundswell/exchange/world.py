@@ -7,24 +7,24 @@ that has died or stays silent ends the job with a message that names it.
 from __future__ import annotations
 
 import os
-import socket
+import pickle
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from groundswell.errors import BackendError, GroundswellError, InputError, RunFailed
+from groundswell.exchange.processes import Process
 
 PATIENCE = "GROUNDSWELL_PATIENCE"
-HOST = "GROUNDSWELL_HOST"
 DEFAULT_PATIENCE = 300.0  # s that a rank waits for a silent one
 CHECK_SECONDS = 0.5  # between looks at whether the others are alive
 # MPI moves messages only while it is called, so a wait first calls it again and again.
 BUSY_SECONDS = 0.05
 NAP = 1e-4
+PART = 2**30  # bytes of a message at most: many MPI libraries count them in 32 bits
 
 # What launchers tell the processes that they start: how many there are.
 SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
@@ -70,8 +70,13 @@ class World(ABC):
 
     @property
     def same_host(self) -> list[int]:
-        """The ranks on this rank's host, itself included."""
+        """The ranks that this one sees and whose memory it can reach, itself included."""
         return [self.rank]
+
+    @property
+    def same_machine(self) -> list[int]:
+        """The ranks that share cores, memory and GPUs with this one: more, if in containers."""
+        return self.same_host
 
     @property
     def first(self) -> bool:
@@ -211,6 +216,42 @@ class Word(NamedTuple):
 OUT_OF_STEP = "out of step"
 
 
+def _parts(word: Word) -> list[memoryview]:
+    """The messages that a word is sent in: the first that is shorter than PART is the last."""
+    content = memoryview(pickle.dumps(word, pickle.HIGHEST_PROTOCOL))
+    return [content[begin : begin + PART] for begin in range(0, len(content) + 1, PART)]
+
+
+class Incoming:
+    """A word on its way from another rank.
+
+    Attributes:
+        word: once all of it has arrived.
+    """
+
+    def __init__(self, comm: Any, source: int) -> None:
+        from mpi4py import MPI
+
+        self._comm, self._source, self._byte = comm, source, MPI.BYTE
+        self._status = MPI.Status()
+        self._parts: list[bytearray] = []
+        self.word: Word | None = None
+
+    def look(self) -> bool:
+        """Take a part if one has arrived; returns whether one has."""
+        message = self._comm.Improbe(self._source, 0, self._status)
+        if message is None:
+            return False
+        part = bytearray(self._status.Get_count(self._byte))
+        message.Recv([part, self._byte])
+        self._parts.append(part)
+        if len(part) < PART:
+            content = b"".join(self._parts)
+            self._parts.clear()  # they may be as large as all else together
+            self.word = pickle.loads(content)
+        return True
+
+
 class MpiWorld(World):
     """The processes that mpiexec (or srun) has started.
 
@@ -224,17 +265,28 @@ class MpiWorld(World):
     def __init__(self, comm: Any) -> None:
         from mpi4py import MPI
 
-        self._mpi = MPI
+        self._byte = MPI.BYTE
         self.comm = comm.Dup()
         self.rank, self.size = self.comm.rank, self.comm.size
         self._broken: GroundswellError | None = None
-        self._processes = self.share((_host(), os.getpid()))
+        self._processes: list[Process] = []
+        self._hosts: list[int] = []
+        self._processes = self.share(Process.this())
+        self._hosts = self.share(self._first_seen())
+
+    def _first_seen(self) -> int:
+        """The first rank that this one sees; it stands for the host."""
+        here = self._processes[self.rank]
+        return next(rank for rank, other in enumerate(self._processes) if here.sees(other))
 
     @property
     def same_host(self) -> list[int]:
-        """The ranks on this rank's host, itself included."""
-        here = _host()
-        return [rank for rank, (host, _) in enumerate(self._processes) if host == here]
+        return [rank for rank, host in enumerate(self._hosts) if host == self._hosts[self.rank]]
+
+    @property
+    def same_machine(self) -> list[int]:
+        here = self._processes[self.rank].machine
+        return [rank for rank, other in enumerate(self._processes) if other.machine == here]
 
     def gather(self, value: Any) -> list[Any]:
         return self._collect(Word("gather", value))
@@ -249,16 +301,9 @@ class MpiWorld(World):
         """What all say, at rank 0."""
         self._require_step()
         if not self.first:
-            self._finish(self.comm.isend(word, 0), 0)
+            self._say(word, [0])
             return []
-        words = {0: word}
-        patience = Patience(self)
-        while missing := [rank for rank in range(self.size) if rank not in words]:
-            found = [(rank, self.comm.improbe(rank, 0)) for rank in missing]
-            words |= {rank: message.recv() for rank, message in found if message is not None}
-            if not any(message for _, message in found):
-                patience.pause("word", missing)
-        said = [words[rank] for rank in range(self.size)]
+        said = [word, *self._hear(range(1, self.size), patience_seconds())]
         if len({w.kind for w in said}) > 1:
             self._break(said)
         return [w.value for w in said]
@@ -267,13 +312,10 @@ class MpiWorld(World):
         """What rank 0 says."""
         self._require_step()
         if self.first:
-            self._say(word)
+            self._say(word, range(1, self.size))
             return word.value
         # Rank 0 knows who is late, so it is given the time to say so.
-        patience = Patience(self, patience_seconds() + 10)
-        while (message := self.comm.improbe(0, 0)) is None:
-            patience.pause("word", [0])
-        kind, value = message.recv()
+        [(kind, value)] = self._hear([0], patience_seconds() + 10)
         if kind == OUT_OF_STEP:
             self._broken = value
         elif kind != word.kind:
@@ -281,10 +323,23 @@ class MpiWorld(World):
         self._require_step()
         return value
 
-    def _say(self, word: Word) -> None:
-        sent = [self.comm.isend(word, rank) for rank in range(1, self.size)]
-        for rank, request in enumerate(sent, start=1):
-            self._finish(request, rank)
+    def _hear(self, ranks: Sequence[int], seconds: float) -> list[Word]:
+        """A word of each of these ranks."""
+        incoming = {rank: Incoming(self.comm, rank) for rank in ranks}
+        patience = Patience(self, seconds)
+        while missing := [rank for rank, of in incoming.items() if of.word is None]:
+            moved = [rank for rank in missing if incoming[rank].look()]
+            if not moved:
+                patience.pause("word", missing)
+            elif any(incoming[rank].word is None for rank in moved):
+                patience = Patience(self, seconds)  # nobody is late whose long word comes in
+        return [of.word for of in incoming.values() if of.word is not None]
+
+    def _say(self, word: Word, ranks: Sequence[int]) -> None:
+        for part in _parts(word):
+            sent = [self.comm.Isend([part, self._byte], rank, 0) for rank in ranks]
+            for rank, request in zip(ranks, sent, strict=True):
+                self._finish(request, rank)
 
     def _break(self, said: Sequence[Word]) -> None:
         """Some ranks have failed on their way here: tell all why, for nothing can go on."""
@@ -292,7 +347,7 @@ class MpiWorld(World):
         kinds = ", ".join(w.kind for w in said)
         error = next(errors, RunFailed(f"the ranks are out of step; they speak of: {kinds}"))
         error.everywhere = True
-        self._say(Word(OUT_OF_STEP, error))
+        self._say(Word(OUT_OF_STEP, error), range(1, self.size))
         self._broken = error
         self._require_step()
 
@@ -302,10 +357,11 @@ class MpiWorld(World):
 
     def require_alive(self) -> None:
         for rank in self.same_host:
-            if rank != self.rank and not _alive(self._processes[rank][1]):
+            process = self._processes[rank]
+            if rank != self.rank and not process.alive:
                 raise RunFailed(
-                    f"rank {rank} (process {self._processes[rank][1]}) has ended before its work "
-                    "was done; see its messages above"
+                    f"rank {rank} (process {process.number}) has ended before its work was done; "
+                    "see its messages above"
                 )
 
     def abort(self, code: int) -> None:
@@ -313,22 +369,8 @@ class MpiWorld(World):
 
     def _finish(self, request: Any, peer: int) -> None:
         patience = Patience(self)
-        while not request.test()[0]:
+        while not request.Test():
             patience.pause("answer", [peer])
-
-
-def _host() -> str:
-    """Name of this rank's host; the environment may part one host's ranks, as tests do."""
-    return os.environ.get(HOST) or socket.gethostname()
-
-
-def _alive(process: int) -> bool:
-    """Whether a process of this host runs; one that has ended and was not yet buried does not."""
-    try:
-        state = Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2]
-    except OSError:
-        return False
-    return state.split()[0] not in ("Z", "X")
 
 
 def started_ranks() -> int:

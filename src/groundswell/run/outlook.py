@@ -1,43 +1,61 @@
-"""What a run will ask of its device and its disk, and whether they have it."""
+"""What a run will ask of its device and its disk, and whether they have it.
+
+A device is a GPU, or the CPUs of a host: ranks that share one share its memory and bandwidth.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
 from pathlib import Path
 from shutil import disk_usage
 from typing import Any
 
-from groundswell.backends import Backend, open_backend
+from groundswell.backends import open_backend
 from groundswell.errors import BackendError, GroundswellError, InputError
+from groundswell.exchange.devices import count_devices
 from groundswell.io.atomic import existing_part
 from groundswell.run.folder import require_writable
 
-SMALLER = "use larger cells, a smaller region, single precision, another device or more ranks"
+SMALLER = "use larger cells, a smaller region, single precision, or ranks on more or other devices"
 
 
-def outlook(setup: Any, folder: Path, ranks: int = 1) -> dict[str, Any]:
+def outlook(setup: Any, folder: Path, sharing: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Memory, bandwidth and least time on the case's device; what forbids the run in `problems`.
 
     `seconds_at_least` is the time if all of the measured bandwidth were used, `output_bytes` what
     the samples take in the folder of the results.
+
+    Args:
+        sharing: of a run on several ranks: `ranks_per_host`, and of the largest block `memory` and
+            `updates_per_step`. All hosts and devices are taken to be like those that are here.
     """
-    disk = {"output_bytes": setup.output_bytes, "disk_free": disk_usage(existing_part(folder)).free}
-    problems = [*_folder_problems(setup, folder, disk["disk_free"])]
+    name, disk_free = setup.case.run.backend, disk_usage(existing_part(folder)).free
+    disk = {"output_bytes": setup.output_bytes, "disk_free": disk_free}
+    shared = {"sharing": dict(sharing)} if sharing else {}
+    problems = [*_folder_problems(setup, folder, disk_free)]
     try:
-        backend = open_backend(setup.case.run.backend)
+        backend = open_backend(name)
         bandwidth = backend.measure_bandwidth()
+        ranks = ceil(sharing["ranks_per_host"] / count_devices(name)) if sharing else 1
     except BackendError as error:
-        return {"device": None, **disk, "problems": [str(error), *problems]}
+        problems.insert(0, str(error))
+        return {"backend": name, "device": None, **disk, **shared, "problems": problems}
+    if sharing:
+        shared["sharing"]["ranks_per_device"] = ranks
+    most = sharing or {"memory": setup.memory, "updates_per_step": setup.updates_per_step}
+    traffic = setup.steps * ranks * most["updates_per_step"] * setup.bytes_per_update
     free, total = backend.memory()
-    traffic = setup.steps * setup.updates_per_step * setup.bytes_per_update
     return {
+        "backend": name,
         "device": backend.device,
         "memory_free": free,
         "memory_total": total,
         "bandwidth": bandwidth,
         "seconds_at_least": traffic / bandwidth,
         **disk,
-        "problems": [*_too_large(setup, free, ranks), *problems],
+        **shared,
+        "problems": [*_too_large([most["memory"]] * ranks, free), *problems],
     }
 
 
@@ -53,21 +71,21 @@ def _folder_problems(setup: Any, folder: Path, free: int) -> Iterator[str]:
         )
 
 
-def require_memory(setup: Any, backend: Backend, ranks: int = 1) -> None:
-    """See that a rank's share of the run fits into its device's free memory.
+def require_memory(needs: Sequence[int], free: int) -> None:
+    """See that what the ranks on a device need, each so many bytes, fits into its free memory.
 
     Raises:
         InputError: it does not.
     """
-    if problems := _too_large(setup, backend.memory()[0], ranks):
+    if problems := _too_large(needs, free):
         raise InputError(problems[0])
 
 
-def _too_large(setup: Any, free: int, ranks: int) -> list[str]:
-    if setup.memory <= free * ranks:
+def _too_large(needs: Sequence[int], free: int) -> list[str]:
+    if sum(needs) <= free:
         return []
-    devices = "the device" if ranks == 1 else f"each of {ranks} devices"
+    who = "the run takes" if len(needs) == 1 else f"{len(needs)} ranks on one device take"
     return [
-        f"the run takes {setup.memory / 1e9:.3g} GB of memory, but {free / 1e9:.3g} GB are free on "
-        f"{devices}; {SMALLER}"
+        f"{who} {sum(needs) / 1e9:.3g} GB of memory, but {free / 1e9:.3g} GB are free on the "
+        f"device; {SMALLER}"
     ]

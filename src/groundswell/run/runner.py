@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import file_digest, sha256
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from groundswell.backends import Backend
 from groundswell.case import Case, load_case
 from groundswell.case.common import RunSection
 from groundswell.errors import GroundswellError, InputError, RunFailed
-from groundswell.exchange.devices import open_device
+from groundswell.exchange.devices import open_device, sharers
 from groundswell.exchange.world import Alone, World, world
 from groundswell.run import checkpoint
 from groundswell.run.checkpoint import Progress
@@ -98,29 +99,38 @@ def prepare(case: Case | str | Path, job: World | None = None) -> Any:
     return load(loaded.solver, "solver").prepare(loaded, job)
 
 
-def check(case: Case | str | Path, ranks: int = 1) -> dict[str, Any]:
+def check(case: Case | str | Path, ranks: int = 1, hosts: int = 1) -> dict[str, Any]:
     """What a run would need and resolve, without running it.
 
     Args:
         ranks: that would share it.
+        hosts: like this one, that the ranks would be spread over evenly.
 
     Returns what the solver says of the case (SI units), with `warnings`, and what its device and
-    its disk have; `problems` lists what forbids the run on this machine, and `sharing` tells how
-    several ranks would cut the grid.
+    its disk have; `problems` lists what forbids the run on such machines, and `sharing` tells how
+    several ranks would cut the grid and what the busiest of them takes and sends.
 
     Raises:
-        InputError: the case, or the data it names, cannot be used.
+        InputError: the case, or the data it names, cannot be used; more hosts than ranks.
     """
+    if hosts > ranks:
+        raise InputError(f"{hosts} hosts for {ranks} ranks; each host needs at least one")
     setup = prepare(case)
-    found = {**setup.describe(), **outlook(setup, _target(setup.case, None), ranks)}
-    return {**found, "sharing": _sharing(setup, ranks)} if ranks > 1 else found
+    sharing = _sharing(setup, ranks, hosts) if ranks > 1 else None
+    return {**setup.describe(), **outlook(setup, _target(setup.case, None), sharing)}
 
 
-def _sharing(setup: Any, ranks: int) -> dict[str, Any]:
-    """Blocks, and what the busiest rank sends in a step, bytes."""
-    found = load(setup.case.solver, "solver").outline(setup, ranks)
+def _sharing(setup: Any, ranks: int, hosts: int) -> dict[str, Any]:
+    """Blocks, and what the busiest rank takes, and sends in a step, bytes."""
+    found = _outline(setup, ranks)
     sent = int(found.pop("traffic").sum(axis=1).max())
-    return {**found, "bytes_sent": sent}
+    busiest = {"memory": max(found["memory"]), "bytes_sent": sent}
+    return {**found, **busiest, "hosts": hosts, "ranks_per_host": ceil(ranks / hosts)}
+
+
+def _outline(setup: Any, ranks: int) -> dict[str, Any]:
+    """How ranks would share the grid."""
+    return dict(load(setup.case.solver, "solver").outline(setup, ranks))
 
 
 def run(
@@ -154,11 +164,14 @@ def run(
         job.agree(lambda: _require_alike(job.share(digest)))
         # What cannot go on is refused before the long part.
         job.agree(lambda: _require_possible(target, digest, resume))
+        outline = job.agree(lambda: _outline(setup, job.size))
     with clock("measure bandwidth"):
-        backend = open_device(setup.case.run.backend, job, _traffic(setup, job))
+        backend = open_device(setup.case.run.backend, job, outline["traffic"])
         job.share(None)  # ranks of one host share its bandwidth, so they measure together
         bandwidth = sum(job.share(backend.measure_bandwidth()))
     with clock("build"):
+        # All look at what is free before any takes of it.
+        job.agree(lambda: _require_memory(outline["memory"], backend, job))
         solver = job.agree(lambda: _build(setup, backend, job))
         tuning = solver.tune()
     with _claimed(target, job), stop_request() as stop:
@@ -178,11 +191,9 @@ def run(
     return Result(target)
 
 
-def _traffic(setup: Any, job: World) -> Any:
-    """Bytes from rank to rank in a step, by which ranks are bound to GPUs."""
-    if job.size == 1:
-        return None
-    return load(setup.case.solver, "solver").outline(setup, job.size)["traffic"]
+def _require_memory(needs: Sequence[int], backend: Backend, job: World) -> None:
+    mates = sharers(backend, job)
+    require_memory([needs[rank] for rank in mates], backend.memory()[0])
 
 
 def _require_alike(digests: list[str]) -> None:
@@ -264,7 +275,6 @@ def _earlier(folder: Path, digest: str, resume: bool) -> Progress | None:
 
 
 def _build(setup: Any, backend: Backend, job: World) -> Any:
-    require_memory(setup, backend, job.size)
     try:
         return load(setup.case.solver, "solver")(setup, backend, job)
     except MemoryError as error:

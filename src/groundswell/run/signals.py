@@ -33,7 +33,7 @@ class StopRequest:
 
 @contextmanager
 def stop_request() -> Iterator[StopRequest]:
-    """Handles SIGINT and SIGTERM within the block; in threads, which cannot, it does nothing.
+    """Handles the signals in STOPS within the block; in threads, which cannot, it does nothing.
 
     A signal that was being ignored (nohup, background jobs of a shell) stays so.
     """

@@ -11,6 +11,7 @@
 //   INLINE, METHOD                               a helper called from kernels: function, member
 //   real, REAL(x)                                the floating-point type, a literal of that type
 //   RECIPROCAL(x)                                1 / x, to within two units in the last place
+//   FMA(a, b, c)                                 a * b + c, rounded once on a GPU
 //   RESTRICT                                     pointers that never alias
 //   fetch(addresses...)                          have their lines brought to the second-level cache
 //
@@ -49,10 +50,14 @@ typedef float real;
 #define UNROLL _Pragma("unroll")
 #define SHARED(type, name, ...) __shared__ type name __VA_ARGS__
 #define BARRIER() __syncthreads()
+// Compilers must not fuse products and sums as they please: which ones depends on the constants, and
+// so a point's result would depend on the block that it lies in. What is worth it says so.
 #ifdef DOUBLE_PRECISION
 #define RECIPROCAL(x) (1.0 / (x))
+#define FMA(a, b, c) __fma_rn(a, b, c)
 #else
 #define RECIPROCAL(x) __fdividef(1.0f, x)
+#define FMA(a, b, c) __fmaf_rn(a, b, c)
 #endif
 
 INLINE void fetch_line(const void* address) {
@@ -84,6 +89,7 @@ INLINE void fetch_line(const void* address) {
 #define SHARED(type, name, ...) alignas(64) type name __VA_ARGS__
 #define BARRIER() static_cast<void>(0)
 #define RECIPROCAL(x) (REAL(1) / (x))
+#define FMA(a, b, c) ((a) * (b) + (c))
 
 INLINE void fetch_line(const void* address) { __builtin_prefetch(address, 0, 2); }
 

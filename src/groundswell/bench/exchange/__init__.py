@@ -9,6 +9,7 @@ from typing import Any
 from groundswell.backends import Backend
 from groundswell.bench.exchange import published
 from groundswell.bench.exchange.draw import draw
+from groundswell.bench.exchange.fused import measure_fused
 from groundswell.bench.exchange.ladder import measure_ladder
 from groundswell.bench.exchange.links import measure_links, measure_neighbours
 from groundswell.bench.exchange.overlaps import measure_overlaps
@@ -86,6 +87,7 @@ def _tables(rig: Rig, sizes: Sizes) -> dict[str, Any]:
     parts = {
         "links": (70, lambda: measure_links(rig, sizes.faces, sizes.shifts)),
         "neighbours": (40, lambda: measure_neighbours(rig, sizes.blocks)),
+        "fused": (10, lambda: measure_fused(rig, [edge for edge, _ in sizes.blocks])),
         "ladder": (60, lambda: measure_ladder(rig, sizes.cavity)),
         "overlaps": (50, lambda: measure_overlaps(rig, sizes.cube, sizes.overlaps)),
         "progress": (20, lambda: measure_progress(rig, sizes.messages)),

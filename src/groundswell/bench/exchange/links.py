@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from math import prod
 
+from groundswell.backends.base import in_order
 from groundswell.bench.exchange.rig import Rig, Row
 from groundswell.exchange.decomposition import Decomposition, Index, process_grids
 from groundswell.exchange.messages import GhostField
-from groundswell.exchange.pattern import Ghosts, receives, uniform
+from groundswell.exchange.pattern import Ghosts, Piece, receives, uniform
 from groundswell.exchange.plan import Exchange
+from groundswell.exchange.transports.base import total
 
 VALUE = 4  # bytes
 OWN_PLANES = 2  # of a rank: no more are needed to send faces
@@ -29,7 +32,7 @@ def measure_links(rig: Rig, sizes: Sequence[int], shifts: Sequence[int]) -> list
     """
     rows: list[Row] = []
     for size, faces in [(s, 2) for s in sizes] + [(s, 1) for s in shifts]:
-        limit = rig.attempt("copy", partial(_limit, rig, size, faces))
+        limit = rig.attempt("copy", partial(_limit, rig, _ring(rig, size, faces)))
         found = [limit] if limit else []
         for transport in rig.transports:
             row = rig.exchange(transport, partial(face_exchange, rig, transport, size, faces))
@@ -44,8 +47,12 @@ def _rated(row: Row, size: int, faces: int, limit: Row | None) -> Row:
         "bytes": size,
         **row,
         "rate": faces * size / row["seconds"],
-        "share": limit["seconds"] / row["seconds"] if limit else None,
+        "share": _share(limit, row),
     }
+
+
+def _share(limit: Row | None, row: Row) -> float | None:
+    return limit["seconds"] / row["seconds"] if limit else None
 
 
 def face_exchange(rig: Rig, transport: str, size: int, faces: int) -> list[Exchange]:
@@ -69,23 +76,25 @@ def one_field(rig: Rig, transport: str, cut: Decomposition, field: GhostField) -
     return [Exchange(rig.backend, rig.world, cut, [field], transport=transport)]
 
 
-def _limit(rig: Rig, size: int, faces: int) -> Row:
-    """Plain copies into the memory of the next rank, and of the one before."""
+def _ring(rig: Rig, size: int, faces: int) -> list[tuple[int, int]]:
+    """The rank after this one, and the one before, with the bytes that each gets."""
+    world = rig.world
+    return [((world.rank + step) % world.size, size) for step in (1, -1)[:faces]]
+
+
+def _limit(rig: Rig, messages: Sequence[tuple[int, int]]) -> Row:
+    """Plain copies, each of so many bytes to a rank; the bytes are the same on all ranks."""
     backend, world = rig.backend, rig.world
-    mine, source = backend.shared(faces * size), rig.filled((faces * size,), "uint8")
+    offsets, size = total([size for _, size in messages])
+    mine, source = backend.shared(size), rig.filled((size,), "uint8")
     handles = world.share(mine.handle)
-    peers = [(world.rank + step) % world.size for step in (1, -1)[:faces]]
-    theirs = {peer: backend.attach(handles[peer]) for peer in set(peers)}
+    theirs = {peer: backend.attach(handles[peer]) for peer, _ in messages if peer != world.rank}
+    bases = {peer: memory.address for peer, memory in theirs.items()} | {world.rank: mine.address}
     copies = [
-        backend.transfer(theirs[peer].address + n * size, backend.address(source) + n * size, size)
-        for n, peer in enumerate(peers)
+        backend.transfer(bases[peer] + offset, backend.address(source) + offset, size)
+        for offset, (peer, size) in zip(offsets, messages, strict=True)
     ]
-
-    def copy() -> None:
-        for launch in copies:
-            launch()
-
-    seconds = rig.seconds(copy, in_graph=True)
+    seconds = rig.seconds(in_order(copies), in_graph=True)
     for memory in theirs.values():
         memory.close()
     world.share(None)  # nobody uses it any more
@@ -105,8 +114,9 @@ def measure_neighbours(rig: Rig, blocks: Sequence[tuple[int, int]]) -> list[Row]
         blocks: points of a cube's edge, and ghost layers.
 
     Returns:
-        Rows: `neighbours`, `bytes` of a face, `transport`, `seconds`, `ranks`: how many other ranks
-        a rank's neighbours are, and `own`: how many of its neighbours are the rank itself.
+        Rows: `neighbours`, `bytes` of a face, `transport` ("copy": plain copies of as many bytes to
+        each rank), `seconds`, `share` of the copies' rate, `ranks`: how many other ranks a rank's
+        neighbours are, and `own`: how many of its neighbours are the rank itself.
     """
     rows: list[Row] = []
     for edge, width in blocks:
@@ -114,7 +124,8 @@ def measure_neighbours(rig: Rig, blocks: Sequence[tuple[int, int]]) -> list[Row]
         for name, corners in FIGURES.items():
             cut, ghosts = torus(rig.world.size, edge), uniform(width, corners=corners)
             field = GhostField(array, (width,) * 3, ghosts)
-            who = [piece.owner for piece in receives(cut, rig.world.rank, ghosts)]
+            pieces = receives(cut, rig.world.rank, ghosts)
+            who = [piece.owner for piece in pieces]
             about = {
                 "neighbours": name,
                 "bytes": edge * edge * width * VALUE,
@@ -122,10 +133,22 @@ def measure_neighbours(rig: Rig, blocks: Sequence[tuple[int, int]]) -> list[Row]
                 "own": who.count(rig.world.rank),
                 "ranks": len(set(who) - {rig.world.rank}),
             }
+            limit = rig.attempt("copy", partial(_limit, rig, _by_peer(rig, cut, pieces)))
+            found = [limit | {"sent": 0}] if limit else []
             for transport in rig.transports:
                 row = rig.exchange(transport, partial(one_field, rig, transport, cut, field))
-                rows += [about | row] if row else []
+                found += [row] if row else []
+            rows += [about | row | {"share": _share(limit, row)} for row in found]
     return rows
+
+
+def _by_peer(rig: Rig, cut: Decomposition, pieces: Sequence[Piece]) -> list[tuple[int, int]]:
+    """All bytes for each rank, this one among them, in one piece."""
+    peers = {piece.owner for piece in pieces}
+    return [
+        (peer, sum(VALUE * prod(p.shape) for p in pieces if p.owner == peer))
+        for peer in sorted(peers, key=lambda peer: cut.shift(rig.world.rank, peer))
+    ]
 
 
 def most_even(grids: Iterable[Index]) -> Index:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Event
 from groundswell.errors import InputError
-from groundswell.exchange.messages import GhostField, Message
+from groundswell.exchange.messages import GhostField, Message, Parcel
+from groundswell.exchange.puts import Put
 from groundswell.exchange.world import World
 
 PACKING = ("kernel", "copies")
@@ -22,6 +22,9 @@ class Job:
     Args:
         fields: whose ghosts are exchanged.
         messages: this rank's, by peer and key.
+        own: ghost points that are this rank's own; they are copied with what is sent.
+        stored: fields, by number, whose values the caller's kernels can store in several places,
+            and the numbers that those kernels know them by.
         packing: how buffers are filled and emptied, by transports that have any: with one "kernel"
             for all boxes, or by "copies", a strided one for each.
 
@@ -33,6 +36,9 @@ class Job:
     world: World
     fields: Sequence[GhostField]
     messages: Sequence[Message]
+    _: KW_ONLY
+    own: Sequence[Parcel] = ()
+    stored: Mapping[int, int] = field(default_factory=dict)
     packing: str = "kernel"
 
     def __post_init__(self) -> None:
@@ -40,19 +46,24 @@ class Job:
             raise InputError(f"packing {self.packing!r} is unknown; allowed: {', '.join(PACKING)}")
 
 
-class Transfer(Protocol):
+class Transfer:
     """The messages of one exchange on one transport.
 
     Attributes:
         path: the way that bytes really take, in words.
         in_graph: whether the device does it alone, so that it can be recorded in a graph.
+        puts: points whose values the caller's kernels store where they are wanted; `send` then
+            leaves them out.
+        open: launches that come before those kernels.
         send: launches that take values out of the fields and send them off.
         receive: launches that wait for the others' and put them into the ghost layers.
         whole: launches that do both, where nothing is to be done in between.
     """
 
     path: str
-    in_graph: bool
+    in_graph = False
+    puts: Sequence[Put] = ()
+    open: Sequence[Launch] = ()
     send: list[Launch]
     receive: list[Launch]
     whole: list[Launch]
@@ -63,11 +74,10 @@ class Transfer(Protocol):
         Raises:
             RunFailed: one was; names the rank.
         """
-        ...
 
     def close(self) -> None:
         """Give back memory and handles; every rank must call it."""
-        ...
+        raise NotImplementedError
 
 
 def total(sizes: Sequence[int]) -> tuple[list[int], int]:

@@ -9,7 +9,7 @@ import numpy as np
 from groundswell.backends import Backend, Launch
 from groundswell.errors import InputError
 from groundswell.exchange.boxes import Copy, copy_launch
-from groundswell.exchange.messages import Buffer, pack, unpack
+from groundswell.exchange.messages import Buffer, own_copies, pack, unpack
 from groundswell.exchange.transports.base import Job, total
 
 
@@ -51,7 +51,9 @@ class Buffers:
             for make, places in ((pack, self.sent), (unpack, self.received))
         )
         launches = copy_launch if job.packing == "kernel" else _one_by_one
-        self.pack: list[Launch] = launches(backend, packed)
+        self.pack: list[Launch] = launches(
+            backend, [*packed, *own_copies(backend, fields, job.own)]
+        )
         self.unpack: list[Launch] = launches(backend, unpacked)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from groundswell.backends.base import Event
-from groundswell.exchange.transports.base import Job, Maker
+from groundswell.exchange.transports.base import Job, Maker, Transfer
 
 
-class MixedTransfer:
+class MixedTransfer(Transfer):
     """Messages to ranks of this host on one transport, all others on another.
 
     What goes far is sent first and awaited last.
@@ -19,9 +19,10 @@ class MixedTransfer:
         close = [m for m in job.messages if m.peer in beside]
         distant = [m for m in job.messages if m.peer not in beside]
         self._near = near(replace(job, messages=close))
-        self._far = far(replace(job, messages=distant))
+        self._far = far(replace(job, messages=distant, own=()))
         self.path = f"{self._near.path} within a host, {self._far.path} between hosts"
         self.in_graph = self._near.in_graph and self._far.in_graph
+        self.puts, self.open = self._near.puts, self._near.open
         self.send = [*self._far.send, *self._near.send]
         self.receive = [*self._near.receive, *self._far.receive]
         self.whole = [*self._far.send, *self._near.whole, *self._far.receive]

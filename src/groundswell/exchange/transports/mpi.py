@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from groundswell.backends import Launch
-from groundswell.backends.base import Event
 from groundswell.exchange.transports.base import Job, Transfer, total
 from groundswell.exchange.transports.buffers import Buffers
 from groundswell.exchange.world import BUSY_SECONDS, MpiWorld, Patience
@@ -18,7 +17,7 @@ THREAD_BUSY_SECONDS = 1e-3  # of a thread that drives MPI: the cores are for the
 STAGE = 4 << 20  # bytes of a staged part: a copy of one goes on while another one travels
 
 
-class MpiTransfer:
+class MpiTransfer(Transfer):
     """Messages of buffers that MPI can read: the host's, or a GPU's if MPI is aware of GPUs.
 
     Args:
@@ -34,7 +33,6 @@ class MpiTransfer:
         aware = job.backend.name == "cuda" and not on_host
         self.path = "GPU-aware MPI" if aware else "MPI" + ", driven by a thread" * threaded
         self.path += " through pinned host memory, by strided copies" * on_host
-        self.in_graph = False
         self._comm = _communicator(job)
         self._sends = _requests(self._comm.Send_init, job, self._buffers.sent)
         self._receives = _requests(self._comm.Recv_init, job, self._buffers.received)
@@ -58,9 +56,6 @@ class MpiTransfer:
         else:
             complete(self._job, [*self._receives, *self._sends])
 
-    def check(self, after: Event | None = None) -> None:
-        """MPI's waits are the host's."""
-
     def close(self) -> None:
         if self._driver:
             self._driver.close()
@@ -74,11 +69,10 @@ def through_host(job: Job) -> Transfer:
     return MpiTransfer(job, on_host=True) if job.packing == "copies" else StagedTransfer(job)
 
 
-class StagedTransfer:
+class StagedTransfer(Transfer):
     """Messages of a GPU that travel through pinned memory of the host, part by part."""
 
     path = "MPI through pinned host memory"
-    in_graph = False
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -122,9 +116,6 @@ class StagedTransfer:
                 patience.pause("ghost layers", peers(self._job))
         self._emptied = self._job.backend.mark()
         complete(self._job, self._sends)
-
-    def check(self, after: Event | None = None) -> None:
-        """MPI's waits are the host's."""
 
     def close(self) -> None:
         for request in (*self._receives, *self._sends):

@@ -7,13 +7,12 @@ import sys
 from typing import Any
 
 from groundswell.backends import Launch
-from groundswell.backends.base import Event
-from groundswell.exchange.transports.base import Job
+from groundswell.exchange.transports.base import Job, Transfer
 from groundswell.exchange.transports.buffers import Buffers
 from groundswell.exchange.world import World
 
 
-class NcclTransfer:
+class NcclTransfer(Transfer):
     """One group of sends and receives an exchange.
 
     NCCL has no tags: messages between two ranks are matched by the order in which they are posted.
@@ -41,9 +40,6 @@ class NcclTransfer:
         buffers = self._buffers
         places = zip(self._job.messages, buffers.sent, buffers.received, strict=True)
         self._group.exchange([(m.peer, sent, received) for m, sent, received in places])
-
-    def check(self, after: Event | None = None) -> None:
-        """NCCL has no patience; ranks that have died are missed while the host waits."""
 
     def close(self) -> None:
         """The communicator serves later exchanges too; see `leave`."""

@@ -7,8 +7,9 @@ memory that the processes share. See exchange/peer.h for what keeps the ranks in
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any, cast
 
 import numpy as np
@@ -16,13 +17,23 @@ import numpy as np
 from groundswell.backends import Blocks, Launch, Module
 from groundswell.backends.base import Event, Shared
 from groundswell.errors import BackendError, RunFailed
-from groundswell.exchange.boxes import THREADS, Copies, Copy, Place, compile_kernels
-from groundswell.exchange.messages import Buffer, Message, pack, unpack
-from groundswell.exchange.transports.base import Job, total
+from groundswell.exchange.boxes import (
+    THREADS,
+    Copies,
+    Copy,
+    Place,
+    compile_kernels,
+    count_chunks,
+)
+from groundswell.exchange.messages import Buffer, Message, Parcel, own_copies, pack, unpack
+from groundswell.exchange.puts import Put, alike
+from groundswell.exchange.transports.base import Job, Transfer, total
 from groundswell.exchange.world import CHECK_SECONDS, late, patience_seconds
 
 FLAG = 128  # bytes: flags lie on cache lines of their own
-DIRECT_BYTES = 128  # of a row: shorter ones waste most of what a link carries
+LETTER = ("arrived", "tell_arrived", "allowed", "allow", "chunks")  # see peer.h
+DIRECT_BYTES = 128  # of a row: shorter ones waste most of what a link carries,
+SCATTERED_BYTES = 1 << 18  # unless all of them are no more than this: a mailbox costs a round
 
 
 @dataclass(frozen=True)
@@ -40,12 +51,13 @@ class _Mail:
     straight: Mapping[int, tuple[Any, int, tuple[int, ...]]]
 
 
-class PeerTransfer:
+class PeerTransfer(Transfer):
     """An exchange by stores into the receivers' memory.
 
     Args:
         direct: store straight into the receivers' ghost layers, where these lie in rows of at least
-            DIRECT_BYTES and values keep their type; otherwise into mailboxes.
+            DIRECT_BYTES, or are few, and values keep their type; otherwise into mailboxes.
+        fused: leave to the caller's kernels what they can store straight there themselves.
 
     Raises:
         BackendError: some peer's memory cannot be mapped.
@@ -53,8 +65,9 @@ class PeerTransfer:
 
     in_graph = True
 
-    def __init__(self, job: Job, *, direct: bool = False) -> None:
+    def __init__(self, job: Job, *, direct: bool = False, fused: bool = False) -> None:
         self._job = job
+        self._stored = job.stored if fused else {}
         backend, messages = job.backend, job.messages
         boxes, self._flip = total([m.receive_bytes for m in messages])
         first = FLAG * len(messages)
@@ -70,8 +83,9 @@ class PeerTransfer:
         self._failure = backend.zeros((1,), np.int64)
         self._epoch = backend.zeros((1,), np.int64)
         how = "CUDA IPC" if backend.name == "cuda" else "shared memory"
-        self.path = f"peer memory by {how}" + (", straight into ghost layers" * direct)
+        self.path = f"peer memory by {how}" + ", straight into ghost layers" * direct
         self._compose()
+        self.path += ", by the kernels that compute the values" * bool(self.puts)
 
     def _meet(self) -> None:
         """Map what the peers share. All ranks fail if one of them cannot."""
@@ -97,20 +111,25 @@ class PeerTransfer:
         job = self._job
         module = compile_kernels(job.backend)
         numbered = list(enumerate(job.messages))
-        outgoing = Copies(job.backend, [c for n, m in numbered for c in self._pack(n, m)])
-        incoming = Copies(job.backend, [c for n, m in numbered for c in self._unpack(n, m)])
+        sent = self._leave_puts(self._outgoing())
+        received = [c for n, m in numbered for c in self._unpack(n, m)]
+        # At most one block a processor: all can run at once, so none waits for one that cannot.
+        most = max(count_chunks(sent), count_chunks(received), 1)
+        blocks = min(most, job.backend.processors)
+        outgoing = Copies(job.backend, sent, blocks, own=len(numbered))
+        incoming = Copies(job.backend, received, blocks)
         rows = [self._letter(m, outgoing.per_message.get(n, 0)) for n, m in numbered]
-        letters = (job.backend.to_device(np.array(rows, np.int64).reshape(-1, 5)), len(rows))
+        table = np.array([*rows, [0] * len(LETTER)], np.int64)
+        letters = (job.backend.to_device(table), len(rows))
         limits = (self._failure, self._stop_address, round(patience_seconds() * 1e9))
         done = job.backend.zeros((len(rows) + 1,), np.int64)
 
         def launch(name: str, *tables: Copies) -> list[Launch]:
-            # At most one block a processor: all can run at once, so none waits for one that cannot.
-            blocks = max(1, min(max(t.count for t in tables), job.backend.processors))
             loads = [part for t in tables for part in (t.boxes, t.chunks, t.count)]
             arguments = (*loads, *letters, blocks, done, self._epoch, *limits)
             return [module.launch(name, Blocks(blocks, THREADS), *arguments)]
 
+        self.open = launch("open_letters") if self.puts else []
         self.send, self.receive = launch("send_boxes", outgoing), launch("receive_boxes", incoming)
         if job.backend.name == "cpu":
             self.receive.insert(0, self._wait_on_host(module, letters))
@@ -127,8 +146,9 @@ class PeerTransfer:
         for n, parcel in enumerate(message.receives):
             field = self._job.fields[parcel.field]
             size = field.array.dtype.itemsize
+            row, whole = parcel.piece.shape[-1] * size, prod(parcel.piece.shape) * size
             together = field.array.strides[-1] == size and field.sent_as is None
-            if together and parcel.piece.shape[-1] * size >= DIRECT_BYTES:
+            if together and (row >= DIRECT_BYTES or whole <= SCATTERED_BYTES):
                 place = field.place(self._job.backend, parcel.piece.here)
                 handle, offset = self._job.backend.export(field.array)
                 begin = offset + place.address - self._job.backend.address(field.array)
@@ -139,17 +159,39 @@ class PeerTransfer:
         """What the peer has said of where a message for it goes."""
         return cast(_Mail, self._offers[message.peer][2][self._job.world.rank, message.key])
 
-    def _pack(self, number: int, message: Message) -> Iterator[Copy]:
+    def _outgoing(self) -> Iterator[tuple[Parcel, Copy]]:
+        """All values that leave, and those that this rank copies for itself."""
+        job = self._job
+        for number, message in enumerate(job.messages):
+            yield from self._pack(number, message)
+        own = own_copies(job.backend, job.fields, job.own, len(job.messages))
+        yield from zip(job.own, own, strict=True)
+
+    def _leave_puts(self, outgoing: Iterable[tuple[Parcel, Copy]]) -> list[Copy]:
+        """The copies that the caller's kernels cannot make themselves; the others become `puts`."""
+        puts, copies = [], []
+        for parcel, copy in outgoing:
+            field, piece = self._stored.get(parcel.field), parcel.piece
+            if field is not None and alike(copy):
+                shift = copy.target.address - copy.source.address
+                puts.append(Put(field, piece.there, piece.shape, shift))
+            else:
+                copies.append(copy)
+        self.puts = puts
+        return copies
+
+    def _pack(self, number: int, message: Message) -> Iterator[tuple[Parcel, Copy]]:
         handle, flip, _ = self._offers[message.peer]
         mail, base = self._mail(message), self._attached[message.peer, handle].address
         buffer = Buffer(base + mail.box, flip, number)
-        for n, copy in enumerate(pack(self._job.backend, self._job.fields, message, buffer)):
+        copies = pack(self._job.backend, self._job.fields, message, buffer)
+        for n, (parcel, copy) in enumerate(zip(message.sends, copies, strict=True)):
             if n in mail.straight:
                 handle, offset, strides = mail.straight[n]
                 there = self._attached[message.peer, handle].address + offset
-                yield replace(copy, target=Place(there, strides))
+                yield parcel, replace(copy, target=Place(there, strides))
             else:
-                yield copy
+                yield parcel, copy
 
     def _unpack(self, number: int, message: Message) -> Iterator[Copy]:
         mail = self._mine[message.peer, message.key]
@@ -158,7 +200,7 @@ class PeerTransfer:
         return (copy for n, copy in enumerate(copies) if n not in mail.straight)
 
     def _letter(self, message: Message, chunks: int) -> list[int]:
-        """The message's flags; see peer.h."""
+        """The message's flags, as in LETTER."""
         handle, there = self._offers[message.peer][0], self._mail(message)
         here = self._mine[message.peer, message.key]
         own = self._memory.address + here.flag

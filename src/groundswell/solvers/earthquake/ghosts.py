@@ -8,6 +8,7 @@ would cost more than it saves: on two H200 both exchanges of a step, hidden behi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -83,14 +84,17 @@ def ghost_fields(
 
 
 def outline(setup: Setup, ranks: int) -> dict[str, Any]:
-    """How ranks would share the grid: blocks, and bytes from rank to rank in a step."""
+    """How ranks would share the grid: blocks, bytes of each, and from rank to rank in a step."""
     cut = cut_grid(setup, ranks)
     layers = [*velocity_layers(), *stress_layers(setup, cut)]
     size = np.dtype(setup.dtype).itemsize
+    largest = [-(-n // p) for n, p in zip(cut.shape, cut.processes, strict=True)][::-1]
     return {
         "ranks": ranks,
         "processes": cut.processes[::-1],
-        "largest_block": [-(-n // p) for n, p in zip(cut.shape, cut.processes, strict=True)][::-1],
+        "largest_block": largest,
+        "updates_per_step": prod(largest),
+        "memory": [setup.memory_of(part_of(setup.grid, cut, rank)) for rank in range(ranks)],
         "traffic": traffic(cut, [(ghosts, size) for _, ghosts in layers]),
     }
 

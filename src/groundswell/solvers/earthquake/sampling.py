@@ -43,24 +43,29 @@ class Samples:
         return ring_slots(self.size, self.every)
 
 
-def recorded(setup: Setup) -> dict[str, Samples]:
-    """The samples of every output section that the case asks for."""
+def recorded(setup: Setup, part: Part | None = None) -> dict[str, Samples]:
+    """The samples of every output section that the case asks for.
+
+    Args:
+        part: of the grid, to which all receivers are then said to belong; by default all of it.
+    """
     size = np.dtype(setup.dtype).itemsize
     return {
         name: Samples(shape, fields, setup.every(name), size)
-        for name, shape, fields in _sections(setup)
+        for name, shape, fields in _sections(setup, part or Part.whole(setup.grid))
     }
 
 
-def _sections(setup: Setup) -> Iterator[tuple[str, tuple[int, ...], int]]:
-    output, region = setup.case.output, setup.grid.region
+def _sections(setup: Setup, part: Part) -> Iterator[tuple[str, tuple[int, ...], int]]:
+    output = setup.case.output
     if setup.receivers:
         yield "seismograms", (len(setup.receivers), 3), 1
     if output.surface:
-        nx, ny, _ = strided(region, output.surface.stride)
-        yield "surface", (3, ny, nx), 1
+        nx, ny, _ = taken(part, output.surface.stride).count
+        at_top = part.start[2] == 0
+        yield "surface", (3, ny * at_top, nx * at_top), 1
     if output.volumes:
-        shape = strided(region, output.volumes.stride)[::-1]
+        shape = taken(part, output.volumes.stride).count[::-1]
         yield "volumes", shape, len(output.volumes.fields)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil
+from math import ceil, prod
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
 from groundswell.exchange.world import World
-from groundswell.grids.cartesian import Grid, Layout
+from groundswell.grids.cartesian import Grid, Layout, Part
 from groundswell.grids.geography import Geography
 from groundswell.io.seismograms import require_formats
 from groundswell.solvers.earthquake import advice, refusals
@@ -275,7 +275,7 @@ class Setup:
     def bytes_moved(self) -> dict[str, float]:
         """Least traffic of a point in each update, on average over the grid with its layers."""
         stress = STRESS_WORDS[self.relaxation is not None]
-        layers = LAYER_WORDS * self._layers_a_point
+        layers = LAYER_WORDS * self._layers_a_point(self.grid)
         size = np.dtype(self.dtype).itemsize
         return {"velocity": (VELOCITY_WORDS + layers) * size, "stress": (stress + layers) * size}
 
@@ -287,10 +287,16 @@ class Setup:
     @property
     def memory(self) -> int:
         """Bytes that the run takes on its device, to within a few per cent."""
-        fields = FIELDS[self.relaxation is not None]
-        words = self.layout.size * fields + LAYER_WORDS * self._layers_a_point * self.grid.count
-        rings = sum(samples.slots * samples.size for samples in self.samples.values())
-        return round(words) * np.dtype(self.dtype).itemsize + rings
+        return self.memory_of(Part.whole(self.grid))
+
+    def memory_of(self, part: Part) -> int:
+        """The same for the rank that holds a part of the grid."""
+        layout = Layout(part.cells, np.dtype(self.dtype).itemsize)
+        layers = LAYER_WORDS * self._layers_a_point(part) * prod(part.cells)
+        words = round(layout.size * FIELDS[self.relaxation is not None] + layers)
+        own = recorded(self, part)
+        rings = sum(samples.slots * own[name].size for name, samples in self.samples.items())
+        return words * layout.itemsize + rings
 
     @cached_property
     def samples(self) -> dict[str, Samples]:
@@ -302,11 +308,9 @@ class Setup:
         """Bytes of the samples that the run writes."""
         return sum(ceil(self.steps / s.every) * s.size for s in self.samples.values())
 
-    @property
-    def _layers_a_point(self) -> float:
+    def _layers_a_point(self, of: Grid | Part) -> float:
         """Layers with memory that a point lies in, on average."""
-        grid = self.grid
-        sides = zip(grid.before, grid.after, grid.cells, strict=True)
+        sides = zip(of.before, of.after, of.cells, strict=True)
         return sum((before + after) / n for before, after, n in sides) if self.matched else 0.0
 
     def _modulus(self, choose: Any) -> Any:

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Cells, Constant, Launch, Source
 from groundswell.backends.base import ROW_ALIGNMENT, Array, Event, in_order
-from groundswell.errors import RunFailed
 from groundswell.exchange.overlap import Box, open_sides, split
 from groundswell.exchange.plan import Exchange
-from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, candidates, tune
+from groundswell.exchange.tuning import Choice, Tuning
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.run.checkpoint import Portion
@@ -34,10 +33,12 @@ from groundswell.solvers.earthquake.ghosts import (
     stress_layers,
     velocity_layers,
 )
+from groundswell.solvers.earthquake.guard import Guard
 from groundswell.solvers.earthquake.interpolation import SHEAR_REACH, surface_weights
 from groundswell.solvers.earthquake.layers import Layers
 from groundswell.solvers.earthquake.materials import Materials, mechanism_table
 from groundswell.solvers.earthquake.recorders import Recorders
+from groundswell.solvers.earthquake.rehearsal import fastest
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.shares import Histories, injection, share_out
 from groundswell.solvers.earthquake.state import field_portion, layer_portions, plane_portion
@@ -95,8 +96,8 @@ class Earthquake:
         )
         run = setup.case.run
         self.adopt(Choice(run.transport, overlap=bool(run.overlap)))
-        self._found = backend.to_device(np.array([-1], np.int64))
-        self._guards = self._compose_guards()
+        velocities = {name: self.fields[name].interior for name in VELOCITIES}
+        self._guard = Guard(setup, backend, self.module, self.part, self.layout, velocities)
 
     # --- the step ---------------------------------------------------------------------------------
 
@@ -116,18 +117,33 @@ class Earthquake:
 
         What neighbours need is updated first; it travels while the rest is updated.
         """
-        velocities, stresses = self.exchanges
-        boundary, interior = self._boxes()
         together = self.backend.together
         return [
             *together(self._mirror_stress(), *([launch] for launch in self.recorders.launches)),
             *self._forces,
-            *velocities.hidden_by(
-                self._update_velocity(boundary), self._update_velocity(interior, ticks=1)
-            ),
+            *self.update_velocities(),
             *together(self._mirror_velocity(), self._moments),
-            *stresses.hidden_by(self._update_stress(boundary), self._update_stress(interior)),
+            *self.update_stresses(),
         ]
+
+    def update_velocities(self, ticks: int = 1) -> list[Launch]:
+        """Velocities of the next step, neighbours' included.
+
+        Args:
+            ticks: steps by which the clock moves.
+        """
+        boundary, interior = self._boxes()
+        return self.exchanges[0].hidden_by(
+            self._update_velocity(boundary, 0, self.exchanges[0].puts),
+            self._update_velocity(interior, ticks),
+        )
+
+    def update_stresses(self) -> list[Launch]:
+        """Stresses of the next step, neighbours' included."""
+        boundary, interior = self._boxes()
+        return self.exchanges[1].hidden_by(
+            self._update_stress(boundary, self.exchanges[1].puts), self._update_stress(interior)
+        )
 
     def _boxes(self) -> tuple[list[Box], list[Box]]:
         """The cells to update before each exchange, and meanwhile."""
@@ -138,20 +154,23 @@ class Earthquake:
         boundary, interior = split(shape, open_sides(self.cut, self.world.rank), thickness)
         return (boundary, interior) if interior else ([], [Box((0, 0, 0), shape)])
 
-    def _update_velocity(self, boxes: Sequence[Box], ticks: int = 0) -> list[Launch]:
+    def _update_velocity(
+        self, boxes: Sequence[Box], ticks: int, puts: Sequence[Any] = ()
+    ) -> list[Launch]:
+        kernel = "put_velocity" if puts else "update_velocity"
         fields = [*self._pick(VELOCITIES), *self._pick(STRESSES), self.materials["rho"]]
         layers = self.layers.arguments("velocity")
         return [
-            self._in_box("update_velocity", box, [*fields, *layers], self.clock, ticks)
-            for box in boxes
+            self._in_box(kernel, box, [*fields, *layers], self.clock, ticks, *puts) for box in boxes
         ]
 
-    def _update_stress(self, boxes: Sequence[Box]) -> list[Launch]:
+    def _update_stress(self, boxes: Sequence[Box], puts: Sequence[Any] = ()) -> list[Launch]:
+        kernel = "put_stress" if puts else "update_stress"
         memories = self._pick(MEMORIES) if self.attenuated else [self._nothing] * 6
         matter = [self.materials[n] for n in ("lam", "compliance", "inverse_qp", "inverse_qs")]
         fields = [*self._pick(STRESSES), *memories, *self._pick(VELOCITIES), *matter]
         layers = [self._mechanisms, *self.layers.arguments("stress")]
-        return [self._in_box("update_stress", box, [*fields, *layers]) for box in boxes]
+        return [self._in_box(kernel, box, [*fields, *layers], *puts) for box in boxes]
 
     @cached_property
     def _forces(self) -> list[Launch]:
@@ -174,20 +193,29 @@ class Earthquake:
         """The two kernels that take nearly all of a step's time, for measurements."""
         whole = [Box((0, 0, 0), self.part.shape)]
         return {
-            "velocity": self._update_velocity(whole, ticks=1)[0],
+            "velocity": self._update_velocity(whole, 1)[0],
             "stress": self._update_stress(whole)[0],
         }
 
     def _exchanges(self) -> tuple[Exchange, Exchange]:
         """Of velocities, and of stresses with what recorders read."""
-        how = {"transport": self.choice.transport, "aggregate": self.choice.aggregate}
-        narrow = self.setup.case.run.narrow
+        ahead = bool(self._boxes()[0])
 
-        def make(needed: Sequence[Layer]) -> Exchange:
-            fields = ghost_fields(self.fields, needed, narrow)
-            return Exchange(self.backend, self.world, self.cut, fields, **how)  # type: ignore
+        def make(needed: Sequence[Layer], computed: Sequence[str]) -> Exchange:
+            """Fields that kernels compute they can store elsewhere too, those ahead of the rest."""
+            names = {n: name for n, (name, _) in enumerate(needed) if ahead and name in computed}
+            return Exchange(
+                self.backend,
+                self.world,
+                self.cut,
+                ghost_fields(self.fields, needed, self.setup.case.run.narrow),
+                transport=self.choice.transport,
+                aggregate=self.choice.aggregate,
+                stored={n: computed.index(name) for n, name in names.items()},
+            )
 
-        return make(velocity_layers()), make(stress_layers(self.setup, self.cut))
+        velocities = make(velocity_layers(), VELOCITIES)
+        return velocities, make(stress_layers(self.setup, self.cut), STRESSES)
 
     # --- launches ---------------------------------------------------------------------------------
 
@@ -269,6 +297,7 @@ class Earthquake:
             "LARGEST": float(np.finfo(setup.dtype).max),
             "ATTENUATION": self.attenuated,
             "FREE_SURFACE": self.has_surface,
+            "NEIGHBOURS": self.world.size > 1,
             "SHEAR_REACH": SHEAR_REACH,
             "ABOVE": float(surface_weights(setup.free_surface)[0]),
         }
@@ -291,28 +320,11 @@ class Earthquake:
 
         Rehearsals leave them zero, and the clock where it is.
         """
-        run = self.setup.case.run
         if self.world.size == 1:
             return None
-        choices = candidates(self.backend, self.world, transport=run.transport, overlap=run.overlap)
-        layers = (self.layers.constants(), self.setup.dtype, self.attenuated)
-        messages = (stress_layers(self.setup, self.cut), run.narrow, self.world.same_host)
-        problem = (self.setup.grid.cells, self.cut, run.transport, run.overlap, layers, messages)
-        memory = Memory.of(self.world, self.backend, self.world.tell(problem))
-        tuning = tune(self.world, choices, self._rehearsal, memory)
+        tuning = fastest(self)
         self.adopt(tuning.best)
         return tuning
-
-    def _rehearsal(self, choice: Choice) -> Rehearsal:
-        self.adopt(choice)
-        boundary, interior = self._boxes()
-        velocities, stresses = self.exchanges
-        verbs = [
-            *velocities.hidden_by(self._update_velocity(boundary), self._update_velocity(interior)),
-            *stresses.hidden_by(self._update_stress(boundary), self._update_stress(interior)),
-        ]
-        graph = self.backend.capture(in_order(verbs), in_graph=self.in_graph)
-        return lambda times: self.backend.seconds(lambda: graph.replay(times))
 
     def close(self) -> None:
         """Give back what it holds of other ranks; every rank must, before MPI ends."""
@@ -346,8 +358,7 @@ class Earthquake:
 
     def guard(self) -> None:
         """Enqueue a search for values that are not finite."""
-        for launch in self._guards:
-            launch()
+        in_order(self._guard.launches)()
 
     @property
     def in_graph(self) -> bool:
@@ -363,34 +374,7 @@ class Earthquake:
         """
         for exchange in self.exchanges:
             exchange.check(after)
-        place = int(self.backend.to_host(self._found, after)[0])
-        if place < 0:
-            return
-        setup, part = self.setup, self.part
-        k, rest = divmod(place, self.layout.plane)
-        j, i = divmod(rest, self.layout.row)
-        cells = np.add((i, j, k), part.start) - part.grid.before
-        where = [
-            f"{axis} = {(n + 0.5) * h:.6g} m"
-            for axis, n, h in zip(("x", "y", "depth"), cells, part.grid.spacing, strict=True)
-        ]
-        bad = [name for name in VELOCITIES if not self._finite(name, (k, j, i))]
-        raise RunFailed(
-            f"{', '.join(bad) or 'a velocity'} is not finite at {', '.join(where)}, at or before "
-            f"t = {steps * setup.dt:.6g} s (step {steps}): the run is unstable or its input is bad"
-        )
-
-    def _finite(self, name: str, index: tuple[int, int, int]) -> bool:
-        k, j, i = index
-        value = self.backend.to_host(self.fields[name].interior[k : k + 1, j : j + 1, i : i + 1])
-        return bool(np.isfinite(value).all())
-
-    def _compose_guards(self) -> list[Launch]:
-        cells = Cells(*self.part.cells)
-        return [
-            self.module.launch("find_nonfinite", cells, field, self._found)
-            for field in self._pick(VELOCITIES)
-        ]
+        self._guard.check(steps, after)
 
     def snapshot(self, name: str) -> NDArray[Any]:
         """A host copy of a field over this rank's part of the region, (nz, ny, nx)."""

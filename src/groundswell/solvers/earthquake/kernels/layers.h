@@ -74,8 +74,8 @@ INLINE void fetch_memory(const Layers& layers, int i, int j, int k, Flags in) {
 // Complex-frequency-shifted stretching in its auxiliary-differential-equation form, integrated by
 // the trapezoidal rule (Zhang & Shen 2010, eqs. 20-24): one memory variable a derivative.
 INLINE void stretch(real& derivative, real past, real* memory, const real* profile, int count) {
-  *memory = profile[2 * count] * past + profile[3 * count] * derivative;
-  derivative = profile[0] * derivative + profile[count] * past;
+  *memory = FMA(profile[2 * count], past, profile[3 * count] * derivative);
+  derivative = FMA(profile[0], derivative, profile[count] * past);
 }
 
 // Stretch the derivatives along one axis that a velocity or stress update uses, each at its place.

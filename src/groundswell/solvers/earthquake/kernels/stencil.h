@@ -18,7 +18,7 @@ template <index_t STEP> INLINE real far_weight() {
 
 // d/dx between values a (-3/2), b (-1/2), c (+1/2), d (+3/2) cells away.
 template <index_t STEP> INLINE real difference(real a, real b, real c, real d) {
-  return near_weight<STEP>() * (c - b) - far_weight<STEP>() * (d - a);
+  return FMA(near_weight<STEP>(), c - b, -far_weight<STEP>() * (d - a));
 }
 
 // At the face i, from values at cell centres.

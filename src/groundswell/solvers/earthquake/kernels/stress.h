@@ -40,13 +40,13 @@ INLINE Mechanism mechanism_at(const real* RESTRICT table, int i, int j, int k) {
 }
 
 INLINE real weight(const Mechanism& m, real inverse_q) {
-  return inverse_q * (m.linear + inverse_q * m.quadratic);
+  return inverse_q * FMA(inverse_q, m.quadratic, m.linear);
 }
 
 // Moves a memory variable over a step; returns what it adds to the stress rate.
 INLINE real relax(real& memory, const Mechanism& m, real drive) {
   const real past = memory;
-  memory = m.decay * past - REAL(0.5) * (REAL(1) - m.decay) * drive;
+  memory = FMA(m.decay, past, -(REAL(0.5) * (REAL(1) - m.decay) * drive));
   return past + memory;
 }
 
@@ -84,9 +84,9 @@ INLINE Tensor elastic_rate(const VelocityGradient& d, const Matter& matter) {
   const real bulk = matter.lam * (d.dx_vx + d.dy_vy + d.dz_vz);
   const real twice_mu = REAL(2) * RECIPROCAL(matter.compliance);
   const EdgeSums& soft = matter.edge_compliance;
-  return {bulk + twice_mu * d.dx_vx,
-          bulk + twice_mu * d.dy_vy,
-          bulk + twice_mu * d.dz_vz,
+  return {FMA(twice_mu, d.dx_vx, bulk),
+          FMA(twice_mu, d.dy_vy, bulk),
+          FMA(twice_mu, d.dz_vz, bulk),
           REAL(4) * RECIPROCAL(soft.xy) * (d.dy_vx + d.dx_vy),
           REAL(4) * RECIPROCAL(soft.xz) * (d.dz_vx + d.dx_vz),
           REAL(4) * RECIPROCAL(soft.yz) * (d.dz_vy + d.dy_vz)};
@@ -101,9 +101,9 @@ INLINE void add_memory(Tensor& rate, Tensor& r, const VelocityGradient& d, const
                     (d.dx_vx + d.dy_vy + d.dz_vz);
   const real shear = twice_mu * weight(m, matter.inverse_qs);
   const EdgeSums& q = matter.edge_inverse_qs;
-  rate.xx += relax(r.xx, m, bulk - shear * (d.dy_vy + d.dz_vz));
-  rate.yy += relax(r.yy, m, bulk - shear * (d.dx_vx + d.dz_vz));
-  rate.zz += relax(r.zz, m, bulk - shear * (d.dx_vx + d.dy_vy));
+  rate.xx += relax(r.xx, m, FMA(-shear, d.dy_vy + d.dz_vz, bulk));
+  rate.yy += relax(r.yy, m, FMA(-shear, d.dx_vx + d.dz_vz, bulk));
+  rate.zz += relax(r.zz, m, FMA(-shear, d.dx_vx + d.dy_vy, bulk));
   rate.xy += relax(r.xy, m, rate.xy * weight(m, REAL(0.25) * q.xy));
   rate.xz += relax(r.xz, m, rate.xz * weight(m, REAL(0.25) * q.xz));
   rate.yz += relax(r.yz, m, rate.yz * weight(m, REAL(0.25) * q.yz));
@@ -138,7 +138,7 @@ INLINE void advance_stress(const StressFields& fields, StressState state,
   const real below = FREE_SURFACE && k == 0 ? REAL(0) : keep;
   const Tensor& s = state.s;
   store(fields.stress, c,
-        {keep * (s.xx + DT * rate.xx), keep * (s.yy + DT * rate.yy), keep * (s.zz + DT * rate.zz),
-         keep * (s.xy + DT * rate.xy), below * (s.xz + DT * rate.xz),
-         below * (s.yz + DT * rate.yz)});
+        {keep * FMA(DT, rate.xx, s.xx), keep * FMA(DT, rate.yy, s.yy), keep * FMA(DT, rate.zz, s.zz),
+         keep * FMA(DT, rate.xy, s.xy), below * FMA(DT, rate.xz, s.xz),
+         below * FMA(DT, rate.yz, s.yz)});
 }

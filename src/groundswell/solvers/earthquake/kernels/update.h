@@ -1,5 +1,6 @@
 // The two hot kernels: what is read at each cell, what is made of it, and the loop over their cells.
 #pragma once
+#include "put.h"
 #include "stress.h"
 #include "sweep.h"
 #include "velocity.h"
@@ -10,15 +11,27 @@
 #define LAYER_ARGUMENTS                                                                      \
   INOUT memory_x, INOUT memory_y, INOUT memory_z, IN profile_x, IN profile_y, IN profile_z
 
+#define LAYERS                                                                               \
+  Layers { memory_x, memory_y, memory_z, profile_x, profile_y, profile_z }
+
 #define VELOCITY_ARGUMENTS                                                                   \
   INOUT vx, INOUT vy, INOUT vz, IN sxx, IN syy, IN szz, IN sxy, IN sxz, IN syz, IN rho,      \
       LAYER_ARGUMENTS, IN sponge, BOX_ARGUMENTS, long long *clock, index_t ticks
+#define VELOCITY_UPDATE                                                                      \
+  VelocityUpdate {                                                                           \
+    {vx, vy, vz}, sxx, syy, szz, sxy, sxz, syz, rho, sponge, LAYERS                          \
+  }
 
 #define STRESS_ARGUMENTS                                                                     \
   INOUT sxx, INOUT syy, INOUT szz, INOUT sxy, INOUT sxz, INOUT syz, INOUT rxx, INOUT ryy,    \
       INOUT rzz, INOUT rxy, INOUT rxz, INOUT ryz, IN vx, IN vy, IN vz, IN lam,               \
       IN compliance, IN inverse_qp, IN inverse_qs, IN mechanisms, LAYER_ARGUMENTS, IN sponge, \
       BOX_ARGUMENTS
+#define STRESS_UPDATE                                                                        \
+  StressUpdate {                                                                             \
+    {{sxx, syy, szz, sxy, sxz, syz}, {rxx, ryy, rzz, rxy, rxz, ryz}}, vx, vy, vz, lam,       \
+        compliance, inverse_qp, inverse_qs, mechanisms, sponge, LAYERS                       \
+  }
 
 struct VelocityUpdate {
   VelocityField v;
@@ -59,9 +72,7 @@ struct VelocityUpdate {
 // The velocities' new time is the clock's, which the last launch of a step moves by a tick.
 KERNEL update_velocity(VELOCITY_ARGUMENTS) {
   ONCE { clock[0] += ticks; }
-  for_cells_by_layer(VelocityUpdate{
-      {vx, vy, vz}, sxx, syy, szz, sxy, sxz, syz, rho, sponge,
-      {memory_x, memory_y, memory_z, profile_x, profile_y, profile_z}}, BOX);
+  for_cells_by_layer(VELOCITY_UPDATE, BOX);
 }
 
 struct StressUpdate {
@@ -112,8 +123,43 @@ struct StressUpdate {
 };
 
 KERNEL update_stress(STRESS_ARGUMENTS) {
-  for_cells_by_layer(StressUpdate{
-      {{sxx, syy, szz, sxy, sxz, syz}, {rxx, ryy, rzz, rxy, rxz, ryz}},
-      vx, vy, vz, lam, compliance, inverse_qp, inverse_qs, mechanisms, sponge,
-      {memory_x, memory_y, memory_z, profile_x, profile_y, profile_z}}, BOX);
+  for_cells_by_layer(STRESS_UPDATE, BOX);
 }
+
+// --- the same where neighbours want the results ---------------------------------------------------
+
+#if NEIGHBOURS && defined(__CUDACC__)
+
+struct VelocityPut : VelocityUpdate {
+  Puts puts;
+
+  template <class Flags>
+  METHOD void finish(const Inputs& at, const LayerMemory& past, int i, int j, int k, Flags in) const {
+    VelocityUpdate::finish(at, past, i, j, k, in);
+    const index_t c = cell_at(i, j, k);
+    put(puts, i, j, k, {v.x + c, v.y + c, v.z + c});
+  }
+};
+
+KERNEL put_velocity(VELOCITY_ARGUMENTS, PUT_ARGUMENTS) {
+  ONCE { clock[0] += ticks; }
+  for_cells_by_layer(VelocityPut{VELOCITY_UPDATE, PUTS}, BOX);
+}
+
+struct StressPut : StressUpdate {
+  Puts puts;
+
+  template <class Flags>
+  METHOD void finish(const Inputs& at, const LayerMemory& past, int i, int j, int k, Flags in) const {
+    StressUpdate::finish(at, past, i, j, k, in);
+    const index_t c = cell_at(i, j, k);
+    const TensorField& s = fields.stress;
+    put(puts, i, j, k, {s.xx + c, s.yy + c, s.zz + c, s.xy + c, s.xz + c, s.yz + c});
+  }
+};
+
+KERNEL put_stress(STRESS_ARGUMENTS, PUT_ARGUMENTS) {
+  for_cells_by_layer(StressPut{STRESS_UPDATE, PUTS}, BOX);
+}
+
+#endif

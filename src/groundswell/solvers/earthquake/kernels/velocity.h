@@ -43,7 +43,7 @@ INLINE void advance_velocity(const VelocityField& field, Velocity v, const Stres
                              index_t c, const FaceSums& rho, real keep) {
   const real twice = REAL(2) * DT;
   store(field, c,
-        {keep * (v.x + twice * RECIPROCAL(rho.x) * (d.dx_sxx + d.dy_sxy + d.dz_sxz)),
-         keep * (v.y + twice * RECIPROCAL(rho.y) * (d.dx_sxy + d.dy_syy + d.dz_syz)),
-         keep * (v.z + twice * RECIPROCAL(rho.z) * (d.dx_sxz + d.dy_syz + d.dz_szz))});
+        {keep * FMA(twice * RECIPROCAL(rho.x), d.dx_sxx + d.dy_sxy + d.dz_sxz, v.x),
+         keep * FMA(twice * RECIPROCAL(rho.y), d.dx_sxy + d.dy_syy + d.dz_syz, v.y),
+         keep * FMA(twice * RECIPROCAL(rho.z), d.dx_sxz + d.dy_syz + d.dz_szz, v.z)});
 }

@@ -1,0 +1,70 @@
+"""What users give: checked, and turned into Python's own types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from numbers import Real
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from groundswell.errors import InputError
+
+
+def is_many(given: Any) -> bool:
+    """Whether it holds values in an order, as sequences and arrays do."""
+    some = isinstance(given, Sequence) and not isinstance(given, (str, bytes))
+    return some or getattr(given, "ndim", 0) > 0
+
+
+def for_each(name: str, given: Any, count: int, what: str = "axes") -> tuple[Any, ...]:
+    """One value for each axis, or whatever there are so many of."""
+    values = tuple(given) if is_many(given) else (given,) * count
+    if len(values) != count:
+        raise InputError(f"{name} = {given!r}: give one value, or one for each of {count} {what}")
+    return values
+
+
+def integers(given: Any) -> tuple[int, ...] | None:
+    """The whole numbers that it holds; None if it holds anything else, or is a single one."""
+    try:
+        return tuple(map(_integer, given)) if is_many(given) else None
+    except TypeError:
+        return None
+
+
+def _integer(given: Any) -> int:
+    if isinstance(given, bool):
+        raise TypeError("True and False are no numbers here")
+    return index(given)
+
+
+def whole_numbers(
+    name: str, given: Any, axes: int, below: tuple[int, ...] | None = None
+) -> tuple[int, ...]:
+    """A whole number for each axis, 0 or more."""
+    numbers = integers(given)
+    most = (n < end for n, end in zip(numbers or (), below or (), strict=False))
+    if numbers is None or len(numbers) != axes or min(numbers) < 0 or not all(most):
+        end = "" if below is None else f" and below {below}"
+        raise InputError(
+            f"{name} = {given!r}: give a whole number for each of {axes} axes, 0 or more{end}"
+        )
+    return numbers
+
+
+def real_numbers(name: str, given: Any, axes: int) -> tuple[Any, ...]:
+    """A real number for each axis, given so or one for all."""
+    values = for_each(name, given, axes)
+    if not all(isinstance(value, Real) and isfinite(value) for value in values):
+        raise InputError(f"{name} = {given!r}: give a finite number, or one for each axis")
+    return values
+
+
+def flag(name: str, given: Any) -> bool:
+    """Yes or no; 1 and 0 will do."""
+    if not isinstance(given, (int, np.bool_, np.integer)) or given not in (0, 1):
+        raise InputError(f"{name} = {given!r}: give True or False")
+    return bool(given)

@@ -1,0 +1,128 @@
+"""Earthquakes, and the ways in which ranks share them.
+
+Sources and receivers stand on the sides and at the corners of blocks, where a cell too few in an
+exchange, or a value that is added twice, would show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+PROGRAM = Path(__file__).with_name("cases_program.py")
+
+REGION = (70, 21, 12)  # cells of 100 m, and 4 more at absorbing sides
+PULSE = {"kind": "gaussian", "sigma": 0.03}
+# Soft ground on rock, beside which matched layers at the sides are coupled.
+LAYERS = [
+    {"top": 0.0, "vp": 1500.0, "vs": 600.0, "rho": 2000.0, "qp": 40, "qs": 20},
+    {"top": 250.0, "vp": 4000.0, "vs": 2300.0, "rho": 2600.0, "qp": 100, "qs": 50},
+]
+# Halves of the grid meet at x = 3500 m, y = 1000 m and z = 800 or 600 m, thirds at x = 2200 or
+# 2300 m, y = 500 m and z = 500 m.
+SOURCES = [
+    {"kind": "double-couple", "strike": 35, "dip": 80, "rake": 10, "magnitude": 3.0}
+    | {"x": 3500.0, "y": 1000.0, "depth": 800.0},
+    {"kind": "double-couple", "strike": 70, "dip": 40, "rake": -90, "magnitude": 3.0}
+    | {"x": 2240.0, "y": 490.0, "depth": 590.0},
+    {"kind": "force", "force": ["1e10 N", "2e10 N", "-1e10 N"]}
+    | {"x": 3510.0, "y": 1000.0, "depth": 5.0},
+    {"kind": "force", "force": ["2e10 N", "-1e10 N", "1e10 N"]}
+    | {"x": 6980.0, "y": 10.0, "depth": 510.0},
+    {"kind": "explosion", "magnitude": 3.0} | {"x": 20.0, "y": 2090.0, "depth": 30.0},
+]
+PLACES = [
+    *[(3500, 1000, 0), (3500, 1000, 800), (3490, 995, 10), (3550, 1050, 605), (3500, 0, 0)],
+    *[(0, 0, 0), (0, 2100, 0), (7000, 2100, 1200), (2200, 500, 500), (2300, 1000, 1000)],
+    *[(4805, 505, 5), (7000, 0, 800), (20, 1400, 600), (2210, 505, 210), (3490, 995, 240)],
+]
+FAR_INSIDE = (1800, 1300, 300)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What an earthquake is, whoever computes it."""
+
+    sides: str
+    top: str
+    precision: str
+    few: bool = False  # receivers: one, inside a block, so that only maps read across sides
+
+    @property
+    def places(self) -> list[tuple[float, float, float]]:
+        return [FAR_INSIDE] if self.few else PLACES
+
+    def case(self, **run: Any) -> dict[str, Any]:
+        receivers = [
+            {"name": f"R{n}", "x": x, "y": y, "depth": z} for n, (x, y, z) in enumerate(self.places)
+        ]
+        return {
+            "solver": "earthquake",
+            "title": "ranks",
+            "grid": {"size": [100.0 * n for n in REGION], "spacing": 100.0},
+            "time": {"duration": 0.4, "step": 0.01},
+            "medium": {"kind": "layered", "layers": LAYERS},
+            "attenuation": {"model": "constant"},
+            "boundary": {"sides": self.sides, "top": self.top, "width": 4},
+            "source": [source | {"time_function": PULSE} for source in SOURCES],
+            "receiver": receivers,
+            "output": {
+                "seismograms": {"interval": 0.02},
+                "surface": {"interval": 0.05, "stride": 2},
+                "volumes": {"interval": 0.1, "stride": 3, "fields": ["vx", "szz"]},
+                "shaking_map": True,
+            },
+            "run": {"precision": self.precision, **run},
+        }
+
+
+@dataclass(frozen=True)
+class Way:
+    """How ranks share an earthquake: processes along x, y and z, and what they talk through."""
+
+    ranks: int
+    variant: Variant
+    processes: tuple[int, int, int] | None
+    transport: str
+    overlap: bool
+
+    @property
+    def name(self) -> str:
+        variant, shared = self.variant, "x".join(map(str, self.processes or ("auto",)))
+        words = [variant.sides, variant.top, variant.precision, shared, self.transport]
+        words += ["after"] * (not self.overlap) + ["few"] * variant.few
+        return "-".join([str(self.ranks), *words])
+
+    def case(self) -> dict[str, Any]:
+        shared = {"processes": list(self.processes)} if self.processes else {}
+        return self.variant.case(transport=self.transport, overlap=self.overlap, **shared)
+
+
+ROCK = Variant("pml", "free-surface", "single")
+DEEP = Variant("pml", "absorbing", "double")
+SPONGE = Variant("sponge", "free-surface", "double")
+DEEP_SPONGE = Variant("sponge", "absorbing", "single")
+ENDLESS = Variant("periodic", "free-surface", "double")
+DEEP_ENDLESS = Variant("periodic", "absorbing", "single")
+
+WAYS = [
+    Way(2, ROCK, (1, 1, 2), "peer", True),
+    Way(2, DEEP_SPONGE, (1, 2, 1), "mpi-thread", True),
+    Way(2, ENDLESS, (1, 2, 1), "mpi", True),
+    Way(2, DEEP_ENDLESS, (2, 1, 1), "mpi", False),
+    Way(3, DEEP, (3, 1, 1), "mpi-thread", True),
+    Way(3, SPONGE, (1, 3, 1), "peer", False),
+    Way(3, ENDLESS, (1, 1, 3), "mpi", True),
+    Way(4, ROCK, (1, 1, 4), "peer", True),  # the lowest block is all layer
+    Way(4, ENDLESS, (2, 2, 1), "mpi-thread", True),
+    Way(4, ENDLESS, (2, 2, 1), "peer", False),
+    Way(4, replace(ENDLESS, few=True), (2, 2, 1), "peer", True),
+    Way(4, replace(DEEP_SPONGE, few=True), (1, 1, 4), "mpi", False),
+    Way(6, SPONGE, (3, 2, 1), "peer", True),
+    Way(6, replace(DEEP_ENDLESS, few=True), (1, 1, 6), "mpi", False),  # blocks of three rows
+    Way(6, DEEP_ENDLESS, None, "auto", True),
+    Way(8, ROCK, (2, 2, 2), "peer", True),
+    Way(8, ROCK, (2, 2, 2), "mpi", False),
+    Way(8, ENDLESS, (2, 2, 2), "mpi-thread", True),
+]

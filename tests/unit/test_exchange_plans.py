@@ -1,0 +1,126 @@
+"""Plans of exchanges on one rank: made once, kept, run in halves, and closed."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import weakref
+
+import numpy as np
+import pytest
+
+from groundswell.errors import InputError
+from groundswell.exchange import Domain, Field, api
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(11)
+
+
+def test_a_plan_is_made_once_for_the_same_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    domain, made = Domain((6, 5), 1, periodic=True), []
+    exchange = api.Exchange
+    monkeypatch.setattr(api, "Exchange", lambda *a, **k: made.append(a) or exchange(*a, **k))
+    u, v = domain.zeros(), domain.zeros()
+    for _ in range(3):
+        domain.exchange(u, v)
+        domain.exchange(v, u)
+        domain.exchange(u[...], v.view())
+    assert len(made) == 2
+    domain.exchange(u.view("int64"), v)
+    domain.exchange(Field(u, ghosts=0), v)
+    assert len(made) == 4
+
+
+def test_few_plans_are_kept_and_the_oldest_go() -> None:
+    domain = Domain((6, 5), 1, periodic=True)
+    arrays = [domain.zeros() for _ in range(api.MOST_PLANS + 3)]
+    for array in arrays:
+        array[...] = 7
+        domain.exchange(array)
+    assert len(domain._cached) == api.MOST_PLANS
+    old, kept = weakref.ref(arrays[0]), weakref.ref(arrays[-1])
+    arrays.clear()
+    del array
+    gc.collect()
+    assert old() is None and kept() is not None
+
+
+def test_a_plan_keeps_its_arrays_alive(rng: np.random.Generator) -> None:
+    domain = Domain((6, 5), 1, periodic=True)
+    u = domain.zeros()
+    domain.interior(u)[...] = rng.normal(size=(6, 5))
+    expected, alive = np.pad(domain.interior(u), 1, mode="wrap"), weakref.ref(u)
+    plan = domain.plan(u)
+    del u
+    gc.collect()
+    plan()
+    found = alive()
+    assert found is not None and np.array_equal(found, expected)
+    plan.close()
+    del found
+    gc.collect()
+    assert alive() is None
+
+
+def test_halves_come_in_turn_and_nothing_after_the_end() -> None:
+    domain = Domain((6, 5), 1, periodic=True)
+    u = domain.zeros()
+    with domain.plan(u) as plan:
+        assert plan.path == "none: one rank" and plan.bytes == 0
+        with pytest.raises(InputError, match="start it first"):
+            plan.finish()
+        domain.interior(u)[...] = 2
+        plan.start()
+        for act in (plan, plan.start):
+            with pytest.raises(InputError, match="finish it first"):
+                act()
+        for close in (plan.close, domain.close):
+            with pytest.raises(InputError, match="finish"):
+                close()
+        assert not plan.closed
+        plan.finish()
+        assert np.all(u == 2)
+    assert plan.closed
+    plan.close()
+    for act in (plan, plan.start, plan.finish, plan.check, lambda: plan.path, lambda: plan.run(())):
+        with pytest.raises(InputError, match="plan is closed"):
+            act()
+    kept = domain.plan(u)
+    domain.close()
+    domain.close()
+    assert kept.closed
+    for late in (domain.exchange, domain.plan, domain.gather):
+        with pytest.raises(InputError, match="domain is closed"):
+            late(u)
+
+
+def test_a_plan_that_is_left_under_way() -> None:
+    domain = Domain((6, 5), 1, periodic=True)
+    with pytest.raises(InputError, match="finish it first"), domain.plan(domain.zeros()) as plan:
+        plan.start()
+    with pytest.raises(InputError, match="no streams"):
+        plan.finish(stream=0)
+    assert plan.under_way
+    with pytest.raises(ZeroDivisionError), domain, domain.plan(domain.zeros()) as other:
+        other.start()
+        raise ZeroDivisionError
+    with pytest.raises(InputError, match="under way: 2"):
+        domain.close()
+    for started in (plan, other):
+        started.finish()
+    domain.close()
+    assert plan.closed and other.closed
+
+
+def test_a_script_that_ends_finishes_what_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    domain = Domain((6, 5), 1, periodic=True)
+    u = domain.zeros()
+    domain.interior(u)[...] = 2
+    plan = domain.plan(u)
+    plan.start()
+    monkeypatch.setattr(api, "_OPEN", [domain])
+    monkeypatch.delattr(sys, "last_value", raising=False)
+    api._close_all()
+    assert plan.closed and not api._OPEN and np.all(u == 2)

@@ -1,0 +1,102 @@
+"""Who shares a machine, who finds whom there, and who is still alive."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from groundswell.exchange import processes as module
+from groundswell.exchange.processes import HOST, Process
+
+
+def process(number: int) -> Process:
+    """Another process of this machine."""
+    return Process.this()._replace(number=number, begun=module._stat(number)[1])
+
+
+# --- machines and containers ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> Process:
+    monkeypatch.delenv(HOST, raising=False)
+    return Process.this()
+
+
+def test_processes_of_a_machine_see_each_other(here: Process) -> None:
+    assert here.sees(here) and here.sees(process(os.getppid()))
+    assert here.number == os.getpid() and here.begun > 0 and len(set(here.namespaces)) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"machine": "another"},
+        {"namespaces": ("pid:[1]", "ipc:[1]")},  # a container
+        {"begun": 1},  # the same number in a copy of the virtual machine
+        {"number": 2**22 + 1},
+    ],
+)
+def test_what_parts_processes(here: Process, change: dict[str, object]) -> None:
+    assert not here.sees(here._replace(**change))
+
+
+def test_names_of_hosts_do_not_matter(here: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "another")
+    assert here.sees(Process.this())
+
+
+def test_without_a_boot_id_the_name_must_do(
+    here: Process, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(module, "BOOT", tmp_path / "missing")
+    assert Process.this().machine == socket.gethostname() != here.machine
+
+
+def test_the_environment_may_part_a_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HOST, "a")
+    first = Process.this()
+    assert first.sees(Process.this())
+    monkeypatch.setenv(HOST, "b")
+    assert not first.sees(Process.this())
+
+
+# --- the living and the dead ----------------------------------------------------------------------
+
+
+def test_this_process_and_its_children_live_until_they_end() -> None:
+    assert Process.this().alive
+    child = subprocess.Popen(["/bin/sleep", "30"])
+    known = process(child.pid)
+    assert known.alive
+    child.kill()
+    deadline = time.monotonic() + 5
+    while known.alive and time.monotonic() < deadline:  # nobody has buried it yet
+        time.sleep(0.01)
+    assert not known.alive and Path(f"/proc/{child.pid}/stat").exists()
+    child.wait()
+    assert not known.alive
+
+
+def test_another_process_may_get_the_number_of_a_dead_one(here: Process) -> None:
+    assert not here._replace(begun=here.begun - 1).alive
+
+
+@pytest.mark.parametrize("name", ["x) Z (1", "schläfer"])
+def test_names_of_programs_do_not_matter(tmp_path: Path, name: str) -> None:
+    """The kernel writes them into the line that tells the state of a process."""
+    program = shutil.copy("/bin/sleep", tmp_path / name)
+    with subprocess.Popen([program, "30"], stdout=subprocess.PIPE) as child:
+        try:
+            deadline = time.monotonic() + 5
+            while name.encode() not in Path(f"/proc/{child.pid}/stat").read_bytes():
+                assert time.monotonic() < deadline
+            assert process(child.pid).alive
+        finally:
+            child.kill()
