@@ -77,34 +77,28 @@ def test_nothing_that_is_wanted_lies_inside(
     blocks=st.integers(1, 9),
     own=st.integers(0, 40),
 )
-def test_blocks_open_and_close_each_message_once(counts: list[int], blocks: int, own: int) -> None:
-    numbers = np.repeat(np.arange(len(counts) + 1), [*counts, own])
+def test_blocks_open_each_message_once_and_know_their_shares(
+    counts: list[int], blocks: int, own: int
+) -> None:
+    messages = len(counts)
+    numbers = np.repeat(np.arange(messages + 1), [*counts, own])
     chunks = np.stack([np.arange(len(numbers))] * 3 + [numbers], axis=1).astype(np.int64)
-    table = in_turns(chunks, blocks, own=len(counts))
+    table, shares = in_turns(chunks, blocks, messages)
     assert sorted(table[:, 0]) == list(range(len(numbers)))
-    closed = np.zeros(len(counts) + 1, int)
+    assert shares.shape == (blocks, messages) and shares.sum(axis=0).tolist() == counts
     for b in range(blocks):
-        opened: list[int] = []
-        under_way = 0
-        for *_, message, opens, closes in table[b::blocks].tolist():
-            if message == len(counts):
-                assert (opens, closes) == (0, 0)
-                continue
-            assert opens == (message not in opened)
-            opened += [message] * opens
-            under_way += 1
-            if closes:
-                assert closes == under_way
-                closed[message] += closes
-                under_way = 0
-        assert under_way == 0 and opened == sorted(opened)
-    assert closed.tolist() == [*counts, 0]
+        taken = table[b::blocks, 3]
+        assert taken[taken < messages].tolist() == sorted(taken[taken < messages])
+        for message in range(messages + 1):
+            opens = table[b::blocks, 4][taken == message]
+            assert opens.tolist() == [1, *[0] * (len(opens) - 1)][: len(opens)]
+            assert message == messages or shares[b, message] == len(opens)
 
 
 @pytest.mark.parametrize(("sent", "own"), [(30, 10), (10, 30), (24, 24)])
 def test_what_a_rank_copies_for_itself_is_spread(sent: int, own: int) -> None:
     numbers = np.repeat([0, 1], [sent, own])
     chunks = np.stack([numbers] * 4, axis=1).astype(np.int64)
-    order = in_turns(chunks, 2, own=1)[:, 3]
+    order = in_turns(chunks, 2, 1)[0][:, 3]
     first, last = order[: len(order) // 2].sum(), order[len(order) // 2 :].sum()
     assert abs(int(first) - int(last)) <= 4

@@ -154,24 +154,27 @@ class Copies:
 
     Args:
         blocks: of threads that take chunks in turns; by default one for each chunk.
-        own: number of the message of a rank to itself, if there is one.
+        messages: number of messages. What belongs to none of them a rank copies for itself.
 
     Attributes:
         boxes, chunks: the tables.
         count: number of chunks.
+        shares: chunks of each message that each block takes, (blocks, messages).
+        per_message: chunks of each message, (messages,).
     """
 
     def __init__(
-        self, backend: Backend, copies: Sequence[Copy], blocks: int = 0, own: int = -1
+        self, backend: Backend, copies: Sequence[Copy], blocks: int = 0, messages: int = 0
     ) -> None:
         rows = np.array([copy.row() for copy in copies], np.int64).reshape(len(copies), 14)
         _require_countable(rows[:, -1])
         chunks = np.array(list(_chunks(rows[:, -1], [c.message for c in copies])), np.int64)
-        chunks = chunks.reshape(-1, 4)
-        self.per_message = _count_per_message(chunks)
         self.count = len(chunks)
+        table, shares = in_turns(chunks.reshape(-1, 4), blocks or max(self.count, 1), messages)
         self.boxes = backend.to_device(np.ascontiguousarray(rows[:, :-1]))
-        self.chunks = backend.to_device(in_turns(chunks, blocks or max(self.count, 1), own))
+        self.chunks = backend.to_device(table)
+        self.shares = backend.to_device(shares)
+        self.per_message = shares.sum(axis=0)
 
 
 def count_chunks(copies: Iterable[Copy]) -> int:
@@ -179,27 +182,27 @@ def count_chunks(copies: Iterable[Copy]) -> int:
     return sum(-(-copy.row()[-1] // CHUNK) for copy in copies)
 
 
-def in_turns(chunks: NDArray[np.int64], blocks: int, own: int) -> NDArray[np.int64]:
-    """Chunks as copy.h wants them, in the order in which so many blocks take them.
+def in_turns(
+    chunks: NDArray[np.int64], blocks: int, messages: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Chunks as copy.h wants them, in the order in which blocks take them, and the blocks' shares.
 
     What a rank copies for itself is spread among what it sends: meanwhile the links are busy.
     """
-    mine = chunks[:, 3] == own
+    own = chunks[:, 3] >= messages
     turn = np.empty(len(chunks))
-    for part in (mine, ~mine):
-        count = int(part.sum())
-        turns = -(-count // blocks)
-        turn[part] = (np.arange(count) // blocks + 0.5) / max(turns, 1)
-    chunks = chunks[np.lexsort((mine, turn))]
-    flags = np.zeros((len(chunks), 2), np.int64)
-    sent = np.flatnonzero(chunks[:, 3] != own)
-    order = sent[np.lexsort((sent // blocks, sent % blocks))]  # block by block
-    runs = np.stack([order % blocks, chunks[order, 3]], axis=1)
-    begins = np.flatnonzero(np.any(np.diff(runs, axis=0, prepend=-1) != 0, axis=1))
-    counts = np.diff(begins, append=len(order))
-    flags[order[begins], 0] = 1
-    flags[order[begins + counts - 1], 1] = counts
-    return np.ascontiguousarray(np.hstack([chunks, flags]))
+    for part in (own, ~own):
+        count = np.arange(int(part.sum()))
+        turn[part] = (count // blocks + 0.5) / max(1, -(-len(count) // blocks))
+    chunks = chunks[np.lexsort((own, turn))]
+    block = np.arange(len(chunks)) % blocks
+    pairs = block * (chunks[:, 3].max(initial=0) + 1) + chunks[:, 3]
+    opens = np.zeros((len(chunks), 1), np.int64)
+    opens[np.unique(pairs, return_index=True)[1]] = 1
+    shares = np.zeros((blocks, max(messages, 1)), np.int64)
+    sent = chunks[:, 3] < messages
+    np.add.at(shares, (block[sent], chunks[sent, 3]), 1)
+    return np.hstack([chunks, opens]), shares
 
 
 def _chunks(sizes: NDArray[np.int64], messages: Sequence[int]) -> Iterator[tuple[int, ...]]:
@@ -216,11 +219,6 @@ def _require_countable(sizes: NDArray[np.int64]) -> None:
             f"a box of {sizes.max()} values is too large to be exchanged: {most} are allowed; use "
             "more ranks"
         )
-
-
-def _count_per_message(chunks: NDArray[np.int64]) -> dict[int, int]:
-    messages, counts = np.unique(chunks[:, 3], return_counts=True)
-    return {int(m): int(n) for m, n in zip(messages, counts, strict=True)}
 
 
 def compile_kernels(backend: Backend) -> Module:

@@ -21,10 +21,10 @@ struct Box {
   Place from, to;
 };
 
-// A run of a box's values, the share of one block of threads, and the message that it belongs to.
-// Whether it is the block's first of that message, and if it is the last, how many there were.
+// A run of a box's values, the share of one block of threads; the message that it belongs to, and
+// whether it is the first of that message that its block takes.
 struct Chunk {
-  long long box, first, count, message, opens, closes;
+  long long box, first, count, message, opens;
 };
 
 struct Word16 {

@@ -11,18 +11,20 @@
 
 // Addresses of a message's flags, here and at the partner. Each pair of ranks sends each other the
 // same messages, some of them empty; must agree with transports/peer.py. One more letter, all zeros,
-// stands for what a rank copies for itself: chunks of it open and close nothing.
+// stands for what a rank copies for itself.
 struct Letter {
   long long arrived, tell_arrived;  // the partner's message is here; mine is there
   long long allowed, allow;         // I may store there; the partner may store here. 0: mailbox
   long long chunks;                 // of my message
 };
 
-// One direction of an exchange: which boxes, in which chunks.
+// One direction of an exchange: which boxes, in which chunks, and how many chunks of each message
+// are whose, (blocks, letters).
 struct Load {
   const Box* boxes;
   const Chunk* chunks;
   index_t count;
+  const long long* shares;
 };
 
 // What all launches of an exchange know of it. `failure` gets the number of the letter that a rank
@@ -43,27 +45,30 @@ INLINE void await_letter(const Post& post, long long flag, long long epoch, inde
   BARRIER();
 }
 
-// Let the partners store, and tell them of messages in which there is nothing to be copied.
+// Let the partners store, and tell them of messages in which there is nothing to be copied: nothing
+// at all, or nothing that earlier kernels have not stored themselves.
 INLINE void begin_letters(const Post& post, long long epoch) {
   FOR_THREADS(l, post.letter_count) {
     const Letter letter = post.letters[l];
     if (letter.allow) raise_flag(at<long long>(letter.allow), epoch);
+    publish();
     if (!letter.chunks) raise_flag(at<long long>(letter.tell_arrived), epoch);
   }
 }
 
-// A block's chunks of one message are in place; the block that brings the last ones raises the flag.
-INLINE void close_letter(const Letter& letter, long long* done, index_t chunks, long long epoch) {
+// A block's chunks of all messages are in place. Stores that cross a link are waited for once, at
+// the end; the block that brings a message's last ones raises its flag.
+INLINE void close_letters(const Post& post, const long long* shares, long long epoch) {
   BARRIER();
-  FOR_THREADS(t, 1) {
+  FOR_THREADS(l, post.letter_count) {
+    const Letter letter = post.letters[l];
+    if (!shares[l]) continue;
     publish();
-    bool whole = chunks == letter.chunks;
-    if (!whole && count_up(done, chunks) + chunks == letter.chunks) {
-      *done = 0;
+    if (count_up(post.done + l, shares[l]) + shares[l] == letter.chunks) {
+      post.done[l] = 0;
       publish();  // what the other blocks have counted
-      whole = true;
+      raise_flag(at<long long>(letter.tell_arrived), epoch);
     }
-    if (whole) raise_flag(at<long long>(letter.tell_arrived), epoch);
   }
 }
 
@@ -75,8 +80,8 @@ INLINE void send_share(const Load& load, const Post& post, index_t b, long long 
     const Letter letter = post.letters[chunk.message];
     if (letter.allowed && chunk.opens) await_letter(post, letter.allowed, epoch, chunk.message);
     copy_chunk(load.boxes[chunk.box], chunk, epoch);
-    if (chunk.closes) close_letter(letter, post.done + chunk.message, chunk.closes, epoch);
   }
+  close_letters(post, load.shares + b * post.letter_count, epoch);
 }
 
 // Block b's share of waiting for every message, and of copying what lies in mailboxes to where it
@@ -104,6 +109,11 @@ INLINE void receive_share(const Load& load, const Post& post, index_t b, long lo
   }
 }
 
+#define LOAD_ARGUMENTS(name)                                                                 \
+  const Box *name##_boxes, const Chunk *name##_chunks, index_t name##_count,                 \
+      const long long *name##_shares
+#define LOAD(name)                                                                           \
+  Load { name##_boxes, name##_chunks, name##_count, name##_shares }
 #define POST_ARGUMENTS                                                                       \
   const Letter *letters, index_t letter_count, index_t blocks, long long *done,              \
       long long *epoch, long long *failure, const long long *stop, index_t nanoseconds
@@ -122,27 +132,26 @@ KERNEL open_letters(POST_ARGUMENTS) {
   }
 }
 
-KERNEL send_boxes(const Box* boxes, const Chunk* chunks, index_t count, POST_ARGUMENTS) {
+KERNEL send_boxes(LOAD_ARGUMENTS(out), POST_ARGUMENTS) {
   const Post post POST;
   const long long now = *epoch + 1;
-  FOR_BLOCKS(b, blocks) { send_share({boxes, chunks, count}, post, b, now); }
+  FOR_BLOCKS(b, blocks) { send_share(LOAD(out), post, b, now); }
 }
 
-KERNEL receive_boxes(const Box* boxes, const Chunk* chunks, index_t count, POST_ARGUMENTS) {
+KERNEL receive_boxes(LOAD_ARGUMENTS(in), POST_ARGUMENTS) {
   const Post post POST;
   const long long now = *epoch + 1;
-  FOR_BLOCKS(b, blocks) { receive_share({boxes, chunks, count}, post, b, now); }
+  FOR_BLOCKS(b, blocks) { receive_share(LOAD(in), post, b, now); }
 }
 
 // Both in one launch, whose blocks must all be able to run at once: they wait for those of other
 // ranks, which wait for them.
-KERNEL swap_boxes(const Box* boxes, const Chunk* chunks, index_t count, const Box* in_boxes,
-                  const Chunk* in_chunks, index_t in_count, POST_ARGUMENTS) {
+KERNEL swap_boxes(LOAD_ARGUMENTS(out), LOAD_ARGUMENTS(in), POST_ARGUMENTS) {
   const Post post POST;
   const long long now = *epoch + 1;
   FOR_BLOCKS(b, blocks) {
-    send_share({boxes, chunks, count}, post, b, now);
-    receive_share({in_boxes, in_chunks, in_count}, post, b, now);
+    send_share(LOAD(out), post, b, now);
+    receive_share(LOAD(in), post, b, now);
   }
 }
 

@@ -116,16 +116,16 @@ class PeerTransfer(Transfer):
         # At most one block a processor: all can run at once, so none waits for one that cannot.
         most = max(count_chunks(sent), count_chunks(received), 1)
         blocks = min(most, job.backend.processors)
-        outgoing = Copies(job.backend, sent, blocks, own=len(numbered))
-        incoming = Copies(job.backend, received, blocks)
-        rows = [self._letter(m, outgoing.per_message.get(n, 0)) for n, m in numbered]
+        outgoing = Copies(job.backend, sent, blocks, len(numbered))
+        incoming = Copies(job.backend, received, blocks, len(numbered))
+        rows = [self._letter(m, int(outgoing.per_message[n])) for n, m in numbered]
         table = np.array([*rows, [0] * len(LETTER)], np.int64)
         letters = (job.backend.to_device(table), len(rows))
         limits = (self._failure, self._stop_address, round(patience_seconds() * 1e9))
         done = job.backend.zeros((len(rows) + 1,), np.int64)
 
         def launch(name: str, *tables: Copies) -> list[Launch]:
-            loads = [part for t in tables for part in (t.boxes, t.chunks, t.count)]
+            loads = [part for t in tables for part in (t.boxes, t.chunks, t.count, t.shares)]
             arguments = (*loads, *letters, blocks, done, self._epoch, *limits)
             return [module.launch(name, Blocks(blocks, THREADS), *arguments)]
 
