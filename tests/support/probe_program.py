@@ -12,10 +12,11 @@ from typing import Any
 from groundswell.backends import open_backend
 from groundswell.errors import RunFailed
 from groundswell.exchange import probe, probe_gpu_mpi
+from groundswell.exchange.patience import PATIENCE
 from groundswell.exchange.plan import TRANSPORTS
 from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.mpi import MpiTransfer
-from groundswell.exchange.world import PATIENCE, MpiWorld, world
+from groundswell.exchange.world import MpiWorld, world
 
 BUSES = ("0000:1b:00.0", "0000:43:00.0")
 

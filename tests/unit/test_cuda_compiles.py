@@ -20,6 +20,7 @@ from toys import KERNELS, contraction_source, stencil_source
 
 import groundswell
 from groundswell.backends import Source
+from groundswell.bench.exchange.fused import SOURCE as UPDATE
 from groundswell.exchange.boxes import SOURCE as EXCHANGE
 
 nvrtc = pytest.importorskip("groundswell.backends.nvrtc")
@@ -29,9 +30,24 @@ ARCHITECTURES = ("sm_80", "sm_90")
 
 # Most registers of a thread (single, double precision), about a tenth above what NVRTC 13.5 gives.
 HOT_LIMITS = {
-    "pml": {"update_velocity": (52, 80), "update_stress": (70, 140)},
-    "sponge": {"update_velocity": (50, 68), "update_stress": (66, 136)},
-    "periodic": {"update_velocity": (50, 68), "update_stress": (88, 108)},
+    "pml": {
+        "update_velocity": (52, 80),
+        "update_stress": (70, 140),
+        "put_velocity": (48, 80),
+        "put_stress": (70, 140),
+    },
+    "sponge": {
+        "update_velocity": (50, 68),
+        "update_stress": (66, 136),
+        "put_velocity": (44, 68),
+        "put_stress": (66, 136),
+    },
+    "periodic": {
+        "update_velocity": (50, 68),
+        "update_stress": (88, 108),
+        "put_velocity": (44, 68),
+        "put_stress": (88, 108),
+    },
 }
 LIMITS = {
     "mirror_velocity": (32, 44),
@@ -48,14 +64,17 @@ LIMITS = {
     "receive_boxes": (128, 128),
     "swap_boxes": (128, 128),
     "await_letters": (20, 20),
+    "open_letters": (24, 24),
+    "update": (20, 20),
+    "update_and_put": (32, 32),
     "triad": (14, 14),
     "laplacian": (16, 24),
     "contract": (36, 36),
 }
 
-# Bytes that a thread may spill: around the call that divides in double precision, and once a chunk
-# where all kinds of copies meet the 128 registers that the largest blocks leave each thread.
-SPILLS = {"inject_moments": 16, "send_boxes": 40}
+# Bytes that a thread may spill: around the call that divides in double precision, and where two
+# kernels, which work on few cells, would otherwise leave fewer threads to a multiprocessor.
+SPILLS = {"inject_moments": 16, "inject_forces": 32, "put_velocity": 32, "put_stress": 16}
 
 
 def triad_source() -> Source:
@@ -88,11 +107,13 @@ VARIANTS = [*product(("pml", "sponge", "periodic"), ("free-surface", "absorbing"
 @pytest.mark.parametrize(("sides", "top", "q"), VARIANTS)
 def test_the_solvers_kernels(precision: str, sides: str, top: str, q: bool) -> None:
     for source in solver_sources(precision, sides, top, q):
-        check(source, precision, LIMITS | HOT_LIMITS[sides])
+        of_many = Source(source.path, {**source.constants, "NEIGHBOURS": True})
+        check(of_many, precision, LIMITS | HOT_LIMITS[sides])
 
 
 def test_the_exchanges_kernels() -> None:
     check(Source(EXCHANGE, {}), "single")
+    check(Source(UPDATE, {}), "single")
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])

@@ -13,19 +13,17 @@ import pytest
 from ranks import run_on_ranks
 
 from groundswell.errors import BackendError, InputError, RunFailed
+from groundswell.exchange import patience as patience_module
 from groundswell.exchange import world as module
-from groundswell.exchange.processes import Process
-from groundswell.exchange.world import (
+from groundswell.exchange.patience import (
     DEFAULT_PATIENCE,
     PATIENCE,
-    SIZE_VARIABLES,
-    Alone,
-    MpiWorld,
     Patience,
-    Word,
     late,
     patience_seconds,
 )
+from groundswell.exchange.processes import Process
+from groundswell.exchange.world import SIZE_VARIABLES, Alone, MpiWorld, Word
 
 PROGRAM = Path(__file__).parents[1] / "support" / "world_program.py"
 
@@ -129,7 +127,7 @@ def test_pauses_look_for_the_dead_now_and_then(monkeypatch: pytest.MonkeyPatch) 
             if len(looks) == 3:
                 raise RunFailed("rank 1 has ended")
 
-    monkeypatch.setattr(module, "CHECK_SECONDS", 0.05)
+    monkeypatch.setattr(patience_module, "CHECK_SECONDS", 0.05)
     patience = Patience(Watched(), 60, busy=0.0)
     with pytest.raises(RunFailed, match="rank 1 has ended"):
         while True:

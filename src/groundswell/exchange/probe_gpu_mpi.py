@@ -30,6 +30,7 @@ GRACE_SECONDS = 10  # for mpiexec, to start them and to notice that they have en
 RANKS = 2
 SIZES = (1 << 13, 1 << 23)  # bytes: short messages and long ones take different ways
 
+WORDS = 300  # letters of what mpiexec says if it starts nothing
 MARK = "groundswell-probe: "  # begins the lines that are meant for the parent
 BEGUN, WORKS, NOT_TRIED = "begun", "works", "not tried: "
 
@@ -45,6 +46,9 @@ SETTINGS = {
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    # It goes to no other host, but Open MPI wants to find a program that could.
+    "OMPI_MCA_plm_rsh_agent": "false",
+    "PRTE_MCA_plm_ssh_agent": "false",
     "OMP_NUM_THREADS": "1",
 }
 
@@ -104,7 +108,7 @@ def run(command: Sequence[str], seconds: float = SECONDS + GRACE_SECONDS) -> tup
             env=fresh(os.environ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
             timeout=seconds,
             check=False,
             start_new_session=True,
@@ -137,7 +141,8 @@ def understood(status: int | None, output: str) -> str | None:
     if last.startswith(NOT_TRIED):
         raise NotTried(last.removeprefix(NOT_TRIED))
     if not lines:
-        raise NotTried(f"mpiexec started no trial (exit status {status})")
+        words = " ".join(output.replace("-----", "").split())
+        raise NotTried(f"mpiexec started no trial (exit status {status}): {words[:WORDS]}")
     if status == 0 and last == WORKS:
         return None
     if last not in (BEGUN, WORKS):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
 from groundswell.backends import Launch
+from groundswell.exchange.patience import BUSY_SECONDS, Patience
 from groundswell.exchange.transports.base import Job, Transfer, total
 from groundswell.exchange.transports.buffers import Buffers
-from groundswell.exchange.world import BUSY_SECONDS, MpiWorld, Patience
+from groundswell.exchange.world import MpiWorld
 
 Request = Any  # of mpi4py
 PART = 1 << 30  # bytes that one MPI call may move: counts are 32 bit
 THREAD_BUSY_SECONDS = 1e-3  # of a thread that drives MPI: the cores are for the kernels
+MOVED = 2  # times the shortest call: what a call takes that does more than look
 STAGE = 4 << 20  # bytes of a staged part: a copy of one goes on while another one travels
 
 
@@ -175,8 +178,16 @@ def complete(job: Job, requests: Sequence[Request], *, busy: float = BUSY_SECOND
     if not requests:
         return
     patience = Patience(job.world, busy=busy)
-    while not type(requests[0]).Testall(list(requests)):
+    everything, quick = list(requests), float("inf")
+    begun = time.perf_counter()
+    while not type(requests[0]).Testall(everything):
+        now = time.perf_counter()
+        quick = min(quick, now - begun)
+        # MPI libraries copy a little at each call: one that has lasted longer has moved something.
+        if now - begun > MOVED * quick:
+            patience.stir()
         patience.pause("ghost layers", peers(job))
+        begun = time.perf_counter()
 
 
 def peers(job: Job) -> list[int]:

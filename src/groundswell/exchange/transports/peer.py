@@ -26,9 +26,9 @@ from groundswell.exchange.boxes import (
     count_chunks,
 )
 from groundswell.exchange.messages import Buffer, Message, Parcel, own_copies, pack, unpack
+from groundswell.exchange.patience import CHECK_SECONDS, late, patience_seconds
 from groundswell.exchange.puts import Put, alike
 from groundswell.exchange.transports.base import Job, Transfer, total
-from groundswell.exchange.world import CHECK_SECONDS, late, patience_seconds
 
 FLAG = 128  # bytes: flags lie on cache lines of their own
 LETTER = ("arrived", "tell_arrived", "allowed", "allow", "chunks")  # see peer.h
