@@ -50,8 +50,8 @@ class Patience:
         now = time.monotonic()
         if now < self._napless:
             os.sched_yield()
-            return
-        time.sleep(NAP)
+        else:
+            time.sleep(NAP)
         if now - self._looked > CHECK_SECONDS:
             self._looked = now
             self._world.require_alive()
