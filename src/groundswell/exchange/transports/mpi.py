@@ -16,7 +16,8 @@ from groundswell.exchange.world import MpiWorld
 Request = Any  # of mpi4py
 PART = 1 << 30  # bytes that one MPI call may move: counts are 32 bit
 THREAD_BUSY_SECONDS = 1e-3  # of a thread that drives MPI: the cores are for the kernels
-MOVED = 2  # times the shortest call: what a call takes that does more than look
+# A call of MPI that does more than look takes so many times the shortest one, and so many seconds.
+MOVED, MOVED_SECONDS = 4, 5e-6
 STAGE = 4 << 20  # bytes of a staged part: a copy of one goes on while another one travels
 
 
@@ -184,7 +185,7 @@ def complete(job: Job, requests: Sequence[Request], *, busy: float = BUSY_SECOND
         now = time.perf_counter()
         quick = min(quick, now - begun)
         # MPI libraries copy a little at each call: one that has lasted longer has moved something.
-        if now - begun > MOVED * quick:
+        if now - begun > max(MOVED * quick, MOVED_SECONDS):
             patience.stir()
         patience.pause("ghost layers", peers(job))
         begun = time.perf_counter()
