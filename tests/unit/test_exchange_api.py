@@ -23,7 +23,7 @@ from groundswell.errors import InputError
 from groundswell.exchange import Domain, Field, Ghosts, api
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE
 from groundswell.exchange.patience import DEFAULT_PATIENCE, PATIENCE
-from groundswell.exchange.plan import TRANSPORTS
+from groundswell.exchange.plan import FUSED, TRANSPORTS
 
 ROOT = Path(__file__).parents[2]
 
@@ -275,7 +275,9 @@ def test_the_python_of_the_page_runs(code: str) -> None:
 
 def test_the_page_names_what_there_is() -> None:
     assert len(SNIPPETS) == 5
-    assert all(f"`{name}`" in PAGE for device in TRANSPORTS.values() for name in device)
+    assert all(
+        f"`{name}`" in PAGE for device in (*TRANSPORTS.values(), *FUSED.values()) for name in device
+    )
     assert all(f"| {wide} | {sent} |" in PAGE for wide, sent in CONVERSIONS if narrower(wide, sent))
     assert PATIENCE in PAGE and f"{DEFAULT_PATIENCE:.0f} unless set" in PAGE
     assert f"the last {api.MOST_PLANS} sets" in PAGE

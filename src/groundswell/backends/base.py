@@ -137,6 +137,8 @@ class Backend(ABC):
     device: str
     processors: int  # that blocks of a launch can run on at once
     vector: int  # neighbouring values that are worked on at once and are best kept together
+    on_host: bool  # whether launches run at once, in the thread that makes them, in its memory
+    sharing: str  # what lets processes see each other's memory, in words
 
     @abstractmethod
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:

@@ -112,6 +112,8 @@ class CpuBackend(Backend):
 
     name = "cpu"
     vector = 16
+    on_host = True
+    sharing = "shared memory"
 
     def __init__(self, kernel_cache: KernelCache | None = None) -> None:
         self._cache = kernel_cache or KernelCache(default_folder())

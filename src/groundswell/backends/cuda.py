@@ -171,6 +171,8 @@ class CudaBackend(Backend):
 
     name = "cuda"
     vector = 1
+    on_host = False
+    sharing = "CUDA IPC"
 
     def __init__(self, kernel_cache: KernelCache | None = None, device: int | None = None) -> None:
         self._cupy = _cupy()

@@ -34,7 +34,7 @@ class MpiTransfer(Transfer):
     def __init__(self, job: Job, *, threaded: bool = False, on_host: bool = False) -> None:
         self._job = job
         self._buffers = job.world.agree(lambda: Buffers(job, on_host=on_host))
-        aware = job.backend.name == "cuda" and not on_host
+        aware = not job.backend.on_host and not on_host
         self.path = "GPU-aware MPI" if aware else "MPI" + ", driven by a thread" * threaded
         self.path += " through pinned host memory, by strided copies" * on_host
         self._comm = _communicator(job)
@@ -46,9 +46,8 @@ class MpiTransfer(Transfer):
         self.whole = [*self.send, *self.receive]
 
     def _start(self) -> None:
-        if self._job.backend.name == "cuda":
-            # MPI knows nothing of streams, in which buffers are packed, and emptied the last time.
-            self._job.backend.mark().wait()
+        # MPI knows nothing of streams, in which buffers are packed, and emptied the last time.
+        self._job.backend.mark().wait()
         for request in (*self._receives, *self._sends):
             request.Start()
         if self._driver:

@@ -82,8 +82,7 @@ class PeerTransfer(Transfer):
         self._stop = backend.host_bytes(8).view(np.int64)
         self._failure = backend.zeros((1,), np.int64)
         self._epoch = backend.zeros((1,), np.int64)
-        how = "CUDA IPC" if backend.name == "cuda" else "shared memory"
-        self.path = f"peer memory by {how}" + ", straight into ghost layers" * direct
+        self.path = f"peer memory by {backend.sharing}" + ", straight into ghost layers" * direct
         self._compose()
         self.path += ", by the kernels that compute the values" * bool(self.puts)
 
@@ -131,7 +130,7 @@ class PeerTransfer(Transfer):
 
         self.open = launch("open_letters") if self.puts else []
         self.send, self.receive = launch("send_boxes", outgoing), launch("receive_boxes", incoming)
-        if job.backend.name == "cpu":
+        if job.backend.on_host:
             self.receive.insert(0, self._wait_on_host(module, letters))
             self.whole = [*self.send, *self.receive]
         else:
