@@ -52,16 +52,21 @@ def thread_level() -> str | None:
 def describe() -> dict[str, Any]:
     """Library, version of the standard, thread level and launcher; or why there is no library."""
     try:
-        mpi = load()
+        library = version()
     except BackendError as error:
         return {"library": None, "reason": str(error)}
-    first = mpi.Get_library_version().splitlines()[0].split(",")[0]
     return {
-        "library": " ".join(first.split()),
-        "standard": ".".join(map(str, mpi.Get_version())),
+        "library": library,
+        "standard": ".".join(map(str, load().Get_version())),
         "thread_level": thread_level(),
         "mpiexec": launcher(),
     }
+
+
+def version() -> str:
+    """The library's name and version."""
+    first = load().Get_library_version().splitlines()[0].split(",")[0]
+    return " ".join(first.split())
 
 
 def claims_gpus() -> bool:

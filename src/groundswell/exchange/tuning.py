@@ -20,6 +20,7 @@ from groundswell.backends import Backend
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.source import digest
 from groundswell.errors import GroundswellError
+from groundswell.exchange import mpi_library
 from groundswell.exchange.plan import FUSED, TRANSPORTS, usual
 from groundswell.exchange.world import World
 
@@ -107,7 +108,8 @@ class Memory:
     def of(cls, world: World, backend: Backend, problem: Iterable[Any]) -> Memory:
         """Where the tuning of a problem on these ranks' machines is remembered."""
         devices = world.share(backend.device)
-        return cls(digest(__version__, *devices, *map(repr, problem)))
+        library = mpi_library.version() if world.size > 1 else ""
+        return cls(digest(__version__, *devices, library, *map(repr, problem)))
 
     def load(self) -> Tuning | None:
         """The remembered tuning, if there is one that can be read."""
@@ -144,11 +146,10 @@ def candidates(
             that work on the points near neighbours alone, as they do before an overlap.
     """
     overlaps = [True, False] if overlap == "auto" else [bool(overlap)]
-    if transport == "auto":
-        plain, alone = transports(backend, world), transports(backend, world, fused=fused)
-        names = {True: alone, False: plain}
-    else:
-        names = {True: [transport], False: [transport]}
+    names = {
+        o: transports(backend, world, fused=fused and o) if transport == "auto" else [transport]
+        for o in overlaps
+    }
     return [Choice(n, a, o) for o in overlaps for n in names[o] for a in (True, False)]
 
 
