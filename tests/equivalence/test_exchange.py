@@ -29,3 +29,10 @@ def test_ghosts_on_gpus(transport: str) -> None:
     done = run_on_ranks(ranks, PROGRAM, "cuda", transport, "1", "25")
     assert done.returncode == 0, done.stderr[-2000:]
     assert "all cases hold" in done.stdout
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 8])
+def test_ghosts_that_are_stored_straight_into_arrays(ranks: int) -> None:
+    done = run_on_ranks(ranks, PROGRAM.with_name("put_program.py"), str(ranks), "10")
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "all cases hold" in done.stdout

@@ -63,7 +63,10 @@ def test_the_python_of_the_page_runs_with(library: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("ranks", [2, 4])
 @pytest.mark.parametrize(
     "what",
-    ["numpy", "narrow", "plans", "communicators", "disagreement", "lonely error", "unfinished"],
+    [
+        *("numpy", "narrow", "plans", "owners", "communicators"),
+        *("disagreement", "lonely error", "unfinished"),
+    ],
 )
 def test_arrays_on_cpus(what: str, ranks: int) -> None:
     assert "all holds" in printed(ranks, PROGRAM, what, "cpu", str(ranks))
@@ -121,3 +124,30 @@ def test_the_page_and_the_examples_run_on_gpus(tmp_path: Path) -> None:
         require(code)
         (tmp_path / "snippet.py").write_text(code)
         printed(2, tmp_path / "snippet.py", XLA_PYTHON_CLIENT_PREALLOCATE="false")
+
+
+LATE = """
+import sys, time
+from groundswell.errors import RunFailed
+from groundswell.exchange import Domain
+from groundswell.exchange.world import world
+domain = Domain((64, 64), 1)
+plan = domain.plan(domain.zeros(), transport=sys.argv[1])
+plan.start()
+if domain.rank:
+    time.sleep(6)
+else:
+    try:
+        plan.finish()
+    except RunFailed as error:
+        print("caught:", error)
+sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("transport", ["mpi", "mpi-thread"])
+def test_a_plan_that_could_not_be_finished_does_not_hold_up_the_end(transport: str) -> None:
+    late = LATE.replace("plan.start()", "domain.rank or plan.start()")
+    patience = {"GROUNDSWELL_PATIENCE": "1"}
+    done = run_on_ranks(2, "-c", late, transport, timeout=60, **patience)
+    assert "caught: rank 1 has sent no ghost layers" in done.stdout and done.returncode != 0

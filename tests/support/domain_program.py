@@ -3,7 +3,8 @@
     mpiexec -n 4 python domain_program.py WHAT DEVICE SEED
 
 WHAT is a library (numpy, torch, jax, cupy), or "narrow", "plans", "streams",
-"views", "disagreement", "lonely error", "communicators", "unfinished".
+"views", "disagreement", "lonely error", "communicators", "unfinished",
+"owners".
 """
 
 from __future__ import annotations
@@ -325,6 +326,18 @@ def check_unfinished(device: str, rng: np.random.Generator) -> None:
         require_refusal("finish", domain.close)
 
 
+def check_owners(device: str, rng: np.random.Generator) -> None:
+    """Every point of the whole is at home on one rank, and nowhere on the others."""
+    domain = Domain((9, 11), 1, periodic=True, device=device)
+    whole = np.arange(99).reshape(9, 11)
+    u = domain.zeros("int64")
+    domain.interior(u)[...] = whole[domain.block.slices]
+    for point in np.ndindex(9, 11):
+        here = domain.local_index(point)
+        assert [at is not None for at in world().share(here)].count(True) == 1
+        assert here is None or u[here] == whole[point]
+
+
 def check_disagreement(device: str, rng: np.random.Generator) -> None:
     """Arrays of other types on one rank are an error on all, not a wrong answer."""
     domain = Domain((8, 8), 1, device=device)
@@ -355,6 +368,7 @@ def main() -> None:
         "lonely error": check_lonely_error,
         "communicators": check_communicators,
         "unfinished": check_unfinished,
+        "owners": check_owners,
     }
     if what in checks:
         checks[what](device, rng)

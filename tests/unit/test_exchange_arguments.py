@@ -94,6 +94,12 @@ def test_ghosts_that_cannot_be(arguments: tuple[Any, ...]) -> None:
         Ghosts(*arguments)
 
 
+def test_parts_of_layers_may_be_given_in_lists() -> None:
+    ghosts = Ghosts((1, 1), (1, 1), within=[[0, 3], None])  # type: ignore[arg-type]
+    assert ghosts == Ghosts((1, 1), (1, 1), within=((0, 3), None)) and hash(ghosts)
+    assert Ghosts((1,), (1,), within=None).within == ()  # type: ignore[arg-type]
+
+
 # --- arrays ---------------------------------------------------------------------------------------
 
 BAD_CALLS: list[tuple[Callable[[Domain], Any], str]] = [

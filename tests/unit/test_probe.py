@@ -248,7 +248,11 @@ def test_without_mpi4py(monkeypatch: pytest.MonkeyPatch) -> None:
 def rank(rank: int, hosts: str, buses: Sequence[str]) -> Any:
     here = [n for n, host in enumerate(hosts) if host == hosts[rank]]
     return SimpleNamespace(
-        rank=rank, size=len(hosts), same_host=here, share=lambda value: list(buses)
+        rank=rank,
+        size=len(hosts),
+        same_host=here,
+        same_machine=here,
+        share=lambda value: list(buses),
     )
 
 

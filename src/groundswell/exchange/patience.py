@@ -33,13 +33,12 @@ class Patience:
     ) -> None:
         self._world = world
         self._seconds = patience_seconds() if seconds is None else seconds
-        self._busy = busy
         self._begun = self._looked = time.monotonic()
         self._napless = self._begun + busy
 
-    def stir(self) -> None:
-        """Something has moved: look often again for a while."""
-        self._napless = time.monotonic() + self._busy
+    def stir(self, seconds: float) -> None:
+        """Something has moved: look often for so long."""
+        self._napless = max(self._napless, time.monotonic() + seconds)
 
     def pause(self, what: str, awaited: Iterable[int]) -> None:
         """Rest a little.

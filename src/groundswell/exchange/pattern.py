@@ -40,11 +40,15 @@ class Ghosts:
                 f"ghost layers {self.low} below and {self.high} above: give one whole number an "
                 "axis in each, none below 0"
             )
-        runs = [integers(run) or () for run in self.within if run is not None]
-        if len(self.within) not in (0, len(low)) or any(len(run) != 2 for run in runs):
+        given = tuple(self.within or ())
+        within = tuple(None if run is None else integers(run) or () for run in given)
+        if len(within) not in (0, len(low)) or any(
+            len(run) != 2 for run in within if run is not None
+        ):
             raise InputError(f"within = {self.within}: give for each axis None, or (start, stop)")
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
+        object.__setattr__(self, "within", within)
         object.__setattr__(self, "corners", flag("corners", self.corners))
 
     @property

@@ -51,8 +51,9 @@ INLINE void begin_letters(const Post& post, long long epoch) {
   FOR_THREADS(l, post.letter_count) {
     const Letter letter = post.letters[l];
     if (letter.allow) raise_flag(at<long long>(letter.allow), epoch);
+    if (letter.chunks) continue;
     publish();
-    if (!letter.chunks) raise_flag(at<long long>(letter.tell_arrived), epoch);
+    raise_flag(at<long long>(letter.tell_arrived), epoch);
   }
 }
 
@@ -124,8 +125,8 @@ INLINE void receive_share(const Load& load, const Post& post, index_t b, long lo
 KERNEL open_letters(POST_ARGUMENTS) {
   const Post post POST;
   const long long now = *epoch + 1;
-  FOR_BLOCKS(b, blocks) {
-    FOR_THREADS(l, post.letter_count)
+  FOR_BLOCKS(b, 1) {
+    FOR_THREADS(l, letter_count)
       if (letters[l].allow) raise_flag(at<long long>(letters[l].allow), now);
     for (index_t l = 0; l < letter_count; ++l)
       if (letters[l].allowed) await_letter(post, letters[l].allowed, now, l);

@@ -115,8 +115,8 @@ class Exchange:
         around = list(foreign_boxes(cut, world.rank, self._fields)) if poison else []
         self._before = copy_launch(backend, self._poison(around))
         chosen = usual(backend, world) if transport in ("auto", "fastest") else transport
-        make = _maker(backend, chosen) if world.size > 1 else AloneTransfer
-        self._transfer = make(job)
+        make = _maker(backend, chosen)
+        self._transfer = make(job) if world.size > 1 else AloneTransfer(job)
         self.puts = put_arguments(backend, self._transfer.puts, cut.block(world.rank).shape)
 
     @property
@@ -176,12 +176,18 @@ class Exchange:
         Without such a boundary the exchange follows the work.
         """
         if not boundary:
-            return [*interior, *self.launches]
+            return [*self.open, *interior, *self.launches]
         aside, rejoin = self._backend.aside(self.send), self._backend.rejoin(self.receive)
         return [*self.open, *boundary, *aside, *interior, *rejoin]
 
     def __call__(self) -> None:
-        """Enqueue the whole exchange."""
+        """Enqueue the whole exchange.
+
+        Raises:
+            InputError: kernels have to store some of the values, with `open` before them.
+        """
+        if self.puts:
+            raise InputError("some ghosts are stored by kernels; give these `puts`, after `open`")
         for launch in self.launches:
             launch()
 

@@ -72,8 +72,8 @@ class Plan:
         """Receive, and fill the ghost layers; what comes next in the stream may read them."""
         self._require(under_way=True)
         streams = self._guests.streams(stream, self._owners)
+        self._under_way = False  # whatever becomes of it: it cannot be tried again
         in_order(self._finish)()
-        self._under_way = False
         self._guests.lead(streams)
 
     def check(self) -> None:

@@ -17,7 +17,7 @@ from groundswell.errors import GroundswellError
 from groundswell.exchange import mpi_library, probe_gpu_mpi
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.decomposition import Decomposition, decompose
-from groundswell.exchange.devices import gpu_buses
+from groundswell.exchange.devices import gpu_buses, sharers
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.patience import patience_of, patience_seconds
 from groundswell.exchange.pattern import Ghosts
@@ -104,8 +104,7 @@ def _threads(backend: Backend, world: MpiWorld) -> Reason:
 
 
 def _nccl(backend: Backend, world: MpiWorld) -> Reason:
-    buses = world.share(_bus(backend))
-    mates = [rank for rank in world.same_host if buses[rank] == buses[world.rank]]
+    mates = sharers(backend, world)
     if len(mates) > 1:
         return f"ranks {', '.join(map(str, mates))} share a GPU, and NCCL needs one for each"
     return _nccl_library()

@@ -44,8 +44,10 @@ def _reversed(numbers: Sequence[int], missing: int) -> list[int]:
 
 
 def alike(copy: Copy) -> bool:
-    """Whether all values of a copy move by the same distance, and stay what they are."""
-    return copy.source.strides == copy.target.strides and copy.dtype == copy.as_dtype
+    """Whether all values move by the same distance, in every epoch, and stay what they are."""
+    source, target = copy.source, copy.target
+    moves = (source.strides, source.flip) == (target.strides, target.flip)
+    return moves and copy.dtype == copy.as_dtype
 
 
 def put_arguments(backend: Backend, puts: Sequence[Put], block: Index) -> list[Any]:

@@ -16,8 +16,9 @@ from groundswell.exchange.world import MpiWorld
 Request = Any  # of mpi4py
 PART = 1 << 30  # bytes that one MPI call may move: counts are 32 bit
 THREAD_BUSY_SECONDS = 1e-3  # of a thread that drives MPI: the cores are for the kernels
-# A call of MPI that does more than look takes so many times the shortest one, and so many seconds.
-MOVED, MOVED_SECONDS = 4, 5e-6
+# MPI libraries copy a little at each call. One that has done so takes several times the shortest
+# one, and so many seconds; it is worth looking often for some time longer than it took.
+MOVED, MOVED_SECONDS, LONGER = 4, 5e-6, 20
 STAGE = 4 << 20  # bytes of a staged part: a copy of one goes on while another one travels
 
 
@@ -150,7 +151,8 @@ class Driver:
         Raises:
             RunFailed: a rank is late or lost.
         """
-        self._done.acquire()
+        if self._error is None:
+            self._done.acquire()
         if self._error is not None:
             raise self._error
 
@@ -179,15 +181,14 @@ def complete(job: Job, requests: Sequence[Request], *, busy: float = BUSY_SECOND
         return
     patience = Patience(job.world, busy=busy)
     everything, quick = list(requests), float("inf")
-    begun = time.perf_counter()
+    begun = time.thread_time()
     while not type(requests[0]).Testall(everything):
-        now = time.perf_counter()
-        quick = min(quick, now - begun)
-        # MPI libraries copy a little at each call: one that has lasted longer has moved something.
-        if now - begun > max(MOVED * quick, MOVED_SECONDS):
-            patience.stir()
+        lasted = time.thread_time() - begun  # without what other threads took of the core
+        quick = min(quick, lasted)
+        if lasted > max(MOVED * quick, MOVED_SECONDS):
+            patience.stir(min(LONGER * lasted, busy))
         patience.pause("ghost layers", peers(job))
-        begun = time.perf_counter()
+        begun = time.thread_time()
 
 
 def peers(job: Job) -> list[int]:

@@ -126,7 +126,8 @@ class PeerTransfer(Transfer):
         def launch(name: str, *tables: Copies) -> list[Launch]:
             loads = [part for t in tables for part in (t.boxes, t.chunks, t.count, t.shares)]
             arguments = (*loads, *letters, blocks, done, self._epoch, *limits)
-            return [module.launch(name, Blocks(blocks, THREADS), *arguments)]
+            extent = Blocks(blocks if tables else 1, THREADS)
+            return [module.launch(name, extent, *arguments)]
 
         self.open = launch("open_letters") if self.puts else []
         self.send, self.receive = launch("send_boxes", outgoing), launch("receive_boxes", incoming)
