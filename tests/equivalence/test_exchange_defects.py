@@ -22,9 +22,9 @@ from groundswell.backends.cuda import geometry
 from groundswell.errors import BackendError, InputError
 from groundswell.exchange.boxes import CHUNK, RAW, Copy, Place, _chunks
 from groundswell.exchange.decomposition import decompose
+from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField, plan_messages
 from groundswell.exchange.pattern import Ghosts, uniform
-from groundswell.exchange.plan import Exchange
 from groundswell.exchange.transports.base import total
 from groundswell.exchange.world import Alone
 

@@ -22,9 +22,9 @@ from parts import MARGIN, Setting, repeat, run
 from groundswell.backends import open_backend
 from groundswell.errors import InputError, RunFailed
 from groundswell.exchange.decomposition import decompose
+from groundswell.exchange.exchange import TRANSPORTS, Exchange
 from groundswell.exchange.patience import PATIENCE
 from groundswell.exchange.pattern import Ghosts, uniform
-from groundswell.exchange.plan import TRANSPORTS, Exchange
 from groundswell.exchange.transports import mpi
 from groundswell.exchange.world import MpiWorld, world
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from groundswell.backends import open_backend
 from groundswell.exchange.decomposition import Decomposition, decompose
+from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.plan import Exchange
 from groundswell.exchange.world import World, world
 
 EMPTY = -7.0

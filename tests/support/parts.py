@@ -10,9 +10,9 @@ from halos import after, before, numbered
 
 from groundswell.backends import Backend
 from groundswell.exchange.decomposition import Decomposition
+from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.plan import Exchange
 from groundswell.exchange.world import World
 
 MARGIN = 3  # points around each part, more than any ghost layers

@@ -12,8 +12,8 @@ from typing import Any
 from groundswell.backends import open_backend
 from groundswell.errors import RunFailed
 from groundswell.exchange import probe, probe_gpu_mpi
+from groundswell.exchange.exchange import TRANSPORTS
 from groundswell.exchange.patience import PATIENCE
-from groundswell.exchange.plan import TRANSPORTS
 from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.mpi import MpiTransfer
 from groundswell.exchange.world import MpiWorld, world

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from groundswell.backends import Items, open_backend
 from groundswell.errors import RunFailed
 from groundswell.exchange.decomposition import decompose
+from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.overlap import Box
 from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.plan import Exchange
 from groundswell.exchange.world import Alone
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.solvers.earthquake import EarthquakeCase
@@ -408,7 +408,7 @@ def test_a_step_moves_the_clock_once() -> None:
 def test_a_value_that_is_not_finite_is_found_and_named(precision: str, value: float) -> None:
     solver = make_solver(precision)
     randomise(solver, seed=16)
-    solver._found[0] = -1
+    solver._guard._found[0] = -1
     solver.fields["vy"].array[0] = solver.fields["vy"].array[:, :2] = np.nan  # ghosts do not count
     solver.guard()
     solver.raise_if_unstable(3)
@@ -419,7 +419,7 @@ def test_a_value_that_is_not_finite_is_found_and_named(precision: str, value: fl
         RunFailed, match=r"vy is not finite at x = 150 m, y = 1190 m, depth = 637.5 m"
     ):
         solver.raise_if_unstable(64)
-    solver._found[0] = -1
+    solver._guard._found[0] = -1
 
 
 def test_the_largest_finite_value_is_finite() -> None:

@@ -47,6 +47,8 @@ variants = pytest.mark.parametrize(("sides", "top", "q"), VARIANTS)
 class Silence:
     """An exchange with nobody."""
 
+    puts: tuple[Any, ...] = ()
+
     def hidden_by(self, boundary: Any, interior: Any) -> list[Any]:
         return [*boundary, *interior]
 

@@ -28,6 +28,7 @@ from groundswell.backends.base import (
     Launch,
 )
 from groundswell.backends.cache import KernelCache, default_folder
+from groundswell.backends.host_memory import host_memory
 from groundswell.backends.source import Source, digest
 from groundswell.backends.strided import Ends, require_rows, view
 from groundswell.errors import BackendError
@@ -189,12 +190,7 @@ class CpuBackend(Backend):
             raise BackendError(f"memory of process {process} cannot be used: {error}") from error
 
     def memory(self) -> tuple[int, int]:
-        page = os.sysconf("SC_PAGE_SIZE")
-        free = os.sysconf("SC_AVPHYS_PAGES") * page
-        if (info := Path("/proc/meminfo")).exists():
-            fields = dict(line.split(":") for line in info.read_text().splitlines())
-            free = int(fields["MemAvailable"].split()[0]) * 1024
-        return free, os.sysconf("SC_PHYS_PAGES") * page
+        return host_memory()
 
     def versions(self) -> dict[str, str]:
         return {"compiler": _version(_compiler())}

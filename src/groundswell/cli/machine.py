@@ -14,7 +14,7 @@ from groundswell.backends.links import read_links
 from groundswell.errors import BackendError
 from groundswell.exchange import mpi_library, probe
 from groundswell.exchange.devices import open_device
-from groundswell.exchange.plan import TRANSPORTS
+from groundswell.exchange.exchange import TRANSPORTS
 from groundswell.exchange.world import World, world
 from groundswell.run.summary import library_versions
 

@@ -26,10 +26,10 @@ from groundswell.backends.foreign import is_immutable, visitors
 from groundswell.errors import InputError
 from groundswell.exchange.arguments import flag, for_each, real_numbers, whole_numbers
 from groundswell.exchange.decomposition import Block, Index, decompose
+from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.fastest import fastest
 from groundswell.exchange.overlap import Box, open_sides, split
-from groundswell.exchange.plan import Exchange
-from groundswell.exchange.prepared import Plan
+from groundswell.exchange.plan import Plan
 from groundswell.exchange.request import (
     Borrowed,
     Field,

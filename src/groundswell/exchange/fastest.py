@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from groundswell.backends import Backend
-from groundswell.exchange.prepared import Plan
+from groundswell.exchange.plan import Plan
 from groundswell.exchange.probe import usable
 from groundswell.exchange.tuning import Choice, Memory, Rehearsal, candidates, tune
 from groundswell.exchange.world import World

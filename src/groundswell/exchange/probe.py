@@ -18,10 +18,10 @@ from groundswell.exchange import mpi_library, probe_gpu_mpi
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.devices import gpu_buses, sharers
+from groundswell.exchange.exchange import TRANSPORTS, Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.patience import patience_of, patience_seconds
 from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.plan import TRANSPORTS, Exchange
 from groundswell.exchange.world import MpiWorld, World
 
 ALONE = "one process has nobody to exchange with; start several, such as with mpiexec -n 4"

@@ -16,10 +16,10 @@ from groundswell.exchange.arguments import flag, for_each, integers, is_many, wh
 from groundswell.exchange.boxes import AXES, CONVERSIONS, ITEMSIZE
 from groundswell.exchange.decomposition import Block, Index
 from groundswell.exchange.devices import open_device
+from groundswell.exchange.exchange import TRANSPORTS
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.overlap import Box
 from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.plan import TRANSPORTS
 from groundswell.exchange.world import World
 
 Layers = int | Sequence[int | tuple[int, int]] | Ghosts

@@ -10,9 +10,9 @@ from groundswell.backends import Array, Cells, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.bench.exchange.links import VALUE, torus
 from groundswell.bench.exchange.rig import Rig, Row
+from groundswell.exchange.exchange import FUSED, Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.pattern import uniform
-from groundswell.exchange.plan import FUSED, Exchange
 
 SOURCE = Path(__file__).parent / "update.h"
 WIDTH = 1  # ghost layers

@@ -16,9 +16,9 @@ from groundswell.backends import Array
 from groundswell.bench.exchange.links import most_even
 from groundswell.bench.exchange.rig import Rig, Row
 from groundswell.exchange.decomposition import Decomposition, Index, process_grids
+from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.plan import Exchange
 
 FIELDS = 5
 WIDEST = 2

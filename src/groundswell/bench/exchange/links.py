@@ -9,9 +9,9 @@ from math import prod
 from groundswell.backends.base import in_order
 from groundswell.bench.exchange.rig import Rig, Row
 from groundswell.exchange.decomposition import Decomposition, Index, process_grids
+from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.pattern import Ghosts, Piece, receives, uniform
-from groundswell.exchange.plan import Exchange
 from groundswell.exchange.transports.base import total
 
 VALUE = 4  # bytes

@@ -13,7 +13,7 @@ import numpy as np
 
 from groundswell.bench.exchange.links import face_exchange
 from groundswell.bench.exchange.rig import Rig, Row
-from groundswell.exchange.plan import Exchange
+from groundswell.exchange.exchange import Exchange
 
 HOST_DRIVEN = ("mpi", "mpi-thread", "mpi-gpu")  # transports in which the host takes part
 POINTS = 8192  # of a call: they stay in the cache, and no call holds others up

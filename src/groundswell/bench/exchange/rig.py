@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from groundswell.backends import Array, Backend, Graph
+from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.patience import patience_of, patience_seconds
-from groundswell.exchange.plan import Exchange
 from groundswell.exchange.world import MpiWorld
 
 Result = TypeVar("Result")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from groundswell.backends.base import Event
+from groundswell.errors import GroundswellError
 from groundswell.exchange.transports.base import Job, Maker, Transfer
 
 
@@ -19,7 +20,12 @@ class MixedTransfer(Transfer):
         close = [m for m in job.messages if m.peer in beside]
         distant = [m for m in job.messages if m.peer not in beside]
         self._near = near(replace(job, messages=close))
-        self._far = far(replace(job, messages=distant, own=()))
+        try:
+            self._far = far(replace(job, messages=distant, own=()))
+        except GroundswellError as error:
+            if error.everywhere:
+                self._near.close()
+            raise
         self.path = f"{self._near.path} within a host, {self._far.path} between hosts"
         self.in_graph = self._near.in_graph and self._far.in_graph
         self.puts, self.open = self._near.puts, self._near.open

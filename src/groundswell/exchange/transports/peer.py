@@ -25,6 +25,7 @@ from groundswell.exchange.boxes import (
     compile_kernels,
     count_chunks,
 )
+from groundswell.exchange.devices import sharers
 from groundswell.exchange.messages import Buffer, Message, Parcel, own_copies, pack, unpack
 from groundswell.exchange.patience import CHECK_SECONDS, late, patience_seconds
 from groundswell.exchange.puts import Put, alike
@@ -112,9 +113,8 @@ class PeerTransfer(Transfer):
         numbered = list(enumerate(job.messages))
         sent = self._leave_puts(self._outgoing())
         received = [c for n, m in numbered for c in self._unpack(n, m)]
-        # At most one block a processor: all can run at once, so none waits for one that cannot.
         most = max(count_chunks(sent), count_chunks(received), 1)
-        blocks = min(most, job.backend.processors)
+        blocks = min(most, self._blocks_at_once())
         outgoing = Copies(job.backend, sent, blocks, len(numbered))
         incoming = Copies(job.backend, received, blocks, len(numbered))
         rows = [self._letter(m, int(outgoing.per_message[n])) for n, m in numbered]
@@ -137,6 +137,15 @@ class PeerTransfer(Transfer):
         else:
             self.whole = launch("swap_boxes", outgoing, incoming)
         self._end_looking = job.backend.while_waiting(self._look_after_others)
+
+    def _blocks_at_once(self) -> int:
+        """One block a processor, shared by the ranks that share the device.
+
+        So the blocks of all of them can run at once, and none waits for one that cannot.
+        """
+        backend, world = self._job.backend, self._job.world
+        ranks = 1 if backend.on_host else len(sharers(backend, world))
+        return max(1, backend.processors // ranks)
 
     # --- where things lie -------------------------------------------------------------------------
 

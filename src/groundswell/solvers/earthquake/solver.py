@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Cells, Constant, Launch, Source
 from groundswell.backends.base import ROW_ALIGNMENT, Array, Event, in_order
+from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.overlap import Box, open_sides, split
-from groundswell.exchange.plan import Exchange
 from groundswell.exchange.tuning import Choice, Tuning
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.cartesian import Field, Layout

@@ -1,0 +1,260 @@
+"""An exchange: whose ghost layers, on which transport, and when.
+
+halo = Exchange(backend, world, cut, fields)
+halo()                                         # all at once, or
+step = halo.hidden_by([boundary], [interior])  # while the interior is computed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from groundswell.backends import Backend, Launch
+from groundswell.backends.base import Event, debugging
+from groundswell.errors import BackendError, InputError
+from groundswell.exchange.boxes import Copy, Place, copy_launch
+from groundswell.exchange.decomposition import Decomposition
+from groundswell.exchange.messages import (
+    GhostField,
+    foreign_boxes,
+    ghost_boxes,
+    own_parcels,
+    plan_messages,
+)
+from groundswell.exchange.puts import put_arguments
+from groundswell.exchange.transports.alone import AloneTransfer
+from groundswell.exchange.transports.base import Job, Maker, Transfer
+from groundswell.exchange.transports.mixed import MixedTransfer
+from groundswell.exchange.transports.mpi import MpiTransfer, through_host
+from groundswell.exchange.transports.nccl import NcclTransfer
+from groundswell.exchange.transports.peer import PeerTransfer
+from groundswell.exchange.world import World
+
+# By backend, the fastest as a rule first; the keys are what users write.
+TRANSPORTS: dict[str, dict[str, Maker]] = {
+    "cuda": {
+        "direct": lambda job: PeerTransfer(job, direct=True),
+        "peer": PeerTransfer,
+        "nccl": NcclTransfer,
+        "mpi-gpu": lambda job: _checked("mpi-gpu", job),
+        "mpi": through_host,
+    },
+    "cpu": {
+        "peer": PeerTransfer,
+        "mpi": MpiTransfer,
+        "mpi-thread": lambda job: _checked("mpi-thread", job, threaded=True),
+    },
+}
+# For callers whose kernels can store the values that they compute where others want them, too.
+FUSED: dict[str, dict[str, Maker]] = {
+    "cuda": {"fused": lambda job: PeerTransfer(job, direct=True, fused=True)},
+    "cpu": {},
+}
+
+
+class Exchange:
+    """Fills the ghost layers of some fields from the ranks that own those points.
+
+    Every rank makes it with the same arguments, its own arrays apart, and every rank must run it.
+
+    Args:
+        cut: who holds which points.
+        fields: arrays and the ghosts that they need.
+        transport: a name in TRANSPORTS or FUSED, two of them as in "peer+mpi", or "auto".
+        aggregate: whether all fields share one message a neighbour.
+        poison: before each exchange fill with NaN whatever lies around the block in the arrays and
+            belongs to some block, to find what is read without having been asked for. By default
+            if the environment has GROUNDSWELL_DEBUG=1.
+        stored: see `Job`.
+        packing: see `Job`.
+
+    Attributes:
+        puts: what the kernels that compute the `stored` fields are given in addition; see puts.py.
+            Empty if this transport, or the arrays, do not allow it.
+
+    Raises:
+        InputError: no such transport, or an array without room for its ghosts.
+        BackendError: the transport does not work here.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        world: World,
+        cut: Decomposition,
+        fields: Sequence[GhostField],
+        *,
+        transport: str = "auto",
+        aggregate: bool = True,
+        poison: bool | None = None,
+        stored: Mapping[int, int] | None = None,
+        packing: str = "kernel",
+    ) -> None:
+        if cut.ranks != world.size:
+            raise InputError(f"{cut.ranks} blocks for {world.size} ranks; one each is needed")
+        self._closed = False
+        self._backend, self._fields = backend, list(fields)
+        world.agree(lambda: list(ghost_boxes(cut, world.rank, self._fields)))
+        self._messages = plan_messages(cut, world.rank, self._fields, aggregate=aggregate)
+        own = own_parcels(cut, world.rank, self._fields)
+        job = Job(
+            backend,
+            world,
+            self._fields,
+            self._messages,
+            own=own,
+            stored=stored or {},
+            packing=packing,
+        )
+        poison = debugging() if poison is None else poison
+        around = list(foreign_boxes(cut, world.rank, self._fields)) if poison else []
+        self._before = copy_launch(backend, self._poison(around))
+        chosen = usual(backend, world) if transport in ("auto", "fastest") else transport
+        make = _maker(backend, chosen)
+        self._transfer = make(job) if world.size > 1 else AloneTransfer(job)
+        self.puts = put_arguments(backend, self._transfer.puts, cut.block(world.rank).shape)
+
+    @property
+    def open(self) -> list[Launch]:
+        """Launches that must come before kernels that are given `puts`; none without such."""
+        return self._kept([*self._before, *self._transfer.open]) if self.puts else []
+
+    @property
+    def send(self) -> list[Launch]:
+        """Launches that take values out of the fields and send them off."""
+        return self._kept([*([] if self.puts else self._before), *self._transfer.send])
+
+    @property
+    def receive(self) -> list[Launch]:
+        """Launches that wait for the others' values and put them into the ghost layers.
+
+        Between `send` and these nothing may write the points that are sent, or read ghosts.
+        """
+        return self._kept(self._transfer.receive)
+
+    @property
+    def launches(self) -> list[Launch]:
+        """The whole exchange; without the values that kernels given `puts` have stored."""
+        return self._kept([*([] if self.puts else self._before), *self._transfer.whole])
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has given back what it needs."""
+        return self._closed
+
+    def _kept(self, launches: Sequence[Launch]) -> list[Launch]:
+        """Launches that keep the exchange, and with it arrays and buffers, as long as they live."""
+        return [partial(_call, launch, self) for launch in launches]
+
+    @property
+    def in_graph(self) -> bool:
+        """Whether a graph of launches may hold it."""
+        return self._transfer.in_graph
+
+    @property
+    def path(self) -> str:
+        """The way that messages really take."""
+        return self._transfer.path
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that this rank sends to others each time."""
+        return sum(
+            prod(parcel.piece.shape) * self._fields[parcel.field].wire_size
+            for message in self._messages
+            for parcel in message.sends
+        )
+
+    def hidden_by(self, boundary: Sequence[Launch], interior: Sequence[Launch]) -> list[Launch]:
+        """Work on the points that are sent, then the exchange while all others are worked on.
+
+        Without such a boundary the exchange follows the work.
+        """
+        if not boundary:
+            return [*self.open, *interior, *self.launches]
+        aside, rejoin = self._backend.aside(self.send), self._backend.rejoin(self.receive)
+        return [*self.open, *boundary, *aside, *interior, *rejoin]
+
+    def __call__(self) -> None:
+        """Enqueue the whole exchange.
+
+        Raises:
+            InputError: kernels have to store some of the values, with `open` before them.
+        """
+        if self.puts:
+            raise InputError("some ghosts are stored by kernels; give these `puts`, after `open`")
+        for launch in self.launches:
+            launch()
+
+    def check(self, after: Event | None = None) -> None:
+        """See that no wait was in vain.
+
+        Raises:
+            RunFailed: one was; names the rank.
+        """
+        self._transfer.check(after)
+
+    def close(self) -> None:
+        """Give back what it holds of other ranks; every rank must, before MPI ends."""
+        if not self._closed:
+            self._backend.synchronize()
+            self._transfer.close()
+        self._closed = True
+
+    def _poison(self, boxes: Sequence[tuple[GhostField, Any]]) -> list[Copy]:
+        """Copies of one NaN into every ghost point of floating-point fields."""
+        types = {f.dtype for f, _ in boxes if np.issubdtype(f.array.dtype, np.inexact)}
+        self._nan = {t: self._backend.to_device(np.full((1,), np.nan, t)) for t in sorted(types)}
+        return [
+            Copy(
+                piece.shape,
+                Place(self._backend.address(self._nan[field.dtype]), (0,) * len(piece.shape)),
+                field.place(self._backend, piece.here),
+                field.dtype,
+                field.dtype,
+            )
+            for field, piece in boxes
+            if field.dtype in self._nan
+        ]
+
+
+def _call(launch: Launch, exchange: Exchange) -> None:
+    if exchange.closed:
+        raise InputError("this exchange is closed; make a new one")
+    launch()
+
+
+def usual(backend: Backend, world: World) -> str:
+    """The transport that is taken unless another one is asked for or measured to be faster."""
+    one_host = all(world.share(len(world.same_host) == world.size))
+    return "peer" if one_host else "peer+mpi"
+
+
+def _checked(name: str, job: Job, *, threaded: bool = False) -> Transfer:
+    """MPI used in a way that not every library stands: a wrong guess ends in a crash."""
+    from groundswell.exchange.probe import foreseen
+
+    if reason := foreseen(name, job.backend, job.world):
+        raise BackendError(f"transport {name!r} does not work here: {reason}")
+    return MpiTransfer(job, threaded=threaded)
+
+
+def _maker(backend: Backend, transport: str) -> Maker:
+    """What makes a transport of that name; "near+far" mixes two, within and between hosts."""
+    here = TRANSPORTS[backend.name] | FUSED[backend.name]
+    names = transport.split("+")
+    unknown = [name for name in names if name not in here]
+    if unknown or len(names) > 2:
+        raise BackendError(
+            f"transport {transport!r} does not exist for backend {backend.name!r}; allowed: "
+            f"{', '.join(here)}, or two of them as in peer+mpi, within and between hosts"
+        )
+    if len(names) == 1:
+        return here[names[0]]
+    near, far = (here[name] for name in names)
+    return lambda job: MixedTransfer(job, near, far)
