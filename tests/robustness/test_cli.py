@@ -8,19 +8,17 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from fake_nvml import BUSES, SWITCH, pretend, wire
 from ranks import run_on_ranks
+from words import flat
 
 from groundswell import solvers
-from groundswell.backends.cpu import CpuBackend
 from groundswell.cli import machine, main, tables
 from groundswell.cli.tables import duration, gigabytes
 from groundswell.errors import BackendError, GroundswellError, InputError, Interrupted, RunFailed
-from groundswell.run import runner
 from groundswell.verify import Check
 
 pytestmark = pytest.mark.timeout(120)
@@ -31,11 +29,6 @@ Capture = pytest.CaptureFixture[str]
 
 COMMANDS = ("run", "check", "new", "verify", "bench", "info", "report")
 HEAVY = ("numpy", "h5py", "xarray", "matplotlib", "obspy", "scipy", "pyproj")
-
-
-def flat(text: str) -> str:
-    """Text without the line breaks and padding of a table."""
-    return " ".join(text.split())
 
 
 # --- help ---------------------------------------------------------------------------------------
@@ -197,141 +190,6 @@ def test_report(write_case: Write, tmp_path: Path, capsys: Capture) -> None:
     assert "tiny" in page.read_text()
     assert main(["report", str(tmp_path / "nowhere")]) == 2
     assert "summary.json does not exist" in capsys.readouterr().err
-
-
-# --- check --------------------------------------------------------------------------------------
-
-
-def test_check_shows_what_matters(write_case: Write, tmp_path: Path, capsys: Capture) -> None:
-    floor = {"floor": {"vs": "2500 m/s"}}
-    assert main(["check", str(write_case(tmp_path, medium=floor))]) == 0
-    out, error = capsys.readouterr()
-    for text in (
-        "32 x 32 x 28 = 28,672 of 100 m",
-        "24 x 24 x 24",
-        "0.01 s; stable up to 0.0",
-        "100 for 1 s",
-        "MB of",
-        "GB free",
-        "GB/s",
-        "at least",
-        "2500 m/s in cell (0, 0, 0), at a depth of 50 m",
-        "up to 4.17 Hz",
-        "99 % of their energy below",
-        "cells",
-        "misfit of Q(f)",
-        "vs in 13824 cells",
-    ):
-        assert text in flat(out), text
-    assert "warning: the sources hold energy up to" in flat(error)
-    assert "warning: medium.floor raised vs in 13824 cells (100 %)" in flat(error)
-    assert not (tmp_path / "results").exists()
-
-
-def test_check_for_a_program(write_case: Write, tmp_path: Path, capsys: Capture) -> None:
-    assert main(["check", str(write_case(tmp_path)), "--precision", "double", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["precision"] == "double" and found["problems"] == []
-    assert found["points_per_wavelength"] == pytest.approx(2300 / (found["source_frequency"] * 100))
-    assert found["memory"] < found["memory_free"] <= found["memory_total"]
-    layers = 8 / 32 + 8 / 32 + 4 / 28  # that a point of 32 x 32 x 28 lies in, on average
-    traffic = found["steps"] * 28672 * (44 + 12 * layers) * 8
-    assert found["seconds_at_least"] == pytest.approx(traffic / found["bandwidth"])
-
-
-def test_check_looks_at_the_folder_of_the_results(
-    write_case: Write, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    case = str(write_case(tmp_path))
-    monkeypatch.setattr("groundswell.run.outlook.disk_usage", lambda _: SimpleNamespace(free=9))
-    assert main(["check", case]) == 2
-    assert "but 9e-09 GB are free" in flat(capsys.readouterr().err)
-    monkeypatch.undo()
-    (tmp_path / "results").write_text("not a folder")
-    assert main(["check", case]) == 2
-    assert "cannot be written" in flat(capsys.readouterr().err)
-
-
-def test_check_on_a_machine_without_the_device(
-    write_case: Write, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All that can be said is said, and then that it cannot run here."""
-
-    def absent(name: str) -> None:
-        raise BackendError(f"there is no {name} here")
-
-    monkeypatch.setattr("groundswell.run.outlook.open_backend", absent)
-    case = str(write_case(tmp_path))
-    assert main(["check", case, "--backend", "cuda"]) == 2
-    out, error = capsys.readouterr()
-    assert "32 x 32 x 28" in out and "there is no cuda here" in error
-    assert main(["check", case, "--json"]) == 2
-    assert json.loads(capsys.readouterr().out)["problems"] == ["there is no cpu here"]
-
-
-def test_check_of_ranks_on_one_host(write_case: Write, tmp_path: Path, capsys: Capture) -> None:
-    """They share its memory and bandwidth, and the largest block decides."""
-    case = str(write_case(tmp_path))
-    assert main(["check", case, "--ranks", "3"]) == 0
-    out = flat(capsys.readouterr().out)
-    for text in (
-        "1 x 1 x 3 = 3 on 1 host; at most 32 x 32 x 10 cells, and",
-        "sent a step, each",
-        "MB a rank;",
-        "MB for the 3 on a host, where",
-        "GB/s, shared by 3 ranks",
-        "s for the largest block, if all bandwidth were used and exchanges took no time",
-    ):
-        assert text in out, text
-    assert main(["check", case, "--ranks", "3", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    sharing = found["sharing"]
-    assert found["memory"] < 3 * sharing["memory"] < 2 * found["memory"]
-    assert (sharing["ranks_per_host"], sharing["ranks_per_device"]) == (3, 3)
-    alone = runner.check(case)
-    work, whole = (f["seconds_at_least"] * f["bandwidth"] for f in (found, alone))
-    assert work == pytest.approx(whole * 3 * 10 / 28)  # three of 28 layers of cells are 9, 9 and 10
-
-
-def test_check_of_ranks_on_several_hosts(
-    write_case: Write, tmp_path: Path, capsys: Capture
-) -> None:
-    case = str(write_case(tmp_path))
-    assert main(["check", case, "--ranks", "3", "--hosts", "3"]) == 0
-    out = flat(capsys.readouterr().out)
-    assert "on 3 hosts like this one" in out and "a rank, alone on its host, where" in out
-    assert "shared by" not in out
-    assert main(["check", case, "--ranks", "3", "--hosts", "2", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["sharing"]["ranks_per_host"] == 2
-    assert main(["check", case, "--ranks", "3", "--hosts", "4"]) == 2
-    assert "4 hosts for 3 ranks" in capsys.readouterr().err
-
-
-def test_check_of_ranks_on_gpus(
-    write_case: Write, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("groundswell.run.outlook.open_backend", lambda name: CpuBackend())
-    monkeypatch.setattr("groundswell.exchange.devices.gpu_buses", lambda: ["a", "b"])
-    case = [str(write_case(tmp_path)), "--backend", "cuda"]
-    for ranks, text in ((2, "a rank, alone on its GPU"), (3, "for the 2 on a GPU")):
-        assert main(["check", *case, "--ranks", str(ranks)]) == 0
-        assert text in flat(capsys.readouterr().out)
-
-
-@pytest.mark.parametrize(("more", "fits"), [([], False), (["--hosts", "4"], True)])
-def test_ranks_of_one_host_share_its_memory(
-    write_case: Write,
-    tmp_path: Path,
-    capsys: Capture,
-    monkeypatch: pytest.MonkeyPatch,
-    more: list[str],
-    fits: bool,
-) -> None:
-    case = str(write_case(tmp_path))
-    free = runner.check(case)["memory"] // 2
-    monkeypatch.setattr(CpuBackend, "memory", lambda self: (free, 10**9))
-    assert main(["check", case, "--ranks", "4", *more]) == (0 if fits else 2)
-    assert ("4 ranks on one device take 0.00" in capsys.readouterr().err) is not fits
 
 
 # --- new ----------------------------------------------------------------------------------------

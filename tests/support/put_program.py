@@ -27,6 +27,7 @@ from groundswell.exchange.transports import peer
 from groundswell.exchange.world import World, world
 
 MARGIN = 3
+NAMES = ("direct", "fused")
 SHARED: list[Any] = []  # memory behind the arrays
 
 
@@ -110,8 +111,6 @@ def main() -> None:
     if job.first:
         print("all cases hold")
 
-
-NAMES = ("direct", "fused")
 
 if __name__ == "__main__":
     main()

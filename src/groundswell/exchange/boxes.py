@@ -199,7 +199,7 @@ def in_turns(
     pairs = block * (chunks[:, 3].max(initial=0) + 1) + chunks[:, 3]
     opens = np.zeros((len(chunks), 1), np.int64)
     opens[np.unique(pairs, return_index=True)[1]] = 1
-    shares = np.zeros((blocks, max(messages, 1)), np.int64)
+    shares = np.zeros((blocks if messages else 1, max(messages, 1)), np.int64)
     sent = chunks[:, 3] < messages
     np.add.at(shares, (block[sent], chunks[sent, 3]), 1)
     return np.hstack([chunks, opens]), shares
