@@ -24,7 +24,6 @@ from groundswell.verify import Check
 pytestmark = pytest.mark.timeout(120)
 
 Write = Callable[..., Path]
-Command = Callable[..., subprocess.CompletedProcess[str]]
 Capture = pytest.CaptureFixture[str]
 
 COMMANDS = ("run", "check", "new", "verify", "bench", "info", "report")
