@@ -212,7 +212,7 @@ class Case(Section):
 
     solver: str
     title: str = ""
-    time: TimeSection
+    time: Section
     # Defaults are validated because names of files depend on the folder.
     output: OutputSection = Field(default_factory=dict, validate_default=True)  # type: ignore
     run: RunSection = RunSection()

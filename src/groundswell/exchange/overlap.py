@@ -28,6 +28,24 @@ def open_sides(cut: Decomposition, rank: int) -> list[tuple[bool, bool]]:
     return [(wraps or c > 0, wraps or c < n - 1) for c, n, wraps in where]
 
 
+def boundary_first(
+    cut: Decomposition, rank: int, thickness: Sequence[int], *, wanted: bool
+) -> tuple[list[Box], list[Box]]:
+    """The points of a block to compute before an exchange, and meanwhile.
+
+    None come first if nobody reads them, if that is not wanted, or if all would.
+
+    Args:
+        thickness: see `split`.
+    """
+    shape = cut.block(rank).shape
+    whole = [Box((0,) * len(shape), shape)]
+    if cut.ranks == 1 or not wanted:
+        return [], whole
+    boundary, interior = split(shape, open_sides(cut, rank), thickness)
+    return (boundary, interior) if interior else ([], whole)
+
+
 def split(
     shape: Index, sides: Sequence[tuple[bool, bool]], thickness: Sequence[int]
 ) -> tuple[list[Box], list[Box]]:

@@ -91,6 +91,12 @@ class Part:
         """All cells of a grid."""
         return cls(grid, (0, 0, 0), grid.cells)
 
+    @classmethod
+    def held(cls, grid: Grid, start: tuple[int, ...], shape: tuple[int, ...]) -> Part:
+        """The cells of a block of an array (z, y, x)."""
+        (z, y, x), (nz, ny, nx) = start, shape
+        return cls(grid, (x, y, z), (nx, ny, nz))
+
     @property
     def shape(self) -> Triple:
         """Array shape (nz, ny, nx) of one value a cell."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,10 +66,12 @@ class Loop:
     _guarded: int = field(init=False)
     _saved_at: float = field(init=False)
     _saved_step: int = field(init=False)
+    _next_look: float = field(init=False)
 
     def __post_init__(self) -> None:
         self.first = self._drained = self._guarded = self._saved_step = self.step
         self._saved_at = time.monotonic()
+        self._next_look = self._look_after(self.step)
 
     def run(self, total: int, report: Report, stop: StopRequest) -> None:
         """Advance to `total` steps; a stop that is asked for during the last of them is too late.
@@ -80,17 +83,31 @@ class Loop:
         graph = self.backend.capture(self.solver.step, in_graph=self.solver.in_graph)
         begun = time.monotonic()
         self._start_marks()
+        at_once = self.solver.steps_at_once
         while self.step < total:
-            count = min(self._size, total - self.step, self._most_steps)
+            count = max(1, min(self._size, total - self.step, self._most_steps) // at_once)
             graph.replay(count)
-            self.step += count
+            self.step += count * at_once
             self._write_behind()
             report(self._drained)
+            if self._look():
+                break
             if self.step < total:
                 self._interrupt_or_save(stop)
         self._settle()
         report(self.step)
         self.seconds += time.monotonic() - begun
+
+    def _look(self) -> bool:
+        """Have the solver look at where it stands, when that is due; whether it has arrived."""
+        if self.step < self._next_look:
+            return False
+        self._next_look = self._look_after(self.step)
+        return bool(self.solver.look(self.step))
+
+    def _look_after(self, step: int) -> float:
+        every = self.solver.look_every
+        return (step // every + 1) * every if every else inf
 
     def save(self) -> None:
         """Write a checkpoint of this moment; files are on disk before it that it relies on."""
@@ -115,6 +132,7 @@ class Loop:
     def _most_steps(self) -> int:
         """Steps until a ring could overflow or a checkpoint is due."""
         most = min([LONGEST_BATCH, *(output.most_steps for output in self.outputs.values())])
+        most = int(min(most, self._next_look - self.step))
         wish = self.solver.setup.case.run.checkpoint
         if wish is None or wish.steps is None:
             return most

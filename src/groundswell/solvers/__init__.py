@@ -9,6 +9,10 @@ from typing import Any, Literal
 from groundswell.errors import InputError
 
 SOLVERS: dict[str, dict[str, str]] = {
+    "cavity": {
+        "schema": "groundswell.solvers.cavity.case:CavityCase",
+        "solver": "groundswell.solvers.cavity.solver:Cavity",
+    },
     "earthquake": {
         "schema": "groundswell.solvers.earthquake.case:EarthquakeCase",
         "solver": "groundswell.solvers.earthquake.solver:Earthquake",

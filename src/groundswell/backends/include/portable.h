@@ -11,6 +11,7 @@
 //   INLINE, METHOD                               a helper called from kernels: function, member
 //   real, REAL(x)                                the floating-point type, a literal of that type
 //   RECIPROCAL(x)                                1 / x, to within two units in the last place
+//   ROOT(x)                                      the square root of x > 0, to a few units of 1e-12
 //   FMA(a, b, c)                                 a * b + c, rounded once on a GPU
 //   RESTRICT                                     pointers that never alias
 //   fetch(addresses...)                          have their lines brought to the second-level cache
@@ -44,7 +45,12 @@ typedef float real;
 #ifndef MOST_THREADS
 #define MOST_THREADS 256
 #endif
+// How many blocks a processor must have room for decides how many registers a thread can have.
+#ifdef BLOCKS_AT_ONCE
+#define KERNEL extern "C" __global__ void __launch_bounds__(MOST_THREADS, BLOCKS_AT_ONCE)
+#else
 #define KERNEL extern "C" __global__ void __launch_bounds__(MOST_THREADS)
+#endif
 #define INLINE __device__ __forceinline__
 #define METHOD __device__ __forceinline__
 #define UNROLL _Pragma("unroll")
@@ -55,9 +61,21 @@ typedef float real;
 #ifdef DOUBLE_PRECISION
 #define RECIPROCAL(x) (1.0 / (x))
 #define FMA(a, b, c) __fma_rn(a, b, c)
+#define ROOT(x) square_root(x)
 #else
+#define ROOT(x) sqrtf(x)
 #define RECIPROCAL(x) __fdividef(1.0f, x)
 #define FMA(a, b, c) __fmaf_rn(a, b, c)
+#endif
+
+#ifdef DOUBLE_PRECISION
+// One step of Newton's from the processor's own guess, good to 20 bits: a fifth of the work of sqrt.
+INLINE double square_root(double x) {
+  double guess;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(guess) : "d"(x));
+  const double root = x * guess;
+  return __fma_rn(0.5 * root, __fma_rn(-root, guess, 1.0), root);
+}
 #endif
 
 INLINE void fetch_line(const void* address) {
@@ -90,6 +108,7 @@ INLINE void fetch_line(const void* address) {
 #define BARRIER() static_cast<void>(0)
 #define RECIPROCAL(x) (REAL(1) / (x))
 #define FMA(a, b, c) ((a) * (b) + (c))
+#define ROOT(x) sqrt(x)
 
 INLINE void fetch_line(const void* address) { __builtin_prefetch(address, 0, 2); }
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
-from groundswell.case.common import Case, NotEmpty, OutputSection, Section, repeated
+from groundswell.case.common import Case, NotEmpty, OutputSection, Section, TimeSection, repeated
 from groundswell.case.problems import Fault, refuse
 from groundswell.case.units import Count, Flag, Positive, Time
 from groundswell.solvers.earthquake.case_grid import GridSection, Position, misplaced
@@ -125,6 +125,7 @@ class EarthquakeCase(Case):
     """
 
     solver: Literal["earthquake"] = "earthquake"
+    time: TimeSection
     output: EarthquakeOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
     grid: GridSection
     medium: Medium

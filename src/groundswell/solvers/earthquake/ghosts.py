@@ -57,8 +57,7 @@ def cut_grid(setup: Setup, ranks: int) -> Decomposition:
 def part_of(grid: Grid, cut: Decomposition, rank: int) -> Part:
     """The cells that a rank holds."""
     block = cut.block(rank)
-    (z, y, x), (nz, ny, nx) = block.start, block.shape
-    return Part(grid, (x, y, z), (nx, ny, nz))
+    return Part.held(grid, block.start, block.shape)
 
 
 def velocity_layers() -> list[Layer]:

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend, Cells, Constant, Launch, Source
 from groundswell.backends.base import ROW_ALIGNMENT, Array, Event, in_order
 from groundswell.exchange.exchange import Exchange
-from groundswell.exchange.overlap import Box, open_sides, split
+from groundswell.exchange.overlap import Box, boundary_first
 from groundswell.exchange.tuning import Choice, Tuning
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.run.checkpoint import Portion
+from groundswell.run.portions import field_portion
 from groundswell.solvers.earthquake.ghosts import (
     VELOCITIES,
     Layer,
@@ -41,7 +42,7 @@ from groundswell.solvers.earthquake.recorders import Recorders
 from groundswell.solvers.earthquake.rehearsal import fastest
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.shares import Histories, injection, share_out
-from groundswell.solvers.earthquake.state import field_portion, layer_portions, plane_portion
+from groundswell.solvers.earthquake.state import layer_portions, plane_portion
 
 KERNELS = Path(__file__).parent / "kernels"
 STRESSES = ("sxx", "syy", "szz", "sxy", "sxz", "syz")
@@ -64,6 +65,8 @@ class Earthquake:
     """
 
     unit = "MLUPS"  # million lattice points updated a second
+    steps_at_once = 1
+    look_every = 0  # steps between looks at where it stands: it goes on to its end
 
     outline = staticmethod(outline)
 
@@ -147,12 +150,9 @@ class Earthquake:
 
     def _boxes(self) -> tuple[list[Box], list[Box]]:
         """The cells to update before each exchange, and meanwhile."""
-        shape = self.part.shape
-        if self.world.size == 1 or not self.choice.overlap:
-            return [], [Box((0, 0, 0), shape)]
         thickness = (*THICKNESS, ROW_ALIGNMENT // np.dtype(self.setup.dtype).itemsize)
-        boundary, interior = split(shape, open_sides(self.cut, self.world.rank), thickness)
-        return (boundary, interior) if interior else ([], [Box((0, 0, 0), shape)])
+        overlap = self.choice.overlap
+        return boundary_first(self.cut, self.world.rank, thickness, wanted=overlap)
 
     def _update_velocity(
         self, boxes: Sequence[Box], ticks: int, puts: Sequence[Any] = ()
@@ -355,6 +355,10 @@ class Earthquake:
             **self.recorders.state(),
             "clock": Portion.shared(self.clock, self.world),
         }
+
+    def look(self, step: int) -> bool:
+        """It never stands still before its time."""
+        return False
 
     def guard(self) -> None:
         """Enqueue a search for values that are not finite."""

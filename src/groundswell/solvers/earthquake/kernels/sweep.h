@@ -4,21 +4,8 @@
 // in_layer)`, which computes and writes. So all reads of a cell are under way together.
 // `fetch_cell(c)` asks for the cache lines of cell c, `fetch_column(c)` for those above and below it.
 #pragma once
+#include "box.h"
 #include "layers.h"
-
-// The cells that a launch updates: from (i, j, k) on, ni x nj x nk of them.
-struct Box {
-  int i, j, k, ni, nj, nk;
-};
-
-#define BOX_ARGUMENTS                                                                        \
-  index_t first_i, index_t first_j, index_t first_k, index_t count_i, index_t count_j,       \
-      index_t count_k
-#define BOX                                                                                  \
-  Box {                                                                                      \
-    static_cast<int>(first_i), static_cast<int>(first_j), static_cast<int>(first_k),         \
-        static_cast<int>(count_i), static_cast<int>(count_j), static_cast<int>(count_k)      \
-  }
 
 #ifdef __CUDACC__
 

@@ -1,0 +1,1 @@
+"""Flow in a box with walls, driven by buoyancy or by a moving lid."""

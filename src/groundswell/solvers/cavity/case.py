@@ -1,0 +1,231 @@
+"""The case file of the cavity solver: `CavityCase`, made of the sections of this file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import hypot
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field
+
+from groundswell.case.common import Case, Kinds, OutputSection, RunSection, Section
+from groundswell.case.problems import Fault
+from groundswell.case.units import Count, Flag, Length, Number, Positive, Quantity, Speed
+
+Diffusivity = Annotated[float, Quantity("m^2/s", "a diffusivity", "1.5e-5 m^2/s"), Positive]
+Expansion = Annotated[float, Quantity("1/K", "a thermal expansion", "3.4e-3 1/K"), Positive]
+Acceleration = Annotated[float, Quantity("m/s^2", "an acceleration", "9.81 m/s^2"), Positive]
+Temperature = Annotated[float, Quantity("K", "a temperature", "300 K")]
+
+AXES = ("x", "y", "z")
+SIDES = (("west", "east"), ("south", "north"), ("bottom", "top"))  # low and high, by axis
+LEAST_POINTS = 5  # along an axis that has walls: what a shifted fourth difference spans
+
+
+# --- what flows -----------------------------------------------------------------------------------
+
+
+class Downward(Section):
+    """What fluids that feel gravity share: where down is."""
+
+    down: Literal["-x", "x", "-y", "y", "-z", "z"] = "-z"
+
+
+class Convection(Downward):
+    """`kind = "rayleigh"`: a fluid by its Rayleigh and Prandtl numbers; free-fall speed is 1.
+
+    They refer to the distance and the temperature difference of the two walls of fixed temperature.
+    """
+
+    kind: Literal["rayleigh"]
+    rayleigh: Annotated[Number, Positive]
+    prandtl: Annotated[Number, Positive] = 0.71
+
+
+class Substance(Downward):
+    """`kind = "properties"`: a fluid by its properties, in SI."""
+
+    kind: Literal["properties"]
+    viscosity: Diffusivity
+    diffusivity: Diffusivity
+    expansion: Expansion
+    gravity: Acceleration = 9.81
+
+
+class Driven(Section):
+    """`kind = "reynolds"`: a fluid without buoyancy, by the Reynolds number of its fastest wall.
+
+    It refers to the box's longest side.
+    """
+
+    kind: Literal["reynolds"]
+    reynolds: Annotated[Number, Positive]
+
+
+Fluid = Annotated[Convection | Substance | Driven, Kinds()]
+
+
+# --- what bounds it -------------------------------------------------------------------------------
+
+
+class Wall(Section):
+    """A wall without slip; `velocity` is its own."""
+
+    velocity: tuple[Speed, Speed, Speed] = (0.0, 0.0, 0.0)
+
+
+class FixedWall(Wall):
+    """`kind = "fixed"`: a wall of one temperature."""
+
+    kind: Literal["fixed"]
+    temperature: Temperature
+
+
+class AdiabaticWall(Wall):
+    """`kind = "adiabatic"`: a wall that lets no heat through."""
+
+    kind: Literal["adiabatic"]
+
+
+class ConductingWall(Wall):
+    """`kind = "conducting"`: its temperature runs straight from one fixed wall to the other."""
+
+    kind: Literal["conducting"]
+
+
+class Open(Section):
+    """`kind = "symmetry"` or `"periodic"`: no wall."""
+
+    kind: Literal["symmetry", "periodic"]
+
+
+Side = Annotated[FixedWall | AdiabaticWall | ConductingWall | Open, Kinds()]
+
+
+class Heat(NamedTuple):
+    """Two opposite walls and their temperatures, at the low and the high end of their axis."""
+
+    axis: int
+    low: float
+    high: float
+
+
+class WallsSection(Section):
+    """`[walls]`: the six sides; by default the differentially heated cavity."""
+
+    west: Side = FixedWall(kind="fixed", temperature=0.5)
+    east: Side = FixedWall(kind="fixed", temperature=-0.5)
+    south: Side = AdiabaticWall(kind="adiabatic")
+    north: Side = AdiabaticWall(kind="adiabatic")
+    bottom: Side = AdiabaticWall(kind="adiabatic")
+    top: Side = AdiabaticWall(kind="adiabatic")
+
+    def pair(self, axis: int) -> tuple[Side, Side]:
+        """The sides at the low and the high end of an axis."""
+        low, high = (getattr(self, name) for name in SIDES[axis])
+        return low, high
+
+    @property
+    def heated(self) -> list[Heat]:
+        """Pairs of opposite walls whose fixed temperatures differ."""
+        found = []
+        for axis in range(3):
+            low, high = self.pair(axis)
+            if isinstance(low, FixedWall) and isinstance(high, FixedWall):
+                found.append(Heat(axis, low.temperature, high.temperature))
+        return [heat for heat in found if heat.low != heat.high]
+
+    def faults(self) -> Iterator[Fault]:
+        """Half a period, walls that move through themselves, a straight line to nowhere."""
+        for axis, names in enumerate(SIDES):
+            kinds = [side.kind for side in self.pair(axis)]
+            if kinds.count("periodic") == 1:
+                yield (names[kinds.index("periodic")],), f"is periodic, so {names} must both be"
+            for name, side in zip(names, self.pair(axis), strict=True):
+                if isinstance(side, Wall) and side.velocity[axis]:
+                    yield (name, "velocity"), f"must be 0 along {AXES[axis]}: it is a wall"
+                if isinstance(side, ConductingWall) and [heat.axis for heat in self.heated] in (
+                    [],
+                    [axis],
+                ):
+                    yield (name, "kind"), "needs two walls of fixed temperatures on another axis"
+
+
+# --- grid, time, output ---------------------------------------------------------------------------
+
+
+class GridSection(Section):
+    """`[grid]`: the box, and points along each axis, walls not counted."""
+
+    size: tuple[
+        Annotated[Length, Positive], Annotated[Length, Positive], Annotated[Length, Positive]
+    ] = (1.0, 1.0, 1.0)
+    points: tuple[Count, Count, Count]
+
+
+class TimeSection(Section):
+    """`[time]`: how the flow goes on until it stands still.
+
+    `courant` scales the longest stable step. `steps` is the most that are made; the run ends when
+    all residuals have fallen to `tolerance` of those of the fluid at rest. `levels` counts grids:
+    each coarser one has half the points, and its flow is the beginning on the next.
+    """
+
+    scheme: Literal["euler", "rk3", "rk4"] = "euler"
+    local: Flag = True
+    courant: Annotated[Number, Positive] | None = None
+    steps: Count = 1_000_000
+    tolerance: Annotated[Number, Positive] = 1e-8
+    look: Count = 100
+    levels: Count = 1
+    dissipation: Annotated[Number, Positive] = 0.01
+    compressibility: Annotated[Number, Positive] = 0.1
+
+
+class CavityRun(RunSection):
+    """`[run]`, in double precision unless it says otherwise."""
+
+    precision: Literal["single", "double"] = "double"
+
+
+class CavityOutput(OutputSection):
+    """`[output]`: profiles and heat fluxes are always written, whole fields if wanted."""
+
+    fields: Flag = True
+
+
+def _bounded(points: tuple[int, int, int], walls: WallsSection) -> Iterator[Fault]:
+    for axis in range(3):
+        mirrors = all(side.kind in ("symmetry", "periodic") for side in walls.pair(axis))
+        if points[axis] < LEAST_POINTS and not (mirrors and points[axis] == 1):
+            alone = ", or 1 between two sides that are symmetry or periodic"
+            yield ("grid", "points"), f"must be at least {LEAST_POINTS} along {AXES[axis]}{alone}"
+
+
+class CavityCase(Case):
+    """Flow in a box: `[fluid]`, `[walls]`, `[grid]`, and how it is brought to rest.
+
+    Raises `CaseError`.
+    """
+
+    solver: Literal["cavity"] = "cavity"
+    time: TimeSection = TimeSection()
+    output: CavityOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
+    run: CavityRun = CavityRun()
+    fluid: Fluid
+    walls: WallsSection = WallsSection()
+    grid: GridSection
+
+    def faults(self) -> Iterator[Fault]:
+        """Points too few, and fluids that nothing moves or that no number describes."""
+        yield from _bounded(self.grid.points, self.walls)
+        if isinstance(self.fluid, Convection) and len(self.walls.heated) != 1:
+            yield ("fluid", "kind"), "needs one axis with two walls of different fixed temperature"
+        if isinstance(self.fluid, Driven) and not self.fastest_wall:
+            yield ("fluid", "kind"), "needs a wall with a velocity"
+
+    @property
+    def fastest_wall(self) -> float:
+        """Speed of the fastest wall."""
+        sides = [side for axis in range(3) for side in self.walls.pair(axis)]
+        return max((hypot(*side.velocity) for side in sides if isinstance(side, Wall)), default=0.0)

@@ -1,0 +1,192 @@
+"""A flow as arrays with its walls: profiles, heat fluxes, files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.io.atomic import whole
+from groundswell.solvers.cavity.case import AXES, AdiabaticWall, ConductingWall, FixedWall, Wall
+from groundswell.solvers.cavity.setup import FIELDS, Setup
+
+Floats = NDArray[Any]
+LINES = {"u": 2, "v": 2, "w": 0, "T": 0, "p": 0}  # axis along which a profile is telling
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Fields on all points, walls included.
+
+    Args:
+        setup: what they are the flow of.
+        fields: by name, (nz, ny, nx).
+        axes: positions along x, y and z, m.
+    """
+
+    setup: Setup
+    fields: dict[str, Floats]
+    axes: tuple[Floats, Floats, Floats]
+
+    @classmethod
+    def of(cls, setup: Setup, inside: Mapping[str, Floats]) -> Flow:
+        """The flow whose fields off the walls are given, (nz, ny, nx) each."""
+        pressure = inside["p"] - inside["p"][setup.centre[::-1]]
+        fields = {name: inside[name] for name in FIELDS} | {"p": pressure}
+        for axis in range(3):
+            fields = {name: _between_walls(setup, axis, name, f) for name, f in fields.items()}
+        x, y, z = (setup.positions(axis) for axis in range(3))
+        return cls(setup, fields, (x, y, z))
+
+    def wall_flux(self, axis: int, high: bool) -> Floats:
+        """Heat flux up an axis through one of its walls, over k dT / L; other axes as in fields."""
+        t = np.moveaxis(self.fields["T"], 2 - axis, 0).astype(float)
+        at, sign = (t[::-1], -1.0) if high else (t, 1.0)
+        slope = sign * (4 * at[1] - 3 * at[0] - at[2]) / (2 * self.setup.grid.spacing[axis])
+        return np.asarray(-slope * self.setup.length / self.setup.contrast)
+
+    def summary(self) -> dict[str, Any]:
+        """Nusselt numbers and extreme velocities; lengths and speeds in the units of the case."""
+        found: dict[str, Any] = {"peaks": self.peaks()}
+        if self.setup.heat is None:
+            return found
+        axis, low, high = self.setup.heat
+        sign = 1.0 if low > high else -1.0
+        fluxes = [sign * self.wall_flux(axis, high=False), sign * self.wall_flux(axis, high=True)]
+        if low < high:
+            fluxes.reverse()
+        hot, cold = (self._mean(flux, axis) for flux in fluxes)
+        middle = self._middle_line(fluxes[0], axis)
+        return found | {
+            "nusselt": hot,
+            "nusselt_cold": cold,
+            "nusselt_mid_plane": self._mean_line(middle),
+            "nusselt_largest": float(middle.max()),
+            "nusselt_smallest": float(middle.min()),
+        }
+
+    def peaks(self) -> dict[str, dict[str, float]]:
+        """Largest speeds on the centre lines along x and z, and where."""
+        found = {}
+        for name, axis in (("u", 2), ("w", 0), ("v", 0)):
+            if self.setup.varies(axis):
+                where, value = _peak(self.axes[axis], self.centre_line(name, axis))
+                found[name] = {AXES[axis]: where, "value": value}
+        return found
+
+    def centre_line(self, name: str, axis: int) -> Floats:
+        """A field along the line through the box's centre."""
+        values = self.fields[name].astype(float)
+        for other in range(3):
+            if other != axis:
+                values = _at_middle(values, self.axes[other], 2 - other)
+        return np.asarray(values.reshape(-1))
+
+    def middle_plane(self, name: str, axis: int = 1) -> Floats:
+        """A field over the plane through the centre across an axis."""
+        plane = _at_middle(self.fields[name].astype(float), self.axes[axis], 2 - axis)
+        return np.asarray(plane.squeeze(2 - axis))
+
+    def write_profiles(self, path: Path) -> Path:
+        """Velocity and temperature along the three centre lines, as a table of text."""
+        rows = []
+        for axis, name in enumerate(AXES):
+            lines = [self.centre_line(field, axis) for field in FIELDS]
+            for s, *values in zip(self.axes[axis], *lines, strict=True):
+                rows.append(",".join([name, *(f"{v:.9g}" for v in (s, *values))]))
+        with whole(path) as part:
+            part.write_text("\n".join([f"along,position,{','.join(FIELDS)}", *rows]) + "\n")
+        return path
+
+    def write(self, path: Path) -> Path:
+        """All fields as NetCDF, which ParaView and xarray open."""
+        import xarray
+
+        dims = ("z", "y", "x")
+        coordinates = dict(zip(AXES, self.axes, strict=True))
+        arrays = {name: (dims, field) for name, field in self.fields.items()}
+        with whole(path) as part:
+            xarray.Dataset(arrays, coordinates).to_netcdf(part, engine="h5netcdf")
+        return path
+
+    def _mean(self, flux: Floats, axis: int) -> float:
+        across = [self.axes[a] for a in (2, 1, 0) if a != axis]
+        for positions in across:
+            flux = np.trapezoid(flux, positions, axis=0) / (positions[-1] - positions[0])
+        return float(flux)
+
+    def _middle_line(self, flux: Floats, axis: int) -> Floats:
+        """Along z, in the middle of the other axis."""
+        other = next(a for a in (1, 0, 2) if a != axis)
+        place = [a for a in (2, 1, 0) if a != axis].index(other)
+        return np.asarray(_at_middle(flux, self.axes[other], place).squeeze(place))
+
+    def _mean_line(self, line: Floats) -> float:
+        z = self.axes[2]
+        return float(np.trapezoid(line, z) / (z[-1] - z[0]))
+
+
+def _between_walls(setup: Setup, axis: int, name: str, inside: Floats) -> Floats:
+    """A field with the values of its two walls along an axis."""
+    f = np.moveaxis(inside, 2 - axis, 0)
+    if setup.periodic[axis]:
+        return np.moveaxis(np.concatenate([f, f[:1]]), 0, 2 - axis)
+    low, high = setup.case.walls.pair(axis)
+    ends = [_at_side(setup, axis, low, name, f), _at_side(setup, axis, high, name, f[::-1])]
+    return np.moveaxis(np.concatenate([ends[0][None], f, ends[1][None]]), 0, 2 - axis)
+
+
+def _at_side(setup: Setup, axis: int, side: Any, name: str, f: Floats) -> Floats:
+    """The value on a side, from those before it; (other axes)."""
+    if not isinstance(side, Wall):
+        turned = name in "uvw" and "uvw".index(name) == axis
+        return np.zeros_like(f[0]) if turned else (9 * f[0] - f[1]) / 8 if len(f) > 1 else f[0]
+    if name == "p":
+        return np.asarray(2 * f[0] - f[1])
+    if name in ("u", "v", "w"):
+        return np.full_like(f[0], side.velocity["uvw".index(name)])
+    if isinstance(side, AdiabaticWall):
+        return np.asarray((4 * f[0] - f[1]) / 3)
+    if isinstance(side, ConductingWall):
+        return _straight(setup, axis, f[0])
+    assert isinstance(side, FixedWall)
+    return np.full_like(f[0], side.temperature)
+
+
+def _straight(setup: Setup, axis: int, like: Floats) -> Floats:
+    """Temperature along a conducting wall across `axis`."""
+    assert setup.heat is not None
+    along, low, high = setup.heat
+    place = [a for a in (2, 1, 0) if a != axis].index(along)  # in an array that has lost `axis`
+    share = setup.positions(along) / setup.case.grid.size[along]
+    if share.size != like.shape[place]:
+        share = share[1:-1]  # the ends come later
+    shape = [1, 1]
+    shape[place] = share.size
+    values = (low + (high - low) * share).reshape(shape)
+    return np.broadcast_to(values, like.shape).astype(like.dtype)
+
+
+def _at_middle(values: Floats, positions: Floats, place: int) -> Floats:
+    """Values half-way along an axis, which stays with length 1; between two points their mean."""
+    middle = (positions[0] + positions[-1]) / 2
+    high = int(np.searchsorted(positions, middle - 1e-9 * abs(middle)))
+    low = high if np.isclose(positions[high], middle) else high - 1
+    share = 0.0 if low == high else (middle - positions[low]) / (positions[high] - positions[low])
+    a, b = (np.take(values, [m], place) for m in (low, high))
+    return np.asarray((1 - share) * a + share * b)
+
+
+def _peak(positions: Floats, values: Floats) -> tuple[float, float]:
+    """The largest value of the spline through a profile, and where it is."""
+    from scipy.interpolate import CubicSpline
+
+    spline = CubicSpline(positions, values)
+    turns = spline.derivative().roots(extrapolate=False)
+    places = np.concatenate([positions, turns[np.isfinite(turns)]])
+    best = places[np.argmax(spline(places))]
+    return float(best), float(spline(best))

@@ -1,0 +1,52 @@
+"""How the flow has come to rest: residuals, as they fell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.backends import Backend
+from groundswell.io.atomic import whole
+from groundswell.solvers.cavity.setup import FIELDS, Setup
+
+DIGITS = 6  # that the decision to stop goes by: sums of other ranks differ by rounding
+
+
+class History:
+    """Root mean squares of all rates of change, by step.
+
+    Those of divergence, velocity and temperature are given in U / L, U^2 / L and U dT / L, so that
+    they mean the same on every grid and from every beginning.
+
+    Attributes:
+        rows: step and norms, on the device, so that checkpoints keep them; unused rows are zero.
+    """
+
+    def __init__(self, backend: Backend, setup: Setup) -> None:
+        self._backend, self._tolerance = backend, setup.case.time.tolerance
+        speed, size = setup.fluid.speed, setup.length
+        contrast = setup.contrast or 1.0
+        self._scale = np.array([1.0, speed, speed, speed, contrast]) * speed / size
+        rows = setup.steps // setup.case.time.look + 2
+        self.rows = backend.zeros((rows, 1 + len(FIELDS)), np.float64)
+        self.latest: NDArray[np.float64] = np.full(len(FIELDS), np.nan)
+
+    def add(self, row: int, step: int, norms: NDArray[np.float64]) -> bool:
+        """Note the norms of a step; whether all are small enough."""
+        self.latest = norms / self._scale
+        self._backend.assign(self.rows[row : row + 1], np.array([[step, *self.latest]]))
+        return float(f"{self.latest.max():.{DIGITS - 1}e}") <= self._tolerance
+
+    def read(self) -> NDArray[np.float64]:
+        """Step and the five norms, a row a look."""
+        rows = self._backend.to_host(self.rows)
+        return rows[rows[:, 0] > 0]
+
+    def write(self, path: Path) -> Path:
+        """The same as a table of text."""
+        names = "step,mass,momentum_x,momentum_y,momentum_z,heat"
+        with whole(path) as part:
+            np.savetxt(part, self.read(), "%.9g", ",", header=names, comments="")
+        return path

@@ -1,0 +1,128 @@
+// Values beside a point along one axis, those at walls included. Walls are not stored: what a wall
+// does follows from the points before it. A first point lies one spacing off a wall, and half a
+// spacing off a plane of symmetry.
+#pragma once
+#include "portable.h"
+
+// What lies beyond a side of the block, and what walls do to heat; must agree with walls.py.
+enum Beyond { OPEN, WALL, MIRROR };
+enum Heat { FIXED, ADIABATIC, LINEAR };
+
+constexpr index_t STEP_X = 1, STEP_Y = ROW, STEP_Z = PLANE;
+
+INLINE index_t point_at(int i, int j, int k) {
+  return static_cast<index_t>(k) * PLANE + static_cast<index_t>(j) * ROW + i;
+}
+
+// A wall: how it moves, and its temperature; a linear one is TEMPERATURE + SLOPE n at the global
+// index n along HEAT_AXIS.
+struct Side {
+  Beyond beyond;
+  Heat heat;
+  real velocity[3], temperature;
+};
+
+struct X {
+  static constexpr int axis = 0, points = NX;
+  static constexpr index_t step = STEP_X;
+  static constexpr real h = SPACING_X;
+  METHOD static constexpr Side low() { return SIDE_LOW_X; }
+  METHOD static constexpr Side high() { return SIDE_HIGH_X; }
+};
+struct Y {
+  static constexpr int axis = 1, points = NY;
+  static constexpr index_t step = STEP_Y;
+  static constexpr real h = SPACING_Y;
+  METHOD static constexpr Side low() { return SIDE_LOW_Y; }
+  METHOD static constexpr Side high() { return SIDE_HIGH_Y; }
+};
+struct Z {
+  static constexpr int axis = 2, points = NZ;
+  static constexpr index_t step = STEP_Z;
+  static constexpr real h = SPACING_Z;
+  METHOD static constexpr Side low() { return SIDE_LOW_Z; }
+  METHOD static constexpr Side high() { return SIDE_HIGH_Z; }
+};
+
+// A value and its neighbours: a, b | c | d, e.
+struct Three {
+  real b, c, d;
+};
+struct Five {
+  real a, b, c, d, e;
+};
+
+template <class Axis> INLINE Three three(const real* f) {
+  return {f[-Axis::step], f[0], f[Axis::step]};
+}
+template <class Axis> INLINE Five five(const real* f) {
+  return {f[-2 * Axis::step], f[-Axis::step], f[0], f[Axis::step], f[2 * Axis::step]};
+}
+
+template <class Axis> INLINE bool at_low(int n, Beyond beyond, int point = 0) {
+  return Axis::low().beyond == beyond && n == point;
+}
+template <class Axis> INLINE bool at_high(int n, Beyond beyond, int point = 0) {
+  return Axis::high().beyond == beyond && n == Axis::points - 1 - point;
+}
+
+// Whether point n feels a side that is not open.
+constexpr int REACH = 2;
+template <class Axis> INLINE bool near_sides(int n) {
+  return (Axis::low().beyond != OPEN && n < REACH) ||
+         (Axis::high().beyond != OPEN && n >= Axis::points - REACH);
+}
+
+// Keeps a compiler from computing for all threads what few want.
+INLINE void rarely() {
+#ifdef __CUDACC__
+  asm volatile("");
+#endif
+}
+
+// Velocity component C: a wall carries it along, a mirror turns it if it points at the mirror.
+template <class Axis, int C> INLINE void close_velocity(int n, Three& f) {
+  const real turned = Axis::axis == C ? -f.c : f.c;
+  if (at_low<Axis>(n, WALL)) f.b = Axis::low().velocity[C];
+  if (at_low<Axis>(n, MIRROR)) f.b = turned;
+  if (at_high<Axis>(n, WALL)) f.d = Axis::high().velocity[C];
+  if (at_high<Axis>(n, MIRROR)) f.d = turned;
+}
+
+// An adiabatic wall has the temperature that leaves no slope there, to second order.
+INLINE real wall_temperature(const Side& wall, real first, real second, int along) {
+  if (wall.heat == ADIABATIC) return (REAL(4) * first - second) * (REAL(1) / REAL(3));
+  if (wall.heat == LINEAR) return FMA(REAL(HEAT_SLOPE), static_cast<real>(along), wall.temperature);
+  return wall.temperature;
+}
+
+// Args: along, the global index along HEAT_AXIS.
+template <class Axis> INLINE void close_temperature(int n, Three& f, int along) {
+  const Three in = f;
+  if (at_low<Axis>(n, WALL)) f.b = wall_temperature(Axis::low(), in.c, in.d, along);
+  if (at_low<Axis>(n, MIRROR)) f.b = in.c;
+  if (at_high<Axis>(n, WALL)) f.d = wall_temperature(Axis::high(), in.c, in.b, along);
+  if (at_high<Axis>(n, MIRROR)) f.d = in.c;
+}
+
+// Pressure goes on straight into a wall. The value behind the wall is the one with which the fourth
+// difference of the point before it is that of the next point, which needs none: with p0 on the
+// wall, p4 - 4 p3 + 6 p2 - 4 p1 + p0 = p3 - 4 p2 + 6 p1 - 4 p0 + p(-1) where p0 = 2 p1 - p2, so
+// p(-1) = p4 - 5 (p3 - p2).
+template <class Axis> INLINE void close_pressure(int n, Five& f, const real* here) {
+  const Five in = f;
+  if (at_low<Axis>(n, WALL)) {
+    f.b = REAL(2) * in.c - in.d;
+    f.a = FMA(REAL(-5), in.e - in.d, here[3 * Axis::step]);
+  }
+  if (at_low<Axis>(n, WALL, 1)) f.a = REAL(2) * in.b - in.c;
+  if (at_low<Axis>(n, MIRROR)) f.b = in.c, f.a = in.d;
+  if (at_low<Axis>(n, MIRROR, 1)) f.a = in.b;
+  if (at_high<Axis>(n, WALL)) {
+    f.d = REAL(2) * in.c - in.b;
+    f.e = FMA(REAL(-5), in.a - in.b, here[-3 * Axis::step]);
+  }
+  if (at_high<Axis>(n, WALL, 1)) f.e = REAL(2) * in.d - in.c;
+  if (at_high<Axis>(n, MIRROR)) f.d = in.c, f.e = in.b;
+  if (at_high<Axis>(n, MIRROR, 1)) f.e = in.d;
+}

@@ -1,0 +1,72 @@
+// A stage of a step, and how far the flow still is from standing still.
+#pragma once
+#include "sweep.h"
+
+#define READS(s)                                                                             \
+  const real *p##s, const real *u##s, const real *v##s, const real *w##s, const real *t##s
+#define WRITES(s) real *p##s, real *u##s, real *v##s, real *w##s, real *t##s
+#define FIELDS(s) {p##s, u##s, v##s, w##s, t##s}
+
+// Fields 2 become state 0, from which the step started, moved on along the rates of state 1. In the
+// last stage they may be state 0 itself.
+KERNEL advance(READS(0), READS(1), WRITES(2), const real* pace, BOX_ARGUMENTS) {
+  const ConstFields start = FIELDS(0), now = FIELDS(1);
+  const Fields next = FIELDS(2);
+  const real step = pace[0];
+  for_points(now, BOX, [&](index_t c, const State&, const Waves& wave, const State& rate) {
+    store(next, c, moved_on(load(start, c), rate, wave, step));
+  });
+}
+
+// The same where the step starts from state 1.
+KERNEL advance_first(READS(1), WRITES(2), const real* pace, BOX_ARGUMENTS) {
+  const ConstFields now = FIELDS(1);
+  const Fields next = FIELDS(2);
+  const real step = pace[0];
+  for_points(now, BOX, [&](index_t c, const State& at, const Waves& wave, const State& rate) {
+    store(next, c, moved_on(at, rate, wave, step));
+  });
+}
+
+// Rates of change, that of pressure over beta^2 and less `drift`, by which it changes everywhere:
+// only differences of pressure matter.
+KERNEL find_rates(READS(1), WRITES(2), const double* drift, BOX_ARGUMENTS) {
+  const ConstFields now = FIELDS(1);
+  const Fields found = FIELDS(2);
+  const real common = static_cast<real>(drift[0]);
+  for_points(now, BOX, [&](index_t c, const State&, const Waves& wave, const State& rate) {
+    store(found, c, {(rate.p - common) / wave.beta2, rate.u, rate.v, rate.w, rate.t});
+  });
+}
+
+// The rate of pressure at a point, from what find_rates stored with drift 0.
+KERNEL find_drift(READS(1), READS(2), double* drift, index_t c) {
+  ONCE { drift[0] = static_cast<double>(p2[c]) * waves(u1[c], v1[c], w1[c]).beta2; }
+}
+
+// For each row along x: sums of the squared rates, and one over the longest stable step.
+constexpr int LANES = 32, SUMS = 6;
+
+KERNEL sum_rows(READS(1), READS(2), double* sums) {
+  FOR_BLOCKS(row, static_cast<index_t>(NY) * NZ) {
+    SHARED(double, part, [SUMS][LANES]);
+    const index_t first = row / NY * PLANE + row % NY * ROW;
+    FOR_THREADS(lane, LANES) {
+      double sum[SUMS] = {0, 0, 0, 0, 0, 0};
+      for (index_t c = first + lane; c < first + NX; c += LANES) {
+        const double rate[] = {p2[c], u2[c], v2[c], w2[c], t2[c]};
+        for (int q = 0; q < SUMS - 1; ++q) sum[q] += rate[q] * rate[q];
+        const double limit = step_limit(waves(u1[c], v1[c], w1[c]));
+        sum[SUMS - 1] = limit > sum[SUMS - 1] ? limit : sum[SUMS - 1];
+      }
+      for (int q = 0; q < SUMS; ++q) part[q][lane] = sum[q];
+    }
+    BARRIER();
+    FOR_THREADS(q, SUMS) {
+      double sum = 0;
+      for (int lane = 0; lane < LANES; ++lane)
+        sum = q < SUMS - 1 ? sum + part[q][lane] : part[q][lane] > sum ? part[q][lane] : sum;
+      sums[row * SUMS + q] = sum;
+    }
+  }
+}

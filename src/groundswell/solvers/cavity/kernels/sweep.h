@@ -1,0 +1,93 @@
+// The loop over a box of points: `take(c, state, waves, rates)` is called once for each.
+#pragma once
+#include "box.h"
+#include "flow.h"
+
+INLINE int along_heat(int i, int j, int k) {
+  return HEAT_AXIS == 0 ? START_X + i : HEAT_AXIS == 1 ? START_Y + j : START_Z + k;
+}
+
+// Args: SIDES_X, SIDES_YZ, whether sides may be near along these axes; z, the values along z.
+template <bool SIDES_X, bool SIDES_YZ, class Take>
+INLINE void take_point(const ConstFields& f, const Take& take, Line z, int i, int j, int k) {
+  const index_t c = point_at(i, j, k);
+  const int along = along_heat(i, j, k);
+  const State at = {z.p.c, z.u.c, z.v.c, z.w.c, z.t.c};
+  const Waves wave = waves(at.u, at.v, at.w);
+  Gathered sum = begin(at);
+  Line x = read_line<X>(f, c);
+  if (SIDES_X && near_sides<X>(i)) close<X>(x, i, f.p + c, along);
+  gather<X>(sum, sum.rate.u, at.p, at.u, wave.x, x);
+  Line y = read_line<Y>(f, c);
+  if (SIDES_YZ && near_sides<Y>(j)) close<Y>(y, j, f.p + c, along);
+  gather<Y>(sum, sum.rate.v, at.p, at.v, wave.y, y);
+  if (SIDES_YZ && near_sides<Z>(k)) close<Z>(z, k, f.p + c, along);
+  gather<Z>(sum, sum.rate.w, at.p, at.w, wave.z, z);
+  take(c, at, wave, finish(sum, wave.beta2));
+}
+
+#ifdef __CUDACC__
+
+// A tile of threads climbs through TILE_Z planes, each thread with the values of its own column in
+// registers, so that a plane comes from memory once. Neighbours along x and y come from the
+// first-level cache: other threads of the tile have just read them.
+INLINE void climb(Three& f, const real* here) { f.b = f.c, f.c = f.d, f.d = here[STEP_Z]; }
+INLINE void climb(Line& z, const ConstFields& f, index_t c) {
+  z.p.a = z.p.b, z.p.b = z.p.c, z.p.c = z.p.d, z.p.d = z.p.e, z.p.e = f.p[c + 2 * STEP_Z];
+  climb(z.u, f.u + c), climb(z.v, f.v + c), climb(z.w, f.w + c), climb(z.t, f.t + c);
+}
+
+// Memory answers late: lines that are wanted in the next plane but one are asked for now.
+constexpr int GPU_LINE = 128 / sizeof(real);
+INLINE void fetch_ahead(const ConstFields& f, index_t c) {
+  if (threadIdx.x % GPU_LINE != 0) return;
+  const index_t above = c + 2 * STEP_Z;
+  fetch(f.p + above + STEP_Z, f.u + above, f.v + above, f.w + above, f.t + above);
+}
+
+template <class Take>
+INLINE void for_points(const ConstFields& f, const Box& box, const Take& take) {
+  const int tiles_x = (box.ni + TILE_X - 1) / TILE_X, tiles_y = (box.nj + TILE_Y - 1) / TILE_Y;
+  const int tile = blockIdx.x % (tiles_x * tiles_y), chunk = blockIdx.x / (tiles_x * tiles_y);
+  const int a = tile % tiles_x * TILE_X + threadIdx.x % TILE_X,
+            b = tile / tiles_x * TILE_Y + threadIdx.x / TILE_X;
+  if (a >= box.ni || b >= box.nj) return;
+  const int i = box.i + a, j = box.j + b;
+  int k = box.k + chunk * TILE_Z;
+  const int end = min(k + TILE_Z, box.k + box.nk);
+  index_t c = point_at(i, j, k);
+  Line z = read_line<Z>(f, c);
+  while (true) {
+    fetch_ahead(f, c);
+    take_point<true, true>(f, take, z, i, j, k);
+    if (++k == end) return;
+    c += STEP_Z;
+    climb(z, f, c);
+  }
+}
+
+#else
+
+template <bool SIDES_YZ, class Take>
+INLINE void for_row(const ConstFields& f, const Box& box, const Take& take, int j, int k) {
+  const int begin = box.i, end = box.i + box.ni;
+  const int inner = begin > REACH ? begin : REACH < end ? REACH : end;
+  const int outer = end < NX - REACH ? end : NX - REACH > inner ? NX - REACH : inner;
+  const auto z = [&](int i) { return read_line<Z>(f, point_at(i, j, k)); };
+  for (int i = begin; i < inner; ++i) take_point<true, SIDES_YZ>(f, take, z(i), i, j, k);
+  PRAGMA(omp simd)
+  for (int i = inner; i < outer; ++i) take_point<false, SIDES_YZ>(f, take, z(i), i, j, k);
+  for (int i = outer; i < end; ++i) take_point<true, SIDES_YZ>(f, take, z(i), i, j, k);
+}
+
+template <class Take> void for_points(const ConstFields& f, const Box& box, const Take& take) {
+  PRAGMA(omp parallel for collapse(2) schedule(static))
+  for (int k = box.k; k < box.k + box.nk; ++k)
+    for (int j = box.j; j < box.j + box.nj; ++j) {
+      const FlushTinyNumbers flush;
+      if (near_sides<Y>(j) || near_sides<Z>(k)) for_row<true>(f, box, take, j, k);
+      else for_row<false>(f, box, take, j, k);
+    }
+}
+
+#endif

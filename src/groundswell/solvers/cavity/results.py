@@ -1,0 +1,65 @@
+"""What a cavity leaves behind: fields, profiles, heat fluxes, and how the residuals fell."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.io.atomic import whole
+from groundswell.run.ring import Output
+from groundswell.solvers.cavity.flow import Flow
+from groundswell.solvers.cavity.setup import FIELDS
+
+if TYPE_CHECKING:
+    from groundswell.solvers.cavity.solver import Cavity
+
+
+class Results:
+    """Collects the flow of all ranks at the end of a run."""
+
+    def __init__(self, solver: Cavity) -> None:
+        self._solver = solver
+
+    def outputs(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
+        """Files that grow during the run: none."""
+        return {}
+
+    def finish(self, folder: Path) -> list[Path]:
+        """Write everything; files are rank 0's."""
+        flow = self.flow()
+        if flow is None:
+            return []
+        files = [
+            self._solver.history.write(folder / "residuals.csv"),
+            flow.write_profiles(folder / "profiles.csv"),
+            _write_json(folder / "heat.json", flow.summary()),
+        ]
+        if self._solver.setup.case.output.fields:
+            files.append(flow.write(folder / "flow.nc"))
+        return files
+
+    def flow(self) -> Flow | None:
+        """The whole flow at rank 0."""
+        whole_fields = {name: self._gather(name) for name in FIELDS}
+        if not self._solver.world.first:
+            return None
+        return Flow.of(self._solver.setup, whole_fields)
+
+    def _gather(self, name: str) -> NDArray[Any]:
+        solver = self._solver
+        block = solver.cut.block(solver.world.rank)
+        found = np.zeros(solver.setup.grid.shape, solver.setup.dtype)
+        for place, part in solver.world.gather((block.slices, solver.snapshot(name))):
+            found[place] = part
+        return found
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> Path:
+    with whole(path) as part:
+        part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    return path

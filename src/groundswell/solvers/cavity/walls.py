@@ -1,0 +1,41 @@
+"""What stands beside a rank's block, as constants of the kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groundswell.backends import Constant
+from groundswell.grids.cartesian import Part
+from groundswell.solvers.cavity.case import AdiabaticWall, ConductingWall, Wall
+from groundswell.solvers.cavity.setup import Setup
+
+
+def sides(setup: Setup, part: Part) -> dict[str, Constant]:
+    """SIDE_LOW_X and so on; what another block lies beside is open."""
+    found: dict[str, Constant] = {}
+    for axis, name in enumerate("XYZ"):
+        low, high = setup.case.walls.pair(axis)
+        at_low = part.start[axis] == 0
+        at_high = part.start[axis] + part.cells[axis] == part.grid.cells[axis]
+        found[f"SIDE_LOW_{name}"] = _side(setup, low) if at_low else _OPEN
+        found[f"SIDE_HIGH_{name}"] = _side(setup, high) if at_high else _OPEN
+    return found | {
+        "HEAT_AXIS": setup.heat.axis if setup.heat else 0,
+        "HEAT_SLOPE": setup.straight()[1],
+        **{f"START_{name}": part.start[n] for n, name in enumerate("XYZ")},
+    }
+
+
+_OPEN = "Side{OPEN, FIXED, {0, 0, 0}, 0}"
+
+
+def _side(setup: Setup, side: Any) -> str:
+    if not isinstance(side, Wall):
+        return _OPEN if side.kind == "periodic" else _OPEN.replace("OPEN", "MIRROR")
+    kind, temperature = "FIXED", getattr(side, "temperature", 0.0)
+    if isinstance(side, AdiabaticWall):
+        kind = "ADIABATIC"
+    if isinstance(side, ConductingWall):
+        kind, temperature = "LINEAR", setup.straight()[0]
+    numbers = [f"REAL({value!r})" for value in (*side.velocity, temperature)]
+    return f"Side{{WALL, {kind}, {{{', '.join(numbers[:3])}}}, {numbers[3]}}}"
