@@ -15,7 +15,7 @@ from typing import Any
 
 from groundswell.backends.base import Backend
 from groundswell.run import run
-from groundswell.solvers.earthquake import EarthquakeCase
+from groundswell.solvers import load
 
 
 def quick(*_: Any, **__: Any) -> float:
@@ -28,7 +28,8 @@ def main() -> None:
     cases, folder = (Path(argument) for argument in sys.argv[1:3])
     Backend.measure_bandwidth = quick  # type: ignore[method-assign]
     for name, content in json.loads(cases.read_text()).items():
-        run(EarthquakeCase.from_dict(content), folder=folder / name)
+        schema = load(content.get("solver", "earthquake"), "schema")
+        run(schema.from_dict(content), folder=folder / name)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from math import prod
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+
+from groundswell.grids.cartesian import times
+from groundswell.solvers import load
 
 
 def gigabytes(count: float) -> str:
@@ -47,25 +49,20 @@ def warn(warnings: Iterable[str]) -> None:
 
 
 def show_check(found: Mapping[str, Any]) -> None:
-    """What a case needs and resolves."""
-    pairs("What the run needs", _needs(found))
-    pairs("What the grid resolves", _resolves(found))
+    """What a case needs and resolves, the latter in its solver's words."""
+    grid, resolved = load(found["solver"], "words")(found)
+    pairs("What the run needs", grid | _needs(found))
+    pairs("What the grid resolves", resolved)
     warn(found["warnings"])
 
 
 def _needs(found: Mapping[str, Any]) -> dict[str, str]:
     sharing = found.get("sharing")
     rows = {
-        "cells": f"{_times(found['cells'])} = {prod(found['cells']):,} of "
-        f"{_edges(found['spacing'])}, with absorbing layers around {_times(found['region'])}",
         "precision": found["precision"],
-        "step": f"{found['dt']:.6g} s; stable up to {found['stability_limit']:.6g} s",
-        "steps": f"{found['steps']} for {found['steps'] * found['dt']:.6g} s",
         **({"ranks": _ranks(sharing)} if sharing else {}),
         "memory": gigabytes(found["memory"]),
     }
-    if found["sampling"]:
-        rows["samples"] = ", ".join(f"{n} every {s:.6g} s" for n, s in found["sampling"].items())
     rows["results"] = f"{gigabytes(found['output_bytes'])} of {gigabytes(found['disk_free'])} free"
     if found["device"] is not None:
         rows["memory"] += f" of {gigabytes(found['memory_free'])} free"
@@ -77,8 +74,8 @@ def _needs(found: Mapping[str, Any]) -> dict[str, str]:
 def _ranks(sharing: Mapping[str, Any]) -> str:
     hosts = "1 host" if sharing["hosts"] == 1 else f"{sharing['hosts']} hosts like this one"
     return (
-        f"{_times(sharing['processes'])} = {sharing['ranks']} on {hosts}; at most "
-        f"{_times(sharing['largest_block'])} cells, and {gigabytes(sharing['bytes_sent'])} sent a "
+        f"{times(sharing['processes'])} = {sharing['ranks']} on {hosts}; at most "
+        f"{times(sharing['largest_block'])} cells, and {gigabytes(sharing['bytes_sent'])} sent a "
         "step, each"
     )
 
@@ -98,28 +95,6 @@ def _shared(found: Mapping[str, Any], sharing: Mapping[str, Any]) -> dict[str, s
         "time": f"at least {duration(found['seconds_at_least'])} for the largest block, if all "
         "bandwidth were used and exchanges took no time",
     }
-
-
-def _resolves(found: Mapping[str, Any]) -> dict[str, str]:
-    rows = {"fastest wave": f"{found['vp_max']:.5g} m/s"}
-    if found["vs_min"] is not None:
-        rows["slowest S wave"] = (
-            f"{found['vs_min']:.5g} m/s in cell {tuple(found['vs_min_cell'])}, at a depth of "
-            f"{found['vs_min_depth']:.5g} m"
-        )
-    rows |= {
-        "frequencies": f"up to {found['resolved_frequency']:.3g} Hz",
-        "sources": f"{found['sources']}, 99 % of their energy below "
-        f"{found['source_frequency']:.3g} Hz, where the slowest wave spans "
-        f"{found['points_per_wavelength']:.3g} cells",
-        "receivers": str(found["receivers"]),
-    }
-    if found["attenuation_error"] is not None:
-        rows["misfit of Q(f)"] = f"at most {100 * found['attenuation_error']:.2g} %"
-    if found["fluid_cells"]:
-        rows["fluid"] = f"{found['fluid_cells']} cells"
-    floored = [f"{name} in {n} cells" for name, n in found["floored_cells"].items() if n]
-    return rows | ({"raised by the floor": ", ".join(floored)} if floored else {})
 
 
 def show_verification(checks: Iterable[Any]) -> None:
@@ -144,7 +119,7 @@ def show_bench(measured: Mapping[str, Any]) -> None:
     for row in measured["rows"]:
         table.add_row(
             escape(row["name"]),
-            _times(row["cells"]),
+            times(row["cells"]),
             f"{row[unit]:,.4g}",
             f"{row['milliseconds']:.4g}",
             ", ".join([_percent(row["share"]), *_kernel_shares(row)]),
@@ -235,14 +210,6 @@ def _device(entry: Mapping[str, Any]) -> str:
         f"{entry['device']}; {gigabytes(entry['memory_free'])} of "
         f"{gigabytes(entry['memory_total'])} free, {gigabytes(entry['bandwidth'])}/s; {versions}"
     )
-
-
-def _times(counts: Iterable[float]) -> str:
-    return " x ".join(f"{count:g}" for count in counts)
-
-
-def _edges(spacing: Sequence[float]) -> str:
-    return f"{spacing[0]:g} m" if len(set(spacing)) == 1 else f"{_times(spacing)} m"
 
 
 def _print(table: Table) -> None:

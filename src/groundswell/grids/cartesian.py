@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -200,3 +201,14 @@ class Field:
         self.array: Array = raw.reshape(nz, ny, layout.row)[:, :, :nx]
         self.origin = (g, g, g)
         self.interior: Array = self.array[g:-g, g:-g, g:-g]
+
+
+def times(counts: Iterable[float]) -> str:
+    """Counts along axes, for the eye."""
+    return " x ".join(f"{count:g}" for count in counts)
+
+
+def in_words(cells: Sequence[int], spacing: Sequence[float], unit: str = " m") -> str:
+    """So many cells of that size."""
+    edges = f"{spacing[0]:g}" if len(set(spacing)) == 1 else times(spacing)
+    return f"{times(cells)} = {prod(cells):,} of {edges}{unit}"

@@ -19,6 +19,8 @@ _CAPTIONS = {
     "shaking_map.png": "Peak ground velocity",
     "seismograms.png": "Seismograms by distance",
     "surface.png": "Waves on the surface",
+    "flow.png": "The flow in the middle plane",
+    "residuals.png": "Residuals by step",
 }
 _PAGE = Path(__file__).with_name("page.html")
 

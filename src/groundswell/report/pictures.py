@@ -1,9 +1,10 @@
-"""All pictures of an earthquake run, drawn from the files in its results folder."""
+"""All pictures of a run, drawn from the files in its results folder."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from groundswell.report.flow import flow_picture, residuals_picture
 from groundswell.report.section import record_section
 from groundswell.report.shaking import shaking_map
 from groundswell.report.snapshots import snapshots
@@ -14,6 +15,8 @@ _SOURCES = {
     "shaking_map.nc": shaking_map,
     "seismograms.h5": record_section,
     "surface.nc": snapshots,
+    "flow.nc": flow_picture,
+    "residuals.csv": residuals_picture,
 }
 
 

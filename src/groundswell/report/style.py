@@ -76,9 +76,9 @@ def headline(axes: Axes, title: str, subtitle: str) -> None:
         line.set_in_layout(False)
 
 
-def title_of(attrs: Mapping[str, Any]) -> str:
+def title_of(attrs: Mapping[str, Any], otherwise: str = "Ground motion") -> str:
     """The title that a results file carries."""
-    return str(attrs.get("title") or "Ground motion")
+    return str(attrs.get("title") or otherwise)
 
 
 def colour_bar(axes: Axes, cells: ScalarMappable, label: str) -> None:

@@ -117,7 +117,8 @@ def check(case: Case | str | Path, ranks: int = 1, hosts: int = 1) -> dict[str, 
         raise InputError(f"{hosts} hosts for {ranks} ranks; each host needs at least one")
     setup = prepare(case)
     sharing = _sharing(setup, ranks, hosts) if ranks > 1 else None
-    return {**setup.describe(), **outlook(setup, _target(setup.case, None), sharing)}
+    said = {"solver": setup.case.solver, **setup.describe()}
+    return {**said, **outlook(setup, _target(setup.case, None), sharing)}
 
 
 def _sharing(setup: Any, ranks: int, hosts: int) -> dict[str, Any]:

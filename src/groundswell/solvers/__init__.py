@@ -12,16 +12,18 @@ SOLVERS: dict[str, dict[str, str]] = {
     "cavity": {
         "schema": "groundswell.solvers.cavity.case:CavityCase",
         "solver": "groundswell.solvers.cavity.solver:Cavity",
+        "words": "groundswell.solvers.cavity.words:words",
     },
     "earthquake": {
         "schema": "groundswell.solvers.earthquake.case:EarthquakeCase",
         "solver": "groundswell.solvers.earthquake.solver:Earthquake",
+        "words": "groundswell.solvers.earthquake.words:words",
     },
 }
 
 
-def load(name: str, part: Literal["schema", "solver"]) -> Any:
-    """The class of a solver: its case `schema`, or the `solver` itself.
+def load(name: str, part: Literal["schema", "solver", "words"]) -> Any:
+    """A part of a solver: the class of its case (`schema`), its own, or what finds `words` for it.
 
     Raises `InputError` if there is no solver called `name`.
     """

@@ -49,6 +49,6 @@ class Scheme:
 
 SCHEMES = {
     "euler": Scheme((1.0,), 0.5, stands_waves=False),
-    "rk3": Scheme((1 / 3, 1 / 2, 1.0), 0.8, stands_waves=True),
+    "rk3": Scheme((1 / 3, 1 / 2, 1.0), 1.0, stands_waves=True),
     "rk4": Scheme((1 / 4, 1 / 3, 1 / 2, 1.0), 1.2, stands_waves=True),
 }

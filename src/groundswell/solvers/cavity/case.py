@@ -167,17 +167,16 @@ class TimeSection(Section):
     """`[time]`: how the flow goes on until it stands still.
 
     `courant` scales the longest stable step. `steps` is the most that are made; the run ends when
-    all residuals have fallen to `tolerance` of those of the fluid at rest. `levels` counts grids:
-    each coarser one has half the points, and its flow is the beginning on the next.
+    all residuals, in units of the flow's own speed and size, have fallen to `tolerance`; that is
+    looked at every `look` steps. With `local` each point makes the longest steps that it stands.
     """
 
-    scheme: Literal["euler", "rk3", "rk4"] = "euler"
+    scheme: Literal["euler", "rk3", "rk4"] = "rk3"
     local: Flag = True
     courant: Annotated[Number, Positive] | None = None
     steps: Count = 1_000_000
     tolerance: Annotated[Number, Positive] = 1e-8
     look: Count = 100
-    levels: Count = 1
     dissipation: Annotated[Number, Positive] = 0.01
     compressibility: Annotated[Number, Positive] = 0.1
 

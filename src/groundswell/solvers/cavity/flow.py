@@ -110,7 +110,8 @@ class Flow:
         coordinates = dict(zip(AXES, self.axes, strict=True))
         arrays = {name: (dims, field) for name, field in self.fields.items()}
         with whole(path) as part:
-            xarray.Dataset(arrays, coordinates).to_netcdf(part, engine="h5netcdf")
+            attrs = {"title": self.setup.case.title}
+            xarray.Dataset(arrays, coordinates, attrs).to_netcdf(part, engine="h5netcdf")
         return path
 
     def _mean(self, flux: Floats, axis: int) -> float:

@@ -11,6 +11,7 @@ from groundswell.backends import Backend
 from groundswell.io.atomic import whole
 from groundswell.solvers.cavity.setup import FIELDS, Setup
 
+BOUND = 1e5  # of norms: far beyond those of fluid at rest beside a hot wall
 DIGITS = 6  # that the decision to stop goes by: sums of other ranks differ by rounding
 
 
@@ -32,6 +33,10 @@ class History:
         rows = setup.steps // setup.case.time.look + 2
         self.rows = backend.zeros((rows, 1 + len(FIELDS)), np.float64)
         self.latest: NDArray[np.float64] = np.full(len(FIELDS), np.nan)
+
+    def bounded(self, norms: NDArray[np.float64]) -> bool:
+        """Whether a flow with these norms can still come to rest."""
+        return bool((norms / self._scale < BOUND).all())
 
     def add(self, row: int, step: int, norms: NDArray[np.float64]) -> bool:
         """Note the norms of a step; whether all are small enough."""

@@ -25,6 +25,7 @@ from groundswell.solvers.cavity.case import (
 from groundswell.time.integrators import SCHEMES, Scheme
 
 FIELDS = ("p", "u", "v", "w", "T")
+LEAST_LAYER = 5.0  # points
 SUMS = 6  # of a row, see kernels/step.h
 
 
@@ -216,37 +217,49 @@ class Setup:
     @property
     def output_bytes(self) -> int:
         """Bytes of the files of fields."""
-        return self.grid.count * len(FIELDS) * 4 if self.case.output.fields else 0
+        size = np.dtype(self.dtype).itemsize
+        return self.grid.count * len(FIELDS) * size if self.case.output.fields else 0
 
-    def coarser(self) -> Setup | None:
-        """The same on a grid of half the points, if the case asks for one."""
-        time = self.case.time
-        if time.levels == 1:
-            return None
-        points = tuple((n + 1) // 2 if n > 1 else 1 for n in self.grid.cells)
-        changed = {
-            "grid": self.case.grid.model_copy(update={"points": points}),
-            "time": time.model_copy(update={"levels": time.levels - 1}),
-        }
-        return Setup(self.case.model_copy(update=changed))
+    @property
+    def layer(self) -> float:
+        """Spacings across the thermal layer on a heated wall, about 2 L / Ra^(1/4) thick."""
+        if self.heat is None or not self.rayleigh:
+            return 0.0
+        return 2 * self.length * self.rayleigh**-0.25 / self.grid.spacing[self.heat.axis]
+
+    @property
+    def rayleigh(self) -> float:
+        """The Rayleigh number."""
+        lift = max(map(abs, self.fluid.buoyancy)) * self.contrast * self.length**3
+        return lift / (self.fluid.viscosity * self.fluid.diffusivity)
+
+    def _warnings(self) -> list[str]:
+        if not 0 < self.layer < LEAST_LAYER:
+            return []
+        assert self.heat is not None
+        return [
+            f"the thermal layer on the walls spans {self.layer:.2g} points along "
+            f"{AXES[self.heat.axis]}; {LEAST_LAYER} or more keep Nusselt numbers within a few per "
+            "cent: use more points"
+        ]
 
     def describe(self) -> dict[str, Any]:
         """What the run is, in the units of the case."""
-        fluid, contrast = self.fluid, self.contrast
-        lift = max(map(abs, fluid.buoyancy)) * contrast * self.length**3
+        fluid = self.fluid
         return {
             "cells": self.grid.cells,
             "spacing": self.grid.spacing,
             "precision": self.case.run.precision,
             "steps": self.steps,
             "dt": self.dt,
-            "rayleigh": lift / (fluid.viscosity * fluid.diffusivity),
+            "rayleigh": self.rayleigh,
             "prandtl": fluid.viscosity / fluid.diffusivity,
             "reynolds": self.case.fastest_wall * self.length / fluid.viscosity,
             "viscosity": fluid.viscosity,
             "diffusivity": fluid.diffusivity,
+            "layer": self.layer,
             "memory": self.memory,
-            "warnings": [],
+            "warnings": self._warnings(),
         }
 
 

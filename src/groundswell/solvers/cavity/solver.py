@@ -165,7 +165,7 @@ class Cavity:
             RunFailed: a value is not finite.
         """
         norms, limit = self._measure()
-        if not np.isfinite(norms).all():
+        if not self.history.bounded(norms):
             raise RunFailed(self._where_not_finite(step))
         self.set_pace(limit)
         return self.history.add(step // self.look_every - 1, step, norms)
@@ -211,8 +211,9 @@ class Cavity:
         """Say what has become infinite or NaN."""
         bad = [name for name in FIELDS if not np.isfinite(self.snapshot(name)).all()]
         return (
-            f"{', '.join(bad) or 'flow'} of rank {self.world.rank} is not finite at step {step}; "
-            f"the run is unstable; set time.courant lower than {self.setup.courant:g}"
+            f"the flow grows without bounds at step {step}"
+            + f", {', '.join(bad)} of rank {self.world.rank} beyond all numbers" * bool(bad)
+            + f": the run is unstable; set time.courant lower than {self.setup.courant:g}"
         )
 
     # --- beginnings -------------------------------------------------------------------------------

@@ -28,20 +28,27 @@ KERNEL advance_first(READS(1), WRITES(2), const real* pace, BOX_ARGUMENTS) {
   });
 }
 
-// Rates of change, that of pressure over beta^2 and less `drift`, by which it changes everywhere:
-// only differences of pressure matter.
+// Only differences of pressure matter, and in a steady state all of it may change by the same `drift`
+// a step, or, with local steps, a step times its limit.
+INLINE double drifting(const Waves& wave) { return LOCAL_STEPS ? step_limit(wave) : 1.0; }
+
+// Rates of change, that of pressure over beta^2 and without drift.
 KERNEL find_rates(READS(1), WRITES(2), const double* drift, BOX_ARGUMENTS) {
   const ConstFields now = FIELDS(1);
   const Fields found = FIELDS(2);
-  const real common = static_cast<real>(drift[0]);
+  const double common = drift[0];
   for_points(now, BOX, [&](index_t c, const State&, const Waves& wave, const State& rate) {
-    store(found, c, {(rate.p - common) / wave.beta2, rate.u, rate.v, rate.w, rate.t});
+    const real left = rate.p - static_cast<real>(common * drifting(wave));
+    store(found, c, {left / wave.beta2, rate.u, rate.v, rate.w, rate.t});
   });
 }
 
-// The rate of pressure at a point, from what find_rates stored with drift 0.
+// The drift at point c, from what find_rates stored there when it took the drift for 0.
 KERNEL find_drift(READS(1), READS(2), double* drift, index_t c) {
-  ONCE { drift[0] = static_cast<double>(p2[c]) * waves(u1[c], v1[c], w1[c]).beta2; }
+  ONCE {
+    const Waves wave = waves(u1[c], v1[c], w1[c]);
+    drift[0] = static_cast<double>(p2[c]) * wave.beta2 / drifting(wave);
+  }
 }
 
 // For each row along x: sums of the squared rates, and one over the longest stable step.

@@ -1,0 +1,11 @@
+"""Problems with known answers for the cavity solver."""
+
+from __future__ import annotations
+
+PROBLEMS = [
+    "convection:square",
+    "convection:cube",
+    "convection:conducting",
+    "symmetry:centre",
+    "lid:reynolds_100",
+]

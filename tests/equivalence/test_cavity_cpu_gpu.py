@@ -1,0 +1,54 @@
+"""The same cavity on the CPU and on a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from gpu import gpu_count
+
+from groundswell.backends import open_backend
+from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.setup import FIELDS
+from groundswell.solvers.cavity.solver import Cavity
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(gpu_count() < 1, reason="needs a GPU")]
+
+TOLERANCE = {"single": 2e-5, "double": 1e-10}
+SIDES: dict[str, dict[str, Any]] = {
+    "walls": {
+        "north": {"kind": "conducting"},
+        "top": {"kind": "adiabatic", "velocity": [0.2, 0, 0]},
+    },
+    "open": {"south": {"kind": "periodic"}, "north": {"kind": "periodic"}}
+    | {"bottom": {"kind": "symmetry"}},
+}
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("scheme", ["euler", "rk3", "rk4"])
+@pytest.mark.parametrize("sides", SIDES)
+@pytest.mark.parametrize("local", [True, False])
+def test_cpu_and_gpu_agree(precision: str, scheme: str, sides: str, local: bool) -> None:
+    case = CavityCase(
+        fluid={"kind": "rayleigh", "rayleigh": 1e5},
+        grid={"points": [150, 37, 41]},
+        walls=SIDES[sides],
+        time={"scheme": scheme, "local": local},
+        run={"precision": precision},
+    )
+    flows = [flow_after(case, backend, 200) for backend in ("cpu", "cuda")]
+    for name in FIELDS:
+        assert np.abs(flows[1][name] - flows[0][name]).max() < TOLERANCE[precision], name
+        assert np.abs(flows[0][name]).max() > 1e-3
+
+
+def flow_after(case: CavityCase, backend: str, steps: int) -> dict[str, Any]:
+    """All fields after some steps."""
+    solver = Cavity(Cavity.prepare(case), open_backend(backend))
+    graph = solver.backend.capture(solver.step)
+    for done in range(100, steps + 1, 100):
+        graph.replay(100 // solver.steps_at_once)
+        solver.look(done)
+    return {name: solver.snapshot(name) for name in FIELDS}

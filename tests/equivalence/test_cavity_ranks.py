@@ -1,0 +1,131 @@
+"""Cavities on several ranks: the flow is that of one rank, bit by bit, on CPUs and on GPUs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray
+from gpu import gpu_count
+from ranks import run_on_ranks
+from ways import PROGRAM
+
+pytestmark = pytest.mark.timeout(600)
+
+PERIODIC, CONDUCTING = {"kind": "periodic"}, {"kind": "conducting"}
+WARM_LID = {"kind": "fixed", "temperature": 0.1, "velocity": [0.1, 0.05, 0.0]}
+WALLS: dict[str, dict[str, Any]] = {
+    "walls": {"north": CONDUCTING, "south": {"kind": "symmetry"}, "top": WARM_LID},
+    "periodic": {"south": PERIODIC, "north": PERIODIC, "top": WARM_LID},
+}
+STEPS = 60
+
+
+@dataclass(frozen=True)
+class Way:
+    """How ranks share a cavity; `physics` is what decides the answer."""
+
+    ranks: int
+    processes: tuple[int, int, int] | None
+    physics: tuple[str, str, bool]  # walls, scheme, local steps
+    transport: str = "auto"
+    overlap: bool = True
+
+    def case(self, backend: str) -> dict[str, Any]:
+        """The case file's content."""
+        walls, scheme, local = self.physics
+        run: dict[str, Any] = {"backend": backend, "overlap": self.overlap}
+        if self.ranks > 1:
+            run |= {"transport": self.transport}
+        if self.processes:
+            run |= {"processes": list(self.processes)}
+        return {
+            "solver": "cavity",
+            "fluid": {"kind": "rayleigh", "rayleigh": 1e5},
+            "grid": {"points": [37, 11, 13]},
+            "walls": WALLS[walls],
+            "time": {"steps": STEPS, "look": 20, "scheme": scheme, "local": local},
+            "run": run,
+        }
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        cut = "x".join(map(str, self.processes or ("any",)))
+        physics = "-".join(map(str, self.physics))
+        return f"{self.ranks}-{cut}-{physics}-{self.transport}-{self.overlap}"
+
+
+BOX = ("walls", "euler", True)
+CPU = [
+    Way(2, (1, 1, 2), BOX),
+    Way(2, (2, 1, 1), ("periodic", "rk3", True), overlap=False),
+    Way(3, (1, 3, 1), ("walls", "rk4", False), transport="mpi"),
+    Way(3, (3, 1, 1), BOX, transport="mpi-thread"),
+    Way(4, (1, 2, 2), ("periodic", "euler", False)),
+    Way(4, (2, 2, 1), ("walls", "rk3", True), overlap=False),
+    Way(4, (1, 1, 4), ("periodic", "rk3", True), transport="mpi"),
+    Way(6, None, BOX),
+    Way(8, (2, 2, 2), BOX),
+]
+GPU = [
+    Way(ranks, processes, physics, transport, overlap)
+    for ranks, processes in ((2, (1, 1, 2)), (2, (2, 1, 1)), (4, (1, 2, 2)), (4, (2, 2, 1)))
+    for physics in (BOX, ("periodic", "rk3", False))
+    for transport in ("direct", "peer", "nccl", "mpi")
+    for overlap in (True, False)
+]
+Ran = Callable[[str, int], Path]
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """The folder with the results of all cases of so many ranks."""
+
+    @cache
+    def run(backend: str, ranks: int) -> Path:
+        folder = tmp_path_factory.mktemp(f"{backend}-{ranks}")
+        ways = CPU if backend == "cpu" else GPU
+        alone = {str(w.physics): Way(1, None, w.physics).case(backend) for w in ways}
+        cases = {w.name: w.case(backend) for w in ways if w.ranks == ranks} or alone
+        path = folder / "cases.json"
+        path.write_text(json.dumps(cases))
+        done = run_on_ranks(ranks, PROGRAM, path, folder, timeout=500)
+        assert done.returncode == 0, done.stderr[-4000:]
+        return folder
+
+    return run
+
+
+def assert_same_flow(found: Path, expected: Path) -> None:
+    with (
+        xarray.open_dataset(found / "flow.nc", engine="h5netcdf") as a,
+        xarray.open_dataset(expected / "flow.nc", engine="h5netcdf") as b,
+    ):
+        assert set(a) == set(b) == {"p", "u", "v", "w", "T"}
+        assert all(np.abs(b[name]).max() > 0 for name in b)
+        assert [name for name in b if a[name].values.tobytes() != b[name].values.tobytes()] == []
+    residuals = [
+        np.loadtxt(p / "residuals.csv", delimiter=",", skiprows=1) for p in (found, expected)
+    ]
+    assert np.allclose(*residuals, rtol=1e-8) and residuals[0][-1, 0] == STEPS
+
+
+@pytest.mark.parametrize("way", CPU, ids=lambda way: way.name)
+def test_any_number_of_ranks_finds_the_same_flow(ran: Ran, way: Way) -> None:
+    assert_same_flow(ran("cpu", way.ranks) / way.name, ran("cpu", 1) / str(way.physics))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(gpu_count() < 2, reason="needs two GPUs")
+@pytest.mark.parametrize("way", GPU, ids=lambda way: way.name)
+def test_any_number_of_gpus_finds_the_same_flow(ran: Ran, way: Way) -> None:
+    if way.ranks > gpu_count():
+        pytest.skip(f"needs {way.ranks} GPUs")
+    assert_same_flow(ran("cuda", way.ranks) / way.name, ran("cuda", 1) / str(way.physics))

@@ -1,0 +1,156 @@
+"""The cavity's kernels against the same equations in NumPy, whatever bounds the box."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cavity_scheme import NAMES, rates, step
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groundswell.backends import Backend, open_backend
+from groundswell.errors import RunFailed
+from groundswell.run import checkpoint
+from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.solver import Cavity
+
+MIRROR, PERIODIC, ADIABATIC = ({"kind": kind} for kind in ("symmetry", "periodic", "adiabatic"))
+LID = {"kind": "adiabatic", "velocity": [0.3, -0.2, 0.0]}
+WARM = {"kind": "fixed", "temperature": 0.2}
+CONDUCTING = {"kind": "conducting"}
+
+BOXES: dict[str, dict[str, Any]] = {
+    "cavity": {},
+    "conducting": dict.fromkeys(("south", "north", "bottom", "top"), CONDUCTING),
+    "mirrors": {"south": MIRROR, "north": MIRROR, "bottom": MIRROR},
+    "mirror and wall": {"south": MIRROR, "north": CONDUCTING, "top": LID},
+    "periodic": {"south": PERIODIC, "north": PERIODIC, "top": WARM},
+    "periodic across": {"bottom": PERIODIC, "top": PERIODIC},
+}
+
+
+def make(box: str, points: tuple[int, int, int] = (9, 7, 8), **changes: Any) -> CavityCase:
+    fluid = {"kind": "rayleigh", "rayleigh": 3e4, "prandtl": 0.5, "down": "-z"}
+    return CavityCase(
+        fluid=fluid | changes.pop("fluid", {}),
+        grid={"size": [1.0, 0.7, 1.3], "points": list(points)},
+        walls=BOXES[box],
+        time=changes.pop("time", {}),
+        run={"precision": "double"} | changes,
+    )
+
+
+def random_flow(solver: Cavity, seed: int = 5) -> dict[str, np.ndarray]:
+    """Values that a kernel has to find at the right place; what lies around them is NaN."""
+    rng = np.random.default_rng(seed)
+    flow = {name: rng.normal(size=solver.part.shape) for name in NAMES}
+    flow = {n: f.astype(solver.setup.dtype).astype(float) for n, f in flow.items()}
+    for copy in solver.copies:
+        for field in copy.values():
+            solver.backend.assign(
+                field.array, np.full(field.array.shape, np.nan, field.array.dtype)
+            )
+    solver.fill(flow)
+    return flow
+
+
+def advanced(case: CavityCase, backend: Backend) -> tuple[Cavity, dict[str, np.ndarray]]:
+    """A solver after what `step` makes, and what it should have come to."""
+    solver = Cavity(Cavity.prepare(case), backend)
+    flow = random_flow(solver)
+    pace = None if case.time.local else solver.setup.courant / rates(solver.setup, flow)[1].max()
+    for _ in range(solver.steps_at_once):
+        flow = step(solver.setup, flow, pace)
+    solver.step()
+    return solver, flow
+
+
+@pytest.mark.parametrize(
+    ("box", "scheme", "local"),
+    [
+        *product(BOXES, ["euler"], [True]),
+        *product(["cavity"], ["euler", "rk3", "rk4"], [True, False]),
+    ],
+)
+def test_a_step_is_what_the_equations_say(box: str, scheme: str, local: bool) -> None:
+    case = make(box, time={"scheme": scheme, "local": local, "courant": 0.05})
+    solver, expected = advanced(case, open_backend("cpu"))
+    for name in NAMES:
+        found = solver.snapshot(name)
+        assert np.abs(found - expected[name]).max() < 1e-11, name
+
+
+def test_single_precision() -> None:
+    solver, expected = advanced(make("cavity", precision="single"), open_backend("cpu"))
+    for name in NAMES:
+        found = solver.snapshot(name)
+        assert found.dtype == np.float32
+        assert np.abs(found - expected[name]).max() < 2e-5, name
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.tuples(*[st.integers(5, 9)] * 3), st.sampled_from(["x", "-x", "y", "-y", "z", "-z"]))
+def test_any_size_and_any_direction_of_gravity(points: tuple[int, int, int], down: str) -> None:
+    case = make("cavity", points, fluid={"down": down}, time={"courant": 0.05})
+    solver, expected = advanced(case, open_backend("cpu"))
+    assert all(np.abs(solver.snapshot(name) - expected[name]).max() < 1e-11 for name in NAMES)
+
+
+def test_one_layer_is_a_flow_in_two_dimensions() -> None:
+    case = make("mirrors", (9, 1, 8), time={"courant": 0.05})
+    solver = Cavity(Cavity.prepare(case), open_backend("cpu"))
+    flow = random_flow(solver) | {"v": np.zeros(solver.part.shape)}
+    solver.fill({"v": flow["v"]})
+    solver.step()
+    expected = step(solver.setup, flow)
+    assert not solver.snapshot("v").any()
+    assert all(np.abs(solver.snapshot(name) - expected[name]).max() < 1e-11 for name in NAMES)
+
+
+@pytest.mark.parametrize("local", [True, False])
+def test_residuals_are_those_of_the_equations(local: bool) -> None:
+    """Of mass without what all pressure rises by; with local steps a step, otherwise a second."""
+    solver = Cavity(Cavity.prepare(make("cavity", time={"local": local})), open_backend("cpu"))
+    flow = random_flow(solver)
+    change, limit = rates(solver.setup, flow)
+    beta2 = np.maximum(sum(flow[n] ** 2 for n in "uvw"), solver.setup.least_beta2)
+    weight = limit if local else np.ones_like(limit)
+    centre = solver.setup.centre[::-1]
+    change["p"] -= change["p"][centre] / weight[centre] * weight
+    change["p"] /= beta2
+    solver.history.bounded = lambda norms: True
+    solver.look(solver.look_every)
+    contrast = [1.0, 1.0, 1.0, 1.0, 1.0]
+    expected = [np.sqrt(np.mean(change[name] ** 2)) for name in NAMES]
+    assert np.allclose(solver.history.latest * contrast, expected, rtol=1e-10)
+
+
+def test_a_flow_without_bounds_is_noticed() -> None:
+    case = make("cavity", time={"scheme": "euler", "courant": 40.0})
+    solver = Cavity(Cavity.prepare(case), open_backend("cpu"))
+    random_flow(solver)
+    for _ in range(50):
+        solver.step()
+    with pytest.raises(
+        RunFailed, match=r"grows without bounds at step 100.*set time\.courant lower"
+    ):
+        solver.look(100)
+
+
+def test_a_checkpoint_is_the_whole_state(tmp_path: Path) -> None:
+    machine, case = open_backend("cpu"), make("periodic", time={"courant": 0.05, "look": 2})
+    first, second = (Cavity(Cavity.prepare(case), machine) for _ in range(2))
+    random_flow(first)
+    first.step()
+    first.look(first.look_every)
+    progress = checkpoint.Progress(first.look_every, "digest", {})
+    checkpoint.save(tmp_path / "checkpoint.h5", machine, first.state(), progress)
+    checkpoint.restore(tmp_path / "checkpoint.h5", machine, second.state(), progress)
+    for solver in (first, second):
+        solver.step()
+    assert all((first.snapshot(name) == second.snapshot(name)).all() for name in NAMES)
+    assert (first.history.read() == second.history.read()).all() and len(first.history.read()) == 1
