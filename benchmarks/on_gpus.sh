@@ -10,11 +10,16 @@ mpirun=${MPIRUN:-mpirun}
 mkdir -p "$OUT"
 export PYTHONUNBUFFERED=1 NCCL_NVLS_ENABLE=${NCCL_NVLS_ENABLE:-0}
 $python -m pytest -q -m gpu tests/equivalence
-ranks="benchmarks/earthquake_ranks.py"
+ranks="benchmarks/solver_ranks.py"
 {
-  $python $ranks --cells 160 160 2048
-  $mpirun -n "$GPUS" $python $ranks --cells 160 160 $((2048 * GPUS)) --transports fused direct peer nccl
-  $python $ranks --cells 512 512 512
-  $mpirun -n "$GPUS" $python $ranks --cells 512 512 512 --transports fused direct peer nccl mpi
+  $python $ranks earthquake --cells 160 160 2048
+  $mpirun -n "$GPUS" $python $ranks earthquake --cells 160 160 $((2048 * GPUS)) --transports fused direct peer nccl
+  $python $ranks earthquake --cells 512 512 512
+  $mpirun -n "$GPUS" $python $ranks earthquake --cells 512 512 512 --transports fused direct peer nccl mpi
+  for cells in "256 256 256" "512 512 512"; do
+    $python $ranks cavity --cells $cells
+    $mpirun -n "$GPUS" $python $ranks cavity --cells $cells --transports direct peer nccl
+  done
+  $mpirun -n "$GPUS" $python $ranks cavity --cells 512 512 $((512 * GPUS)) --transports direct peer nccl
 } 2>&1 | tee "$OUT/ranks.txt"
 $mpirun -n "$GPUS" $python -m groundswell bench exchange --backend cuda --output "$OUT"

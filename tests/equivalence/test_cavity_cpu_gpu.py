@@ -16,13 +16,11 @@ from groundswell.solvers.cavity.solver import Cavity
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(gpu_count() < 1, reason="needs a GPU")]
 
 TOLERANCE = {"single": 2e-5, "double": 1e-10}
+PERIODIC = {"kind": "periodic"}
+LID = {"kind": "adiabatic", "velocity": [0.2, 0.1, 0.0]}
 SIDES: dict[str, dict[str, Any]] = {
-    "walls": {
-        "north": {"kind": "conducting"},
-        "top": {"kind": "adiabatic", "velocity": [0.2, 0, 0]},
-    },
-    "open": {"south": {"kind": "periodic"}, "north": {"kind": "periodic"}}
-    | {"bottom": {"kind": "symmetry"}},
+    "walls": {"north": {"kind": "conducting"}, "top": LID},
+    "open": {"south": PERIODIC, "north": PERIODIC, "bottom": {"kind": "symmetry"}, "top": LID},
 }
 
 

@@ -163,5 +163,15 @@ def test_checks_run_in_order_and_say_where_they_are(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_solver_without_problems_is_refused() -> None:
-    with pytest.raises(InputError, match="'tides' has no verification; allowed: earthquake"):
+    with pytest.raises(
+        InputError, match="'tides' has no verification; allowed: earthquake, cavity"
+    ):
         run_checks("tides")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", problem_names("cavity"))
+def test_the_cavity_comes_close_enough(name: str) -> None:
+    checks = load_problem(name)(open_backend("cpu"), False)
+    print(*show(checks), sep="\n")
+    assert checks and all(check.passed for check in checks)

@@ -6,6 +6,9 @@ from typing import Any
 
 from groundswell.backends import Source
 from groundswell.backends.cpu import CpuBackend
+from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.solver import Cavity
+from groundswell.solvers.cavity.tiles import Tile
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.solver import Earthquake
 
@@ -47,3 +50,17 @@ def solver_sources(precision: str, sides: str, top: str, q: bool) -> list[Source
     backend = Collector()
     Earthquake(Earthquake.prepare(case), backend)
     return backend.sources
+
+
+def cavity_sources(precision: str, local: bool) -> list[Source]:
+    """Everything that a large cavity compiles, with the tile that a GPU of 132 processors has."""
+    case = CavityCase(
+        fluid={"kind": "rayleigh", "rayleigh": 1e5},
+        grid={"points": [150, 40, 40]},
+        time={"local": local},
+        run={"precision": precision},
+    )
+    backend = Collector()
+    Cavity(Cavity.prepare(case), backend)
+    tile = Tile.of((512, 512, 512), 132)
+    return [Source(s.path, {**s.constants, **tile.constants()}) for s in backend.sources]

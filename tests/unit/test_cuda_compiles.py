@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from collector import Collector, solver_sources
+from collector import Collector, cavity_sources, solver_sources
 from toys import KERNELS, contraction_source, stencil_source
 
 import groundswell
@@ -67,6 +67,11 @@ LIMITS = {
     "open_letters": (24, 24),
     "update": (20, 20),
     "update_and_put": (32, 32),
+    "advance": (80, 128),  # two blocks of 256 threads share a processor's registers
+    "advance_first": (78, 128),
+    "find_rates": (80, 128),
+    "find_drift": (28, 40),
+    "sum_rows": (96, 96),
     "triad": (14, 14),
     "laplacian": (16, 24),
     "contract": (36, 36),
@@ -109,6 +114,13 @@ def test_the_solvers_kernels(precision: str, sides: str, top: str, q: bool) -> N
     for source in solver_sources(precision, sides, top, q):
         of_many = Source(source.path, {**source.constants, "NEIGHBOURS": True})
         check(of_many, precision, LIMITS | HOT_LIMITS[sides])
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("local", [True, False])
+def test_the_cavitys_kernels(precision: str, local: bool) -> None:
+    for source in cavity_sources(precision, local):
+        check(source, precision)
 
 
 def test_the_exchanges_kernels() -> None:

@@ -93,6 +93,9 @@ class Solver:
     """A number that is multiplied by another in every step, and recorded before."""
 
     in_graph = True
+    steps_at_once = 1
+    look_every = 0
+    arrives = -1  # step at which a look finds it standing still
     world: World = Alone()
 
     def __init__(
@@ -115,6 +118,10 @@ class Solver:
         if n == self._breaks_at:
             self.value[0] = np.nan
         self.clock += 1
+
+    def look(self, step: int) -> bool:
+        self.looks = [*getattr(self, "looks", []), step]
+        return step >= self.arrives
 
     def guard(self) -> None:
         self.device.enqueue(self._guard)
@@ -298,6 +305,21 @@ def test_a_stop_during_the_last_steps_is_too_late(tmp_path: Path) -> None:
     loop.run(50, lambda step: stop.set(signal.SIGTERM), stop)
     assert loop.step == 50 and samples.length == 50
     assert not (tmp_path / checkpoint.NAME).exists()
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+@pytest.mark.parametrize("pace", ["late", "early", "random"])
+def test_a_solver_that_has_arrived_ends_the_run(tmp_path: Path, pace: str, at_once: int) -> None:
+    """It is asked at multiples of its interval, whatever the batches; all samples are written."""
+    samples, device = Samples(), Device(pace, 3)
+    solver = Solver(device, 4, 600)
+    solver.steps_at_once, solver.look_every, solver.arrives = at_once, 30, 90
+    one = solver.step
+    solver.step = lambda: [one() for _ in range(at_once)]  # type: ignore[assignment]
+    loop = make_loop(solver, samples, tmp_path)
+    loop.run(1000, silent, StopRequest())
+    assert solver.looks == [30, 60, 90] and loop.step == 90
+    assert samples.kept == expected(90, 4) and int(solver.clock[0]) == 90
 
 
 def test_a_finished_checkpoint_is_continued_to_no_steps(tmp_path: Path) -> None:

@@ -202,8 +202,8 @@ class Cavity:
         Args:
             limit: one over the longest stable step anywhere, 1/s.
         """
-        courant = self.setup.courant
-        step = courant if self.setup.case.time.local else courant / limit
+        least = max(limit, self.setup.diffusion_limit)
+        step = self.setup.courant / (1.0 if self.setup.case.time.local else least)
         stages = step * np.array(self.setup.scheme.stages)
         self.backend.assign(self._pace, stages.astype(self.setup.dtype))
 

@@ -1,20 +1,33 @@
-"""Throughput of the earthquake solver on the ranks of a job, by transport and overlap.
+"""Throughput of a solver on the ranks of a job, by transport and overlap.
 
-mpirun -n 2 python benchmarks/earthquake_ranks.py --cells 160 160 4096
-mpirun -n 2 python benchmarks/earthquake_ranks.py --cells 512 512 512 --transports peer direct
+mpirun -n 2 python benchmarks/solver_ranks.py earthquake --cells 160 160 4096
+mpirun -n 2 python benchmarks/solver_ranks.py cavity --cells 512 512 512 --transports peer direct
 """
 
 from __future__ import annotations
 
 import argparse
 import statistics
+from typing import Any
 
 from groundswell.bench.earthquake import Variant, make_case
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.world import world
-from groundswell.solvers.earthquake import Earthquake
+from groundswell.solvers import load
+from groundswell.solvers.cavity.case import CavityCase
+
+
+def problem(solver: str, cells: tuple[int, int, int], elastic: bool) -> Any:
+    """The case that is timed."""
+    if solver == "earthquake":
+        return make_case(Variant("weak", cells, not elastic))
+    air = {"kind": "rayleigh", "rayleigh": 1e5}
+    euler = {"scheme": "euler", "local": False}
+    return CavityCase(fluid=air, grid={"points": list(cells)}, time=euler)
+
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("solver", choices=["earthquake", "cavity"])
 parser.add_argument("--cells", type=int, nargs=3, default=(160, 160, 2048))
 parser.add_argument("--processes", type=int, nargs=3, default=None)
 parser.add_argument("--transports", nargs="+", default=["peer"])
@@ -27,7 +40,7 @@ job = world()
 backend = open_device(options.backend, job)
 for transport in options.transports:
     for overlap in [True, False] if job.size > 1 else [False]:
-        case = make_case(Variant("weak", tuple(options.cells), not options.elastic))
+        case = problem(options.solver, tuple(options.cells), options.elastic)
         run = case.run.model_copy(
             update={
                 "transport": transport,
@@ -36,7 +49,8 @@ for transport in options.transports:
             }
         )
         case = case.model_copy(update={"run": run})
-        solver = Earthquake(Earthquake.prepare(case), backend, job)
+        kind = load(options.solver, "solver")
+        solver = kind(kind.prepare(case), backend, job)
         graph = backend.capture(solver.step, in_graph=solver.in_graph)
         graph.replay(8)
         backend.synchronize()
@@ -47,7 +61,9 @@ for transport in options.transports:
             graph.replay(options.steps)
             end = backend.mark()
             end.wait()
-            found.append(max(job.share(end.seconds_since(begin))) / options.steps)
+            found.append(
+                max(job.share(end.seconds_since(begin))) / options.steps / solver.steps_at_once
+            )
         solver.raise_if_unstable(1)
         seconds = statistics.median(found)
         if job.first:
