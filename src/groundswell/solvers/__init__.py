@@ -9,15 +9,15 @@ from typing import Any, Literal
 from groundswell.errors import InputError
 
 SOLVERS: dict[str, dict[str, str]] = {
-    "cavity": {
-        "schema": "groundswell.solvers.cavity.case:CavityCase",
-        "solver": "groundswell.solvers.cavity.solver:Cavity",
-        "words": "groundswell.solvers.cavity.words:words",
-    },
     "earthquake": {
         "schema": "groundswell.solvers.earthquake.case:EarthquakeCase",
         "solver": "groundswell.solvers.earthquake.solver:Earthquake",
         "words": "groundswell.solvers.earthquake.words:words",
+    },
+    "cavity": {
+        "schema": "groundswell.solvers.cavity.case:CavityCase",
+        "solver": "groundswell.solvers.cavity.solver:Cavity",
+        "words": "groundswell.solvers.cavity.words:words",
     },
 }
 
