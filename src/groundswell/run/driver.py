@@ -103,7 +103,7 @@ class Loop:
         if self.step < self._next_look:
             return False
         self._next_look = self._look_after(self.step)
-        return bool(self.solver.look(self.step))
+        return bool(self.world.agree(lambda: self.solver.look(self.step)))
 
     def _look_after(self, step: int) -> float:
         every = self.solver.look_every

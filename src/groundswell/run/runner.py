@@ -230,7 +230,7 @@ def _summary(loop: Loop, clock: _Clock, bandwidth: float, files: list[str]) -> d
         "device": backend.device,
         "backend": backend.name,
         "ranks": loop.solver.describe_ranks(),
-        "steps": setup.steps,
+        "steps": loop.step,
         "resumed_at": loop.first,
         **throughput(loop.solver, loop.step - loop.first, loop.seconds, bandwidth),
         "wall": clock.seconds,

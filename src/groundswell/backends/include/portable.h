@@ -69,7 +69,7 @@ typedef float real;
 #endif
 
 #ifdef DOUBLE_PRECISION
-// One step of Newton's from the processor's own guess, good to 20 bits: a fifth of the work of sqrt.
+// One step of Newton's from the processor's own guess, good to 20 bits; sqrt makes more, and branches.
 INLINE double square_root(double x) {
   double guess;
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(guess) : "d"(x));

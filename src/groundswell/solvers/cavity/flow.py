@@ -15,7 +15,6 @@ from groundswell.solvers.cavity.case import AXES, AdiabaticWall, ConductingWall,
 from groundswell.solvers.cavity.setup import FIELDS, Setup
 
 Floats = NDArray[Any]
-LINES = {"u": 2, "v": 2, "w": 0, "T": 0, "p": 0}  # axis along which a profile is telling
 
 
 @dataclass(frozen=True)
@@ -85,11 +84,6 @@ class Flow:
             if other != axis:
                 values = _at_middle(values, self.axes[other], 2 - other)
         return np.asarray(values.reshape(-1))
-
-    def middle_plane(self, name: str, axis: int = 1) -> Floats:
-        """A field over the plane through the centre across an axis."""
-        plane = _at_middle(self.fields[name].astype(float), self.axes[axis], 2 - axis)
-        return np.asarray(plane.squeeze(2 - axis))
 
     def write_profiles(self, path: Path) -> Path:
         """Velocity and temperature along the three centre lines, as a table of text."""

@@ -152,10 +152,6 @@ class Cavity:
             return self._in_box("advance_first", box, *now, *then, pace)
         return self._in_box("advance", box, *self._fields(start), *now, *then, pace)
 
-    def hot_kernels(self) -> dict[str, Launch]:
-        """The kernel that takes nearly all of a step's time, for measurements."""
-        return {"advance": self._advance(self._whole, *self.setup.scheme.sweeps()[0])}
-
     # --- how far it is from standing still --------------------------------------------------------
 
     def look(self, step: int) -> bool:
