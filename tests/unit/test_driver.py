@@ -298,6 +298,21 @@ def test_a_value_that_is_not_finite_ends_the_run(tmp_path: Path, pace: str, brea
         assert checkpoint.read_progress(path, "digest").step <= breaks_at
 
 
+@pytest.mark.parametrize("pace", ["late", "random"])
+def test_a_run_that_nobody_reads_from_does_not_run_ahead(tmp_path: Path, pace: str) -> None:
+    """Without outputs and guards the loop itself waits for the batch before the newest."""
+    device = Device(pace)
+    solver = Solver(device, 1, 2)
+    solver.raise_if_unstable = lambda steps, after=None: None  # type: ignore[method-assign]
+    behind: list[int] = []
+
+    def report(step: int) -> None:
+        behind.append(device.enqueued - device.done)
+
+    Loop(solver, device, {}, tmp_path, "digest").run(300, report, StopRequest())  # type: ignore[arg-type]
+    assert solver.clock[0] == 300 and max(behind) < 300
+
+
 def test_a_stop_during_the_last_steps_is_too_late(tmp_path: Path) -> None:
     stop, samples = StopRequest(), Samples()
     loop = make_loop(Solver(Device("early"), 1, 200), samples, tmp_path)

@@ -164,6 +164,8 @@ class Loop:
         self._drained = end
 
     def _check_and_write(self, written: Sequence[Callable[[], None]], after: Event | None) -> None:
+        if after is not None:
+            after.wait()
         self.solver.raise_if_unstable(self.step, after)
         for write in written:
             write()
