@@ -93,6 +93,7 @@ class Solver:
     """A number that is multiplied by another in every step, and recorded before."""
 
     in_graph = True
+    updates_per_step = 3
     steps_at_once = 1
     look_every = 0
     arrives = -1  # step at which a look finds it standing still
@@ -119,9 +120,15 @@ class Solver:
             self.value[0] = np.nan
         self.clock += 1
 
+    def begin(self) -> None:
+        self.begun = True
+
     def look(self, step: int) -> bool:
         self.looks = [*getattr(self, "looks", []), step]
         return step >= self.arrives
+
+    def go_on(self) -> bool:
+        return False
 
     def guard(self) -> None:
         self.device.enqueue(self._guard)
@@ -185,7 +192,7 @@ def make_loop(solver: Solver, samples: Samples, folder: Path, *, resume: bool = 
     return Loop(solver, solver.device, {"samples": output}, folder, "digest", step, world)  # type: ignore[arg-type]
 
 
-def silent(step: int) -> None: ...
+def silent(step: int, updates: int) -> None: ...
 
 
 @pytest.fixture(autouse=True)
@@ -225,7 +232,7 @@ def test_interrupted_runs_continue_to_the_same_samples(
         stop = StopRequest()
         loop = make_loop(Solver(Device(pace, n), every, capacity), samples, tmp_path, resume=n > 0)
 
-        def ask(step: int, at: int = at, stop: StopRequest = stop) -> None:
+        def ask(step: int, updates: int, at: int = at, stop: StopRequest = stop) -> None:
             if step >= at:
                 stop.set(signal.SIGTERM)
 
@@ -246,7 +253,7 @@ def test_killed_runs_continue_from_the_last_checkpoint(
     wish = SimpleNamespace(steps=steps, minutes=None)
     samples = Samples()
 
-    def die(step: int) -> None:
+    def die(step: int, updates: int) -> None:
         if step >= killed_at:
             raise KeyboardInterrupt
 
@@ -277,7 +284,7 @@ def test_checkpoints_by_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     saved: list[int] = []
     monkeypatch.setattr(checkpoint, "save", lambda *given: saved.append(given[3].step))
 
-    def tick(step: int) -> None:
+    def tick(step: int, updates: int) -> None:
         clock.now += 20.0
 
     wish = SimpleNamespace(steps=None, minutes=1.0)
@@ -306,7 +313,7 @@ def test_a_run_that_nobody_reads_from_does_not_run_ahead(tmp_path: Path, pace: s
     solver.raise_if_unstable = lambda steps, after=None: None  # type: ignore[method-assign]
     behind: list[int] = []
 
-    def report(step: int) -> None:
+    def report(step: int, updates: int) -> None:
         behind.append(device.enqueued - device.done)
 
     Loop(solver, device, {}, tmp_path, "digest").run(300, report, StopRequest())  # type: ignore[arg-type]
@@ -317,7 +324,7 @@ def test_a_stop_during_the_last_steps_is_too_late(tmp_path: Path) -> None:
     stop, samples = StopRequest(), Samples()
     loop = make_loop(Solver(Device("early"), 1, 200), samples, tmp_path)
     loop._size = 100
-    loop.run(50, lambda step: stop.set(signal.SIGTERM), stop)
+    loop.run(50, lambda step, updates: stop.set(signal.SIGTERM), stop)
     assert loop.step == 50 and samples.length == 50
     assert not (tmp_path / checkpoint.NAME).exists()
 
@@ -335,6 +342,26 @@ def test_a_solver_that_has_arrived_ends_the_run(tmp_path: Path, pace: str, at_on
     loop.run(1000, silent, StopRequest())
     assert solver.looks == [30, 60, 90] and loop.step == 90
     assert samples.kept == expected(90, 4) and int(solver.clock[0]) == 90
+
+
+def test_a_solver_with_several_stages_goes_on(tmp_path: Path) -> None:
+    """Arriving on one grid it begins on the next, with steps of another kind."""
+    device = Device("late", 3)
+    solver = Solver(device, 4, 600)
+    solver.look_every, solver.arrives = 10, 0
+    stages = [lambda: None, solver.step]
+
+    def go_on() -> bool:
+        if stages:
+            solver.step, solver.updates_per_step = stages.pop(), 5  # type: ignore[method-assign]
+            return True
+        return False
+
+    solver.go_on = go_on  # type: ignore[method-assign]
+    loop = make_loop(solver, Samples(), tmp_path)
+    loop.run(1000, silent, StopRequest())
+    assert loop.step == 30 and loop.updates == 10 * 3 + 20 * 5 and solver.begun
+    assert int(solver.clock[0]) == 20  # of the last stage's steps nothing is left to do
 
 
 def test_a_finished_checkpoint_is_continued_to_no_steps(tmp_path: Path) -> None:
@@ -371,7 +398,7 @@ def on_ranks(
         resume = (folder / checkpoint.NAME).exists()
         world.share(None)  # all have looked before anybody writes
         loop = make_loop(solver, samples, folder, resume=resume)
-        loop.run(300, lambda step: ask(world.rank, step, stop), stop)
+        loop.run(300, lambda step, updates: ask(world.rank, step, stop), stop)
         return loop.step
 
     return together(ranks, run)

@@ -41,20 +41,24 @@ class Block:
 
 @dataclass(frozen=True)
 class Decomposition:
-    """An array cut into a grid of blocks, one a rank, whose lengths differ by one at most.
+    """An array cut into a grid of blocks, one a rank.
 
     Args:
         shape: points of the whole array.
         processes: blocks along each axis.
         periodic: whether an axis' end is followed by its beginning.
+        cuts: of each axis the first points of its blocks but the first; by default the lengths of
+            blocks differ by one at most.
 
     Raises:
-        InputError: more blocks than points along an axis, or tuples of different lengths.
+        InputError: more blocks than points along an axis, a block without points, or tuples of
+            different lengths.
     """
 
     shape: Index
     processes: Index
     periodic: tuple[bool, ...]
+    cuts: tuple[Index, ...] | None = None
 
     def __post_init__(self) -> None:
         if not len(self.shape) == len(self.processes) == len(self.periodic):
@@ -68,6 +72,12 @@ class Decomposition:
                     f"{blocks} blocks along axis {axis} of {points} points; allowed are 1 to "
                     f"{points}: use fewer ranks, or cut another axis"
                 )
+        for axis, edges in enumerate(self.edges):
+            if min(np.diff(edges)) < 1:
+                raise InputError(
+                    f"cuts along axis {axis} at {edges[1:-1].tolist()} leave a block without any "
+                    f"of {self.shape[axis]} points; use fewer ranks, or cut another axis"
+                )
 
     @property
     def ranks(self) -> int:
@@ -78,7 +88,10 @@ class Decomposition:
     def edges(self) -> tuple[NDArray[np.int64], ...]:
         """Of each axis the first points of its blocks, and its end."""
         pairs = zip(self.shape, self.processes, strict=True)
-        return tuple(np.arange(blocks + 1) * points // blocks for points, blocks in pairs)
+        if self.cuts is None:
+            return tuple(np.arange(blocks + 1) * points // blocks for points, blocks in pairs)
+        ends = zip(self.cuts, self.shape, strict=True)
+        return tuple(np.array([0, *cuts, points], np.int64) for cuts, points in ends)
 
     def coordinates(self, rank: int) -> Index:
         """Place of a rank in the process grid."""

@@ -13,7 +13,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from groundswell.backends import Backend, Event
+from groundswell.backends import Backend, Event, Graph
 from groundswell.errors import Interrupted
 from groundswell.exchange.world import Alone, World
 from groundswell.run import checkpoint
@@ -49,6 +49,7 @@ class Loop:
     Attributes:
         first: the step it began at.
         seconds: wall time of its steps.
+        updates: points that they have updated.
     """
 
     solver: Any
@@ -59,6 +60,7 @@ class Loop:
     step: int = 0
     world: World = field(default_factory=Alone)
     seconds: float = field(default=0.0, init=False)
+    updates: int = field(default=0, init=False)
     first: int = field(init=False)
     _marks: tuple[Mark, Mark] = field(init=False)  # begin and end of the newest batch
     _size: int = field(default=1, init=False)
@@ -80,7 +82,8 @@ class Loop:
             Interrupted: a stop was asked for; the checkpoint is written.
             RunFailed: a value became infinite or NaN, or the disk filled up.
         """
-        graph = self.backend.capture(self.solver.step, in_graph=self.solver.in_graph)
+        self.solver.begin()
+        graph = self._record()
         begun = time.monotonic()
         self._start_marks()
         at_once = self.solver.steps_at_once
@@ -88,15 +91,21 @@ class Loop:
             count = max(1, min(self._size, total - self.step, self._most_steps) // at_once)
             graph.replay(count)
             self.step += count * at_once
+            self.updates += count * at_once * self.solver.updates_per_step
             self._write_behind()
-            report(self._drained)
+            report(self._drained, self.updates)
             if self._look():
-                break
+                if not self.solver.go_on():
+                    break
+                graph = self._record()
             if self.step < total:
                 self._interrupt_or_save(stop)
         self._settle()
-        report(self.step)
+        report(self.step, self.updates)
         self.seconds += time.monotonic() - begun
+
+    def _record(self) -> Graph:
+        return self.backend.capture(self.solver.step, in_graph=self.solver.in_graph)
 
     def _look(self) -> bool:
         """Have the solver look at where it stands, when that is due; whether it has arrived."""

@@ -4,59 +4,67 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Protocol
 
 LINE_EVERY = 10.0  # s between lines in a log
 
+News = Callable[[int], str]
+
 
 class Report(Protocol):
-    """Takes the number of steps done."""
+    """Takes the number of steps done, and of points that this run has updated."""
 
-    def __call__(self, step: int) -> None: ...
+    def __call__(self, step: int, updates: int) -> None: ...
 
 
 @contextmanager
 def progress(
-    total: int, dt: float, updates_per_step: int, unit: str, *, quiet: bool, start: int = 0
+    total: int, news: News, unit: str, *, quiet: bool, start: int = 0, ends: bool = True
 ) -> Iterator[Report]:
-    """A report on steps done, with throughput and time left, on standard error."""
+    """A report on steps done, with throughput and time left, on standard error.
+
+    Args:
+        news: what the solver has to say of a step.
+        ends: whether all steps will be made; otherwise nobody knows how many are left.
+    """
     if quiet:
-        yield lambda step: None
+        yield lambda step, updates: None
     elif sys.stderr.isatty():
-        with _bar(total, dt, updates_per_step, unit, start) as report:
+        with _bar(total, news, unit, start, ends) as report:
             yield report
     else:
-        yield _Lines(total, dt, updates_per_step, unit, start)
+        yield _Lines(total, news, unit, start, ends)
 
 
 class _Lines:
     """A line of text every few seconds."""
 
-    def __init__(self, total: int, dt: float, updates: int, unit: str, start: int) -> None:
-        self._total, self._dt, self._updates, self._unit = total, dt, updates, unit
-        self._start, self._begun = start, time.monotonic()
+    def __init__(self, total: int, news: News, unit: str, start: int, ends: bool) -> None:
+        self._total, self._news, self._unit, self._start = total, news, unit, start
+        self._ends, self._begun = ends, time.monotonic()
         self._last = self._begun
 
-    def __call__(self, step: int) -> None:
+    def __call__(self, step: int, updates: int) -> None:
         now = time.monotonic()
         if now - self._last < LINE_EVERY and step < self._total:
             return
         self._last = now
-        rate = (step - self._start) / max(now - self._begun, 1e-9)
-        left = (self._total - step) / rate if rate else float("inf")
+        passed = max(now - self._begun, 1e-9)
+        count = f"step {step} of {self._total}" if self._ends else f"step {step}"
+        line = f"{count}, {self._news(step)}, {updates / passed / 1e6:.4g} {self._unit}"
         with suppress(OSError):  # nobody reads the log any more: no reason to stop the run
-            print(
-                f"step {step} of {self._total}, t = {step * self._dt:.3f} s, "
-                f"{rate * self._updates / 1e6:.4g} {self._unit}, {left:.0f} s left",
-                file=sys.stderr,
-                flush=True,
-            )
+            print(line + self._left(step, passed), file=sys.stderr, flush=True)
+
+    def _left(self, step: int, passed: float) -> str:
+        if not self._ends or step == self._start:
+            return ""
+        return f", {(self._total - step) * passed / (step - self._start):.0f} s left"
 
 
 @contextmanager
-def _bar(total: int, dt: float, updates: int, unit: str, start: int) -> Iterator[Report]:
+def _bar(total: int, news: News, unit: str, start: int, ends: bool) -> Iterator[Report]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -66,22 +74,23 @@ def _bar(total: int, dt: float, updates: int, unit: str, start: int) -> Iterator
         TimeRemainingColumn,
     )
 
+    known = (TextColumn("{task.percentage:>3.0f} %"),) if ends else ()
+    left = (TextColumn("left"), TimeRemainingColumn()) if ends else ()
     columns = (
-        TextColumn("{task.fields[clock]}"),
+        TextColumn("{task.fields[news]}"),
         BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
+        *known,
         TextColumn("[cyan]{task.fields[rate]}"),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        *left,
     )
     with Progress(*columns, console=Console(stderr=True)) as shown:
-        task = shown.add_task("", total=total, completed=start, clock="t = 0 s", rate="")
+        most = total if ends else None
+        task = shown.add_task("", total=most, completed=start, news=news(start), rate="")
         begun = time.monotonic()
 
-        def report(step: int) -> None:
-            rate = (step - start) * updates / max(time.monotonic() - begun, 1e-9) / 1e6
-            clock = f"t = {step * dt:.3f} of {total * dt:.3f} s"
-            shown.update(task, completed=step, clock=clock, rate=f"{rate:.4g} {unit}")
+        def report(step: int, updates: int) -> None:
+            rate = updates / max(time.monotonic() - begun, 1e-9) / 1e6
+            shown.update(task, completed=step, news=news(step), rate=f"{rate:.4g} {unit}")
 
         yield report

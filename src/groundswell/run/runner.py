@@ -232,7 +232,7 @@ def _summary(loop: Loop, clock: _Clock, bandwidth: float, files: list[str]) -> d
         "ranks": loop.solver.describe_ranks(),
         "steps": loop.step,
         "resumed_at": loop.first,
-        **throughput(loop.solver, loop.step - loop.first, loop.seconds, bandwidth),
+        **throughput(loop.solver, loop.updates, loop.seconds, bandwidth),
         "wall": clock.seconds,
         "files": files,
         "versions": versions(backend),
@@ -302,17 +302,11 @@ def _loop(
 
 
 def _advance(loop: Loop, quiet: bool, stop: StopRequest) -> None:
-    solver, setup = loop.solver, loop.solver.setup
-    shown = progress(
-        setup.steps,
-        setup.dt,
-        solver.updates_per_step,
-        solver.unit,
-        quiet=quiet,
-        start=loop.step,
-    )
+    solver, total = loop.solver, loop.solver.setup.steps
+    ends = solver.look_every == 0
+    shown = progress(total, solver.news, solver.unit, quiet=quiet, start=loop.step, ends=ends)
     with shown as report:
-        loop.run(setup.steps, report, stop)
+        loop.run(total, report, stop)
 
 
 @contextmanager

@@ -29,9 +29,8 @@ LIBRARIES = (
 )
 
 
-def throughput(solver: Any, steps: int, seconds: float, bandwidth: float) -> dict[str, Any]:
+def throughput(solver: Any, updates: int, seconds: float, bandwidth: float) -> dict[str, Any]:
     """Updates a second in the solver's unit, and the share of the measured bandwidth they need."""
-    updates = steps * solver.updates_per_step
     rate = updates / seconds if seconds > 0 else 0.0
     return {
         "throughput": {"value": rate / 1e6, "unit": solver.unit},

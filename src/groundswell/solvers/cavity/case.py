@@ -169,16 +169,30 @@ class TimeSection(Section):
     `courant` scales the longest stable step. `steps` is the most that are made; the run ends when
     all residuals, in units of the flow's own speed and size, have fallen to `tolerance`; that is
     looked at every `look` steps. With `local` each point makes the longest steps that it stands.
+    The flow begins on the coarsest of `levels` grids, each of half as many points along an axis as
+    the one before; then steps are cycles through all of them. By default there are as many as
+    resolve the flow, and one where steps are global or of Euler's scheme.
     """
 
     scheme: Literal["euler", "rk3", "rk4"] = "rk3"
     local: Flag = True
     courant: Annotated[Number, Positive] | None = None
-    steps: Count = 1_000_000
+    levels: Count | None = None
+    steps: Count | None = None
     tolerance: Annotated[Number, Positive] = 1e-8
-    look: Count = 100
+    look: Count | None = None
     dissipation: Annotated[Number, Positive] = 0.01
     compressibility: Annotated[Number, Positive] = 0.1
+
+    @property
+    def multigrid(self) -> bool:
+        """Whether these steps smooth the errors that coarser grids cannot see."""
+        return self.local and self.scheme != "euler"
+
+    def faults(self) -> Iterator[Fault]:
+        """Coarser grids for steps that they do not speed up."""
+        if (self.levels or 1) > 1 and not self.multigrid:
+            yield ("levels",), 'must be 1 unless local is true and scheme is "rk3" or "rk4"'
 
 
 class CavityRun(RunSection):

@@ -63,7 +63,7 @@ class Flow:
         return found | {
             "nusselt": hot,
             "nusselt_cold": cold,
-            "nusselt_mid_plane": self._mean_line(middle),
+            "nusselt_mid_plane": self._mean_line(middle, axis),
             "nusselt_largest": float(middle.max()),
             "nusselt_smallest": float(middle.min()),
         }
@@ -115,14 +115,15 @@ class Flow:
         return float(flux)
 
     def _middle_line(self, flux: Floats, axis: int) -> Floats:
-        """Along z, in the middle of the other axis."""
-        other = next(a for a in (1, 0, 2) if a != axis)
-        place = [a for a in (2, 1, 0) if a != axis].index(other)
-        return np.asarray(_at_middle(flux, self.axes[other], place).squeeze(place))
+        """In the middle of y, or of x where heat flows along y."""
+        across = 0 if axis == 1 else 1
+        place = [a for a in (2, 1, 0) if a != axis].index(across)
+        return np.asarray(_at_middle(flux, self.axes[across], place).squeeze(place))
 
-    def _mean_line(self, line: Floats) -> float:
-        z = self.axes[2]
-        return float(np.trapezoid(line, z) / (z[-1] - z[0]))
+    def _mean_line(self, line: Floats, axis: int) -> float:
+        """Along z, or along x where heat flows along z."""
+        positions = self.axes[0 if axis == 2 else 2]
+        return float(np.trapezoid(line, positions) / (positions[-1] - positions[0]))
 
 
 def _between_walls(setup: Setup, axis: int, name: str, inside: Floats) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend
+from groundswell.grids.cartesian import times
 from groundswell.io.atomic import whole
 from groundswell.solvers.cavity.setup import FIELDS, Setup
 
@@ -22,36 +23,41 @@ class History:
     they mean the same on every grid and from every beginning.
 
     Attributes:
-        rows: step and norms, on the device, so that checkpoints keep them; unused rows are zero.
+        rows: step, grid and norms, on the device, so that checkpoints keep them; unused rows are
+            zero. The finest grid is number 0.
     """
 
     def __init__(self, backend: Backend, setup: Setup) -> None:
-        self._backend, self._tolerance = backend, setup.case.time.tolerance
+        self._backend = backend
         speed, size = setup.fluid.speed, setup.length
         contrast = setup.contrast or 1.0
         self._scale = np.array([1.0, speed, speed, speed, contrast]) * speed / size
-        rows = setup.steps // setup.case.time.look + 2
-        self.rows = backend.zeros((rows, 1 + len(FIELDS)), np.float64)
+        rows = setup.steps // setup.look + 2
+        self.rows = backend.zeros((rows, 2 + len(FIELDS)), np.float64)
+        self._grids = [times(grid.grid.cells) for grid in setup.grids]
+        self.news = f"{self._grids[-1]} points, at rest"
         self.latest: NDArray[np.float64] = np.full(len(FIELDS), np.nan)
 
     def bounded(self, norms: NDArray[np.float64]) -> bool:
         """Whether a flow with these norms can still come to rest."""
         return bool((norms / self._scale < BOUND).all())
 
-    def add(self, row: int, step: int, norms: NDArray[np.float64]) -> bool:
-        """Note the norms of a step; whether all are small enough."""
+    def add(self, row: int, step: int, grid: int, norms: NDArray[np.float64]) -> float:
+        """Note the norms of a step on a grid; the largest of them."""
         self.latest = norms / self._scale
-        self._backend.assign(self.rows[row : row + 1], np.array([[step, *self.latest]]))
-        return float(f"{self.latest.max():.{DIGITS - 1}e}") <= self._tolerance
+        self._backend.assign(self.rows[row : row + 1], np.array([[step, grid, *self.latest]]))
+        largest = float(f"{self.latest.max():.{DIGITS - 1}e}")
+        self.news = f"{self._grids[grid]} points, residual {largest:.1e}"
+        return largest
 
     def read(self) -> NDArray[np.float64]:
-        """Step and the five norms, a row a look."""
+        """Step, grid and the five norms, a row a look."""
         rows = self._backend.to_host(self.rows)
         return rows[rows[:, 0] > 0]
 
     def write(self, path: Path) -> Path:
         """The same as a table of text."""
-        names = "step,mass,momentum_x,momentum_y,momentum_z,heat"
+        names = "step,grid,mass,momentum_x,momentum_y,momentum_z,heat"
         with whole(path) as part:
             np.savetxt(part, self.read(), "%.9g", ",", header=names, comments="")
         return path

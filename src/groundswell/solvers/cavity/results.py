@@ -52,7 +52,7 @@ class Results:
 
     def _gather(self, name: str) -> NDArray[Any]:
         solver = self._solver
-        block = solver.cut.block(solver.world.rank)
+        block = solver.levels[0].cut.block(solver.world.rank)
         found = np.zeros(solver.setup.grid.shape, solver.setup.dtype)
         for place, part in solver.world.gather((block.slices, solver.snapshot(name))):
             found[place] = part

@@ -12,39 +12,36 @@ from numpy.typing import NDArray
 
 from groundswell.grids.cartesian import Grid, Layout, Part
 from groundswell.solvers.cavity.case import (
-    AXES,
+    LEAST_POINTS,
     CavityCase,
-    Convection,
-    Driven,
     FixedWall,
     Heat,
     Open,
-    Substance,
     Wall,
 )
+from groundswell.solvers.cavity.fluid import Fluid, fluid_of
 from groundswell.time.integrators import SCHEMES, Scheme
 
 FIELDS = ("p", "u", "v", "w", "T")
 LEAST_LAYER = 5.0  # points
 SUMS = 6  # of a row, see kernels/step.h
+STEPS, LOOK = 1_000_000, 100  # unless the case says otherwise, without coarser grids
+CYCLES = 10_000  # unless the case says otherwise, with them
 
+# Which grids are fine enough to speed up finer ones: with 15 points across Ra = 1e6, or 7 across a
+# fluid heated from below at 1e4, cycles do not converge.
+MOST_LEVELS, COARSEST_POINTS, COARSEST_LAYER = 8, 11, 1.5
 
-@dataclass(frozen=True)
-class Fluid:
-    """What moves the fluid, and what slows it down.
+# What keeps flows on coarse grids smooth: viscosity for this cell Reynolds number (10 is too much
+# for a lid at Re = 400), and damping of pressure. An odd-even pressure loses 16 C4 an axis in the
+# longest step, which should stay below 1; in one that goes ahead 1 is unstable near walls.
+MOST_CELL_REYNOLDS = 6.0
+COARSE_DAMPING, DAMPED = 1.0, 0.5
 
-    Args:
-        viscosity, diffusivity: of momentum and heat, m^2/s.
-        buoyancy: acceleration (x, y, z) a kelvin above `neutral`, m/s^2/K.
-        neutral: temperature without buoyancy, K.
-        speed: that the flow is expected to reach, m/s.
-    """
-
-    viscosity: float
-    diffusivity: float
-    buoyancy: tuple[float, float, float]
-    neutral: float
-    speed: float
+# Steps on the finest grid before and after a correction, on the next coarser ones, where a point
+# costs an eighth and less, and on the coarsest. With 4 on the finest cubes do not converge at 3e5.
+SMOOTHING, COARSE_SMOOTHING, COARSEST = 12, 32, 100
+COARSE_COPIES = 2  # of the fields, beside those of the scheme
 
 
 @dataclass(frozen=True)
@@ -52,6 +49,7 @@ class Setup:
     """A case that has been looked through."""
 
     case: CavityCase
+    depth: int = 0  # of a coarser grid below the finest
 
     @property
     def dtype(self) -> str:
@@ -67,6 +65,58 @@ class Setup:
     def courant(self) -> float:
         """Share of the longest stable step."""
         return self.case.time.courant or self.scheme.courant
+
+    @cached_property
+    def coarser(self) -> Setup | None:
+        """The same flow on half the points; None if that were too few to compute it on."""
+        points = tuple(n if n == 1 else n // 2 for n in self.case.grid.points)
+        if max(points) == 1 or any(n != 1 and n < LEAST_POINTS for n in points):
+            return None
+        damping = min(1.0, COARSE_DAMPING / (16 * self.dimensions))
+        time, grid = self.case.time, self.case.grid
+        case = self.case.model_copy(
+            update={
+                "grid": grid.model_copy(update={"points": points}),
+                "time": time.model_copy(update={"dissipation": max(time.dissipation, damping)}),
+            }
+        )
+        return Setup(case, self.depth + 1)
+
+    @cached_property
+    def grids(self) -> list[Setup]:
+        """The flow on this grid and on the coarser ones that speed it up."""
+        most, found = self.case.time.levels or MOST_LEVELS, [self]
+        if not self.case.time.multigrid:
+            return found
+        while len(found) < most and (coarser := found[-1].coarser) is not None:
+            if self.case.time.levels is None and not coarser.resolved:
+                break
+            found.append(coarser)
+        return found
+
+    @property
+    def resolved(self) -> bool:
+        """Whether this coarse grid sees enough of the flow to speed up a finer one."""
+        points = [n for axis, n in enumerate(self.grid.cells) if self.varies(axis)]
+        return min(points) >= COARSEST_POINTS and not 0 < self.layer < COARSEST_LAYER
+
+    @property
+    def look(self) -> int:
+        """Steps between looks at the residuals."""
+        at_once = self.scheme.at_once
+        wanted = self.case.time.look or (LOOK if len(self.grids) == 1 else 1)
+        return -(-wanted // at_once) * at_once
+
+    @property
+    def dimensions(self) -> int:
+        """Axes along which anything can change."""
+        return max(1, sum(map(self.varies, range(3))))
+
+    def inside(self, axis: int) -> NDArray[np.float64]:
+        """Where points are along an axis, m."""
+        first = self.offsets[axis][0]
+        points = first + np.arange(self.grid.cells[axis])
+        return np.asarray(self.grid.spacing[axis] * points, np.float64)
 
     @cached_property
     def offsets(self) -> tuple[tuple[float, float], ...]:
@@ -96,10 +146,9 @@ class Setup:
 
     def positions(self, axis: int) -> NDArray[np.float64]:
         """Where points are along an axis, its ends among them, m."""
-        first, last = self.offsets[axis]
-        inside = first + np.arange(self.grid.cells[axis])
-        ends = [inside[-1] + last] if self.periodic[axis] else [0.0, inside[-1] + last]
-        return np.asarray(self.grid.spacing[axis] * np.sort([*ends, *inside]), np.float64)
+        inside = self.inside(axis)
+        end = inside[-1] + self.offsets[axis][1] * self.grid.spacing[axis]
+        return np.sort([*([] if self.periodic[axis] else [0.0]), *inside, end])
 
     @property
     def heat(self) -> Heat | None:
@@ -135,20 +184,16 @@ class Setup:
     @cached_property
     def fluid(self) -> Fluid:
         """The fluid, in the units of the case."""
-        given, size, wall = self.case.fluid, self.length, self.case.fastest_wall
-        if isinstance(given, Driven):
-            nu = wall * size / given.reynolds
-            return Fluid(nu, nu, (0.0, 0.0, 0.0), 0.0, wall)
         neutral = (max(self.fixed, default=0.0) + min(self.fixed, default=0.0)) / 2
-        if isinstance(given, Convection):
-            nu = size * sqrt(given.prandtl / given.rayleigh)
-            lift = 1 / (self.contrast * size)
-            return Fluid(nu, nu / given.prandtl, _up(given.down, lift), neutral, max(1.0, wall))
-        assert isinstance(given, Substance)
-        lift = given.gravity * given.expansion
-        speed = max(sqrt(lift * self.contrast * size), wall, given.diffusivity / size)
-        up = _up(given.down, lift)
-        return Fluid(given.viscosity, given.diffusivity, up, neutral, speed)
+        wall = self.case.fastest_wall
+        return fluid_of(self.case.fluid, self.length, self.contrast, neutral, wall)
+
+    @property
+    def viscosity(self) -> float:
+        """Of momentum, m^2/s; on coarse grids enough for flows that they would not resolve."""
+        widest = max(h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
+        least = self.fluid.peak * widest / MOST_CELL_REYNOLDS if self.depth else 0.0
+        return max(self.fluid.viscosity, least)
 
     @property
     def least_beta2(self) -> float:
@@ -158,15 +203,28 @@ class Setup:
     @property
     def diffusion_limit(self) -> float:
         """One over the longest step that diffusion stands, 1/s."""
-        spread = max(self.fluid.viscosity, self.fluid.diffusivity)
-        varying = [axis for axis in range(3) if self.varies(axis)]
-        return 2 * spread * sum(self.grid.spacing[axis] ** -2 for axis in varying)
+        spread = max(self.viscosity, self.fluid.diffusivity)
+        return (
+            2
+            * spread
+            * sum(self.grid.spacing[axis] ** -2 for axis in filter(self.varies, range(3)))
+        )
 
     @property
     def undamped_limit(self) -> float:
         """Of one over the longest step, what grows with the square of wave speeds, s/m^2."""
-        least = min(self.fluid.viscosity, self.fluid.diffusivity)
+        least = min(self.viscosity, self.fluid.diffusivity)
         return 0.0 if self.scheme.stands_waves else 1 / (2 * least)
+
+    @property
+    def pressure_leads(self) -> bool:
+        """Whether pressure may make longer steps than what diffusion limits."""
+        return self.case.time.local and self.scheme.stands_waves
+
+    @property
+    def damping_lead(self) -> float:
+        """How much longer, over the other limit's share of theirs, before damping is too strong."""
+        return DAMPED / (16 * self.dimensions * self.case.time.dissipation)
 
     def varies(self, axis: int) -> bool:
         """Whether anything can change along an axis."""
@@ -180,9 +238,10 @@ class Setup:
 
     @property
     def steps(self) -> int:
-        """Most steps of the run."""
+        """Most steps of the run; with coarser grids these are cycles through all of them."""
         at_once = self.scheme.at_once
-        return -(-self.case.time.steps // at_once) * at_once
+        wanted = self.case.time.steps or (STEPS if len(self.grids) == 1 else CYCLES)
+        return -(-wanted // at_once) * at_once
 
     @property
     def dt(self) -> float:
@@ -194,8 +253,20 @@ class Setup:
 
     @property
     def updates_per_step(self) -> int:
-        """Points that a step updates."""
-        return self.grid.count
+        """Points that a step updates; of a cycle, on all its grids."""
+        return self.updates_from(0)
+
+    def cycle(self, stage: int = 0) -> list[int]:
+        """Steps of a cycle on each of the grids from number `stage` on; one alone makes a step."""
+        count = len(self.grids)
+        if count == 1:
+            return [1]
+        return [2 * SMOOTHING, *[2 * COARSE_SMOOTHING] * (count - 2), COARSEST][stage:]
+
+    def updates_from(self, stage: int) -> int:
+        """Points that a cycle updates on the grids from number `stage` on."""
+        grids = zip(self.cycle(stage), self.grids[stage:], strict=True)
+        return sum(steps * grid.grid.count for steps, grid in grids)
 
     @property
     def bytes_per_update(self) -> float:
@@ -206,13 +277,17 @@ class Setup:
     @property
     def memory(self) -> int:
         """Bytes that the run takes on its device."""
-        return self.memory_of(Part.whole(self.grid))
+        return sum(
+            grid.memory_of(Part.whole(grid.grid), coarse=level > 0)
+            for level, grid in enumerate(self.grids)
+        )
 
-    def memory_of(self, part: Part) -> int:
-        """The same for the rank that holds a part of the grid."""
+    def memory_of(self, part: Part, *, coarse: bool) -> int:
+        """What this grid alone takes at the rank that holds a part of it."""
         layout = Layout(part.cells, np.dtype(self.dtype).itemsize)
         rows = part.cells[1] * part.cells[2]
-        return self.scheme.copies * len(FIELDS) * layout.size * layout.itemsize + rows * SUMS * 8
+        copies = self.scheme.copies + (COARSE_COPIES if coarse else 0)
+        return copies * len(FIELDS) * layout.size * layout.itemsize + rows * SUMS * 8
 
     @property
     def output_bytes(self) -> int:
@@ -222,10 +297,22 @@ class Setup:
 
     @property
     def layer(self) -> float:
-        """Spacings across the thermal layer on a heated wall, about 2 L / Ra^(1/4) thick."""
-        if self.heat is None or not self.rayleigh:
-            return 0.0
-        return 2 * self.length * self.rayleigh**-0.25 / self.grid.spacing[self.heat.axis]
+        """Spacings across the thinnest layer on a wall; 0 where nothing makes one.
+
+        Thermal ones on heated walls are about 2 L / Ra^(1/4) thick, those on moving walls about
+        3 L / Re^(1/2).
+        """
+        wide = max(h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
+        layers = [3 * self.length * self.reynolds**-0.5 / wide] if self.reynolds else []
+        if self.heat is not None and self.rayleigh:
+            spacing = self.grid.spacing[self.heat.axis]
+            layers.append(2 * self.length * self.rayleigh**-0.25 / spacing)
+        return min(layers, default=0.0)
+
+    @property
+    def reynolds(self) -> float:
+        """The Reynolds number of the fastest wall."""
+        return self.case.fastest_wall * self.length / self.fluid.viscosity
 
     @property
     def rayleigh(self) -> float:
@@ -236,11 +323,9 @@ class Setup:
     def _warnings(self) -> list[str]:
         if not 0 < self.layer < LEAST_LAYER:
             return []
-        assert self.heat is not None
         return [
-            f"the thermal layer on the walls spans {self.layer:.2g} points along "
-            f"{AXES[self.heat.axis]}; {LEAST_LAYER} or more keep Nusselt numbers within a few per "
-            "cent: use more points"
+            f"the thinnest layer on a wall spans {self.layer:.2g} points; {LEAST_LAYER:g} or more "
+            "keep heat fluxes and velocities there within a few per cent: use more points"
         ]
 
     def describe(self) -> dict[str, Any]:
@@ -250,11 +335,12 @@ class Setup:
             "cells": self.grid.cells,
             "spacing": self.grid.spacing,
             "precision": self.case.run.precision,
+            "grids": [grid.grid.cells for grid in self.grids],
             "steps": self.steps,
             "dt": self.dt,
             "rayleigh": self.rayleigh,
             "prandtl": fluid.viscosity / fluid.diffusivity,
-            "reynolds": self.case.fastest_wall * self.length / fluid.viscosity,
+            "reynolds": self.reynolds,
             "viscosity": fluid.viscosity,
             "diffusivity": fluid.diffusivity,
             "layer": self.layer,
@@ -265,10 +351,3 @@ class Setup:
 
 def _offset(side: Any) -> float:
     return 1.0 if isinstance(side, Wall) else 0.5
-
-
-def _up(down: str, lift: float) -> tuple[float, float, float]:
-    """Acceleration against the direction `down`."""
-    sign, axis = (1.0, down[1]) if down.startswith("-") else (-1.0, down)
-    x, y, z = (sign * lift if name == axis else 0.0 for name in AXES)
-    return x, y, z

@@ -2,45 +2,40 @@
 
 Artificial compressibility (Chorin 1967) with a local beta, fourth-difference damping of pressure,
 central differences and explicit steps: the method of Xue & Roy (2020) and the codes before theirs.
+Coarser grids give it a flow to begin with, and then speed it up.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend, Blocks, Constant, Items, Launch, Source
-from groundswell.backends.base import ROW_ALIGNMENT, Array, Event, in_order
-from groundswell.errors import RunFailed
+from groundswell.backends import Backend
+from groundswell.backends.base import Event, in_order
+from groundswell.errors import InputError, RunFailed
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.exchange import Exchange
-from groundswell.exchange.messages import GhostField
-from groundswell.exchange.overlap import Box, boundary_first
-from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.traffic import traffic
 from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, candidates, tune
 from groundswell.exchange.world import Alone, World
-from groundswell.grids.cartesian import Field, Layout, Part
+from groundswell.grids.cartesian import Part, times
 from groundswell.run.checkpoint import Portion
 from groundswell.run.portions import field_portion
+from groundswell.solvers.cavity.case import AXES
 from groundswell.solvers.cavity.history import History
+from groundswell.solvers.cavity.level import READ, Level
+from groundswell.solvers.cavity.multigrid import Bridge, cycle
 from groundswell.solvers.cavity.results import Results
-from groundswell.solvers.cavity.setup import FIELDS, SUMS, Setup
-from groundswell.solvers.cavity.tiles import Tile
-from groundswell.solvers.cavity.walls import sides
+from groundswell.solvers.cavity.setup import FIELDS, Setup
 
-KERNELS = Path(__file__).parent / "kernels"
-LANES = 32
-
-# Ghosts that the stencils read, and points that a block has at least: a fourth difference that is
-# shifted off a wall reaches three points further.
-READ = {name: 2 if name == "p" else 1 for name in FIELDS}
-LEAST_BLOCK = 2
-THICKNESS = (2, 4)  # of the slabs along z and y that are computed before the exchange
+LEAST_BLOCK = 2  # points: a fourth difference that is shifted off a wall reaches three further
+BEGIN = (
+    1e-4  # residual with which a flow on a coarse grid is good enough to begin the next one with
+)
 
 
 class Cavity:
@@ -50,8 +45,8 @@ class Cavity:
         world: the ranks that share the grid.
 
     Attributes:
-        part: the points of this rank.
-        cut: who has which points.
+        levels: the grids, the finest first.
+        stage: the finest of them that is in use yet.
     """
 
     unit = "MLUPS"  # million lattice points updated a second
@@ -64,95 +59,55 @@ class Cavity:
     @staticmethod
     def outline(setup: Setup, ranks: int) -> dict[str, Any]:
         """How ranks would share the grid: blocks, bytes of each and between them in a step."""
-        cut = cut_grid(setup, ranks)
-        size = np.dtype(setup.dtype).itemsize
-        largest = [-(-n // p) for n, p in zip(cut.shape, cut.processes, strict=True)][::-1]
-        stages = len(setup.scheme.stages)
+        cuts = cut_grids(setup, ranks)
+        largest = [max(np.diff(edges)) for edges in cuts[0].edges][::-1]
+        size, stages = np.dtype(setup.dtype).itemsize, len(setup.scheme.stages)
+        swept = zip(cuts, setup.cycle(), strict=True)
+        sent = [n * traffic(cut, [(READ[name], size) for name in FIELDS]) for cut, n in swept]
         return {
             "ranks": ranks,
-            "processes": cut.processes[::-1],
-            "largest_block": largest,
-            "updates_per_step": prod(largest),
-            "memory": [
-                setup.memory_of(Part.held(setup.grid, block.start, block.shape))
-                for block in map(cut.block, range(ranks))
-            ],
-            "traffic": stages * traffic(cut, [(_ghosts(name), size) for name in FIELDS]),
+            "processes": cuts[0].processes[::-1],
+            "largest_block": [int(n) for n in largest],
+            "updates_per_step": setup.cycle()[0] * prod(map(int, largest)),
+            "memory": [_memory(setup, cuts, rank) for rank in range(ranks)],
+            "traffic": stages * np.sum(sent, axis=0),
         }
 
     def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
         self.setup, self.backend, self.world = setup, backend, world or Alone()
-        self.cut = cut_grid(setup, self.world.size)
-        block = self.cut.block(self.world.rank)
-        self.part = Part.held(setup.grid, block.start, block.shape)
-        self.layout = Layout(self.part.cells, np.dtype(setup.dtype).itemsize)
-        self.copies = [
-            {name: Field(backend, self.layout, setup.dtype) for name in FIELDS}
-            for _ in range(setup.scheme.copies)
+        self.choice = Choice(setup.case.run.transport, overlap=bool(setup.case.run.overlap))
+        grids = zip(setup.grids, cut_grids(setup, self.world.size), strict=True)
+        self.levels = [
+            Level(grid, backend, self.world, cut, self.choice, coarse=n > 0)
+            for n, (grid, cut) in enumerate(grids)
         ]
-        self.tile = Tile.of(self.part.cells, backend.processors)
-        self.module = backend.compile(Source(KERNELS / "step.h", self._constants()))
-        self._pace = backend.zeros((len(setup.scheme.stages),), setup.dtype)
-        self._drift = backend.zeros((1,), np.float64)
-        rows = self.part.cells[1] * self.part.cells[2]
-        self._sums = backend.zeros((rows, SUMS), np.float64)
-        self.exchanges: dict[int, Exchange] = {}
-        self.adopt(Choice(setup.case.run.transport, overlap=bool(setup.case.run.overlap)))
+        self._stage = backend.zeros((1,), np.int64)
         self.history = History(backend, setup)
         self.recorders = Results(self)
+        self._connect()
         self._rest()
 
     # --- the step ---------------------------------------------------------------------------------
 
-    def step(self) -> None:
-        """Enqueue `steps_at_once` steps."""
-        in_order(self._verbs)()
+    def begin(self) -> None:
+        """Make ready for the state as it is: at rest, or a checkpoint's."""
+        self.stage = int(self.backend.to_host(self._stage)[0])
+        levels, bridges = self.levels[self.stage :], self._bridges[self.stage :]
+        self._verbs = in_order(cycle(levels, bridges, self.setup.cycle(self.stage)))
 
-    @property
-    def look_every(self) -> int:
-        """Steps between looks."""
-        at_once = self.steps_at_once
-        return -(-self.setup.case.time.look // at_once) * at_once
+    def step(self) -> None:
+        """Enqueue `steps_at_once` steps, or a cycle through the grids in use."""
+        self._verbs()
 
     @property
     def steps_at_once(self) -> int:
         """Steps that `step` makes."""
         return self.setup.scheme.at_once
 
-    def adopt(self, choice: Choice) -> None:
-        """Exchange in another way from now on; every rank must."""
-        self.close()
-        self.choice = choice
-        targets = {target for _, _, target, _ in self.setup.scheme.sweeps()}
-        self.exchanges = {target: self._exchange(target) for target in sorted(targets)}
-        self._verbs = self._compose()
-
-    def _compose(self) -> list[Launch]:
-        """The step, as the list of what happens in it."""
-        return [
-            launch
-            for start, latest, target, stage in self.setup.scheme.sweeps()
-            for launch in self._sweep(start, latest, target, stage)
-        ]
-
-    def _sweep(self, start: int, latest: int, target: int, stage: int) -> list[Launch]:
-        """One stage; what neighbours need travels while the rest is computed."""
-        boundary, interior = boundary_first(
-            self.cut, self.world.rank, self._thickness, wanted=self.choice.overlap
-        )
-        return self.exchanges[target].hidden_by(
-            [self._advance(box, start, latest, target, stage) for box in boundary],
-            [self._advance(box, start, latest, target, stage) for box in interior],
-        )
-
-    def _advance(self, box: Box, start: int, latest: int, target: int, stage: int) -> Launch:
-        now, then = self._fields(latest), self._fields(target)
-        pace = self._pace[stage : stage + 1]
-        if start == latest:
-            return self._in_box("advance_first", box, *now, *then, pace)
-        return self._in_box("advance", box, *self._fields(start), *now, *then, pace)
-
-    # --- how far it is from standing still --------------------------------------------------------
+    @property
+    def look_every(self) -> int:
+        """Steps between looks."""
+        return self.setup.look
 
     def look(self, step: int) -> bool:
         """Measure the residuals, set the next steps' length; whether the flow stands still.
@@ -160,147 +115,103 @@ class Cavity:
         Raises:
             RunFailed: a value is not finite.
         """
-        norms, limit = self._measure()
+        level = self.levels[self.stage]
+        norms, limit = level.measure()
         if not self.history.bounded(norms):
             raise RunFailed(self._where_not_finite(step))
-        self.set_pace(limit)
-        return self.history.add(step // self.look_every - 1, step, norms)
+        level.set_pace(limit)
+        largest = self.history.add(step // self.look_every - 1, step, self.stage, norms)
+        return largest <= max(self.setup.case.time.tolerance, BEGIN * (self.stage > 0))
 
-    def _measure(self) -> tuple[NDArray[np.float64], float]:
-        """Root mean square of each rate of change, and one over the longest stable step, 1/s."""
-        self.backend.assign(self._drift, np.zeros(1))
-        here = self.part.local(self.setup.centre)
-        if here:
-            self._find_rates(Box(here[::-1], (1, 1, 1)))
-            self._find_drift(here)
-        drift = max(self.world.share(float(self.backend.to_host(self._drift)[0])), key=abs)
-        self.backend.assign(self._drift, np.array([drift]))
-        self._find_rates(self._whole)
-        rows = Blocks(len(self._sums), LANES)
-        self.module.launch("sum_rows", rows, *self._fields(0), *self._fields(1), self._sums)()
-        sums = self.backend.to_host(self._sums)
-        found = self.world.share((sums[:, :-1].sum(axis=0), float(sums[:, -1].max())))
-        squares = sum(squares for squares, _ in found)
-        return np.sqrt(squares / self.setup.grid.count), max(limit for _, limit in found)
-
-    def _find_rates(self, box: Box) -> None:
-        self._in_box("find_rates", box, *self._fields(0), *self._fields(1), self._drift)()
-
-    def _find_drift(self, place: tuple[int, int, int]) -> None:
-        i, j, k = place
-        at = k * self.layout.plane + j * self.layout.row + i
-        fields = (*self._fields(0), *self._fields(1))
-        self.module.launch("find_drift", Items(1), *fields, self._drift, at)()
-
-    def set_pace(self, limit: float) -> None:
-        """Choose steps for flows like the present one.
-
-        Args:
-            limit: one over the longest stable step anywhere, 1/s.
-        """
-        least = max(limit, self.setup.diffusion_limit)
-        step = self.setup.courant / (1.0 if self.setup.case.time.local else least)
-        stages = step * np.array(self.setup.scheme.stages)
-        self.backend.assign(self._pace, stages.astype(self.setup.dtype))
+    def go_on(self) -> bool:
+        """Begin on the next finer grid with the flow of this one; False if there is none."""
+        if self.stage == 0:
+            return False
+        bridge = self._bridges[self.stage - 1]
+        self.levels[self.stage].forget_drift()
+        in_order([*bridge.remember(), *bridge.up()])()
+        self._set_stage(self.stage - 1)
+        return True
 
     def _where_not_finite(self, step: int) -> str:
         """Say what has become infinite or NaN."""
-        bad = [name for name in FIELDS if not np.isfinite(self.snapshot(name)).all()]
+        level = self.levels[self.stage]
+        values = {n: self.backend.to_host(f.interior) for n, f in level.copies[0].items()}
+        bad = [name for name, found in values.items() if not np.isfinite(found).all()]
+        fewer = f" or time.levels lower than {len(self.levels)}" if len(self.levels) > 1 else ""
         return (
             f"the flow grows without bounds at step {step}"
             + f", {', '.join(bad)} of rank {self.world.rank} beyond all numbers" * bool(bad)
-            + f": the run is unstable; set time.courant lower than {self.setup.courant:g}"
+            + f": the run is unstable; set time.courant lower than {self.setup.courant:g}{fewer}"
         )
 
     # --- beginnings -------------------------------------------------------------------------------
 
     def _rest(self) -> None:
-        """Fluid at rest, of the neutral temperature, and steps for it."""
-        temperature = self.setup.fluid.neutral
-        values = {name: temperature if name == "T" else 0.0 for name in FIELDS}
-        self.fill({name: np.full(self.part.shape, value) for name, value in values.items()})
+        """Fluid at rest, of the neutral temperature, on the coarsest grid."""
+        for level in self.levels:
+            neutral = {name: level.setup.fluid.neutral if name == "T" else 0.0 for name in FIELDS}
+            level.fill({name: np.full(level.part.shape, value) for name, value in neutral.items()})
+            level.set_pace(0.0 if self.setup.case.time.local else level.measure()[1])
+        self._set_stage(len(self.levels) - 1)
 
     def fill(self, values: dict[str, NDArray[Any]]) -> None:
-        """Set fields, each (nz, ny, nx), and what depends on them."""
-        for name, inside in values.items():
-            self.backend.assign(self.copies[0][name].interior, inside.astype(self.setup.dtype))
-        self.refresh()
+        """Begin on the finest grid with these fields, each (nz, ny, nx)."""
+        finest = self.levels[0]
+        finest.fill(values)
+        finest.set_pace(finest.measure()[1])
+        self._set_stage(0)
 
-    def refresh(self) -> None:
-        """Exchange the ghosts of fields that were set, and choose steps for them."""
-        self.exchanges[0]()
-        self.set_pace(self._measure()[1])
+    def _set_stage(self, stage: int) -> None:
+        self.backend.assign(self._stage, np.array([stage]))
+        self.begin()
 
-    # --- launches ---------------------------------------------------------------------------------
+    # --- ranks ------------------------------------------------------------------------------------
+
+    def _connect(self) -> None:
+        pairs = zip(self.levels, self.levels[1:], strict=False)
+        self._bridges = [Bridge(fine, coarse) for fine, coarse in pairs]
 
     @property
-    def _whole(self) -> Box:
-        return Box((0, 0, 0), self.part.shape)
+    def _exchanges(self) -> list[Exchange]:
+        owners: list[Level | Bridge] = [*self.levels, *self._bridges]
+        return [exchange for owner in owners for exchange in owner.exchanges]
 
-    @property
-    def _thickness(self) -> tuple[int, ...]:
-        return (*THICKNESS, ROW_ALIGNMENT // self.layout.itemsize)
+    def adopt(self, choice: Choice) -> None:
+        """Exchange in another way from now on; every rank must."""
+        self.close()
+        self.choice = choice
+        for level in self.levels:
+            level.adopt(choice)
+        self._connect()
+        self.begin()
 
-    def _fields(self, copy: int) -> list[Array]:
-        return [self.copies[copy][name].interior for name in FIELDS]
-
-    def _in_box(self, kernel: str, box: Box, *arguments: Any) -> Launch:
-        where = (*box.start[::-1], *box.shape[::-1])
-        return self.module.launch(kernel, self.tile.cover(box), *arguments, *where)
-
-    def _exchange(self, copy: int) -> Exchange:
-        return Exchange(
-            self.backend,
-            self.world,
-            self.cut,
-            [
-                GhostField(f.array, f.origin, _ghosts(name), self.setup.case.run.narrow)
-                for name, f in self.copies[copy].items()
-            ],
-            transport=self.choice.transport,
-            aggregate=self.choice.aggregate,
-        )
-
-    def _constants(self) -> dict[str, Constant]:
-        setup, time = self.setup, self.setup.case.time
-        constants: dict[str, Constant] = {
-            **self.layout.constants(),
-            **sides(setup, self.part),
-            **self.tile.constants(),
-            "LOCAL_STEPS": time.local,
-            "DISSIPATION": time.dissipation,
-            "LEAST_BETA2": setup.least_beta2,
-            "VISCOSITY": setup.fluid.viscosity,
-            "DIFFUSIVITY": setup.fluid.diffusivity,
-            "NEUTRAL_TEMPERATURE": setup.fluid.neutral,
-            "DIFFUSION_LIMIT": setup.diffusion_limit,
-            "UNDAMPED_LIMIT": setup.undamped_limit,
-        }
-        for axis, name in enumerate("XYZ"):
-            constants[f"SPACING_{name}"] = setup.grid.spacing[axis]
-            constants[f"BUOYANCY_{name}"] = setup.fluid.buoyancy[axis]
-        return constants | ({"DOUBLE_PRECISION": 1} if setup.dtype == "float64" else {})
-
-    # --- what the driver asks ---------------------------------------------------------------------
+    def close(self) -> None:
+        """Give back what it holds of other ranks; every rank must, before MPI ends."""
+        for exchange in self._exchanges:
+            exchange.close()
 
     def describe_ranks(self) -> dict[str, Any]:
         """How the ranks share the grid, and the way their messages really took."""
+        finest = self.levels[0]
+        swept = zip(self.levels, self.setup.cycle(), strict=True)
+        sent = sum(n * level.exchanges[0].bytes for level, n in swept)
         return {
             "count": self.world.size,
-            "processes": self.cut.processes[::-1],
-            "transport": self.exchanges[0].path,
+            "processes": finest.cut.processes[::-1],
+            "transport": finest.exchanges[0].path,
             "overlap": self.choice.overlap and self.world.size > 1,
             "aggregate": self.choice.aggregate,
-            "bytes_sent_per_step": self.exchanges[0].bytes * len(self.setup.scheme.stages),
+            "bytes_sent_per_step": sent * len(self.setup.scheme.stages),
         }
 
     def tune(self) -> Tuning | None:
         """Find the fastest way to exchange and adopt it; afterwards the fluid is at rest."""
         if self.world.size == 1:
             return None
-        run = self.setup.case.run
+        run, cut = self.setup.case.run, self.levels[0].cut
         choices = candidates(self.backend, self.world, transport=run.transport, overlap=run.overlap)
-        problem = (self.setup.grid.cells, self.cut, run.transport, run.overlap, run.narrow)
+        problem = (self.setup.grid.cells, cut, run.transport, run.overlap, run.narrow)
         more = (self.setup.dtype, self.setup.scheme, self.setup.periodic, self.world.same_host)
         memory = Memory.of(self.world, self.backend, self.world.tell(("cavity", *problem, *more)))
         tuning = tune(self.world, choices, self._rehearsal, memory)
@@ -310,18 +221,16 @@ class Cavity:
 
     def _rehearsal(self, choice: Choice) -> Rehearsal:
         self.adopt(choice)
-        graph = self.backend.capture(self.step, in_graph=self.in_graph)
+        steps = in_order(self.levels[0].steps(self.steps_at_once))
+        graph = self.backend.capture(steps, in_graph=self.in_graph)
         return lambda times: self.backend.seconds(lambda: graph.replay(times))
 
-    def close(self) -> None:
-        """Give back what it holds of other ranks; every rank must, before MPI ends."""
-        for exchange in self.exchanges.values():
-            exchange.close()
+    # --- what the driver asks ---------------------------------------------------------------------
 
     @property
     def updates_per_step(self) -> int:
-        """Points that a step updates."""
-        return self.setup.updates_per_step
+        """Points that a step updates, coarser grids' included."""
+        return self.setup.updates_from(self.stage)
 
     @property
     def bytes_per_update(self) -> float:
@@ -330,8 +239,13 @@ class Cavity:
 
     def state(self) -> dict[str, Portion]:
         """Every array that decides what comes next; writing them back restores the moment."""
-        state = {name: field_portion(field, self.part) for name, field in self.copies[0].items()}
-        own = {"history": self.history.rows, "pace": self._pace}
+        state = {}
+        for n, level in enumerate(self.levels):
+            for name, field in level.copies[0].items():
+                state[f"{name}-{n}"] = field_portion(field, level.part)
+            for name, array in (("pace", level.pace), ("drift", level.drift)):
+                state[f"{name}-{n}"] = Portion.shared(array, self.world)
+        own = {"history": self.history.rows, "stage": self._stage}
         return state | {name: Portion.shared(array, self.world) for name, array in own.items()}
 
     def guard(self) -> None:
@@ -340,26 +254,59 @@ class Cavity:
     @property
     def in_graph(self) -> bool:
         """Whether a graph of launches may hold a step."""
-        return all(exchange.in_graph for exchange in self.exchanges.values())
+        return all(exchange.in_graph for exchange in self._exchanges)
 
     def raise_if_unstable(self, steps: int, after: Event | None = None) -> None:
         """See that no rank was waited for in vain; raises RunFailed."""
-        for exchange in self.exchanges.values():
+        for exchange in self._exchanges:
             exchange.check(after)
 
+    def news(self, step: int) -> str:
+        """How far it is, in words."""
+        return self.history.news
+
     def snapshot(self, name: str) -> NDArray[Any]:
-        """A host copy of a field over this rank's part, (nz, ny, nx)."""
-        return self.backend.to_host(self.copies[0][name].interior)
+        """A host copy of a field of the finest grid over this rank's part, (nz, ny, nx)."""
+        return self.backend.to_host(self.levels[0].copies[0][name].interior)
 
 
-def cut_grid(setup: Setup, ranks: int) -> Decomposition:
-    """How ranks share the grid, as the case wants it where it says so."""
+def cut_grids(setup: Setup, ranks: int) -> list[Decomposition]:
+    """How ranks share the grid, as the case wants it where it says so, and the coarser ones.
+
+    Raises:
+        InputError: a grid is too small for so many ranks.
+    """
     processes = setup.case.run.processes
     wanted = tuple(processes)[::-1] if processes else None
-    periodic = setup.periodic[::-1]
-    return decompose(setup.grid.shape, ranks, periodic, wanted, (LEAST_BLOCK,) * 3)
+    periodic, least = setup.periodic[::-1], (LEAST_BLOCK,) * 3
+    cuts = [decompose(setup.grid.shape, ranks, periodic, wanted, least)]
+    for fine, coarse in zip(setup.grids, setup.grids[1:], strict=False):
+        cuts.append(_alike(cuts[-1], fine, coarse))
+    return cuts
 
 
-def _ghosts(name: str) -> Ghosts:
-    width = (READ[name],) * 3
-    return Ghosts(width, width)
+def _alike(cut: Decomposition, fine: Setup, coarse: Setup) -> Decomposition:
+    """Blocks of a coarser grid that cover the same parts of the box."""
+    cuts = []
+    for axis, edges in zip((2, 1, 0), cut.edges, strict=True):
+        first = fine.inside(axis)[edges[1:-1]] - fine.grid.spacing[axis] / 2
+        inner = np.searchsorted(coarse.inside(axis), first)
+        points = np.diff([0, *inner, coarse.grid.cells[axis]])
+        if len(inner) and points.min() < LEAST_BLOCK:
+            raise InputError(
+                f"a coarser grid of {times(coarse.grid.cells)} points leaves some of "
+                f"{len(points)} blocks along {AXES[axis]} less than {LEAST_BLOCK}; use fewer "
+                f"ranks, or time.levels = {coarse.depth}"
+            )
+        cuts.append(tuple(int(n) for n in inner))
+    return Decomposition(coarse.grid.shape, cut.processes, cut.periodic, tuple(cuts))
+
+
+def _memory(setup: Setup, cuts: Sequence[Decomposition], rank: int) -> int:
+    """Bytes of all grids' parts of a rank."""
+    blocks = [cut.block(rank) for cut in cuts]
+    parts = zip(setup.grids, blocks, strict=True)
+    return sum(
+        grid.memory_of(Part.held(grid.grid, block.start, block.shape), coarse=n > 0)
+        for n, (grid, block) in enumerate(parts)
+    )

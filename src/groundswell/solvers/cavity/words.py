@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from groundswell.grids.cartesian import in_words
+from groundswell.grids.cartesian import in_words, times
 
 Rows = dict[str, str]
 
@@ -17,6 +17,8 @@ def words(found: Mapping[str, Any]) -> tuple[Rows, Rows]:
         "step": f"about {found['dt']:.4g}",
         "steps": f"at most {found['steps']}",
     }
+    if len(found["grids"]) > 1:
+        rows["coarser"] = ", ".join(map(times, found["grids"][1:])) + "; steps are cycles"
     numbers = ("rayleigh", "prandtl", "reynolds")
     fluid = {name.capitalize(): f"{found[name]:.6g}" for name in numbers if found[name]}
     layer = found["layer"]

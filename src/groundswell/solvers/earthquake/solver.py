@@ -356,9 +356,17 @@ class Earthquake:
             "clock": Portion.shared(self.clock, self.world),
         }
 
+    def begin(self) -> None:
+        """Nothing: it is ready from the beginning."""
+
     def look(self, step: int) -> bool:
         """It never stands still before its time."""
         return False
+
+    def news(self, step: int) -> str:
+        """How far it is, in words."""
+        dt = self.setup.dt
+        return f"t = {step * dt:.3f} of {self.setup.steps * dt:.3f} s"
 
     def guard(self) -> None:
         """Enqueue a search for values that are not finite."""

@@ -48,7 +48,9 @@ def settled(case: CavityCase, backend: Backend) -> tuple[Flow, float]:
     for done in range(found.look_every, found.setup.steps + 1, found.look_every):
         step.replay(found.look_every // found.steps_at_once)
         if found.look(done):
-            break
+            if not found.go_on():
+                break
+            step = backend.capture(found.step)
     flow = found.recorders.flow()
     assert flow is not None
     return flow, float(found.history.latest.max())

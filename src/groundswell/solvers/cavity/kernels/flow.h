@@ -57,16 +57,36 @@ INLINE Waves waves(real u, real v, real w) {
 
 INLINE real larger(real a, real b) { return a > b ? a : b; }
 
-// One over the longest stable step at a point: waves cross a spacing, values diffuse over one, and,
-// for schemes that waves make unstable without diffusion, 2 nu / wave speed^2.
-INLINE real step_limit(const Waves& wave) {
+// Spacings that the fastest wave crosses in a unit of time.
+INLINE real crossings(const Waves& wave) {
+  const real x = varies<X>() ? wave.x * (REAL(0.5) / SPACING_X) : REAL(0),
+             y = varies<Y>() ? wave.y * (REAL(0.5) / SPACING_Y) : REAL(0),
+             z = varies<Z>() ? wave.z * (REAL(0.5) / SPACING_Z) : REAL(0);
+  return larger(x, larger(y, z));
+}
+
+// For schemes that waves make unstable without diffusion: one over 2 nu / wave speed^2.
+INLINE real undamped(const Waves& wave) {
   const real x = varies<X>() ? wave.x : REAL(0), y = varies<Y>() ? wave.y : REAL(0),
              z = varies<Z>() ? wave.z : REAL(0);
   const real fastest = larger(x, larger(y, z));
-  const real crossing = larger(x * (REAL(0.5) / SPACING_X),
-                               larger(y * (REAL(0.5) / SPACING_Y), z * (REAL(0.5) / SPACING_Z)));
-  return larger(larger(crossing, REAL(DIFFUSION_LIMIT)),
-                (REAL(0.25) * UNDAMPED_LIMIT) * (fastest * fastest));
+  return (REAL(0.25) * UNDAMPED_LIMIT) * (fastest * fastest);
+}
+
+// One over the longest stable step at a point: waves cross a spacing, values diffuse over one.
+INLINE real step_limit(const Waves& wave) {
+  return larger(larger(crossings(wave), REAL(DIFFUSION_LIMIT)), undamped(wave));
+}
+
+// By how much pressure may go ahead of the other fields in steps of each point's own length. Where
+// diffusion is what limits these, waves cross little of a spacing in one, and odd-even pressure
+// would be damped as little: it gets on as if beta were larger, which leaves the steady flow as it
+// is, until waves or that damping limit it.
+INLINE real pressure_lead(const Waves& wave, real limit) {
+  if (!PRESSURE_LEADS) return REAL(1);
+  const real slack = limit * RECIPROCAL(crossings(wave));
+  const real by_waves = REAL(0.5) * slack * slack, by_damping = REAL(DAMPING_LEAD) * slack;
+  return larger(REAL(1), by_waves < by_damping ? by_waves : by_damping);
 }
 
 // Rates of change as they gather, axis by axis.
@@ -131,7 +151,8 @@ INLINE void store(const Fields& f, index_t c, const State& s) {
 
 // From `start`, a stage's share of a step along these rates.
 INLINE State moved_on(const State& start, const State& rate, const Waves& wave, real pace) {
-  const real step = LOCAL_STEPS ? pace * RECIPROCAL(step_limit(wave)) : pace;
-  return {FMA(step, rate.p, start.p), FMA(step, rate.u, start.u), FMA(step, rate.v, start.v),
+  const real limit = step_limit(wave);
+  const real step = LOCAL_STEPS ? pace * RECIPROCAL(limit) : pace;
+  return {FMA(step * pressure_lead(wave, limit), rate.p, start.p), FMA(step, rate.u, start.u), FMA(step, rate.v, start.v),
           FMA(step, rate.w, start.w), FMA(step, rate.t, start.t)};
 }

@@ -7,39 +7,54 @@
 #define WRITES(s) real *p##s, real *u##s, real *v##s, real *w##s, real *t##s
 #define FIELDS(s) {p##s, u##s, v##s, w##s, t##s}
 
+// On a coarse grid, what the finer one adds to its rates of change, that of pressure over beta^2.
+INLINE State forced(const State& rate, const ConstFields& forcing, index_t c, real beta2) {
+  if (!FORCED) return rate;
+  const State more = load(forcing, c);
+  return {FMA(beta2, more.p, rate.p), rate.u + more.u, rate.v + more.v, rate.w + more.w,
+          rate.t + more.t};
+}
+
 // Fields 2 become state 0, from which the step started, moved on along the rates of state 1. In the
 // last stage they may be state 0 itself.
-KERNEL advance(READS(0), READS(1), WRITES(2), const real* pace, BOX_ARGUMENTS) {
-  const ConstFields start = FIELDS(0), now = FIELDS(1);
+KERNEL advance(READS(0), READS(1), READS(f), WRITES(2), const real* pace, BOX_ARGUMENTS) {
+  const ConstFields start = FIELDS(0), now = FIELDS(1), forcing = FIELDS(f);
   const Fields next = FIELDS(2);
   const real step = pace[0];
   for_points(now, BOX, [&](index_t c, const State&, const Waves& wave, const State& rate) {
-    store(next, c, moved_on(load(start, c), rate, wave, step));
+    const State all = forced(rate, forcing, c, wave.beta2);
+    store(next, c, moved_on(load(start, c), all, wave, step));
   });
 }
 
 // The same where the step starts from state 1.
-KERNEL advance_first(READS(1), WRITES(2), const real* pace, BOX_ARGUMENTS) {
-  const ConstFields now = FIELDS(1);
+KERNEL advance_first(READS(1), READS(f), WRITES(2), const real* pace, BOX_ARGUMENTS) {
+  const ConstFields now = FIELDS(1), forcing = FIELDS(f);
   const Fields next = FIELDS(2);
   const real step = pace[0];
   for_points(now, BOX, [&](index_t c, const State& at, const Waves& wave, const State& rate) {
-    store(next, c, moved_on(at, rate, wave, step));
+    store(next, c, moved_on(at, forced(rate, forcing, c, wave.beta2), wave, step));
   });
 }
 
 // Only differences of pressure matter, and in a steady state all of it may change by the same `drift`
-// a step, or, with local steps, a step times its limit.
-INLINE double drifting(const Waves& wave) { return LOCAL_STEPS ? step_limit(wave) : 1.0; }
+// a unit of time, or, in steps of each point's own length, a step.
+INLINE double drifting(const Waves& wave) {
+  const real limit = step_limit(wave);
+  return LOCAL_STEPS ? limit / pressure_lead(wave, limit) : REAL(1);
+}
 
-// Rates of change, that of pressure over beta^2 and without drift.
-KERNEL find_rates(READS(1), WRITES(2), const double* drift, BOX_ARGUMENTS) {
-  const ConstFields now = FIELDS(1);
+// Rates of change, that of pressure over beta^2 and without drift. Args: is_forced, whether with
+// forcing; fields 2 may be the forcing itself.
+KERNEL find_rates(READS(1), READS(f), WRITES(2), const double* drift, index_t is_forced,
+                  BOX_ARGUMENTS) {
+  const ConstFields now = FIELDS(1), forcing = FIELDS(f);
   const Fields found = FIELDS(2);
   const double common = drift[0];
   for_points(now, BOX, [&](index_t c, const State&, const Waves& wave, const State& rate) {
-    const real left = rate.p - static_cast<real>(common * drifting(wave));
-    store(found, c, {left / wave.beta2, rate.u, rate.v, rate.w, rate.t});
+    const State all = is_forced ? forced(rate, forcing, c, wave.beta2) : rate;
+    const real left = all.p - static_cast<real>(common * drifting(wave));
+    store(found, c, {left / wave.beta2, all.u, all.v, all.w, all.t});
   });
 }
 

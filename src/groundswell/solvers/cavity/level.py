@@ -1,0 +1,239 @@
+"""One grid of a flow, as a rank holds its part of it: the fields, and the sweeps over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.backends import Backend, Blocks, Constant, Items, Launch, Source
+from groundswell.backends.base import ROW_ALIGNMENT, Array, Event
+from groundswell.exchange.decomposition import Decomposition
+from groundswell.exchange.exchange import Exchange
+from groundswell.exchange.messages import GhostField
+from groundswell.exchange.overlap import Box, boundary_first
+from groundswell.exchange.pattern import Ghosts, uniform
+from groundswell.exchange.tuning import Choice
+from groundswell.exchange.world import World
+from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
+from groundswell.solvers.cavity.setup import FIELDS, SUMS, Setup
+from groundswell.solvers.cavity.tiles import Tile
+from groundswell.solvers.cavity.walls import sides
+
+KERNELS = Path(__file__).parent / "kernels"
+LANES = 32
+THICKNESS = (2, 4)  # of the slabs along z and y that are computed before the exchange
+
+# Ghosts that the stencils read: a fourth difference of pressure, and second ones of all else.
+READ = {name: uniform(2 if name == "p" else 1) for name in FIELDS}
+ALL = dict.fromkeys(FIELDS, uniform(GHOSTS, corners=True))  # that other grids read
+
+State = dict[str, Field]
+
+
+class Level:
+    """One rank's part of one grid.
+
+    Args:
+        world: the ranks that share the grid.
+        cut: who has which points.
+        choice: how they exchange ghosts.
+        coarse: whether a finer grid has a say in the rates of change.
+
+    Attributes:
+        part: the points of this rank.
+        copies: of the fields; the first is the flow, the others are used within a step.
+        forcing: what the finer grid adds to the rates of change.
+        kept: what the finer grid wants to remember of this one.
+        drift: by which all pressure rises, see kernels/step.h.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        backend: Backend,
+        world: World,
+        cut: Decomposition,
+        choice: Choice,
+        *,
+        coarse: bool,
+    ) -> None:
+        self.setup, self.backend, self.world, self.cut = setup, backend, world, cut
+        self.coarse, self.choice = coarse, choice
+        block = cut.block(world.rank)
+        self.part = Part.held(setup.grid, block.start, block.shape)
+        self.layout = Layout(self.part.cells, np.dtype(setup.dtype).itemsize)
+        self.copies = [self._new() for _ in range(setup.scheme.copies)]
+        self.forcing, self.kept = (self._new(), self._new()) if coarse else (self.copies[0],) * 2
+        self.tile = Tile.of(self.part.cells, backend.processors)
+        self.module = backend.compile(Source(KERNELS / "step.h", self._constants()))
+        self.pace = backend.zeros((len(setup.scheme.stages),), setup.dtype)
+        self.drift = backend.zeros((1,), np.float64)
+        self._no_drift = backend.zeros((1,), np.float64)
+        rows = self.part.cells[1] * self.part.cells[2]
+        self._sums = backend.zeros((rows, SUMS), np.float64)
+        self.exchanges = [self.exchange(copy) for copy in self.copies]
+
+    # --- steps ------------------------------------------------------------------------------------
+
+    def steps(self, count: int) -> list[Launch]:
+        """So many steps, or a few more where the scheme makes several at once."""
+        scheme = self.setup.scheme
+        sweeps = scheme.sweeps() * -(-count // scheme.at_once)
+        return [launch for sweep in sweeps for launch in self._sweep(*sweep)]
+
+    def _sweep(self, start: int, latest: int, target: int, stage: int) -> list[Launch]:
+        """One stage; what neighbours need travels while the rest is computed."""
+        boundary, interior = boundary_first(
+            self.cut, self.world.rank, self._thickness, wanted=self.choice.overlap
+        )
+        return self.exchanges[target].hidden_by(
+            [self._advance(box, start, latest, target, stage) for box in boundary],
+            [self._advance(box, start, latest, target, stage) for box in interior],
+        )
+
+    def _advance(self, box: Box, start: int, latest: int, target: int, stage: int) -> Launch:
+        now, then, forcing = (
+            _pointers(state) for state in (self.copies[latest], self.copies[target], self.forcing)
+        )
+        pace = self.pace[stage : stage + 1]
+        if start == latest:
+            return self._in_box("advance_first", box, *now, *forcing, *then, pace)
+        first = _pointers(self.copies[start])
+        return self._in_box("advance", box, *first, *now, *forcing, *then, pace)
+
+    def set_pace(self, limit: float = 0.0) -> None:
+        """Choose steps for flows like the present one.
+
+        Args:
+            limit: one over the longest stable step anywhere, 1/s; steps of each point's own length
+                need none.
+        """
+        least = max(limit, self.setup.diffusion_limit)
+        step = self.setup.courant / (1.0 if self.setup.case.time.local else least)
+        stages = step * np.array(self.setup.scheme.stages)
+        self.backend.assign(self.pace, stages.astype(self.setup.dtype))
+
+    # --- rates of change --------------------------------------------------------------------------
+
+    def find_rates(
+        self, into: State, *, forced: bool, drift: bool, box: Box | None = None
+    ) -> Launch:
+        """Rates of change, that of pressure over beta squared.
+
+        Args:
+            forced: whether with what the finer grid adds.
+            drift: whether without what all pressure rises by.
+        """
+        fields = (self.copies[0], self.forcing, into)
+        common = self.drift if drift else self._no_drift
+        arguments = (*(a for state in fields for a in _pointers(state)), common, int(forced))
+        return self._in_box("find_rates", box or Box((0, 0, 0), self.part.shape), *arguments)
+
+    def measure(self) -> tuple[NDArray[np.float64], float]:
+        """Root mean square of each rate of change, and one over the longest stable step, 1/s."""
+        self._find_drift()
+        self.find_rates(self.copies[1], forced=False, drift=True)()
+        rows = Blocks(len(self._sums), LANES)
+        fields = (*_pointers(self.copies[0]), *_pointers(self.copies[1]))
+        self.module.launch("sum_rows", rows, *fields, self._sums)()
+        sums = self.backend.to_host(self._sums)
+        found = self.world.share((sums[:, :-1].sum(axis=0), float(sums[:, -1].max())))
+        squares = sum(squares for squares, _ in found)
+        return np.sqrt(squares / self.setup.grid.count), max(limit for _, limit in found)
+
+    def _find_drift(self) -> None:
+        """What pressure rises by at the box's centre."""
+        self.forget_drift()
+        if here := self.part.local(self.setup.centre):
+            i, j, k = here
+            box = Box((k, j, i), (1, 1, 1))
+            self.find_rates(self.copies[1], forced=False, drift=False, box=box)()
+            fields = (*_pointers(self.copies[0]), *_pointers(self.copies[1]))
+            at = k * self.layout.plane + j * self.layout.row + i
+            self.module.launch("find_drift", Items(1), *fields, self.drift, at)()
+        found = max(self.world.share(float(self.backend.to_host(self.drift)[0])), key=abs)
+        self.backend.assign(self.drift, np.array([found]))
+
+    def forget_drift(self) -> None:
+        """From now on there is none."""
+        self.backend.assign(self.drift, np.zeros(1))
+
+    # --- ghosts -----------------------------------------------------------------------------------
+
+    def exchange(self, state: State, ghosts: Mapping[str, Ghosts] = READ) -> Exchange:
+        """An exchange of a state's ghosts in the chosen way."""
+        narrow = self.setup.case.run.narrow
+        return Exchange(
+            self.backend,
+            self.world,
+            self.cut,
+            [GhostField(f.array, f.origin, ghosts[name], narrow) for name, f in state.items()],
+            transport=self.choice.transport,
+            aggregate=self.choice.aggregate,
+        )
+
+    def adopt(self, choice: Choice) -> None:
+        """Exchange in another way from now on; every rank must."""
+        self.close()
+        self.choice = choice
+        self.exchanges = [self.exchange(copy) for copy in self.copies]
+
+    def close(self) -> None:
+        """Give back what it holds of other ranks."""
+        for exchange in self.exchanges:
+            exchange.close()
+
+    def check(self, after: Event | None) -> None:
+        """See that no rank was waited for in vain; raises RunFailed."""
+        for exchange in self.exchanges:
+            exchange.check(after)
+
+    # --- launches ---------------------------------------------------------------------------------
+
+    def fill(self, values: dict[str, NDArray[Any]]) -> None:
+        """Set fields, each (nz, ny, nx), and their ghosts."""
+        for name, inside in values.items():
+            self.backend.assign(self.copies[0][name].interior, inside.astype(self.setup.dtype))
+        self.exchanges[0]()
+
+    def _new(self) -> State:
+        return {name: Field(self.backend, self.layout, self.setup.dtype) for name in FIELDS}
+
+    @property
+    def _thickness(self) -> tuple[int, ...]:
+        return (*THICKNESS, ROW_ALIGNMENT // self.layout.itemsize)
+
+    def _in_box(self, kernel: str, box: Box, *arguments: Any) -> Launch:
+        where = (*box.start[::-1], *box.shape[::-1])
+        return self.module.launch(kernel, self.tile.cover(box), *arguments, *where)
+
+    def _constants(self) -> dict[str, Constant]:
+        setup, time = self.setup, self.setup.case.time
+        constants: dict[str, Constant] = {
+            **self.layout.constants(),
+            **sides(setup, self.part),
+            **self.tile.constants(),
+            "FORCED": self.coarse,
+            "LOCAL_STEPS": time.local,
+            "PRESSURE_LEADS": setup.pressure_leads,
+            "DAMPING_LEAD": setup.damping_lead,
+            "DISSIPATION": time.dissipation,
+            "LEAST_BETA2": setup.least_beta2,
+            "VISCOSITY": setup.viscosity,
+            "DIFFUSIVITY": setup.fluid.diffusivity,
+            "NEUTRAL_TEMPERATURE": setup.fluid.neutral,
+            "DIFFUSION_LIMIT": setup.diffusion_limit,
+            "UNDAMPED_LIMIT": setup.undamped_limit,
+        }
+        for axis, name in enumerate("XYZ"):
+            constants[f"SPACING_{name}"] = setup.grid.spacing[axis]
+            constants[f"BUOYANCY_{name}"] = setup.fluid.buoyancy[axis]
+        return constants | ({"DOUBLE_PRECISION": 1} if setup.dtype == "float64" else {})
+
+
+def _pointers(state: State) -> list[Array]:
+    return [state[name].interior for name in FIELDS]

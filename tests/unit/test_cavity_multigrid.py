@@ -1,0 +1,194 @@
+"""Coarser grids of the cavity: how flows pass between grids, and what cycles come to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from cavity_scheme import NAMES, rates
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groundswell.backends import open_backend
+from groundswell.errors import InputError
+from groundswell.exchange.tuning import Choice
+from groundswell.exchange.world import Alone
+from groundswell.solvers.cavity.bands import Band, interpolation, restriction
+from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.level import Level
+from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.solver import Cavity, cut_grids
+
+MIRROR, PERIODIC = {"kind": "symmetry"}, {"kind": "periodic"}
+FLAT = {"south": MIRROR, "north": MIRROR}
+SIDES: dict[str, dict[str, Any]] = {
+    "walls": {},
+    "mirrors": {"bottom": MIRROR, "top": MIRROR},
+    "mirror and wall": {"bottom": MIRROR},
+    "periodic": {"bottom": PERIODIC, "top": PERIODIC},
+}
+
+
+def cavity(points: tuple[int, int, int], walls: dict[str, Any], **time: Any) -> CavityCase:
+    return CavityCase(
+        fluid={"kind": "rayleigh", "rayleigh": 1e4},
+        grid={"size": [1.0, 0.8, 1.3], "points": list(points)},
+        walls=walls,
+        time=time,
+    )
+
+
+def two_grids(points: int, sides: str) -> tuple[Setup, Setup]:
+    fine = Setup(cavity((11, 11, points), SIDES[sides], levels=2))
+    assert fine.coarser is not None
+    return fine, fine.coarser
+
+
+def applied(band: Band, values: np.ndarray) -> np.ndarray:
+    """The sums that a band stands for; where an axis is periodic, it wraps around."""
+    places = band.first[:, None] + np.arange(band.weights.shape[1])
+    return (band.weights * values[places % len(values)]).sum(axis=1)
+
+
+# --- between two grids ----------------------------------------------------------------------------
+
+GRIDS = st.tuples(st.integers(10, 40), st.sampled_from(list(SIDES)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(GRIDS)
+def test_interpolation_is_exact_for_straight_lines(grid: tuple[int, str]) -> None:
+    """Of pressure, which goes on straight into walls; elsewhere for constants."""
+    fine, coarse = two_grids(*grid)
+    for source, target in ((fine, coarse), (coarse, fine)):
+        band = interpolation(source, target, 2, "p")
+        assert np.allclose(applied(band, np.ones(source.grid.cells[2])), 1, atol=1e-12)
+        if grid[1] == "walls":
+            lines = [2 - 3 * s.inside(2) for s in (source, target)]
+            assert np.allclose(applied(band, lines[0]), lines[1], atol=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(GRIDS, st.sampled_from("uvw"), st.integers(0, 99))
+def test_restriction_is_the_transpose_of_interpolation(
+    grid: tuple[int, str], name: str, seed: int
+) -> None:
+    """In the measure of the grids' spacings; velocities, which are zero on walls."""
+    fine, coarse = two_grids(*grid)
+    rng = np.random.default_rng(seed)
+    a, b = (rng.normal(size=s.grid.cells[2]) for s in (fine, coarse))
+    down = applied(restriction(fine, coarse, 2, name), a)
+    up = applied(interpolation(coarse, fine, 2, name), b)
+    left, right = coarse.grid.spacing[2] * down @ b, fine.grid.spacing[2] * a @ up
+    assert np.isclose(left, right, atol=1e-10)
+
+
+@settings(max_examples=60, deadline=None)
+@given(GRIDS, st.data())
+def test_a_blocks_part_of_a_band_reads_its_ghosts_at_most(
+    grid: tuple[int, str], data: st.DataObject
+) -> None:
+    fine, coarse = two_grids(*grid)
+    cut = data.draw(st.integers(2, coarse.grid.cells[2] - 2))
+    edge = int(np.searchsorted(fine.inside(2), coarse.inside(2)[cut] - coarse.grid.spacing[2] / 2))
+    whole = restriction(fine, coarse, 2, "p")
+    values = np.random.default_rng(cut).normal(size=fine.grid.cells[2])
+    found = []
+    for rows, start, stop in ((slice(0, cut), 0, edge), (slice(cut, None), edge, len(values))):
+        part = whole.part(rows, start, stop)
+        places = part.first[:, None] + np.arange(part.weights.shape[1])
+        used = places[part.weights != 0]
+        assert used.min() >= -3 and places.max() < stop - start + 2
+        found.append((part.weights * values[(places + start) % len(values)]).sum(axis=1))
+    assert np.allclose(np.concatenate(found), applied(whole, values), atol=1e-12)
+
+
+# --- a coarse grid --------------------------------------------------------------------------------
+
+
+def test_a_coarse_grid_is_forced() -> None:
+    """A step along the rates that NumPy finds, and what the finer grid adds to them."""
+    setup = Setup(cavity((9, 7, 8), {}, scheme="rk3", courant=0.05))
+    backend, rng = open_backend("cpu"), np.random.default_rng(3)
+    cut = cut_grids(setup, 1)[0]
+    level = Level(setup, backend, Alone(), cut, Choice("auto"), coarse=True)
+    flow, more = ({n: rng.normal(size=setup.grid.shape) for n in NAMES} for _ in range(2))
+    level.fill(flow)
+    level.set_pace()
+    for name in NAMES:
+        backend.assign(level.forcing[name].interior, more[name])
+    change, _ = rates(setup, flow)
+    beta2 = np.maximum(sum(flow[n] ** 2 for n in "uvw"), setup.least_beta2)
+    for forced in (False, True):
+        level.find_rates(level.copies[1], forced=forced, drift=False)()
+        for name in NAMES:
+            scale = beta2 if name == "p" else 1.0
+            expected = change[name] / scale + (more[name] if forced else 0.0)
+            found = backend.to_host(level.copies[1][name].interior)
+            assert np.abs(found - expected).max() < 1e-10, name
+
+
+# --- cycles ---------------------------------------------------------------------------------------
+
+
+def steady(case: CavityCase) -> Cavity:
+    solver = Cavity(Cavity.prepare(case), open_backend("cpu"))
+    solver.begin()
+    for step in range(solver.look_every, solver.setup.steps, solver.look_every):
+        for _ in range(solver.look_every):
+            solver.step()
+        if solver.look(step) and not solver.go_on():
+            return solver
+    raise AssertionError("never steady")
+
+
+def fields(solver: Cavity) -> dict[str, np.ndarray]:
+    found = {name: solver.snapshot(name) for name in NAMES}
+    return found | {"p": found["p"] - found["p"][solver.setup.centre[::-1]]}
+
+
+@pytest.mark.parametrize("points", [(23, 1, 31), (22, 1, 25)])
+def test_cycles_come_to_the_flow_that_steps_come_to(points: tuple[int, int, int]) -> None:
+    alone, many = (
+        steady(cavity(points, FLAT, levels=levels, tolerance=1e-10)) for levels in (1, 3)
+    )
+    assert len(many.levels) == 3 and many.stage == 0
+    expected, found = fields(alone), fields(many)
+    for name in NAMES:
+        assert np.abs(found[name] - expected[name]).max() < 1e-7, name
+    assert many.history.read()[-1, 0] * 24 < alone.history.read()[-1, 0] / 2
+
+
+def test_a_cycle_leaves_a_steady_flow_as_it_is() -> None:
+    case = cavity((23, 1, 31), FLAT, levels=1, tolerance=1e-10)
+    flow = fields(steady(case))
+    time = case.time.model_copy(update={"levels": 2})
+    solver = Cavity(Cavity.prepare(case.model_copy(update={"time": time})), open_backend("cpu"))
+    solver.fill(flow)
+    for _ in range(3):
+        solver.step()
+    assert all(np.abs(fields(solver)[name] - flow[name]).max() < 1e-8 for name in NAMES)
+
+
+def test_a_flow_begins_on_the_coarsest_grid() -> None:
+    solver = Cavity(Cavity.prepare(cavity((47, 1, 47), FLAT)), open_backend("cpu"))
+    assert [grid.grid.cells[0] for grid in solver.setup.grids] == [47, 23, 11]
+    assert solver.stage == 2 and solver.go_on() and solver.go_on() and not solver.go_on()
+    assert [row[1] for row in steady(solver.setup.case).history.read()][-1] == 0
+
+
+def test_grids_that_do_not_resolve_the_flow_are_left_out() -> None:
+    fluid = {"kind": "rayleigh", "rayleigh": 1e6}
+    case = CavityCase(fluid=fluid, grid={"points": [127, 127, 127]})
+    assert [s.grid.cells[0] for s in Setup(case).grids] == [127, 63, 31]
+    euler = CavityCase(fluid=fluid, grid={"points": [127] * 3}, time={"scheme": "euler"})
+    assert len(Setup(euler).grids) == 1
+
+
+def test_ranks_that_a_coarse_grid_is_too_small_for() -> None:
+    wide = Setup(cavity((40, 40, 16), {}, levels=2))
+    run = wide.case.run.model_copy(update={"processes": (1, 1, 8)})
+    crowded = Setup(wide.case.model_copy(update={"run": run}))
+    with pytest.raises(InputError, match=r"20 x 20 x 8 points leaves some of 8 blocks along z"):
+        cut_grids(crowded, 8)
