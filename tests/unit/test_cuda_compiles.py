@@ -67,11 +67,12 @@ LIMITS = {
     "open_letters": (24, 24),
     "update": (20, 20),
     "update_and_put": (32, 32),
-    "advance": (80, 128),  # two blocks of 256 threads share a processor's registers
-    "advance_first": (78, 128),
+    "advance": (96, 128),  # two blocks of 256 threads share a processor's registers
+    "advance_first": (86, 128),
     "find_rates": (80, 128),
     "find_drift": (28, 40),
     "sum_rows": (96, 96),
+    "interpolate": (64, 64),
     "triad": (14, 14),
     "laplacian": (16, 24),
     "contract": (36, 36),

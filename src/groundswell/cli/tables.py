@@ -67,8 +67,12 @@ def _needs(found: Mapping[str, Any]) -> dict[str, str]:
     if found["device"] is not None:
         rows["memory"] += f" of {gigabytes(found['memory_free'])} free"
         rows["device"] = f"{found['device']}, {gigabytes(found['bandwidth'])}/s"
-        rows["time"] = f"at least {duration(found['seconds_at_least'])}, if all bandwidth were used"
+        rows["time"] = f"{_least(found)}, if all bandwidth were used"
     return rows | (_shared(found, sharing) if sharing else {})
+
+
+def _least(found: Mapping[str, Any]) -> str:
+    return f"at least {duration(found['seconds_at_least'])}" + " a step" * (not found["ends"])
 
 
 def _ranks(sharing: Mapping[str, Any]) -> str:
@@ -92,8 +96,8 @@ def _shared(found: Mapping[str, Any], sharing: Mapping[str, Any]) -> dict[str, s
         "memory": f"{memory}{where}, where {gigabytes(found['memory_free'])} are free",
         "device": f"{found['device']}, {gigabytes(found['bandwidth'])}/s"
         + f", shared by {mates} ranks" * (mates > 1),
-        "time": f"at least {duration(found['seconds_at_least'])} for the largest block, if all "
-        "bandwidth were used and exchanges took no time",
+        "time": f"{_least(found)} for the largest block, if all bandwidth were used and exchanges "
+        "took no time",
     }
 
 

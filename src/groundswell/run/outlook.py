@@ -23,8 +23,9 @@ SMALLER = "use larger cells, a smaller region, single precision, or ranks on mor
 def outlook(setup: Any, folder: Path, sharing: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Memory, bandwidth and least time on the case's device; what forbids the run in `problems`.
 
-    `seconds_at_least` is the time if all of the measured bandwidth were used, `output_bytes` what
-    the samples take in the folder of the results.
+    `seconds_at_least` is the time of all steps, or of one if nobody knows how many it will be
+    (`ends`), if all of the measured bandwidth were used; `output_bytes` what the samples take in
+    the folder of the results.
 
     Args:
         sharing: of a run on several ranks: `ranks_per_host`, and of the largest block `memory` and
@@ -44,7 +45,8 @@ def outlook(setup: Any, folder: Path, sharing: Mapping[str, Any] | None = None) 
     if sharing:
         shared["sharing"]["ranks_per_device"] = ranks
     most = sharing or {"memory": setup.memory, "updates_per_step": setup.updates_per_step}
-    traffic = setup.steps * ranks * most["updates_per_step"] * setup.bytes_per_update
+    steps = setup.steps if setup.ends else 1
+    traffic = steps * ranks * most["updates_per_step"] * setup.bytes_per_update
     free, total = backend.memory()
     return {
         "backend": name,
@@ -53,6 +55,7 @@ def outlook(setup: Any, folder: Path, sharing: Mapping[str, Any] | None = None) 
         "memory_total": total,
         "bandwidth": bandwidth,
         "seconds_at_least": traffic / bandwidth,
+        "ends": setup.ends,
         **disk,
         **shared,
         "problems": [*_too_large([most["memory"]] * ranks, free), *problems],

@@ -302,11 +302,12 @@ def _loop(
 
 
 def _advance(loop: Loop, quiet: bool, stop: StopRequest) -> None:
-    solver, total = loop.solver, loop.solver.setup.steps
-    ends = solver.look_every == 0
-    shown = progress(total, solver.news, solver.unit, quiet=quiet, start=loop.step, ends=ends)
+    solver, setup = loop.solver, loop.solver.setup
+    shown = progress(
+        setup.steps, solver.news, solver.unit, quiet=quiet, start=loop.step, ends=setup.ends
+    )
     with shown as report:
-        loop.run(total, report, stop)
+        loop.run(setup.steps, report, stop)
 
 
 @contextmanager

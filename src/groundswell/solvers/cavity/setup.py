@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,8 @@ COARSE_COPIES = 2  # of the fields, beside those of the scheme
 @dataclass(frozen=True)
 class Setup:
     """A case that has been looked through."""
+
+    ends: ClassVar[bool] = False  # a flow that stands still ends the run
 
     case: CavityCase
     depth: int = 0  # of a coarser grid below the finest

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -53,6 +53,8 @@ MOST_SPECTRA = 256  # sources whose spectra are looked at, evenly spread over al
 @dataclass(frozen=True)
 class Setup:
     """A case with its data read: what will be computed, on what grid, with what step."""
+
+    ends: ClassVar[bool] = True  # all steps are made
 
     case: Any
     grid: Grid
