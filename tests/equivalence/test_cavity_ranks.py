@@ -36,6 +36,7 @@ class Way:
     physics: tuple[str, str, bool, int]  # walls, scheme, local steps, grids
     transport: str = "auto"
     overlap: bool = True
+    version: str | None = None
 
     def case(self, backend: str) -> dict[str, Any]:
         """The case file's content."""
@@ -43,7 +44,7 @@ class Way:
         steps = {"steps": CYCLES} if levels > 1 else {"steps": STEPS, "look": 20}
         run: dict[str, Any] = {"backend": backend, "overlap": self.overlap}
         if self.ranks > 1:
-            run |= {"transport": self.transport}
+            run |= {"transport": self.transport, "version": self.version}
         if self.processes:
             run |= {"processes": list(self.processes)}
         return {
@@ -60,7 +61,7 @@ class Way:
         """Of its folder."""
         cut = "x".join(map(str, self.processes or ("any",)))
         physics = "-".join(map(str, self.physics))
-        return f"{self.ranks}-{cut}-{physics}-{self.transport}-{self.overlap}"
+        return f"{self.ranks}-{cut}-{physics}-{self.transport}-{self.overlap}-{self.version}"
 
 
 BOX = ("walls", "euler", True, 1)
@@ -75,7 +76,10 @@ CPU = [
     Way(4, (1, 1, 4), ("periodic", "rk3", True, 1), transport="mpi"),
     Way(6, None, BOX),
     Way(8, (2, 2, 2), BOX),
-    Way(2, (2, 1, 1), GRIDS),
+    Way(2, (2, 1, 1), GRIDS, transport="mpi", version="baseline"),
+    Way(4, (2, 1, 2), BOX, version="v1"),
+    Way(2, (1, 1, 2), BOX, version="v2"),
+    Way(3, (3, 1, 1), GRIDS, version="v3"),
     Way(3, (1, 1, 3), OPEN_GRIDS, transport="mpi"),
     Way(4, (2, 2, 1), OPEN_GRIDS, overlap=False),
     Way(8, (2, 2, 2), GRIDS),
@@ -91,6 +95,9 @@ GPU = [
         (4, (2, 2, 1), OPEN_GRIDS),
     )
     for transport in ("direct", "peer", "nccl", "mpi")
+] + [
+    Way(4, (2, 1, 2), BOX, transport="mpi", version="baseline"),
+    Way(2, (2, 1, 1), BOX, transport="direct", version="v3"),
 ]
 Ran = Callable[[str, int], Path]
 

@@ -14,12 +14,13 @@ from ranks import run_on_ranks
 
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.strided import cuda_copy
-from groundswell.bench.exchange import draw, ladder, published
-from groundswell.bench.exchange.ladder import RUNGS, WIDEST, grids, rung_exchanges
+from groundswell.bench.exchange import draw, published
+from groundswell.bench.exchange.ladder import WIDEST, grids, rung_exchanges
 from groundswell.bench.exchange.links import most_even, torus
 from groundswell.cli import exchange as tables
 from groundswell.cli import main
 from groundswell.errors import BackendError, InputError
+from groundswell.exchange import versions
 from groundswell.exchange.decomposition import Decomposition, decompose, process_grids
 from groundswell.exchange.messages import GhostField, plan_messages
 from groundswell.exchange.pattern import Ghosts, uniform
@@ -209,12 +210,12 @@ def recorded(
     monkeypatch: pytest.MonkeyPatch, backend: Backend, processes: tuple[int, ...]
 ) -> dict[str, list[Recorded]]:
     """The exchanges of each rung, of a cavity of 16^3 points."""
-    monkeypatch.setattr(ladder, "Exchange", Recorded)
+    monkeypatch.setattr(versions, "Exchange", Recorded)
     cut = Decomposition((16,) * 3, processes, (False,) * 3)
     shape = tuple(n + 2 * WIDEST for n in cut.block(0).shape)
     arrays = [backend.zeros(shape, np.float64) for _ in range(5)]
     rig: Any = SmallRig(backend, cut.ranks)
-    return {r.name: rung_exchanges(rig, "mpi", cut, arrays, r) for r in RUNGS}  # type: ignore[misc]
+    return {r.name: rung_exchanges(rig, "mpi", cut, arrays, r) for r in versions.VERSIONS.values()}  # type: ignore[misc]
 
 
 ALL_WIDE, OWN_WIDTHS = 5 * 2 * 16 * 16 * 8, (2 + 4 * 1) * 16 * 16 * 8  # bytes of a face

@@ -206,21 +206,22 @@ def bench(
 
         groundswell bench earthquake --output measured
 
+        mpiexec -n 2 groundswell bench cavity
+
         mpiexec -n 2 groundswell bench exchange --output measured
     """
     from groundswell.bench import run_bench
-    from groundswell.cli import exchange, tables
+    from groundswell.cli import cavity, exchange, tables
     from groundswell.exchange.world import world
 
     measured = run_bench(subject, backend=backend.value if backend else None, output=output)
     if not world().first:
         return
+    shown = {"cavity": cavity.show, "exchange": exchange.show}
     if as_json:
         _print_json(measured)
-    elif subject == "exchange":
-        exchange.show(measured)
     else:
-        tables.show_bench(measured)
+        shown.get(subject, tables.show_bench)(measured)
 
 
 @app.command()

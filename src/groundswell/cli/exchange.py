@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from statistics import geometric_mean
 from typing import Any
 
-from rich import box
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from groundswell.cli.plain import print_table, say, table_of
 
 Row = Mapping[str, Any]
 Cell = Callable[[Row], str]
 
 KIB, MIB = 1 << 10, 1 << 20
-WIDTH = 200  # columns, as far as they are needed
 PUBLISHED = {"published": "", "+ GPUDirect": " + GPUDirect"}  # columns, and the versions' endings
 ENDS = ("Baseline", "V3")
 
@@ -25,7 +20,7 @@ ENDS = ("Baseline", "V3")
 def show(measured: Mapping[str, Any]) -> None:
     """All tables, published figures beside ours, and what was not measured."""
     devices = ", ".join(dict.fromkeys(measured["devices"]))
-    _say(
+    say(
         f"{measured['ranks']} ranks, {measured['backend']} backend: {devices}\n"
         "Times are medians of repeats, of the slowest rank each."
     )
@@ -37,16 +32,16 @@ def show(measured: Mapping[str, Any]) -> None:
     _overlaps(measured)
     _progress(measured["progress"])
     for note in measured["notes"]:
-        _say(f"not measured: {note}")
-    _say(f"measured in {measured['seconds']:.0f} s")
+        say(f"not measured: {note}")
+    say(f"measured in {measured['seconds']:.0f} s")
 
 
 def _paths(measured: Mapping[str, Any]) -> None:
     ways = {row["transport"]: row for row in measured["links"]}
-    table = _table("Transports", "", "way of the bytes", "replayed in a graph")
+    table = table_of("Transports", "", "way of the bytes", "replayed in a graph")
     for name, row in ways.items():
         table.add_row(name, row["path"], "yes" if row["in_graph"] else "no: the host takes part")
-    _print(table)
+    print_table(table)
 
 
 # --- links ----------------------------------------------------------------------------------------
@@ -63,7 +58,7 @@ def _links(measured: Mapping[str, Any]) -> None:
     ):
         rows = [row for row in measured["links"] if row["faces"] == faces]
         _by_transport(title, rows, {"a face": lambda row: _size(row["bytes"])}, _rate)
-    table = _table(
+    table = table_of(
         "Others: a message to the next of two H200 of one host, measured by us", "message", *ways
     )
     for size in sorted({size for _, size in published}):
@@ -76,7 +71,7 @@ def _links(measured: Mapping[str, Any]) -> None:
                 for way in ways
             ),
         )
-    _print(table)
+    print_table(table)
 
 
 def _rate(row: Row) -> str:
@@ -104,7 +99,7 @@ def _neighbours(rows: Sequence[Row]) -> None:
 
 def _fused(rows: Sequence[Row]) -> None:
     """How much of a step an exchange takes, by who stores the ghosts."""
-    table = _table(
+    table = table_of(
         "Who stores ghosts straight into neighbours: a copying kernel (direct), or the update "
         "itself (fused); what that adds to an update of a cube a rank",
         *("a face", "way", "update and exchange", "added"),
@@ -112,7 +107,7 @@ def _fused(rows: Sequence[Row]) -> None:
     for row in rows:
         added = _time(row["exposed"]) if row["exposed"] else ""
         table.add_row(_size(row["bytes"]), row["way"], _time(row["seconds"]), added)
-    _print(table)
+    print_table(table)
 
 
 # --- the cavity's optimisations -------------------------------------------------------------------
@@ -146,7 +141,7 @@ def _gains(rows: Sequence[Row], known: Sequence[Row]) -> None:
     ours = {(row["transport"], row["rung"], tuple(row["grid"])): row["seconds"] for row in rows}
     lost = {(row["rung"], tuple(row["grid"])): row["lost_seconds"] for row in known}
     names = list(dict.fromkeys(row["transport"] for row in rows))
-    table = _table(
+    table = table_of(
         "Baseline / V3 (published: of the time that a step loses on two P100, derived by us)",
         *("grid (i, j, k)", *names, *PUBLISHED),
     )
@@ -156,7 +151,7 @@ def _gains(rows: Sequence[Row], known: Sequence[Row]) -> None:
             *(_ratio(*(ours.get((name, rung, grid)) for rung in ENDS)) for name in names),
             *(_ratio(*(lost.get((rung + s, grid)) for rung in ENDS)) for s in PUBLISHED.values()),
         )
-    _print(table)
+    print_table(table)
 
 
 def _ratio(before: float | None, after: float | None) -> str:
@@ -184,7 +179,7 @@ def _overlaps(measured: Mapping[str, Any]) -> None:
     for name in dict.fromkeys(row["transport"] for row in rows):
         gains = [row["speedup"] for row in rows if row["transport"] == name and row["speedup"]]
         if gains and name != "mpi":
-            _say(f"{name}: {geometric_mean(gains):.2f}x as fast as mpi, geometric mean")
+            say(f"{name}: {geometric_mean(gains):.2f}x as fast as mpi, geometric mean")
 
 
 def _range(known: Sequence[float | None] | None) -> str:
@@ -195,7 +190,7 @@ def _range(known: Sequence[float | None] | None) -> str:
 
 
 def _progress(rows: Sequence[Row]) -> None:
-    table = _table(
+    table = table_of(
         "Does a message travel while the host computes? (hidden: part of the shorter of both)",
         *("message", "transport", "exchange", "work", "both", "hidden"),
     )
@@ -203,7 +198,7 @@ def _progress(rows: Sequence[Row]) -> None:
         times = [_time(row[name]) for name in ("exchange", "work", "both")]
         hidden = f"{100 * row['hidden']:.0f} %"
         table.add_row(_size(row["bytes"]), row["transport"], *times, hidden)
-    _print(table)
+    print_table(table)
 
 
 # --- tables in general ----------------------------------------------------------------------------
@@ -223,12 +218,12 @@ def _by_transport(
     for row in rows:
         label = tuple(make(row) for make in labels.values())
         lines.setdefault(label, {})[row["transport"]] = row
-    table = _table(title, *labels, *names, *beside)
+    table = table_of(title, *labels, *names, *beside)
     for label, found in lines.items():
         cells = [cell(found[name]) if name in found else "" for name in names]
         first = next(iter(found.values()))
         table.add_row(*label, *cells, *(make(first) for make in beside.values()))
-    _print(table)
+    print_table(table)
 
 
 def _grid(grid: Iterable[int]) -> str:
@@ -241,21 +236,3 @@ def _time(seconds: float) -> str:
 
 def _size(count: int) -> str:
     return f"{count / MIB:.3g} MiB" if count >= MIB else f"{count / KIB:.3g} KiB"
-
-
-def _table(title: str, *columns: str) -> Table:
-    return Table(*columns, title=escape(title), box=box.SIMPLE_HEAD, title_justify="left")
-
-
-def _console() -> Console:
-    """Plain text, wide: mpiexec gives ranks a terminal that knows neither width nor colours."""
-    return Console(file=sys.stdout, highlight=False, width=WIDTH, force_terminal=False)
-
-
-def _print(table: Table) -> None:
-    if table.row_count:
-        _console().print(table)
-
-
-def _say(text: str) -> None:
-    _console().print(escape(text), soft_wrap=True)

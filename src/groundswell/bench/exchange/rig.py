@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -37,13 +38,15 @@ class Rig:
         world: of the ranks while they measure. One that gives up must not confuse what they agree
             on afterwards, so this is not the job's own.
         notes: what was not measured, and why.
+        remembered: what need not be measured again.
     """
 
     def __init__(self, backend: Backend, job: MpiWorld, transports: Sequence[str]) -> None:
         self.backend, self.notes = backend, list[str]()
         self.world = MpiWorld(job.comm)
         self._job, self._every = job, list(transports)
-        self._failed: list[Sequence[Exchange]] = []  # never freed: late messages may still come
+        self.remembered: dict[Any, Any] = {}
+        self._held: list[Any] = []  # what has failed is never freed: late messages may still come
         self.begin("", 0.0)
 
     def begin(self, part: str, seconds: float) -> None:
@@ -85,17 +88,23 @@ class Rig:
 
     def _exchange(self, transport: str, make: Callable[[], Sequence[Exchange]]) -> Row:
         halos = make()
-        self._failed.append(halos)
-        in_graph = all(halo.in_graph for halo in halos)
-        seconds = self.seconds(together(halos), in_graph=in_graph)
-        for halo in halos:
-            halo.check()
-        sent = max(self.world.share(sum(halo.bytes for halo in halos)))
-        row = {"transport": transport, "path": halos[0].path, "in_graph": in_graph}
-        for halo in halos:
-            halo.close()
-        self._failed.pop()
+        with self.holding(halos):
+            in_graph = all(halo.in_graph for halo in halos)
+            seconds = self.seconds(together(halos), in_graph=in_graph)
+            for halo in halos:
+                halo.check()
+            sent = max(self.world.share(sum(halo.bytes for halo in halos)))
+            row = {"transport": transport, "path": halos[0].path, "in_graph": in_graph}
+            for halo in halos:
+                halo.close()
         return {**row, "seconds": seconds, "sent": sent}
+
+    @contextmanager
+    def holding(self, what: Any) -> Iterator[None]:
+        """Keep what exchanges as long as it does so; for ever, if it fails."""
+        self._held.append(what)
+        yield
+        self._held.pop()
 
     # --- the clock --------------------------------------------------------------------------------
 

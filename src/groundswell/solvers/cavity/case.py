@@ -196,9 +196,14 @@ class TimeSection(Section):
 
 
 class CavityRun(RunSection):
-    """`[run]`, in double precision unless it says otherwise."""
+    """`[run]`, in double precision unless it says otherwise.
+
+    `version` exchanges as one of those that Xue & Roy (2020) compare, to see what each is worth:
+    without overlap, and to the same flow.
+    """
 
     precision: Literal["single", "double"] = "double"
+    version: Literal["baseline", "v1", "v2", "v3"] | None = None
 
 
 class CavityOutput(OutputSection):

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Blocks, Constant, Items, Launch, Source
-from groundswell.backends.base import ROW_ALIGNMENT, Array, Event
+from groundswell.backends.base import ROW_ALIGNMENT, Array, in_order
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.overlap import Box, boundary_first
 from groundswell.exchange.pattern import Ghosts, uniform
 from groundswell.exchange.tuning import Choice
+from groundswell.exchange.versions import VERSIONS, exchanges
 from groundswell.exchange.world import World
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.solvers.cavity.setup import FIELDS, SUMS, Setup
@@ -75,7 +76,7 @@ class Level:
         self._no_drift = backend.zeros((1,), np.float64)
         rows = self.part.cells[1] * self.part.cells[2]
         self._sums = backend.zeros((rows, SUMS), np.float64)
-        self.exchanges = [self.exchange(copy) for copy in self.copies]
+        self._connect()
 
     # --- steps ------------------------------------------------------------------------------------
 
@@ -90,10 +91,12 @@ class Level:
         boundary, interior = boundary_first(
             self.cut, self.world.rank, self._thickness, wanted=self.choice.overlap
         )
-        return self.exchanges[target].hidden_by(
+        first, *others = self._ghosts[target]
+        hidden = first.hidden_by(
             [self._advance(box, start, latest, target, stage) for box in boundary],
             [self._advance(box, start, latest, target, stage) for box in interior],
         )
+        return hidden + [launch for exchange in others for launch in exchange.launches]
 
     def _advance(self, box: Box, start: int, latest: int, target: int, stage: int) -> Launch:
         now, then, forcing = (
@@ -164,33 +167,58 @@ class Level:
 
     # --- ghosts -----------------------------------------------------------------------------------
 
-    def exchange(self, state: State, ghosts: Mapping[str, Ghosts] = READ) -> Exchange:
+    @property
+    def exchanges(self) -> list[Exchange]:
+        """Of all copies."""
+        return [exchange for parts in self._ghosts for exchange in parts]
+
+    def fill_ghosts(self) -> list[Launch]:
+        """Exchange the flow's ghosts."""
+        return [launch for exchange in self._ghosts[0] for launch in exchange.launches]
+
+    @property
+    def sent(self) -> int:
+        """Bytes that a sweep sends."""
+        return sum(exchange.bytes for exchange in self._ghosts[0])
+
+    def exchange(self, state: State, ghosts: Mapping[str, Ghosts]) -> Exchange:
         """An exchange of a state's ghosts in the chosen way."""
-        narrow = self.setup.case.run.narrow
         return Exchange(
             self.backend,
             self.world,
             self.cut,
-            [GhostField(f.array, f.origin, ghosts[name], narrow) for name, f in state.items()],
+            self._fields(state, ghosts),
             transport=self.choice.transport,
             aggregate=self.choice.aggregate,
         )
+
+    def _connect(self) -> None:
+        """Exchange the ghosts of each copy, in the version that the case asks for."""
+        version = self.setup.case.run.version
+        common = (self.backend, self.world, self.cut)
+        self._ghosts = [
+            [self.exchange(copy, READ)]
+            if version is None
+            else exchanges(
+                *common, self._fields(copy, READ), VERSIONS[version], self.choice.transport
+            )
+            for copy in self.copies
+        ]
+
+    def _fields(self, state: State, ghosts: Mapping[str, Ghosts]) -> list[GhostField]:
+        narrow = self.setup.case.run.narrow
+        return [GhostField(f.array, f.origin, ghosts[name], narrow) for name, f in state.items()]
 
     def adopt(self, choice: Choice) -> None:
         """Exchange in another way from now on; every rank must."""
         self.close()
         self.choice = choice
-        self.exchanges = [self.exchange(copy) for copy in self.copies]
+        self._connect()
 
     def close(self) -> None:
         """Give back what it holds of other ranks."""
         for exchange in self.exchanges:
             exchange.close()
-
-    def check(self, after: Event | None) -> None:
-        """See that no rank was waited for in vain; raises RunFailed."""
-        for exchange in self.exchanges:
-            exchange.check(after)
 
     # --- launches ---------------------------------------------------------------------------------
 
@@ -198,7 +226,7 @@ class Level:
         """Set fields, each (nz, ny, nx), and their ghosts."""
         for name, inside in values.items():
             self.backend.assign(self.copies[0][name].interior, inside.astype(self.setup.dtype))
-        self.exchanges[0]()
+        in_order(self.fill_ghosts())()
 
     def _new(self) -> State:
         return {name: Field(self.backend, self.layout, self.setup.dtype) for name in FIELDS}

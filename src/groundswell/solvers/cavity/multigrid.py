@@ -45,7 +45,7 @@ class Bridge:
             *self._rates.launches,
             *self._flow.launches,
             *self._carry(interpolation, fine, fine.copies[0], coarse.copies[0]),
-            *coarse.exchanges[0].launches,
+            *coarse.fill_ghosts(),
             *self.remember(),
             coarse.find_rates(coarse.forcing, forced=False, drift=False),
             *self._carry(restriction, fine, fine.copies[1], coarse.forcing, TAKE_AWAY),
@@ -58,7 +58,7 @@ class Bridge:
             *self._carry(_same, coarse, coarse.copies[0], coarse.kept, TAKE_AWAY),
             *self._kept.launches,
             *self._carry(interpolation, coarse, coarse.kept, fine.copies[0], ADD),
-            *fine.exchanges[0].launches,
+            *fine.fill_ghosts(),
         ]
 
     def _carry(

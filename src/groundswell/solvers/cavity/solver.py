@@ -7,7 +7,7 @@ Coarser grids give it a flow to begin with, and then speed it up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any
 
@@ -75,7 +75,8 @@ class Cavity:
 
     def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
         self.setup, self.backend, self.world = setup, backend, world or Alone()
-        self.choice = Choice(setup.case.run.transport, overlap=bool(setup.case.run.overlap))
+        run = setup.case.run
+        self.choice = Choice(run.transport, overlap=bool(run.overlap) and not run.version)
         grids = zip(setup.grids, cut_grids(setup, self.world.size), strict=True)
         self.levels = [
             Level(grid, backend, self.world, cut, self.choice, coarse=n > 0)
@@ -132,6 +133,22 @@ class Cavity:
         in_order([*bridge.remember(), *bridge.up()])()
         self._set_stage(self.stage - 1)
         return True
+
+    def to_rest(self) -> Iterator[tuple[int, int]]:
+        """Bring the flow to rest without a run; yields steps and points updated after each look.
+
+        Raises:
+            RunFailed: a value is not finite.
+        """
+        self.begin()
+        graph = self.backend.capture(self.step, in_graph=self.in_graph)
+        for done in range(self.look_every, self.setup.steps + 1, self.look_every):
+            graph.replay(self.look_every // self.steps_at_once)
+            yield self.look_every, self.look_every * self.updates_per_step
+            if self.look(done):
+                if not self.go_on():
+                    return
+                graph = self.backend.capture(self.step, in_graph=self.in_graph)
 
     def _where_not_finite(self, step: int) -> str:
         """Say what has become infinite or NaN."""
@@ -195,7 +212,7 @@ class Cavity:
         """How the ranks share the grid, and the way their messages really took."""
         finest = self.levels[0]
         swept = zip(self.levels, self.setup.cycle(), strict=True)
-        sent = sum(n * level.exchanges[0].bytes for level, n in swept)
+        sent = sum(n * level.sent for level, n in swept)
         return {
             "count": self.world.size,
             "processes": finest.cut.processes[::-1],
@@ -210,8 +227,9 @@ class Cavity:
         if self.world.size == 1:
             return None
         run, cut = self.setup.case.run, self.levels[0].cut
-        choices = candidates(self.backend, self.world, transport=run.transport, overlap=run.overlap)
-        problem = (self.setup.grid.cells, cut, run.transport, run.overlap, run.narrow)
+        overlap = False if run.version else run.overlap
+        choices = candidates(self.backend, self.world, transport=run.transport, overlap=overlap)
+        problem = (self.setup.grid.cells, cut, run.transport, overlap, run.narrow, run.version)
         more = (self.setup.dtype, self.setup.scheme, self.setup.periodic, self.world.same_host)
         memory = Memory.of(self.world, self.backend, self.world.tell(("cavity", *problem, *more)))
         tuning = tune(self.world, choices, self._rehearsal, memory)

@@ -1,0 +1,90 @@
+"""The cavity's benchmark: its tables and its picture, on problems of a few points."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ranks import run_on_ranks
+
+from groundswell.backends import open_backend
+from groundswell.bench.cavity import Sizes, draw, measure
+from groundswell.bench.exchange import published
+from groundswell.cli import cavity as tables
+
+SMALL = Sizes(edges=(12, 16), edge=12, large=0, steady=(23, 1e4))
+ON_RANKS = """
+import json, sys
+from groundswell.backends import open_backend
+from groundswell.bench.cavity import Sizes, measure
+from groundswell.exchange.world import world
+found = measure(open_backend("cpu"), Sizes(edges=(), edge=12, large=14, steady=(0, 0)))
+if world().first:
+    json.dump(found, open(sys.argv[1], "w"))
+"""
+
+
+@pytest.fixture(scope="module")
+def alone() -> dict[str, Any]:
+    return measure(open_backend("cpu"), SMALL)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    path = tmp_path_factory.mktemp("bench") / "found.json"
+    done = run_on_ranks(2, "-c", ON_RANKS, path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
+def test_on_one_rank(alone: dict[str, Any]) -> None:
+    assert [(row["cells"][0], row["precision"]) for row in alone["sizes"]] == [
+        (12, "double"),
+        (16, "double"),
+        (12, "single"),
+    ]
+    for row in alone["sizes"]:
+        assert row["ssspnt"] == pytest.approx(row["cells"][0] ** 3 / row["seconds"] / 1e7)
+    first, *others = alone["steady"]
+    assert all(row["nusselt"] == pytest.approx(first["nusselt"], rel=1e-3) for row in others)
+    assert others[-1]["sweeps"] < others[0]["sweeps"] / 2
+
+
+def test_on_two_ranks(shared: dict[str, Any]) -> None:
+    """Both versions on both transports, and ours, for each of three cuts; a larger cube in ours."""
+    assert not shared["notes"]
+    for part in ("strong", "weak"):
+        versions = [row["version"] for row in shared[part]]
+        assert [versions.count(v) for v in ("baseline", "v3", "ours")] == [6, 6, 4]
+        assert shared[part][-1]["cells"][0] == 14
+    assert {tuple(row["cells"]) for row in shared["weak"][:-1]} == {
+        (24, 12, 12),
+        (12, 24, 12),
+        (12, 12, 24),
+    }
+    assert [row["cells"] for row in shared["growth"]] == [[12, 12, 24]] * 3
+
+
+def test_the_papers_figures_stand_beside_ours(
+    shared: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables.show(shared)
+    said = capsys.readouterr().out
+    baseline = next(line for line in said.splitlines() if "Baseline" in line and "2 x 1 x 1" in line)
+    speed, share = published.STRONG["Baseline", (2, 1, 1)]
+    assert f"{speed}" in baseline and f"{share} %" in baseline
+    assert said.count("179.4") == 1 and said.count("180.9") == 1
+
+
+def test_tables_of_one_rank(alone: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    tables.show(alone)
+    said = capsys.readouterr().out
+    assert "93.8" in said and "times faster" in said and "with coarser grids" in said
+
+
+def test_pictures(alone: dict[str, Any], shared: dict[str, Any], tmp_path: Path) -> None:
+    for name, found in (("alone", alone), ("shared", shared)):
+        assert draw(found, tmp_path / f"{name}.png").stat().st_size > 10_000
