@@ -24,6 +24,8 @@ class Collector(CpuBackend):
         self.sources.append(source)
         return self
 
+    def build_all(self, sources: Any) -> None: ...
+
     def launch(self, *_: Any) -> Any:
         return lambda: None
 

@@ -59,7 +59,7 @@ def test_on_two_ranks(shared: dict[str, Any]) -> None:
     for part in ("strong", "weak"):
         versions = [row["version"] for row in shared[part]]
         assert [versions.count(v) for v in ("baseline", "v3", "ours")] == [6, 6, 4]
-        assert shared[part][-1]["cells"][0] == 14
+        assert 14 in shared[part][-1]["cells"]
     assert {tuple(row["cells"]) for row in shared["weak"][:-1]} == {
         (24, 12, 12),
         (12, 24, 12),
@@ -73,7 +73,9 @@ def test_the_papers_figures_stand_beside_ours(
 ) -> None:
     tables.show(shared)
     said = capsys.readouterr().out
-    baseline = next(line for line in said.splitlines() if "Baseline" in line and "2 x 1 x 1" in line)
+    baseline = next(
+        line for line in said.splitlines() if "Baseline" in line and "2 x 1 x 1" in line
+    )
     speed, share = published.STRONG["Baseline", (2, 1, 1)]
     assert f"{speed}" in baseline and f"{share} %" in baseline
     assert said.count("179.4") == 1 and said.count("180.9") == 1

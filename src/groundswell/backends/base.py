@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -160,12 +162,21 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def compile(self, source: Source) -> Module:
-        """Compile a source, or load it from the cache.
+    def build(self, source: Source) -> Path:
+        """Compile a source into the cache, unless it is there. Any thread may do so.
 
         Raises:
             BackendError: no compiler, or the source does not compile (with the compiler's words).
         """
+
+    def build_all(self, sources: Sequence[Source]) -> None:
+        """Compile sources at the same time; raises what `build` does."""
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            list(pool.map(self.build, sources))
+
+    @abstractmethod
+    def compile(self, source: Source) -> Module:
+        """A source, built if need be and loaded; raises what `build` does."""
 
     @abstractmethod
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:

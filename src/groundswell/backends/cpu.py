@@ -140,12 +140,14 @@ class CpuBackend(Backend):
     def to_host(self, array: Array, after: Event | None = None) -> NDArray[Any]:
         return np.array(array)
 
-    def compile(self, source: Source) -> CpuModule:
+    def build(self, source: Source) -> Path:
         text = source.text()
         compiler = _compiler()
         key = digest(text, *FLAGS, _version(compiler), _processor()["features"])
-        path = self._cache.get(f"{key}.so", lambda out: _build(compiler, text, out))
-        return CpuModule(path)
+        return self._cache.get(f"{key}.so", lambda out: _build(compiler, text, out))
+
+    def compile(self, source: Source) -> CpuModule:
+        return CpuModule(self.build(source))
 
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:
         return Calls(sequence)

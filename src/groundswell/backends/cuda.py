@@ -39,6 +39,7 @@ GRID_LIMIT = (2**31 - 1, 65535, 65535)
 LOOK_SECONDS = 0.5  # between looks after others while the host waits
 SHORTEST_NAP, LONGEST_NAP = 1e-5, 1e-3
 UNROLL = 8  # sequences in the long graph: host work per replay becomes negligible
+LONG = 64  # launches of a sequence that is long enough by itself
 
 MISSING = (
     "the CUDA backend was asked for, but {reason}; install a driver and "
@@ -60,6 +61,7 @@ class CudaModule:
         converted = tuple(np.int64(a) if isinstance(a, int) else a for a in arguments)
 
         def run() -> None:
+            self._lanes.launched += 1
             with self._lanes.current as stream:
                 function(grid, block, converted)
                 if self._checked:
@@ -132,13 +134,15 @@ class CudaEvent:
 
 
 class CudaGraph:
-    """One sequence and UNROLL sequences, each as an instantiated graph."""
+    """A sequence, and if it is short several of them, each as an instantiated graph."""
 
-    def __init__(self, stream: Any, sequence: Callable[[], None]) -> None:
+    def __init__(self, stream: Any, sequence: Callable[[], None], lanes: Lanes) -> None:
         self._stream = stream
         self._sequence = sequence  # and with it what its launches need
+        before = lanes.launched
         self._one = self._capture(sequence, 1)
-        self._many = self._capture(sequence, UNROLL)
+        self._unroll = UNROLL if lanes.launched - before < LONG else 1
+        self._many = self._capture(sequence, UNROLL) if self._unroll > 1 else self._one
 
     def _capture(self, sequence: Callable[[], None], times: int) -> Any:
         with self._stream:
@@ -153,9 +157,9 @@ class CudaGraph:
             return self._stream.end_capture()
 
     def replay(self, times: int) -> None:
-        for _ in range(times // UNROLL):
+        for _ in range(times // self._unroll):
             self._many.launch(self._stream)
-        for _ in range(times % UNROLL):
+        for _ in range(times % self._unroll):
             self._one.launch(self._stream)
 
 
@@ -217,13 +221,15 @@ class CudaBackend(Backend):
             with self._copies:
                 return array.get(stream=self._copies)
 
+    def build(self, source: Source) -> Path:
+        return nvrtc.compile_cached(self._cache, source.text(), self._architecture)
+
     def compile(self, source: Source) -> CudaModule:
-        cubin = nvrtc.compile_cached(self._cache, source.text(), self._architecture)
-        return CudaModule(self._cupy, cubin, self._lanes, self._checked)
+        return CudaModule(self._cupy, self.build(source), self._lanes, self._checked)
 
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:
         recorded = in_graph and not self._checked
-        return CudaGraph(self._stream, sequence) if recorded else Calls(sequence)
+        return CudaGraph(self._stream, sequence, self._lanes) if recorded else Calls(sequence)
 
     def together(self, *branches: Sequence[Launch]) -> list[Launch]:
         busy = [branch for branch in branches if branch]

@@ -15,11 +15,13 @@ class Lanes:
 
     Attributes:
         current: where launches go now.
+        launched: kernels so far.
     """
 
     def __init__(self, cupy: Any, main: Any) -> None:
         self._cupy = cupy
         self._main = self.current = main
+        self.launched = 0
         self._beside: list[Any] = []
         self._urgent = cupy.cuda.Stream(non_blocking=True, priority=MOST_URGENT)
 

@@ -26,6 +26,7 @@ from groundswell.solvers.cavity.walls import sides
 
 KERNELS = Path(__file__).parent / "kernels"
 LANES = 32
+MOST_PARTS = 4096  # of sums that are finished on the host
 THICKNESS = (2, 4)  # of the slabs along z and y that are computed before the exchange
 
 # Ghosts that the stencils read: a fourth difference of pressure, and second ones of all else.
@@ -70,12 +71,12 @@ class Level:
         self.copies = [self._new() for _ in range(setup.scheme.copies)]
         self.forcing, self.kept = (self._new(), self._new()) if coarse else (self.copies[0],) * 2
         self.tile = Tile.of(self.part.cells, backend.processors)
-        self.module = backend.compile(Source(KERNELS / "step.h", self._constants()))
+        self.module = backend.compile(source_of(setup, self.part, backend.processors, coarse))
         self.pace = backend.zeros((len(setup.scheme.stages),), setup.dtype)
         self.drift = backend.zeros((1,), np.float64)
         self._no_drift = backend.zeros((1,), np.float64)
-        rows = self.part.cells[1] * self.part.cells[2]
-        self._sums = backend.zeros((rows, SUMS), np.float64)
+        parts = min(self.part.cells[1] * self.part.cells[2], MOST_PARTS)
+        self._sums = backend.zeros((parts, SUMS), np.float64)
         self._connect()
 
     # --- steps ------------------------------------------------------------------------------------
@@ -140,9 +141,9 @@ class Level:
         """Root mean square of each rate of change, and one over the longest stable step, 1/s."""
         self._find_drift()
         self.find_rates(self.copies[1], forced=False, drift=True)()
-        rows = Blocks(len(self._sums), LANES)
+        parts = len(self._sums)
         fields = (*_pointers(self.copies[0]), *_pointers(self.copies[1]))
-        self.module.launch("sum_rows", rows, *fields, self._sums)()
+        self.module.launch("sum_rows", Blocks(parts, LANES), *fields, self._sums, parts)()
         sums = self.backend.to_host(self._sums)
         found = self.world.share((sums[:, :-1].sum(axis=0), float(sums[:, -1].max())))
         squares = sum(squares for squares, _ in found)
@@ -239,28 +240,31 @@ class Level:
         where = (*box.start[::-1], *box.shape[::-1])
         return self.module.launch(kernel, self.tile.cover(box), *arguments, *where)
 
-    def _constants(self) -> dict[str, Constant]:
-        setup, time = self.setup, self.setup.case.time
-        constants: dict[str, Constant] = {
-            **self.layout.constants(),
-            **sides(setup, self.part),
-            **self.tile.constants(),
-            "FORCED": self.coarse,
-            "LOCAL_STEPS": time.local,
-            "PRESSURE_LEADS": setup.pressure_leads,
-            "DAMPING_LEAD": setup.damping_lead,
-            "DISSIPATION": time.dissipation,
-            "LEAST_BETA2": setup.least_beta2,
-            "VISCOSITY": setup.viscosity,
-            "DIFFUSIVITY": setup.fluid.diffusivity,
-            "NEUTRAL_TEMPERATURE": setup.fluid.neutral,
-            "DIFFUSION_LIMIT": setup.diffusion_limit,
-            "UNDAMPED_LIMIT": setup.undamped_limit,
-        }
-        for axis, name in enumerate("XYZ"):
-            constants[f"SPACING_{name}"] = setup.grid.spacing[axis]
-            constants[f"BUOYANCY_{name}"] = setup.fluid.buoyancy[axis]
-        return constants | ({"DOUBLE_PRECISION": 1} if setup.dtype == "float64" else {})
+
+def source_of(setup: Setup, part: Part, processors: int, coarse: bool) -> Source:
+    """The kernels for a part of a grid."""
+    time = setup.case.time
+    constants: dict[str, Constant] = {
+        **Layout(part.cells, np.dtype(setup.dtype).itemsize).constants(),
+        **sides(setup, part),
+        **Tile.of(part.cells, processors).constants(),
+        "FORCED": coarse,
+        "LOCAL_STEPS": time.local,
+        "PRESSURE_LEADS": setup.pressure_leads,
+        "DAMPING_LEAD": setup.damping_lead,
+        "DISSIPATION": time.dissipation,
+        "LEAST_BETA2": setup.least_beta2,
+        "VISCOSITY": setup.viscosity,
+        "DIFFUSIVITY": setup.fluid.diffusivity,
+        "NEUTRAL_TEMPERATURE": setup.fluid.neutral,
+        "DIFFUSION_LIMIT": setup.diffusion_limit,
+        "UNDAMPED_LIMIT": setup.undamped_limit,
+    }
+    for axis, name in enumerate("XYZ"):
+        constants[f"SPACING_{name}"] = setup.grid.spacing[axis]
+        constants[f"BUOYANCY_{name}"] = setup.fluid.buoyancy[axis]
+    real: dict[str, Constant] = {"DOUBLE_PRECISION": 1} if setup.dtype == "float64" else {}
+    return Source(KERNELS / "step.h", constants | real)
 
 
 def _pointers(state: State) -> list[Array]:

@@ -287,9 +287,8 @@ class Setup:
     def memory_of(self, part: Part, *, coarse: bool) -> int:
         """What this grid alone takes at the rank that holds a part of it."""
         layout = Layout(part.cells, np.dtype(self.dtype).itemsize)
-        rows = part.cells[1] * part.cells[2]
         copies = self.scheme.copies + (COARSE_COPIES if coarse else 0)
-        return copies * len(FIELDS) * layout.size * layout.itemsize + rows * SUMS * 8
+        return copies * len(FIELDS) * layout.size * layout.itemsize
 
     @property
     def output_bytes(self) -> int:

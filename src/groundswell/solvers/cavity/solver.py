@@ -27,7 +27,7 @@ from groundswell.run.checkpoint import Portion
 from groundswell.run.portions import field_portion
 from groundswell.solvers.cavity.case import AXES
 from groundswell.solvers.cavity.history import History
-from groundswell.solvers.cavity.level import READ, Level
+from groundswell.solvers.cavity.level import READ, Level, source_of
 from groundswell.solvers.cavity.multigrid import Bridge, cycle
 from groundswell.solvers.cavity.results import Results
 from groundswell.solvers.cavity.setup import FIELDS, Setup
@@ -77,10 +77,14 @@ class Cavity:
         self.setup, self.backend, self.world = setup, backend, world or Alone()
         run = setup.case.run
         self.choice = Choice(run.transport, overlap=bool(run.overlap) and not run.version)
-        grids = zip(setup.grids, cut_grids(setup, self.world.size), strict=True)
+        cuts = cut_grids(setup, self.world.size)
+        parts = _parts(setup, cuts, self.world.rank)
+        backend.build_all(
+            [source_of(*pair, backend.processors, n > 0) for n, pair in enumerate(parts)]
+        )
         self.levels = [
             Level(grid, backend, self.world, cut, self.choice, coarse=n > 0)
-            for n, (grid, cut) in enumerate(grids)
+            for n, (grid, cut) in enumerate(zip(setup.grids, cuts, strict=True))
         ]
         self._stage = backend.zeros((1,), np.int64)
         self.history = History(backend, setup)
@@ -320,11 +324,13 @@ def _alike(cut: Decomposition, fine: Setup, coarse: Setup) -> Decomposition:
     return Decomposition(coarse.grid.shape, cut.processes, cut.periodic, tuple(cuts))
 
 
+def _parts(setup: Setup, cuts: Sequence[Decomposition], rank: int) -> list[tuple[Setup, Part]]:
+    """What a rank holds of each grid."""
+    blocks = [(grid, cut.block(rank)) for grid, cut in zip(setup.grids, cuts, strict=True)]
+    return [(grid, Part.held(grid.grid, block.start, block.shape)) for grid, block in blocks]
+
+
 def _memory(setup: Setup, cuts: Sequence[Decomposition], rank: int) -> int:
     """Bytes of all grids' parts of a rank."""
-    blocks = [cut.block(rank) for cut in cuts]
-    parts = zip(setup.grids, blocks, strict=True)
-    return sum(
-        grid.memory_of(Part.held(grid.grid, block.start, block.shape), coarse=n > 0)
-        for n, (grid, block) in enumerate(parts)
-    )
+    parts = enumerate(_parts(setup, cuts, rank))
+    return sum(grid.memory_of(part, coarse=n > 0) for n, (grid, part) in parts)

@@ -66,29 +66,32 @@ KERNEL find_drift(READS(1), READS(2), double* drift, index_t c) {
   }
 }
 
-// For each row along x: sums of the squared rates, and one over the longest stable step.
+// For each of some parts of all rows along x: sums of the squared rates, and one over the longest
+// stable step.
 constexpr int LANES = 32, SUMS = 6;
 
-KERNEL sum_rows(READS(1), READS(2), double* sums) {
-  FOR_BLOCKS(row, static_cast<index_t>(NY) * NZ) {
-    SHARED(double, part, [SUMS][LANES]);
-    const index_t first = row / NY * PLANE + row % NY * ROW;
+KERNEL sum_rows(READS(1), READS(2), double* sums, index_t parts) {
+  FOR_BLOCKS(part, parts) {
+    SHARED(double, shares, [SUMS][LANES]);
     FOR_THREADS(lane, LANES) {
       double sum[SUMS] = {0, 0, 0, 0, 0, 0};
-      for (index_t c = first + lane; c < first + NX; c += LANES) {
-        const double rate[] = {p2[c], u2[c], v2[c], w2[c], t2[c]};
-        for (int q = 0; q < SUMS - 1; ++q) sum[q] += rate[q] * rate[q];
-        const double limit = step_limit(waves(u1[c], v1[c], w1[c]));
-        sum[SUMS - 1] = limit > sum[SUMS - 1] ? limit : sum[SUMS - 1];
+      for (index_t row = part; row < static_cast<index_t>(NY) * NZ; row += parts) {
+        const index_t first = row / NY * PLANE + row % NY * ROW;
+        for (index_t c = first + lane; c < first + NX; c += LANES) {
+          const double rate[] = {p2[c], u2[c], v2[c], w2[c], t2[c]};
+          for (int q = 0; q < SUMS - 1; ++q) sum[q] += rate[q] * rate[q];
+          const double limit = step_limit(waves(u1[c], v1[c], w1[c]));
+          sum[SUMS - 1] = limit > sum[SUMS - 1] ? limit : sum[SUMS - 1];
+        }
       }
-      for (int q = 0; q < SUMS; ++q) part[q][lane] = sum[q];
+      for (int q = 0; q < SUMS; ++q) shares[q][lane] = sum[q];
     }
     BARRIER();
     FOR_THREADS(q, SUMS) {
       double sum = 0;
       for (int lane = 0; lane < LANES; ++lane)
-        sum = q < SUMS - 1 ? sum + part[q][lane] : part[q][lane] > sum ? part[q][lane] : sum;
-      sums[row * SUMS + q] = sum;
+        sum = q < SUMS - 1 ? sum + shares[q][lane] : shares[q][lane] > sum ? shares[q][lane] : sum;
+      sums[part * SUMS + q] = sum;
     }
   }
 }
