@@ -8,20 +8,18 @@ import math
 import re
 import tomllib
 from collections.abc import Callable, Iterator
-from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundswell.case import read_case
 from groundswell.errors import CaseError
-from groundswell.solvers.earthquake.case import EarthquakeCase
+from groundswell.solvers import load, template
 
-TEMPLATE = (resources.files("groundswell.solvers.earthquake") / "template.toml").read_text("utf-8")
-# Without comments more mutations hit something that matters; with all sections more can be hit.
-CASE = re.sub(r"(?m)\s*#.*$", "", TEMPLATE) + "\n".join(
-    [
+# With all sections more can be hit.
+MORE = {
+    "earthquake": [
         "checkpoint = { minutes = 10 }",
         "[[source]]",
         'kind = "force"',
@@ -37,14 +35,23 @@ CASE = re.sub(r"(?m)\s*#.*$", "", TEMPLATE) + "\n".join(
         "y = 200.0",
         'depth = "1 km"',
         'time_function = { kind = "gaussian", sigma = "0.1 s", delay = "0.5 s" }',
-    ]
-)
-CONTENT = tomllib.loads(CASE)
+    ],
+    "cavity": [
+        "checkpoint = { steps = 10 }",
+        'version = "v2"',
+        "[walls]",
+        'west = { kind = "fixed", temperature = "20 K" }',
+        'east = { kind = "fixed", temperature = 10 }',
+        'north = { kind = "conducting" }',
+        'top = { kind = "adiabatic", velocity = [0.1, "2 mm/s", 0] }',
+        'south = { kind = "symmetry" }',
+    ],
+}
+
+
 FEW_SECONDS = settings(
     deadline=1000, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
-
-read_case(CASE)  # loads the units and the projections, and is valid
 
 NUMBERS = [0, -1, 1, 3, 1e-320, 1e308, -1e308, 10**30, 10**400, -(2**63), math.nan, math.inf, -0.0]
 TEXTS = [
@@ -86,8 +93,29 @@ def _places(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from _places(entry, (*way, key)) if isinstance(entry, dict | list) else ()
 
 
-PLACES = list(_places(CONTENT))
-VALUES = re.findall(r'= ("[^"]*"|[-\d.]+)', CASE)
+class Subject(NamedTuple):
+    """A case to start from, of one solver."""
+
+    solver: str
+    text: str
+    content: Any
+    places: list[tuple[Any, ...]]
+    tokens: list[str]
+
+    @classmethod
+    def of(cls, solver: str) -> Subject:
+        """Without comments more mutations hit something that matters."""
+        text = re.sub(r"(?m)\s*#.*$", "", template(solver))
+        text = re.sub(r"(?ms)^\[walls\].*?(?=^\[|\Z)", "", text) + "\n".join(MORE[solver])
+        read_case(text)  # loads the units and the projections, and is valid
+        content = tomllib.loads(text)
+        tokens = re.findall(r'"[^"]*"|[\w.-]+|\s+|.', text)
+        return cls(solver, text, content, list(_places(content)), tokens)
+
+
+SUBJECTS = [Subject.of(solver) for solver in MORE]
+VALUES = [v for s in SUBJECTS for v in re.findall(r'= ("[^"]*"|[-\d.]+)', s.text)]
+subjects = st.sampled_from(SUBJECTS)
 
 
 def _remove(table: Any, key: Any, other: Any) -> None:
@@ -125,11 +153,12 @@ MUTATIONS: list[Callable[[Any, Any, Any], None]] = [
 
 
 @st.composite
-def mutated_content(draw: st.DrawFn) -> Any:
-    content = copy.deepcopy(CONTENT)
+def mutated_content(draw: st.DrawFn) -> tuple[str, Any]:
+    subject = draw(subjects)
+    content = copy.deepcopy(subject.content)
     for _ in range(draw(st.integers(1, 4))):
         mutate, other = draw(st.sampled_from(MUTATIONS)), draw(junk)
-        *way, key = draw(st.sampled_from(PLACES))
+        *way, key = draw(st.sampled_from(subject.places))
         table: Any = content
         try:
             for part in way:
@@ -137,10 +166,9 @@ def mutated_content(draw: st.DrawFn) -> Any:
             mutate(table, key, other)
         except (LookupError, TypeError, OverflowError):
             continue  # an earlier mutation took the place away, or made it too large to scale
-    return content
+    return subject.solver, content
 
 
-tokens = re.findall(r'"[^"]*"|[\w.-]+|\s+|.', CASE)
 scraps = st.sampled_from(
     [*VALUES, "[", "]", "{", "}", "=", ",", '"', "'''", "\n", "#", ".", "[[a]]"]
 )
@@ -148,7 +176,7 @@ scraps = st.sampled_from(
 
 @st.composite
 def mutated_text(draw: st.DrawFn) -> str:
-    parts = list(tokens)
+    parts = list(draw(subjects).tokens)
     for _ in range(draw(st.integers(1, 3))):
         start = draw(st.integers(0, len(parts) - 1))
         stop = start + draw(st.sampled_from([0, 1, 1, 1, 5, 40]))
@@ -158,7 +186,7 @@ def mutated_text(draw: st.DrawFn) -> str:
 
 @st.composite
 def mutated_bytes(draw: st.DrawFn) -> bytes:
-    data = bytearray(CASE.encode())
+    data = bytearray(draw(subjects).text.encode())
     for _ in range(draw(st.integers(1, 3))):
         start = draw(st.integers(0, len(data) - 1))
         data[start : start + draw(st.integers(0, 3))] = draw(st.binary(max_size=3))
@@ -177,8 +205,11 @@ def check(read: Callable[[], Any]) -> None:
             assert line.isprintable() and len(line) < 1000, line
             assert not re.search(r"pydantic|[Ii]nput should|a valid ", problem.allowed), line
         return
-    assert isinstance(case, EarthquakeCase)
     assert len(case.digest()) == 64
+    CONSISTENT[case.solver](case)
+
+
+def earthquake(case: Any) -> None:
     assert all(n >= 1 for n in case.grid.cells)
     assert case.time.duration > 0 and case.source
     for position in (*case.source, *case.receiver):
@@ -188,25 +219,36 @@ def check(read: Callable[[], Any]) -> None:
                 assert -0.01 <= at <= size + 0.01
 
 
-@settings(FEW_SECONDS, max_examples=1200)
+def cavity(case: Any) -> None:
+    """What would be computed can be told, whatever the numbers."""
+    if max(case.grid.points) < 2000:
+        setup = load("cavity", "solver").prepare(case)
+        assert setup.describe()["memory"] > 0 and len(setup.grids) >= 1
+
+
+CONSISTENT: dict[str, Callable[[Any], None]] = {"earthquake": earthquake, "cavity": cavity}
+
+
+@settings(FEW_SECONDS, max_examples=1800)
 @given(mutated_content())
-def test_mutated_content(content: Any) -> None:
-    check(lambda: EarthquakeCase.from_dict(content))
+def test_mutated_content(mutated: tuple[str, Any]) -> None:
+    solver, content = mutated
+    check(lambda: load(solver, "schema").from_dict(content))
 
 
-@settings(FEW_SECONDS, max_examples=500)
+@settings(FEW_SECONDS, max_examples=700)
 @given(mutated_text())
 def test_mutated_text(text: str) -> None:
     check(lambda: read_case(text))
 
 
-@settings(FEW_SECONDS, max_examples=500)
+@settings(FEW_SECONDS, max_examples=700)
 @given(mutated_bytes())
 def test_mutated_bytes(data: bytes) -> None:
     check(lambda: read_case(data))
 
 
 @settings(FEW_SECONDS, max_examples=100)
-@given(junk)
-def test_content_that_is_no_table(content: Any) -> None:
-    check(lambda: EarthquakeCase.from_dict(content))
+@given(st.sampled_from(list(MORE)), junk)
+def test_content_that_is_no_table(solver: str, content: Any) -> None:
+    check(lambda: load(solver, "schema").from_dict(content))

@@ -104,7 +104,7 @@ class Stop:
     def _progress(self, *_: Any, **__: Any) -> Any:
         return nullcontext(self._report)
 
-    def _report(self, step: int) -> None:
+    def _report(self, step: int, updates: int) -> None:
         if step >= self._at:
             signal.raise_signal(signal.SIGTERM)
 

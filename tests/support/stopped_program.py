@@ -22,7 +22,7 @@ from groundswell.run import runner
 def stop_at(number: signal.Signals, rank: int, step: int) -> None:
     """Have this process signalled, if it is that rank."""
 
-    def report(done: int) -> None:
+    def report(done: int, updates: int) -> None:
         if world().rank == rank and done >= step:
             os.kill(os.getpid(), number)
 

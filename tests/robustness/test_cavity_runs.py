@@ -1,0 +1,128 @@
+"""Runs of a cavity that are stopped, killed or unstable, and go on with more ranks or fewer."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray
+from ranks import run_on_ranks
+
+import groundswell
+from groundswell.errors import InputError
+from groundswell.run import checkpoint
+
+pytestmark = pytest.mark.timeout(240)
+
+Start = Callable[..., subprocess.Popen[str]]
+Command = Callable[..., subprocess.CompletedProcess[str]]
+PROGRAM = Path(__file__).parents[1] / "support" / "stopped_program.py"
+FINAL = {"flow.nc", "heat.json", "profiles.csv", "residuals.csv", "summary.json"}
+
+
+def write_case(folder: Path, time: str = "", run: str = "") -> Path:
+    """A flat cavity on three grids: some fifteen cycles, of which eight are on coarse grids."""
+    path = folder / "case.toml"
+    path.write_text(
+        f"""
+        solver = "cavity"
+        fluid = {{ kind = "rayleigh", rayleigh = 1e5 }}
+        grid = {{ points = [63, 1, 47] }}
+        walls = {{ south = {{ kind = "symmetry" }}, north = {{ kind = "symmetry" }} }}
+        [time]
+        tolerance = 1e-7
+        {time}
+        [run]
+        {run}
+        """
+    )
+    return path
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of a run that nothing has interrupted."""
+    return groundswell.run(write_case(tmp_path_factory.mktemp("reference"))).folder
+
+
+def assert_same_flow(folder: Path, reference: Path, ranks: int = 1) -> None:
+    """To the bit; residuals are sums, whose rounding differs with the ranks."""
+    assert {p.name for p in folder.iterdir()} - {"flow.png", "residuals.png"} == FINAL
+    with (
+        xarray.open_dataset(folder / "flow.nc", engine="h5netcdf") as a,
+        xarray.open_dataset(reference / "flow.nc", engine="h5netcdf") as b,
+    ):
+        assert [name for name in b if a[name].values.tobytes() != b[name].values.tobytes()] == []
+    tables = [
+        np.loadtxt(p / "residuals.csv", delimiter=",", skiprows=1) for p in (folder, reference)
+    ]
+    assert np.allclose(*tables, rtol=1e-8) and tables[0].shape == tables[1].shape
+
+
+@pytest.mark.parametrize("at", [2, 5, 10])
+@pytest.mark.parametrize(("wrote", "resumes"), [(1, 1), (2, 1), (1, 3)])
+def test_stopped_runs_continue_on_any_grid(
+    tmp_path: Path, reference: Path, at: int, wrote: int, resumes: int
+) -> None:
+    """At step 2 the coarsest grid is in use, at 10 the finest."""
+    case, folder = write_case(tmp_path), tmp_path / "results"
+    asked = (PROGRAM, "SIGTERM", "0", str(at), "run", case, "-q", "--no-pictures")
+    stopped = run_on_ranks(wrote, *asked)
+    assert "stopped by SIGTERM" in stopped.stderr, stopped.stderr
+    assert not FINAL & {p.name for p in folder.iterdir()}
+    again = ("-m", "groundswell", "run", case, "--resume", "-q", "--no-pictures")
+    done = run_on_ranks(resumes, *again)
+    assert done.returncode == 0, done.stderr
+    assert_same_flow(folder, reference)
+
+
+def test_killed_runs_continue_from_the_last_checkpoint(
+    tmp_path: Path, start: Start, reference: Path
+) -> None:
+    case = write_case(tmp_path, run="checkpoint = { steps = 3 }")
+    folder = tmp_path / "results"
+    process = start("run", case, "-q")
+    until = time.monotonic() + 60
+    while not (folder / checkpoint.NAME).exists() and process.poll() is None:
+        assert time.monotonic() < until
+        time.sleep(0.001)
+    process.kill()
+    process.communicate(timeout=60)
+    resumed = (folder / checkpoint.NAME).exists()  # it may have been faster than we
+    groundswell.run(case, folder=folder, resume=resumed)
+    assert_same_flow(folder, reference)
+
+
+def test_an_unstable_run_says_so(tmp_path: Path, command: Command) -> None:
+    case = write_case(tmp_path, time='scheme = "euler"\ncourant = 9.0')
+    done = command("run", case, "-q")
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "grows without bounds" in done.stderr and "set time.courant lower than 9" in done.stderr
+    assert not FINAL & {p.name for p in (tmp_path / "results").iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("section", "said"),
+    [
+        ('scheme = "euler"\nlevels = 2', 'must be 1 unless local is true and scheme is "rk3"'),
+        ("local = false\nlevels = 3", "must be 1 unless local is true"),
+        ("levels = 0", "levels"),
+        ('scheme = "rk5"', '"rk5"'),
+    ],
+)
+def test_steps_that_cannot_be_made(tmp_path: Path, section: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        groundswell.run(write_case(tmp_path, time=section))
+    assert not (tmp_path / "results").exists()
+
+
+def test_more_ranks_than_a_coarse_grid_has_points_for(tmp_path: Path) -> None:
+    case = write_case(tmp_path, run="processes = [8, 1, 1]", time="levels = 3")
+    done = run_on_ranks(8, "-m", "groundswell", "run", case, "-q")
+    assert done.returncode != 0 and "Traceback" not in done.stderr
+    assert "15 x 1 x 11 points leaves some of 8 blocks along x less than 2" in done.stderr
+    assert "time.levels = 2" in done.stderr and not (tmp_path / "results").exists()
