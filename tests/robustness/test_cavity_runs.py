@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 import xarray
@@ -24,7 +27,7 @@ PROGRAM = Path(__file__).parents[1] / "support" / "stopped_program.py"
 FINAL = {"flow.nc", "heat.json", "profiles.csv", "residuals.csv", "summary.json"}
 
 
-def write_case(folder: Path, time: str = "", run: str = "") -> Path:
+def write_case(folder: Path, time: str = "", run: str = "", more: str = "") -> Path:
     """A flat cavity on three grids: some fifteen cycles, of which eight are on coarse grids."""
     path = folder / "case.toml"
     path.write_text(
@@ -38,6 +41,7 @@ def write_case(folder: Path, time: str = "", run: str = "") -> Path:
         {time}
         [run]
         {run}
+        {more}
         """
     )
     return path
@@ -126,3 +130,55 @@ def test_more_ranks_than_a_coarse_grid_has_points_for(tmp_path: Path) -> None:
     assert done.returncode != 0 and "Traceback" not in done.stderr
     assert "15 x 1 x 11 points leaves some of 8 blocks along x less than 2" in done.stderr
     assert "time.levels = 2" in done.stderr and not (tmp_path / "results").exists()
+
+
+# --- from the flow of another run -----------------------------------------------------------------
+
+
+def test_a_run_goes_on_from_the_flow_of_another(tmp_path: Path, reference: Path) -> None:
+    """On two ranks, and on the same grid: nothing is left to do but to see that."""
+    case = write_case(tmp_path, more=f'[start]\nflow = "{reference / "flow.nc"}"')
+    done = run_on_ranks(2, "-m", "groundswell", "run", case, "-q", "--no-pictures")
+    assert done.returncode == 0, done.stderr
+    residuals = np.loadtxt(tmp_path / "results" / "residuals.csv", delimiter=",", skiprows=1)
+    assert np.atleast_2d(residuals)[:, 0].tolist() == [1.0]
+
+
+def test_a_start_from_a_coarser_grid(tmp_path: Path, reference: Path) -> None:
+    case = write_case(tmp_path, more=f'[start]\nflow = "{reference / "flow.nc"}"')
+    case.write_text(case.read_text().replace("[63, 1, 47]", "[90, 1, 70]"))
+    found = groundswell.run(case)
+    alone = write_case(tmp_path)
+    alone.write_text(alone.read_text().replace("[63, 1, 47]", "[90, 1, 70]"))
+    other = groundswell.run(alone, folder=tmp_path / "alone")
+    assert found.summary["steps"] < other.summary["steps"]
+    numbers = [json.loads((r.folder / "heat.json").read_text())["nusselt"] for r in (found, other)]
+    assert numbers[0] == pytest.approx(numbers[1], rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda path: path.write_text("nothing"), "cannot be read as a flow"),
+        (lambda path: path.unlink(), "does not exist|no such file|is not there"),
+        (lambda path: change(path, "x", 2.0), "is of a box of 2 x 1 x 1, not 1 x 1 x 1"),
+        (lambda path: remove(path, "T"), "lacks T"),
+    ],
+)
+def test_a_start_that_does_not_fit(
+    tmp_path: Path, reference: Path, spoil: Callable[[Path], object], said: str
+) -> None:
+    flow = Path(shutil.copy(reference / "flow.nc", tmp_path))
+    spoil(flow)
+    with pytest.raises(InputError, match=said):
+        groundswell.check(write_case(tmp_path, more='[start]\nflow = "flow.nc"'))
+
+
+def change(path: Path, name: str, factor: float) -> None:
+    with h5py.File(path, "r+") as file:
+        file[name][...] *= factor
+
+
+def remove(path: Path, name: str) -> None:
+    with h5py.File(path, "r+") as file:
+        del file[name]

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
-from groundswell.case.common import Case, Kinds, OutputSection, RunSection, Section
+from groundswell.case.common import Case, DataFile, Kinds, OutputSection, RunSection, Section
 from groundswell.case.problems import Fault
 from groundswell.case.units import Count, Flag, Length, Number, Positive, Quantity, Speed
 
@@ -195,6 +195,12 @@ class TimeSection(Section):
             yield ("levels",), 'must be 1 unless local is true and scheme is "rk3" or "rk4"'
 
 
+class StartSection(Section):
+    """`[start]`: the `flow.nc` of another run in the same box, to begin with instead of rest."""
+
+    flow: DataFile
+
+
 class CavityRun(RunSection):
     """`[run]`, in double precision unless it says otherwise.
 
@@ -233,6 +239,7 @@ class CavityCase(Case):
     fluid: Fluid
     walls: WallsSection = WallsSection()
     grid: GridSection
+    start: StartSection | None = None
 
     def faults(self) -> Iterator[Fault]:
         """Points too few, and fluids that nothing moves or that no number describes."""

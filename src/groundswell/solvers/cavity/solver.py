@@ -31,6 +31,7 @@ from groundswell.solvers.cavity.level import READ, Level, source_of
 from groundswell.solvers.cavity.multigrid import Bridge, cycle
 from groundswell.solvers.cavity.results import Results
 from groundswell.solvers.cavity.setup import FIELDS, Setup
+from groundswell.solvers.cavity.start import read_start, require_fitting
 
 LEAST_BLOCK = 2  # points: a fourth difference that is shifted off a wall reaches three further
 BEGIN = (
@@ -53,8 +54,15 @@ class Cavity:
 
     @staticmethod
     def prepare(case: Any, world: World | None = None) -> Setup:
-        """What the case says, without a device."""
-        return Setup(case)
+        """What the case says, without a device.
+
+        Raises:
+            InputError: the flow that it starts from cannot be used.
+        """
+        setup = Setup(case)
+        if setup.case.start is not None:
+            require_fitting(setup)
+        return setup
 
     @staticmethod
     def outline(setup: Setup, ranks: int) -> dict[str, Any]:
@@ -90,7 +98,7 @@ class Cavity:
         self.history = History(backend, setup)
         self.recorders = Results(self)
         self._connect()
-        self._rest()
+        self._start()
 
     # --- the step ---------------------------------------------------------------------------------
 
@@ -168,6 +176,12 @@ class Cavity:
 
     # --- beginnings -------------------------------------------------------------------------------
 
+    def _start(self) -> None:
+        """The flow that the case names, or fluid at rest."""
+        self._rest()
+        if self.setup.case.start is not None:
+            self.fill(read_start(self.setup, self.levels[0].part))
+
     def _rest(self) -> None:
         """Fluid at rest, of the neutral temperature, on the coarsest grid."""
         for level in self.levels:
@@ -227,7 +241,7 @@ class Cavity:
         }
 
     def tune(self) -> Tuning | None:
-        """Find the fastest way to exchange and adopt it; afterwards the fluid is at rest."""
+        """Find the fastest way to exchange and adopt it; afterwards the flow is at its start."""
         if self.world.size == 1:
             return None
         run, cut = self.setup.case.run, self.levels[0].cut
@@ -238,7 +252,7 @@ class Cavity:
         memory = Memory.of(self.world, self.backend, self.world.tell(("cavity", *problem, *more)))
         tuning = tune(self.world, choices, self._rehearsal, memory)
         self.adopt(tuning.best)
-        self._rest()
+        self._start()
         return tuning
 
     def _rehearsal(self, choice: Choice) -> Rehearsal:
