@@ -24,7 +24,7 @@ pytestmark = pytest.mark.timeout(240)
 Start = Callable[..., subprocess.Popen[str]]
 Command = Callable[..., subprocess.CompletedProcess[str]]
 PROGRAM = Path(__file__).parents[1] / "support" / "stopped_program.py"
-FINAL = {"flow.nc", "heat.json", "profiles.csv", "residuals.csv", "summary.json"}
+FINAL = {"flow.nc", "heat.json", "nusselt.csv", "profiles.csv", "residuals.csv", "summary.json"}
 
 
 def write_case(folder: Path, time: str = "", run: str = "", more: str = "") -> Path:

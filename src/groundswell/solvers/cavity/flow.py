@@ -48,21 +48,24 @@ class Flow:
         slope = sign * (4 * at[1] - 3 * at[0] - at[2]) / (2 * self.setup.grid.spacing[axis])
         return np.asarray(-slope * self.setup.length / self.setup.contrast)
 
+    def wall_fluxes(self) -> tuple[Floats, Floats]:
+        """Local Nusselt numbers of the hot and of the cold wall."""
+        assert self.setup.heat is not None
+        axis, low, high = self.setup.heat
+        sign = 1.0 if low > high else -1.0
+        at_low, at_high = (sign * self.wall_flux(axis, high=end) for end in (False, True))
+        return (at_low, at_high) if low > high else (at_high, at_low)
+
     def summary(self) -> dict[str, Any]:
         """Nusselt numbers and extreme velocities; lengths and speeds in the units of the case."""
         found: dict[str, Any] = {"peaks": self.peaks()}
         if self.setup.heat is None:
             return found
-        axis, low, high = self.setup.heat
-        sign = 1.0 if low > high else -1.0
-        fluxes = [sign * self.wall_flux(axis, high=False), sign * self.wall_flux(axis, high=True)]
-        if low < high:
-            fluxes.reverse()
-        hot, cold = (self._mean(flux, axis) for flux in fluxes)
-        middle = self._middle_line(fluxes[0], axis)
+        axis, (hot, cold) = self.setup.heat.axis, self.wall_fluxes()
+        middle = self._middle_line(hot, axis)
         return found | {
-            "nusselt": hot,
-            "nusselt_cold": cold,
+            "nusselt": self._mean(hot, axis),
+            "nusselt_cold": self._mean(cold, axis),
             "nusselt_mid_plane": self._mean_line(middle, axis),
             "nusselt_largest": float(middle.max()),
             "nusselt_smallest": float(middle.min()),
@@ -96,6 +99,17 @@ class Flow:
             part.write_text("\n".join([f"along,position,{','.join(FIELDS)}", *rows]) + "\n")
         return path
 
+    def write_nusselt(self, path: Path) -> Path:
+        """Local Nusselt numbers along the middle of both walls, as a table of text."""
+        assert self.setup.heat is not None
+        axis = self.setup.heat.axis
+        along = _along(axis)
+        lines = [self._middle_line(flux, axis) for flux in self.wall_fluxes()]
+        with whole(path) as part:
+            table = np.column_stack([self.axes[along], *lines])
+            np.savetxt(part, table, "%.9g", ",", header=f"{AXES[along]},hot,cold", comments="")
+        return path
+
     def write(self, path: Path) -> Path:
         """All fields as NetCDF, which ParaView and xarray open."""
         import xarray
@@ -121,9 +135,13 @@ class Flow:
         return np.asarray(_at_middle(flux, self.axes[across], place).squeeze(place))
 
     def _mean_line(self, line: Floats, axis: int) -> float:
-        """Along z, or along x where heat flows along z."""
-        positions = self.axes[0 if axis == 2 else 2]
+        positions = self.axes[_along(axis)]
         return float(np.trapezoid(line, positions) / (positions[-1] - positions[0]))
+
+
+def _along(axis: int) -> int:
+    """The axis of profiles on walls across another one: z, or x where heat flows along z."""
+    return 0 if axis == 2 else 2
 
 
 def _between_walls(setup: Setup, axis: int, name: str, inside: Floats) -> Floats:

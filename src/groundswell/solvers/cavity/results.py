@@ -39,6 +39,8 @@ class Results:
             flow.write_profiles(folder / "profiles.csv"),
             _write_json(folder / "heat.json", flow.summary()),
         ]
+        if self._solver.setup.heat is not None:
+            files.append(flow.write_nusselt(folder / "nusselt.csv"))
         if self._solver.setup.case.output.fields:
             files.append(flow.write(folder / "flow.nc"))
         return files

@@ -1,0 +1,50 @@
+"""What is read off a flow: heat fluxes through walls across any axis."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.flow import Flow
+from groundswell.solvers.cavity.setup import FIELDS, Setup
+
+PAIRS = (("west", "east"), ("south", "north"), ("bottom", "top"))
+
+
+def heated_flow(axis: int, hot: int) -> Flow:
+    """A layer whose temperature bends: it leaves the hot wall twice as steeply as the mean, and
+    reaches the cold one flat; across, the flux grows with the next axis.
+    """
+    walls: dict[str, Any] = {side: {"kind": "adiabatic"} for pair in PAIRS for side in pair}
+    for end, side in enumerate(PAIRS[axis]):
+        walls[side] = {"kind": "fixed", "temperature": 0.5 if end == hot else -0.5}
+    case = CavityCase(
+        fluid={"kind": "rayleigh", "rayleigh": 10.0},
+        grid={"size": [1.0, 1.2, 0.8], "points": [9, 7, 11]},
+        walls=walls,
+    )
+    setup = Setup(case)
+    x = [setup.inside(a) / case.grid.size[a] for a in range(3)]
+    share = x[axis] if hot == 0 else 1 - x[axis]
+    shape = [1, 1, 1]
+    shape[2 - axis] = -1
+    values = (0.5 - 2 * share + share**2).reshape(shape)
+    fields = {name: np.zeros(setup.grid.shape) for name in FIELDS}
+    return Flow.of(setup, fields | {"T": np.broadcast_to(values, setup.grid.shape)})
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("hot", [0, 1])
+def test_heat_flux_through_walls(tmp_path: Path, axis: int, hot: int) -> None:
+    """A parabola is what one-sided differences of second order are exact for."""
+    flow = heated_flow(axis, hot)
+    found = flow.summary()
+    assert found["nusselt"] == pytest.approx(2.0) == found["nusselt_mid_plane"]
+    assert found["nusselt_cold"] == pytest.approx(0.0, abs=1e-12)
+    along = 0 if axis == 2 else 2
+    table = np.loadtxt(flow.write_nusselt(tmp_path / "n.csv"), delimiter=",", skiprows=1)
+    assert np.allclose(table[:, 0], flow.axes[along]) and np.allclose(table[:, 1:], [2.0, 0.0])
