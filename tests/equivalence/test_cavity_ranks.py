@@ -24,6 +24,17 @@ WALLS: dict[str, dict[str, Any]] = {
     "walls": {"north": CONDUCTING, "south": {"kind": "symmetry"}, "top": WARM_LID},
     "periodic": {"south": PERIODIC, "north": PERIODIC, "top": WARM_LID},
 }
+# In SI, far from zero degrees, on grids whose points do not coincide.
+WALLS["water"] = {
+    "west": {"kind": "fixed", "temperature": 296.0},
+    "east": {"kind": "fixed", "temperature": 294.0},
+}
+WATER = {
+    "kind": "properties",
+    "viscosity": 3e-3,
+    "diffusivity": 4e-3,
+    "expansion": 2e-3,
+}
 STEPS, CYCLES = 60, 12
 
 
@@ -49,8 +60,8 @@ class Way:
             run |= {"processes": list(self.processes)}
         return {
             "solver": "cavity",
-            "fluid": {"kind": "rayleigh", "rayleigh": 1e5},
-            "grid": {"points": [37, 11, 13]},
+            "fluid": WATER if walls == "water" else {"kind": "rayleigh", "rayleigh": 1e5},
+            "grid": {"points": [36, 11, 14] if walls == "water" else [37, 11, 13]},
             "walls": WALLS[walls],
             "time": {"scheme": scheme, "local": local, "levels": levels} | steps,
             "run": run,
@@ -66,6 +77,7 @@ class Way:
 
 BOX = ("walls", "euler", True, 1)
 GRIDS, OPEN_GRIDS = ("walls", "rk3", True, 2), ("periodic", "rk3", True, 2)
+WATER_GRIDS = ("water", "rk3", True, 2)
 CPU = [
     Way(2, (1, 1, 2), BOX),
     Way(2, (2, 1, 1), ("periodic", "rk3", True, 1), overlap=False),
@@ -83,6 +95,7 @@ CPU = [
     Way(3, (1, 1, 3), OPEN_GRIDS, transport="mpi"),
     Way(4, (2, 2, 1), OPEN_GRIDS, overlap=False),
     Way(8, (2, 2, 2), GRIDS),
+    Way(4, (2, 1, 2), WATER_GRIDS),
 ]
 GPU = [
     Way(ranks, processes, physics, transport, overlap=transport in ("direct", "nccl"))

@@ -101,6 +101,27 @@ def test_killed_runs_continue_from_the_last_checkpoint(
     assert_same_flow(folder, reference)
 
 
+def test_a_run_that_ends_too_early_gives_the_finest_grid(tmp_path: Path, reference: Path) -> None:
+    """What the coarse grids have found by then, and says that it is not steady."""
+    found = groundswell.run(write_case(tmp_path, time="steps = 3")).folder
+    early, steady = (json.loads((f / "heat.json").read_text()) for f in (found, reference))
+    assert not early["steady"] and steady["steady"] and steady["residual"] <= 1e-7
+    assert early["nusselt"] == pytest.approx(steady["nusselt"], rel=0.3)
+    with xarray.open_dataset(found / "flow.nc", engine="h5netcdf") as flow:
+        assert float(abs(flow["w"]).max()) > 0.1
+
+
+def test_single_precision_far_from_zero_degrees(tmp_path: Path) -> None:
+    case = write_case(tmp_path, run='precision = "single"')
+    fixed = '{{ kind = "fixed", temperature = {} }}'
+    warm = f"walls = {{ west = {fixed.format(300.5)}, east = {fixed.format(299.5)}, "
+    text = case.read_text().replace("walls = {", warm).replace("tolerance = 1e-7", "")
+    case.write_text(text)
+    found = groundswell.run(case)
+    assert json.loads((found.folder / "heat.json").read_text())["steady"]
+    assert found.summary["steps"] < 60
+
+
 def test_an_unstable_run_says_so(tmp_path: Path, command: Command) -> None:
     case = write_case(tmp_path, time='scheme = "euler"\ncourant = 9.0')
     done = command("run", case, "-q")

@@ -100,15 +100,24 @@ def pressure_lead(setup: Setup, fields: dict[str, Floats], limit: Floats) -> Flo
     return np.maximum(1.0, np.minimum(0.5 * slack**2, damped))
 
 
-def step(setup: Setup, fields: dict[str, Floats], pace: float | None = None) -> dict[str, Floats]:
+def step(
+    setup: Setup,
+    fields: dict[str, Floats],
+    pace: float | None = None,
+    forcing: dict[str, Floats] | None = None,
+) -> dict[str, Floats]:
     """A step of all stages.
 
     Args:
         pace: the step of all points; None for each its own.
+        forcing: more rates of change, that of pressure over beta squared.
     """
     latest = fields
     for share in setup.scheme.stages:
         change, limit = rates(setup, latest)
+        if forcing:
+            beta2 = np.maximum(sum(latest[n] ** 2 for n in "uvw"), setup.least_beta2)
+            change = {n: change[n] + (beta2 if n == "p" else 1.0) * forcing[n] for n in NAMES}
         dt = share * (setup.courant / limit if pace is None else pace)
         leads = pace is None and setup.scheme.stands_waves
         ahead = pressure_lead(setup, latest, limit) if leads else 1.0

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from groundswell.backends.cache import KernelCache
@@ -88,9 +89,13 @@ def _write(path: Path, data: bytes) -> None:
     path.write_bytes(data)
 
 
+_LOADING = Lock()  # another thread would find a package that is half loaded
+
+
 def _core() -> Any:
-    try:
-        import cuda.core as core
-    except ImportError as error:
-        raise BackendError(_MISSING) from error
-    return core if hasattr(core, "Program") else core.experimental
+    with _LOADING:
+        try:
+            import cuda.core as core
+        except ImportError as error:
+            raise BackendError(_MISSING) from error
+        return core if hasattr(core, "Program") else core.experimental

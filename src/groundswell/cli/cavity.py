@@ -42,7 +42,9 @@ def _sizes(measured: Mapping[str, Any], part: str) -> Table:
 
 def _steady(measured: Mapping[str, Any], part: str) -> Table:
     rows = measured[part]
-    title = f"From rest to a steady flow on {times(rows[0]['cells'])} points"
+    title = (
+        f"From rest to residuals of {rows[0]['tolerance']:.0e} on {times(rows[0]['cells'])} points"
+    )
     table = table_of(title, "", "steps", "sweeps", "s", "times faster", "Nu")
     for row in rows:
         gain = rows[0]["seconds"] / row["seconds"]

@@ -72,6 +72,11 @@ class Decomposition:
                     f"{blocks} blocks along axis {axis} of {points} points; allowed are 1 to "
                     f"{points}: use fewer ranks, or cut another axis"
                 )
+        if self.cuts is not None and [len(cuts) + 1 for cuts in self.cuts] != [*self.processes]:
+            raise InputError(
+                f"cuts {self.cuts} for processes {self.processes}: give one less than blocks along "
+                "each axis"
+            )
         for axis, edges in enumerate(self.edges):
             if min(np.diff(edges)) < 1:
                 raise InputError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from groundswell.backends import Backend
+from groundswell.backends import Backend, Launch
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
@@ -80,6 +80,14 @@ def exchanges(
         for axes, packing in parts
         if axes
     ]
+
+
+def together(exchanges: Sequence[Exchange]) -> list[Launch]:
+    """One exchange, or all sends of several and then all receives."""
+    if len(exchanges) == 1:
+        return exchanges[0].launches
+    sends = [launch for exchange in exchanges for launch in exchange.send]
+    return sends + [launch for exchange in exchanges for launch in exchange.receive]
 
 
 def _along(axes: Sequence[int], fields: Sequence[GhostField], version: Version) -> list[GhostField]:

@@ -97,7 +97,9 @@ class Loop:
             if self._look():
                 if not self.solver.go_on():
                     break
-                graph = self._record()
+                self._settle()
+                self._start_marks()
+                graph, self._size = self._record(), 1
             if self.step < total:
                 self._interrupt_or_save(stop)
         self._settle()

@@ -35,7 +35,9 @@ def progress(
         with _bar(total, news, unit, start, ends) as report:
             yield report
     else:
-        yield _Lines(total, news, unit, start, ends)
+        lines = _Lines(total, news, unit, start, ends)
+        yield lines
+        lines.end()
 
 
 class _Lines:
@@ -45,12 +47,21 @@ class _Lines:
         self._total, self._news, self._unit, self._start = total, news, unit, start
         self._ends, self._begun = ends, time.monotonic()
         self._last = self._begun
+        self._now = self._said = (start, 0)
 
     def __call__(self, step: int, updates: int) -> None:
-        now = time.monotonic()
-        if now - self._last < LINE_EVERY and step < self._total:
-            return
-        self._last = now
+        self._now, now = (step, updates), time.monotonic()
+        if now - self._last >= LINE_EVERY:
+            self._say(now)
+
+    def end(self) -> None:
+        """The last line."""
+        if self._now != self._said:
+            self._say(time.monotonic())
+
+    def _say(self, now: float) -> None:
+        self._last, self._said = now, self._now
+        step, updates = self._now
         passed = max(now - self._begun, 1e-9)
         count = f"step {step} of {self._total}" if self._ends else f"step {step}"
         line = f"{count}, {self._news(step)}, {updates / passed / 1e6:.4g} {self._unit}"

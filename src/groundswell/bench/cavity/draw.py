@@ -53,7 +53,8 @@ def _steady(axes: Axes, measured: Mapping[str, Any], part: str) -> None:
     rows = measured[part]
     _bars(axes, {fill(row["way"], 26): row["seconds"] for row in rows}, [PEER, VERSION, OURS])
     cells = times(rows[0]["cells"])
-    axes.set_xlabel(f"seconds until all residuals are below 1e-6, {cells} points")
+    limit = f"{rows[0]['tolerance']:.0e}"
+    axes.set_xlabel(f"seconds until all residuals are below {limit}, {cells} points")
 
 
 def _scaling(axes: Axes, measured: Mapping[str, Any], part: str) -> None:

@@ -71,6 +71,7 @@ def _ours(rig: Rig, cells: Cells, cut: Cells | None, one: Cells) -> list[Row]:
         for transport in rig.transports
         if transport != "mpi"
         for overlap in (True, False)
+        if transport in rig.transports
         for row in _measured(rig, cells, cut, one, transport, {"overlap": overlap})
     ]
     return sorted(rows, key=lambda row: float(row["seconds"]))[:1]

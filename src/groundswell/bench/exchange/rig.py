@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from groundswell.backends import Array, Backend, Graph
+from groundswell.backends.base import in_order
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.patience import patience_of, patience_seconds
+from groundswell.exchange.versions import together
 from groundswell.exchange.world import MpiWorld
 
 Result = TypeVar("Result")
@@ -90,7 +92,7 @@ class Rig:
         halos = make()
         with self.holding(halos):
             in_graph = all(halo.in_graph for halo in halos)
-            seconds = self.seconds(together(halos), in_graph=in_graph)
+            seconds = self.seconds(in_order(together(halos)), in_graph=in_graph)
             for halo in halos:
                 halo.check()
             sent = max(self.world.share(sum(halo.bytes for halo in halos)))
@@ -134,17 +136,3 @@ class Rig:
         array = self.backend.zeros(shape, dtype)
         self.backend.assign(array, np.ones((), dtype))
         return array
-
-
-def together(halos: Sequence[Exchange]) -> Callable[[], None]:
-    """One exchange, or all sends of several and then all receives."""
-    if len(halos) == 1:
-        return halos[0]
-    launches = [launch for halo in halos for launch in halo.send]
-    launches += [launch for halo in halos for launch in halo.receive]
-
-    def run() -> None:
-        for launch in launches:
-            launch()
-
-    return run

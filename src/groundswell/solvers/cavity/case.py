@@ -179,7 +179,7 @@ class TimeSection(Section):
     courant: Annotated[Number, Positive] | None = None
     levels: Count | None = None
     steps: Count | None = None
-    tolerance: Annotated[Number, Positive] = 1e-8
+    tolerance: Annotated[Number, Positive] | None = None
     look: Count | None = None
     dissipation: Annotated[Number, Positive] = 0.01
     compressibility: Annotated[Number, Positive] = 0.1

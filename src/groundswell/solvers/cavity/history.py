@@ -35,8 +35,14 @@ class History:
         rows = setup.steps // setup.look + 2
         self.rows = backend.zeros((rows, 2 + len(FIELDS)), np.float64)
         self._grids = [times(grid.grid.cells) for grid in setup.grids]
-        self.news = f"{self._grids[-1]} points, at rest"
+        self.news = ""
         self.latest: NDArray[np.float64] = np.full(len(FIELDS), np.nan)
+
+    def begin(self, grid: int) -> int:
+        """Be ready for steps on a grid; how often it has been looked at so far."""
+        rows = self.read()
+        self.news = f"{self._grids[grid]} points"
+        return int((rows[:, 1] == grid).sum())
 
     def bounded(self, norms: NDArray[np.float64]) -> bool:
         """Whether a flow with these norms can still come to rest."""

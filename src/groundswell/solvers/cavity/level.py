@@ -17,7 +17,7 @@ from groundswell.exchange.messages import GhostField
 from groundswell.exchange.overlap import Box, boundary_first
 from groundswell.exchange.pattern import Ghosts, uniform
 from groundswell.exchange.tuning import Choice
-from groundswell.exchange.versions import VERSIONS, exchanges
+from groundswell.exchange.versions import VERSIONS, exchanges, together
 from groundswell.exchange.world import World
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.solvers.cavity.setup import FIELDS, SUMS, Setup
@@ -93,11 +93,13 @@ class Level:
             self.cut, self.world.rank, self._thickness, wanted=self.choice.overlap
         )
         first, *others = self._ghosts[target]
-        hidden = first.hidden_by(
-            [self._advance(box, start, latest, target, stage) for box in boundary],
-            [self._advance(box, start, latest, target, stage) for box in interior],
-        )
-        return hidden + [launch for exchange in others for launch in exchange.launches]
+        update = [
+            [self._advance(box, start, latest, target, stage) for box in boxes]
+            for boxes in (boundary, interior)
+        ]
+        if others:
+            return [*update[0], *update[1], *together(self._ghosts[target])]
+        return first.hidden_by(*update)
 
     def _advance(self, box: Box, start: int, latest: int, target: int, stage: int) -> Launch:
         now, then, forcing = (
@@ -175,7 +177,7 @@ class Level:
 
     def fill_ghosts(self) -> list[Launch]:
         """Exchange the flow's ghosts."""
-        return [launch for exchange in self._ghosts[0] for launch in exchange.launches]
+        return together(self._ghosts[0])
 
     @property
     def sent(self) -> int:
@@ -211,20 +213,14 @@ class Level:
         return [GhostField(f.array, f.origin, ghosts[name], narrow) for name, f in state.items()]
 
     def adopt(self, choice: Choice) -> None:
-        """Exchange in another way from now on; every rank must."""
-        self.close()
+        """Exchange in another way from now on, having closed the present one; every rank must."""
         self.choice = choice
         self._connect()
-
-    def close(self) -> None:
-        """Give back what it holds of other ranks."""
-        for exchange in self.exchanges:
-            exchange.close()
 
     # --- launches ---------------------------------------------------------------------------------
 
     def fill(self, values: dict[str, NDArray[Any]]) -> None:
-        """Set fields, each (nz, ny, nx), and their ghosts."""
+        """Set fields, each (nz, ny, nx), and their ghosts; temperature is that above neutral."""
         for name, inside in values.items():
             self.backend.assign(self.copies[0][name].interior, inside.astype(self.setup.dtype))
         in_order(self.fill_ghosts())()
@@ -256,7 +252,6 @@ def source_of(setup: Setup, part: Part, processors: int, coarse: bool) -> Source
         "LEAST_BETA2": setup.least_beta2,
         "VISCOSITY": setup.viscosity,
         "DIFFUSIVITY": setup.fluid.diffusivity,
-        "NEUTRAL_TEMPERATURE": setup.fluid.neutral,
         "DIFFUSION_LIMIT": setup.diffusion_limit,
         "UNDAMPED_LIMIT": setup.undamped_limit,
     }

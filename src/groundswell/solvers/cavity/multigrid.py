@@ -35,7 +35,8 @@ class Bridge:
 
     def remember(self) -> list[Launch]:
         """Keep the fine flow as the coarse grid sees it."""
-        return self._carry(interpolation, self.fine, self.fine.copies[0], self.coarse.kept)
+        kept = self._carry(interpolation, self.fine, self.fine.copies[0], self.coarse.kept)
+        return [*self._flow.launches, *kept]
 
     def down(self) -> list[Launch]:
         """Give the coarse grid the fine flow, and the forcing of what is left to do."""
@@ -43,10 +44,9 @@ class Bridge:
         return [
             fine.find_rates(fine.copies[1], forced=fine.coarse, drift=True),
             *self._rates.launches,
-            *self._flow.launches,
+            *self.remember(),
             *self._carry(interpolation, fine, fine.copies[0], coarse.copies[0]),
             *coarse.fill_ghosts(),
-            *self.remember(),
             coarse.find_rates(coarse.forcing, forced=False, drift=False),
             *self._carry(restriction, fine, fine.copies[1], coarse.forcing, TAKE_AWAY),
         ]

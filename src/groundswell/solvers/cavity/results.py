@@ -30,14 +30,16 @@ class Results:
         return {}
 
     def finish(self, folder: Path) -> list[Path]:
-        """Write everything; files are rank 0's."""
+        """Write everything, of the finest grid; files are rank 0's."""
+        while self._solver.go_on():  # a run may have ended on a coarse grid
+            self._solver.step()
         flow = self.flow()
         if flow is None:
             return []
         files = [
             self._solver.history.write(folder / "residuals.csv"),
             flow.write_profiles(folder / "profiles.csv"),
-            _write_json(folder / "heat.json", flow.summary()),
+            _write_json(folder / "heat.json", flow.summary() | self._solver.steadiness()),
         ]
         if self._solver.setup.heat is not None:
             files.append(flow.write_nusselt(folder / "nusselt.csv"))

@@ -24,8 +24,9 @@ from groundswell.time.integrators import SCHEMES, Scheme
 
 FIELDS = ("p", "u", "v", "w", "T")
 LEAST_LAYER = 5.0  # points
-SUMS = 6  # of a row, see kernels/step.h
+SUMS = 6  # of a part of the rows, see kernels/step.h
 STEPS, LOOK = 1_000_000, 100  # unless the case says otherwise, without coarser grids
+TOLERANCES = {"double": 1e-8, "single": 1e-5}
 CYCLES = 10_000  # unless the case says otherwise, with them
 
 # Which grids are fine enough to speed up finer ones: with 15 points across Ra = 1e6, or 7 across a
@@ -74,7 +75,7 @@ class Setup:
         points = tuple(n if n == 1 else n // 2 for n in self.case.grid.points)
         if max(points) == 1 or any(n != 1 and n < LEAST_POINTS for n in points):
             return None
-        damping = min(1.0, COARSE_DAMPING / (16 * self.dimensions))
+        damping = COARSE_DAMPING / (16 * self.dimensions)
         time, grid = self.case.time, self.case.grid
         case = self.case.model_copy(
             update={
@@ -108,6 +109,11 @@ class Setup:
         at_once = self.scheme.at_once
         wanted = self.case.time.look or (LOOK if len(self.grids) == 1 else 1)
         return -(-wanted // at_once) * at_once
+
+    @property
+    def tolerance(self) -> float:
+        """Of residuals: what the case says, or a little above what rounding leaves."""
+        return self.case.time.tolerance or TOLERANCES[self.case.run.precision]
 
     @property
     def dimensions(self) -> int:
@@ -230,7 +236,7 @@ class Setup:
 
     def varies(self, axis: int) -> bool:
         """Whether anything can change along an axis."""
-        return self.grid.cells[axis] > 1 or self.case.walls.pair(axis)[0].kind != "symmetry"
+        return self.grid.cells[axis] > 1
 
     @property
     def centre(self) -> tuple[int, int, int]:

@@ -34,9 +34,10 @@ from groundswell.solvers.cavity.setup import FIELDS, Setup
 from groundswell.solvers.cavity.start import read_start, require_fitting
 
 LEAST_BLOCK = 2  # points: a fourth difference that is shifted off a wall reaches three further
-BEGIN = (
-    1e-4  # residual with which a flow on a coarse grid is good enough to begin the next one with
-)
+
+# A flow on a coarse grid is good enough to begin the next one with at this residual, or after so
+# many looks: single precision may not let it fall so far.
+BEGIN, LOOKS = 1e-4, 60
 
 
 class Cavity:
@@ -76,7 +77,10 @@ class Cavity:
             "ranks": ranks,
             "processes": cuts[0].processes[::-1],
             "largest_block": [int(n) for n in largest],
-            "updates_per_step": setup.cycle()[0] * prod(map(int, largest)),
+            "updates_per_step": sum(
+                n * prod(int(max(np.diff(edges))) for edges in cut.edges)
+                for n, cut in zip(setup.cycle(), cuts, strict=True)
+            ),
             "memory": [_memory(setup, cuts, rank) for rank in range(ranks)],
             "traffic": stages * np.sum(sent, axis=0),
         }
@@ -105,6 +109,7 @@ class Cavity:
     def begin(self) -> None:
         """Make ready for the state as it is: at rest, or a checkpoint's."""
         self.stage = int(self.backend.to_host(self._stage)[0])
+        self._looks = self.history.begin(self.stage)
         levels, bridges = self.levels[self.stage :], self._bridges[self.stage :]
         self._verbs = in_order(cycle(levels, bridges, self.setup.cycle(self.stage)))
 
@@ -134,7 +139,10 @@ class Cavity:
             raise RunFailed(self._where_not_finite(step))
         level.set_pace(limit)
         largest = self.history.add(step // self.look_every - 1, step, self.stage, norms)
-        return largest <= max(self.setup.case.time.tolerance, BEGIN * (self.stage > 0))
+        self._looks += 1
+        if self.stage > 0:
+            return largest <= max(self.setup.tolerance, BEGIN) or self._looks >= LOOKS
+        return largest <= self.setup.tolerance
 
     def go_on(self) -> bool:
         """Begin on the next finer grid with the flow of this one; False if there is none."""
@@ -150,7 +158,7 @@ class Cavity:
         """Bring the flow to rest without a run; yields steps and points updated after each look.
 
         Raises:
-            RunFailed: a value is not finite.
+            RunFailed: a value is not finite, or the flow still moves after all steps.
         """
         self.begin()
         graph = self.backend.capture(self.step, in_graph=self.in_graph)
@@ -161,6 +169,7 @@ class Cavity:
                 if not self.go_on():
                     return
                 graph = self.backend.capture(self.step, in_graph=self.in_graph)
+        raise RunFailed(f"the flow is not steady after {self.setup.steps} steps; allow for more")
 
     def _where_not_finite(self, step: int) -> str:
         """Say what has become infinite or NaN."""
@@ -185,15 +194,15 @@ class Cavity:
     def _rest(self) -> None:
         """Fluid at rest, of the neutral temperature, on the coarsest grid."""
         for level in self.levels:
-            neutral = {name: level.setup.fluid.neutral if name == "T" else 0.0 for name in FIELDS}
-            level.fill({name: np.full(level.part.shape, value) for name, value in neutral.items()})
+            level.fill({name: np.zeros(level.part.shape) for name in FIELDS})
             level.set_pace(0.0 if self.setup.case.time.local else level.measure()[1])
         self._set_stage(len(self.levels) - 1)
 
     def fill(self, values: dict[str, NDArray[Any]]) -> None:
         """Begin on the finest grid with these fields, each (nz, ny, nx)."""
         finest = self.levels[0]
-        finest.fill(values)
+        above = {"T": values["T"] - self.setup.fluid.neutral} if "T" in values else {}
+        finest.fill({**values, **above})
         finest.set_pace(finest.measure()[1])
         self._set_stage(0)
 
@@ -247,12 +256,13 @@ class Cavity:
         run, cut = self.setup.case.run, self.levels[0].cut
         overlap = False if run.version else run.overlap
         choices = candidates(self.backend, self.world, transport=run.transport, overlap=overlap)
+        choices = [choice for choice in choices if choice.aggregate or not run.version]
         problem = (self.setup.grid.cells, cut, run.transport, overlap, run.narrow, run.version)
         more = (self.setup.dtype, self.setup.scheme, self.setup.periodic, self.world.same_host)
         memory = Memory.of(self.world, self.backend, self.world.tell(("cavity", *problem, *more)))
         tuning = tune(self.world, choices, self._rehearsal, memory)
         self.adopt(tuning.best)
-        self._start()
+        self.world.agree(self._start)
         return tuning
 
     def _rehearsal(self, choice: Choice) -> Rehearsal:
@@ -297,13 +307,24 @@ class Cavity:
         for exchange in self._exchanges:
             exchange.check(after)
 
+    def steadiness(self) -> dict[str, Any]:
+        """The largest residual at the last look at the finest grid, and whether it is small."""
+        rows = self.history.read()
+        looks = rows[rows[:, 1] == 0]
+        residual = float(looks[-1, 2:].max()) if len(looks) else None
+        return {
+            "residual": residual,
+            "steady": residual is not None and residual <= self.setup.tolerance,
+        }
+
     def news(self, step: int) -> str:
         """How far it is, in words."""
         return self.history.news
 
     def snapshot(self, name: str) -> NDArray[Any]:
         """A host copy of a field of the finest grid over this rank's part, (nz, ny, nx)."""
-        return self.backend.to_host(self.levels[0].copies[0][name].interior)
+        found = self.backend.to_host(self.levels[0].copies[0][name].interior)
+        return found + found.dtype.type(self.setup.fluid.neutral) if name == "T" else found
 
 
 def cut_grids(setup: Setup, ranks: int) -> list[Decomposition]:

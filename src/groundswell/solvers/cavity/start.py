@@ -43,8 +43,8 @@ def read_start(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]]:
     from scipy.interpolate import RegularGridInterpolator
 
     assert setup.case.start is not None
-    found = {}
-    with _opened(setup.case.start.flow) as file:
+    found, path = {}, setup.case.start.flow
+    with _opened(path) as file:
         known = [np.asarray(file[axis]) for axis in AXES[::-1]]
         wanted = [setup.inside(axis)[part.indices(axis)] for axis in (2, 1, 0)]
         places = np.meshgrid(
@@ -53,6 +53,8 @@ def read_start(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]]:
         for name in FIELDS:
             field = RegularGridInterpolator(known, np.asarray(file[name], np.float64))
             found[name] = np.asarray(field(tuple(places)))
+            if not np.isfinite(found[name]).all():
+                raise InputError(f"{name} in {path} is not finite everywhere; give another flow")
     return found
 
 

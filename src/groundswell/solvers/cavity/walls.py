@@ -32,10 +32,10 @@ _OPEN = "Side{OPEN, FIXED, {0, 0, 0}, 0}"
 def _side(setup: Setup, side: Any) -> str:
     if not isinstance(side, Wall):
         return _OPEN if side.kind == "periodic" else _OPEN.replace("OPEN", "MIRROR")
-    kind, temperature = "FIXED", getattr(side, "temperature", 0.0)
+    kind, temperature = "FIXED", getattr(side, "temperature", 0.0) - setup.fluid.neutral
     if isinstance(side, AdiabaticWall):
         kind = "ADIABATIC"
     if isinstance(side, ConductingWall):
-        kind, temperature = "LINEAR", setup.straight()[0]
+        kind, temperature = "LINEAR", setup.straight()[0] - setup.fluid.neutral
     numbers = [f"REAL({value!r})" for value in (*side.velocity, temperature)]
     return f"Side{{WALL, {kind}, {{{', '.join(numbers[:3])}}}, {numbers[3]}}}"

@@ -1,6 +1,6 @@
 // Incompressible Boussinesq flow by artificial compressibility (Chorin 1967), as rates of change:
 // central differences, and a fourth difference of pressure against odd-even decoupling. Pressure is
-// divided by density.
+// divided by density, temperature is that above neutral.
 #pragma once
 #include "lines.h"
 
@@ -20,10 +20,8 @@ struct Line {
   Three u, v, w, t;
 };
 
-// A mirror on both sides of a single layer leaves nothing that could change across it.
-template <class Axis> INLINE constexpr bool varies() {
-  return Axis::points > 1 || Axis::low().beyond != MIRROR;
-}
+// Nothing changes across a single layer.
+template <class Axis> INLINE constexpr bool varies() { return Axis::points > 1; }
 
 template <class Axis> INLINE Line read_line(const ConstFields& f, index_t c) {
   return {five<Axis>(f.p + c), three<Axis>(f.u + c), three<Axis>(f.v + c), three<Axis>(f.w + c),
@@ -105,9 +103,8 @@ INLINE real minus_twice_sum(real diffusivity) {
 // With the centre's share of all diffusion, and buoyancy.
 INLINE Gathered begin(const State& at) {
   const real nu = minus_twice_sum(VISCOSITY), alpha = minus_twice_sum(DIFFUSIVITY);
-  const real warm = at.t - REAL(NEUTRAL_TEMPERATURE);
-  return {{REAL(0), FMA(REAL(BUOYANCY_X), warm, nu * at.u), FMA(REAL(BUOYANCY_Y), warm, nu * at.v),
-           FMA(REAL(BUOYANCY_Z), warm, nu * at.w), alpha * at.t},
+  return {{REAL(0), FMA(REAL(BUOYANCY_X), at.t, nu * at.u), FMA(REAL(BUOYANCY_Y), at.t, nu * at.v),
+           FMA(REAL(BUOYANCY_Z), at.t, nu * at.w), alpha * at.t},
           REAL(0)};
 }
 

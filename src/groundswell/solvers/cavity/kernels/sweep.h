@@ -45,12 +45,18 @@ INLINE void fetch_ahead(const ConstFields& f, index_t c) {
   fetch(f.p + above + STEP_Z, f.u + above, f.v + above, f.w + above, f.t + above);
 }
 
+// Tiles come in bands along y: the next chunk of a band follows so soon that the planes which both
+// read are still in the second-level cache.
 template <class Take>
 INLINE void for_points(const ConstFields& f, const Box& box, const Take& take) {
   const int tiles_x = (box.ni + TILE_X - 1) / TILE_X, tiles_y = (box.nj + TILE_Y - 1) / TILE_Y;
-  const int tile = blockIdx.x % (tiles_x * tiles_y), chunk = blockIdx.x / (tiles_x * tiles_y);
+  const int chunks = (box.nk + TILE_Z - 1) / TILE_Z;
+  const int first = static_cast<int>(blockIdx.x) / (tiles_x * TILE_BAND * chunks) * TILE_BAND;
+  const int rows = min(TILE_BAND, tiles_y - first);
+  const int place = blockIdx.x - first * tiles_x * chunks, layer = tiles_x * rows;
+  const int chunk = place / layer, tile = place % layer;
   const int a = tile % tiles_x * TILE_X + threadIdx.x % TILE_X,
-            b = tile / tiles_x * TILE_Y + threadIdx.x / TILE_X;
+            b = (first + tile / tiles_x) * TILE_Y + threadIdx.x / TILE_X;
   if (a >= box.ni || b >= box.nj) return;
   const int i = box.i + a, j = box.j + b;
   int k = box.k + chunk * TILE_Z;
