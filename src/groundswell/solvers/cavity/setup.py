@@ -25,9 +25,11 @@ from groundswell.time.integrators import SCHEMES, Scheme
 FIELDS = ("p", "u", "v", "w", "T")
 LEAST_LAYER = 5.0  # points
 SUMS = 6  # of a part of the rows, see kernels/step.h
-STEPS, LOOK = 1_000_000, 100  # unless the case says otherwise, without coarser grids
+
+# Unless the case says otherwise: most steps, and steps between looks, on one grid and on several.
+STEPS, LOOK = 1_000_000, 100
+CYCLES, CYCLES_A_LOOK = 10_000, 1
 TOLERANCES = {"double": 1e-8, "single": 1e-5}
-CYCLES = 10_000  # unless the case says otherwise, with them
 
 # Which grids are fine enough to speed up finer ones: with 15 points across Ra = 1e6, or 7 across a
 # fluid heated from below at 1e4, cycles do not converge.
@@ -106,9 +108,8 @@ class Setup:
     @property
     def look(self) -> int:
         """Steps between looks at the residuals."""
-        at_once = self.scheme.at_once
-        wanted = self.case.time.look or (LOOK if len(self.grids) == 1 else 1)
-        return -(-wanted // at_once) * at_once
+        usual = LOOK if len(self.grids) == 1 else CYCLES_A_LOOK
+        return self._makeable(self.case.time.look or usual)
 
     @property
     def tolerance(self) -> float:
@@ -212,11 +213,8 @@ class Setup:
     def diffusion_limit(self) -> float:
         """One over the longest step that diffusion stands, 1/s."""
         spread = max(self.viscosity, self.fluid.diffusivity)
-        return (
-            2
-            * spread
-            * sum(self.grid.spacing[axis] ** -2 for axis in filter(self.varies, range(3)))
-        )
+        spacings = (h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
+        return 2 * spread * sum(h**-2 for h in spacings)
 
     @property
     def undamped_limit(self) -> float:
@@ -247,9 +245,13 @@ class Setup:
     @property
     def steps(self) -> int:
         """Most steps of the run; with coarser grids these are cycles through all of them."""
+        usual = STEPS if len(self.grids) == 1 else CYCLES
+        return self._makeable(self.case.time.steps or usual)
+
+    def _makeable(self, steps: int) -> int:
+        """So many steps, or a few more where the scheme makes several at once."""
         at_once = self.scheme.at_once
-        wanted = self.case.time.steps or (STEPS if len(self.grids) == 1 else CYCLES)
-        return -(-wanted // at_once) * at_once
+        return -(-steps // at_once) * at_once
 
     @property
     def dt(self) -> float:
