@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from groundswell.errors import GroundswellError
 from groundswell.exchange.world import World
@@ -33,6 +36,11 @@ class Member(World):
 
     def tell(self, value: Any) -> Any:
         return self.share(value)[0]
+
+    def swap(self, parts: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.int64]]:
+        said = self.share(parts)
+        found = {rank: theirs[self.rank] for rank, theirs in enumerate(said) if self.rank in theirs}
+        return {rank: part for rank, part in found.items() if len(part)}
 
     def require_alive(self) -> None:
         """Threads of one process live and die together."""

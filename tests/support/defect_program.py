@@ -21,8 +21,9 @@ from parts import MARGIN, Setting, repeat, run
 
 from groundswell.backends import open_backend
 from groundswell.errors import InputError, RunFailed
+from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.decomposition import decompose
-from groundswell.exchange.exchange import TRANSPORTS, Exchange
+from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.patience import PATIENCE
 from groundswell.exchange.pattern import Ghosts, uniform
 from groundswell.exchange.transports import mpi

@@ -12,7 +12,7 @@ from typing import Any
 from groundswell.backends import open_backend
 from groundswell.errors import RunFailed
 from groundswell.exchange import probe, probe_gpu_mpi
-from groundswell.exchange.exchange import TRANSPORTS
+from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.patience import PATIENCE
 from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.mpi import MpiTransfer

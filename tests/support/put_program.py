@@ -18,7 +18,7 @@ from halo_program import EMPTY, random_ghosts, wanted, whole
 
 from groundswell.backends import open_backend
 from groundswell.backends.cpu import CpuBackend
-from groundswell.exchange import exchange
+from groundswell.exchange.connect import FUSED, TRANSPORTS
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
@@ -103,8 +103,8 @@ def main() -> None:
     """Run the cases that the command line asks for."""
     seed, cases = map(int, sys.argv[1:3])
     CpuBackend.export = export  # type: ignore[method-assign]
-    exchange.TRANSPORTS["cpu"]["direct"] = lambda job: peer.PeerTransfer(job, direct=True)
-    exchange.FUSED["cpu"]["fused"] = lambda job: peer.PeerTransfer(job, direct=True, fused=True)
+    TRANSPORTS["cpu"]["direct"] = lambda job: peer.PeerTransfer(job, direct=True)
+    FUSED["cpu"]["fused"] = lambda job: peer.PeerTransfer(job, direct=True, fused=True)
     job, backend, rng = world(), open_backend("cpu"), np.random.default_rng(seed)
     stored = [check_case(backend, job, name, rng) for _ in range(cases) for name in NAMES]
     assert job.size == 1 or any(job.share(any(stored)))

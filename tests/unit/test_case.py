@@ -11,7 +11,7 @@ import pytest
 
 from groundswell.case import common, load_case
 from groundswell.errors import CaseError, Problem
-from groundswell.exchange.exchange import FUSED, TRANSPORTS
+from groundswell.exchange.connect import FUSED, TRANSPORTS
 from groundswell.solvers.earthquake import case as schema
 from groundswell.solvers.earthquake import case_media, case_sources
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from collector import Collector, cavity_sources, solver_sources
+from collector import Collector, assembly_sources, cavity_sources, solver_sources
 from toys import KERNELS, contraction_source, stencil_source
 
 import groundswell
@@ -73,6 +73,7 @@ LIMITS = {
     "find_drift": (28, 40),
     "sum_rows": (96, 96),
     "interpolate": (64, 64),
+    "assemble": (64, 64),
     "triad": (14, 14),
     "laplacian": (16, 24),
     "contract": (36, 36),
@@ -127,6 +128,12 @@ def test_the_cavitys_kernels(precision: str, local: bool) -> None:
 def test_the_exchanges_kernels() -> None:
     check(Source(EXCHANGE, {}), "single")
     check(Source(UPDATE, {}), "single")
+
+
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_assemblys_kernels(dtype: str, precision: str) -> None:
+    for source in assembly_sources(dtype):
+        check(source, precision)
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])

@@ -22,7 +22,7 @@ from groundswell.backends.foreign import as_array, stream_handle
 from groundswell.errors import InputError
 from groundswell.exchange import Domain, Field, Ghosts, api
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE
-from groundswell.exchange.exchange import FUSED, TRANSPORTS
+from groundswell.exchange.connect import FUSED, TRANSPORTS
 from groundswell.exchange.patience import DEFAULT_PATIENCE, PATIENCE
 
 ROOT = Path(__file__).parents[2]

@@ -16,7 +16,7 @@ from ranks import AS_ROOT, SOURCE, launcher, run_on_ranks
 from groundswell.backends import open_backend
 from groundswell.errors import BackendError, InputError
 from groundswell.exchange import mpi_library, probe, probe_gpu_mpi
-from groundswell.exchange.exchange import TRANSPORTS
+from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.probe_gpu_mpi import BEGUN, MARK, NOT_TRIED, WORKS, NotTried
 from groundswell.exchange.world import Alone
 

@@ -13,8 +13,8 @@ from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.links import read_links
 from groundswell.errors import BackendError
 from groundswell.exchange import mpi_library, probe
+from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.devices import open_device
-from groundswell.exchange.exchange import TRANSPORTS
 from groundswell.exchange.world import World, world
 from groundswell.run.summary import library_versions
 

@@ -16,9 +16,10 @@ from groundswell.backends import Backend, Launch
 from groundswell.errors import GroundswellError
 from groundswell.exchange import mpi_library, probe_gpu_mpi
 from groundswell.exchange.boxes import compile_kernels
+from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.devices import gpu_buses, sharers
-from groundswell.exchange.exchange import TRANSPORTS, Exchange
+from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.patience import patience_of, patience_seconds
 from groundswell.exchange.pattern import Ghosts

@@ -14,9 +14,9 @@ from groundswell.backends.foreign import SIZES, is_movable
 from groundswell.errors import InputError
 from groundswell.exchange.arguments import flag, for_each, integers, is_many, whole_numbers
 from groundswell.exchange.boxes import AXES, CONVERSIONS, ITEMSIZE
+from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.decomposition import Block, Index
 from groundswell.exchange.devices import open_device
-from groundswell.exchange.exchange import TRANSPORTS
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.overlap import Box
 from groundswell.exchange.pattern import Ghosts

@@ -21,7 +21,7 @@ from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.source import digest
 from groundswell.errors import GroundswellError
 from groundswell.exchange import mpi_library
-from groundswell.exchange.exchange import FUSED, TRANSPORTS, usual
+from groundswell.exchange.connect import FUSED, TRANSPORTS, usual
 from groundswell.exchange.world import World
 
 REPEATS = 5

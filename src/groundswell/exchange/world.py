@@ -1,7 +1,8 @@
 """The ranks of a job: what they tell each other outside the time loop, and how long they wait.
 
-All words go through rank 0, which therefore knows who is late, and no wait lasts for ever: a rank
-that has died or stays silent ends the job with a message that names it.
+All words go through rank 0, which therefore knows who is late; tables too large for one rank go
+straight to those who need them. No wait lasts for ever: a rank that has died or stays silent ends
+the job with a message that names it.
 """
 
 from __future__ import annotations
@@ -9,9 +10,12 @@ from __future__ import annotations
 import os
 import pickle
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from groundswell.errors import BackendError, GroundswellError, InputError, RunFailed
 from groundswell.exchange.patience import Patience, patience_seconds
@@ -48,6 +52,13 @@ class World(ABC):
     @abstractmethod
     def tell(self, value: Any) -> Any:
         """What rank 0 has to say."""
+
+    @abstractmethod
+    def swap(self, parts: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.int64]]:
+        """Send whole numbers, (n,), to the ranks that they are for; all ranks must call it.
+
+        Returns what the others have for this one, by rank; nobody is listed who has nothing.
+        """
 
     @abstractmethod
     def require_alive(self) -> None:
@@ -121,6 +132,9 @@ class Alone(World):
     def tell(self, value: Any) -> Any:
         return value
 
+    def swap(self, parts: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.int64]]:
+        return {rank: part for rank, part in parts.items() if len(part)}
+
     def require_alive(self) -> None:
         """There is nobody else."""
 
@@ -136,6 +150,7 @@ class Word(NamedTuple):
 
 
 OUT_OF_STEP = "out of step"
+WORDS, NUMBERS = 0, 1  # tags of messages
 
 
 def _parts(word: Word) -> list[memoryview]:
@@ -161,7 +176,7 @@ class Incoming:
 
     def look(self) -> bool:
         """Take a part if one has arrived; returns whether one has."""
-        message = self._comm.Improbe(self._source, 0, self._status)
+        message = self._comm.Improbe(self._source, WORDS, self._status)
         if message is None:
             return False
         part = bytearray(self._status.Get_count(self._byte))
@@ -259,9 +274,9 @@ class MpiWorld(World):
 
     def _say(self, word: Word, ranks: Sequence[int]) -> None:
         for part in _parts(word):
-            sent = [self.comm.Isend([part, self._byte], rank, 0) for rank in ranks]
+            sent = [self.comm.Isend([part, self._byte], rank, WORDS) for rank in ranks]
             for rank, request in zip(ranks, sent, strict=True):
-                self._finish(request, rank)
+                self._finish([request], [rank])
 
     def _break(self, said: Sequence[Word]) -> None:
         """Some ranks have failed on their way here: tell all why, for nothing can go on."""
@@ -289,10 +304,31 @@ class MpiWorld(World):
     def abort(self, code: int) -> None:
         self.comm.Abort(code)
 
-    def _finish(self, request: Any, peer: int) -> None:
+    def swap(self, parts: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.int64]]:
+        self._require_step()
+        counts = np.zeros((2, self.size), np.int64)
+        for rank, part in parts.items():
+            counts[0, rank] = len(part)
+        others = [rank for rank in range(self.size) if rank != self.rank]
+        self._finish([self.comm.Ialltoall(counts[0], counts[1])], others)
+        found = {rank: np.empty(n, np.int64) for rank, n in enumerate(counts[1]) if n}
+        coming = [(rank, piece) for rank in found for piece in _pieces(found[rank])]
+        leaving = [(rank, piece) for rank in parts for piece in _pieces(parts[rank])]
+        requests = [self.comm.Irecv(piece, rank, NUMBERS) for rank, piece in coming]
+        requests += [self.comm.Isend(piece, rank, NUMBERS) for rank, piece in leaving]
+        self._finish(requests, list(found))
+        return found
+
+    def _finish(self, requests: list[Any], peers: Sequence[int]) -> None:
         patience = Patience(self)
-        while not request.Test():
-            patience.pause("answer", [peer])
+        while requests and not type(requests[0]).Testall(requests):
+            patience.pause("answer", peers)
+
+
+def _pieces(numbers: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Parts that a message can hold; none of an empty array."""
+    most = PART // numbers.itemsize
+    return [numbers[begin : begin + most] for begin in range(0, len(numbers), most)]
 
 
 def started_ranks() -> int:

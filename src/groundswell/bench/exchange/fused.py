@@ -10,7 +10,8 @@ from groundswell.backends import Array, Cells, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.bench.exchange.links import VALUE, torus
 from groundswell.bench.exchange.rig import Rig, Row
-from groundswell.exchange.exchange import FUSED, Exchange
+from groundswell.exchange.connect import FUSED
+from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.pattern import uniform
 

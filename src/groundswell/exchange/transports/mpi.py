@@ -38,7 +38,7 @@ class MpiTransfer(Transfer):
         aware = not job.backend.on_host and not on_host
         self.path = "GPU-aware MPI" if aware else "MPI" + ", driven by a thread" * threaded
         self.path += " through pinned host memory, by strided copies" * on_host
-        self._comm = _communicator(job)
+        self._comm = communicator(job)
         self._sends = _requests(self._comm.Send_init, job, self._buffers.sent)
         self._receives = _requests(self._comm.Recv_init, job, self._buffers.received)
         self._driver = Driver(job, [*self._receives, *self._sends]) if threaded else None
@@ -81,7 +81,7 @@ class StagedTransfer(Transfer):
     def __init__(self, job: Job) -> None:
         self._job = job
         self._buffers = job.world.agree(lambda: Buffers(job))
-        self._comm = _communicator(job)
+        self._comm = communicator(job)
         parts = [_staged(job, part, STAGE) for part in (self._buffers.sent, self._buffers.received)]
         self._memory = [memory for memory, _, _ in parts]
         (_, sent, out), (_, received, back) = parts
@@ -196,7 +196,7 @@ def peers(job: Job) -> list[int]:
     return sorted({message.peer for message in job.messages})
 
 
-def _communicator(job: Job) -> Any:
+def communicator(job: Job) -> Any:
     """A communicator of its own keeps the messages of exchanges apart."""
     assert isinstance(job.world, MpiWorld)
     return job.world.comm.Dup()

@@ -1,0 +1,136 @@
+"""Gather, scatter, gather-scatter and halo: the four operations on values with several copies.
+
+Values are local, one for each id that a rank was given, or assembled: one for each different id,
+in the order of `Sharing.ids`. In a finite-element method with local values y, assembled ones x and
+the boolean matrix Z that copies the latter (Chalmers et al. 2023, Int. J. High Perform. Comput.
+Appl., eq. 2), they are Z'y, Zx, ZZ'y, and the part of Zx that needs other ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from groundswell.backends import Backend, Launch
+from groundswell.backends.base import Array, Event
+from groundswell.errors import InputError
+from groundswell.exchange.assembly.rows import OPERATIONS, Values, reduce_rows
+from groundswell.exchange.assembly.sharing import Sharing
+from groundswell.exchange.assembly.tables import TABLES, Mail, Work, pattern
+from groundswell.exchange.routes import travel
+from groundswell.exchange.world import World
+
+
+class Operation:
+    """One of the four on given arrays. All ranks must make it, run it and close it together.
+
+    Sums are taken in a fixed order: of a rank's copies in the order of its ids, of ranks in theirs.
+    So all copies of a gather-scatter are the same bits, and so are two runs.
+
+    Args:
+        kind: one of TABLES.
+        source, target: what is read and written, (values,) or (components, values); for
+            "gather-scatter" and "halo" the same array. A gather leaves in assembled values that
+            another rank owns nothing of use; "scatter" and "halo" read none of them.
+        reduction: "sum", "multiply", "min" or "max", of a gather and a gather-scatter.
+        transport: a name in connect.TRANSPORTS, or "auto".
+        route: one of routes.ROUTES.
+
+    Attributes:
+        send: launches that take what others need, and send it.
+        local: what needs no other rank; independent of `send` and `receive`.
+        receive: launches that wait for what others send, and finish the operation.
+
+    Raises:
+        InputError: arrays that do not fit, or no such kind or reduction.
+        BackendError: no such transport or route, or it does not work here.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        world: World,
+        sharing: Sharing,
+        kind: str,
+        source: Array,
+        target: Array,
+        *,
+        reduction: str = "sum",
+        transport: str = "auto",
+        route: str = "pairwise",
+    ) -> None:
+        self._backend, self.closed = backend, False
+        old, new = world.agree(lambda: _fitting(sharing, kind, source, target, reduction))
+        mail = Mail.plan(world, sharing, route, *pattern(sharing, world.rank, kind))
+        tables, stages = TABLES[kind](mail), mail.path.stages
+        self._arena = backend.zeros((old.components, max(mail.path.size, 1)), source.dtype)
+        arena = Values(self._arena)
+
+        def work(todo: Work, taken: Values, put: Values) -> list[Launch]:
+            return reduce_rows(backend, reduction, (taken, todo.source), (put, todo.target))
+
+        self._transfer = travel(backend, world, self._arena, stages, transport, route)
+        self.send = [*work(tables.pack, old, arena), *self._transfer.send]
+        self.local = work(tables.local, old, new)
+        self.receive = [*self._transfer.receive, *work(tables.unpack, arena, new)]
+        self.bytes = mail.path.sent * old.components * source.dtype.itemsize
+
+    @property
+    def launches(self) -> list[Launch]:
+        """The whole operation; the messages travel behind the local part."""
+        if not self._transfer.send:
+            return [*self.send, *self.local, *self.receive]
+        aside, rejoin = self._backend.aside(self.send), self._backend.rejoin(self.receive)
+        return [*aside, *self.local, *rejoin]
+
+    @property
+    def path(self) -> str:
+        """The way that messages really take."""
+        return self._transfer.path
+
+    @property
+    def in_graph(self) -> bool:
+        """Whether a graph of launches may hold it."""
+        return self._transfer.in_graph
+
+    def check(self, after: Event | None = None) -> None:
+        """See that no wait was in vain; raises RunFailed."""
+        self._transfer.check(after)
+
+    def close(self) -> None:
+        """Give back what it holds of other ranks; every rank must, before MPI ends."""
+        if not self.closed:
+            self._backend.synchronize()
+            self._transfer.close()
+        self.closed = True
+
+
+def _fitting(
+    sharing: Sharing, kind: str, source: Array, target: Array, reduction: str
+) -> tuple[Values, Values]:
+    """The arrays, if they are what the operation wants."""
+    _require_one_of("operation", kind, tuple(TABLES))
+    _require_one_of("reduction", reduction, tuple(OPERATIONS))
+    local, assembled = len(sharing.rows), len(sharing.ids)
+    counts = {
+        "gather": (local, assembled),
+        "scatter": (assembled, local),
+        "gather-scatter": (local, local),
+        "halo": (assembled, assembled),
+    }[kind]
+    old, new = Values(source), Values(target)
+    if (old.count, new.count) != counts:
+        raise InputError(
+            f"{kind} of {old.count} values into {new.count}: this rank has {local} local and "
+            f"{assembled} assembled values; give {counts[0]}, and {counts[1]}"
+        )
+    if old.components != new.components or source.dtype != target.dtype:
+        raise InputError(
+            f"{kind} of {old.components} components of {source.dtype} into {new.components} of "
+            f"{target.dtype}: give as many, of the same type"
+        )
+    return old, new
+
+
+def _require_one_of(what: str, name: str, allowed: Sequence[str]) -> None:
+    if name not in allowed:
+        raise InputError(f"{what} {name!r} does not exist; allowed: {', '.join(allowed)}")

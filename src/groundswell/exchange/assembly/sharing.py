@@ -1,0 +1,167 @@
+"""Which ranks hold copies of the same values, found out without a table of all of them anywhere.
+
+Every id has a home: the rank that is its remainder. Each rank tells the homes which ids it has, and
+these answer who else has them: the usual rendezvous of gather-scatter libraries (gslib).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.errors import InputError
+from groundswell.exchange.world import World
+
+Numbers = NDArray[np.int64]
+
+NOBODY = -1  # an id of a value that takes part in nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Sharing:
+    """The ids of one rank, each once, and who shares them.
+
+    Args:
+        ids: first those that this rank owns and nobody else has, those with fewer copies before
+            those with more; then those that it owns and shares; then those that another rank owns.
+            Among equals in the order in which they first occur.
+        own, alone: how many this rank owns, and how many of these nobody else has.
+        rows: for each value of the rank the place of its id in `ids`; NOBODY where it has none.
+        sharers: for each other rank that shares some the places of these, in rising order of id.
+        owner: of each id.
+    """
+
+    ids: Numbers
+    own: int
+    alone: int
+    rows: Numbers
+    sharers: dict[int, Numbers]
+    owner: NDArray[np.int32]
+
+
+def find_sharing(world: World, ids: NDArray[Any]) -> Sharing:
+    """Who shares this rank's ids; all ranks must call it.
+
+    An id's owner is one of its sharers that follows from the id alone, each as often as the others.
+
+    Args:
+        ids: (n,), whole numbers of up to 63 bits; NOBODY for values that take part in nothing.
+
+    Raises:
+        InputError: numbers that are no ids.
+    """
+    given = world.agree(lambda: _checked(ids))
+    unique, first, rows, copies = np.unique(
+        given, return_index=True, return_inverse=True, return_counts=True
+    )
+    if len(unique) and unique[0] == NOBODY:
+        unique, first, rows, copies = unique[1:], first[1:], rows - 1, copies[1:]
+    index, rank, owners = _meet(world, unique)
+    owner = np.full(len(unique), world.rank, np.int32)
+    owner[index] = owners
+    shared = np.zeros(len(unique), bool)
+    shared[index] = True
+    foreign = owner != world.rank
+    order = np.argsort(first)
+    most = copies.max(initial=0)
+    group = np.where(foreign, most + 2, np.where(shared, most + 1, copies))
+    order = order[_by_small(group[order])]
+    place = np.empty(len(order) + 1, np.int64)
+    place[order] = np.arange(len(order))
+    place[-1] = NOBODY  # where row NOBODY looks
+    return Sharing(
+        ids=unique[order],
+        own=int(np.count_nonzero(~foreign)),
+        alone=int(np.count_nonzero(~shared)),
+        rows=place[rows],
+        sharers={int(r): place[index[rank == r]] for r in np.unique(rank)},
+        owner=owner[order],
+    )
+
+
+def _checked(ids: NDArray[Any]) -> Numbers:
+    given = np.asarray(ids)
+    if given.ndim != 1 or not (np.issubdtype(given.dtype, np.integer) or not given.size):
+        raise InputError(
+            f"ids of shape {given.shape} and type {given.dtype}: give one whole number for each "
+            "value, in one row"
+        )
+    if given.dtype == np.uint64 and given.size and given.max() > np.iinfo(np.int64).max:
+        raise InputError(f"id {given.max()} takes more than 63 bits; number values from 0 on")
+    if given.size and given.min() < NOBODY:
+        raise InputError(
+            f"id {given.min()} is below zero; number values from 0 on, and give {NOBODY} to those "
+            "that take part in nothing"
+        )
+    return given.astype(np.int64)
+
+
+def _meet(world: World, ids: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """For each of these ids and each other rank that has it: its place in `ids`, rank and owner.
+
+    By rank, and then by id.
+    """
+    homes = ids % world.size
+    order = _by_small(homes)
+    ends = np.searchsorted(homes[order], np.arange(world.size + 1))
+    asked = {r: ids[order[a:b]] for r, (a, b) in enumerate(pairwise(ends))}
+    answers = world.swap(_introduce(world.swap(asked)))
+    table = np.concatenate([np.empty(0, np.int64), *answers.values()]).reshape(-1, 3)
+    table = table[np.lexsort((table[:, 0], table[:, 1]))]
+    return np.searchsorted(ids, table[:, 0]), table[:, 1], table[:, 2]
+
+
+def _introduce(guests: dict[int, Numbers]) -> dict[int, Numbers]:
+    """What a home tells each rank: rows (id, another rank that has it, owner), one after the other.
+
+    Args:
+        guests: the ids that each rank has, each once.
+    """
+    ids = np.concatenate([np.empty(0, np.int64), *guests.values()])
+    ranks = np.repeat(np.array([*guests], np.int64), [len(part) for part in guests.values()])
+    order = np.argsort(ids, kind="stable")  # quick for parts in order, and of ranks in theirs
+    ids, ranks = ids[order], ranks[order]
+    same = ids[1:] == ids[:-1]
+    several = np.zeros(len(ids), bool)
+    several[1:] |= same
+    several[:-1] |= same
+    ids, ranks = ids[several], ranks[several]
+    starts = np.flatnonzero(np.diff(ids, prepend=-1))
+    counts = np.diff(starts, append=len(ids))
+    owners = ranks[starts + _fair(ids[starts], counts)]
+    group = np.repeat(np.arange(len(starts)), counts)
+    # Every member of a group meets all members, itself too, which is left out.
+    told, other = _pairs(starts[group], counts[group])
+    apart = told != other
+    told, other = told[apart], other[apart]
+    table = np.stack([ids[told], ranks[other], owners[group[told]]], axis=1)
+    order = np.argsort(ranks[told], kind="stable")
+    receivers, table = ranks[told][order], table[order]
+    who, begins = np.unique(receivers, return_index=True)
+    return {
+        int(r): part.reshape(-1)
+        for r, part in zip(who, np.split(table, begins[1:]) if len(who) else [], strict=True)
+    }
+
+
+def _by_small(numbers: Numbers) -> Numbers:
+    """The stable order of numbers: for small ones, as ranks are, NumPy has a quick way."""
+    small = numbers.max(initial=0) <= np.iinfo(np.uint16).max
+    return np.argsort(numbers.astype(np.uint16) if small else numbers, kind="stable")
+
+
+def _pairs(first: Numbers, count: Numbers) -> tuple[Numbers, Numbers]:
+    """Numbers n of these rows and, for each, first[n] to first[n] + count[n] - 1."""
+    rows = np.repeat(np.arange(len(count)), count)
+    begins = np.cumsum(count) - count
+    return rows, first[rows] + np.arange(len(rows)) - begins[rows]
+
+
+def _fair(ids: Numbers, counts: Numbers) -> Numbers:
+    """A number below each count that follows from the id: neighbouring ids take turns at random."""
+    mixed = ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio
+    return ((mixed >> np.uint64(33)) % np.maximum(counts, 1).astype(np.uint64)).astype(np.int64)

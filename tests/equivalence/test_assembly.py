@@ -1,0 +1,47 @@
+"""Gather, scatter, gather-scatter and halo between ranks, against a serial assembly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from gpu import gpu_count
+from ranks import run_on_ranks
+
+PROGRAM = Path(__file__).parents[1] / "support" / "assembly_program.py"
+
+
+def check(ranks: int, *arguments: str) -> None:
+    done = run_on_ranks(ranks, PROGRAM, *arguments)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "all cases hold" in done.stdout
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7, 8])
+@pytest.mark.parametrize("way", ["peer pairwise", "mpi alltoall", "peer crystal"])
+def test_on_cpus(ranks: int, way: str) -> None:
+    check(ranks, "cpu", *way.split(), str(ranks), "12")
+
+
+@pytest.mark.parametrize(
+    "way", ["mpi pairwise", "mpi-thread pairwise", "mpi crystal", "peer+mpi pairwise"]
+)
+def test_other_transports(way: str) -> None:
+    check(4, "cpu", *way.split(), "1", "12")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not gpu_count(), reason="needs a GPU")
+@pytest.mark.parametrize("route", ["pairwise", "crystal"])
+@pytest.mark.parametrize("transport", ["direct", "peer", "nccl", "mpi"])
+def test_on_gpus(route: str, transport: str) -> None:
+    if gpu_count() < 2 and transport == "nccl":
+        pytest.skip("NCCL needs a GPU for each rank")
+    check(max(2, gpu_count()), "cuda", transport, route, "1", "12")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not gpu_count(), reason="needs a GPU")
+@pytest.mark.parametrize("way", ["mpi alltoall", "direct crystal", "peer pairwise"])
+def test_more_ranks_than_gpus(way: str) -> None:
+    check(5, "cuda", *way.split(), "2", "8")

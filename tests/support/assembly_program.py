@@ -1,0 +1,191 @@
+"""A program for several ranks: gather, scatter, gather-scatter and halo of random ids.
+
+    mpiexec -n 4 python assembly_program.py BACKEND TRANSPORT ROUTE SEED CASES
+
+Rank 0's view is the oracle's: all ids and values in one place, assembled in plain NumPy.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from halo_program import device_of
+from numpy.typing import NDArray
+
+from groundswell.backends import Backend, open_backend
+from groundswell.backends.base import in_order
+from groundswell.exchange.assembly.operation import Operation
+from groundswell.exchange.assembly.sharing import NOBODY, Sharing, find_sharing
+from groundswell.exchange.world import World, world
+
+Values = NDArray[Any]
+
+POISON = 77
+REDUCERS: dict[str, Any] = {"sum": np.add, "multiply": np.multiply, "min": np.minimum}
+REDUCERS["max"] = np.maximum
+
+
+@dataclass
+class Case:
+    """Random ids, each with one to eight copies, dealt out to the ranks; some get none."""
+
+    job: World
+    backend: Backend
+    transport: str
+    route: str
+    rng: np.random.Generator  # the same on all ranks
+    own: np.random.Generator  # another one on each
+
+    def deal(self) -> NDArray[np.int64]:
+        """This rank's ids."""
+        count = int(self.rng.integers(1, 60))
+        numbers = self.rng.choice(2**62 if self.rng.integers(2) else 3 * count, count, False)
+        ids = np.repeat(numbers, self.rng.integers(1, 9, count))
+        ids = np.append(ids, np.full(int(self.rng.integers(0, 4)), NOBODY))
+        busy = self.rng.choice(self.job.size, int(self.rng.integers(1, self.job.size + 1)), False)
+        ranks = self.rng.choice(busy, len(ids))
+        mine = ids[ranks == self.job.rank].astype(np.int64)
+        return self.own.permutation(mine)
+
+    def values(self, dtype: str, components: int, count: int, reduction: str) -> Values:
+        """Such that products can be told exactly."""
+        if reduction == "multiply":
+            return self.own.choice([1, 2, -1], (components, count)).astype(dtype)
+        scale = 2**20 * (dtype.startswith("int")) + 1
+        return (self.own.standard_normal((components, count)) * scale).astype(dtype)
+
+    def run(self, sharing: Sharing, kind: str, reduction: str, old: Values, new: Values) -> Values:
+        """The operation, twice; what was stored."""
+        in_place = kind in ("gather-scatter", "halo")
+        source = self.backend.to_device(old)
+        target = source if in_place else self.backend.to_device(new)
+        operation = Operation(
+            self.backend,
+            self.job,
+            sharing,
+            kind,
+            source,
+            target,
+            reduction=reduction,
+            transport=self.transport,
+            route=self.route,
+        )
+        results = []
+        for _ in range(2):
+            self.backend.assign(source, old)
+            if not in_place:
+                self.backend.assign(target, new)
+            in_order(operation.launches)()
+            self.backend.synchronize()
+            operation.check()
+            results.append(self.backend.to_host(target))
+        assert results[0].tobytes() == results[1].tobytes(), "two runs differ"
+        operation.close()
+        return results[0]
+
+    # --- checks -----------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """One random case of everything."""
+        ids = self.deal()
+        sharing = find_sharing(self.job, ids)
+        everyone = self.job.share((ids, sharing.ids, sharing.own, sharing.owner))
+        check_sharing(sharing, ids, everyone, self.job.rank)
+        dtype = str(self.rng.choice(["float32", "float64", "int32", "int64"]))
+        reduction = str(self.rng.choice([*REDUCERS]))
+        components = int(self.rng.integers(1, 4))
+        local = self.values(dtype, components, len(ids), reduction)
+        whole = assembled(self.job.share((ids, local)), REDUCERS[reduction])
+        bound = 1e-5 if dtype == "float32" else 1e-13
+        exact = dtype.startswith("int") or reduction != "sum"
+        empty = np.full((components, len(sharing.ids)), POISON, dtype)
+
+        found = self.run(sharing, "gather-scatter", reduction, local, local)
+        expected = np.where(ids == NOBODY, local, spread(whole, ids, local))
+        self.compare(found, expected, exact, bound)
+        alike(self.job.share((ids, found)))
+
+        found = self.run(sharing, "gather", reduction, local, empty)[:, : sharing.own]
+        self.compare(found, spread(whole, sharing.ids[: sharing.own], found), exact, bound)
+
+        owned = np.where(
+            np.arange(len(sharing.ids)) < sharing.own, spread(whole, sharing.ids, empty), POISON
+        )
+        halo = self.run(sharing, "halo", "sum", owned.astype(dtype), empty)
+        self.compare(halo, spread(whole, sharing.ids, halo), True, 0)
+        copies = self.run(
+            sharing, "scatter", "sum", owned.astype(dtype), np.full_like(local, POISON)
+        )
+        self.compare(copies, np.where(ids == NOBODY, POISON, spread(whole, ids, local)), True, 0)
+
+    def compare(self, found: Values, expected: Values, exact: bool, bound: float) -> None:
+        """To rounding, or bit for bit."""
+        if exact:
+            assert np.array_equal(found, expected), (self.job.rank, found, expected)
+        else:
+            assert np.allclose(found, expected, rtol=bound, atol=bound * 20), (found, expected)
+
+
+def assembled(everyone: list[tuple[Values, Values]], reduce: Any) -> dict[int, Values]:
+    """By id what all copies come to, one after the other."""
+    whole: dict[int, Values] = {}
+    with np.errstate(over="ignore"):
+        for ids, values in everyone:
+            for id_, value in zip(ids.tolist(), values.T, strict=True):
+                whole[id_] = reduce(whole[id_], value) if id_ in whole else value
+    return whole
+
+
+def spread(whole: dict[int, Values], ids: Values, like: Values) -> Values:
+    """The same for each of these ids."""
+    columns = [whole[id_] for id_ in ids.tolist()]
+    return np.stack(columns, axis=1) if columns else np.empty_like(like)
+
+
+def alike(everyone: list[tuple[Values, Values]]) -> None:
+    """All copies of an id are the same bits."""
+    seen: dict[int, bytes] = {}
+    for ids, values in everyone:
+        for id_, value in zip(ids.tolist(), values.T, strict=True):
+            if id_ != NOBODY:
+                assert seen.setdefault(id_, value.tobytes()) == value.tobytes(), "copies differ"
+
+
+def check_sharing(sharing: Sharing, ids: Values, everyone: list[Any], rank: int) -> None:
+    """Every id has one owner, which all agree on, and `rows` lead to it."""
+    used = ids != NOBODY
+    assert np.array_equal(sharing.ids[sharing.rows[used]], ids[used])
+    assert (sharing.rows[~used] == NOBODY).all()
+    owned = np.concatenate([theirs[:own] for _, theirs, own, _ in everyone])
+    assert len(np.unique(owned)) == len(owned)
+    every = np.unique(np.concatenate([theirs for _, theirs, _, _ in everyone]))
+    assert np.array_equal(np.sort(owned), every)
+    owner = {i: r for r, (_, theirs, own, _) in enumerate(everyone) for i in theirs[:own].tolist()}
+    assert sharing.owner.tolist() == [owner[i] for i in sharing.ids.tolist()]
+    for other, (given, _, _, _) in enumerate(everyone):
+        common = np.intersect1d(given[given != NOBODY], sharing.ids)
+        if other != rank:
+            rows = sharing.sharers.get(other, np.empty(0, np.int64))
+            assert np.array_equal(sharing.ids[rows], common)
+    alone = sharing.ids[: sharing.alone]
+    assert not any(np.isin(alone, other[1]).any() for r, other in enumerate(everyone) if r != rank)
+
+
+def main() -> None:
+    """Run the cases that the command line asks for."""
+    name, transport, route, seed, cases = sys.argv[1:6]
+    job = world()
+    backend = open_backend(name, device_of(job.rank) if name == "cuda" else None)
+    rng, own = np.random.default_rng(int(seed)), np.random.default_rng([int(seed), job.rank])
+    case = Case(job, backend, transport, route, rng, own)
+    for _ in range(int(cases)):
+        case.check()
+    if job.first:
+        print("all cases hold")
+
+
+if __name__ == "__main__":
+    main()

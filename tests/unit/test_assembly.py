@@ -1,0 +1,160 @@
+"""Rows that are reduced, and the four operations on one rank, against plain NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from groundswell.backends import Backend, open_backend
+from groundswell.backends.base import in_order
+from groundswell.errors import InputError
+from groundswell.exchange.assembly import rows as module
+from groundswell.exchange.assembly.operation import Operation
+from groundswell.exchange.assembly.rows import OPERATIONS, TYPES, Rows, Values, reduce_rows
+from groundswell.exchange.assembly.sharing import NOBODY, find_sharing
+from groundswell.exchange.world import Alone
+
+REDUCE: dict[str, Any] = {"sum": np.add, "multiply": np.multiply, "min": np.minimum}
+REDUCE["max"] = np.maximum
+
+
+@pytest.fixture(scope="module")
+def backend() -> Backend:
+    return open_backend("cpu")
+
+
+def random_rows(rng: np.random.Generator, count: int, values: int) -> tuple[Rows, list[Any]]:
+    """Rows of one to five places each, and these as lists."""
+    lists = [rng.integers(0, values, rng.integers(1, 6)) for _ in range(count)]
+    pairs = np.repeat(np.arange(count), [len(found) for found in lists])
+    return Rows.grouped(count, pairs, np.concatenate(lists)), lists
+
+
+@pytest.mark.parametrize("dtype", list(TYPES))
+@pytest.mark.parametrize("operation", list(OPERATIONS))
+def test_rows_are_reduced_in_order(backend: Backend, dtype: str, operation: str) -> None:
+    rng = np.random.default_rng()
+    rows, lists = random_rows(rng, 50, 80)
+    raw = rng.integers(-(2**31), 2**31, (3, 80)) if "int" in dtype else rng.standard_normal((3, 80))
+    source, target = raw.astype(dtype), np.full((3, 120), 99, dtype)
+    places = rng.permutation(120)[:50]
+    wanted = target.copy()
+    with np.errstate(over="ignore"):
+        for place, found in zip(places, lists, strict=True):
+            result = source[:, found[0]]
+            for n in found[1:]:
+                result = REDUCE[operation](result, source[:, n])
+            wanted[:, place] = result
+    work = reduce_rows(
+        backend, operation, (Values(source), rows), (Values(target), Rows.single(places))
+    )
+    in_order(work)()
+    assert np.array_equal(target, wanted)
+
+
+@pytest.mark.parametrize("operation", list(OPERATIONS))
+def test_nan_wins(backend: Backend, operation: str) -> None:
+    source, target = np.array([1.0, np.nan, 2.0, np.nan, 3.0, 1.0]), np.zeros(3)
+    rows = Rows(3, np.array([0, 2, 4, 6]), np.arange(6))
+    in_order(
+        reduce_rows(
+            backend, operation, (Values(source), rows), (Values(target), Rows.straight(0, 3))
+        )
+    )()
+    assert np.isnan(target).tolist() == [True, True, False]
+
+
+def test_a_row_goes_to_several_places(backend: Backend) -> None:
+    source, target = np.array([1, 2, 3]), np.zeros(6, np.int64)
+    pairs: tuple[NDArray[np.int64], ...] = (np.array([1, 0, 1, 0]), np.array([5, 0, 3, 1]))
+    rows = Rows.grouped(2, *pairs)
+    in_order(
+        reduce_rows(backend, "sum", (Values(source), Rows.straight(1, 3)), (Values(target), rows))
+    )()
+    assert target.tolist() == [2, 2, 0, 3, 0, 3]
+
+
+@pytest.mark.parametrize("in_place", [True, False])
+def test_many_rows_by_size(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch, in_place: bool
+) -> None:
+    """Rows of equal size share a launch; what they come to is the same."""
+    rng = np.random.default_rng()
+    ids = rng.integers(0, 700, 2000)
+    every = Rows.grouped(700, ids, np.arange(2000))
+    rows = every.take(np.flatnonzero((every.sizes > 0) & (every.sizes < 7)))
+    values = rng.standard_normal((2, 2000))
+    target = values.copy() if in_place else np.full((2, rows.count), np.nan)
+    put = rows if in_place else Rows.straight(0, rows.count)
+    wanted = target.copy()
+    source = target if in_place else values
+    in_order(reduce_rows(backend, "sum", (Values(source.copy()), rows), (Values(wanted), put)))()
+    monkeypatch.setattr(module, "MANY", 1)
+    work = reduce_rows(backend, "sum", (Values(source), rows), (Values(target), put))
+    assert len(work) == len(np.unique(rows.sizes)) > 3
+    in_order(work)()
+    assert np.array_equal(target, wanted)
+
+
+def test_rows_that_are_taken_out() -> None:
+    rows, lists = random_rows(np.random.default_rng(), 20, 30)
+    taken = rows.take(np.array([7, 2, 2]))
+    assert taken.starts is None or taken.places is not None
+    assert taken.sizes.tolist() == [len(lists[n]) for n in (7, 2, 2)]
+    straight = Rows.single(np.arange(5, 9))
+    assert straight.places is None and (straight.first, straight.count) == (5, 4)
+
+
+def test_one_rank(backend: Backend) -> None:
+    """Without others, all four are sums and copies of its own."""
+    ids = np.array([4, 9, 4, NOBODY, 0, 9, 9])
+    sharing = find_sharing(Alone(), ids)
+    assert sharing.ids.tolist() == [0, 4, 9] and sharing.own == sharing.alone == 3
+    local, whole = np.arange(1.0, 8.0), np.full(3, np.nan)
+
+    def run(kind: str, source: Any, target: Any) -> Any:
+        work = Operation(backend, Alone(), sharing, kind, source, target)
+        in_order(work.launches)()
+        work.close()
+        return target
+
+    assert run("gather", local, whole).tolist() == [5, 4, 15]
+    assert run("scatter", whole, local).tolist() == [4, 15, 4, 4, 5, 15, 15]
+    assert run("gather-scatter", local, local).tolist() == [8, 45, 8, 4, 5, 45, 45]
+    assert run("halo", whole, whole).tolist() == [5, 4, 15]
+
+
+@pytest.mark.parametrize(
+    ("kind", "shapes", "dtypes", "words"),
+    [
+        ("sum", (3, 3), ("f8", "f8"), "operation 'sum' does not exist; allowed: gather, scatter"),
+        ("gather", (3, 3), ("f8", "f8"), "give 3, and 2"),
+        ("gather", (3, 2), ("f8", "f4"), "components"),
+        ("gather", ((2, 3), 2), ("f8", "f8"), "2 components of float64 into 1"),
+        ("gather", (3, 2), ("f2", "f2"), "values of type float16; allowed: float32"),
+        ("gather", ((2, 2, 3), 2), ("f8", "f8"), "give one of shape"),
+    ],
+)
+def test_what_does_not_fit(
+    backend: Backend, kind: str, shapes: Any, dtypes: Any, words: str
+) -> None:
+    sharing = find_sharing(Alone(), np.array([1, 2, 1]))
+    source, target = (np.zeros(s, d) for s, d in zip(shapes, dtypes, strict=True))
+    with pytest.raises(InputError, match=words):
+        Operation(backend, Alone(), sharing, kind, source, target)
+
+
+def test_an_unknown_reduction(backend: Backend) -> None:
+    sharing = find_sharing(Alone(), np.array([1, 2, 1]))
+    with pytest.raises(InputError, match="reduction 'mean' does not exist; allowed: sum"):
+        Operation(backend, Alone(), sharing, "gather", np.zeros(3), np.zeros(2), reduction="mean")
+
+
+def test_values_with_gaps(backend: Backend) -> None:
+    with pytest.raises(InputError, match="values next to each other"):
+        Values(np.zeros((2, 6))[:, ::2])
+    padded = np.zeros((2, 6))[:, :3]
+    assert Values(padded).pitch == 6

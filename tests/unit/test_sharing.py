@@ -1,0 +1,89 @@
+"""Who shares which ids, on ranks that are threads of this process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from assembly_program import check_sharing
+from crew import together
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groundswell.errors import InputError
+from groundswell.exchange.assembly.sharing import NOBODY, Sharing, find_sharing
+from groundswell.exchange.world import Alone, World
+
+IDS = st.integers(NOBODY, 12) | st.integers(0, 2**63 - 1)
+
+
+def sharings(ids: list[list[int]]) -> list[Sharing]:
+    def act(job: World) -> Sharing:
+        return find_sharing(job, np.array(ids[job.rank], np.int64))
+
+    found = together(len(ids), act)
+    assert all(isinstance(sharing, Sharing) for sharing in found), found
+    return found
+
+
+@given(st.lists(st.lists(IDS, max_size=30), min_size=1, max_size=8))
+@settings(max_examples=60, deadline=None)
+def test_any_ids(ids: list[list[int]]) -> None:
+    found = sharings(ids)
+    given_ids = [np.array(part, np.int64) for part in ids]
+    said = [(g, s.ids, s.own, s.owner) for g, s in zip(given_ids, found, strict=True)]
+    for rank, sharing in enumerate(found):
+        check_sharing(sharing, given_ids[rank], said, rank)
+
+
+def test_the_order_of_ids() -> None:
+    """Alone, fewer copies first; then owned and shared, then others', each as they first occur."""
+    shared = list(range(100, 140))
+    mine = [7, 139, 3, *shared, 7, NOBODY, 5]
+    first, second = sharings([mine, shared])
+    assert first.ids[: first.alone].tolist() == [3, 5, 7]
+    places = {i: n for n, i in reversed(list(enumerate(mine)))}
+    for part in (first.ids[first.alone : first.own], first.ids[first.own :]):
+        order = [places[i] for i in part.tolist()]
+        assert order == sorted(order) and order
+    assert second.own == 40 - (first.own - 3) and second.alone == 0
+
+
+def test_owners_take_turns() -> None:
+    everything = [list(range(3000))] * 3
+    assert all(800 < sharing.own < 1200 for sharing in sharings(everything))
+
+
+def test_owners_follow_from_the_ids_alone() -> None:
+    """Whatever else a rank has, and in whatever order."""
+    one = sharings([[1, 2, 3, 50], [3, 2, 1]])
+    other = sharings([[3, 9, 1, 2, 2], [1, 60, 2, 3]])
+    owners = [
+        {i: o for i, o in zip(s[0].ids, s[0].owner, strict=True) if i < 4} for s in (one, other)
+    ]
+    assert owners[0] == owners[1]
+
+
+@pytest.mark.parametrize(
+    ("ids", "words"),
+    [
+        (np.zeros((2, 2), np.int64), "one row"),
+        (np.zeros(3), "whole number"),
+        (np.array([0, -2]), "below zero"),
+        (np.array([2**63], np.uint64), "63 bits"),
+    ],
+)
+def test_what_is_no_id(ids: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        find_sharing(Alone(), ids)
+
+
+def test_one_rank_s_mistake_is_told_to_all() -> None:
+    found = together(3, lambda job: find_sharing(job, np.array([0.5] if job.rank == 1 else [1])))
+    assert all(isinstance(error, InputError) and "whole number" in str(error) for error in found)
+
+
+def test_no_ids_at_all() -> None:
+    for sharing in sharings([[], [], [NOBODY]]):
+        assert not len(sharing.ids) and not sharing.sharers
