@@ -30,6 +30,28 @@ def test_other_transports(way: str) -> None:
     check(4, "cpu", *way.split(), "1", "12")
 
 
+def assemble(ranks: int, *arguments: str) -> str:
+    done = run_on_ranks(ranks, PROGRAM.with_name("numbering_program.py"), *arguments)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_as_users_do_it(ranks: int) -> None:
+    assert "all holds: peer memory" in assemble(ranks, "cpu", "auto", "pairwise")
+
+
+def test_the_fastest_way() -> None:
+    assert "all holds:" in assemble(4, "cpu", "fastest", "fastest")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(gpu_count() < 2, reason="needs 2 GPUs")
+@pytest.mark.parametrize("how", ["auto", "fastest"])
+def test_as_users_do_it_on_gpus(how: str) -> None:
+    assert "all holds:" in assemble(2, "cuda", how, how if how == "fastest" else "pairwise")
+
+
 @pytest.mark.gpu
 @pytest.mark.skipif(not gpu_count(), reason="needs a GPU")
 @pytest.mark.parametrize("route", ["pairwise", "crystal"])

@@ -78,25 +78,39 @@ def test_a_row_goes_to_several_places(backend: Backend) -> None:
 
 
 @pytest.mark.parametrize("in_place", [True, False])
-def test_many_rows_by_size(
-    backend: Backend, monkeypatch: pytest.MonkeyPatch, in_place: bool
+@pytest.mark.parametrize("most", [1, 3, 12, 40])
+def test_many_rows_of_many_sizes(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch, in_place: bool, most: int
 ) -> None:
-    """Rows of equal size share a launch; what they come to is the same."""
+    """They are sorted by size within windows, in slices; what they come to is the same."""
+    monkeypatch.setattr(module, "WINDOW", 1000)
     rng = np.random.default_rng()
-    ids = rng.integers(0, 700, 2000)
-    every = Rows.grouped(700, ids, np.arange(2000))
-    rows = every.take(np.flatnonzero((every.sizes > 0) & (every.sizes < 7)))
-    values = rng.standard_normal((2, 2000))
-    target = values.copy() if in_place else np.full((2, rows.count), np.nan)
-    put = rows if in_place else Rows.straight(0, rows.count)
+    sizes = rng.integers(1, most + 1, 3500)
+    places = rng.permutation(sizes.sum())
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    rows = Rows(3500, starts, places)
+    values = rng.integers(-1000, 1000, (2, len(places)))
+    put = rows if in_place else Rows.straight(2, 3502)
+    target = values.copy() if in_place else np.full((2, 3510), 99)
     wanted = target.copy()
+    sums = np.add.reduceat(values[:, places], starts[:-1], axis=1)
+    if in_place:
+        wanted[:, places] = np.repeat(sums, sizes, axis=1)
+    else:
+        wanted[:, 2:3502] = sums
     source = target if in_place else values
-    in_order(reduce_rows(backend, "sum", (Values(source.copy()), rows), (Values(wanted), put)))()
-    monkeypatch.setattr(module, "MANY", 1)
-    work = reduce_rows(backend, "sum", (Values(source), rows), (Values(target), put))
-    assert len(work) == len(np.unique(rows.sizes)) > 3
-    in_order(work)()
+    in_order(reduce_rows(backend, "sum", (Values(source), rows), (Values(target), put)))()
     assert np.array_equal(target, wanted)
+
+
+def test_slices_hold_rows_of_one_width() -> None:
+    sizes = np.random.default_rng().integers(1, 30, 20_000)
+    rows = Rows(20_000, np.concatenate([[0], np.cumsum(sizes)]), np.arange(sizes.sum()))
+    slices = module.Slices.of(rows, Rows.straight(0, 20_000))
+    assert slices.table[:, 1].sum() == 20_000 and slices.table[:, 1].min() > 0
+    widths = slices.table[:, 2]
+    assert set(widths.tolist()) <= {1, 2, 4, 8, 16, 24, 32}
+    assert (widths * slices.table[:, 1]).sum() < 1.4 * sizes.sum()
 
 
 def test_rows_that_are_taken_out() -> None:
@@ -104,6 +118,7 @@ def test_rows_that_are_taken_out() -> None:
     taken = rows.take(np.array([7, 2, 2]))
     assert taken.starts is None or taken.places is not None
     assert taken.sizes.tolist() == [len(lists[n]) for n in (7, 2, 2)]
+    assert Rows.straight(4, 9).take(np.array([3, 1])).places.tolist() == [7, 5]
     straight = Rows.single(np.arange(5, 9))
     assert straight.places is None and (straight.first, straight.count) == (5, 4)
 

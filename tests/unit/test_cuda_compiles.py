@@ -22,6 +22,8 @@ import groundswell
 from groundswell.backends import Source
 from groundswell.bench.exchange.fused import SOURCE as UPDATE
 from groundswell.exchange.boxes import SOURCE as EXCHANGE
+from groundswell.exchange.codecs.mpc import mpc_source
+from groundswell.exchange.codecs.zfp import zfp_source
 
 nvrtc = pytest.importorskip("groundswell.backends.nvrtc")
 pytest.importorskip("cuda.bindings.nvrtc", reason="needs nvidia-cuda-nvrtc and cuda-core")
@@ -65,6 +67,13 @@ LIMITS = {
     "swap_boxes": (128, 128),
     "await_letters": (20, 20),
     "open_letters": (24, 24),
+    "mpc_compress": (64, 72),
+    "mpc_decompress": (64, 72),
+    "mpc_measure": (48, 64),
+    "mpc_write": (48, 56),
+    "mpc_count": (16, 16),
+    "mpc_read": (64, 72),
+    "mpc_scan": (64, 64),
     "update": (20, 20),
     "update_and_put": (32, 32),
     "advance": (96, 128),  # two blocks of 256 threads share a processor's registers
@@ -77,6 +86,13 @@ LIMITS = {
     "triad": (14, 14),
     "laplacian": (16, 24),
     "contract": (36, 36),
+}
+
+# By axes of a block: a thread has all of its values, and their integers, in registers.
+ZFP_LIMITS = {
+    1: {"zfp_compress": (40, 48), "zfp_decompress": (40, 48)},
+    2: {"zfp_compress": (56, 80), "zfp_decompress": (56, 72)},
+    3: {"zfp_compress": (144, 224), "zfp_decompress": (144, 200)},
 }
 
 # Bytes that a thread may spill: around the call that divides in double precision, and where two
@@ -137,6 +153,16 @@ def test_the_assemblys_kernels(dtype: str, precision: str) -> None:
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
+def test_the_codes_kernels(precision: str) -> None:
+    dtype = {"single": "float32", "double": "float64"}[precision]
+    check(mpc_source(dtype), precision)
+    for axes, limits in ZFP_LIMITS.items():
+        for rate in (8, 16, 24):
+            check(zfp_source(dtype, axes, rate * 4**axes), precision, limits)
+    check(zfp_source(dtype, 1, 13), precision, ZFP_LIMITS[1])
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
 def test_toys_and_triad(precision: str) -> None:
     dtype = {"single": "float32", "double": "float64"}[precision]
     for source in (
@@ -157,4 +183,4 @@ def test_no_kernel_of_the_package_is_left_out() -> None:
     headers = [*Path(groundswell.__file__).parent.rglob("*.h"), *KERNELS.glob("*.h")]
     text = "\n".join(path.read_text() for path in headers if path.name != "portable.h")
     names = set(re.findall(r"^KERNEL (\w+)\(", text, re.MULTILINE))
-    assert names == {*LIMITS, *HOT_LIMITS["pml"]}
+    assert names == {*LIMITS, *HOT_LIMITS["pml"], *ZFP_LIMITS[1]}

@@ -20,7 +20,7 @@ from halos import numbered
 from groundswell.backends import open_backend
 from groundswell.backends.foreign import as_array, stream_handle
 from groundswell.errors import InputError
-from groundswell.exchange import Domain, Field, Ghosts, api
+from groundswell.exchange import Domain, Field, Ghosts, keeper
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE
 from groundswell.exchange.connect import FUSED, TRANSPORTS
 from groundswell.exchange.patience import DEFAULT_PATIENCE, PATIENCE
@@ -269,7 +269,7 @@ def test_the_python_of_the_page_runs(code: str) -> None:
     names: dict[str, Any] = {}
     exec(compile(code, "docs/exchange.md", "exec"), names)
     domain = names["domain"]
-    assert domain.ghosts.low[0] and domain in api._OPEN
+    assert domain.ghosts.low[0] and domain in keeper._OPEN
     domain.close()
 
 
@@ -280,7 +280,7 @@ def test_the_page_names_what_there_is() -> None:
     )
     assert all(f"| {wide} | {sent} |" in PAGE for wide, sent in CONVERSIONS if narrower(wide, sent))
     assert PATIENCE in PAGE and f"{DEFAULT_PATIENCE:.0f} unless set" in PAGE
-    assert f"the last {api.MOST_PLANS} sets" in PAGE
+    assert f"the last {keeper.MOST_PLANS} sets" in PAGE
 
 
 def narrower(wide: str, sent: str) -> bool:

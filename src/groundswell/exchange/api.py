@@ -10,9 +10,6 @@ same order, and close them in the same order.
 
 from __future__ import annotations
 
-import atexit
-import sys
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -22,12 +19,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from groundswell.backends import Array, Backend
-from groundswell.backends.foreign import is_immutable, visitors
+from groundswell.backends.foreign import is_immutable
 from groundswell.errors import InputError
 from groundswell.exchange.arguments import flag, for_each, real_numbers, whole_numbers
 from groundswell.exchange.decomposition import Block, Index, decompose
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.fastest import fastest
+from groundswell.exchange.keeper import PlanKeeper, ranks_of
 from groundswell.exchange.overlap import Box, open_sides, split
 from groundswell.exchange.plan import Plan
 from groundswell.exchange.request import (
@@ -48,15 +46,10 @@ from groundswell.exchange.request import (
     value_type,
 )
 from groundswell.exchange.traffic import traffic
-from groundswell.exchange.tuning import Choice
-from groundswell.exchange.world import Alone, MpiWorld, World, world
-
-MOST_PLANS = 16  # that a domain keeps for arrays given to `exchange`
-
-_OPEN: list[Domain] = []
+from groundswell.exchange.tuning import Choice, candidates
 
 
-class Domain:
+class Domain(PlanKeeper):
     """An array's index space, cut into one block a rank.
 
     Args:
@@ -82,6 +75,8 @@ class Domain:
         BackendError: the device is absent.
     """
 
+    what = "domain"
+
     def __init__(
         self,
         shape: Sequence[int],
@@ -98,18 +93,13 @@ class Domain:
     ) -> None:
         whole = points(shape)
         self.ghosts = layers(ghosts, len(whole), flag("corners", corners))
-        self.world = _world(comm)
-        self.rank, self.size = self.world.rank, self.world.size
-        self.cut = decompose(whole, self.size, periodic, processes)
-        self.block: Block = self.cut.block(self.rank)
-        self.backend = find_device(device, self.world, traffic(self.cut, [(self.ghosts, 8)]))
+        ranks = ranks_of(comm)
+        self.cut = decompose(whole, ranks.size, periodic, processes)
+        self.block: Block = self.cut.block(ranks.rank)
+        backend = find_device(device, ranks, traffic(self.cut, [(self.ghosts, 8)]))
+        super().__init__(ranks, backend, frees_comm=comm is not None)
         self._how = options(self.backend, transport=transport, aggregate=aggregate, poison=poison)
-        self._guests = visitors(self.backend)
-        self._cached: OrderedDict[Any, Plan] = OrderedDict()
-        self._plans: list[Plan] = []
         self._staged: dict[Any, Array] = {}
-        self._frees_comm = comm is not None
-        _OPEN.append(self)
 
     # --- arrays -----------------------------------------------------------------------------------
 
@@ -212,7 +202,7 @@ class Domain:
     def exchange(self, *arrays: Any, stream: Any = None) -> Any:
         """Fill the ghost layers of arrays, or of `Field`s.
 
-        The plan for the same arrays is made once; the last MOST_PLANS are kept, with their arrays.
+        The plan for the same arrays is made once; the last 16 are kept, with their arrays.
 
         Args:
             stream: of a GPU: see `Plan`.
@@ -229,7 +219,8 @@ class Domain:
         fields = as_fields(arrays)
         streams = self._guests.streams(stream, [f.array for f in fields])
         borrowed = self._borrowed(fields)
-        self._plan_of(borrowed).run(streams)
+        key = tuple(b.key(self.backend) for b in borrowed)
+        self._plan_of(key, lambda: self._made(borrowed, self._how)).run(streams)
         results = [
             self._guests.jax(b.view) if is_immutable(field.array) else field.array
             for b, field in zip(borrowed, fields, strict=True)
@@ -266,16 +257,6 @@ class Domain:
         self._require_open()
         return self._made(*self.world.agree(prepare))
 
-    def _plan_of(self, borrowed: list[Borrowed]) -> Plan:
-        """The plan kept for these arrays, or a new one."""
-        key = tuple(b.key(self.backend) for b in borrowed)
-        if key not in self._cached:
-            self._cached[key] = self._made(borrowed, self._how)
-            if len(self._cached) > MOST_PLANS:
-                self._cached.popitem(last=False)[1].close()
-        self._cached.move_to_end(key)
-        return self._cached[key]
-
     def _made(self, borrowed: list[Borrowed], how: dict[str, Any]) -> Plan:
         terms = [b.terms for b in borrowed]
         self._require_agreement(terms, how)
@@ -287,15 +268,14 @@ class Domain:
             return self._prepared(borrowed, how | chosen)
 
         self._guests.settle()  # no trial may write ghosts that the user still reads
-        return fastest(self.backend, self.world, [self.cut, *terms], make)
+        choices = candidates(self.backend, self.world, overlap=False)
+        return make(fastest(self.backend, self.world, [self.cut, *terms], make, choices))
 
     def _prepared(self, borrowed: list[Borrowed], how: dict[str, Any]) -> Plan:
         fields = [field for b in borrowed for field in b.fields()]
         how = how | {"poison": how["poison"] or None}  # None: as GROUNDSWELL_DEBUG says
         exchange = Exchange(self.backend, self.world, self.cut, fields, **how)
-        plan = Plan(self._guests, self.backend, exchange, [b.owner for b in borrowed])
-        self._plans = [*(p for p in self._plans if not p.closed), plan]
-        return plan
+        return self._planned(exchange, [b.owner for b in borrowed])
 
     def _require_agreement(self, terms: list[Any], how: dict[str, Any]) -> None:
         said = self.world.share((self.cut, terms, how))
@@ -335,64 +315,6 @@ class Domain:
         self._guests.load(self._staged[key], view)
         return replace(field, array=self._staged[key])
 
-    # --- the end ----------------------------------------------------------------------------------
-
-    def check(self) -> None:
-        """Wait for the device, and see that none of its waits was in vain.
-
-        Raises:
-            RunFailed: a rank is late or lost; names it.
-        """
-        for plan in self._plans:
-            if not plan.closed:
-                plan.check()
-
     def close(self) -> None:
-        """Close all plans. Every rank must, before MPI ends; a script that ends well does it so.
-
-        Raises:
-            InputError: plans have been started, and are to be finished first; nothing is closed.
-        """
-        if self not in _OPEN:
-            return
-        if count := sum(plan.under_way for plan in self._plans):
-            raise InputError(f"plans of this domain are under way: {count}; finish them first")
-        _OPEN.remove(self)
-        for plan in self._plans:
-            plan.close()
-        self._plans, self._staged = [], {}
-        self._cached.clear()
-        self.world.share(None)  # all have let go of each other's memory
-        if self._frees_comm and isinstance(self.world, MpiWorld):
-            self.world.comm.Free()
-
-    def _require_open(self) -> None:
-        if self not in _OPEN:
-            raise InputError("this domain is closed; make another one")
-
-    def __enter__(self) -> Domain:
-        return self
-
-    def __exit__(self, kind: Any, *_: Any) -> None:
-        if kind is None:  # after an error the others might not come
-            self.close()
-
-
-@atexit.register
-def _close_all() -> None:
-    """Close what is open still, unless the program ends by an error or MPI has ended."""
-    mpi = sys.modules.get("mpi4py.MPI")
-    if getattr(sys, "last_value", None) is None and not (mpi and mpi.Is_finalized()):
-        for domain in list(_OPEN):
-            for plan in domain._plans:
-                if plan.under_way:  # nobody else is left to finish it
-                    plan.finish()
-            domain.close()
-
-
-def _world(comm: Any) -> World:
-    if comm is None:
-        return world()
-    if not comm or not hasattr(comm, "Dup"):
-        raise InputError(f"comm = {comm!r}: give a communicator of mpi4py that this rank is in")
-    return MpiWorld(comm) if comm.size > 1 else Alone()
+        super().close()
+        self._staged = {}

@@ -116,6 +116,11 @@ class Exchange:
         return self._kept([*([] if self.puts else self._before), *self._transfer.whole])
 
     @property
+    def halves(self) -> tuple[list[Launch], list[Launch]]:
+        """`send` and `receive`, behind which other work may go on."""
+        return self._backend.aside(self.send), self._backend.rejoin(self.receive)
+
+    @property
     def closed(self) -> bool:
         """Whether it has given back what it needs."""
         return self._closed
@@ -150,7 +155,7 @@ class Exchange:
         """
         if not boundary:
             return [*self.open, *interior, *self.launches]
-        aside, rejoin = self._backend.aside(self.send), self._backend.rejoin(self.receive)
+        aside, rejoin = self.halves
         return [*self.open, *boundary, *aside, *interior, *rejoin]
 
     def __call__(self) -> None:

@@ -1,43 +1,46 @@
-"""The plan that is fastest for given arrays, found by trying all that work here."""
+"""The fastest way to exchange given arrays, found by trying all that work here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from groundswell.backends import Backend
 from groundswell.exchange.plan import Plan
 from groundswell.exchange.probe import usable
-from groundswell.exchange.tuning import Choice, Memory, Rehearsal, candidates, tune
+from groundswell.exchange.tuning import Choice, Memory, Rehearsal, tune
 from groundswell.exchange.world import World
 
 
 def fastest(
-    backend: Backend, world: World, problem: Iterable[object], make: Callable[[Choice], Plan]
-) -> Plan:
-    """The fastest of all plans; the others are closed.
+    backend: Backend,
+    world: World,
+    problem: Iterable[object],
+    make: Callable[[Choice], Plan],
+    choices: Sequence[Choice],
+) -> Choice:
+    """The fastest of the choices.
 
     Args:
         problem: what the answer depends on; it is remembered in the cache folder.
-        make: makes a plan of its arrays.
+        make: makes a plan to try, which will be closed.
+        choices: the ways to try.
 
     Raises:
         GroundswellError: no transport works here.
     """
-    choices = candidates(backend, world, overlap=False)
     # Peer memory ends at the host's walls; of two transports the one between hosts is tried.
     works = usable(backend, world, sorted({_far(choice) for choice in choices}))
     able = [choice for choice in choices if not works[_far(choice)]]
-    made: dict[Choice, Plan] = {}
+    tried: list[Plan] = []
 
     def rehearse(choice: Choice) -> Rehearsal:
-        made[choice] = plan = make(choice)
+        tried.append(plan := make(choice))
         return lambda times: _seconds(backend, plan, times)
 
     found = tune(world, able or choices, rehearse, Memory.of(world, backend, problem))
-    best = made.pop(found.best, None) or make(found.best)
-    for plan in made.values():
+    for plan in tried:
         plan.close()
-    return best
+    return found.best
 
 
 def _far(choice: Choice) -> str:

@@ -3,17 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
 
-from groundswell.backends import Backend
+from groundswell.backends import Launch
 from groundswell.backends.base import in_order
 from groundswell.backends.foreign import Streams, Visitors
 from groundswell.errors import InputError
-from groundswell.exchange.exchange import Exchange
+
+
+class Exchanging(Protocol):
+    """What can be planned: an exchange of ghosts, an operation on values that ranks share."""
+
+    @property
+    def path(self) -> str:
+        """The way that messages really take."""
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that this rank sends to others each time."""
+
+    @property
+    def launches(self) -> list[Launch]:
+        """All of it."""
+
+    @property
+    def halves(self) -> tuple[list[Launch], list[Launch]]:
+        """All of it, up to where messages are under way, and from there on."""
+
+    def check(self) -> None:
+        """See that no wait was in vain."""
+
+    def close(self) -> None:
+        """Give back what it holds of other ranks."""
 
 
 class Plan:
-    """An exchange of certain arrays, prepared once: made by `Domain.plan`.
+    """An exchange of certain arrays, prepared once: made by `Domain.plan` and `Numbering.plan`.
 
     It keeps its arrays alive. A GPU's streams are kept in order by events: what the user's stream
     holds when the exchange begins comes before it, and what it is given afterwards comes after it.
@@ -21,14 +46,11 @@ class Plan:
     for all others: the legacy default stream, unless another was chosen.
     """
 
-    def __init__(
-        self, guests: Visitors, backend: Backend, exchange: Exchange, owners: Iterable[Any]
-    ) -> None:
+    def __init__(self, guests: Visitors, exchange: Exchanging, owners: Iterable[Any]) -> None:
         self._guests, self._owners = guests, tuple(owners)
-        self._exchange: Exchange | None = exchange
+        self._exchange: Exchanging | None = exchange
         self._whole, self._under_way = exchange.launches, False
-        self._start = backend.aside(exchange.send)
-        self._finish = backend.rejoin(exchange.receive)
+        self._start, self._finish = exchange.halves
 
     @property
     def path(self) -> str:
@@ -105,7 +127,7 @@ class Plan:
             self.close()
 
     @property
-    def _open(self) -> Exchange:
+    def _open(self) -> Exchanging:
         if self._exchange is None:
             raise InputError("this plan is closed; make another one")
         return self._exchange

@@ -198,13 +198,14 @@ def find_device(device: str | Backend, world: World, traffic: ArrayLike) -> Back
 def options(backend: Backend, *, transport: str, aggregate: bool, poison: bool) -> dict[str, Any]:
     """How to exchange."""
     return {
-        "transport": _transport(backend, transport),
+        "transport": transport_of(backend, transport),
         "aggregate": flag("aggregate", aggregate),
         "poison": flag("poison", poison),
     }
 
 
-def _transport(backend: Backend, given: str) -> str:
+def transport_of(backend: Backend, given: str) -> str:
+    """A transport as users name it; raises InputError if there is none."""
     here = TRANSPORTS[backend.name]
     names = given.split("+") if isinstance(given, str) else []
     known = here.keys() if len(names) == 2 else {*here, *TO_BE_CHOSEN}

@@ -22,6 +22,7 @@ from groundswell.backends.source import digest
 from groundswell.errors import GroundswellError
 from groundswell.exchange import mpi_library
 from groundswell.exchange.connect import FUSED, TRANSPORTS, usual
+from groundswell.exchange.routes import ROUTES
 from groundswell.exchange.world import World
 
 REPEATS = 5
@@ -40,13 +41,17 @@ class Choice:
         transport: a name in TRANSPORTS or FUSED.
         aggregate: whether all fields share one message a neighbour.
         overlap: whether the exchange goes on behind the update of interior points.
+        route: one of routes.ROUTES.
     """
 
     transport: str
     aggregate: bool = True
     overlap: bool = True
+    route: str = "pairwise"
 
     def __str__(self) -> str:
+        if self.route != "pairwise":
+            return f"{self.transport}, {self.route}"
         messages = "one message a neighbour" if self.aggregate else "one message a field"
         return f"{self.transport}, {messages}, {'over' if self.overlap else 'no over'}lap"
 
@@ -151,6 +156,19 @@ def candidates(
         for o in overlaps
     }
     return [Choice(n, a, o) for o in overlaps for n in names[o] for a in (True, False)]
+
+
+def ways(backend: Backend, world: World, *, transport: str, route: str) -> list[Choice]:
+    """The choices of an exchange whose messages may go through other ranks.
+
+    Args:
+        transport, route: what the user asks for; "fastest" for all that there are.
+    """
+    names = transports(backend, world) if transport == "fastest" else [transport]
+    routes = ROUTES if route == "fastest" else (route,)
+    # MPI's own exchange of all with all is no choice among transports.
+    names_of = {"alltoall": ["mpi"] if route == "fastest" else names}
+    return [Choice(name, route=r) for r in routes for name in names_of.get(r, names)]
 
 
 def transports(backend: Backend, world: World, *, fused: bool = False) -> list[str]:

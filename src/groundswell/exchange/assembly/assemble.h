@@ -1,9 +1,9 @@
 // Rows of values, each reduced to one that is stored in one or several places: packing, unpacking,
 // gathering and scattering of values that have several copies.
 //
-// VALUE is the type of the values, SMALL_INDICES whether places fit in 32 bits, OPERATION what is
-// done to them. FROM and TO are how many values each row has in the two arrays, 0 if rows differ;
-// IN_PLACE says that both are the same. A thread has AT_ONCE rows of THREADS ones under way.
+// Rows with nearly as many values make up slices, whose rows are padded to the same width (Kreutzer
+// et al. 2014, SIAM J. Sci. Comput. 36:C401, sliced ELLPACK). VALUE is the type of the values,
+// SMALL_INDICES whether places fit in 32 bits, OPERATION what is done to them.
 #pragma once
 #include "portable.h"
 
@@ -35,92 +35,104 @@ INLINE value_t reduced(value_t a, value_t b) {
   }
 }
 
-// The places of each row: those of rows that differ one row after the other, from starts[row] on;
-// otherwise all first ones, all second ones, and so on. Without `places` a row's only one is `first`
-// further than its own number.
-template <int WIDTH> struct Rows {
-  const place_t *starts, *places;
-  index_t first, count;
+// Some rows, the share of one block of threads; must agree with rows.py.
+struct Slice {
+  long long first, count;         // of the rows
+  long long from_width, from;     // values of each in the old array, and where their places begin
+  long long to_width, to;         // the same in the new one
+};
 
-  METHOD index_t size(index_t row) const { return WIDTH ? WIDTH : starts[row + 1] - starts[row]; }
+// A slice's places: all first ones, all second ones, and so on, -1 where a row has fewer. Width 0
+// stands for rows whose one place is `first` further than their own number.
+struct Places {
+  const place_t* places;
+  index_t width, count, first;
+
+  METHOD index_t size() const { return width ? width : 1; }
   METHOD index_t at(index_t row, index_t n) const {
-    if (WIDTH == 0) return places[starts[row] + n];
-    return places ? places[n * count + row] : first + row;
+    return width ? static_cast<index_t>(places[n * count + row]) : first + row;
   }
 };
 
-INLINE value_t reduced_row(const value_t* values, const Rows<0>& rows, index_t row) {
-  value_t result = values[rows.at(row, 0)];
-  for (index_t n = 1; n < rows.size(row); ++n) result = reduced(result, values[rows.at(row, n)]);
-  return result;
-}
+constexpr int THREADS = 256, MOST_AT_ONCE = 4;  // values that a thread has under way together
 
-// Rows of a few values: all of a thread's are on their way together.
-template <int WIDTH>
-INLINE void reduce_rows(const value_t* values, const Rows<WIDTH>& rows, index_t row,
-                        index_t (&places)[AT_ONCE][WIDTH], value_t (&results)[AT_ONCE]) {
-  value_t found[AT_ONCE][WIDTH];
-  UNROLL
-  for (int u = 0; u < AT_ONCE; ++u)
-    UNROLL
-    for (int n = 0; n < WIDTH; ++n)
-      if (row + u * THREADS < rows.count) places[u][n] = rows.at(row + u * THREADS, n);
-  UNROLL
-  for (int u = 0; u < AT_ONCE; ++u)
-    UNROLL
-    for (int n = 0; n < WIDTH; ++n)
-      if (row + u * THREADS < rows.count) found[u][n] = values[places[u][n]];
-  UNROLL
-  for (int u = 0; u < AT_ONCE; ++u) {
-    results[u] = found[u][0];
-    UNROLL
-    for (int n = 1; n < WIDTH; ++n) results[u] = reduced(results[u], found[u][n]);
+INLINE void store(value_t* values, const Places& places, index_t row, value_t result) {
+  for (index_t n = 0; n < places.size(); ++n) {
+    const index_t place = places.at(row, n);
+    if (place >= 0) values[place] = result;
   }
 }
 
-#if FROM
-typedef index_t places_t[AT_ONCE][FROM];
+// Rows of at most WIDTH values, which all are on their way together, and those of several rows.
+template <int WIDTH>
+INLINE void reduce_narrow(const value_t* old, const Places& from, value_t* stored, const Places& to) {
+  constexpr int AT_ONCE = WIDTH < MOST_AT_ONCE ? MOST_AT_ONCE / WIDTH : 1;
+  FOR_THREADS(t, THREADS) {
+    for (index_t first = t; first < from.count; first += AT_ONCE * THREADS) {
+      index_t places[AT_ONCE][WIDTH];
+      value_t found[AT_ONCE][WIDTH];
+      UNROLL
+      for (int u = 0; u < AT_ONCE; ++u)
+        UNROLL
+        for (int n = 0; n < WIDTH; ++n) {
+          const index_t row = first + u * THREADS;
+          places[u][n] = row < from.count ? from.at(row, n) : -1;
+        }
+      UNROLL
+      for (int u = 0; u < AT_ONCE; ++u)
+        UNROLL
+        for (int n = 0; n < WIDTH; ++n)
+          if (places[u][n] >= 0) found[u][n] = old[places[u][n]];
+      UNROLL
+      for (int u = 0; u < AT_ONCE; ++u) {
+        if (places[u][0] < 0) continue;
+        UNROLL
+        for (int n = 1; n < WIDTH; ++n)
+          if (places[u][n] >= 0) found[u][0] = reduced(found[u][0], found[u][n]);
+#if IN_PLACE
+        UNROLL
+        for (int n = 0; n < WIDTH; ++n)
+          if (places[u][n] >= 0) stored[places[u][n]] = found[u][0];
 #else
-typedef index_t places_t;
-INLINE void reduce_rows(const value_t* values, const Rows<0>& rows, index_t row, places_t&,
-                        value_t (&results)[AT_ONCE]) {
-  for (int u = 0; u < AT_ONCE; ++u)
-    if (row + u * THREADS < rows.count) results[u] = reduced_row(values, rows, row + u * THREADS);
-}
+        store(stored, to, first + u * THREADS, found[u][0]);
 #endif
+      }
+    }
+  }
+}
 
-INLINE void store_row(value_t* values, const Rows<TO>& rows, index_t row, value_t result) {
-  const index_t size = rows.size(row);
-  for (index_t n = 0; n < size; ++n) values[rows.at(row, n)] = result;
+INLINE void reduce_wide(const value_t* old, const Places& from, value_t* stored, const Places& to) {
+  FOR_THREADS(row, from.count) {
+    value_t result = old[from.at(row, 0)];
+    for (index_t n = 1; n < from.width; ++n) {
+      const index_t place = from.at(row, n);
+      if (place >= 0) result = reduced(result, old[place]);
+    }
+    store(stored, to, row, result);
+  }
 }
 
 // Components of values lie `pitch` apart. A row's values are read before any is stored, and no
-// place belongs to two rows, so `from` and `to` may be the same array.
-KERNEL assemble(const value_t* from, index_t from_pitch, value_t* to, index_t to_pitch,
-                const place_t* from_starts, const place_t* from_places, index_t from_first,
-                const place_t* to_starts, const place_t* to_places, index_t to_first, index_t rows,
-                index_t blocks, index_t components) {
-  const Rows<FROM> source{from_starts, from_places, from_first, rows};
-  const Rows<TO> target{to_starts, to_places, to_first, rows};
-  FOR_BLOCKS(b, blocks * components) {
-    const index_t component = b / blocks, first = (b - component * blocks) * (THREADS * AT_ONCE);
+// place belongs to two rows, so `from` and `to` may be the same array; IN_PLACE says that the places
+// are the same, too.
+KERNEL assemble(const value_t* from, index_t from_pitch, index_t from_first, value_t* to,
+                index_t to_pitch, index_t to_first, const Slice* slices, const place_t* places,
+                index_t count, index_t components) {
+  FOR_BLOCKS(b, count * components) {
+    const index_t component = components > 1 ? b / count : 0;
+    const Slice slice = slices[b - component * count];
     const value_t* old = from + component * from_pitch;
     value_t* stored = to + component * to_pitch;
-    FOR_THREADS(t, THREADS) {
-      places_t places;
-      value_t results[AT_ONCE];
-      reduce_rows(old, source, first + t, places, results);
-      UNROLL
-      for (int u = 0; u < AT_ONCE; ++u) {
-        const index_t row = first + t + u * THREADS;
-        if (row >= rows) continue;
-#if IN_PLACE
-        UNROLL
-        for (int n = 0; n < FROM; ++n) stored[places[u][n]] = results[u];
-#else
-        store_row(stored, target, row, results[u]);
-#endif
-      }
+    const Places source{places + slice.from, slice.from_width, slice.count,
+                        from_first + slice.first};
+    const Places target{places + slice.to, slice.to_width, slice.count, to_first + slice.first};
+    switch (slice.from_width) {
+      case 0:
+      case 1: reduce_narrow<1>(old, source, stored, target); break;
+      case 2: reduce_narrow<2>(old, source, stored, target); break;
+      case 4: reduce_narrow<4>(old, source, stored, target); break;
+      case 8: reduce_narrow<8>(old, source, stored, target); break;
+      default: reduce_wide(old, source, stored, target);
     }
   }
 }

@@ -79,8 +79,14 @@ class Operation:
         """The whole operation; the messages travel behind the local part."""
         if not self._transfer.send:
             return [*self.send, *self.local, *self.receive]
-        aside, rejoin = self._backend.aside(self.send), self._backend.rejoin(self.receive)
-        return [*aside, *self.local, *rejoin]
+        start, finish = self.halves
+        return [*start, *finish]
+
+    @property
+    def halves(self) -> tuple[list[Launch], list[Launch]]:
+        """All of it, up to where messages are under way, and from there on."""
+        start = [*self._backend.aside(self.send), *self.local]
+        return start, self._backend.rejoin(self.receive)
 
     @property
     def path(self) -> str:

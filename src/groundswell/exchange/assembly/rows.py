@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,8 @@ OPERATIONS = {"sum": 0, "multiply": 1, "min": 2, "max": 3}  # see assemble.h
 TYPES = {"float32": "float", "float64": "double", "int32": "int", "int64": "long long"}
 THREADS = 256
 MOST_AT_ONCE = 4  # values that a thread has under way together
-MANY = 1 << 16  # rows that are worth a launch for each number of places,
-WIDEST = 8  # of which there are to be no more than so many
+WINDOW = 8192  # rows that are sorted by size together
+NOWHERE = -1
 
 Numbers = NDArray[np.int64]
 
@@ -32,7 +31,7 @@ class Rows:
     Args:
         count: of rows.
         starts: where in `places` each row begins, and where the last one ends, (count + 1,); None
-            if all have as many: then `places` holds all first ones, all second ones, and so on.
+            if each row has one place.
         places: None if a row's only place is as far behind `first` as the row is behind row 0.
     """
 
@@ -66,43 +65,18 @@ class Rows:
     @property
     def sizes(self) -> Numbers:
         """Places of each row."""
-        width = 1 if self.places is None else len(self.places) // max(self.count, 1)
-        return np.full(self.count, width) if self.starts is None else np.diff(self.starts)
-
-    @property
-    def width(self) -> int:
-        """Places of every row; 0 if rows differ."""
-        return int(self.sizes[0]) if self.starts is None and self.count else 0
+        return np.ones(self.count, np.int64) if self.starts is None else np.diff(self.starts)
 
     def take(self, rows: Numbers) -> Rows:
         """Some of the rows."""
+        if self.places is None:
+            return Rows.single(self.first + rows)
         if self.starts is None:
-            every = np.arange(self.count) + self.first if self.places is None else self.places
-            taken = every.reshape(-1, self.count)[:, rows]
-            return (
-                Rows.single(taken[0]) if len(taken) == 1 else Rows(len(rows), places=taken.ravel())
-            )
-        assert self.places is not None
+            return Rows.single(self.places[rows])
         begins, sizes = self.starts[rows], self.sizes[rows]
         starts = np.concatenate([[0], np.cumsum(sizes)])
         shift = np.repeat(begins - starts[:-1], sizes)
-        return Rows(len(rows), starts, self.places[np.arange(starts[-1]) + shift]).evened()
-
-    def evened(self) -> Rows:
-        """The same without `starts`, if all rows have as many places."""
-        sizes = self.sizes
-        if self.starts is None or self.places is None or not self.count or np.ptp(sizes):
-            return self
-        by_place = self.places.reshape(self.count, -1).T.ravel()
-        return Rows.single(by_place) if sizes[0] == 1 else Rows(self.count, places=by_place)
-
-    def arguments(self, backend: Backend, index: str) -> tuple[Any, Any, int]:
-        """As assemble.h wants them."""
-
-        def place(numbers: Numbers | None) -> Any:
-            return 0 if numbers is None else backend.to_device(numbers.astype(index))
-
-        return place(self.starts), place(self.places), self.first
+        return Rows(len(rows), starts, self.places[np.arange(starts[-1]) + shift])
 
 
 @dataclass(frozen=True)
@@ -147,45 +121,102 @@ class Values:
 def reduce_rows(
     backend: Backend, operation: str, source: tuple[Values, Rows], target: tuple[Values, Rows]
 ) -> list[Launch]:
-    """Launches that store each row's sum, product, ... in that row's places; none without rows."""
+    """A launch that stores each row's sum, product, ... in that row's places; none without rows."""
     (old, taken), (new, put) = source, target
-    return [_launch(backend, operation, (old, part), (new, to)) for part, to in _alike(taken, put)]
-
-
-def _alike(taken: Rows, put: Rows) -> Iterator[tuple[Rows, Rows]]:
-    """Many rows in parts with the same number of places, which are quick; few of them together."""
-    sizes = taken.sizes
-    if taken.starts is None or taken.count < MANY or sizes.max() > WIDEST:
-        yield from [(taken, put)] * bool(taken.count)
-        return
-    for size in np.unique(sizes):
-        rows = np.flatnonzero(sizes == size)
-        part = taken.take(rows)
-        yield part, part if put is taken else put.take(rows)
-
-
-def _launch(
-    backend: Backend, operation: str, source: tuple[Values, Rows], target: tuple[Values, Rows]
-) -> Launch:
-    (old, taken), (new, put) = source, target
-    small = max(old.count, new.count, int(taken.sizes.sum()), int(put.sizes.sum())) < 2**31
-    at_once = MOST_AT_ONCE // max(taken.width, 1) or 1
+    if not taken.count:
+        return []
+    slices = Slices.of(taken, put)
+    small = max(old.count, new.count) < 2**31
     constants: dict[str, Constant] = {
         "VALUE": TYPES[str(old.array.dtype)],
         "OPERATION": OPERATIONS[operation],
         "SMALL_INDICES": small,
-        "FROM": taken.width,
-        "TO": put.width,
-        "IN_PLACE": put is taken and taken.width > 0,
-        "AT_ONCE": at_once,
-        "THREADS": THREADS,
+        "IN_PLACE": slices.in_place,
     }
-    blocks, index = -(-taken.count // (THREADS * at_once)), "int32" if small else "int64"
-    return backend.compile(Source(SOURCE, constants)).launch(
-        "assemble",
-        Blocks(blocks * old.components, THREADS),
-        *(old.array, old.pitch, new.array, new.pitch),
-        *taken.arguments(backend, index),
-        *put.arguments(backend, index),
-        *(taken.count, blocks, old.components),
-    )
+    count = len(slices.table)
+    return [
+        backend.compile(Source(SOURCE, constants)).launch(
+            "assemble",
+            Blocks(count * old.components, THREADS),
+            *(old.array, old.pitch, slices.first[0], new.array, new.pitch, slices.first[1]),
+            backend.to_device(slices.table),
+            backend.to_device(slices.places.astype("int32" if small else "int64")),
+            *(count, old.components),
+        )
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Slices:
+    """Rows of similar size together, as assemble.h wants them.
+
+    Args:
+        table: of the slices.
+        places: of all of them.
+        first: places of row 0 where rows are straight, in the old and in the new array.
+        in_place: whether both arrays' places are the same.
+    """
+
+    table: Numbers
+    places: Numbers
+    first: tuple[int, int]
+    in_place: bool
+
+    @classmethod
+    def of(cls, taken: Rows, put: Rows) -> Slices:
+        """Rows keep their neighbours nearby: they change places within windows only."""
+        in_place = put is taken and taken.places is not None
+        widths = padded_size(taken.sizes)
+        order = by_window(widths)
+        taken = taken.take(order)
+        put = taken if in_place else put.take(order)
+        runs = np.array(list(_runs(widths[order])), np.int64)
+        first, count = runs[:, 0], np.diff(runs)[:, 0]
+        sides = [_sliced(rows, first, count) for rows in (taken, put)[: 1 if in_place else 2]]
+        ends = np.cumsum([0, *(len(places) for _, _, places in sides)])
+        columns = [c for (w, o, _), end in zip(sides, ends, strict=False) for c in (w, o + end)]
+        table = np.stack([first, count, *columns, *columns[: 2 * in_place]], axis=1)
+        places = np.concatenate([*(places for _, _, places in sides), np.zeros(1, np.int64)])
+        return cls(table, places, (taken.first, put.first), in_place)
+
+
+def _sliced(rows: Rows, first: Numbers, count: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """Width and first place of each slice, and the places of all, NOWHERE where a row has fewer."""
+    if rows.places is None:
+        return np.zeros_like(first), np.zeros_like(first), np.empty(0, np.int64)
+    sizes = rows.sizes
+    widths = padded_size(np.maximum.reduceat(sizes, first))
+    ends = np.cumsum(widths * count)
+    table = np.full(ends[-1], NOWHERE)
+    begins = ends - widths * count
+    row = np.repeat(np.arange(rows.count), sizes)
+    nth = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    slice_ = np.repeat(np.arange(len(first)), count)[row]
+    table[begins[slice_] + nth * count[slice_] + row - first[slice_]] = rows.places
+    return widths, begins, table
+
+
+def padded_size(sizes: Numbers) -> Numbers:
+    """The next power of two up to 8, and above that the next multiple of it."""
+    powers = 1 << np.ceil(np.log2(np.maximum(sizes, 1))).astype(np.int64)
+    return np.where(sizes <= 8, powers, -(-sizes // 8) * 8)
+
+
+def by_window(sizes: Numbers) -> Numbers:
+    """An order in which rows of equal size are together within each WINDOW, and keep theirs."""
+    count = -(-len(sizes) // WINDOW)
+    table = np.full(count * WINDOW, np.iinfo(np.uint16).max, np.uint16)
+    table[: len(sizes)] = np.minimum(sizes, 60_000)
+    order = np.argsort(table.reshape(count, WINDOW), axis=1, kind="stable")
+    return (order + WINDOW * np.arange(count)[:, None]).ravel()[: len(sizes)]
+
+
+def _runs(widths: Numbers) -> Iterator[tuple[int, int]]:
+    """First rows of slices, and where these end: equal widths, and as much as a block can do."""
+    ends = np.append(np.flatnonzero(np.diff(widths)) + 1, len(widths))
+    first = 0
+    for end in ends.tolist():
+        most = THREADS * max(1, MOST_AT_ONCE // int(widths[first]))
+        for begin in range(first, end, most):
+            yield begin, min(begin + most, end)
+        first = end

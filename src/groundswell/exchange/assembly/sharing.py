@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
+from groundswell.exchange.assembly.rows import by_window, padded_size
 from groundswell.exchange.world import World
 
 Numbers = NDArray[np.int64]
@@ -26,9 +27,9 @@ class Sharing:
     """The ids of one rank, each once, and who shares them.
 
     Args:
-        ids: first those that this rank owns and nobody else has, those with fewer copies before
-            those with more; then those that it owns and shares; then those that another rank owns.
-            Among equals in the order in which they first occur.
+        ids: first those that this rank owns and nobody else has; then those that it owns and
+            shares; then those that another rank owns. Each in the order in which they first occur,
+            those with as many copies together within each window (see rows.by_window).
         own, alone: how many this rank owns, and how many of these nobody else has.
         rows: for each value of the rank the place of its id in `ids`; NOBODY where it has none.
         sharers: for each other rank that shares some the places of these, in rising order of id.
@@ -66,10 +67,10 @@ def find_sharing(world: World, ids: NDArray[Any]) -> Sharing:
     shared = np.zeros(len(unique), bool)
     shared[index] = True
     foreign = owner != world.rank
-    order = np.argsort(first)
-    most = copies.max(initial=0)
-    group = np.where(foreign, most + 2, np.where(shared, most + 1, copies))
-    order = order[_by_small(group[order])]
+    first_come = np.argsort(first)
+    groups = (~shared, shared & ~foreign, foreign)
+    parts = [first_come[group[first_come]] for group in groups]
+    order = np.concatenate([part[by_window(padded_size(copies[part]))] for part in parts])
     place = np.empty(len(order) + 1, np.int64)
     place[order] = np.arange(len(order))
     place[-1] = NOBODY  # where row NOBODY looks

@@ -1,0 +1,119 @@
+"""What makes, keeps and closes plans: the ranks' common ground, and the end of it."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Self
+
+from groundswell.backends import Backend
+from groundswell.backends.foreign import Visitors, visitors
+from groundswell.errors import InputError
+from groundswell.exchange.plan import Exchanging, Plan
+from groundswell.exchange.world import Alone, MpiWorld, World, world
+
+MOST_PLANS = 16  # that are kept for arrays which were given without one
+
+_OPEN: list[PlanKeeper] = []
+
+
+class PlanKeeper:
+    """The plans that a user has made, and those that are kept for the arrays of simple calls.
+
+    Attributes:
+        world, backend: the ranks, the device.
+        rank, size: this rank's number, and how many there are.
+    """
+
+    what: str  # that is kept, in messages
+
+    def __init__(self, world: World, backend: Backend, *, frees_comm: bool) -> None:
+        self.world, self.backend = world, backend
+        self.rank, self.size = world.rank, world.size
+        self._guests: Visitors = visitors(backend)
+        self._cached: OrderedDict[Any, Plan] = OrderedDict()
+        self._plans: list[Plan] = []
+        self._frees_comm = frees_comm
+        _OPEN.append(self)
+
+    def _plan_of(self, key: Any, make: Callable[[], Plan]) -> Plan:
+        """The plan kept for these arrays, or a new one."""
+        if key not in self._cached:
+            self._cached[key] = make()
+            if len(self._cached) > MOST_PLANS:
+                self._cached.popitem(last=False)[1].close()
+        self._cached.move_to_end(key)
+        return self._cached[key]
+
+    def _planned(self, exchange: Exchanging, owners: list[Any]) -> Plan:
+        """A new plan, to be closed in the end."""
+        plan = Plan(self._guests, exchange, owners)
+        self._plans = [*(p for p in self._plans if not p.closed), plan]
+        return plan
+
+    def check(self) -> None:
+        """Wait for the device, and see that none of its waits was in vain.
+
+        Raises:
+            RunFailed: a rank is late or lost; names it.
+        """
+        for plan in self._plans:
+            if not plan.closed:
+                plan.check()
+
+    def close(self) -> None:
+        """Close all plans. Every rank must, before MPI ends; a script that ends well does it so.
+
+        Raises:
+            InputError: plans have been started, and are to be finished first; nothing is closed.
+        """
+        if self not in _OPEN:
+            return
+        if count := sum(plan.under_way for plan in self._plans):
+            raise InputError(f"plans of this {self.what} are under way: {count}; finish them first")
+        _OPEN.remove(self)
+        for plan in self._plans:
+            plan.close()
+        self._plans = []
+        self._cached.clear()
+        self.world.share(None)  # all have let go of each other's memory
+        if self._frees_comm and isinstance(self.world, MpiWorld):
+            self.world.comm.Free()
+
+    def _require_open(self) -> None:
+        if self not in _OPEN:
+            raise InputError(f"this {self.what} is closed; make another one")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind is None:  # after an error the others might not come
+            self.close()
+
+
+@atexit.register
+def _close_all() -> None:
+    """Close what is open still, unless the program ends by an error or MPI has ended."""
+    mpi = sys.modules.get("mpi4py.MPI")
+    if getattr(sys, "last_value", None) is None and not (mpi and mpi.Is_finalized()):
+        for keeper in list(_OPEN):
+            for plan in keeper._plans:
+                if plan.under_way:  # nobody else is left to finish it
+                    plan.finish()
+            keeper.close()
+
+
+def ranks_of(comm: Any) -> World:
+    """The ranks of a communicator of mpi4py; None for all that were started.
+
+    Raises:
+        InputError: it is none, or this rank is not in it.
+    """
+    if comm is None:
+        return world()
+    if not comm or not hasattr(comm, "Dup"):
+        raise InputError(f"comm = {comm!r}: give a communicator of mpi4py that this rank is in")
+    return MpiWorld(comm) if comm.size > 1 else Alone()
