@@ -1,0 +1,40 @@
+"""Boxes of values as codecs take them: in strips, which are packed as they are coded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.exchange.boxes import Copy, Place, merged
+
+STRIP = 1024  # values; see strips.h
+
+
+def strips(copies: Sequence[Copy], *, of_target: bool) -> NDArray[np.int64]:
+    """Rows of strips.h, (strips, 8), of the places that boxes are copied from, or to.
+
+    Both ends of a message number the values of a box alike: along its longest axis first, where
+    neighbours resemble each other most.
+    """
+    rows = [row for copy in copies for row in _strips(copy, of_target)]
+    return np.array(rows, np.int64).reshape(len(rows), 8)
+
+
+def count_strips(shapes: Sequence[Sequence[int]]) -> int:
+    """Strips of boxes of these shapes."""
+    return sum(-(-prod(shape) // STRIP) for shape in shapes)
+
+
+def _strips(copy: Copy, of_target: bool) -> list[list[int]]:
+    order = sorted(range(len(copy.shape)), key=lambda axis: copy.shape[axis])
+    place = copy.target if of_target else copy.source
+    along = replace(place, strides=tuple(place.strides[axis] for axis in order))
+    shape = tuple(copy.shape[axis] for axis in order)
+    (_, rows, length), merged_place, _ = merged(shape, along, Place(0, along.strides))
+    box = [merged_place.address, *merged_place.strides, rows, length]
+    total = prod(shape)
+    return [[*box, first, min(STRIP, total - first)] for first in range(0, total, STRIP)]
