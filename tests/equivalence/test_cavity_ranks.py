@@ -48,6 +48,7 @@ class Way:
     transport: str = "auto"
     overlap: bool = True
     version: str | None = None
+    codec: str = "none"
 
     def case(self, backend: str) -> dict[str, Any]:
         """The case file's content."""
@@ -55,7 +56,7 @@ class Way:
         steps = {"steps": CYCLES} if levels > 1 else {"steps": STEPS, "look": 20}
         run: dict[str, Any] = {"backend": backend, "overlap": self.overlap}
         if self.ranks > 1:
-            run |= {"transport": self.transport, "version": self.version}
+            run |= {"transport": self.transport, "version": self.version, "codec": self.codec}
         if self.processes:
             run |= {"processes": list(self.processes)}
         return {
@@ -72,7 +73,8 @@ class Way:
         """Of its folder."""
         cut = "x".join(map(str, self.processes or ("any",)))
         physics = "-".join(map(str, self.physics))
-        return f"{self.ranks}-{cut}-{physics}-{self.transport}-{self.overlap}-{self.version}"
+        how = f"{self.transport}-{self.overlap}-{self.version or self.codec}"
+        return f"{self.ranks}-{cut}-{physics}-{how}"
 
 
 BOX = ("walls", "euler", True, 1)
@@ -95,6 +97,8 @@ CPU = [
     Way(3, (1, 1, 3), OPEN_GRIDS, transport="mpi"),
     Way(4, (2, 2, 1), OPEN_GRIDS, overlap=False),
     Way(8, (2, 2, 2), GRIDS),
+    Way(2, (2, 1, 1), GRIDS, codec="mpc"),
+    Way(4, (1, 2, 2), OPEN_GRIDS, transport="mpi", codec="mpc"),
     Way(4, (2, 1, 2), WATER_GRIDS),
 ]
 GPU = [
@@ -111,6 +115,7 @@ GPU = [
 ] + [
     Way(4, (2, 1, 2), BOX, transport="mpi", version="baseline"),
     Way(2, (2, 1, 1), BOX, transport="direct", version="v3"),
+    Way(2, (2, 1, 1), GRIDS, transport="direct", codec="mpc"),
 ]
 Ran = Callable[[str, int], Path]
 

@@ -53,6 +53,7 @@ def test_ranks_share_it_as_they_were_told(ran: Ran, way: Way) -> None:
     assert found["bytes_sent_per_step"] > 0
     if way.transport != "auto":  # which measures and takes the fastest
         assert ("memory" in found["transport"]) == (way.transport == "peer")
+        assert found["transport"].startswith("mpc over") == (way.codec == "mpc")
 
 
 @pytest.mark.parametrize("variant", sorted({way.variant for way in WAYS}, key=repr), ids=repr)

@@ -29,6 +29,7 @@ TRIED = {
     if way.ranks in COUNTS and way.processes
     for transport in TRANSPORTS
     for overlap in (True, False)
+    if way.codec == "none" or transport in ("direct", "peer", "mpi")
 }
 Ran = Callable[[int], Path]
 

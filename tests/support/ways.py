@@ -86,17 +86,20 @@ class Way:
     processes: tuple[int, int, int] | None
     transport: str
     overlap: bool
+    codec: str = "none"
 
     @property
     def name(self) -> str:
         variant, shared = self.variant, "x".join(map(str, self.processes or ("auto",)))
         words = [variant.sides, variant.top, variant.precision, shared, self.transport]
         words += ["after"] * (not self.overlap) + ["few"] * variant.few
+        words += [self.codec] * (self.codec != "none")
         return "-".join([str(self.ranks), *words])
 
     def case(self) -> dict[str, Any]:
         shared = {"processes": list(self.processes)} if self.processes else {}
-        return self.variant.case(transport=self.transport, overlap=self.overlap, **shared)
+        how = {"transport": self.transport, "overlap": self.overlap, "codec": self.codec}
+        return self.variant.case(**how, **shared)
 
 
 ROCK = Variant("pml", "free-surface", "single")
@@ -125,4 +128,7 @@ WAYS = [
     Way(8, ROCK, (2, 2, 2), "peer", True),
     Way(8, ROCK, (2, 2, 2), "mpi", False),
     Way(8, ENDLESS, (2, 2, 2), "mpi-thread", True),
+    Way(2, DEEP_SPONGE, (2, 1, 1), "peer", True, "mpc"),
+    Way(3, DEEP, (3, 1, 1), "mpi", False, "mpc"),
+    Way(4, ENDLESS, (2, 2, 1), "mpi-thread", True, "mpc"),
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +25,17 @@ from pydantic import (
 from pydantic_core import core_schema
 
 from groundswell.case.problems import Fault, did_you_mean, listed, problems_in, refuse, reword
-from groundswell.case.units import Count, CountOrZero, Flag, Number, Positive, Quantity, Time
+from groundswell.case.units import (
+    Count,
+    CountOrZero,
+    Flag,
+    NonNegative,
+    Number,
+    Positive,
+    Quantity,
+    Rate,
+    Time,
+)
 from groundswell.errors import CaseError
 
 
@@ -185,11 +196,30 @@ def _transport(value: str) -> str:
     return value
 
 
+def _codec(value: str) -> str:
+    """A codec of messages."""
+    if value not in ("auto", "none", "mpc") and not _ZFP.fullmatch(value):
+        refuse([((), f'must be {listed(("auto", "none", "mpc"))}, or as in "zfp16"')])
+    return value
+
+
+_ZFP = re.compile("zfp([4-9]|[12][0-9]|3[0-2])")
+
+
+class LinkSection(Section):
+    """`link = { bandwidth = "25 GB/s", latency = "2 us" }`: a slower link, imposed on ranks."""
+
+    bandwidth: Annotated[Rate, Positive]
+    latency: Annotated[Time, NonNegative] = 0.0
+
+
 class RunSection(Section):
     """`[run]`: where the case runs and in which floating-point type; how ranks share it.
 
     `processes` are ranks along x, y and z, 0 where that is left open. `narrow` is a type that ghost
-    values are rounded to on their way, and that alone changes results.
+    values are rounded to on their way; that, and codecs with loss, alone change results. `codec` is
+    what messages are coded with: "auto" tries one without loss where links may be slow, and `lossy`
+    if it is given.
     """
 
     backend: Literal["cpu", "cuda"] = "cpu"
@@ -199,12 +229,26 @@ class RunSection(Section):
     transport: Annotated[str, AfterValidator(_transport)] = "auto"
     overlap: Flag | Literal["auto"] = "auto"
     narrow: Literal["float32", "bfloat16"] | None = None
+    codec: Annotated[str, AfterValidator(_codec)] = "auto"
+    lossy: Annotated[str, AfterValidator(_codec)] | None = None
+    link: LinkSection | None = None
+
+    @property
+    def codecs(self) -> list[str]:
+        """The codecs that may be tried."""
+        if self.codec != "auto" or self.narrow:
+            return ["none" if self.codec == "auto" else self.codec]
+        return ["none", "mpc", *([self.lossy] if self.lossy else [])]
 
     def faults(self) -> Iterator[Fault]:
         """Messages in another type than one narrower than the run's."""
         allowed = {"single": "bfloat16", "double": "float32"}[self.precision]
         if self.narrow not in (None, allowed):
             yield ("narrow",), f'must be "{allowed}" where precision = "{self.precision}"'
+        if self.narrow and self.codec not in ("auto", "none"):
+            yield ("narrow",), f'cannot be given with codec = "{self.codec}"; choose one of the two'
+        if self.lossy and not _ZFP.fullmatch(self.lossy):
+            yield ("lossy",), 'must be a codec with loss, as in "zfp16"'
 
 
 class Case(Section):

@@ -78,6 +78,8 @@ class Copy:
         shape: points along each axis, at most 3.
         dtype, as_dtype: what values are, and what they become; the same if only bits are moved.
         message: number of the message that it belongs to.
+        limit: where the device has the number of bytes, from the first on, that are worth copying
+            of a contiguous box; 0 for all.
     """
 
     shape: tuple[int, ...]
@@ -86,6 +88,7 @@ class Copy:
     dtype: str
     as_dtype: str
     message: int = 0
+    limit: int = 0
 
     def row(self) -> list[int]:
         """The numbers of the box as copy.h reads them."""
@@ -96,13 +99,14 @@ class Copy:
             length,
             *(source.address, *source.strides, source.flip),
             *(target.address, *target.strides, target.flip),
+            self.limit,
             planes * rows * length,
         ]
 
 
 def _simplified(copy: Copy) -> tuple[int, tuple[int, int, int], Place, Place]:
     """Kind, extents and places, with axes merged and values gathered into the widest words."""
-    shape, source, target = _merged(copy.shape, copy.source, copy.target)
+    shape, source, target = merged(copy.shape, copy.source, copy.target)
     if copy.dtype != copy.as_dtype:
         return CONVERSIONS[copy.dtype, copy.as_dtype], shape, source, target
     size = np.dtype(copy.dtype).itemsize
@@ -112,7 +116,7 @@ def _simplified(copy: Copy) -> tuple[int, tuple[int, int, int], Place, Place]:
     return (RAW if aligned else PAIRS)[size], shape, source, target
 
 
-def _merged(
+def merged(
     shape: tuple[int, ...], source: Place, target: Place
 ) -> tuple[tuple[int, int, int], Place, Place]:
     """The same box with three axes; those that follow each other in both places become one."""
@@ -166,7 +170,7 @@ class Copies:
     def __init__(
         self, backend: Backend, copies: Sequence[Copy], blocks: int = 0, messages: int = 0
     ) -> None:
-        rows = np.array([copy.row() for copy in copies], np.int64).reshape(len(copies), 14)
+        rows = np.array([copy.row() for copy in copies], np.int64).reshape(len(copies), 15)
         _require_countable(rows[:, -1])
         chunks = np.array(list(_chunks(rows[:, -1], [c.message for c in copies])), np.int64)
         self.count = len(chunks)

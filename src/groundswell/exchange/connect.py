@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from groundswell.backends import Backend
 from groundswell.errors import BackendError
+from groundswell.exchange.codecs.coder import require_codec
 from groundswell.exchange.transports.alone import AloneTransfer
 from groundswell.exchange.transports.base import Job, Maker, Transfer
+from groundswell.exchange.transports.coded import CodedTransfer
 from groundswell.exchange.transports.mixed import MixedTransfer
 from groundswell.exchange.transports.mpi import MpiTransfer, through_host
 from groundswell.exchange.transports.nccl import NcclTransfer
@@ -34,18 +36,38 @@ FUSED: dict[str, dict[str, Maker]] = {
 }
 
 
-def connect(job: Job, transport: str) -> Transfer:
+# Transports that can be as slow as a described link, and those to which messages of a length that
+# only the device knows are no trouble.
+SLOWED = ("direct", "peer")
+ANY_LENGTH = ("direct", "peer", "mpi", "mpi-gpu", "mpi-thread")
+
+
+def connect(job: Job, transport: str, codec: str = "none") -> Transfer:
     """The messages of a job on a transport; every rank must call it.
 
     Args:
         transport: a name in TRANSPORTS or FUSED, two of them as in "peer+mpi", or "auto".
+        codec: what messages are coded with: "none", or a name of codecs.coder. Of two transports
+            the one between hosts has them coded.
 
     Raises:
-        BackendError: there is no such transport, or it does not work here.
+        InputError: there is no such codec, or not for such values.
+        BackendError: there is no such transport, or it does not work here, or with this codec.
     """
+    require_codec(codec)
     chosen = usual(job.backend, job.world) if transport in ("auto", "fastest") else transport
-    make = _maker(job.backend, chosen)
-    return make(job) if job.world.size > 1 else AloneTransfer(job)
+    names = chosen.split("+")
+    make = _maker(job.backend, chosen, codec)
+    if job.world.size == 1:
+        return AloneTransfer(job)
+    if job.link and not set(names) <= set(SLOWED):
+        raise BackendError(f"a described link is imposed on {' or '.join(SLOWED)}, not on {chosen}")
+    if codec == "mpc" and names[-1] not in ANY_LENGTH:
+        raise BackendError(
+            f"transport {chosen!r} wants to know the length of messages before they are coded; "
+            "take a zfp codec, whose streams have a fixed one, or another transport"
+        )
+    return make(job)
 
 
 def usual(backend: Backend, world: World) -> str:
@@ -63,7 +85,7 @@ def _checked(name: str, job: Job, *, threaded: bool = False) -> Transfer:
     return MpiTransfer(job, threaded=threaded)
 
 
-def _maker(backend: Backend, transport: str) -> Maker:
+def _maker(backend: Backend, transport: str, codec: str) -> Maker:
     """What makes a transport of that name; "near+far" mixes two, within and between hosts."""
     here = TRANSPORTS[backend.name] | FUSED[backend.name]
     names = transport.split("+")
@@ -73,7 +95,6 @@ def _maker(backend: Backend, transport: str) -> Maker:
             f"transport {transport!r} does not exist for backend {backend.name!r}; allowed: "
             f"{', '.join(here)}, or two of them as in peer+mpi, within and between hosts"
         )
-    if len(names) == 1:
-        return here[names[0]]
-    near, far = (here[name] for name in names)
-    return lambda job: MixedTransfer(job, near, far)
+    *near, last = (here[name] for name in names)
+    far: Maker = last if codec == "none" else lambda job: CodedTransfer(job, codec, last)
+    return (lambda job: MixedTransfer(job, near[0], far)) if near else far

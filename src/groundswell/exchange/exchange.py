@@ -28,7 +28,8 @@ from groundswell.exchange.messages import (
     plan_messages,
 )
 from groundswell.exchange.puts import put_arguments
-from groundswell.exchange.transports.base import Job
+from groundswell.exchange.transports.base import Job, Link
+from groundswell.exchange.transports.coded import CodedTransfer
 from groundswell.exchange.world import World
 
 
@@ -46,7 +47,8 @@ class Exchange:
             belongs to some block, to find what is read without having been asked for. By default
             if the environment has GROUNDSWELL_DEBUG=1.
         stored: see `Job`.
-        packing: see `Job`.
+        packing, link: see `Job`.
+        codec: what messages are coded with, see `connect`.
 
     Attributes:
         puts: what the kernels that compute the `stored` fields are given in addition; see puts.py.
@@ -69,6 +71,8 @@ class Exchange:
         poison: bool | None = None,
         stored: Mapping[int, int] | None = None,
         packing: str = "kernel",
+        link: Link | None = None,
+        codec: str = "none",
     ) -> None:
         if cut.ranks != world.size:
             raise InputError(f"{cut.ranks} blocks for {world.size} ranks; one each is needed")
@@ -85,11 +89,12 @@ class Exchange:
             own=own,
             stored=stored or {},
             packing=packing,
+            link=link,
         )
         poison = debugging() if poison is None else poison
         around = list(foreign_boxes(cut, world.rank, self._fields)) if poison else []
         self._before = copy_launch(backend, self._poison(around))
-        self._transfer = connect(job, transport)
+        self._transfer = connect(job, transport, codec)
         self.puts = put_arguments(backend, self._transfer.puts, cut.block(world.rank).shape)
 
     @property
@@ -147,6 +152,11 @@ class Exchange:
             for message in self._messages
             for parcel in message.sends
         )
+
+    @property
+    def coded(self) -> CodedTransfer | None:
+        """What codes the messages, if anything does."""
+        return self._transfer if isinstance(self._transfer, CodedTransfer) else None
 
     def hidden_by(self, boundary: Sequence[Launch], interior: Sequence[Launch]) -> list[Launch]:
         """Work on the points that are sent, then the exchange while all others are worked on.

@@ -103,6 +103,7 @@ class Message:
         key: tells messages between the same ranks apart; the same on both sides.
         sends, receives: the parcels each way.
         send_bytes, receive_bytes: size each way.
+        limit: where the device has the number of bytes that are really to be sent; 0 for all.
     """
 
     peer: int
@@ -111,6 +112,7 @@ class Message:
     receives: tuple[Parcel, ...]
     send_bytes: int
     receive_bytes: int
+    limit: int = 0
 
 
 def plan_messages(
@@ -192,7 +194,8 @@ def pack(
     for parcel in message.sends:
         field, piece = fields[parcel.field], parcel.piece
         source, target = field.place(backend, piece.there), buffer.place(field, parcel)
-        yield Copy(piece.shape, source, target, field.dtype, field.wire, buffer.number)
+        common = (field.dtype, field.wire, buffer.number, message.limit)
+        yield Copy(piece.shape, source, target, *common)
 
 
 def unpack(

@@ -16,6 +16,23 @@ struct Letter {
   long long arrived, tell_arrived;  // the partner's message is here; mine is there
   long long allowed, allow;         // I may store there; the partner may store here. 0: mailbox
   long long chunks;                 // of my message
+  long long bytes, limit;           // of it; where there may be fewer, the address of their number
+};
+
+// A slower link, for experiments: a message has arrived no sooner than such a link, which carries
+// one at a time, would have brought it. `busy` is when it will be free again.
+struct Link {
+  double nanoseconds_a_byte;
+  long long latency;
+  long long* busy;
+
+  METHOD void carry(const Letter& letter) const {
+    if (nanoseconds_a_byte <= 0) return;
+    const long long bytes = letter.limit ? *at<long long>(letter.limit) : letter.bytes;
+    const long long lasts = static_cast<long long>(nanoseconds_a_byte * bytes);
+    const long long arrives = book(busy, nanoseconds_now(), lasts) + latency;
+    while (nanoseconds_now() < arrives) let_others_run();
+  }
 };
 
 // One direction of an exchange: which boxes, in which chunks, and how many chunks of each message
@@ -34,6 +51,7 @@ struct Post {
   index_t letter_count, blocks;
   long long *done, *epoch, *failure;
   Patience patience;
+  Link link;
 };
 
 INLINE void await_letter(const Post& post, long long flag, long long epoch, index_t number) {
@@ -67,6 +85,7 @@ INLINE void close_letters(const Post& post, const long long* shares, long long e
     publish();
     if (count_up(post.done + l, shares[l]) + shares[l] == letter.chunks) {
       post.done[l] = 0;
+      post.link.carry(letter);
       publish();  // what the other blocks have counted
       raise_flag(at<long long>(letter.tell_arrived), epoch);
     }
@@ -117,9 +136,13 @@ INLINE void receive_share(const Load& load, const Post& post, index_t b, long lo
   Load { name##_boxes, name##_chunks, name##_count, name##_shares }
 #define POST_ARGUMENTS                                                                       \
   const Letter *letters, index_t letter_count, index_t blocks, long long *done,              \
-      long long *epoch, long long *failure, const long long *stop, index_t nanoseconds
+      long long *epoch, long long *failure, const long long *stop, index_t nanoseconds,      \
+      const double *rate, index_t latency, long long *busy
 #define POST                                                                                 \
-  { letters, letter_count, blocks, done, epoch, failure, { stop, nanoseconds } }
+  {                                                                                          \
+    letters, letter_count, blocks, done, epoch, failure, { stop, nanoseconds },              \
+        { *rate, latency, busy }                                                             \
+  }
 
 // Let the partners store, and wait until they let this rank: the kernels that follow store there.
 KERNEL open_letters(POST_ARGUMENTS) {

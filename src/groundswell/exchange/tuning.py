@@ -42,18 +42,21 @@ class Choice:
         aggregate: whether all fields share one message a neighbour.
         overlap: whether the exchange goes on behind the update of interior points.
         route: one of routes.ROUTES.
+        codec: what messages are coded with, see connect.connect.
     """
 
     transport: str
     aggregate: bool = True
     overlap: bool = True
     route: str = "pairwise"
+    codec: str = "none"
 
     def __str__(self) -> str:
         if self.route != "pairwise":
             return f"{self.transport}, {self.route}"
         messages = "one message a neighbour" if self.aggregate else "one message a field"
-        return f"{self.transport}, {messages}, {'over' if self.overlap else 'no over'}lap"
+        coded = "" if self.codec == "none" else f"{self.codec} over "
+        return f"{coded}{self.transport}, {messages}, {'over' if self.overlap else 'no over'}lap"
 
 
 @dataclass(frozen=True)
@@ -143,10 +146,15 @@ def candidates(
     transport: str = "auto",
     overlap: bool | str = "auto",
     fused: bool = False,
+    codecs: Sequence[str] = ("none",),
+    slow: bool = False,
 ) -> list[Choice]:
     """All choices that the user leaves open.
 
     Args:
+        codecs: that may be tried. Several are where links may be slow: between hosts. Within one
+            none pays, as long as memory is faster than kernels can code.
+        slow: whether links are known to be slow.
         fused: whether the caller's kernels can store values where others want them. It takes those
             that work on the points near neighbours alone, as they do before an overlap.
     """
@@ -155,7 +163,16 @@ def candidates(
         o: transports(backend, world, fused=fused and o) if transport == "auto" else [transport]
         for o in overlaps
     }
-    return [Choice(n, a, o) for o in overlaps for n in names[o] for a in (True, False)]
+    far = slow or usual(backend, world) != "peer"
+    tried = codecs if far or len(codecs) == 1 else codecs[:1]
+    return [
+        Choice(n, a, o, codec=c)
+        for o in overlaps
+        for n in names[o]
+        for a in (True, False)
+        for c in tried
+        if c == "none" or n not in FUSED[backend.name]
+    ]
 
 
 def ways(backend: Backend, world: World, *, transport: str, route: str) -> list[Choice]:

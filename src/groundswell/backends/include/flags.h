@@ -5,6 +5,8 @@
 //                                      must be seen before it needs publish() in between
 //   await_flag(flag, value, patience)  wait until the flag is at least `value`; false if in vain
 //   count_up(counter, by)              add, return what there was before
+//   book(free, now, lasts)             take something for so long, as soon as it is free; returns
+//                                      when it will be free again
 //   publish()                          order all earlier stores before whatever is raised later
 #pragma once
 #include "portable.h"
@@ -35,6 +37,11 @@ INLINE long long count_up(long long* counter, long long by) {
   return static_cast<long long>(atomicAdd(reinterpret_cast<unsigned long long*>(counter),
                                           static_cast<unsigned long long>(by)));
 }
+INLINE long long swap_if_same(long long* word, long long known, long long next) {
+  return static_cast<long long>(atomicCAS(reinterpret_cast<unsigned long long*>(word),
+                                          static_cast<unsigned long long>(known),
+                                          static_cast<unsigned long long>(next)));
+}
 INLINE long long nanoseconds_now() {
   long long now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
@@ -52,6 +59,10 @@ INLINE void publish() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 INLINE long long count_up(long long* counter, long long by) {
   return __atomic_fetch_add(counter, by, __ATOMIC_ACQ_REL);
 }
+INLINE long long swap_if_same(long long* word, long long known, long long next) {
+  __atomic_compare_exchange_n(word, &known, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  return known;
+}
 INLINE long long nanoseconds_now() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -60,6 +71,15 @@ INLINE long long nanoseconds_now() {
 INLINE void let_others_run() { sched_yield(); }
 
 #endif
+
+INLINE long long book(long long* free, long long now, long long lasts) {
+  for (long long known = *free;;) {
+    const long long end = (known > now ? known : now) + lasts;
+    const long long found = swap_if_same(free, known, end);
+    if (found == known) return end;
+    known = found;
+  }
+}
 
 // The clock and `stop`, which may lie across a bus, are looked at now and then only.
 INLINE bool await_flag(const long long* flag, long long value, const Patience& patience) {

@@ -46,19 +46,21 @@ struct Slice {
 // stands for rows whose one place is `first` further than their own number.
 struct Places {
   const place_t* places;
-  index_t width, count, first;
+  int width, count;
+  place_t first;
 
-  METHOD index_t size() const { return width ? width : 1; }
-  METHOD index_t at(index_t row, index_t n) const {
-    return width ? static_cast<index_t>(places[n * count + row]) : first + row;
+  METHOD place_t at(int row, int n) const {
+    return width ? places[n * static_cast<index_t>(count) + row] : first + row;
   }
 };
 
-constexpr int THREADS = 256, MOST_AT_ONCE = 4;  // values that a thread has under way together
+constexpr int THREADS = 256, MOST_AT_ONCE = 8;  // values that a thread has under way together
 
-INLINE void store(value_t* values, const Places& places, index_t row, value_t result) {
-  for (index_t n = 0; n < places.size(); ++n) {
-    const index_t place = places.at(row, n);
+// Stores a row's result in all of its places, of which the first is known already.
+INLINE void store(value_t* values, const Places& places, index_t row, place_t first, value_t result) {
+  values[first] = result;
+  for (index_t n = 1; n < places.width; ++n) {
+    const place_t place = places.at(row, n);
     if (place >= 0) values[place] = result;
   }
 }
@@ -68,16 +70,16 @@ template <int WIDTH>
 INLINE void reduce_narrow(const value_t* old, const Places& from, value_t* stored, const Places& to) {
   constexpr int AT_ONCE = WIDTH < MOST_AT_ONCE ? MOST_AT_ONCE / WIDTH : 1;
   FOR_THREADS(t, THREADS) {
-    for (index_t first = t; first < from.count; first += AT_ONCE * THREADS) {
-      index_t places[AT_ONCE][WIDTH];
+    for (int first = t; first < from.count; first += AT_ONCE * THREADS) {
+      place_t places[AT_ONCE][WIDTH], put[AT_ONCE];
       value_t found[AT_ONCE][WIDTH];
       UNROLL
-      for (int u = 0; u < AT_ONCE; ++u)
+      for (int u = 0; u < AT_ONCE; ++u) {
+        const int row = first + u * THREADS;
         UNROLL
-        for (int n = 0; n < WIDTH; ++n) {
-          const index_t row = first + u * THREADS;
-          places[u][n] = row < from.count ? from.at(row, n) : -1;
-        }
+        for (int n = 0; n < WIDTH; ++n) places[u][n] = row < from.count ? from.at(row, n) : -1;
+        put[u] = IN_PLACE || row >= from.count ? places[u][0] : to.at(row, 0);
+      }
       UNROLL
       for (int u = 0; u < AT_ONCE; ++u)
         UNROLL
@@ -89,13 +91,10 @@ INLINE void reduce_narrow(const value_t* old, const Places& from, value_t* store
         UNROLL
         for (int n = 1; n < WIDTH; ++n)
           if (places[u][n] >= 0) found[u][0] = reduced(found[u][0], found[u][n]);
-#if IN_PLACE
+        if (!IN_PLACE) store(stored, to, first + u * THREADS, put[u], found[u][0]);
         UNROLL
         for (int n = 0; n < WIDTH; ++n)
-          if (places[u][n] >= 0) stored[places[u][n]] = found[u][0];
-#else
-        store(stored, to, first + u * THREADS, found[u][0]);
-#endif
+          if (IN_PLACE && places[u][n] >= 0) stored[places[u][n]] = found[u][0];
       }
     }
   }
@@ -105,10 +104,10 @@ INLINE void reduce_wide(const value_t* old, const Places& from, value_t* stored,
   FOR_THREADS(row, from.count) {
     value_t result = old[from.at(row, 0)];
     for (index_t n = 1; n < from.width; ++n) {
-      const index_t place = from.at(row, n);
+      const place_t place = from.at(row, n);
       if (place >= 0) result = reduced(result, old[place]);
     }
-    store(stored, to, row, result);
+    store(stored, to, row, to.at(row, 0), result);
   }
 }
 
@@ -123,10 +122,11 @@ KERNEL assemble(const value_t* from, index_t from_pitch, index_t from_first, val
     const Slice slice = slices[b - component * count];
     const value_t* old = from + component * from_pitch;
     value_t* stored = to + component * to_pitch;
-    const Places source{places + slice.from, slice.from_width, slice.count,
-                        from_first + slice.first};
-    const Places target{places + slice.to, slice.to_width, slice.count, to_first + slice.first};
-    switch (slice.from_width) {
+    const int rows = slice.count, from_width = slice.from_width, to_width = slice.to_width;
+    const place_t from_row = from_first + slice.first, to_row = to_first + slice.first;
+    const Places source{places + slice.from, from_width, rows, from_row};
+    const Places target{places + slice.to, to_width, rows, to_row};
+    switch (from_width) {
       case 0:
       case 1: reduce_narrow<1>(old, source, stored, target); break;
       case 2: reduce_narrow<2>(old, source, stored, target); break;

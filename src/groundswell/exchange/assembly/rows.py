@@ -17,7 +17,8 @@ SOURCE = Path(__file__).with_name("assemble.h")
 OPERATIONS = {"sum": 0, "multiply": 1, "min": 2, "max": 3}  # see assemble.h
 TYPES = {"float32": "float", "float64": "double", "int32": "int", "int64": "long long"}
 THREADS = 256
-MOST_AT_ONCE = 4  # values that a thread has under way together
+MOST_AT_ONCE = 8  # values that a thread has under way together
+BLOCKS_AT_ONCE = 4  # on a processor: memory is slow to answer, so better spill than have fewer
 WINDOW = 8192  # rows that are sorted by size together
 NOWHERE = -1
 
@@ -132,6 +133,7 @@ def reduce_rows(
         "OPERATION": OPERATIONS[operation],
         "SMALL_INDICES": small,
         "IN_PLACE": slices.in_place,
+        "BLOCKS_AT_ONCE": BLOCKS_AT_ONCE,
     }
     count = len(slices.table)
     return [

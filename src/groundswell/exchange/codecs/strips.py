@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from groundswell.exchange.boxes import Copy, Place, merged
 
 STRIP = 1024  # values; see strips.h
+SHORT = 32  # values of a row that are hardly worth reading together
 
 
 def strips(copies: Sequence[Copy], *, of_target: bool) -> NDArray[np.int64]:
     """Rows of strips.h, (strips, 8), of the places that boxes are copied from, or to.
 
-    Both ends of a message number the values of a box alike: along its longest axis first, where
-    neighbours resemble each other most.
+    Both ends of a message number the values of a box alike: along its last axis first, or, where
+    that is short, along its longest, so that those coded together resemble each other.
     """
     rows = [row for copy in copies for row in _strips(copy, of_target)]
     return np.array(rows, np.int64).reshape(len(rows), 8)
@@ -30,7 +31,9 @@ def count_strips(shapes: Sequence[Sequence[int]]) -> int:
 
 
 def _strips(copy: Copy, of_target: bool) -> list[list[int]]:
-    order = sorted(range(len(copy.shape)), key=lambda axis: copy.shape[axis])
+    order = list(range(len(copy.shape)))
+    if copy.shape[-1] < SHORT:
+        order.sort(key=lambda axis: copy.shape[axis])
     place = copy.target if of_target else copy.source
     along = replace(place, strides=tuple(place.strides[axis] for axis in order))
     shape = tuple(copy.shape[axis] for axis in order)

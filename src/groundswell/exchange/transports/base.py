@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
 
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Event
@@ -16,6 +17,37 @@ PACKING = ("kernel", "copies")
 
 
 @dataclass(frozen=True)
+class Link:
+    """A link between ranks, which carries one message of a rank at a time.
+
+    Args:
+        bandwidth: bytes a second.
+        latency: seconds that the first byte needs.
+
+    Raises:
+        InputError: values that no link has.
+    """
+
+    bandwidth: float
+    latency: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (0 < self.bandwidth < float("inf") and 0 <= self.latency < float("inf")):
+            raise InputError(
+                f"a link of {self.bandwidth} bytes a second and {self.latency} s: give a bandwidth "
+                "above zero, and a latency of zero or more"
+            )
+
+    @classmethod
+    def of(cls, section: Any) -> Link | None:
+        """What a case says of it, if anything."""
+        return None if section is None else cls(section.bandwidth, section.latency)
+
+    def __str__(self) -> str:
+        return f"{self.bandwidth / 1e9:g} GB/s and {self.latency * 1e6:g} us"
+
+
+@dataclass(frozen=True)
 class Job:
     """The messages of one exchange.
 
@@ -25,6 +57,7 @@ class Job:
         own: ghost points that are this rank's own; they are copied with what is sent.
         stored: fields, by number, whose values the caller's kernels can store in several places,
             and the numbers that those kernels know them by.
+        link: a slower link to be imposed, for experiments, by transports that can.
         packing: how buffers are filled and emptied, by transports that have any: with one "kernel"
             for all boxes, or by "copies", a strided one for each.
 
@@ -39,6 +72,7 @@ class Job:
     _: KW_ONLY
     own: Sequence[Parcel] = ()
     stored: Mapping[int, int] = field(default_factory=dict)
+    link: Link | None = None
     packing: str = "kernel"
 
     def __post_init__(self) -> None:

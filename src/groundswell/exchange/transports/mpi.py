@@ -11,10 +11,10 @@ from groundswell.backends import Launch
 from groundswell.exchange.patience import BUSY_SECONDS, Patience
 from groundswell.exchange.transports.base import Job, Transfer, total
 from groundswell.exchange.transports.buffers import Buffers
+from groundswell.exchange.transports.outgoing import PART, Outgoing, memory_of
 from groundswell.exchange.world import MpiWorld
 
 Request = Any  # of mpi4py
-PART = 1 << 30  # bytes that one MPI call may move: counts are 32 bit
 THREAD_BUSY_SECONDS = 1e-3  # of a thread that drives MPI: the cores are for the kernels
 # MPI libraries copy a little at each call. One that has done so takes several times the shortest
 # one, and so many seconds; it is worth looking often for some time longer than it took.
@@ -39,32 +39,35 @@ class MpiTransfer(Transfer):
         self.path = "GPU-aware MPI" if aware else "MPI" + ", driven by a thread" * threaded
         self.path += " through pinned host memory, by strided copies" * on_host
         self._comm = communicator(job)
-        self._sends = _requests(self._comm.Send_init, job, self._buffers.sent)
+        self._outgoing = Outgoing(job, self._comm, self._buffers.sent)
         self._receives = _requests(self._comm.Recv_init, job, self._buffers.received)
-        self._driver = Driver(job, [*self._receives, *self._sends]) if threaded else None
-        self.send: list[Launch] = [*self._buffers.pack, self._start]
+        self._under_way: list[Request] = []
+        self._driver = Driver(job) if threaded else None
+        self.send: list[Launch] = [*self._buffers.pack, *self._outgoing.measure, self._start]
         self.receive: list[Launch] = [self._finish, *self._buffers.unpack]
         self.whole = [*self.send, *self.receive]
 
     def _start(self) -> None:
         # MPI knows nothing of streams, in which buffers are packed, and emptied the last time.
         self._job.backend.mark().wait()
-        for request in (*self._receives, *self._sends):
+        for request in self._receives:
             request.Start()
+        self._under_way = [*self._receives, *(part.start() for part in self._outgoing.parts)]
         if self._driver:
-            self._driver.go()
+            self._driver.go(self._under_way)
 
     def _finish(self) -> None:
         if self._driver:
             self._driver.wait()
         else:
-            complete(self._job, [*self._receives, *self._sends])
+            complete(self._job, self._under_way)
 
     def close(self) -> None:
         if self._driver:
             self._driver.close()
-        for request in (*self._receives, *self._sends):
+        for request in self._receives:
             request.Free()
+        self._outgoing.close()
         self._comm.Free()
 
 
@@ -85,13 +88,13 @@ class StagedTransfer(Transfer):
         parts = [_staged(job, part, STAGE) for part in (self._buffers.sent, self._buffers.received)]
         self._memory = [memory for memory, _, _ in parts]
         (_, sent, out), (_, received, back) = parts
-        self._sends = _requests(self._comm.Send_init, job, sent, STAGE)
+        self._outgoing = Outgoing(job, self._comm, sent, STAGE)
         self._receives = _requests(self._comm.Recv_init, job, received, STAGE)
         self._down = [job.backend.transfer(host, device, size) for host, device, size in out]
         self._up = [job.backend.transfer(device, host, size) for host, device, size in back]
         self._marks: list[Any] = []
         self._emptied = job.backend.mark()  # the memory that messages arrive in
-        self.send: list[Launch] = [*self._buffers.pack, self._copy_down]
+        self.send: list[Launch] = [*self._buffers.pack, *self._outgoing.measure, self._copy_down]
         self.receive: list[Launch] = [self._move, *self._buffers.unpack]
         self.whole = [*self.send, *self.receive]
 
@@ -99,19 +102,22 @@ class StagedTransfer(Transfer):
         self._emptied.wait()
         for request in self._receives:
             request.Start()
+        if self._outgoing.measure:
+            self._job.backend.mark().wait()
         self._marks = []
-        for copy in self._down:
-            copy()
+        for copy, part in zip(self._down, self._outgoing.parts, strict=True):
+            if part.size:
+                copy()
             self._marks.append(self._job.backend.mark())
 
     def _move(self) -> None:
         """Send each part when its copy is down, copy each part up when it has come."""
         patience = Patience(self._job.world)
-        leaving = list(zip(self._marks, self._sends, strict=True))
-        coming = list(zip(self._receives, self._up, strict=True))
+        leaving = list(zip(self._marks, self._outgoing.parts, strict=True))
+        coming, sent = list(zip(self._receives, self._up, strict=True)), []
         while leaving or coming:
             while leaving and leaving[0][0].reached():
-                leaving.pop(0)[1].Start()
+                sent.append(leaving.pop(0)[1].start())
             here = [(request, up) for request, up in coming if request.Test()]
             for pair in here:
                 pair[1]()
@@ -119,11 +125,12 @@ class StagedTransfer(Transfer):
             if not here:
                 patience.pause("ghost layers", peers(self._job))
         self._emptied = self._job.backend.mark()
-        complete(self._job, self._sends)
+        complete(self._job, sent)
 
     def close(self) -> None:
-        for request in (*self._receives, *self._sends):
+        for request in self._receives:
             request.Free()
+        self._outgoing.close()
         self._comm.Free()
 
 
@@ -133,16 +140,18 @@ class Driver:
     Kernels run outside Python's lock, so the thread really runs beside them.
     """
 
-    def __init__(self, job: Job, requests: Sequence[Request]) -> None:
-        self._job, self._requests = job, requests
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._requests: Sequence[Request] = ()
         self._error: BaseException | None = None
         self._go, self._done = threading.Semaphore(0), threading.Semaphore(0)
         self._ended = False
         self._thread = threading.Thread(target=self._run, name="groundswell-mpi", daemon=True)
         self._thread.start()
 
-    def go(self) -> None:
-        """Begin to complete the requests, which have been started."""
+    def go(self, requests: Sequence[Request]) -> None:
+        """Begin to complete requests, which have been started."""
+        self._requests = requests
         self._go.release()
 
     def wait(self) -> None:
@@ -206,14 +215,8 @@ def _requests(
     make: Any, job: Job, places: Sequence[tuple[int, int]], part: int = PART
 ) -> list[Request]:
     """Persistent requests for messages at addresses, in parts that count as messages too."""
-    from mpi4py import MPI
-
     return [
-        make(
-            [MPI.memory.fromaddress(address + begin, min(part, size - begin)), MPI.BYTE],
-            message.peer,
-            message.key,
-        )
+        make(memory_of(address + begin, min(part, size - begin)), message.peer, message.key)
         for message, (address, size) in zip(job.messages, places, strict=True)
         for begin in range(0, size, part)
     ]

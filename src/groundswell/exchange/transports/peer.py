@@ -32,7 +32,7 @@ from groundswell.exchange.puts import Put, alike
 from groundswell.exchange.transports.base import Job, Transfer, total
 
 FLAG = 128  # bytes: flags lie on cache lines of their own
-LETTER = ("arrived", "tell_arrived", "allowed", "allow", "chunks")  # see peer.h
+LETTER = ("arrived", "tell_arrived", "allowed", "allow", "chunks", "bytes", "limit")  # see peer.h
 DIRECT_BYTES = 128  # of a row: shorter ones waste most of what a link carries,
 SCATTERED_BYTES = 1 << 18  # unless all of them are no more than this: a mailbox costs a round
 
@@ -86,6 +86,7 @@ class PeerTransfer(Transfer):
         self.path = f"peer memory by {backend.sharing}" + ", straight into ghost layers" * direct
         self._compose()
         self.path += ", by the kernels that compute the values" * bool(self.puts)
+        self.path += f", as slow as {job.link}" if job.link else ""
 
     def _meet(self) -> None:
         """Map what the peers share. All ranks fail if one of them cannot."""
@@ -120,12 +121,13 @@ class PeerTransfer(Transfer):
         rows = [self._letter(m, int(outgoing.per_message[n])) for n, m in numbered]
         table = np.array([*rows, [0] * len(LETTER)], np.int64)
         letters = (job.backend.to_device(table), len(rows))
-        limits = (self._failure, self._stop_address, round(patience_seconds() * 1e9))
+        patience = (self._failure, self._stop_address, round(patience_seconds() * 1e9))
+        link = self._link()
         done = job.backend.zeros((len(rows) + 1,), np.int64)
 
         def launch(name: str, *tables: Copies) -> list[Launch]:
             loads = [part for t in tables for part in (t.boxes, t.chunks, t.count, t.shares)]
-            arguments = (*loads, *letters, blocks, done, self._epoch, *limits)
+            arguments = (*loads, *letters, blocks, done, self._epoch, *patience, *link)
             extent = Blocks(blocks if tables else 1, THREADS)
             return [module.launch(name, extent, *arguments)]
 
@@ -216,7 +218,14 @@ class PeerTransfer(Transfer):
         other = self._attached[message.peer, handle].address + there.flag
         allowed = own + FLAG // 2 if there.straight else 0
         allow = other + FLAG // 2 if here.straight else 0
-        return [own, other, allowed, allow, chunks]
+        return [own, other, allowed, allow, chunks, message.send_bytes, message.limit]
+
+    def _link(self) -> tuple[Any, int, Any]:
+        """The slower link that is imposed, if any, as peer.h wants it."""
+        backend, link = self._job.backend, self._job.link
+        rate = 1e9 / link.bandwidth if link else 0.0
+        latency = round(link.latency * 1e9) if link else 0
+        return backend.to_device(np.array([rate])), latency, backend.zeros((1,), np.int64)
 
     # --- waiting ----------------------------------------------------------------------------------
 

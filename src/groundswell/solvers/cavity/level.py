@@ -16,6 +16,7 @@ from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.overlap import Box, boundary_first
 from groundswell.exchange.pattern import Ghosts, uniform
+from groundswell.exchange.transports.base import Link
 from groundswell.exchange.tuning import Choice
 from groundswell.exchange.versions import VERSIONS, exchanges, together
 from groundswell.exchange.world import World
@@ -193,6 +194,8 @@ class Level:
             self._fields(state, ghosts),
             transport=self.choice.transport,
             aggregate=self.choice.aggregate,
+            codec=self.choice.codec,
+            link=Link.of(self.setup.case.run.link),
         )
 
     def _connect(self) -> None:

@@ -88,7 +88,8 @@ class Cavity:
     def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
         self.setup, self.backend, self.world = setup, backend, world or Alone()
         run = setup.case.run
-        self.choice = Choice(run.transport, overlap=bool(run.overlap) and not run.version)
+        overlap = bool(run.overlap) and not run.version
+        self.choice = Choice(run.transport, overlap=overlap, codec=run.codecs[0])
         cuts = cut_grids(setup, self.world.size)
         parts = _parts(setup, cuts, self.world.rank)
         backend.build_all(
@@ -255,10 +256,25 @@ class Cavity:
             return None
         run, cut = self.setup.case.run, self.levels[0].cut
         overlap = False if run.version else run.overlap
-        choices = candidates(self.backend, self.world, transport=run.transport, overlap=overlap)
+        codecs = ["none"] if run.version else run.codecs
+        choices = candidates(
+            self.backend,
+            self.world,
+            transport=run.transport,
+            overlap=overlap,
+            codecs=codecs,
+            slow=run.link is not None,
+        )
         choices = [choice for choice in choices if choice.aggregate or not run.version]
         problem = (self.setup.grid.cells, cut, run.transport, overlap, run.narrow, run.version)
-        more = (self.setup.dtype, self.setup.scheme, self.setup.periodic, self.world.same_host)
+        more = (
+            codecs,
+            run.link,
+            self.setup.dtype,
+            self.setup.scheme,
+            self.setup.periodic,
+            self.world.same_host,
+        )
         memory = Memory.of(self.world, self.backend, self.world.tell(("cavity", *problem, *more)))
         tuning = tune(self.world, choices, self._rehearsal, memory)
         self.adopt(tuning.best)

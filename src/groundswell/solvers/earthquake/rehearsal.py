@@ -16,7 +16,13 @@ def fastest(solver: Earthquake) -> Tuning:
     """All ways that the case leaves open, timed, or what an earlier run has found."""
     run = solver.setup.case.run
     choices = candidates(
-        solver.backend, solver.world, transport=run.transport, overlap=run.overlap, fused=True
+        solver.backend,
+        solver.world,
+        transport=run.transport,
+        overlap=run.overlap,
+        fused=True,
+        codecs=run.codecs,
+        slow=run.link is not None,
     )
     memory = Memory.of(solver.world, solver.backend, solver.world.tell(_problem(solver)))
     return tune(solver.world, choices, lambda choice: _rehearsal(solver, choice), memory)
@@ -26,7 +32,8 @@ def _problem(solver: Earthquake) -> tuple[Any, ...]:
     """What the answer depends on, besides the machine."""
     setup, run = solver.setup, solver.setup.case.run
     layers = (solver.layers.constants(), setup.dtype, solver.attenuated)
-    messages = (stress_layers(setup, solver.cut), run.narrow, solver.world.same_host)
+    how = (run.narrow, run.codecs, run.link, solver.world.same_host)
+    messages = (stress_layers(setup, solver.cut), *how)
     return setup.grid.cells, solver.cut, run.transport, run.overlap, layers, messages
 
 

@@ -19,6 +19,7 @@ from groundswell.backends import Backend, Cells, Constant, Launch, Source
 from groundswell.backends.base import ROW_ALIGNMENT, Array, Event, in_order
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.overlap import Box, boundary_first
+from groundswell.exchange.transports.base import Link
 from groundswell.exchange.tuning import Choice, Tuning
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.cartesian import Field, Layout
@@ -98,7 +99,8 @@ class Earthquake:
             setup, backend, self.module, self._interiors(), self.clock, self.part, self.world
         )
         run = setup.case.run
-        self.adopt(Choice(run.transport, overlap=bool(run.overlap)))
+        self.link = Link.of(run.link)
+        self.adopt(Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0]))
         velocities = {name: self.fields[name].interior for name in VELOCITIES}
         self._guard = Guard(setup, backend, self.module, self.part, self.layout, velocities)
 
@@ -211,6 +213,8 @@ class Earthquake:
                 ghost_fields(self.fields, needed, self.setup.case.run.narrow),
                 transport=self.choice.transport,
                 aggregate=self.choice.aggregate,
+                codec=self.choice.codec,
+                link=self.link,
                 stored={n: computed.index(name) for n, name in names.items()},
             )
 

@@ -1,0 +1,121 @@
+"""Steps of an earthquake whose ranks talk over slower links, with messages coded or not.
+
+The document is Callaghan & Cui (2024), whose AWP-ODC gains from MPC and ZFP in its MPI library.
+Whether a code pays follows from the rates at which it packs and unpacks (Tc, Td), how much shorter
+it makes messages (r) and what the link carries (B): 1 - 1/r > B (1/Tc + 1/Td).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from groundswell.backends.base import in_order
+from groundswell.bench.earthquake import Variant, make_case
+from groundswell.bench.exchange.rig import Rig, Row
+from groundswell.exchange.transports.base import Link
+from groundswell.exchange.transports.coded import CodedTransfer
+from groundswell.exchange.tuning import Choice, Rehearsal, tune
+from groundswell.solvers.earthquake import Earthquake, EarthquakeCase
+
+CODECS = ("none", "mpc", "zfp16", "zfp8")
+LATENCY = 2e-6  # s, as of a good network
+FASTEST = {"cuda": "direct", "cpu": "peer"}
+
+
+def measure_slow(
+    rig: Rig, cells: tuple[int, int, int], links: Sequence[float], steps: Sequence[int]
+) -> dict[str, Any]:
+    """Step times by link and codec, as the tuner measures them, and what codes make of ghosts.
+
+    Args:
+        cells: of each rank.
+        links: bytes a second and rank; 0 for the machine's own.
+        steps: at which ghosts are looked at: early, in the middle and late. Links are measured
+            after the last.
+
+    Returns:
+        "ratios": rows `step`, `codec`, `bytes`, `ratio`, `encode` and `decode` in bytes a second;
+        "links": rows `link`, `codec`, `seconds`, `chosen` and `pays`, what the rule says.
+    """
+    solver = Earthquake(Earthquake.prepare(_case(rig, cells)), rig.backend, rig.world)
+    ratios: list[Row] = []
+    done = 0
+    for step in steps:
+        _adopt(rig, solver, "none", 0.0)
+        _advance(rig, solver, step - done)
+        done = step
+        for codec in CODECS[1:]:
+            ratios.append({"step": step, **_ratio(rig, solver, codec)})
+    latest = {row["codec"]: row for row in ratios if row["step"] == steps[-1]}
+    rows = [row for link in links for row in _over(rig, solver, link, latest)]
+    solver.close()
+    return {"ratios": ratios, "links": rows}
+
+
+def _case(rig: Rig, cells: tuple[int, int, int]) -> EarthquakeCase:
+    """The benchmark's earthquake with as many cells for each rank, next to each other along y."""
+    nx, ny, nz = cells
+    case = make_case(Variant("ranks", (nx, ny * rig.world.size, nz)))
+    run = {"processes": (1, rig.world.size, 1), "codec": "none"}
+    return case.model_copy(update={"run": case.run.model_copy(update=run)})
+
+
+def _adopt(rig: Rig, solver: Earthquake, codec: str, link: float) -> None:
+    solver.link = Link(link, LATENCY) if link else None
+    solver.adopt(Choice(FASTEST[rig.backend.name], codec=codec))
+
+
+def _advance(rig: Rig, solver: Earthquake, steps: int) -> None:
+    graph = rig.backend.capture(solver.step, in_graph=solver.in_graph)
+    graph.replay(steps)
+    rig.backend.synchronize()
+
+
+def _ratio(rig: Rig, solver: Earthquake, codec: str) -> Row:
+    """How much shorter a codec makes the ghosts of a step, and how fast it is."""
+    _adopt(rig, solver, codec, 0.0)
+    _advance(rig, solver, 1)
+    coded = [x.coded for x in solver.exchanges if x.coded]
+    sent = sum(exchange.bytes for exchange in solver.exchanges)
+    row = {"codec": codec, "bytes": sent, "ratio": sent / sum(c.sent for c in coded)}
+    for name, launches in _codes(coded).items():
+        row[name] = sent / rig.seconds(in_order(launches), in_graph=True)
+    return row
+
+
+def _codes(coded: Sequence[CodedTransfer]) -> dict[str, list[Any]]:
+    return {
+        "encode": [launch for code in coded for launch in code.encode],
+        "decode": [launch for code in coded for launch in code.decode],
+    }
+
+
+def _over(rig: Rig, solver: Earthquake, link: float, latest: dict[str, Row]) -> list[Row]:
+    """Steps over a link with each codec, and which one the tuner takes."""
+
+    def rehearse(choice: Choice) -> Rehearsal:
+        _adopt(rig, solver, choice.codec, link)
+        graph = rig.backend.capture(solver.step, in_graph=solver.in_graph)
+        return lambda times: rig.backend.seconds(lambda: graph.replay(times))
+
+    transport = FASTEST[rig.backend.name]
+    tuning = tune(rig.world, [Choice(transport, codec=codec) for codec in CODECS], rehearse)
+    return [
+        {
+            "link": link,
+            "codec": trial.choice.codec,
+            "seconds": trial.seconds,
+            "chosen": trial.choice == tuning.best,
+            "pays": pays(latest[trial.choice.codec], link)
+            if trial.choice.codec in latest
+            else None,
+        }
+        for trial in tuning.trials
+    ]
+
+
+def pays(code: Row, link: float) -> bool:
+    """Whether the rule says so of a link of so many bytes a second; 0 for one without a limit."""
+    costs = link * (1 / code["encode"] + 1 / code["decode"])
+    return bool(link) and 1 - 1 / code["ratio"] > costs

@@ -1,0 +1,142 @@
+"""Messages made shorter on their way: coded as they are packed, decoded as they are unpacked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from groundswell.backends import Launch
+from groundswell.backends.base import Array, Event
+from groundswell.errors import InputError, RunFailed
+from groundswell.exchange.boxes import copy_launch
+from groundswell.exchange.codecs.coder import Coder, coder
+from groundswell.exchange.codecs.strips import count_strips, strips
+from groundswell.exchange.messages import (
+    ALIGNMENT,
+    Buffer,
+    GhostField,
+    Message,
+    Parcel,
+    own_copies,
+    pack,
+    unpack,
+)
+from groundswell.exchange.pattern import Ghosts, Piece
+from groundswell.exchange.transports.base import Job, Maker, Transfer
+
+
+class CodedTransfer(Transfer):
+    """Streams of a codec, one a message, on a transport that takes them for bytes.
+
+    They lie in an array of bytes, where each has room for the longest that it can become.
+
+    Args:
+        codec: see codecs.coder.
+        make: makes the transport.
+
+    Attributes:
+        encode, decode: launches of the codec alone.
+
+    Raises:
+        InputError: fields of several types, or of one that the codec does not know.
+    """
+
+    def __init__(self, job: Job, codec: str, make: Maker) -> None:
+        self._job, backend = job, job.backend
+        dtype = job.world.agree(lambda: _common_type(job.fields))
+        self._streams: list[tuple[int, Coder]] = []
+        sent, received = (
+            [self._coder(codec, dtype, parcels) for parcels in sides]
+            for sides in ([m.sends for m in job.messages], [m.receives for m in job.messages])
+        )
+        sizes = [c.capacity if c else 0 for c in (*sent, *received)]
+        offsets = np.cumsum([0, *(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes)]).tolist()
+        self._bytes = backend.zeros((max(offsets[-1], 1),), np.uint8)
+        count = len(job.messages)
+        self.encode: list[Launch] = []
+        self.decode: list[Launch] = []
+        messages = []
+        for n, message in enumerate(job.messages):
+            out, back = offsets[n], offsets[count + n]
+            self.encode += self._encode(sent[n], message, out)
+            self.decode += self._decode(received[n], message, back)
+            messages.append(_coded(message, (sent[n], out), (received[n], back), backend.address))
+        field = GhostField(self._bytes, (0,), Ghosts((0,), (0,)))
+        self._inner = make(Job(backend, job.world, [field], messages, link=job.link))
+        own = copy_launch(backend, list(own_copies(backend, job.fields, job.own)))
+        self.path, self.in_graph = f"{codec} over {self._inner.path}", self._inner.in_graph
+        self.send = [*self.encode, *own, *self._inner.send]
+        self.receive = [*self._inner.receive, *self.decode]
+        self.whole = [*self.encode, *own, *self._inner.whole, *self.decode]
+        self._sent = [code for code in sent if code is not None]
+
+    def _coder(self, codec: str, dtype: str, parcels: Sequence[Parcel]) -> Coder | None:
+        count = count_strips([parcel.piece.shape for parcel in parcels])
+        return coder(codec, self._job.backend, dtype, count) if count else None
+
+    def _encode(self, code: Coder | None, message: Message, offset: int) -> list[Launch]:
+        if code is None:
+            return []
+        copies = list(pack(self._job.backend, self._job.fields, message, Buffer(0)))
+        table = self._job.backend.to_device(strips(copies, of_target=False))
+        return code.encode(table, self._stream(code, offset))
+
+    def _decode(self, code: Coder | None, message: Message, offset: int) -> list[Launch]:
+        if code is None:
+            return []
+        copies = list(unpack(self._job.backend, self._job.fields, message, Buffer(0)))
+        table = self._job.backend.to_device(strips(copies, of_target=True))
+        self._streams.append((message.peer, code))
+        return code.decode(self._stream(code, offset), table)
+
+    def _stream(self, code: Coder, offset: int) -> Array:
+        return self._bytes[offset : offset + code.capacity]
+
+    @property
+    def sent(self) -> int:
+        """Bytes of the streams that were coded last."""
+        return sum(c.capacity if c.used is None else self._host(c.used) for c in self._sent)
+
+    def _host(self, number: Array) -> int:
+        return int(self._job.backend.to_host(number)[0])
+
+    def check(self, after: Event | None = None) -> None:
+        self._inner.check(after)
+        for peer, code in self._streams:
+            if fault := code.fault(after):
+                raise RunFailed(
+                    f"the coded message of rank {peer} is damaged: its stream is {fault}"
+                )
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def _coded(
+    message: Message, sent: tuple[Coder | None, int], received: tuple[Coder | None, int], at: Any
+) -> Message:
+    """The message as bytes."""
+    (out, here), (back, there) = sent, received
+    sends, send_bytes = _run(message.peer, out, here)
+    receives, receive_bytes = _run(message.peer, back, there)
+    limit = at(out.used) if out and out.used is not None else 0
+    return Message(message.peer, message.key, sends, receives, send_bytes, receive_bytes, limit)
+
+
+def _run(peer: int, code: Coder | None, offset: int) -> tuple[tuple[Parcel, ...], int]:
+    if code is None:
+        return (), 0
+    return (Parcel(0, Piece(peer, (offset,), (offset,), (code.capacity,)), 0),), code.capacity
+
+
+def _common_type(fields: Sequence[GhostField]) -> str:
+    types = sorted({field.dtype for field in fields})
+    if len(types) > 1:
+        raise InputError(
+            f"fields of types {', '.join(types)} cannot be coded together: exchange apart"
+        )
+    if narrow := next((field.sent_as for field in fields if field.sent_as), None):
+        raise InputError(f"values that are sent as {narrow} cannot be coded: choose one of the two")
+    return types[0] if types else "float32"
