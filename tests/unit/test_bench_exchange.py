@@ -15,8 +15,10 @@ from ranks import run_on_ranks
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.strided import cuda_copy
 from groundswell.bench.exchange import draw, published
+from groundswell.bench.exchange.assembly import box_ids
 from groundswell.bench.exchange.ladder import WIDEST, grids, rung_exchanges
 from groundswell.bench.exchange.links import most_even, torus
+from groundswell.bench.exchange.slow import pays
 from groundswell.cli import exchange as tables
 from groundswell.cli import main
 from groundswell.errors import BackendError, InputError
@@ -78,6 +80,32 @@ def fake() -> dict[str, Any]:
             for way, slow in WAYS.items()
         ],
         "progress": [row("mpi", bytes=1 << 20, exchange=2e-3, work=2e-3, both=3.5e-3, hidden=0.25)],
+        "assembly": {
+            "local": [
+                {
+                    "kind": "gather",
+                    "values": 2_000_000,
+                    "seconds": 1e-5,
+                    "share": 0.87,
+                    "setup": 1.5,
+                }
+                | {"remote": 1.2e-5, "whole": 1.9e-5}
+            ],
+            "routes": [
+                row("mpi", route="alltoall", bytes=2048, remote=4e-5),
+                row("direct", route="crystal", bytes=2048, remote=2e-5),
+            ],
+        },
+        "slow": {
+            "ratios": [
+                {"step": 7, "codec": "mpc", "ratio": 20.03, "encode": 4.4e11, "decode": 4.2e11}
+            ],
+            "links": [
+                {"link": link, "codec": c, "seconds": t, "chosen": c == "mpc", "pays": pays}
+                for link in (0.0, 12.5e9)
+                for c, t, pays in (("none", 3e-3, None), ("mpc", 2e-3, True))
+            ],
+        },
         "published": {
             "links": [{"way": "somebody's library", "bytes": 4096, "seconds": 8.5e-6}],
             "ladder": [
@@ -104,7 +132,8 @@ def row(transport: str, **more: Any) -> dict[str, Any]:
 def nothing() -> dict[str, Any]:
     """A measurement in which all failed."""
     parts = ("links", "neighbours", "fused", "ladder", "overlaps", "progress")
-    return {**fake(), **{part: [] for part in parts}}
+    empty = {"assembly": {"local": [], "routes": []}, "slow": {"ratios": [], "links": []}}
+    return {**fake(), **{part: [] for part in parts}, **empty}
 
 
 def test_tables_show_ours_and_theirs(capsys: Capture) -> None:
@@ -125,6 +154,13 @@ def test_tables_show_ours_and_theirs(capsys: Capture) -> None:
     assert len(gains) == 1 and gains[0].count(" 4x") == len(WAYS)
     assert "10 us, 60.00x" in out and "up to 1.8x" in out and "direct: 60.00x" in out
     assert any("3.5 ms" in n and "25 %" in n for n in out.splitlines())
+    assert "2 million values a rank, set up in 1.5 s" in " ".join(out.split())
+    assert any("gather" in n and "87 %" in n and "12 us" in n for n in out.splitlines())
+    routes = [n.split()[:2] for n in out.splitlines() if "2 KiB" in n]
+    assert routes == [["direct", "crystal"], ["mpi", "alltoall"]]  # the fastest first
+    assert any("mpc" in n and "20x" in n and "440 GB/s" in n for n in out.splitlines())
+    slow = next(n for n in out.splitlines() if "12.5 GB/s" in n and "mpc" in n)
+    assert "+50 %" in slow and "pays" in slow and "takes it" in slow
     assert "not measured: pigeon: it has [flown] away" in out
 
 
@@ -373,7 +409,7 @@ from groundswell.bench.exchange import rig
 rig.REPEATS, rig.REPEAT_SECONDS = 2, 1e-4
 exchange.SIZES["cpu"] = exchange.Sizes(
     faces=(4096, 8192), shifts=(4096,), blocks=((8, 2),), cavity=8, cube=8, overlaps=(2, 4),
-    messages=(65536,),
+    messages=(65536,), cells=(44, 24, 24), slow=(0.0, 1e6), steps=(2, 9), elements=(2, 1),
 )
 run_bench("exchange", backend="cpu", output=sys.argv[1])
 """
@@ -392,8 +428,30 @@ def test_a_small_measurement(tmp_path: Path) -> None:
     assert len(found["links"]) == 3 * 4 and len(found["neighbours"]) == 2 * 4
     assert len(found["ladder"]) == 3 * 4 * 3 and len(found["overlaps"]) == 2 * 2 * 3
     assert {row["transport"] for row in found["progress"]} == {"mpi", "mpi-thread"}
+    local, routes = found["assembly"]["local"], found["assembly"]["routes"]
+    assert {row["kind"] for row in local} == {"gather", "scatter", "gather-scatter"}
+    assert len(routes) == 2 * 3 + 1 and all(row["remote"] > 0 for row in routes)
+    slow = found["slow"]
+    assert len(slow["ratios"]) == 2 * 3 and len(slow["links"]) == 2 * 4
+    assert all(row["ratio"] > 1 for row in slow["ratios"] if row["codec"] != "mpc")
+    crawling = {row["codec"]: row for row in slow["links"] if row["link"]}
+    assert crawling["zfp8"]["chosen"] and crawling["zfp8"]["pays"]
+    assert crawling["zfp8"]["seconds"] < 0.6 * crawling["none"]["seconds"]
     slabs = [row for row in found["overlaps"] if row["cut"] == "1-D"]
     assert {row["overlap"]: row["sent"] for row in slabs} == {2: 2 * 2 * 256, 4: 2 * 4 * 256}
+
+
+def test_whether_a_code_pays() -> None:
+    """The rule: what messages gain on the link against what coding costs."""
+    code = {"ratio": 2.0, "encode": 100e9, "decode": 50e9}
+    assert pays(code, 16e9) and not pays(code, 17e9)  # 1 - 1/2 = B (1/100 + 1/50) / 1e9
+    assert not pays(code, 0.0)
+
+
+def test_ids_of_a_box_of_elements() -> None:
+    ids = [box_ids(3, 2, rank) for rank in range(2)]
+    assert all(len(part) == 27 * 27 and len(np.unique(part)) == 7**3 for part in ids)
+    assert len(np.intersect1d(*ids)) == 7 * 7
 
 
 FAILING = """

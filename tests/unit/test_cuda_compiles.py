@@ -67,6 +67,7 @@ LIMITS = {
     "swap_boxes": (128, 128),
     "await_letters": (20, 20),
     "open_letters": (24, 24),
+    "raise_letters": (32, 32),
     "mpc_compress": (64, 72),
     "mpc_decompress": (64, 72),
     "mpc_measure": (64, 72),

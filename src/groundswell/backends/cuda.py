@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from groundswell.backends.base import (
     debugging,
 )
 from groundswell.backends.cache import KernelCache, default_folder
+from groundswell.backends.graphs import CudaGraph
 from groundswell.backends.ipc import CudaShared, Mapped
 from groundswell.backends.lanes import Lanes
 from groundswell.backends.source import Source
@@ -38,8 +39,6 @@ ITEM_BLOCK = 128
 GRID_LIMIT = (2**31 - 1, 65535, 65535)
 LOOK_SECONDS = 0.5  # between looks after others while the host waits
 SHORTEST_NAP, LONGEST_NAP = 1e-5, 1e-3
-UNROLL = 8  # sequences in the long graph: host work per replay becomes negligible
-LONG = 64  # launches of a sequence that is long enough by itself
 
 MISSING = (
     "the CUDA backend was asked for, but {reason}; install a driver and "
@@ -131,36 +130,6 @@ class CudaEvent:
 
     def seconds_since(self, earlier: CudaEvent) -> float:
         return float(self._cupy.cuda.get_elapsed_time(earlier.raw, self.raw)) / 1e3
-
-
-class CudaGraph:
-    """A sequence, and if it is short several of them, each as an instantiated graph."""
-
-    def __init__(self, stream: Any, sequence: Callable[[], None], lanes: Lanes) -> None:
-        self._stream = stream
-        self._sequence = sequence  # and with it what its launches need
-        before = lanes.launched
-        self._one = self._capture(sequence, 1)
-        self._unroll = UNROLL if lanes.launched - before < LONG else 1
-        self._many = self._capture(sequence, UNROLL) if self._unroll > 1 else self._one
-
-    def _capture(self, sequence: Callable[[], None], times: int) -> Any:
-        with self._stream:
-            self._stream.begin_capture()
-            try:
-                for _ in range(times):
-                    sequence()
-            except BaseException:
-                with suppress(Exception):  # what went wrong matters, not the unfinished capture
-                    self._stream.end_capture()
-                raise
-            return self._stream.end_capture()
-
-    def replay(self, times: int) -> None:
-        for _ in range(times // self._unroll):
-            self._many.launch(self._stream)
-        for _ in range(times % self._unroll):
-            self._one.launch(self._stream)
 
 
 class CudaBackend(Backend):

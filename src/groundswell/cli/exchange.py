@@ -7,12 +7,12 @@ from functools import partial
 from statistics import geometric_mean
 from typing import Any
 
-from groundswell.cli.plain import print_table, say, table_of
+from groundswell.cli.coded import show_assembly, show_slow
+from groundswell.cli.plain import print_table, say, size_of, table_of, time_of
 
 Row = Mapping[str, Any]
 Cell = Callable[[Row], str]
 
-KIB, MIB = 1 << 10, 1 << 20
 PUBLISHED = {"published": "", "+ GPUDirect": " + GPUDirect"}  # columns, and the versions' endings
 ENDS = ("Baseline", "V3")
 
@@ -31,6 +31,8 @@ def show(measured: Mapping[str, Any]) -> None:
     _ladder(measured)
     _overlaps(measured)
     _progress(measured["progress"])
+    show_assembly(measured["assembly"])
+    show_slow(measured["slow"])
     for note in measured["notes"]:
         say(f"not measured: {note}")
     say(f"measured in {measured['seconds']:.0f} s")
@@ -57,15 +59,15 @@ def _links(measured: Mapping[str, Any]) -> None:
         (1, "A face to the next rank only"),
     ):
         rows = [row for row in measured["links"] if row["faces"] == faces]
-        _by_transport(title, rows, {"a face": lambda row: _size(row["bytes"])}, _rate)
+        _by_transport(title, rows, {"a face": lambda row: size_of(row["bytes"])}, _rate)
     table = table_of(
         "Others: a message to the next of two H200 of one host, measured by us", "message", *ways
     )
     for size in sorted({size for _, size in published}):
         table.add_row(
-            _size(size),
+            size_of(size),
             *(
-                f"{_time(s)}, {size / s / 1e9:.3g} GB/s"
+                f"{time_of(s)}, {size / s / 1e9:.3g} GB/s"
                 if (s := published.get((way, size)))
                 else ""
                 for way in ways
@@ -75,7 +77,7 @@ def _links(measured: Mapping[str, Any]) -> None:
 
 
 def _rate(row: Row) -> str:
-    return f"{_time(row['seconds'])}, {row['rate'] / 1e9:.3g} GB/s{_of_copies(row)}"
+    return f"{time_of(row['seconds'])}, {row['rate'] / 1e9:.3g} GB/s{_of_copies(row)}"
 
 
 def _of_copies(row: Row) -> str:
@@ -92,8 +94,8 @@ def _neighbours(rows: Sequence[Row]) -> None:
     _by_transport(
         f"A cube a rank, periodic along three axes (time, share of plain copies){about}",
         rows,
-        {"a face": lambda row: _size(row["bytes"]), "to": lambda row: str(row["neighbours"])},
-        lambda row: _time(row["seconds"]) + _of_copies(row),
+        {"a face": lambda row: size_of(row["bytes"]), "to": lambda row: str(row["neighbours"])},
+        lambda row: time_of(row["seconds"]) + _of_copies(row),
     )
 
 
@@ -105,8 +107,8 @@ def _fused(rows: Sequence[Row]) -> None:
         *("a face", "way", "update and exchange", "added"),
     )
     for row in rows:
-        added = _time(row["exposed"]) if row["exposed"] else ""
-        table.add_row(_size(row["bytes"]), row["way"], _time(row["seconds"]), added)
+        added = time_of(row["exposed"]) if row["exposed"] else ""
+        table.add_row(size_of(row["bytes"]), row["way"], time_of(row["seconds"]), added)
     print_table(table)
 
 
@@ -119,14 +121,14 @@ def _ladder(measured: Mapping[str, Any]) -> None:
     labels: dict[str, Cell] = {
         "grid (i, j, k)": lambda row: _grid(row["grid"]),
         "version": lambda row: str(row["rung"]),
-        "sent": lambda row: _size(row["sent"]),
+        "sent": lambda row: size_of(row["sent"]),
     }
     title = (
         "Cavity, 5 fields of 8 bytes, walls: an exchange "
         "(published: efficiency of two P100 in the strong and the weak sense)"
     )
     beside: dict[str, Cell] = {name: partial(_efficiency, known, name) for name in PUBLISHED}
-    _by_transport(title, measured["ladder"], labels, lambda row: _time(row["seconds"]), beside)
+    _by_transport(title, measured["ladder"], labels, lambda row: time_of(row["seconds"]), beside)
     _gains(measured["ladder"], known)
 
 
@@ -173,7 +175,9 @@ def _overlaps(measured: Mapping[str, Any]) -> None:
         "published: of whole simulations on eight P40)",
         rows,
         labels,
-        lambda row: _time(row["seconds"]) + (f", {row['speedup']:.2f}x" if row["speedup"] else ""),
+        lambda row: (
+            time_of(row["seconds"]) + (f", {row['speedup']:.2f}x" if row["speedup"] else "")
+        ),
         {"published": lambda row: _range(known.get(row["overlap"]))},
     )
     for name in dict.fromkeys(row["transport"] for row in rows):
@@ -195,9 +199,9 @@ def _progress(rows: Sequence[Row]) -> None:
         *("message", "transport", "exchange", "work", "both", "hidden"),
     )
     for row in rows:
-        times = [_time(row[name]) for name in ("exchange", "work", "both")]
+        times = [time_of(row[name]) for name in ("exchange", "work", "both")]
         hidden = f"{100 * row['hidden']:.0f} %"
-        table.add_row(_size(row["bytes"]), row["transport"], *times, hidden)
+        table.add_row(size_of(row["bytes"]), row["transport"], *times, hidden)
     print_table(table)
 
 
@@ -228,11 +232,3 @@ def _by_transport(
 
 def _grid(grid: Iterable[int]) -> str:
     return ", ".join(map(str, grid))
-
-
-def _time(seconds: float) -> str:
-    return f"{1e6 * seconds:.3g} us" if seconds < 1e-3 else f"{1e3 * seconds:.3g} ms"
-
-
-def _size(count: int) -> str:
-    return f"{count / MIB:.3g} MiB" if count >= MIB else f"{count / KIB:.3g} KiB"

@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 WIDTH = 200  # columns, as far as they are needed
+KIB, MIB = 1 << 10, 1 << 20
 
 
 def table_of(title: str, *columns: str) -> Table:
@@ -31,3 +32,13 @@ def print_table(table: Table) -> None:
 def say(text: str) -> None:
     """Print a line or several."""
     _console().print(escape(text), soft_wrap=True)
+
+
+def time_of(seconds: float) -> str:
+    """A time in words."""
+    return f"{1e6 * seconds:.3g} us" if seconds < 1e-3 else f"{1e3 * seconds:.3g} ms"
+
+
+def size_of(count: int) -> str:
+    """Bytes in words."""
+    return f"{count / MIB:.3g} MiB" if count >= MIB else f"{count / KIB:.3g} KiB"

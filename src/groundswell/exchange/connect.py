@@ -96,5 +96,7 @@ def _maker(backend: Backend, transport: str, codec: str) -> Maker:
             f"{', '.join(here)}, or two of them as in peer+mpi, within and between hosts"
         )
     *near, last = (here[name] for name in names)
-    far: Maker = last if codec == "none" else lambda job: CodedTransfer(job, codec, last)
+    # Codecs store their streams as other kernels do: where they are wanted, if that can be.
+    bytes_on = FUSED[backend.name].get("fused", last) if names[-1] == "direct" else last
+    far: Maker = last if codec == "none" else lambda job: CodedTransfer(job, codec, bytes_on)
     return (lambda job: MixedTransfer(job, near[0], far)) if near else far

@@ -29,6 +29,7 @@ struct Link {
   METHOD void carry(const Letter& letter) const {
     if (nanoseconds_a_byte <= 0) return;
     const long long bytes = letter.limit ? *at<long long>(letter.limit) : letter.bytes;
+    if (!bytes) return;
     const long long lasts = static_cast<long long>(nanoseconds_a_byte * bytes);
     const long long arrives = book(busy, nanoseconds_now(), lasts) + latency;
     while (nanoseconds_now() < arrives) let_others_run();
@@ -71,6 +72,7 @@ INLINE void begin_letters(const Post& post, long long epoch) {
     if (letter.allow) raise_flag(at<long long>(letter.allow), epoch);
     if (letter.chunks) continue;
     publish();
+    post.link.carry(letter);
     raise_flag(at<long long>(letter.tell_arrived), epoch);
   }
 }
@@ -154,6 +156,13 @@ KERNEL open_letters(POST_ARGUMENTS) {
     for (index_t l = 0; l < letter_count; ++l)
       if (letters[l].allowed) await_letter(post, letters[l].allowed, now, l);
   }
+}
+
+// The kernels before have stored everything: a small one that finds room beside any other says so.
+KERNEL raise_letters(POST_ARGUMENTS) {
+  const Post post POST;
+  const long long now = *epoch + 1;
+  FOR_BLOCKS(b, 1) { begin_letters(post, now); }
 }
 
 KERNEL send_boxes(LOAD_ARGUMENTS(out), POST_ARGUMENTS) {

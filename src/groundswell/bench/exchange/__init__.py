@@ -8,6 +8,7 @@ from typing import Any
 
 from groundswell.backends import Backend
 from groundswell.bench.exchange import published
+from groundswell.bench.exchange.assembly import measure_assembly
 from groundswell.bench.exchange.draw import draw
 from groundswell.bench.exchange.fused import measure_fused
 from groundswell.bench.exchange.ladder import measure_ladder
@@ -15,6 +16,7 @@ from groundswell.bench.exchange.links import measure_links, measure_neighbours
 from groundswell.bench.exchange.overlaps import measure_overlaps
 from groundswell.bench.exchange.progress import measure_progress
 from groundswell.bench.exchange.rig import Rig
+from groundswell.bench.exchange.slow import measure_slow
 from groundswell.errors import InputError
 from groundswell.exchange import probe
 from groundswell.exchange.world import MpiWorld, world
@@ -33,6 +35,8 @@ class Sizes:
         blocks: see `measure_neighbours`.
         cavity: points of the edge of the whole cavity.
         cube, overlaps: points of a rank's edge, and overlaps, see `measure_overlaps`.
+        cells, slow, steps: see `measure_slow`.
+        elements: see `measure_assembly`.
     """
 
     faces: tuple[int, ...] = tuple(4 * KIB * 4**n for n in range(8))
@@ -42,19 +46,31 @@ class Sizes:
     cube: int = 256
     overlaps: tuple[int, ...] = (2, 4, 8, 16, 32)
     messages: tuple[int, ...] = (MIB, 16 * MIB)
+    cells: tuple[int, int, int] = (160, 32, 2048)
+    slow: tuple[float, ...] = (0.0, 12.5e9, 25e9, 50e9)
+    steps: tuple[int, ...] = (20, 400, 1500)
+    elements: tuple[int, int] = (48, 8)
 
 
 SIZES = {
     "cuda": Sizes(),
-    "cpu": Sizes(blocks=((128, 1), (256, 4), (256, 64)), cavity=64, cube=96),
+    "cpu": Sizes(
+        blocks=((128, 1), (256, 4), (256, 64)),
+        cavity=64,
+        cube=96,
+        cells=(64, 24, 64),
+        slow=(0.0, 1e7, 1e8),
+        steps=(5, 40, 150),
+        elements=(12, 4),
+    ),
 }
 
 
 def measure(backend: Backend, sizes: Sizes | None = None) -> dict[str, Any]:
     """All tables; every rank must call it, and gets the same.
 
-    What does not work is named in `notes`, and the rest goes on; four minutes are the most that it
-    takes, if no rank falls silent.
+    What does not work is named in `notes`, and the rest goes on; seven minutes are the most that
+    it takes, if no rank falls silent.
 
     Raises:
         InputError: there is one rank only.
@@ -91,6 +107,8 @@ def _tables(rig: Rig, sizes: Sizes) -> dict[str, Any]:
         "ladder": (60, lambda: measure_ladder(rig, sizes.cavity)),
         "overlaps": (50, lambda: measure_overlaps(rig, sizes.cube, sizes.overlaps)),
         "progress": (20, lambda: measure_progress(rig, sizes.messages)),
+        "assembly": (100, lambda: measure_assembly(rig, *sizes.elements)),
+        "slow": (60, lambda: measure_slow(rig, sizes.cells, sizes.slow, sizes.steps)),
     }
     for part, (seconds, act) in parts.items():
         rig.begin(part, seconds)

@@ -55,6 +55,12 @@ struct Places {
 };
 
 constexpr int THREADS = 256, MOST_AT_ONCE = 8;  // values that a thread has under way together
+// A thread's rows: neighbours have neighbouring ones, but a core likes its own side by side.
+#if defined(__CUDACC__)
+constexpr bool APART = true;
+#else
+constexpr bool APART = false;
+#endif
 
 // Stores a row's result in all of its places, of which the first is known already.
 INLINE void store(value_t* values, const Places& places, index_t row, place_t first, value_t result) {
@@ -69,13 +75,15 @@ INLINE void store(value_t* values, const Places& places, index_t row, place_t fi
 template <int WIDTH>
 INLINE void reduce_narrow(const value_t* old, const Places& from, value_t* stored, const Places& to) {
   constexpr int AT_ONCE = WIDTH < MOST_AT_ONCE ? MOST_AT_ONCE / WIDTH : 1;
+  constexpr int NEXT = APART ? THREADS : 1;
   FOR_THREADS(t, THREADS) {
-    for (int first = t; first < from.count; first += AT_ONCE * THREADS) {
+    const int begin = APART ? t : t * AT_ONCE;
+    for (int first = begin; first < from.count; first += AT_ONCE * THREADS) {
       place_t places[AT_ONCE][WIDTH], put[AT_ONCE];
       value_t found[AT_ONCE][WIDTH];
       UNROLL
       for (int u = 0; u < AT_ONCE; ++u) {
-        const int row = first + u * THREADS;
+        const int row = first + u * NEXT;
         UNROLL
         for (int n = 0; n < WIDTH; ++n) places[u][n] = row < from.count ? from.at(row, n) : -1;
         put[u] = IN_PLACE || row >= from.count ? places[u][0] : to.at(row, 0);
@@ -91,7 +99,7 @@ INLINE void reduce_narrow(const value_t* old, const Places& from, value_t* store
         UNROLL
         for (int n = 1; n < WIDTH; ++n)
           if (places[u][n] >= 0) found[u][0] = reduced(found[u][0], found[u][n]);
-        if (!IN_PLACE) store(stored, to, first + u * THREADS, put[u], found[u][0]);
+        if (!IN_PLACE) store(stored, to, first + u * NEXT, put[u], found[u][0]);
         UNROLL
         for (int n = 0; n < WIDTH; ++n)
           if (IN_PLACE && places[u][n] >= 0) stored[places[u][n]] = found[u][0];

@@ -31,8 +31,8 @@ class Coder(Protocol):
     capacity: int
     used: Array | None
 
-    def encode(self, strips: Array, stream: Array) -> list[Launch]:
-        """Launches that code strips in a stream."""
+    def encode(self, strips: Array, stream: Array | int) -> list[Launch]:
+        """Launches that code strips in a stream: an array, or an address."""
 
     def decode(self, stream: Array, strips: Array) -> list[Launch]:
         """Launches that decode a stream into strips."""

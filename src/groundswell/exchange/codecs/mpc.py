@@ -69,14 +69,17 @@ class Mpc:
         self._starts = backend.zeros((self._chunks + 1,), np.uint32)
         self._boards = [backend.zeros((2 + self._tiles,), np.uint64) for _ in range(2)]
 
-    def compress(self, values: Array, stream: Array) -> list[Launch]:
+    def compress(self, values: Array, stream: Array | int) -> list[Launch]:
         """Launches that code `values`, (count,), in `stream`, at least `capacity` bytes.
+
+        The stream may be given by its address, for memory that another process has allocated.
 
         Raises:
             InputError: arrays of another type or length, or with gaps.
         """
         self._require_values(values)
-        _require_array("a stream", stream, self.capacity)
+        if not isinstance(stream, int):
+            _require_array("a stream", stream, self.capacity)
         given = (values, self.count, self.dim, stream)
         if self._at_once:
             return [self._one("mpc_compress", *given, self.used, self._boards[0], self._blocks)]

@@ -53,8 +53,10 @@ class Zfp:
         self._run = max(8 // (bits & -bits), 1)  # blocks that end where a byte does
         self._module = backend.compile(zfp_source(dtype, len(shape), bits, strips=strips))
 
-    def compress(self, values: Array, stream: Array) -> list[Launch]:
+    def compress(self, values: Array, stream: Array | int) -> list[Launch]:
         """Launches that code `values` in the first `size` bytes of `stream`.
+
+        The stream may be given by its address, for memory that another process has allocated.
 
         Raises:
             InputError: arrays of another type or size, with gaps, or a stream that does not begin
@@ -81,8 +83,8 @@ class Zfp:
         """Points along x, y, z."""
         return (*self.shape[::-1], 1, 1)[:MOST_AXES]
 
-    def _require_arrays(self, values: Array, stream: Array) -> None:
-        if self._strips:
+    def _require_arrays(self, values: Array, stream: Array | int) -> None:
+        if self._strips or isinstance(stream, int):
             return
         if str(values.dtype) != self.dtype or values.size != prod(self.shape):
             raise InputError(

@@ -30,7 +30,9 @@ from groundswell.exchange.transports.base import Job, Maker, Transfer
 class CodedTransfer(Transfer):
     """Streams of a codec, one a message, on a transport that takes them for bytes.
 
-    They lie in an array of bytes, where each has room for the longest that it can become.
+    They lie in an array of bytes, where each has room for the longest that it can become. Where
+    the transport lets kernels store straight into the other ranks' arrays, streams do not even
+    begin in this rank's own.
 
     Args:
         codec: see codecs.coder.
@@ -46,7 +48,6 @@ class CodedTransfer(Transfer):
     def __init__(self, job: Job, codec: str, make: Maker) -> None:
         self._job, backend = job, job.backend
         dtype = job.world.agree(lambda: _common_type(job.fields))
-        self._streams: list[tuple[int, Coder]] = []
         sent, received = (
             [self._coder(codec, dtype, parcels) for parcels in sides]
             for sides in ([m.sends for m in job.messages], [m.receives for m in job.messages])
@@ -54,34 +55,47 @@ class CodedTransfer(Transfer):
         sizes = [c.capacity if c else 0 for c in (*sent, *received)]
         offsets = np.cumsum([0, *(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes)]).tolist()
         self._bytes = backend.zeros((max(offsets[-1], 1),), np.uint8)
-        count = len(job.messages)
-        self.encode: list[Launch] = []
-        self.decode: list[Launch] = []
-        messages = []
-        for n, message in enumerate(job.messages):
-            out, back = offsets[n], offsets[count + n]
-            self.encode += self._encode(sent[n], message, out)
-            self.decode += self._decode(received[n], message, back)
-            messages.append(_coded(message, (sent[n], out), (received[n], back), backend.address))
+        outs, backs = offsets[: len(sent)], offsets[len(sent) : -1]
+        messages = [
+            _coded(message, out, back, backend.address)
+            for message, out, back in zip(
+                job.messages,
+                zip(sent, outs, strict=True),
+                zip(received, backs, strict=True),
+                strict=True,
+            )
+        ]
         field = GhostField(self._bytes, (0,), Ghosts((0,), (0,)))
-        self._inner = make(Job(backend, job.world, [field], messages, link=job.link))
+        inner = Job(backend, job.world, [field], messages, stored={0: 0}, link=job.link)
+        self._inner = make(inner)
+        shifts = {put.first[0]: put.shift for put in self._inner.puts}
+        self.encode, self.decode = list[Launch](), list[Launch]()
+        self._streams: list[tuple[int, Coder]] = []
+        for n, message in enumerate(job.messages):
+            self.encode += self._encode(sent[n], message, outs[n], shifts.get(outs[n], 0))
+            self.decode += self._decode(received[n], message, backs[n])
         own = copy_launch(backend, list(own_copies(backend, job.fields, job.own)))
         self.path, self.in_graph = f"{codec} over {self._inner.path}", self._inner.in_graph
-        self.send = [*self.encode, *own, *self._inner.send]
+        ahead = [*self._inner.open, *self.encode, *own]
+        self.send = [*ahead, *self._inner.send]
         self.receive = [*self._inner.receive, *self.decode]
-        self.whole = [*self.encode, *own, *self._inner.whole, *self.decode]
+        self.whole = [*ahead, *self._inner.whole, *self.decode]
         self._sent = [code for code in sent if code is not None]
 
     def _coder(self, codec: str, dtype: str, parcels: Sequence[Parcel]) -> Coder | None:
         count = count_strips([parcel.piece.shape for parcel in parcels])
         return coder(codec, self._job.backend, dtype, count) if count else None
 
-    def _encode(self, code: Coder | None, message: Message, offset: int) -> list[Launch]:
+    def _encode(
+        self, code: Coder | None, message: Message, offset: int, shift: int
+    ) -> list[Launch]:
+        """Launches that pack and code; `shift` bytes behind the stream's place if that is said."""
         if code is None:
             return []
         copies = list(pack(self._job.backend, self._job.fields, message, Buffer(0)))
         table = self._job.backend.to_device(strips(copies, of_target=False))
-        return code.encode(table, self._stream(code, offset))
+        here = self._stream(code, offset)
+        return code.encode(table, self._job.backend.address(here) + shift if shift else here)
 
     def _decode(self, code: Coder | None, message: Message, offset: int) -> list[Launch]:
         if code is None:

@@ -132,7 +132,8 @@ class PeerTransfer(Transfer):
             return [module.launch(name, extent, *arguments)]
 
         self.open = launch("open_letters") if self.puts else []
-        self.send, self.receive = launch("send_boxes", outgoing), launch("receive_boxes", incoming)
+        self.send = launch("send_boxes", outgoing) if sent else launch("raise_letters")
+        self.receive = launch("receive_boxes", incoming)
         if job.backend.on_host:
             self.receive.insert(0, self._wait_on_host(module, letters))
             self.whole = [*self.send, *self.receive]
