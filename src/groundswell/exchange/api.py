@@ -62,7 +62,7 @@ class Domain(PlanKeeper):
         processes: blocks along each axis, 0 where free; None chooses.
         comm: mpi4py's communicator of the ranks; None for all that were started.
         device: "cpu"; "cuda" for one of the host's GPUs a rank; "cuda:1"; or a backend.
-        transport, aggregate, poison: of its plans; see `plan`.
+        transport, aggregate, poison, codec: of its plans; see `plan`.
 
     Attributes:
         cut, world, backend: the decomposition, the ranks, the device.
@@ -90,6 +90,7 @@ class Domain(PlanKeeper):
         transport: str = "auto",
         aggregate: bool = True,
         poison: bool = False,
+        codec: str = "none",
     ) -> None:
         whole = points(shape)
         self.ghosts = layers(ghosts, len(whole), flag("corners", corners))
@@ -98,7 +99,9 @@ class Domain(PlanKeeper):
         self.block: Block = self.cut.block(ranks.rank)
         backend = find_device(device, ranks, traffic(self.cut, [(self.ghosts, 8)]))
         super().__init__(ranks, backend, frees_comm=comm is not None)
-        self._how = options(self.backend, transport=transport, aggregate=aggregate, poison=poison)
+        how: dict[str, Any] = {"transport": transport, "aggregate": aggregate}
+        how |= {"poison": poison, "codec": codec}
+        self._how = options(self.backend, **how)
         self._staged: dict[Any, Array] = {}
 
     # --- arrays -----------------------------------------------------------------------------------
@@ -233,6 +236,7 @@ class Domain(PlanKeeper):
         transport: str | None = None,
         aggregate: bool | None = None,
         poison: bool | None = None,
+        codec: str | None = None,
     ) -> Plan:
         """Prepare the exchange of arrays, or of `Field`s.
 
@@ -241,13 +245,15 @@ class Domain(PlanKeeper):
                 for the one that is, which is tried out once and remembered, as is `aggregate`.
             aggregate: one message a neighbour for all arrays; otherwise one for each.
             poison: fill ghosts with NaN before each exchange, so that none can be missed.
+            codec: "mpc" to shorten messages without loss, "zfp16" and so on to send 16 bits a
+                value, "none". All arrays of the plan have the same type then.
             All are the domain's by default.
 
         Raises:
             InputError: an array that cannot be exchanged, or that is another one elsewhere.
             BackendError: the transport does not work here.
         """
-        given = {"transport": transport, "aggregate": aggregate, "poison": poison}
+        given = {"transport": transport, "aggregate": aggregate, "poison": poison, "codec": codec}
         how = self._how | {name: value for name, value in given.items() if value is not None}
 
         def prepare() -> tuple[list[Borrowed], dict[str, Any]]:

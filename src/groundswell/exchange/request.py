@@ -14,6 +14,7 @@ from groundswell.backends.foreign import SIZES, is_movable
 from groundswell.errors import InputError
 from groundswell.exchange.arguments import flag, for_each, integers, is_many, whole_numbers
 from groundswell.exchange.boxes import AXES, CONVERSIONS, ITEMSIZE
+from groundswell.exchange.codecs.coder import require_codec
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.decomposition import Block, Index
 from groundswell.exchange.devices import open_device
@@ -195,9 +196,12 @@ def find_device(device: str | Backend, world: World, traffic: ArrayLike) -> Back
     return open_backend(name, int(number))
 
 
-def options(backend: Backend, *, transport: str, aggregate: bool, poison: bool) -> dict[str, Any]:
+def options(
+    backend: Backend, *, transport: str, aggregate: bool, poison: bool, codec: str
+) -> dict[str, Any]:
     """How to exchange."""
     return {
+        "codec": require_codec(codec),
         "transport": transport_of(backend, transport),
         "aggregate": flag("aggregate", aggregate),
         "poison": flag("poison", poison),
