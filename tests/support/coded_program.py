@@ -22,7 +22,7 @@ from groundswell.exchange.world import World, world
 
 MARGIN = 3
 # Largest error, over the largest value: a block of four has bits for its exponent and for steps.
-BOUNDS = {"none": 0.0, "mpc": 0.0, "zfp8": 0.2, "zfp16": 2e-3, "zfp24": 2e-5}
+BOUNDS = {"none": 0.0, "mpc": 0.0, "zfp8": 0.5, "zfp16": 2e-3, "zfp24": 2e-5}
 
 
 def whole_field(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> NDArray[Any]:
