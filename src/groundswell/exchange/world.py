@@ -12,14 +12,15 @@ import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from groundswell.errors import BackendError, GroundswellError, InputError, RunFailed
 from groundswell.exchange.patience import Patience, patience_seconds
 from groundswell.exchange.processes import Process
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 PART = 2**30  # bytes of a message at most: many MPI libraries count them in 32 bits
 
@@ -305,6 +306,8 @@ class MpiWorld(World):
         self.comm.Abort(code)
 
     def swap(self, parts: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.int64]]:
+        import numpy as np
+
         self._require_step()
         counts = np.zeros((2, self.size), np.int64)
         for rank, part in parts.items():

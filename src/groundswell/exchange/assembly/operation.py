@@ -68,10 +68,14 @@ class Operation:
         def work(todo: Work, taken: Values, put: Values) -> list[Launch]:
             return reduce_rows(backend, reduction, (taken, todo.source), (put, todo.target))
 
+        def works() -> tuple[list[Launch], ...]:
+            pack, unpack = work(tables.pack, old, arena), work(tables.unpack, arena, new)
+            return pack, work(tables.local, old, new), unpack
+
+        pack, self.local, unpack = world.agree(works)
         self._transfer = travel(backend, world, self._arena, stages, transport, route)
-        self.send = [*work(tables.pack, old, arena), *self._transfer.send]
-        self.local = work(tables.local, old, new)
-        self.receive = [*self._transfer.receive, *work(tables.unpack, arena, new)]
+        self.send = [*pack, *self._transfer.send]
+        self.receive = [*self._transfer.receive, *unpack]
         self.bytes = mail.path.sent * old.components * source.dtype.itemsize
 
     @property

@@ -47,11 +47,7 @@ class CodedTransfer(Transfer):
 
     def __init__(self, job: Job, codec: str, make: Maker) -> None:
         self._job, backend = job, job.backend
-        dtype = job.world.agree(lambda: _common_type(job.fields))
-        sent, received = (
-            [self._coder(codec, dtype, parcels) for parcels in sides]
-            for sides in ([m.sends for m in job.messages], [m.receives for m in job.messages])
-        )
+        sent, received = job.world.agree(lambda: self._coders(codec))
         sizes = [c.capacity if c else 0 for c in (*sent, *received)]
         offsets = np.cumsum([0, *(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes)]).tolist()
         self._bytes = backend.zeros((max(offsets[-1], 1),), np.uint8)
@@ -82,9 +78,16 @@ class CodedTransfer(Transfer):
         self.whole = [*ahead, *self._inner.whole, *self.decode]
         self._sent = [code for code in sent if code is not None]
 
-    def _coder(self, codec: str, dtype: str, parcels: Sequence[Parcel]) -> Coder | None:
-        count = count_strips([parcel.piece.shape for parcel in parcels])
-        return coder(codec, self._job.backend, dtype, count) if count else None
+    def _coders(self, codec: str) -> tuple[list[Coder | None], list[Coder | None]]:
+        """Of what is sent, and of what is received, one a message; none of empty ones."""
+        dtype = _common_type(self._job.fields)
+
+        def of(parcels: Sequence[Parcel]) -> Coder | None:
+            count = count_strips([parcel.piece.shape for parcel in parcels])
+            return coder(codec, self._job.backend, dtype, count) if count else None
+
+        messages = self._job.messages
+        return [of(m.sends) for m in messages], [of(m.receives) for m in messages]
 
     def _encode(
         self, code: Coder | None, message: Message, offset: int, shift: int
