@@ -62,6 +62,9 @@ def test_plans_are_kept() -> None:
         (lambda n: n.gather(np.ones(7), out=np.ones(2)), "give 7, and 3"),
         (lambda n: n.gather(np.ones(7), op="mean"), "reduction 'mean' does not exist"),
         (lambda n: n.plan("spread", np.ones(7)), "operation 'spread' does not exist"),
+        (lambda n: n.plan("halo", np.ones(3), np.ones(3)), "halo is done in place"),
+        (lambda n: n.plan("gather-scatter", np.ones(7), np.ones(7)), "give one array"),
+        (lambda n: overlapping(n), "arrays that overlap in memory"),
         (lambda n: n.plan("halo", np.ones(3), route="ring"), "route = 'ring' does not exist"),
         (lambda n: n.plan("halo", np.ones(3), transport="x"), "transport = 'x' does not exist"),
     ],
@@ -69,6 +72,16 @@ def test_plans_are_kept() -> None:
 def test_what_does_not_fit(act: Any, words: str) -> None:
     with pytest.raises(InputError, match=words):
         act(Numbering(IDS))
+
+
+def overlapping(numbering: Numbering) -> None:
+    memory = np.ones(9)
+    numbering.gather(memory[:7], out=memory[6:])
+
+
+def test_ids_of_another_kind() -> None:
+    with pytest.raises(InputError, match="no array of whole numbers"):
+        Numbering([[1, 2], [3]])
 
 
 def test_a_closed_numbering() -> None:

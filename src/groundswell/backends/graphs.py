@@ -46,6 +46,8 @@ class CudaGraph:
 class Executable:
     """A graph that keeps what is urgent so. CuPy's own lets all of it wait in one line.
 
+    CuPy before version 14 keeps nothing of what graphs were made of: those are taken as they are.
+
     Args:
         graph: CuPy's.
     """
@@ -53,14 +55,19 @@ class Executable:
     def __init__(self, graph: Any) -> None:
         from cuda.bindings import runtime
 
-        self._graph, self._runtime = graph, runtime  # the former owns what it was made of
-        by_node = runtime.cudaGraphInstantiateFlags.cudaGraphInstantiateFlagUseNodePriority
-        error, self._ready = runtime.cudaGraphInstantiate(graph.graph, int(by_node))
-        self._require(error)
+        self._graph, self._runtime = graph, runtime
+        self._ready: Any = None
+        if source := getattr(graph, "graph", 0):
+            by_node = runtime.cudaGraphInstantiateFlags.cudaGraphInstantiateFlagUseNodePriority
+            error, self._ready = runtime.cudaGraphInstantiate(source, int(by_node))
+            self._require(error)
 
     def launch(self, stream: Any) -> None:
         """Enqueue it in a stream of CuPy's."""
-        self._require(self._runtime.cudaGraphLaunch(self._ready, stream.ptr)[0])
+        if self._ready is None:
+            self._graph.launch(stream)
+        else:
+            self._require(self._runtime.cudaGraphLaunch(self._ready, stream.ptr)[0])
 
     def _require(self, error: Any) -> None:
         if error != self._runtime.cudaError_t.cudaSuccess:
@@ -68,4 +75,5 @@ class Executable:
 
     def __del__(self) -> None:
         with suppress(Exception):  # the interpreter may be ending
-            self._runtime.cudaGraphExecDestroy(self._ready)
+            if self._ready is not None:
+                self._runtime.cudaGraphExecDestroy(self._ready)

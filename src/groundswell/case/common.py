@@ -247,6 +247,8 @@ class RunSection(Section):
             yield ("narrow",), f'must be "{allowed}" where precision = "{self.precision}"'
         if self.narrow and self.codec not in ("auto", "none"):
             yield ("narrow",), f'cannot be given with codec = "{self.codec}"; choose one of the two'
+        if self.lossy and (self.narrow or self.codec != "auto"):
+            yield ("lossy",), 'is for codec = "auto" without narrow; leave it out'
         if self.lossy and not _ZFP.fullmatch(self.lossy):
             yield ("lossy",), 'must be a codec with loss, as in "zfp16"'
 

@@ -275,7 +275,8 @@ class Domain(PlanKeeper):
 
         self._guests.settle()  # no trial may write ghosts that the user still reads
         choices = candidates(self.backend, self.world, overlap=False)
-        return make(fastest(self.backend, self.world, [self.cut, *terms], make, choices))
+        problem = [self.cut, *terms, how["codec"], how["poison"]]
+        return make(fastest(self.backend, self.world, problem, make, choices))
 
     def _prepared(self, borrowed: list[Borrowed], how: dict[str, Any]) -> Plan:
         fields = [field for b in borrowed for field in b.fields()]

@@ -63,7 +63,7 @@ class Numbering(PlanKeeper):
         route: str = "pairwise",
     ) -> None:
         ranks = ranks_of(comm)
-        self._sharing = find_sharing(ranks, np.asarray(ids))
+        self._sharing = find_sharing(ranks, ids)
         backend = find_device(device, ranks, np.zeros((ranks.size, ranks.size), np.int64))
         super().__init__(ranks, backend, frees_comm=comm is not None)
         self._how = self.world.agree(lambda: self._options(transport, route))
@@ -148,17 +148,13 @@ class Numbering(PlanKeeper):
     def _run(self, kind: str, source: Any, target: Any, op: str, stream: Any) -> None:
         self._require_open()
         streams = self._guests.streams(stream, [source, target])
-        address, view = self.backend.address, self._guests.view
-        places = [
-            (address(a), a.shape, a.strides, a.dtype.str) for a in map(view, (source, target))
-        ]
-        key = (kind, op, *places)
+        key = (kind, op, *(self._place(array) for array in (source, target)))
         self._plan_of(key, lambda: self._made(kind, source, target, op, self._how)).run(streams)
 
     def _made(self, kind: str, source: Any, target: Any, op: str, how: dict[str, str]) -> Plan:
         views = self.world.agree(lambda: [self._guests.view(a) for a in (source, target)])
         old, new = (views[0], views[0]) if target is source else views
-        terms = (kind, op, old.dtype.str, old.shape[:-1])
+        terms = (kind, op, old.dtype.str, old.shape[:-1], *how.values())
         self._require_agreement(terms)
 
         def make(choice: Choice, old: Array = old, new: Array = new) -> Plan:
@@ -179,6 +175,15 @@ class Numbering(PlanKeeper):
         sizes = self.world.share([len(rows) for rows in self._sharing.sharers.values()])
         problem = [terms, len(self._sharing.rows), len(self.ids), choices, sizes]
         return make(fastest(self.backend, self.world, problem, trial, choices))
+
+    def _place(self, array: Any) -> tuple[Any, ...]:
+        """What tells an array from others; of empty ones, which may lie nowhere, the object."""
+        try:
+            view = self._guests.view(array)
+        except InputError:
+            return (id(array),)  # making the plan will say so, on all ranks
+        where = self.backend.address(view) if view.size else id(array)
+        return where, view.shape, view.strides, view.dtype.str
 
     def _require_agreement(self, terms: tuple[Any, ...]) -> None:
         said = self.world.share(terms)

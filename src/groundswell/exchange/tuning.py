@@ -115,7 +115,7 @@ class Memory:
     @classmethod
     def of(cls, world: World, backend: Backend, problem: Iterable[Any]) -> Memory:
         """Where the tuning of a problem on these ranks' machines is remembered."""
-        devices = world.share(backend.device)
+        devices = [*world.share(backend.device), repr(world.share(world.same_host))]
         library = mpi_library.version() if world.size > 1 else ""
         return cls(digest(__version__, *devices, library, *map(repr, problem)))
 

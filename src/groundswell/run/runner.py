@@ -242,10 +242,16 @@ def _summary(loop: Loop, clock: _Clock, bandwidth: float, files: list[str]) -> d
 def identity(setup: Any) -> str:
     """Digest of all that decides the numbers in a run's files and the state behind them."""
     case = setup.case
+    run = case.run
+    changed = {
+        "backend": run.backend,
+        "precision": run.precision,
+        "narrow": run.narrow,
+        "codec": run.codec if run.codec.startswith("zfp") else "auto",  # others lose nothing
+        "lossy": run.lossy,
+    }
     elsewhere = {
-        "run": RunSection(
-            backend=case.run.backend, precision=case.run.precision, narrow=case.run.narrow
-        ),
+        "run": RunSection(**changed),
         "output": case.output.model_copy(update={"directory": Path()}),
     }
     content = case.model_copy(update=elsewhere)

@@ -88,7 +88,8 @@ def _limit(rig: Rig, messages: Sequence[tuple[int, int]]) -> Row:
     offsets, size = total([size for _, size in messages])
     mine, source = backend.shared(size), rig.filled((size,), "uint8")
     handles = world.share(mine.handle)
-    theirs = {peer: backend.attach(handles[peer]) for peer, _ in messages if peer != world.rank}
+    peers = {peer for peer, _ in messages} - {world.rank}  # of two ranks both neighbours are one
+    theirs = {peer: backend.attach(handles[peer]) for peer in peers}
     bases = {peer: memory.address for peer, memory in theirs.items()} | {world.rank: mine.address}
     copies = [
         backend.transfer(bases[peer] + offset, backend.address(source) + offset, size)

@@ -60,6 +60,7 @@ class Operation:
     ) -> None:
         self._backend, self.closed = backend, False
         old, new = world.agree(lambda: _fitting(sharing, kind, source, target, reduction))
+        world.agree(lambda: _require_places(backend, kind, source, target))
         mail = Mail.plan(world, sharing, route, *pattern(sharing, world.rank, kind))
         tables, stages = TABLES[kind](mail), mail.path.stages
         self._arena = backend.zeros((old.components, max(mail.path.size, 1)), source.dtype)
@@ -139,6 +140,25 @@ def _fitting(
             f"{target.dtype}: give as many, of the same type"
         )
     return old, new
+
+
+def _require_places(backend: Backend, kind: str, source: Array, target: Array) -> None:
+    """The same memory for what is done in place, and else memory that does not overlap."""
+    old, new = (_extent(backend, array) for array in (source, target))
+    if kind in ("gather-scatter", "halo"):
+        if old != new:
+            raise InputError(f"{kind} is done in place: give one array as source and target")
+    elif old[0] < new[1] and new[0] < old[1]:
+        raise InputError(f"{kind} between arrays that overlap in memory: give two arrays")
+
+
+def _extent(backend: Backend, array: Array) -> tuple[int, int]:
+    """First address of an array, and the end of its last value."""
+    if not array.size:
+        return 0, 0
+    begin = backend.address(array)
+    steps = zip(array.shape, array.strides, strict=True)
+    return begin, begin + sum((n - 1) * stride for n, stride in steps) + array.dtype.itemsize
 
 
 def _require_one_of(what: str, name: str, allowed: Sequence[str]) -> None:

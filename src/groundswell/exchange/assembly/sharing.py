@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
 from groundswell.exchange.assembly.rows import by_window, padded_size
@@ -44,7 +43,7 @@ class Sharing:
     owner: NDArray[np.int32]
 
 
-def find_sharing(world: World, ids: NDArray[Any]) -> Sharing:
+def find_sharing(world: World, ids: ArrayLike) -> Sharing:
     """Who shares this rank's ids; all ranks must call it.
 
     An id's owner is one of its sharers that follows from the id alone, each as often as the others.
@@ -84,8 +83,11 @@ def find_sharing(world: World, ids: NDArray[Any]) -> Sharing:
     )
 
 
-def _checked(ids: NDArray[Any]) -> Numbers:
-    given = np.asarray(ids)
+def _checked(ids: ArrayLike) -> Numbers:
+    try:
+        given = np.asarray(ids)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"ids are no array of whole numbers on the host: {error}") from error
     if given.ndim != 1 or not (np.issubdtype(given.dtype, np.integer) or not given.size):
         raise InputError(
             f"ids of shape {given.shape} and type {given.dtype}: give one whole number for each "

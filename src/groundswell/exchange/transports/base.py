@@ -14,6 +14,7 @@ from groundswell.exchange.puts import Put
 from groundswell.exchange.world import World
 
 PACKING = ("kernel", "copies")
+SLOWEST, LATEST = 1e4, 1.0  # bytes a second, s: kernels wait for as long
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,10 @@ class Link:
     latency: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (0 < self.bandwidth < float("inf") and 0 <= self.latency < float("inf")):
+        if not (SLOWEST <= self.bandwidth < float("inf") and 0 <= self.latency <= LATEST):
             raise InputError(
                 f"a link of {self.bandwidth} bytes a second and {self.latency} s: give a bandwidth "
-                "above zero, and a latency of zero or more"
+                f"of at least {SLOWEST:g}, and a latency from 0 to {LATEST:g} s"
             )
 
     @classmethod

@@ -211,6 +211,12 @@ class CavityRun(RunSection):
     precision: Literal["single", "double"] = "double"
     version: Literal["baseline", "v1", "v2", "v3"] | None = None
 
+    def faults(self) -> Iterator[Fault]:
+        """A version of an exchange that knew nothing of codecs or described links."""
+        yield from super().faults()
+        if self.version and (self.codec not in ("auto", "none") or self.lossy or self.link):
+            yield ("version",), "cannot be given with codec, lossy or link"
+
 
 class CavityOutput(OutputSection):
     """`[output]`: profiles and heat fluxes are always written, whole fields if wanted."""
