@@ -141,13 +141,13 @@ def command(
     return run
 
 
-@pytest.fixture
-def gpu() -> None:
-    """Skips the test where no GPU answers."""
+@pytest.fixture(scope="module")
+def gpu() -> Any:
+    """The CUDA backend; skips the test where no GPU answers."""
     from groundswell.backends import open_backend
     from groundswell.errors import BackendError
 
     try:
-        open_backend("cuda")
+        return open_backend("cuda")
     except BackendError as error:
         pytest.skip(str(error))

@@ -10,7 +10,6 @@ from codec_fields import KINDS, field_of
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend, open_backend
-from groundswell.errors import BackendError
 from groundswell.exchange.codecs.mpc import VERDICTS, Mpc
 from groundswell.exchange.codecs.zfp import Zfp
 
@@ -22,14 +21,6 @@ POISON = 0xA5
 CPU = open_backend("cpu")
 NUMBERS = [kind for kind in KINDS if kind not in ("bits", "strange")]
 COUNTS = [1, 127, 129, 1024, 1025, 9000, 300_001]
-
-
-@pytest.fixture(scope="module")
-def gpu() -> Any:
-    try:
-        return open_backend("cuda")
-    except BackendError as error:
-        pytest.skip(str(error))
 
 
 def run(launches: Any) -> None:

@@ -8,20 +8,11 @@ import numpy as np
 import pytest
 
 from groundswell.backends import open_backend
-from groundswell.errors import BackendError
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 
 STEPS = 500
 TOLERANCE = {"single": 1e-5, "double": 1e-12}
-
-
-@pytest.fixture(scope="module")
-def gpu() -> Any:
-    try:
-        return open_backend("cuda")
-    except BackendError as error:
-        pytest.skip(str(error))
 
 
 def random_case(precision: str, sides: str, seed: int) -> EarthquakeCase:

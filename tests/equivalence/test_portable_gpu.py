@@ -8,20 +8,12 @@ import numpy as np
 import pytest
 from toys import check_branches, check_contraction, check_stencil
 
-from groundswell.backends import Cells, Items, Source, open_backend
+from groundswell.backends import Cells, Items, Source
 from groundswell.backends.source import INCLUDE
 from groundswell.errors import BackendError
 
 pytestmark = pytest.mark.gpu
 precisions = pytest.mark.parametrize("dtype", ["float32", "float64"])
-
-
-@pytest.fixture(scope="module")
-def gpu() -> Any:
-    try:
-        return open_backend("cuda")
-    except BackendError as error:
-        pytest.skip(str(error))
 
 
 @precisions

@@ -11,6 +11,7 @@ import pytest
 
 from groundswell.case import common, load_case
 from groundswell.errors import CaseError, Problem
+from groundswell.exchange.codecs.coder import require_codec
 from groundswell.exchange.connect import FUSED, TRANSPORTS
 from groundswell.solvers.earthquake import case as schema
 from groundswell.solvers.earthquake import case_media, case_sources
@@ -390,6 +391,11 @@ def test_codecs_and_links_of_a_run() -> None:
     assert run.link is not None and (run.link.bandwidth, run.link.latency) == (25e9, 0.0)
     assert common.RunSection(narrow="bfloat16").codecs == ["none"]
     assert common.RunSection(codec="zfp8").codecs == ["zfp8"]
+
+
+@pytest.mark.parametrize("codec", ["none", "mpc", *(f"zfp{rate}" for rate in range(4, 33))])
+def test_every_codec_of_a_case_exists(codec: str) -> None:
+    assert require_codec(common.RunSection(codec=codec).codec) == codec
 
 
 @pytest.mark.parametrize(

@@ -195,7 +195,8 @@ def test_the_pretended_library_is_like_the_real_one() -> None:
 
 
 @pytest.mark.gpu
-def test_the_real_machine(gpu: None) -> None:
+@pytest.mark.usefixtures("gpu")
+def test_the_real_machine() -> None:
     """CUDA and NVML agree on what is visible and how it is named."""
     pytest.importorskip("pynvml")
     import cupy

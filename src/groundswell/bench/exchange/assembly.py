@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Launch
 from groundswell.backends.base import in_order
-from groundswell.bench.exchange.rig import Rig, Row
+from groundswell.bench.exchange.rig import FASTEST, Rig, Row
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.assembly.sharing import Sharing, find_sharing
 
 DEGREE = 7
-FASTEST = {"cuda": "direct", "cpu": "peer"}
 
 
 def box_ids(elements: int, degree: int, rank: int) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from groundswell.backends.base import in_order
 from groundswell.bench.earthquake import Variant, make_case
-from groundswell.bench.exchange.rig import Rig, Row
+from groundswell.bench.exchange.rig import FASTEST, Rig, Row
 from groundswell.exchange.transports.base import Link
 from groundswell.exchange.transports.coded import CodedTransfer
 from groundswell.exchange.tuning import Choice, Rehearsal, tune
@@ -20,7 +20,6 @@ from groundswell.solvers.earthquake import Earthquake, EarthquakeCase
 
 CODECS = ("none", "mpc", "zfp16", "zfp8")
 LATENCY = 2e-6  # s, as of a good network
-FASTEST = {"cuda": "direct", "cpu": "peer"}
 
 
 def measure_slow(
