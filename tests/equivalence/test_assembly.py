@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from gpu import gpu_count
 from ranks import run_on_ranks
+
+from groundswell.backends import open_backend
+from groundswell.backends.base import in_order
+from groundswell.bench.exchange.assembly import box_ids
+from groundswell.exchange.assembly import tiles
+from groundswell.exchange.assembly.operation import Operation
+from groundswell.exchange.assembly.rows import TYPES
+from groundswell.exchange.assembly.sharing import find_sharing
+from groundswell.exchange.world import Alone
 
 PROGRAM = Path(__file__).parents[1] / "support" / "assembly_program.py"
 
@@ -28,6 +38,11 @@ def test_on_cpus(ranks: int, way: str) -> None:
 )
 def test_other_transports(way: str) -> None:
     check(4, "cpu", *way.split(), "1", "12")
+
+
+@pytest.mark.parametrize("way", ["peer pairwise", "mpi crystal"])
+def test_messages_are_coded(way: str) -> None:
+    check(4, "cpu", *way.split(), "1", "12", "mpc")
 
 
 def assemble(ranks: int, *arguments: str) -> str:
@@ -64,6 +79,38 @@ def test_on_gpus(route: str, transport: str) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not gpu_count(), reason="needs a GPU")
+def test_messages_are_coded_on_gpus() -> None:
+    check(max(2, gpu_count()), "cuda", "direct", "crystal", "1", "12", "mpc")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not gpu_count(), reason="needs a GPU")
 @pytest.mark.parametrize("way", ["mpi alltoall", "direct crystal", "peer pairwise"])
 def test_more_ranks_than_gpus(way: str) -> None:
     check(5, "cuda", *way.split(), "2", "8")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not gpu_count(), reason="needs a GPU")
+@pytest.mark.parametrize("dtype", list(TYPES))
+@pytest.mark.parametrize("offset", [0, 1])
+def test_large_arrays_are_the_same_on_a_gpu(
+    monkeypatch: pytest.MonkeyPatch, dtype: str, offset: int
+) -> None:
+    """Too large for caches, they go through tiles there, if they begin where sectors do."""
+    ids = box_ids(20, 7, 0)
+    sharing = find_sharing(Alone(), ids)
+    given = np.random.default_rng().integers(-9, 9, (2, len(ids) + 8)).astype(dtype)
+    results, tiled = [], []
+    launch = tiles.launch_tiles
+    monkeypatch.setattr(tiles, "launch_tiles", lambda *a: tiled.append(a) or launch(*a))
+    for name in ("cpu", "cuda"):
+        backend = open_backend(name)
+        array = backend.to_device(given)
+        values = array[:, offset : offset + len(ids)]
+        work = Operation(backend, Alone(), sharing, "gather-scatter", values, values)
+        in_order(work.launches)()
+        results.append(backend.to_host(array).tobytes())
+        work.close()
+    assert results[0] == results[1]
+    assert len(tiled) == (offset == 0)

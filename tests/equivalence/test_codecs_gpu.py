@@ -53,6 +53,7 @@ def mpc_values(backend: Backend, code: Mpc, stream: NDArray[np.uint8]) -> tuple[
     """Verdict and values, which nothing is written behind."""
     size = code.count * np.dtype(code.dtype).itemsize
     memory = poisoned(backend, size + 64)
+    backend.assign(code.verdict, np.zeros((1,), np.int64))
     run(code.decompress(backend.to_device(stream), memory[:size].view(code.dtype)))
     found = backend.to_host(memory)
     assert (found[size:] == POISON).all()

@@ -8,6 +8,8 @@ import pytest
 from gpu import gpu_count
 from ranks import run_on_ranks
 
+from groundswell.backends.nvcomp import installed
+
 PROGRAM = Path(__file__).parents[1] / "support" / "coded_program.py"
 
 
@@ -28,6 +30,14 @@ def test_on_cpus(ranks: int, transport: str, codec: str) -> None:
 @pytest.mark.parametrize("transport", ["direct", "peer", "mpi"])
 @pytest.mark.parametrize("codec", ["mpc", "zfp16"])
 def test_on_gpus(transport: str, codec: str) -> None:
+    check(max(2, gpu_count()), "cuda", transport, codec, "1", "12")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not (gpu_count() and installed()), reason="needs a GPU and nvCOMP")
+@pytest.mark.parametrize("transport", ["direct", "mpi"])
+@pytest.mark.parametrize("codec", ["bitcomp", "ans"])
+def test_nvcomps_codes(transport: str, codec: str) -> None:
     check(max(2, gpu_count()), "cuda", transport, codec, "1", "12")
 
 

@@ -1,6 +1,6 @@
 """A program for several ranks: gather, scatter, gather-scatter and halo of random ids.
 
-    mpiexec -n 4 python assembly_program.py BACKEND TRANSPORT ROUTE SEED CASES
+    mpiexec -n 4 python assembly_program.py BACKEND TRANSPORT ROUTE SEED CASES [CODEC]
 
 Rank 0's view is the oracle's: all ids and values in one place, assembled in plain NumPy.
 """
@@ -36,6 +36,7 @@ class Case:
     backend: Backend
     transport: str
     route: str
+    codec: str
     rng: np.random.Generator  # the same on all ranks
     own: np.random.Generator  # another one on each
 
@@ -72,6 +73,7 @@ class Case:
             reduction=reduction,
             transport=self.transport,
             route=self.route,
+            codec=self.codec,
         )
         results = []
         for _ in range(2):
@@ -94,7 +96,8 @@ class Case:
         sharing = find_sharing(self.job, ids)
         everyone = self.job.share((ids, sharing.ids, sharing.own, sharing.owner))
         check_sharing(sharing, ids, everyone, self.job.rank)
-        dtype = str(self.rng.choice(["float32", "float64", "int32", "int64"]))
+        types = ["float32", "float64", *["int32", "int64"] * (self.codec == "none")]
+        dtype = str(self.rng.choice(types))
         reduction = str(self.rng.choice([*REDUCERS]))
         components = int(self.rng.integers(1, 4))
         local = self.values(dtype, components, len(ids), reduction)
@@ -176,11 +179,11 @@ def check_sharing(sharing: Sharing, ids: Values, everyone: list[Any], rank: int)
 
 def main() -> None:
     """Run the cases that the command line asks for."""
-    name, transport, route, seed, cases = sys.argv[1:6]
+    name, transport, route, seed, cases, *codec = sys.argv[1:]
     job = world()
     backend = open_backend(name, device_of(job.rank) if name == "cuda" else None)
     rng, own = np.random.default_rng(int(seed)), np.random.default_rng([int(seed), job.rank])
-    case = Case(job, backend, transport, route, rng, own)
+    case = Case(job, backend, transport, route, *(codec or ["none"]), rng, own)
     for _ in range(int(cases)):
         case.check()
     if job.first:

@@ -9,6 +9,7 @@ import numpy as np
 from groundswell.backends import Source
 from groundswell.backends.cpu import CpuBackend
 from groundswell.exchange.assembly.rows import Rows, Values, reduce_rows
+from groundswell.exchange.assembly.tiles import Tiles, launch_tiles
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.solver import Cavity
 from groundswell.solvers.cavity.tiles import Tile
@@ -72,9 +73,10 @@ def cavity_sources(precision: str, local: bool) -> list[Source]:
 
 
 def assembly_sources(dtype: str) -> list[Source]:
-    """What sums of rows into other places, and into their own, compile."""
+    """What sums of rows into other places, into their own, and those in tiles compile."""
     backend = Collector()
-    array, rows = Values(np.zeros(4, dtype)), Rows(2, np.array([0, 1, 4]), np.arange(4))
+    array, rows = Values(np.zeros(8, dtype)), Rows(2, np.array([0, 2, 4]), np.arange(4))
     for target in (rows, Rows.straight(0, 2)):
         reduce_rows(backend, "sum", (array, rows), (array, target))
+    launch_tiles(backend, "sum", array, Tiles.of(rows, Rows.straight(0, 0), array)[0])
     return backend.sources

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from halos import EMPTY, after, before, numbered
+from measured import WAYS, fake, nothing
 from ranks import run_on_ranks
 
 from groundswell.backends import Backend, open_backend
@@ -31,7 +32,6 @@ from groundswell.exchange.transports.buffers import Buffers
 from groundswell.exchange.world import Alone
 
 Capture = pytest.CaptureFixture[str]
-WAYS = {"direct": 1.0, "peer": 1.3, "nccl": 2.0, "mpi-gpu": 4.0, "mpi": 60.0}  # times a copy
 
 
 @pytest.fixture(scope="module")
@@ -40,100 +40,6 @@ def backend() -> Backend:
 
 
 # --- tables and picture ---------------------------------------------------------------------------
-
-
-def fake() -> dict[str, Any]:
-    """A measurement as two GPUs might give it."""
-    return {
-        "subject": "exchange",
-        "backend": "cuda",
-        "devices": ["Abacus 9000"] * 2,
-        "ranks": 2,
-        "seconds": 61.0,
-        "links": [
-            row(way, seconds=t, faces=faces, bytes=size, rate=faces * size / t, share=1 / slow)
-            for size in [4096 * 4**n for n in range(8)]
-            for faces in (1, 2)
-            for way, slow in {"copy": 1.0, **WAYS}.items()
-            for t in [slow * (3e-6 + faces * size / 4e11)]
-        ],
-        "neighbours": [
-            row(way, seconds=t, share=8e-6 / t, neighbours=name, bytes=65536, own=8, ranks=1)
-            for name in ("6 faces", "26 neighbours")
-            for way, slow in WAYS.items()
-            for t in [1e-5 * slow]
-        ],
-        "fused": [
-            {"bytes": 65536, "way": way, "seconds": 5e-6 + more, "exposed": more}
-            for way, more in (("update", 0.0), ("direct", 8e-6), ("fused", 6e-6))
-        ],
-        "ladder": [
-            row(way, seconds=2e-5 * slow * (4 - n), rung=rung, grid=grid)
-            for grid in ((1, 1, 2), (1, 2, 1), (2, 1, 1))
-            for n, rung in enumerate(("Baseline", "V1", "V2", "V3"))
-            for way, slow in WAYS.items()
-        ],
-        "overlaps": [
-            row(way, seconds=1e-5 * slow, speedup=60 / slow, cut=cut, overlap=n)
-            for cut in ("1-D", "3-D")
-            for n in (2, 4, 8, 16, 32)
-            for way, slow in WAYS.items()
-        ],
-        "progress": [row("mpi", bytes=1 << 20, exchange=2e-3, work=2e-3, both=3.5e-3, hidden=0.25)],
-        "assembly": {
-            "local": [
-                {
-                    "kind": "gather",
-                    "values": 2_000_000,
-                    "seconds": 1e-5,
-                    "share": 0.87,
-                    "setup": 1.5,
-                }
-                | {"remote": 1.2e-5, "whole": 1.9e-5}
-            ],
-            "routes": [
-                row("mpi", route="alltoall", bytes=2048, remote=4e-5),
-                row("direct", route="crystal", bytes=2048, remote=2e-5),
-            ],
-        },
-        "slow": {
-            "ratios": [
-                {"step": 7, "codec": "mpc", "ratio": 20.03, "encode": 4.4e11, "decode": 4.2e11}
-            ],
-            "links": [
-                {"link": link, "codec": c, "seconds": t, "chosen": c == "mpc", "pays": pays}
-                for link in (0.0, 12.5e9)
-                for c, t, pays in (("none", 3e-3, None), ("mpc", 2e-3, True))
-            ],
-        },
-        "published": {
-            "links": [{"way": "somebody's library", "bytes": 4096, "seconds": 8.5e-6}],
-            "ladder": [
-                {
-                    "rung": rung,
-                    "grid": (2, 1, 1),
-                    "efficiency": efficiency,
-                    "weak_efficiency": 77.7,
-                    "lost_seconds": lost,
-                }
-                for rung, efficiency, lost in (("Baseline", 11.7, 0.06), ("V3", 90.5, 0.002))
-            ],
-            "overlaps": [{"overlap": n, "speedup": [None, 1.8]} for n in (2, 4, 8, 16, 32)],
-        },
-        "notes": ["pigeon: it has [flown] away"],
-    }
-
-
-def row(transport: str, **more: Any) -> dict[str, Any]:
-    known = {"transport": transport, "path": f"by {transport}", "in_graph": transport != "mpi"}
-    return {**known, "seconds": 0.0, "sent": 1 << 20, "processes": (2, 1, 1), **more}
-
-
-def nothing() -> dict[str, Any]:
-    """A measurement in which all failed."""
-    parts = ("links", "neighbours", "fused", "ladder", "overlaps", "progress")
-    empty = {"assembly": {"local": [], "routes": []}, "slow": {"ratios": [], "links": []}}
-    return {**fake(), **{part: [] for part in parts}, **empty}
 
 
 def test_tables_show_ours_and_theirs(capsys: Capture) -> None:
@@ -161,6 +67,9 @@ def test_tables_show_ours_and_theirs(capsys: Capture) -> None:
     assert any("mpc" in n and "20x" in n and "440 GB/s" in n for n in out.splitlines())
     slow = next(n for n in out.splitlines() if "12.5 GB/s" in n and "mpc" in n)
     assert "+50 %" in slow and "pays" in slow and "takes it" in slow
+    assert [n.split() for n in out.splitlines() if n.strip().startswith("vx")] == [["vx", "3.21x"]]
+    dear = next(n for n in out.splitlines() if n.strip().startswith("20 us"))
+    assert "150 us" in dear and "90 us" in dear and "1.67x as fast" in dear
     assert "not measured: pigeon: it has [flown] away" in out
 
 
@@ -433,6 +342,10 @@ def test_a_small_measurement(tmp_path: Path) -> None:
     assert len(routes) == 2 * 3 + 1 and all(row["remote"] > 0 for row in routes)
     slow = found["slow"]
     assert len(slow["ratios"]) == 2 * 3 and len(slow["links"]) == 2 * 4
+    fields = [row["field"] for row in slow["fields"] if row["step"] == 9]
+    assert {*fields} >= {"vx", "vy", "vz", "sxy", "syz", "syy"} and len({*fields}) == len(fields)
+    crowd = found["assembly"]["crowd"]
+    assert all(row["remote"] > row["gap"] for row in crowd) and len(crowd) == 4 * 2
     assert all(row["ratio"] > 1 for row in slow["ratios"] if row["codec"] != "mpc")
     crawling = {row["codec"]: row for row in slow["links"] if row["link"]}
     assert crawling["zfp8"]["chosen"] and crawling["zfp8"]["pays"]

@@ -23,7 +23,10 @@ from groundswell.backends import Source
 from groundswell.bench.exchange.fused import SOURCE as UPDATE
 from groundswell.exchange.boxes import SOURCE as EXCHANGE
 from groundswell.exchange.codecs.mpc import mpc_source
+from groundswell.exchange.codecs.nvcomp import packed_source
 from groundswell.exchange.codecs.zfp import zfp_source
+from groundswell.linear.cg import cg_source
+from groundswell.solvers.poisson.operator import operator_source
 
 nvrtc = pytest.importorskip("groundswell.backends.nvrtc")
 pytest.importorskip("cuda.bindings.nvrtc", reason="needs nvidia-cuda-nvrtc and cuda-core")
@@ -75,6 +78,9 @@ LIMITS = {
     "mpc_count": (16, 16),
     "mpc_read": (64, 72),
     "mpc_scan": (64, 64),
+    "pack_strips": (40, 40),
+    "unpack_strips": (40, 40),
+    "measure_stream": (16, 16),
     "update": (20, 20),
     "update_and_put": (32, 32),
     "advance": (96, 128),  # two blocks of 256 threads share a processor's registers
@@ -84,6 +90,13 @@ LIMITS = {
     "sum_rows": (96, 96),
     "interpolate": (64, 64),
     "assemble": (64, 64),
+    "assemble_tiles": (40, 40),
+    "apply_elements": (64, 112),
+    "multiply_values": (16, 16),
+    "sum_products": (56, 64),
+    "sum_blocks": (64, 64),
+    "find_step": (48, 48),
+    "advance_iterate": (32, 40),
     "triad": (14, 14),
     "laplacian": (16, 24),
     "contract": (36, 36),
@@ -101,6 +114,7 @@ ZFP_LIMITS = {
 # one that waits for memory all the time, of whose threads there must be many.
 SPILLS = {"inject_moments": 16, "inject_forces": 32, "put_velocity": 32, "put_stress": 16}
 SPILLS["assemble"] = 96
+SPILLS["apply_elements"] = 48
 
 
 def triad_source() -> Source:
@@ -155,9 +169,17 @@ def test_the_assemblys_kernels(dtype: str, precision: str) -> None:
         check(source, precision)
 
 
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_poisson_operators_kernel(dtype: str, precision: str) -> None:
+    check(cg_source(dtype), precision)
+    for degree in (1, 7, 10):
+        check(operator_source(dtype, degree, 0.1), precision)
+
+
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_the_codes_kernels(precision: str) -> None:
     dtype = {"single": "float32", "double": "float64"}[precision]
+    check(packed_source(dtype), precision)
     for strips in (True, False):
         check(mpc_source(dtype, strips=strips), precision)
     for axes, limits in ZFP_LIMITS.items():

@@ -38,6 +38,7 @@ def coded(code: Mpc, values: NDArray[Any]) -> Bytes:
 def decoded(code: Mpc, stream: Bytes) -> tuple[str, NDArray[Any]]:
     """What is made of any stream, both behind guards."""
     values = guarded(np.full(code.count, np.nan, code.dtype))
+    code.verdict[0] = 0
     for launch in code.decompress(guarded(stream), values):
         launch()
     return VERDICTS[int(code.verdict[0])], values
@@ -136,6 +137,17 @@ def test_foreign_streams_are_refused(backend: Backend, dtype: str) -> None:
     assert decoded(code, stream)[0] == "sound"
 
 
+def test_a_verdict_stays(backend: Backend) -> None:
+    """Who looks now and then only misses none."""
+    values = field_of("normal", (3000,), "float32")
+    code = Mpc(backend, "float32", len(values))
+    stream = coded(code, values)
+    assert decoded(code, stream[:-400].copy())[0] == "too short"
+    for launch in code.decompress(stream, values):
+        launch()
+    assert VERDICTS[int(code.verdict[0])] == "too short"
+
+
 @precisions
 @pytest.mark.parametrize("kept", [0, 1, 500, 2999])
 def test_words_that_are_missing_count_as_zero(backend: Backend, dtype: str, kept: int) -> None:
@@ -204,5 +216,7 @@ def test_arrays_must_fit(backend: Backend) -> None:
         code.compress(np.zeros(200, np.float32)[::2], stream)
     with pytest.raises(InputError, match="24 are needed"):
         code.decompress(stream[:23], values)
+    with pytest.raises(InputError, match="begin at a multiple of 4 bytes"):
+        code.decompress(np.zeros(code.capacity + 1, np.uint8)[1:], values)
     with pytest.raises(InputError, match="use a GPU"):
         Mpc(backend, "float32", 100, at_once=True)

@@ -94,3 +94,24 @@ def test_a_closed_numbering() -> None:
 def test_unknown_options() -> None:
     with pytest.raises(InputError, match="route = 'straight' does not exist; give pairwise"):
         Numbering(IDS, route="straight")
+
+
+def test_arrays_that_cannot_be_written_may_be_read() -> None:
+    with Numbering(IDS) as numbering:
+        local, whole = np.arange(7.0), numbering.zeros()
+        numbering.gather_scatter(local)
+        before = local.copy()
+        local.setflags(write=False)
+        numbering.gather(local, out=whole)
+        with pytest.raises(InputError, match="read-only"):
+            numbering.gather_scatter(local)
+        assert np.array_equal(local, before)
+        whole.setflags(write=False)
+        with pytest.raises(InputError, match="read-only"):
+            numbering.gather(before, out=whole)
+
+
+@pytest.mark.parametrize(("dtype", "components"), [("float16", None), ("f8", 0), ("complex", 2)])
+def test_zeros_of_another_kind(dtype: str, components: int | None) -> None:
+    with Numbering(IDS) as numbering, pytest.raises(InputError, match="give 1 or more, of float32"):
+        numbering.zeros(dtype, components)

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from groundswell.backends import open_backend
 from groundswell.errors import InputError
+from groundswell.exchange.codecs.coder import coder
+from groundswell.exchange.codecs.strips import strip_sizes
 from groundswell.exchange.codecs.zfp import Zfp
 
 zfpy = pytest.importorskip("zfpy", reason="needs zfpy, what streams are compared with")
@@ -159,6 +161,7 @@ def test_values_and_stream_may_begin_anywhere() -> None:
         ("float32", (4, 0), 8, "with points"),
         ("float32", (8,), 8.1, "in steps of 1/4"),
         ("float32", (8,), 2, "2.25 to 64"),
+        ("float32", (8,), float("nan"), "2.25 to 64"),
         ("float64", (8, 8), 0.5, "0.75 to 128"),
         ("float32", (8,), 80, "2.25 to 64"),
     ],
@@ -178,3 +181,12 @@ def test_arrays_must_fit() -> None:
         code.decompress(stream[:-1], values)
     with pytest.raises(InputError, match="no gaps"):
         code.compress(np.zeros((10, 20), np.float32)[:, ::2], stream)
+    with pytest.raises(InputError, match="begin at a multiple of 8 bytes"):
+        code.decompress(np.zeros(code.size + 1, np.uint8)[1:], values)
+
+
+def test_strips_take_no_more_than_their_own_blocks() -> None:
+    """Of three boxes with 1029, 3 and 4 values: one full strip, and three short ones."""
+    sizes = strip_sizes([(3, 343), (3,), (2, 2)])
+    assert sizes == [1024, 5, 3, 4]
+    assert coder("zfp16", BACKEND, "float32", sizes).capacity == 8 * (256 + 2 + 1 + 1)

@@ -198,19 +198,25 @@ def _transport(value: str) -> str:
 
 def _codec(value: str) -> str:
     """A codec of messages."""
-    if value not in ("auto", "none", "mpc") and not _ZFP.fullmatch(value):
-        refuse([((), f'must be {listed(("auto", "none", "mpc"))}, or as in "zfp16"')])
+    if value not in CODECS and not _ZFP.fullmatch(value):
+        refuse([((), f'must be {listed(CODECS)}, or as in "zfp16"')])
     return value
 
+
+CODECS = ("auto", "none", "mpc", "bitcomp", "ans")
 
 _ZFP = re.compile("zfp([4-9]|[12][0-9]|3[0-2])")
 
 
 class LinkSection(Section):
-    """`link = { bandwidth = "25 GB/s", latency = "2 us" }`: a slower link, imposed on ranks."""
+    """`link = { bandwidth = "25 GB/s", latency = "2 us" }`: a slower link, imposed on ranks.
+
+    `gap` is what each message takes of it, however short it is.
+    """
 
     bandwidth: Annotated[Rate, Positive]
     latency: Annotated[Time, NonNegative] = 0.0
+    gap: Annotated[Time, NonNegative] = 0.0
 
 
 class RunSection(Section):

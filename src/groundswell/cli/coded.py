@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from groundswell.cli.plain import print_table, size_of, table_of, time_of
@@ -30,6 +30,23 @@ def show_assembly(measured: Mapping[str, Any]) -> None:
         sent, remote = size_of(row["bytes"]), time_of(row["remote"])
         table.add_row(row["transport"], row["route"], sent, remote)
     print_table(table)
+    _show_crowd(measured["crowd"])
+
+
+def _show_crowd(rows: Sequence[Row]) -> None:
+    """Routes beside each other, by what a message costs."""
+    table = table_of(
+        "Routes where each rank shares a value with every other, over a described network",
+        *("a message costs", "pairwise", "crystal", "the crystal router is"),
+    )
+    for gap in dict.fromkeys(row["gap"] for row in rows):
+        straight, crystal = (
+            next(row["remote"] for row in rows if (row["gap"], row["route"]) == (gap, route))
+            for route in ("pairwise", "crystal")
+        )
+        verdict = f"{straight / crystal:.2f}x as fast"
+        table.add_row(time_of(gap), time_of(straight), time_of(crystal), verdict)
+    print_table(table)
 
 
 def show_slow(measured: Mapping[str, Any]) -> None:
@@ -41,6 +58,12 @@ def show_slow(measured: Mapping[str, Any]) -> None:
     for row in measured["ratios"]:
         rates = [f"{row[name] / 1e9:.3g} GB/s" for name in ("encode", "decode")]
         table.add_row(str(row["step"]), row["codec"], f"{row['ratio']:.3g}x", *rates)
+    print_table(table)
+    steps = dict.fromkeys(row["step"] for row in measured["fields"])
+    table = table_of("How much shorter mpc makes them, by field", *map(str, ["step", *steps]))
+    for name in dict.fromkeys(row["field"] for row in measured["fields"]):
+        found = [row["ratio"] for row in measured["fields"] if row["field"] == name]
+        table.add_row(name, *(f"{ratio:.3g}x" for ratio in found))
     print_table(table)
     table = table_of(
         "Its step over slower links (a code pays if 1 - 1/r > B (1/Tc + 1/Td))",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from groundswell.backends import Backend
 from groundswell.errors import BackendError
-from groundswell.exchange.codecs.coder import require_codec
+from groundswell.exchange.codecs.coder import ANY_LENGTH, FOREIGN, require_codec
 from groundswell.exchange.transports.alone import AloneTransfer
 from groundswell.exchange.transports.base import Job, Maker, Transfer
-from groundswell.exchange.transports.coded import CodedTransfer
+from groundswell.exchange.transports.coded import CodedTransfer, common_type
 from groundswell.exchange.transports.mixed import MixedTransfer
 from groundswell.exchange.transports.mpi import MpiTransfer, through_host
 from groundswell.exchange.transports.nccl import NcclTransfer
@@ -39,7 +39,7 @@ FUSED: dict[str, dict[str, Maker]] = {
 # Transports that can be as slow as a described link, and those to which messages of a length that
 # only the device knows are no trouble.
 SLOWED = ("direct", "peer")
-ANY_LENGTH = ("direct", "peer", "mpi", "mpi-gpu", "mpi-thread")
+TAKE_ANY_LENGTH = ("direct", "peer", "mpi", "mpi-gpu", "mpi-thread")
 
 
 def connect(job: Job, transport: str, codec: str = "none") -> Transfer:
@@ -54,7 +54,8 @@ def connect(job: Job, transport: str, codec: str = "none") -> Transfer:
         InputError: there is no such codec, or not for such values.
         BackendError: there is no such transport, or it does not work here, or with this codec.
     """
-    require_codec(codec)
+    if require_codec(codec) != "none":
+        job.world.agree(lambda: common_type(job.fields))
     chosen = usual(job.backend, job.world) if transport in ("auto", "fastest") else transport
     names = chosen.split("+")
     make = _maker(job.backend, chosen, codec)
@@ -62,7 +63,7 @@ def connect(job: Job, transport: str, codec: str = "none") -> Transfer:
         return AloneTransfer(job)
     if job.link and not set(names) <= set(SLOWED):
         raise BackendError(f"a described link is imposed on {' or '.join(SLOWED)}, not on {chosen}")
-    if codec == "mpc" and names[-1] not in ANY_LENGTH:
+    if codec in ANY_LENGTH and names[-1] not in TAKE_ANY_LENGTH:
         raise BackendError(
             f"transport {chosen!r} wants to know the length of messages before they are coded; "
             "take a zfp codec, whose streams have a fixed one, or another transport"
@@ -97,6 +98,7 @@ def _maker(backend: Backend, transport: str, codec: str) -> Maker:
         )
     *near, last = (here[name] for name in names)
     # Codecs store their streams as other kernels do: where they are wanted, if that can be.
-    bytes_on = FUSED[backend.name].get("fused", last) if names[-1] == "direct" else last
+    stored = names[-1] == "direct" and codec not in FOREIGN
+    bytes_on = FUSED[backend.name].get("fused", last) if stored else last
     far: Maker = last if codec == "none" else lambda job: CodedTransfer(job, codec, bytes_on)
     return (lambda job: MixedTransfer(job, near[0], far)) if near else far

@@ -146,7 +146,7 @@ class Exchange:
 
     @property
     def bytes(self) -> int:
-        """Bytes that this rank sends to others each time."""
+        """Bytes that this rank sends to others each time, unless a codec makes them fewer."""
         return sum(
             prod(parcel.piece.shape) * self._fields[parcel.field].wire_size
             for message in self._messages

@@ -19,7 +19,9 @@ from numpy.typing import ArrayLike
 from groundswell.backends import Array, Backend
 from groundswell.errors import InputError
 from groundswell.exchange.assembly.operation import Operation
+from groundswell.exchange.assembly.rows import TYPES
 from groundswell.exchange.assembly.sharing import find_sharing
+from groundswell.exchange.codecs.coder import require_codec
 from groundswell.exchange.fastest import fastest
 from groundswell.exchange.keeper import PlanKeeper, ranks_of
 from groundswell.exchange.plan import Plan
@@ -41,6 +43,8 @@ class Numbering(PlanKeeper):
         device: "cpu"; "cuda" for one of the host's GPUs a rank; "cuda:1"; or a backend.
         transport: as docs/exchange.md lists them; "auto" for the usual one.
         route: "pairwise", "alltoall" or "crystal". "fastest" for either tries what there is.
+        codec: "none"; "mpc" makes messages shorter without loss, "zfp16" and so on with: copies of
+            a value then differ between ranks.
 
     Attributes:
         ids: of the assembled values, NumPy's.
@@ -61,16 +65,26 @@ class Numbering(PlanKeeper):
         device: str | Backend = "cpu",
         transport: str = "auto",
         route: str = "pairwise",
+        codec: str = "none",
     ) -> None:
         ranks = ranks_of(comm)
         self._sharing = find_sharing(ranks, ids)
         backend = find_device(device, ranks, np.zeros((ranks.size, ranks.size), np.int64))
         super().__init__(ranks, backend, frees_comm=comm is not None)
-        self._how = self.world.agree(lambda: self._options(transport, route))
+        self._how = self.world.agree(lambda: self._options(transport, route, codec))
         self.ids, self.own = self._sharing.ids, self._sharing.own
 
     def zeros(self, dtype: Any = "float64", components: int | None = None) -> Array:
-        """Assembled values, NumPy's or CuPy's: (values,), or (components, values)."""
+        """Assembled values, NumPy's or CuPy's: (values,), or (components, values).
+
+        Raises:
+            InputError: another type than those of values, or no components.
+        """
+        kind = np.dtype(dtype).name
+        if kind not in TYPES or (components is not None and components < 1):
+            raise InputError(
+                f"{components} components of {kind}: give 1 or more, of {', '.join(TYPES)}"
+            )
         shape = (len(self.ids),) if components is None else (components, len(self.ids))
         return self._guests.zeros(shape, np.dtype(dtype))
 
@@ -125,6 +139,7 @@ class Numbering(PlanKeeper):
         op: str = "sum",
         transport: str | None = None,
         route: str | None = None,
+        codec: str | None = None,
     ) -> Plan:
         """Prepare "gather-scatter", "gather", "scatter" or "halo" of given arrays.
 
@@ -137,7 +152,7 @@ class Numbering(PlanKeeper):
             InputError: arrays that do not fit, or an unknown option.
             BackendError: the transport does not work here.
         """
-        given = {"transport": transport, "route": route}
+        given = {"transport": transport, "route": route, "codec": codec}
         how = self._how | {name: value for name, value in given.items() if value is not None}
         self._require_open()
         how = self.world.agree(lambda: self._options(**how))
@@ -148,12 +163,13 @@ class Numbering(PlanKeeper):
     def _run(self, kind: str, source: Any, target: Any, op: str, stream: Any) -> None:
         self._require_open()
         streams = self._guests.streams(stream, [source, target])
-        key = (kind, op, *(self._place(array) for array in (source, target)))
+        written = self._place(target, writable=True)
+        read = written if source is target else self._place(source, writable=False)
+        key = (kind, op, read, written)
         self._plan_of(key, lambda: self._made(kind, source, target, op, self._how)).run(streams)
 
     def _made(self, kind: str, source: Any, target: Any, op: str, how: dict[str, str]) -> Plan:
-        views = self.world.agree(lambda: [self._guests.view(a) for a in (source, target)])
-        old, new = (views[0], views[0]) if target is source else views
+        old, new = self.world.agree(lambda: self._views(source, target))
         terms = (kind, op, old.dtype.str, old.shape[:-1], *how.values())
         self._require_agreement(terms)
 
@@ -163,6 +179,7 @@ class Numbering(PlanKeeper):
                 reduction=op,
                 transport=choice.transport,
                 route=choice.route,
+                codec=choice.codec,
             )
             return self._planned(operation, [source, target])
 
@@ -176,10 +193,15 @@ class Numbering(PlanKeeper):
         problem = [terms, len(self._sharing.rows), len(self.ids), choices, sizes]
         return make(fastest(self.backend, self.world, problem, trial, choices))
 
-    def _place(self, array: Any) -> tuple[Any, ...]:
+    def _views(self, source: Any, target: Any) -> tuple[Array, Array]:
+        """The arrays of an operation, of which the source may be read-only if it stays as it is."""
+        view = self._guests.view(target)
+        return (view if source is target else self._guests.view(source, writable=False)), view
+
+    def _place(self, array: Any, *, writable: bool) -> tuple[Any, ...]:
         """What tells an array from others; of empty ones, which may lie nowhere, the object."""
         try:
-            view = self._guests.view(array)
+            view = self._guests.view(array, writable=writable)
         except InputError:
             return (id(array),)  # making the plan will say so, on all ranks
         where = self.backend.address(view) if view.size else id(array)
@@ -197,9 +219,10 @@ class Numbering(PlanKeeper):
         view = self._guests.view(array, writable=False)
         return self._guests.zeros((*view.shape[:-1], values), view.dtype)
 
-    def _options(self, transport: str, route: str) -> dict[str, str]:
+    def _options(self, transport: str, route: str, codec: str) -> dict[str, str]:
         if route not in (*ROUTES, "fastest"):
             raise InputError(
                 f"route = {route!r} does not exist; give {', '.join(ROUTES)}, or fastest"
             )
-        return {"transport": transport_of(self.backend, transport), "route": route}
+        transport = transport_of(self.backend, transport)
+        return {"transport": transport, "route": route, "codec": require_codec(codec)}

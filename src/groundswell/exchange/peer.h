@@ -20,19 +20,20 @@ struct Letter {
 };
 
 // A slower link, for experiments: a message has arrived no sooner than such a link, which carries
-// one at a time, would have brought it. `busy` is when it will be free again.
+// one at a time, would have brought it. `busy` is when it will be free again, and behind that, for
+// each letter, when it arrives, and the letter that the same thread delivers next.
 struct Link {
   double nanoseconds_a_byte;
-  long long latency;
+  long long latency, gap;
   long long* busy;
 
-  METHOD void carry(const Letter& letter) const {
-    if (nanoseconds_a_byte <= 0) return;
+  METHOD bool there() const { return nanoseconds_a_byte > 0; }
+  METHOD long long& arrival(index_t l) const { return busy[1 + 2 * l]; }
+  METHOD long long& next(index_t l) const { return busy[2 + 2 * l]; }
+  METHOD void take(const Letter& letter, index_t l, long long now) const {
     const long long bytes = letter.limit ? *at<long long>(letter.limit) : letter.bytes;
-    if (!bytes) return;
-    const long long lasts = static_cast<long long>(nanoseconds_a_byte * bytes);
-    const long long arrives = book(busy, nanoseconds_now(), lasts) + latency;
-    while (nanoseconds_now() < arrives) let_others_run();
+    const long long lasts = gap + static_cast<long long>(nanoseconds_a_byte * bytes);
+    arrival(l) = bytes ? book(busy, now, lasts) + latency : now;
   }
 };
 
@@ -64,16 +65,42 @@ INLINE void await_letter(const Post& post, long long flag, long long epoch, inde
   BARRIER();
 }
 
+INLINE void deliver(const Letter& letter, long long epoch) {
+  publish();  // what other blocks have counted, too
+  raise_flag(at<long long>(letter.tell_arrived), epoch);
+}
+
+// The same over a slower link, for letters of which `ready` says that they can leave: all leave
+// now, and one thread delivers them as they arrive.
+template <class Ready>
+INLINE void deliver_slowly(const Post& post, long long epoch, const Ready& ready) {
+  FOR_THREADS(one, 1) {
+    const long long now = nanoseconds_now();
+    index_t first = -1, latest = -1;
+    for (index_t l = 0; l < post.letter_count; ++l) {
+      const Letter letter = post.letters[l];
+      if (!ready(l, letter)) continue;
+      post.link.take(letter, l, now);
+      (latest < 0 ? first : post.link.next(latest)) = l;
+      latest = l;
+    }
+    for (index_t l = first; l >= 0; l = l == latest ? -1 : post.link.next(l)) {
+      wait_until(post.link.arrival(l), post.patience);
+      deliver(post.letters[l], epoch);
+    }
+  }
+}
+
 // Let the partners store, and tell them of messages in which there is nothing to be copied: nothing
 // at all, or nothing that earlier kernels have not stored themselves.
 INLINE void begin_letters(const Post& post, long long epoch) {
+  FOR_THREADS(l, post.letter_count)
+    if (post.letters[l].allow) raise_flag(at<long long>(post.letters[l].allow), epoch);
+  const auto empty = [](index_t, const Letter& letter) { return !letter.chunks; };
+  if (post.link.there()) return deliver_slowly(post, epoch, empty);
   FOR_THREADS(l, post.letter_count) {
     const Letter letter = post.letters[l];
-    if (letter.allow) raise_flag(at<long long>(letter.allow), epoch);
-    if (letter.chunks) continue;
-    publish();
-    post.link.carry(letter);
-    raise_flag(at<long long>(letter.tell_arrived), epoch);
+    if (empty(l, letter)) deliver(letter, epoch);
   }
 }
 
@@ -81,16 +108,17 @@ INLINE void begin_letters(const Post& post, long long epoch) {
 // the end; the block that brings a message's last ones raises its flag.
 INLINE void close_letters(const Post& post, const long long* shares, long long epoch) {
   BARRIER();
+  const auto last = [&](index_t l, const Letter& letter) {
+    if (!shares[l]) return false;
+    publish();
+    if (count_up(post.done + l, shares[l]) + shares[l] != letter.chunks) return false;
+    post.done[l] = 0;
+    return true;
+  };
+  if (post.link.there()) return deliver_slowly(post, epoch, last);
   FOR_THREADS(l, post.letter_count) {
     const Letter letter = post.letters[l];
-    if (!shares[l]) continue;
-    publish();
-    if (count_up(post.done + l, shares[l]) + shares[l] == letter.chunks) {
-      post.done[l] = 0;
-      post.link.carry(letter);
-      publish();  // what the other blocks have counted
-      raise_flag(at<long long>(letter.tell_arrived), epoch);
-    }
+    if (last(l, letter)) deliver(letter, epoch);
   }
 }
 
@@ -139,11 +167,11 @@ INLINE void receive_share(const Load& load, const Post& post, index_t b, long lo
 #define POST_ARGUMENTS                                                                       \
   const Letter *letters, index_t letter_count, index_t blocks, long long *done,              \
       long long *epoch, long long *failure, const long long *stop, index_t nanoseconds,      \
-      const double *rate, index_t latency, long long *busy
+      const double *rate, index_t latency, index_t gap, long long *busy
 #define POST                                                                                 \
   {                                                                                          \
     letters, letter_count, blocks, done, epoch, failure, { stop, nanoseconds },              \
-        { *rate, latency, busy }                                                             \
+        { *rate, latency, gap, busy }                                                             \
   }
 
 // Let the partners store, and wait until they let this rank: the kernels that follow store there.

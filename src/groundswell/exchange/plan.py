@@ -20,7 +20,7 @@ class Exchanging(Protocol):
 
     @property
     def bytes(self) -> int:
-        """Bytes that this rank sends to others each time."""
+        """Bytes that this rank sends to others each time, unless a codec makes them fewer."""
 
     @property
     def launches(self) -> list[Launch]:
@@ -59,7 +59,7 @@ class Plan:
 
     @property
     def bytes(self) -> int:
-        """Bytes that this rank sends to others each time."""
+        """Bytes that this rank sends to others each time, unless a codec makes them fewer."""
         return self._open.bytes
 
     @property

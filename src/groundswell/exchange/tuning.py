@@ -175,17 +175,21 @@ def candidates(
     ]
 
 
-def ways(backend: Backend, world: World, *, transport: str, route: str) -> list[Choice]:
+def ways(
+    backend: Backend, world: World, *, transport: str, route: str, codec: str = "none"
+) -> list[Choice]:
     """The choices of an exchange whose messages may go through other ranks.
 
     Args:
         transport, route: what the user asks for; "fastest" for all that there are.
+        codec: of all.
     """
     names = transports(backend, world) if transport == "fastest" else [transport]
     routes = ROUTES if route == "fastest" else (route,)
     # MPI's own exchange of all with all is no choice among transports.
-    names_of = {"alltoall": ["mpi"] if route == "fastest" else names}
-    return [Choice(name, route=r) for r in routes for name in names_of.get(r, names)]
+    whole = [name for name in names if name in ("auto", "mpi")]
+    names_of = {"alltoall": whole if route == "fastest" else names}
+    return [Choice(name, route=r, codec=codec) for r in routes for name in names_of.get(r, names)]
 
 
 def transports(backend: Backend, world: World, *, fused: bool = False) -> list[str]:

@@ -4,6 +4,7 @@
 //   raise_flag(flag, value)            store, seen by all processes and devices of the machine; what
 //                                      must be seen before it needs publish() in between
 //   await_flag(flag, value, patience)  wait until the flag is at least `value`; false if in vain
+//   wait_until(end, patience)          wait until the clock says so, or someone sets `stop`
 //   count_up(counter, by)              add, return what there was before
 //   book(free, now, lasts)             take something for so long, as soon as it is free; returns
 //                                      when it will be free again
@@ -91,4 +92,11 @@ INLINE bool await_flag(const long long* flag, long long value, const Patience& p
       return false;
   }
   return true;
+}
+
+INLINE void wait_until(long long end, const Patience& patience) {
+  for (int turn = 1; nanoseconds_now() < end; ++turn) {
+    let_others_run();
+    if (turn % 1024 == 0 && read_flag(patience.stop)) return;
+  }
 }

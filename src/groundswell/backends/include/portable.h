@@ -6,6 +6,7 @@
 //   FOR_BLOCKS(e, count) { ... }                 independent blocks (elements); inside one:
 //     SHARED(type, name, extents)                  memory that the block's threads share
 //     FOR_THREADS(t, count) { ... }                work that the block's threads divide
+//     EACH_THREAD(t, count) { ... }                the same for blocks of `count` threads: one each
 //     BARRIER();                                   between two FOR_THREADS that share memory
 //   ONCE { ... }                                 what one thread does for all
 //   INLINE, METHOD                               a helper called from kernels: function, member
@@ -14,6 +15,7 @@
 //   ROOT(x)                                      the square root of x > 0, to a few units of 1e-12
 //   FMA(a, b, c)                                 a * b + c, rounded once on a GPU
 //   RESTRICT                                     pointers that never alias
+//   ALIASED                                      of a struct: its memory holds other types, too
 //   fetch(addresses...)                          have their lines brought to the second-level cache
 //
 // Sizes and physics switches are preprocessor constants that the backend prepends.
@@ -39,6 +41,11 @@ typedef float real;
 #endif
 #define REAL(x) (static_cast<real>(x))
 #define RESTRICT __restrict__
+#if defined(__CUDACC__)
+#define ALIASED
+#else
+#define ALIASED __attribute__((may_alias))
+#endif
 
 #if defined(__CUDACC__)
 
@@ -96,6 +103,7 @@ INLINE void fetch_line(const void* address) {
   const index_t e = blockIdx.x;                                                   \
   if (e < (count))
 #define FOR_THREADS(t, count) for (int t = threadIdx.x; t < (count); t += blockDim.x)
+#define EACH_THREAD(t, count) if (const int t = threadIdx.x; true)
 
 #else
 
@@ -151,6 +159,7 @@ struct FlushTinyNumbers {
   PRAGMA(omp parallel for schedule(static))                                       \
   for (index_t e = 0; e < (count); ++e)
 #define FOR_THREADS(t, count) for (int t = 0; t < (count); ++t)
+#define EACH_THREAD(t, count) FOR_THREADS(t, count)
 
 #endif
 

@@ -19,8 +19,11 @@ from groundswell.backends.base import in_order
 from groundswell.bench.exchange.rig import FASTEST, Rig, Row
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.assembly.sharing import Sharing, find_sharing
+from groundswell.exchange.transports.base import Link
 
 DEGREE = 7
+BANDWIDTH, LATENCY = 25e9, 2e-6  # bytes a second, s: of a good network
+GAPS = (0.0, 1e-6, 5e-6, 20e-6)  # s that a message costs, from a bare network to GPU-aware MPI
 
 
 def box_ids(elements: int, degree: int, rank: int) -> NDArray[np.int64]:
@@ -40,8 +43,10 @@ def measure_assembly(rig: Rig, large: int, small: int) -> dict[str, Any]:
 
     Returns:
         "local": rows `kind`, `values`, `seconds`, `bytes` that must be moved at least, `share` of
-        the device's bandwidth, `remote` and `whole` in seconds, `setup` in seconds; "routes": rows
-        `transport`, `route`, `bytes` sent, `remote`, and `path`.
+        the device's bandwidth, `remote` and `whole` in seconds, `setup` in seconds, of numbering
+        and operation; "routes": rows `transport`, `route`, `bytes` sent, `remote`, and `path`;
+        "crowd": rows `gap`, what a
+        message costs, and the same, where each rank shares a value with every other.
     """
     local = rig.attempt("assembly", partial(_local, rig, large)) or []
     ids = box_ids(small, DEGREE, rig.world.rank)
@@ -49,25 +54,29 @@ def measure_assembly(rig: Rig, large: int, small: int) -> dict[str, Any]:
     ways = [(name, route) for name in rig.transports for route in ("pairwise", "crystal")]
     ways += [("mpi", "alltoall")] * ("mpi" in rig.transports)
     rows = [rig.attempt(f"{t}, {r}", partial(_route, rig, sharing, t, r)) for t, r in ways]
-    return {"local": local, "routes": [row for row in rows if row]}
+    crowd = rig.attempt("a value for each", partial(_crowd, rig)) or []
+    return {"local": local, "routes": [row for row in rows if row], "crowd": crowd}
 
 
 def _local(rig: Rig, elements: int) -> list[Row]:
     begun = time.monotonic()
     sharing = find_sharing(rig.world, box_ids(elements, DEGREE, rig.world.rank))
-    setup, bandwidth = time.monotonic() - begun, rig.backend.measure_bandwidth()
+    numbered, bandwidth = time.monotonic() - begun, rig.backend.measure_bandwidth()
     local = rig.filled((len(sharing.rows),), "float64")
     whole = rig.filled((len(sharing.ids),), "float64")
     arrays = {"gather-scatter": (local, local), "gather": (local, whole), "scatter": (whole, local)}
     rows = []
     for kind, pair in arrays.items():
+        begun = time.monotonic()
         operation = Operation(
             *(rig.backend, rig.world, sharing, kind, *pair), transport=FASTEST[rig.backend.name]
         )
+        setup = numbered + time.monotonic() - begun
         moved, seconds = _moved(sharing, kind), _seconds(rig, operation, operation.local)
         row = {"kind": kind, "values": len(sharing.rows), "seconds": seconds, "bytes": moved}
         row |= {"share": moved / seconds / bandwidth, "setup": setup}
         rows.append(row | _times(rig, operation))
+        operation.check()
         operation.close()
     return rows
 
@@ -86,15 +95,33 @@ def _moved(sharing: Sharing, kind: str) -> int:
     }[kind]
 
 
-def _route(rig: Rig, sharing: Sharing, transport: str, route: str) -> Row:
+def _crowd(rig: Rig) -> list[Row]:
+    """Routes on the machine itself, and on networks where messages cost more and more.
+
+    Where they cost most the crystal router should win: it has fewer of them.
+    """
+    rank, transport = rig.world.rank, FASTEST[rig.backend.name]
+    others = np.delete(np.arange(rig.world.size), rank)
+    ids = np.minimum(others, rank) * rig.world.size + np.maximum(others, rank)
+    sharing = find_sharing(rig.world, ids)
+    return [
+        {"gap": gap, **_route(rig, sharing, transport, route, Link(BANDWIDTH, LATENCY, gap))}
+        for gap in GAPS
+        for route in ("pairwise", "crystal")
+    ]
+
+
+def _route(rig: Rig, sharing: Sharing, transport: str, route: str, link: Link | None = None) -> Row:
     values = rig.filled((len(sharing.rows),), "float64")
     operation = Operation(
         *(rig.backend, rig.world, sharing, "gather-scatter", values, values),
         transport=transport,
         route=route,
+        link=link,
     )
     row: Row = {"transport": transport, "route": route, "bytes": operation.bytes}
     row |= {"path": operation.path} | _times(rig, operation)
+    operation.check()
     operation.close()
     return row
 

@@ -10,13 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from groundswell.backends.base import in_order
+from groundswell.backends.nvcomp import installed
 from groundswell.bench.earthquake import Variant, make_case
 from groundswell.bench.exchange.rig import FASTEST, Rig, Row
+from groundswell.exchange.codecs.coder import FOREIGN
 from groundswell.exchange.transports.base import Link
 from groundswell.exchange.transports.coded import CodedTransfer
 from groundswell.exchange.tuning import Choice, Rehearsal, tune
 from groundswell.solvers.earthquake import Earthquake, EarthquakeCase
+from groundswell.solvers.earthquake.ghosts import stress_layers, velocity_layers
 
 CODECS = ("none", "mpc", "zfp16", "zfp8")
 LATENCY = 2e-6  # s, as of a good network
@@ -35,10 +41,12 @@ def measure_slow(
 
     Returns:
         "ratios": rows `step`, `codec`, `bytes`, `ratio`, `encode` and `decode` in bytes a second;
+        "fields": rows `step`, `field`, `bytes`, `ratio` of the code without loss;
         "links": rows `link`, `codec`, `seconds`, `chosen` and `pays`, what the rule says.
     """
     return rig.attempt("slow links", lambda: _measured(rig, cells, links, steps)) or {
         "ratios": [],
+        "fields": [],
         "links": [],
     }
 
@@ -47,18 +55,20 @@ def _measured(
     rig: Rig, cells: tuple[int, int, int], links: Sequence[float], steps: Sequence[int]
 ) -> dict[str, Any]:
     solver = Earthquake(Earthquake.prepare(_case(rig, cells)), rig.backend, rig.world)
-    ratios: list[Row] = []
-    done = 0
+    others = rig.backend.name == "cuda" and all(rig.world.share(installed()))
+    codecs = [*CODECS[1:], *FOREIGN * others]
+    ratios, fields, done = list[Row](), list[Row](), 0
     for step in steps:
-        _adopt(rig, solver, "none", 0.0)
+        _adopt(rig, solver, Choice(FASTEST[rig.backend.name]))
+        _exchange(rig, solver)  # codes with loss have been tried on the ghosts
         _advance(rig, solver, step - done)
         done = step
-        for codec in CODECS[1:]:
-            ratios.append({"step": step, **_ratio(rig, solver, codec)})
+        ratios += [{"step": step, **_ratio(rig, solver, codec)} for codec in codecs]
+        fields += [{"step": step, **row} for row in _by_field(rig, solver)]
     latest = {row["codec"]: row for row in ratios if row["step"] == steps[-1]}
     rows = [row for link in links for row in _over(rig, solver, link, latest)]
     solver.close()
-    return {"ratios": ratios, "links": rows}
+    return {"ratios": ratios, "fields": fields, "links": rows}
 
 
 def _case(rig: Rig, cells: tuple[int, int, int]) -> EarthquakeCase:
@@ -69,9 +79,16 @@ def _case(rig: Rig, cells: tuple[int, int, int]) -> EarthquakeCase:
     return case.model_copy(update={"run": case.run.model_copy(update=run)})
 
 
-def _adopt(rig: Rig, solver: Earthquake, codec: str, link: float) -> None:
+def _adopt(rig: Rig, solver: Earthquake, choice: Choice, link: float = 0.0) -> None:
     solver.link = Link(link, LATENCY) if link else None
-    solver.adopt(Choice(FASTEST[rig.backend.name], codec=codec))
+    solver.adopt(choice)
+
+
+def _exchange(rig: Rig, solver: Earthquake) -> None:
+    """Fill the ghosts that the last step has filled once more."""
+    for exchange in solver.exchanges:
+        exchange()
+    rig.backend.synchronize()
 
 
 def _advance(rig: Rig, solver: Earthquake, steps: int) -> None:
@@ -82,14 +99,38 @@ def _advance(rig: Rig, solver: Earthquake, steps: int) -> None:
 
 def _ratio(rig: Rig, solver: Earthquake, codec: str) -> Row:
     """How much shorter a codec makes the ghosts of a step, and how fast it is."""
-    _adopt(rig, solver, codec, 0.0)
-    _advance(rig, solver, 1)
+    _adopt(rig, solver, Choice(FASTEST[rig.backend.name], codec=codec))
+    _exchange(rig, solver)
     coded = [x.coded for x in solver.exchanges if x.coded]
     sent = sum(exchange.bytes for exchange in solver.exchanges)
-    row = {"codec": codec, "bytes": sent, "ratio": sent / sum(c.sent for c in coded)}
+    row = {"codec": codec, "bytes": sent, "ratio": sent / sum(_shorter(coded))}
+    in_graph = all(code.in_graph for code in coded)
     for name, launches in _codes(coded).items():
-        row[name] = sent / rig.seconds(in_order(launches), in_graph=True)
+        row[name] = sent / rig.seconds(in_order(launches), in_graph=in_graph)
     return row
+
+
+def _shorter(coded: Sequence[CodedTransfer]) -> list[int]:
+    """Bytes of all streams."""
+    return [length for code in coded for _, length in code.lengths().values()]
+
+
+def _by_field(rig: Rig, solver: Earthquake) -> list[Row]:
+    """How much shorter the code without loss makes each field's ghosts."""
+    _adopt(rig, solver, Choice(FASTEST[rig.backend.name], aggregate=False, codec="mpc"))
+    _exchange(rig, solver)
+    layers = (velocity_layers(), stress_layers(solver.setup, solver.cut))
+    totals: dict[str, NDArray[np.int64]] = {}
+    for found, exchange in zip(layers, solver.exchanges, strict=True):
+        of_ranks = rig.world.share(exchange.coded.lengths() if exchange.coded else {})
+        for key, (name, _) in enumerate(found):
+            lengths = np.sum([lengths.get(key, (0, 0)) for lengths in of_ranks], axis=0)
+            totals[name] = totals.get(name, 0) + lengths
+    return [
+        {"field": name, "bytes": int(plain), "ratio": float(plain / coded)}
+        for name, (plain, coded) in totals.items()
+        if plain
+    ]
 
 
 def _codes(coded: Sequence[CodedTransfer]) -> dict[str, list[Any]]:
@@ -103,7 +144,7 @@ def _over(rig: Rig, solver: Earthquake, link: float, latest: dict[str, Row]) -> 
     """Steps over a link with each codec, and which one the tuner takes."""
 
     def rehearse(choice: Choice) -> Rehearsal:
-        _adopt(rig, solver, choice.codec, link)
+        _adopt(rig, solver, choice, link)
         graph = rig.backend.capture(solver.step, in_graph=solver.in_graph)
         return lambda times: rig.backend.seconds(lambda: graph.replay(times))
 

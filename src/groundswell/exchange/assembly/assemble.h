@@ -2,39 +2,16 @@
 // gathering and scattering of values that have several copies.
 //
 // Rows with nearly as many values make up slices, whose rows are padded to the same width (Kreutzer
-// et al. 2014, SIAM J. Sci. Comput. 36:C401, sliced ELLPACK). VALUE is the type of the values,
-// SMALL_INDICES whether places fit in 32 bits, OPERATION what is done to them.
+// et al. 2014, SIAM J. Sci. Comput. 36:C401, sliced ELLPACK). SMALL_INDICES says whether places fit
+// in 32 bits.
 #pragma once
-#include "portable.h"
-
-#define SUM 0
-#define PRODUCT 1
-#define MINIMUM 2
-#define MAXIMUM 3
+#include "reduce.h"
 
 #if SMALL_INDICES
 typedef int place_t;
 #else
 typedef long long place_t;
 #endif
-typedef VALUE value_t;
-
-// Whole numbers wrap around; as unsigned ones they are allowed to.
-template <class Value> struct Wrapping { typedef Value type; };
-template <> struct Wrapping<int> { typedef unsigned int type; };
-template <> struct Wrapping<long long> { typedef unsigned long long type; };
-
-// NaN wins.
-INLINE value_t reduced(value_t a, value_t b) {
-  typedef Wrapping<value_t>::type number;
-  switch (OPERATION) {
-    case PRODUCT: return static_cast<value_t>(static_cast<number>(a) * static_cast<number>(b));
-    case MINIMUM: return b < a || b != b ? b : a;
-    case MAXIMUM: return b > a || b != b ? b : a;
-    default: return static_cast<value_t>(static_cast<number>(a) + static_cast<number>(b));
-  }
-}
-
 // Some rows, the share of one block of threads; must agree with rows.py.
 struct Slice {
   long long first, count;         // of the rows

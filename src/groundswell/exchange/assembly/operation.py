@@ -16,7 +16,9 @@ from groundswell.errors import InputError
 from groundswell.exchange.assembly.rows import OPERATIONS, Values, reduce_rows
 from groundswell.exchange.assembly.sharing import Sharing
 from groundswell.exchange.assembly.tables import TABLES, Mail, Work, pattern
+from groundswell.exchange.assembly.tiles import reduce_in_place
 from groundswell.exchange.routes import travel
+from groundswell.exchange.transports.base import Link
 from groundswell.exchange.world import World
 
 
@@ -34,6 +36,8 @@ class Operation:
         reduction: "sum", "multiply", "min" or "max", of a gather and a gather-scatter.
         transport: a name in connect.TRANSPORTS, or "auto".
         route: one of routes.ROUTES.
+        codec: what messages are coded with, see connect.connect. With loss, copies differ.
+        link: see transports.base.Job.
 
     Attributes:
         send: launches that take what others need, and send it.
@@ -57,6 +61,8 @@ class Operation:
         reduction: str = "sum",
         transport: str = "auto",
         route: str = "pairwise",
+        codec: str = "none",
+        link: Link | None = None,
     ) -> None:
         self._backend, self.closed = backend, False
         old, new = world.agree(lambda: _fitting(sharing, kind, source, target, reduction))
@@ -67,6 +73,8 @@ class Operation:
         arena = Values(self._arena)
 
         def work(todo: Work, taken: Values, put: Values) -> list[Launch]:
+            if todo.others is not None:
+                return reduce_in_place(backend, reduction, put, todo.target, todo.others)
             return reduce_rows(backend, reduction, (taken, todo.source), (put, todo.target))
 
         def works() -> tuple[list[Launch], ...]:
@@ -74,7 +82,9 @@ class Operation:
             return pack, work(tables.local, old, new), unpack
 
         pack, self.local, unpack = world.agree(works)
-        self._transfer = travel(backend, world, self._arena, stages, transport, route)
+        self._transfer = travel(
+            *(backend, world, self._arena, stages, transport, route), codec=codec, link=link
+        )
         self.send = [*pack, *self._transfer.send]
         self.receive = [*self._transfer.receive, *unpack]
         self.bytes = mail.path.sent * old.components * source.dtype.itemsize
@@ -82,10 +92,17 @@ class Operation:
     @property
     def launches(self) -> list[Launch]:
         """The whole operation; the messages travel behind the local part."""
+        return self.hidden_by([])
+
+    def hidden_by(self, work: Sequence[Launch]) -> list[Launch]:
+        """The whole operation, whose messages travel behind other work and the local part.
+
+        What is sent must be there before; what is local may be what the work makes.
+        """
         if not self._transfer.send:
-            return [*self.send, *self.local, *self.receive]
-        start, finish = self.halves
-        return [*start, *finish]
+            return [*self.send, *work, *self.local, *self.receive]
+        aside, rejoin = self._backend.aside(self.send), self._backend.rejoin(self.receive)
+        return [*aside, *work, *self.local, *rejoin]
 
     @property
     def halves(self) -> tuple[list[Launch], list[Launch]]:

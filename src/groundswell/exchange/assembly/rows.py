@@ -68,6 +68,11 @@ class Rows:
         """Places of each row."""
         return np.ones(self.count, np.int64) if self.starts is None else np.diff(self.starts)
 
+    @property
+    def every(self) -> Numbers:
+        """The places of all rows."""
+        return self.first + np.arange(self.count) if self.places is None else self.places
+
     def take(self, rows: Numbers) -> Rows:
         """Some of the rows."""
         if self.places is None:
@@ -174,7 +179,7 @@ class Slices:
         put = taken if in_place else put.take(order)
         runs = np.array(list(_runs(widths[order])), np.int64)
         first, count = runs[:, 0], np.diff(runs)[:, 0]
-        sides = [_sliced(rows, first, count) for rows in (taken, put)[: 1 if in_place else 2]]
+        sides = [sliced(rows, first, count) for rows in (taken, put)[: 1 if in_place else 2]]
         ends = np.cumsum([0, *(len(places) for _, _, places in sides)])
         columns = [c for (w, o, _), end in zip(sides, ends, strict=False) for c in (w, o + end)]
         table = np.stack([first, count, *columns, *columns[: 2 * in_place]], axis=1)
@@ -182,7 +187,7 @@ class Slices:
         return cls(table, places, (taken.first, put.first), in_place)
 
 
-def _sliced(rows: Rows, first: Numbers, count: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+def sliced(rows: Rows, first: Numbers, count: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """Width and first place of each slice, and the places of all, NOWHERE where a row has fewer."""
     if rows.places is None:
         return np.zeros_like(first), np.zeros_like(first), np.empty(0, np.int64)

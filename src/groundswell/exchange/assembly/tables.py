@@ -17,10 +17,15 @@ Lists = dict[int, Numbers]  # by rank: places in Sharing.ids
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """Rows to be reduced, each into the places of a row of another table."""
+    """Rows to be reduced, each into the places of a row of another table.
+
+    Args:
+        others: places that may be written meanwhile, of work that is done in place.
+    """
 
     source: Rows
     target: Rows
+    others: Rows | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +129,7 @@ def _gather_scatter(mail: Mail) -> Tables:
     mine = copies.take(shared)
     return Tables(
         pack=Work(mine, mail.kept_and_sent(shared, shared)),
-        local=Work(several, several),
+        local=Work(several, several, others=mine),
         unpack=Work(mail.by_rank(shared), mine),
     )
 

@@ -5,6 +5,13 @@
 typedef unsigned int bits32;
 typedef unsigned long long bits64;
 
+// What holds the bits of a value.
+#ifdef DOUBLE_PRECISION
+typedef bits64 word;
+#else
+typedef bits32 word;
+#endif
+
 #if defined(__CUDACC__)
 
 INLINE int set_bits(bits32 x) { return __popc(x); }

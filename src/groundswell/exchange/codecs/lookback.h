@@ -5,33 +5,25 @@
 // and posts its own end. Posts carry the number of the launch, so none is ever cleared; it is kept
 // on the device, so that a recorded graph can be replayed.
 //
-// Blocks take tiles in turns, in rising order, and must all fit on the device at once: then what a
-// tile waits for is always under way.
+// Blocks draw tiles like tickets, in rising order. So what a tile waits for is always under way,
+// however many of the blocks find room on the device.
 #pragma once
 #include "bits.h"
 
 namespace lookback {
 
-// Of a launch: its number, how many blocks have finished, and a post for each tile; zeros at first.
+// Of a launch: its number, how many blocks have finished, the next tile, and a post for each one;
+// zeros at first.
 struct Board {
-  bits64 *number, *finished, *posts;
-  METHOD explicit Board(bits64* state) : number(state), finished(state + 1), posts(state + 2) {}
+  bits64 *number, *finished, *next, *posts;
+  METHOD explicit Board(bits64* state)
+      : number(state), finished(state + 1), next(state + 2), posts(state + 3) {}
 };
 
 #if defined(__CUDACC__)
 
 enum Kind { NOTHING, SIZE, END };
 constexpr int POSTS = 4;  // that a lane reads at once
-
-// Of the blocks that were launched, so many work. Callers launch four a processor; those of
-// workstations have too little shared memory for four.
-INLINE index_t workers(index_t blocks) {
-#if __CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
-  return blocks;
-#else
-  return (blocks + 3) / 4;
-#endif
-}
 
 INLINE bits64 post_of(bits64 number, Kind kind, bits32 value) {
   return number << 34 | static_cast<bits64>(kind) << 32 | value;
@@ -84,6 +76,15 @@ INLINE bits32 begin_of_tile(const Board& board, bits64 number, index_t tile, bit
   return begin;
 }
 
+// The next tile, for all threads of the block; `tile` is shared. Drawn no sooner than it can be begun
+// at once: others will wait for its size.
+INLINE index_t draw_tile(const Board& board, bits32& tile) {
+  BARRIER();
+  if (threadIdx.x == 0) tile = static_cast<bits32>(atomicAdd(board.next, 1ull));
+  BARRIER();
+  return tile;
+}
+
 // Where each warp's part of a tile begins, for all threads of the block. `sizes` and `begins` are
 // shared, one entry a warp and, behind them, what all tiles so far come to.
 INLINE void begin_of_parts(const Board& board, bits64 number, index_t tile, const bits32* sizes,
@@ -107,10 +108,10 @@ INLINE void begin_of_parts(const Board& board, bits64 number, index_t tile, cons
 }
 
 // The last block to finish makes ready for the next launch.
-INLINE void finish(const Board& board, bits64 number, index_t workers) {
+INLINE void finish(const Board& board, bits64 number, index_t blocks) {
   BARRIER();
-  if (threadIdx.x == 0 && atomicAdd(board.finished, 1ull) == static_cast<bits64>(workers) - 1) {
-    *board.finished = 0;
+  if (threadIdx.x == 0 && atomicAdd(board.finished, 1ull) == static_cast<bits64>(blocks) - 1) {
+    *board.finished = *board.next = 0;
     *board.number = number;
   }
 }

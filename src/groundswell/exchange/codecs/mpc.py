@@ -18,7 +18,7 @@ from groundswell.errors import InputError
 SOURCE = Path(__file__).parent / "mpc_kernels.h"
 CHUNK = 1024  # words that are coded together, each chunk by one warp of a GPU
 SCRATCH = 32768  # bytes that a block puts chunks together in; as in mpc.h
-RESIDENT = 4  # blocks that fit on a processor, as lookback.h has it
+RESIDENT = 4  # blocks that find room on a processor
 MOST_DIM = 32
 WORDS = {"float32": 4, "float64": 8}  # bytes by type; a word of 4 has a header of two, of 8 of one
 VERDICTS = ("sound", "foreign", "too short")
@@ -39,7 +39,8 @@ class Mpc:
     Attributes:
         capacity: bytes that a stream can need: 3.1 % more than the values, and some dozen.
         used: length of the last stream in bytes, int64, (1,), on the device.
-        verdict: of the last stream that was read, int64, (1,), on the device: a place in VERDICTS.
+        verdict: of the last stream that was not sound, int64, (1,), on the device: a place in
+            VERDICTS, 0 as long as all were.
 
     Raises:
         InputError: another type, length or dim.
@@ -57,7 +58,7 @@ class Mpc:
     ) -> None:
         _require(dtype, count, dim)
         self.dtype, self.count, self.dim, self._strips = dtype, count, dim, strips
-        self._word = WORDS[dtype]
+        self._backend, self._word = backend, WORDS[dtype]
         self.capacity = (self._begin + self._groups * 8 * self._word + 1) * self._word
         self._at_once = not backend.on_host if at_once is None else at_once
         if self._at_once and backend.on_host:
@@ -67,7 +68,7 @@ class Mpc:
         self._chunks = -(-count // CHUNK)
         self._shape(backend.processors)
         self._starts = backend.zeros((self._chunks + 1,), np.uint32)
-        self._boards = [backend.zeros((2 + self._tiles,), np.uint64) for _ in range(2)]
+        self._boards = [backend.zeros((3 + self._tiles,), np.uint64) for _ in range(2)]
 
     def compress(self, values: Array, stream: Array | int) -> list[Launch]:
         """Launches that code `values`, (count,), in `stream`, at least `capacity` bytes.
@@ -79,7 +80,7 @@ class Mpc:
         """
         self._require_values(values)
         if not isinstance(stream, int):
-            _require_array("a stream", stream, self.capacity)
+            self._require_stream(stream, self.capacity)
         given = (values, self.count, self.dim, stream)
         if self._at_once:
             return [self._one("mpc_compress", *given, self.used, self._boards[0], self._blocks)]
@@ -99,7 +100,7 @@ class Mpc:
             InputError: arrays of another type or length, or with gaps.
         """
         self._require_values(values)
-        _require_array("a stream", stream, self._begin * self._word)
+        self._require_stream(stream, self._begin * self._word)
         given = (stream, stream.nbytes // self._word, self.count, self.dim)
         if self._at_once:
             board = self._boards[1]
@@ -139,6 +140,10 @@ class Mpc:
             "mpc_scan", Blocks(1, 256), self._starts, self._chunks, self._begin
         )
 
+    def _require_stream(self, stream: Array, size: int) -> None:
+        _require_array("a stream", stream, size)
+        require_aligned(self._backend, stream, self._word)
+
     def _require_values(self, values: Array) -> None:
         if self._strips:
             return
@@ -170,3 +175,9 @@ def _require_array(name: str, array: Array, size: int) -> None:
         raise InputError(
             f"{name} of {array.nbytes} bytes: {size} are needed, without gaps; allocate a new array"
         )
+
+
+def require_aligned(backend: Backend, stream: Array, word: int) -> None:
+    """Processors read words where these belong only; raises InputError."""
+    if backend.address(stream) % word:
+        raise InputError(f"a stream must begin at a multiple of {word} bytes; allocate a new array")

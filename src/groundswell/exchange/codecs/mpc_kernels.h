@@ -5,12 +5,6 @@
 #include "mpc.h"
 #include "strips.h"
 
-#ifdef DOUBLE_PRECISION
-typedef bits64 word;
-#else
-typedef bits32 word;
-#endif
-
 // What is coded: words side by side, or strips of boxes, one a chunk.
 #if STRIPS
 typedef Strip item;
@@ -95,17 +89,21 @@ KERNEL mpc_count(const word* stream, index_t capacity, index_t count, index_t di
   }
 }
 
-INLINE mpc::Verdict judge(const mpc::Layout<word>& layout, const word* stream, index_t capacity,
-                          index_t end) {
-  if (!layout.opens(stream, capacity)) return mpc::FOREIGN;
-  return end > capacity ? mpc::TOO_SHORT : mpc::SOUND;
+// What is wrong with a stream, if anything is: a verdict stays until someone else clears it.
+INLINE void judge(const mpc::Layout<word>& layout, const word* stream, index_t capacity, index_t end,
+                  index_t* verdict) {
+  if (!layout.opens(stream, capacity)) {
+    *verdict = mpc::FOREIGN;
+  } else if (end > capacity) {
+    *verdict = mpc::TOO_SHORT;
+  }
 }
 
-// The values, (count,), of a stream, unless it is a foreign one; `verdict` says what was wrong.
+// The values, (count,), of a stream, unless it is a foreign one.
 KERNEL mpc_read(const word* stream, index_t capacity, index_t count, index_t dim, item* values,
                 const bits32* starts, index_t* verdict) {
   const mpc::Layout<word> layout{static_cast<bits32>(count), static_cast<bits32>(dim)};
-  ONCE { *verdict = judge(layout, stream, capacity, starts[layout.chunks()]); }
+  ONCE { judge(layout, stream, capacity, starts[layout.chunks()], verdict); }
   FOR_CHUNKS(c, layout.chunks()) {
     SCRATCH_OF_CHUNK(word, scratch);
     if (layout.opens(stream, capacity))
@@ -124,13 +122,14 @@ KERNEL mpc_compress(const item* values, index_t count, index_t dim, word* stream
   const mpc::Layout<word> layout{static_cast<bits32>(count), static_cast<bits32>(dim)};
   const lookback::Board board(state);
   const bits64 number = *board.number + 1;
-  const index_t workers = lookback::workers(blocks), chunks = layout.chunks();
+  const index_t chunks = layout.chunks();
   const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
-  FOR_BLOCKS(b, workers) {
+  FOR_BLOCKS(b, blocks) {
     SCRATCH_OF_CHUNK(word, kept);
     SHARED(bits32, sizes, [mpc::CHUNKS_AT_ONCE<word>]);
     SHARED(bits32, begins, [mpc::CHUNKS_AT_ONCE<word> + 1]);
-    for (index_t tile = b; tile * warps < chunks; tile += workers) {
+    SHARED(bits32, next, [1]);
+    for (index_t tile; (tile = lookback::draw_tile(board, next[0])) * warps < chunks;) {
       const index_t c = tile * warps + warp;
       const bits32 size =
           c < chunks ? mpc::pack_chunk(words_of(values, c), layout, c, stream, kept) : 0;
@@ -145,7 +144,7 @@ KERNEL mpc_compress(const item* values, index_t count, index_t dim, word* stream
         }
       }
     }
-    lookback::finish(board, number, workers);
+    lookback::finish(board, number, blocks);
   }
 }
 
@@ -154,14 +153,15 @@ KERNEL mpc_decompress(const word* stream, index_t capacity, index_t count, index
   const mpc::Layout<word> layout{static_cast<bits32>(count), static_cast<bits32>(dim)};
   const lookback::Board board(state);
   const bits64 number = *board.number + 1;
-  const index_t workers = lookback::workers(blocks), chunks = layout.chunks();
+  const index_t chunks = layout.chunks();
   const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
   const bool opens = layout.opens(stream, capacity);
-  FOR_BLOCKS(b, workers) {
+  FOR_BLOCKS(b, blocks) {
     SCRATCH_OF_CHUNK(word, scratch);
     SHARED(bits32, sizes, [mpc::CHUNKS_AT_ONCE<word>]);
     SHARED(bits32, begins, [mpc::CHUNKS_AT_ONCE<word> + 1]);
-    for (index_t tile = b; tile * warps < chunks; tile += workers) {
+    SHARED(bits32, next, [1]);
+    for (index_t tile; (tile = lookback::draw_tile(board, next[0])) * warps < chunks;) {
       const index_t c = tile * warps + warp;
       const bits32 size = c < chunks && opens ? mpc::count_kept(layout, c, stream) : 0;
       FOR_LANES(one, 1) sizes[warp + one] = size;
@@ -171,10 +171,10 @@ KERNEL mpc_decompress(const word* stream, index_t capacity, index_t count, index
                           layout.begin() + begins[warp], capacity, scratch);
       if (c == chunks - 1) {
         FOR_LANES(one, 1)
-          *verdict = judge(layout, stream, capacity, layout.begin() + begins[warps]);
+          judge(layout, stream, capacity, layout.begin() + begins[warps], verdict);
       }
     }
-    lookback::finish(board, number, workers);
+    lookback::finish(board, number, blocks);
   }
 }
 

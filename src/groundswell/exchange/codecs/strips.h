@@ -1,12 +1,13 @@
-// Values of boxes as codecs take them: in strips of 1024, the last of a box padded with zeros. So
-// words are packed as they are coded, and unpacked as they are decoded.
+// Values of boxes as codecs take them: in strips of 1024, the last of a box shorter. So words are
+// packed as they are coded, and unpacked as they are decoded. Who reads beyond a strip finds its last value again.
 #pragma once
 #include "bits.h"
 
 // A run of a box's values; must agree with strips.py.
 struct Strip {
   long long address, plane, row, step;  // of the box's first value; bytes between values
-  long long rows, length, first, count;
+  long long rows, length, first;
+  int count, fours;  // values; those before them in groups of four, of which each strip has whole ones
 };
 
 namespace strips {
@@ -48,7 +49,10 @@ template <class Value> struct Values {
     }
   }
 
-  METHOD Value operator()(bits32 i) const { return i - begin < strip->count ? value(i - begin) : 0; }
+  METHOD Value operator()(bits32 i) const {
+    const bits32 last = static_cast<bits32>(strip->count) - 1;
+    return value(i - begin < last ? i - begin : last);
+  }
   METHOD void put(bits32 i, Value v) const {
     if (i - begin < strip->count) value(i - begin) = v;
   }

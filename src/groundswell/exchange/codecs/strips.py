@@ -18,16 +18,23 @@ SHORT = 32  # values of a row that are hardly worth reading together
 def strips(copies: Sequence[Copy], *, of_target: bool) -> NDArray[np.int64]:
     """Rows of strips.h, (strips, 8), of the places that boxes are copied from, or to.
 
-    Both ends of a message number the values of a box alike: along its last axis first, or, where
-    that is short, along its longest, so that those coded together resemble each other.
+    Those that are full come first. Both ends of a message number the values of a box alike: along
+    its last axis first, or, where that is short, along its longest, so that those coded together
+    resemble each other.
     """
     rows = [row for copy in copies for row in _strips(copy, of_target)]
-    return np.array(rows, np.int64).reshape(len(rows), 8)
+    table = np.array(rows, np.int64).reshape(len(rows), 8)
+    table = table[np.argsort(table[:, -1] < STRIP, kind="stable")]
+    fours = -(-table[:, -1] // 4)
+    table[:, -1] |= (np.cumsum(fours) - fours) << 32
+    return table
 
 
-def count_strips(shapes: Sequence[Sequence[int]]) -> int:
-    """Strips of boxes of these shapes."""
-    return sum(-(-prod(shape) // STRIP) for shape in shapes)
+def strip_sizes(shapes: Sequence[Sequence[int]]) -> list[int]:
+    """Values of each strip of boxes of these shapes."""
+    sizes = [prod(shape) for shape in shapes]
+    full = sum(size // STRIP for size in sizes)
+    return [STRIP] * full + [size % STRIP for size in sizes if size % STRIP]
 
 
 def _strips(copy: Copy, of_target: bool) -> list[list[int]]:

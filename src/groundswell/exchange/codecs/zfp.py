@@ -11,6 +11,7 @@ from pathlib import Path
 from groundswell.backends import Backend, Items, Launch, Source
 from groundswell.backends.base import Array
 from groundswell.errors import InputError
+from groundswell.exchange.codecs.mpc import require_aligned
 
 SOURCE = Path(__file__).parent / "zfp_kernels.h"
 MOST_AXES = 3
@@ -26,8 +27,8 @@ class Zfp:
         dtype: "float32" or "float64".
         shape: points along one to three axes, the last one contiguous.
         rate: bits that a value takes, such that a block of 4^d takes a whole number.
-        strips: whether values are given as rows of strips.h, each coded on its own, instead of as
-            an array.
+        strips: how many rows of strips.h are given instead of an array, each coded on its own; the
+            shape then is that of the groups of four that they are coded in, one behind the other.
 
     Attributes:
         size: bytes of a stream, a multiple of 8.
@@ -43,7 +44,7 @@ class Zfp:
         shape: tuple[int, ...],
         rate: float,
         *,
-        strips: bool = False,
+        strips: int = 0,
     ) -> None:
         _require(dtype, shape)
         self.dtype, self.shape, self._strips = dtype, tuple(shape), strips
@@ -51,7 +52,8 @@ class Zfp:
         self._blocks = prod(-(-n // 4) for n in shape)
         self.size = -(-self._blocks * bits // 64) * 8
         self._run = max(8 // (bits & -bits), 1)  # blocks that end where a byte does
-        self._module = backend.compile(zfp_source(dtype, len(shape), bits, strips=strips))
+        self._backend = backend
+        self._module = backend.compile(zfp_source(dtype, len(shape), bits, strips=bool(strips)))
 
     def compress(self, values: Array, stream: Array | int) -> list[Launch]:
         """Launches that code `values` in the first `size` bytes of `stream`.
@@ -80,7 +82,9 @@ class Zfp:
 
     @property
     def _extents(self) -> tuple[int, ...]:
-        """Points along x, y, z."""
+        """Points along x, y, z; of strips, how many there are in place of y."""
+        if self._strips:
+            return self.shape[0], self._strips, 1
         return (*self.shape[::-1], 1, 1)[:MOST_AXES]
 
     def _require_arrays(self, values: Array, stream: Array | int) -> None:
@@ -95,6 +99,7 @@ class Zfp:
             raise InputError(f"a stream of {stream.nbytes} bytes; at least {self.size} are needed")
         if not (values.flags.c_contiguous and stream.flags.c_contiguous):
             raise InputError("values and stream must have no gaps; copy them into new arrays")
+        require_aligned(self._backend, stream, 8)
 
 
 def block_bits(dtype: str, axes: int, rate: float) -> int:
@@ -105,7 +110,7 @@ def block_bits(dtype: str, axes: int, rate: float) -> int:
     """
     bits, least = rate * 4**axes, LEAST_BITS[dtype]
     most = SLACK * WIDTH[dtype]
-    if bits != int(bits) or bits < least or rate > most:
+    if not least / 4**axes <= rate <= most or bits != int(bits):
         raise InputError(
             f"rate = {rate}: allowed are {least / 4**axes:g} to {most} bits a value, in steps of "
             f"1/{4**axes}, for {dtype} along {axes} axes"

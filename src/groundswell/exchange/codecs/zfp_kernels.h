@@ -32,16 +32,21 @@ struct Values {
   METHOD void put_four(index_t x, const real (&v)[4]) const { of.put_four(of.begin + x, v); }
 };
 
-INLINE void gather(const Item* all, const Grid&, index_t block, real (&v)[4]) {
-  const Values values{strips::Values<real>(all, block / BLOCKS)};
-  const index_t count = all[block / BLOCKS].count;
-  if (4 * (block % BLOCKS) < count) return gather<1>(values, Grid{count, 1, 1}, block % BLOCKS, v);
-  for (int i = 0; i < 4; ++i) v[i] = 0;
+// The strip of a block, of ny: those before it are not all full.
+INLINE index_t strip_of(const Item* all, const Grid& grid, index_t block) {
+  index_t strip = block / BLOCKS;
+  while (strip + 1 < grid.ny && all[strip + 1].fours <= block) ++strip;
+  return strip;
 }
-INLINE void scatter(const Item* all, const Grid&, index_t block, const real (&v)[4]) {
-  const Values values{strips::Values<real>(all, block / BLOCKS)};
-  const index_t count = all[block / BLOCKS].count;
-  if (4 * (block % BLOCKS) < count) scatter<1>(values, Grid{count, 1, 1}, block % BLOCKS, v);
+INLINE void gather(const Item* all, const Grid& grid, index_t block, real (&v)[4]) {
+  const index_t strip = strip_of(all, grid, block);
+  const Values values{strips::Values<real>(all, strip)};
+  gather<1>(values, Grid{all[strip].count, 1, 1}, block - all[strip].fours, v);
+}
+INLINE void scatter(const Item* all, const Grid& grid, index_t block, const real (&v)[4]) {
+  const index_t strip = strip_of(all, grid, block);
+  const Values values{strips::Values<real>(all, strip)};
+  scatter<1>(values, Grid{all[strip].count, 1, 1}, block - all[strip].fours, v);
 }
 #else
 typedef real Item;

@@ -19,11 +19,12 @@ SLOWEST, LATEST = 1e4, 1.0  # bytes a second, s: kernels wait for as long
 
 @dataclass(frozen=True)
 class Link:
-    """A link between ranks, which carries one message of a rank at a time.
+    """A link between ranks, which carries one message of a rank and exchange at a time.
 
     Args:
         bandwidth: bytes a second.
         latency: seconds that the first byte needs.
+        gap: seconds that each message takes of the link, however short it is.
 
     Raises:
         InputError: values that no link has.
@@ -31,21 +32,25 @@ class Link:
 
     bandwidth: float
     latency: float = 0.0
+    gap: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (SLOWEST <= self.bandwidth < float("inf") and 0 <= self.latency <= LATEST):
+        times = (self.latency, self.gap)
+        if not (SLOWEST <= self.bandwidth < float("inf") and all(0 <= t <= LATEST for t in times)):
             raise InputError(
-                f"a link of {self.bandwidth} bytes a second and {self.latency} s: give a bandwidth "
-                f"of at least {SLOWEST:g}, and a latency from 0 to {LATEST:g} s"
+                f"a link of {self.bandwidth} bytes a second, latency {self.latency} s and gap "
+                f"{self.gap} s: give a bandwidth of at least {SLOWEST:g}, and times from 0 to "
+                f"{LATEST:g} s"
             )
 
     @classmethod
     def of(cls, section: Any) -> Link | None:
         """What a case says of it, if anything."""
-        return None if section is None else cls(section.bandwidth, section.latency)
+        return None if section is None else cls(section.bandwidth, section.latency, section.gap)
 
     def __str__(self) -> str:
-        return f"{self.bandwidth / 1e9:g} GB/s and {self.latency * 1e6:g} us"
+        gap = f", {self.gap * 1e6:g} us a message" if self.gap else ""
+        return f"{self.bandwidth / 1e9:g} GB/s and {self.latency * 1e6:g} us{gap}"
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from groundswell.backends.base import Array, Event
 from groundswell.errors import InputError, RunFailed
 from groundswell.exchange.boxes import copy_launch
 from groundswell.exchange.codecs.coder import Coder, coder
-from groundswell.exchange.codecs.strips import count_strips, strips
+from groundswell.exchange.codecs.mpc import WORDS
+from groundswell.exchange.codecs.strips import strip_sizes, strips
 from groundswell.exchange.messages import (
     ALIGNMENT,
     Buffer,
@@ -43,6 +45,7 @@ class CodedTransfer(Transfer):
 
     Raises:
         InputError: fields of several types, or of one that the codec does not know.
+        BackendError: the codec is not installed, or needs a GPU.
     """
 
     def __init__(self, job: Job, codec: str, make: Maker) -> None:
@@ -71,20 +74,21 @@ class CodedTransfer(Transfer):
             self.encode += self._encode(sent[n], message, outs[n], shifts.get(outs[n], 0))
             self.decode += self._decode(received[n], message, backs[n])
         own = copy_launch(backend, list(own_copies(backend, job.fields, job.own)))
-        self.path, self.in_graph = f"{codec} over {self._inner.path}", self._inner.in_graph
+        self.path = f"{codec} over {self._inner.path}"
+        self.in_graph = self._inner.in_graph and all(c.in_graph for c in (*sent, *received) if c)
         ahead = [*self._inner.open, *self.encode, *own]
         self.send = [*ahead, *self._inner.send]
         self.receive = [*self._inner.receive, *self.decode]
         self.whole = [*ahead, *self._inner.whole, *self.decode]
-        self._sent = [code for code in sent if code is not None]
+        self._sent = sent
 
     def _coders(self, codec: str) -> tuple[list[Coder | None], list[Coder | None]]:
         """Of what is sent, and of what is received, one a message; none of empty ones."""
-        dtype = _common_type(self._job.fields)
+        dtype = common_type(self._job.fields)
 
         def of(parcels: Sequence[Parcel]) -> Coder | None:
-            count = count_strips([parcel.piece.shape for parcel in parcels])
-            return coder(codec, self._job.backend, dtype, count) if count else None
+            sizes = strip_sizes([parcel.piece.shape for parcel in parcels])
+            return coder(codec, self._job.backend, dtype, sizes) if sizes else None
 
         messages = self._job.messages
         return [of(m.sends) for m in messages], [of(m.receives) for m in messages]
@@ -111,13 +115,22 @@ class CodedTransfer(Transfer):
     def _stream(self, code: Coder, offset: int) -> Array:
         return self._bytes[offset : offset + code.capacity]
 
-    @property
-    def sent(self) -> int:
-        """Bytes of the streams that were coded last."""
-        return sum(c.capacity if c.used is None else self._host(c.used) for c in self._sent)
+    def lengths(self) -> dict[int, tuple[int, int]]:
+        """Bytes by key of the messages: not coded, and of the streams that were coded last."""
+        found: dict[int, tuple[int, int]] = {}
+        for message, code in zip(self._job.messages, self._sent, strict=True):
+            plain, coded = found.get(message.key, (0, 0))
+            sent = sum(self._size(parcel) for parcel in message.sends)
+            found[message.key] = plain + sent, coded + self._length(code)
+        return found
 
-    def _host(self, number: Array) -> int:
-        return int(self._job.backend.to_host(number)[0])
+    def _size(self, parcel: Parcel) -> int:
+        return prod(parcel.piece.shape) * self._job.fields[parcel.field].wire_size
+
+    def _length(self, code: Coder | None) -> int:
+        if code is None:
+            return 0
+        return code.capacity if code.used is None else int(self._job.backend.to_host(code.used)[0])
 
     def check(self, after: Event | None = None) -> None:
         self._inner.check(after)
@@ -148,7 +161,8 @@ def _run(peer: int, code: Coder | None, offset: int) -> tuple[tuple[Parcel, ...]
     return (Parcel(0, Piece(peer, (offset,), (offset,), (code.capacity,)), 0),), code.capacity
 
 
-def _common_type(fields: Sequence[GhostField]) -> str:
+def common_type(fields: Sequence[GhostField]) -> str:
+    """The type of fields that are coded together; raises InputError if they cannot be."""
     types = sorted({field.dtype for field in fields})
     if len(types) > 1:
         raise InputError(
@@ -156,4 +170,6 @@ def _common_type(fields: Sequence[GhostField]) -> str:
         )
     if narrow := next((field.sent_as for field in fields if field.sent_as), None):
         raise InputError(f"values that are sent as {narrow} cannot be coded: choose one of the two")
+    if types and types[0] not in WORDS:
+        raise InputError(f"values of type {types[0]} cannot be coded; allowed: {', '.join(WORDS)}")
     return types[0] if types else "float32"

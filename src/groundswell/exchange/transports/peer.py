@@ -16,7 +16,7 @@ import numpy as np
 
 from groundswell.backends import Blocks, Launch, Module
 from groundswell.backends.base import Event, Shared
-from groundswell.errors import BackendError, RunFailed
+from groundswell.errors import BackendError, GroundswellError, RunFailed
 from groundswell.exchange.boxes import (
     THREADS,
     Copies,
@@ -93,7 +93,13 @@ class PeerTransfer(Transfer):
         job = self._job
         offers = job.world.share((self._memory.handle, self._flip, self._mine))
         self._offers = {m.peer: offers[m.peer] for m in job.messages}
-        job.world.agree(self._map_all)
+        try:
+            job.world.agree(self._map_all)
+        except GroundswellError:
+            self._unmap()
+            job.world.share(None)
+            self._memory.close()
+            raise
 
     def _map_all(self) -> None:
         for peer, (handle, _, mail) in self._offers.items():
@@ -107,6 +113,10 @@ class PeerTransfer(Transfer):
             raise BackendError(f"rank {peer} is on another host: its memory is out of reach")
         if (peer, handle) not in self._attached:
             self._attached[peer, handle] = self._job.backend.attach(handle)
+
+    def _unmap(self) -> None:
+        for memory in self._attached.values():
+            memory.close()
 
     def _compose(self) -> None:
         job = self._job
@@ -221,12 +231,13 @@ class PeerTransfer(Transfer):
         allow = other + FLAG // 2 if here.straight else 0
         return [own, other, allowed, allow, chunks, message.send_bytes, message.limit]
 
-    def _link(self) -> tuple[Any, int, Any]:
+    def _link(self) -> tuple[Any, int, int, Any]:
         """The slower link that is imposed, if any, as peer.h wants it."""
         backend, link = self._job.backend, self._job.link
         rate = 1e9 / link.bandwidth if link else 0.0
-        latency = round(link.latency * 1e9) if link else 0
-        return backend.to_device(np.array([rate])), latency, backend.zeros((1,), np.int64)
+        times = (round(t * 1e9) for t in (link.latency, link.gap)) if link else (0, 0)
+        busy = backend.zeros((1 + 2 * len(self._job.messages),), np.int64)
+        return backend.to_device(np.array([rate])), *times, busy
 
     # --- waiting ----------------------------------------------------------------------------------
 
@@ -270,7 +281,6 @@ class PeerTransfer(Transfer):
 
     def close(self) -> None:
         self._end_looking()
-        for memory in self._attached.values():
-            memory.close()
+        self._unmap()
         self._job.world.share(None)  # memory is freed when nobody maps it any more
         self._memory.close()
