@@ -1,0 +1,1 @@
+"""Systems of linear equations whose matrix is known by what it does to vectors."""

@@ -1,0 +1,105 @@
+// Conjugate gradients with one sum over all ranks an iteration (Chronopoulos & Gear 1989, J. Comput.
+// Appl. Math. 25), all of whose numbers stay on the device. See cg.py.
+#pragma once
+#include "portable.h"
+
+constexpr int LANES = 256;   // of a block
+constexpr int AT_ONCE = 8;   // sums that a lane has under way, and adds up in the end
+constexpr int SUMS = 3;      // u.r, u.w, r.r
+
+// A GPU's neighbouring lanes like neighbouring values, a core likes its own side by side.
+#if defined(__CUDACC__)
+constexpr bool APART = true;
+#else
+constexpr bool APART = false;
+#endif
+
+// What a lane's share of `count` terms comes to.
+template <class Term> INLINE double sum_of_lane(index_t count, int lane, const Term& term) {
+  const index_t each = (count + LANES - 1) / LANES, step = APART ? LANES : 1;
+  const index_t upto = (lane + 1) * each < count ? (lane + 1) * each : count;
+  const index_t end = APART ? count : upto;
+  index_t i = APART ? lane : lane * each;
+  double sum[AT_ONCE] = {0};
+  for (; i + (AT_ONCE - 1) * step < end; i += AT_ONCE * step) {
+    UNROLL
+    for (int q = 0; q < AT_ONCE; ++q) sum[q] += term(i + q * step);
+  }
+  for (; i < end; i += step) sum[0] += term(i);
+  for (int q = 1; q < AT_ONCE; ++q) sum[0] += sum[q];
+  return sum[0];
+}
+
+// All lanes' sums of one kind, in their order.
+INLINE double total_of(const double* lanes) {
+  double sum = 0;
+  for (int lane = 0; lane < LANES; ++lane) sum += lanes[lane];
+  return sum;
+}
+
+// The sums of each block's share of the first `count` values, (blocks, SUMS).
+KERNEL sum_products(const real* RESTRICT r, const real* RESTRICT u, const real* RESTRICT w,
+                    index_t count, double* RESTRICT partial, index_t blocks) {
+  FOR_BLOCKS(b, blocks) {
+    SHARED(double, lanes, [SUMS][LANES]);
+    const index_t each = (count + blocks - 1) / blocks, first = b * each;
+    const index_t mine = first >= count ? 0 : first + each < count ? each : count - first;
+    FOR_THREADS(lane, LANES) {
+      const real *rs = r + first, *us = u + first, *ws = w + first;
+      const auto product = [](const real* a, const real* b) {
+        return [=](index_t i) { return static_cast<double>(a[i]) * static_cast<double>(b[i]); };
+      };
+      lanes[0][lane] = sum_of_lane(mine, lane, product(us, rs));
+      lanes[1][lane] = sum_of_lane(mine, lane, product(us, ws));
+      lanes[2][lane] = sum_of_lane(mine, lane, product(rs, rs));
+    }
+    BARRIER();
+    FOR_THREADS(q, SUMS) partial[b * SUMS + q] = total_of(lanes[q]);
+  }
+}
+
+// The sums of all blocks, (SUMS,).
+KERNEL sum_blocks(const double* RESTRICT partial, index_t blocks, double* RESTRICT sums) {
+  FOR_BLOCKS(b, 1) {
+    SHARED(double, lanes, [SUMS][LANES]);
+    FOR_THREADS(lane, LANES) {
+      for (int q = 0; q < SUMS; ++q)
+        lanes[q][lane] =
+            sum_of_lane(blocks, lane, [=](index_t i) { return partial[i * SUMS + q]; });
+    }
+    BARRIER();
+    FOR_THREADS(q, SUMS) sums[q] = total_of(lanes[q]);
+  }
+}
+
+// Of an iteration: u.r, the step along p, what p keeps of itself, and how many there have been.
+struct State {
+  double product, alpha, beta, count;
+};
+
+// The next step from all ranks' sums; `history` gets r.r. Nothing moves once r is 0.
+KERNEL find_step(const double* RESTRICT sums, State* RESTRICT state, double* RESTRICT history) {
+  ONCE {
+    const State old = *state;
+    const double product = sums[0];
+    const double beta = old.count > 0 && old.product != 0 ? product / old.product : 0;
+    const double curvature = sums[1] - (beta != 0 ? beta * product / old.alpha : 0);
+    const double alpha = product != 0 ? product / curvature : 0;
+    history[static_cast<index_t>(old.count)] = sums[2];
+    *state = State{product, alpha, beta, old.count + 1};
+  }
+}
+
+// p = u + beta p, s = A p = w + beta s, x += alpha p, r -= alpha s.
+KERNEL advance_iterate(const State* RESTRICT state, const real* u, const real* RESTRICT w,
+                       real* RESTRICT p, real* RESTRICT s, real* RESTRICT x, real* r,
+                       index_t count) {
+  FOR_ITEMS(i, count) {
+    const real alpha = static_cast<real>(state->alpha), beta = static_cast<real>(state->beta);
+    const real direction = u[i] + beta * p[i], image = w[i] + beta * s[i];
+    p[i] = direction;
+    s[i] = image;
+    x[i] += alpha * direction;
+    r[i] -= alpha * image;
+  }
+}

@@ -1,0 +1,81 @@
+"""What the shape of elements makes of the operator: six factors of derivatives, and the mass.
+
+With x(r, s, t) the map of an element and J its Jacobian, integrals of gradients become those over
+[-1, 1]^3 of reference derivatives times G = w |J| J^-1 J^-T, symmetric, at each node of weight w;
+the mass is w |J| (Deville, Fischer & Mund 2002, High-order methods for incompressible fluid flow,
+sections 4.3 and 4.4; Chalmers et al. 2023, section "The NekBone benchmark").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from groundswell.errors import InputError
+from groundswell.grids.gll import gll
+from groundswell.grids.hexahedra import Floats, Hexahedra, positions, tangents
+
+FACTORS = ("rr", "rs", "rt", "ss", "st", "tt")
+AT_ONCE = 1 << 20  # nodes whose geometry is worked out together: more would not stay in caches
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """Of some elements.
+
+    Args:
+        factors: entries of G in the order of FACTORS, (elements, 6, (N + 1)^3).
+        mass: (elements, (N + 1)^3).
+    """
+
+    factors: Floats
+    mass: Floats
+
+    @classmethod
+    def of(cls, mesh: Hexahedra, degree: int, elements: ArrayLike) -> Geometry:
+        """Of these elements, for values of a degree.
+
+        Raises:
+            InputError: elements that are inside out somewhere.
+        """
+        chosen, nodes = np.asarray(elements), (degree + 1) ** 3
+        factors = np.empty((len(chosen), len(FACTORS), nodes))
+        mass = np.empty((len(chosen), nodes))
+        step = max(1, AT_ONCE // nodes)
+        for first in range(0, len(chosen), step):
+            part = slice(first, first + step)
+            factors[part], mass[part] = _worked_out(positions(mesh, degree, chosen[part]), degree)
+        if (bad := chosen[(mass <= 0).any(axis=1)]).size:
+            raise InputError(
+                f"{len(bad)} elements are inside out or flat somewhere, the first is {bad[0]}: "
+                "deform the mesh less, or refine it"
+            )
+        return cls(factors, mass)
+
+    def diagonal(self, degree: int, screening: float) -> Floats:
+        """Of the operator of each element, (elements, (N + 1)^3)."""
+        n, d = degree + 1, gll(degree).derivative
+        rr, rs, rt, ss, st, tt = np.moveaxis(self.factors.reshape(-1, 6, n, n, n), 1, 0)
+        along = [
+            np.einsum(f"mi,e{axes}->e{axes.replace('m', 'i')}", d**2, factor)
+            for factor, axes in ((rr, "tsm"), (ss, "tmr"), (tt, "msr"))
+        ]
+        own = np.diag(d)
+        r, s, t = own, own[:, None], own[:, None, None]
+        mixed = 2 * (r * s * rs + r * t * rt + s * t * st)
+        return (sum(along) + mixed).reshape(self.mass.shape) + screening * self.mass
+
+
+def _worked_out(nodes: Floats, degree: int) -> tuple[Floats, Floats]:
+    """Factors and mass of elements whose nodes lie here."""
+    r, s, t = tangents(nodes, degree)
+    normals = (np.cross(s, t), np.cross(t, r), np.cross(r, s))  # |J| times gradients of r, s, t
+    determinant = np.einsum("enx,enx->en", r, normals[0])
+    weights = gll(degree).weights_of_cubes
+    pairs = [(normals[a], normals[b]) for a in range(3) for b in range(a, 3)]
+    with np.errstate(divide="ignore", invalid="ignore"):  # flat elements are refused later
+        scale = weights / determinant
+        factors = [np.einsum("enx,enx->en", a, b) * scale for a, b in pairs]
+    return np.stack(factors, axis=1), weights * determinant

@@ -1,0 +1,31 @@
+"""The screened Poisson operator on any number of ranks, against one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from gpu import gpu_count
+from ranks import run_on_ranks
+
+PROGRAM = Path(__file__).parents[1] / "support" / "poisson_program.py"
+
+
+def check(ranks: int, *arguments: str) -> None:
+    done = run_on_ranks(ranks, PROGRAM, *arguments)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "all cases hold" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("ranks", "way"), [(2, "peer pairwise"), (3, "mpi crystal"), (4, "peer crystal")]
+)
+def test_on_cpus(ranks: int, way: str) -> None:
+    check(ranks, "cpu", *way.split(), str(ranks), "8")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not gpu_count(), reason="needs a GPU")
+@pytest.mark.parametrize("transport", ["direct", "mpi"])
+def test_on_gpus(transport: str) -> None:
+    check(max(2, gpu_count()), "cuda", transport, "pairwise", "1", "8")

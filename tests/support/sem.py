@@ -1,0 +1,83 @@
+"""Spectral elements as plain matrices, in float64, that kernels are held against; meshes to try."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.grids.box import Box
+from groundswell.grids.gll import gll
+from groundswell.grids.hexahedra import Hexahedra, positions
+from groundswell.grids.mesh import Mesh
+
+Floats = NDArray[np.float64]
+
+
+def derivatives(degree: int) -> list[Floats]:
+    """Matrices that differentiate an element's values along r, s and t."""
+    one, d = np.eye(degree + 1), gll(degree).derivative
+    return [
+        np.kron(np.kron(one, one), d),
+        np.kron(np.kron(one, d), one),
+        np.kron(np.kron(d, one), one),
+    ]
+
+
+def element_matrix(nodes: Floats, degree: int, screening: float) -> tuple[Floats, Floats]:
+    """The operator and the diagonal mass of an element whose nodes lie here, ((N + 1)^3, 3)."""
+    along = derivatives(degree)
+    jacobian = np.stack([d @ nodes for d in along], axis=-1)  # (nodes, x, r)
+    w = gll(degree).weights
+    weights = np.kron(np.kron(w, w), w) * np.linalg.det(jacobian)
+    inverse = np.linalg.inv(jacobian)  # (nodes, r, x)
+    metric = weights[:, None, None] * (inverse @ inverse.transpose(0, 2, 1))
+    matrix = sum(
+        along[a].T @ (metric[:, a, b, None] * along[b]) for a in range(3) for b in range(3)
+    )
+    return matrix + screening * np.diag(weights), weights
+
+
+def assembled(mesh: Hexahedra, degree: int, screening: float) -> tuple[Floats, Floats, Any]:
+    """Operator and mass of the whole mesh, and the ids of their rows, in rising order."""
+    everyone = np.arange(mesh.count)
+    ids = mesh.ids(degree, everyone)
+    unique, rows = np.unique(ids, return_inverse=True)
+    rows = rows.reshape(ids.shape)
+    matrix, mass = np.zeros((len(unique), len(unique))), np.zeros(len(unique))
+    for nodes, row in zip(positions(mesh, degree, everyone), rows, strict=True):
+        of_element, weights = element_matrix(nodes, degree, screening)
+        np.add.at(matrix, np.ix_(row, row), of_element)
+        np.add.at(mass, row, weights)
+    return matrix, mass, unique
+
+
+ROTATIONS = [
+    (axes, flips)
+    for axes, flips in product(permutations(range(3)), product((1, -1), repeat=3))
+    if round(np.linalg.det(np.eye(3)[list(axes)] * np.array(flips))) == 1
+]
+
+
+def turned(cube: NDArray[Any], rotation: Any) -> NDArray[Any]:
+    """Nodes of an element, (n^3, ...), in the order of its axes after a rotation."""
+    axes, flips = rotation
+    n = round(len(cube) ** (1 / 3))
+    whole = cube.reshape(n, n, n, -1)[:: flips[0], :: flips[1], :: flips[2]]
+    return whole.transpose(*axes, 3).reshape(cube.shape)
+
+
+def shuffled(box: Box, rng: np.random.Generator) -> Mesh:
+    """A box as a mesh: corners and elements in any order, elements in any orientation."""
+    order = rng.permutation(box.count)
+    rename = rng.permutation(int(np.prod([n + 1 for n in box.counts])))
+    chosen = rng.integers(len(ROTATIONS), size=box.count)
+    corners, nodes = rename[box.ids(1, order)], box.shapes(order)
+    of = [ROTATIONS[n] for n in chosen]
+    return Mesh(
+        np.stack([turned(c, r) for c, r in zip(corners, of, strict=True)]),
+        np.stack([turned(p, r) for p, r in zip(nodes, of, strict=True)]),
+        box.order,
+    )
