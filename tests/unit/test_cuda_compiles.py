@@ -21,11 +21,14 @@ from toys import KERNELS, contraction_source, stencil_source
 import groundswell
 from groundswell.backends import Source
 from groundswell.bench.exchange.fused import SOURCE as UPDATE
+from groundswell.bench.poisson.speed import STREAM
 from groundswell.exchange.boxes import SOURCE as EXCHANGE
 from groundswell.exchange.codecs.mpc import mpc_source
 from groundswell.exchange.codecs.nvcomp import packed_source
 from groundswell.exchange.codecs.zfp import zfp_source
 from groundswell.linear.cg import cg_source
+from groundswell.solvers.poisson.elements import METRICS
+from groundswell.solvers.poisson.merged import iterate_source
 from groundswell.solvers.poisson.operator import operator_source
 
 nvrtc = pytest.importorskip("groundswell.backends.nvrtc")
@@ -91,10 +94,14 @@ LIMITS = {
     "interpolate": (64, 64),
     "assemble": (64, 64),
     "assemble_tiles": (40, 40),
-    "apply_elements": (64, 112),
     "multiply_values": (16, 16),
-    "sum_products": (56, 64),
-    "sum_blocks": (64, 64),
+    "tabulate_metric": (48, 64),
+    "advance_rows": (48, 60),
+    "measure_rows": (44, 44),
+    "add_up_sums": (36, 36),
+    "stream_eight": (32, 40),
+    "sum_products": (60, 60),
+    "sum_blocks": (56, 56),
     "find_step": (48, 48),
     "advance_iterate": (32, 40),
     "triad": (14, 14),
@@ -109,12 +116,20 @@ ZFP_LIMITS = {
     3: {"zfp_compress": (144, 224), "zfp_decompress": (144, 200)},
 }
 
+# By degree: a thread has a line of values in registers, or what tells the shape of an element.
+POISSON_LIMITS = {
+    1: (36, 56),
+    5: (80, 136),
+    7: (88, 216),
+    15: (130, 180),
+}
+
 # Bytes that a thread may spill: around the call that divides in double precision, where two
 # kernels, which work on few cells, would otherwise leave fewer threads to a multiprocessor, and in
 # one that waits for memory all the time, of whose threads there must be many.
 SPILLS = {"inject_moments": 16, "inject_forces": 32, "put_velocity": 32, "put_stress": 16}
 SPILLS["assemble"] = 96
-SPILLS["apply_elements"] = 48
+SPILLS["apply_elements"] = 64
 
 
 def triad_source() -> Source:
@@ -170,10 +185,25 @@ def test_the_assemblys_kernels(dtype: str, precision: str) -> None:
 
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
-def test_the_poisson_operators_kernel(dtype: str, precision: str) -> None:
+def test_conjugate_gradients_kernels(dtype: str, precision: str) -> None:
     check(cg_source(dtype), precision)
-    for degree in (1, 7, 10):
-        check(operator_source(dtype, degree, 0.1), precision)
+    for scaled, follow in product((False, True), repeat=2):
+        check(iterate_source(dtype, scaled=scaled, follow=follow), precision)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("degree", [1, 5, 7, 15])
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_poisson_operators_kernel(dtype: str, precision: str, degree: int, metric: str) -> None:
+    limits = {**LIMITS, "apply_elements": POISSON_LIMITS[degree]}
+    check(operator_source(dtype, degree, 0.1, metric), precision, limits)
+
+
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_rest_of_poissons_kernels(dtype: str, precision: str) -> None:
+    table = operator_source(dtype, 7, 0.1, "straight")
+    check(Source(table.path.with_name("tabulate.h"), table.constants), precision)
+    check(Source(STREAM, {"DOUBLE_PRECISION": 1}), "double")
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
@@ -210,4 +240,4 @@ def test_no_kernel_of_the_package_is_left_out() -> None:
     headers = [*Path(groundswell.__file__).parent.rglob("*.h"), *KERNELS.glob("*.h")]
     text = "\n".join(path.read_text() for path in headers if path.name != "portable.h")
     names = set(re.findall(r"^KERNEL (\w+)\(", text, re.MULTILINE))
-    assert names == {*LIMITS, *HOT_LIMITS["pml"], *ZFP_LIMITS[1]}
+    assert names == {*LIMITS, *HOT_LIMITS["pml"], *ZFP_LIMITS[1], "apply_elements"}

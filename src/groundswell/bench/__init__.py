@@ -13,8 +13,8 @@ from groundswell.exchange.devices import open_device
 from groundswell.exchange.world import World, world
 from groundswell.io.atomic import whole
 
-SUBJECTS = ("earthquake", "cavity", "exchange")
-ON_RANKS = ("cavity", "exchange")
+SUBJECTS = ("earthquake", "cavity", "poisson", "exchange")
+ON_RANKS = ("cavity", "poisson", "exchange")
 
 
 def run_bench(

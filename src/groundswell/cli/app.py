@@ -211,13 +211,13 @@ def bench(
         mpiexec -n 2 groundswell bench exchange --output measured
     """
     from groundswell.bench import run_bench
-    from groundswell.cli import cavity, exchange, tables
+    from groundswell.cli import cavity, exchange, poisson, tables
     from groundswell.exchange.world import world
 
     measured = run_bench(subject, backend=backend.value if backend else None, output=output)
     if not world().first:
         return
-    shown = {"cavity": cavity.show, "exchange": exchange.show}
+    shown = {"cavity": cavity.show, "poisson": poisson.show, "exchange": exchange.show}
     if as_json:
         _print_json(measured)
     else:

@@ -1,7 +1,7 @@
 // Conjugate gradients with one sum over all ranks an iteration (Chronopoulos & Gear 1989, J. Comput.
 // Appl. Math. 25), all of whose numbers stay on the device. See cg.py.
 #pragma once
-#include "portable.h"
+#include "sums.h"
 
 constexpr int LANES = 256;   // of a block
 constexpr int AT_ONCE = 8;   // sums that a lane has under way, and adds up in the end
@@ -30,51 +30,49 @@ template <class Term> INLINE double sum_of_lane(index_t count, int lane, const T
   return sum[0];
 }
 
-// All lanes' sums of one kind, in their order.
-INLINE double total_of(const double* lanes) {
-  double sum = 0;
-  for (int lane = 0; lane < LANES; ++lane) sum += lanes[lane];
-  return sum;
+// What all lanes' sums come to is one entry each of `sums`.
+INLINE void keep(const double (&found)[SUMS], double* sums) {
+  for (int q = 0; q < SUMS; ++q) {
+    const double all = sum_of_threads(found[q]);
+    FOR_THREADS(n, 1) sums[q] = all;
+  }
 }
 
 // The sums of each block's share of the first `count` values, (blocks, SUMS).
 KERNEL sum_products(const real* RESTRICT r, const real* RESTRICT u, const real* RESTRICT w,
                     index_t count, double* RESTRICT partial, index_t blocks) {
   FOR_BLOCKS(b, blocks) {
-    SHARED(double, lanes, [SUMS][LANES]);
     const index_t each = (count + blocks - 1) / blocks, first = b * each;
     const index_t mine = first >= count ? 0 : first + each < count ? each : count - first;
+    double found[SUMS] = {0, 0, 0};
     FOR_THREADS(lane, LANES) {
       const real *rs = r + first, *us = u + first, *ws = w + first;
       const auto product = [](const real* a, const real* b) {
         return [=](index_t i) { return static_cast<double>(a[i]) * static_cast<double>(b[i]); };
       };
-      lanes[0][lane] = sum_of_lane(mine, lane, product(us, rs));
-      lanes[1][lane] = sum_of_lane(mine, lane, product(us, ws));
-      lanes[2][lane] = sum_of_lane(mine, lane, product(rs, rs));
+      found[0] += sum_of_lane(mine, lane, product(us, rs));
+      found[1] += sum_of_lane(mine, lane, product(us, ws));
+      found[2] += sum_of_lane(mine, lane, product(rs, rs));
     }
-    BARRIER();
-    FOR_THREADS(q, SUMS) partial[b * SUMS + q] = total_of(lanes[q]);
+    keep(found, partial + b * SUMS);
   }
 }
 
 // The sums of all blocks, (SUMS,).
 KERNEL sum_blocks(const double* RESTRICT partial, index_t blocks, double* RESTRICT sums) {
   FOR_BLOCKS(b, 1) {
-    SHARED(double, lanes, [SUMS][LANES]);
-    FOR_THREADS(lane, LANES) {
+    double found[SUMS] = {0, 0, 0};
+    FOR_THREADS(lane, LANES)
       for (int q = 0; q < SUMS; ++q)
-        lanes[q][lane] =
-            sum_of_lane(blocks, lane, [=](index_t i) { return partial[i * SUMS + q]; });
-    }
-    BARRIER();
-    FOR_THREADS(q, SUMS) sums[q] = total_of(lanes[q]);
+        found[q] += sum_of_lane(blocks, lane, [=](index_t i) { return partial[i * SUMS + q]; });
+    keep(found, sums);
   }
 }
 
-// Of an iteration: u.r, the step along p, what p keeps of itself, and how many there have been.
+// Of an iteration: u.r, the step along p, what p keeps of itself, and how many there have been; and the
+// steps of the one before.
 struct State {
-  double product, alpha, beta, count;
+  double product, alpha, beta, count, older_alpha, older_beta;
 };
 
 // The next step from all ranks' sums; `history` gets r.r. Nothing moves once r is 0.
@@ -86,7 +84,7 @@ KERNEL find_step(const double* RESTRICT sums, State* RESTRICT state, double* RES
     const double curvature = sums[1] - (beta != 0 ? beta * product / old.alpha : 0);
     const double alpha = product != 0 ? product / curvature : 0;
     history[static_cast<index_t>(old.count)] = sums[2];
-    *state = State{product, alpha, beta, old.count + 1};
+    *state = State{product, alpha, beta, old.count + 1, old.alpha, old.beta};
   }
 }
 

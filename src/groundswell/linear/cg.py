@@ -8,7 +8,7 @@ theirs, so all ranks have the same numbers, and two runs the same results.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -26,6 +26,7 @@ from groundswell.exchange.world import World
 SOURCE = Path(__file__).with_name("cg.h")
 LANES = 256
 SUMS = 3
+STATE = 6  # numbers, see cg.h
 BLOCKS_EACH = 4  # of a processor, for sums
 LOOK_EVERY = 10  # iterations after which the host looks how far it is
 
@@ -59,10 +60,12 @@ class Outcome:
         residuals: Euclidean norms of r before each iteration, and after the last that counts: x may
             have been through some more, since the host looks now and then only.
         converged: whether the last is as small as was asked for.
+        seconds: from the first iteration's begin to the last one's end.
     """
 
     residuals: NDArray[np.float64]
     converged: bool
+    seconds: float = 0.0
 
     @property
     def iterations(self) -> int:
@@ -70,7 +73,99 @@ class Outcome:
         return len(self.residuals) - 1
 
 
-class ConjugateGradients:
+class Iteration:
+    """Launches that go on until a residual is small; what all conjugate gradients do.
+
+    Args:
+        most: iterations.
+        at_once: iterations that are recorded together; `most` becomes a multiple of it.
+    """
+
+    def __init__(self, backend: Backend, most: int, *, at_once: int = 1) -> None:
+        self._backend, self._at_once = backend, at_once
+        self.most = -(-most // at_once) * at_once
+        self._state = backend.zeros((STATE,), np.float64)
+        self._history = backend.zeros((self.most + 1,), np.float64)
+
+    def _record(
+        self,
+        parts: Sequence[Applied],
+        step: Sequence[Launch],
+        measure: Sequence[Launch],
+        reset: Sequence[Array],
+        start: Sequence[Launch] = (),
+    ) -> None:
+        """Keep the launches.
+
+        Args:
+            parts: what they belong to.
+            step: of as many iterations as are done at once.
+            measure: the first ones of an iteration, which leave r.r in the history.
+            reset: arrays that are zero before the first iteration.
+            start: what comes before it.
+        """
+        self._parts, self._start, self._measure = parts, in_order(start), in_order(measure)
+        self._reset = (*reset, self._state, self._history)
+        in_graph = all(part.in_graph for part in parts)
+        self._graph = self._backend.capture(in_order(step), in_graph=in_graph)
+
+    def _steps(self, world: World, dtype: str, sums: Array) -> tuple[Operation, list[Launch]]:
+        """What adds up all ranks' sums, and with that what finds the next step."""
+        # Everybody's sums are shared values with the same three ids.
+        shared = find_sharing(world, np.arange(SUMS))
+        total = Operation(self._backend, world, shared, "gather-scatter", sums, sums)
+        module = self._backend.compile(cg_source(dtype))
+        find = module.launch("find_step", Items(1), sums, self._state, self._history)
+        return total, [*total.launches, find]
+
+    def solve(self, tolerance: float = 0.0) -> Outcome:
+        """Iterate until the residual is `tolerance` times the first one, or `most` times.
+
+        Raises:
+            InputError: a tolerance below 0, or 1 and more.
+            RunFailed: numbers are not finite any more, or A is not positive; a rank is lost.
+        """
+        if not 0 <= tolerance < 1:
+            raise InputError(f"tolerance = {tolerance}; allowed: 0 up to, but not, 1")
+        for array in self._reset:
+            self._backend.assign(array, np.zeros((), array.dtype))
+        self._start()
+        done, begin = 0, self._backend.mark()
+        for upto in self._looks(tolerance):
+            self._graph.replay((upto - done) // self._at_once)
+            done, end = upto, self._backend.mark()
+            found = self._residuals(done)
+            seconds = end.seconds_since(begin)
+            small = np.flatnonzero(found <= tolerance * found[0])
+            if len(small):
+                return Outcome(found[: small[0] + 1], True, seconds)
+        self._measure()
+        found = self._residuals(self.most + 1)
+        return Outcome(found, bool(found[-1] <= tolerance * found[0]), seconds)
+
+    def _looks(self, tolerance: float) -> list[int]:
+        """Iterations after which the host looks how small the residual is."""
+        between = range(LOOK_EVERY, self.most, LOOK_EVERY) if tolerance else ()
+        return [*between, self.most]
+
+    def _residuals(self, count: int) -> NDArray[np.float64]:
+        found = np.sqrt(self._backend.to_host(self._history[:count]))
+        for part in self._parts:
+            part.check()
+        if len(bad := np.flatnonzero(~np.isfinite(found))):
+            raise RunFailed(
+                f"conjugate gradients: the residual before iteration {bad[0] + 1} is not finite: "
+                "what the operator makes of a vector is not, or it is not positive"
+            )
+        return found
+
+    def close(self) -> None:
+        """Give back what it holds of other ranks; every rank must, before MPI ends."""
+        for part in self._parts:
+            part.close()
+
+
+class ConjugateGradients(Iteration):
     """Vectors and launches for systems of one size. All ranks must make and use it together.
 
     Args:
@@ -98,75 +193,28 @@ class ConjugateGradients:
         precondition: Maker | None = None,
         most: int = 1000,
     ) -> None:
-        self._backend, self.most = backend, most
+        super().__init__(backend, most)
         self.x, self.b, w, p, s = (backend.zeros((count,), dtype) for _ in range(5))
         u = self.b if precondition is None else backend.zeros((count,), dtype)
-        self._directions = (p, s)
-        self._state = backend.zeros((4,), np.float64)
-        self._history = backend.zeros((most + 1,), np.float64)
         applied = apply(u, w)
         before = [] if precondition is None else [precondition(self.b, u)]
-        self._parts: list[Applied] = [*before, applied]
+        parts: list[Applied] = [*before, applied]
         blocks = max(1, min(BLOCKS_EACH * backend.processors, -(-own // LANES)))
         partial, sums = backend.zeros((blocks * SUMS,), "f8"), backend.zeros((SUMS,), "f8")
-        # Everybody's sums are shared values with the same three ids.
-        shared = find_sharing(world, np.arange(SUMS))
-        self._total = Operation(backend, world, shared, "gather-scatter", sums, sums)
+        total, find_step = self._steps(world, dtype, sums)
         module = backend.compile(cg_source(dtype))
-        vectors = (u, w, p, s, self.x, self.b)
-        self._measure: list[Launch] = [
-            *(launch for part in self._parts for launch in part.launches),
+        measure: list[Launch] = [
+            *(launch for part in parts for launch in part.launches),
             module.launch(
                 "sum_products", Blocks(blocks, LANES), self.b, u, w, own, partial, blocks
             ),
             module.launch("sum_blocks", Blocks(1, LANES), partial, blocks, sums),
-            *self._total.launches,
-            module.launch("find_step", Items(1), sums, self._state, self._history),
+            *find_step,
         ]
+        vectors = (u, w, p, s, self.x, self.b)
         advance = module.launch("advance_iterate", Items(own), self._state, *vectors, own)
-        step = [*self._measure, *([advance] if own else [])]
-        self._parts.append(self._total)
-        in_graph = all(part.in_graph for part in self._parts)
-        self._graph = backend.capture(in_order(step), in_graph=in_graph)
-
-    def solve(self, tolerance: float = 0.0) -> Outcome:
-        """Iterate until the residual is `tolerance` times the first one, or `most` times.
-
-        Raises:
-            InputError: a tolerance below 0, or 1 and more.
-            RunFailed: numbers are not finite any more, or A is not positive; a rank is lost.
-        """
-        if not 0 <= tolerance < 1:
-            raise InputError(f"tolerance = {tolerance}; allowed: 0 up to, but not, 1")
-        self._done = 0
-        for array in (self.x, *self._directions, self._state, self._history):
-            self._backend.assign(array, np.zeros((), array.dtype))
-        for done in [*range(LOOK_EVERY, self.most, LOOK_EVERY), self.most]:
-            self._graph.replay(done - self._done)
-            self._done = done
-            found = self._residuals(done)
-            small = np.flatnonzero(found <= tolerance * found[0])
-            if len(small):
-                return Outcome(found[: small[0] + 1], converged=True)
-        in_order(self._measure)()
-        found = self._residuals(self.most + 1)
-        return Outcome(found, converged=bool(found[-1] <= tolerance * found[0]))
-
-    def _residuals(self, count: int) -> NDArray[np.float64]:
-        found = np.sqrt(self._backend.to_host(self._history[:count]))
-        for part in self._parts:
-            part.check()
-        if len(bad := np.flatnonzero(~np.isfinite(found))):
-            raise RunFailed(
-                f"conjugate gradients: the residual before iteration {bad[0] + 1} is not finite: "
-                "what the operator makes of a vector is not, or it is not positive"
-            )
-        return found
-
-    def close(self) -> None:
-        """Give back what it holds of other ranks; every rank must, before MPI ends."""
-        for part in self._parts:
-            part.close()
+        step = [*measure, *([advance] if own else [])]
+        self._record([*parts, total], step, measure, reset=(self.x, p, s))
 
 
 def cg_source(dtype: str) -> Source:

@@ -62,6 +62,8 @@ typedef float real;
 #define METHOD __device__ __forceinline__
 #define UNROLL _Pragma("unroll")
 #define SHARED(type, name, ...) __shared__ type name __VA_ARGS__
+#define TABLE __device__ const
+#define UNIFORM_TABLE __constant__ const
 #define BARRIER() __syncthreads()
 // Compilers must not fuse products and sums as they please: which ones depends on the constants, and
 // so a point's result would depend on the block that it lies in. What is worth it says so.
@@ -113,6 +115,8 @@ INLINE void fetch_line(const void* address) {
 #define METHOD inline __attribute__((always_inline))
 #define UNROLL PRAGMA(GCC unroll 16)
 #define SHARED(type, name, ...) alignas(64) type name __VA_ARGS__
+#define TABLE static constexpr
+#define UNIFORM_TABLE static constexpr
 #define BARRIER() static_cast<void>(0)
 #define RECIPROCAL(x) (REAL(1) / (x))
 #define FMA(a, b, c) ((a) * (b) + (c))

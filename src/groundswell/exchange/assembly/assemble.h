@@ -1,35 +1,8 @@
 // Rows of values, each reduced to one that is stored in one or several places: packing, unpacking,
 // gathering and scattering of values that have several copies.
-//
-// Rows with nearly as many values make up slices, whose rows are padded to the same width (Kreutzer
-// et al. 2014, SIAM J. Sci. Comput. 36:C401, sliced ELLPACK). SMALL_INDICES says whether places fit
-// in 32 bits.
 #pragma once
 #include "reduce.h"
-
-#if SMALL_INDICES
-typedef int place_t;
-#else
-typedef long long place_t;
-#endif
-// Some rows, the share of one block of threads; must agree with rows.py.
-struct Slice {
-  long long first, count;         // of the rows
-  long long from_width, from;     // values of each in the old array, and where their places begin
-  long long to_width, to;         // the same in the new one
-};
-
-// A slice's places: all first ones, all second ones, and so on, -1 where a row has fewer. Width 0
-// stands for rows whose one place is `first` further than their own number.
-struct Places {
-  const place_t* places;
-  int width, count;
-  place_t first;
-
-  METHOD place_t at(int row, int n) const {
-    return width ? places[n * static_cast<index_t>(count) + row] : first + row;
-  }
-};
+#include "sliced.h"
 
 constexpr int THREADS = 256, MOST_AT_ONCE = 8;  // values that a thread has under way together
 // A thread's rows: neighbours have neighbouring ones, but a core likes its own side by side.

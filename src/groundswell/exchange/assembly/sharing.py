@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
-from groundswell.exchange.assembly.rows import by_window, padded_size
+from groundswell.exchange.assembly.rows import Rows, by_window, padded_size
 from groundswell.exchange.world import World
 
 Numbers = NDArray[np.int64]
@@ -41,6 +41,21 @@ class Sharing:
     rows: Numbers
     sharers: dict[int, Numbers]
     owner: NDArray[np.int32]
+
+    @property
+    def copies(self) -> Rows:
+        """The places of each id among the rank's values."""
+        used = np.flatnonzero(self.rows >= 0)
+        return Rows.grouped(len(self.ids), self.rows[used], used)
+
+    @property
+    def of_several(self) -> Sharing:
+        """The same of ids that several ranks have; values of the others take part in nothing."""
+        first = self.alone
+        rows = np.where(self.rows >= first, self.rows - first, NOBODY)
+        sharers = {rank: places - first for rank, places in self.sharers.items()}
+        owner = self.owner[first:]
+        return Sharing(self.ids[first:], self.own - first, 0, rows, sharers, owner)
 
 
 def find_sharing(world: World, ids: ArrayLike) -> Sharing:

@@ -116,14 +116,8 @@ def _joined(parts: list[Numbers]) -> Numbers:
     return np.concatenate([np.empty(0, np.int64), *parts])
 
 
-def _copies(sharing: Sharing) -> Rows:
-    """The places of each id in local values."""
-    used = np.flatnonzero(sharing.rows >= 0)
-    return Rows.grouped(len(sharing.ids), sharing.rows[used], used)
-
-
 def _gather_scatter(mail: Mail) -> Tables:
-    copies, alone = _copies(mail.sharing), mail.sharing.alone
+    copies, alone = mail.sharing.copies, mail.sharing.alone
     shared = np.arange(alone, len(mail.sharing.ids))
     several = copies.take(np.flatnonzero(copies.sizes[:alone] > 1))
     mine = copies.take(shared)
@@ -135,7 +129,7 @@ def _gather_scatter(mail: Mail) -> Tables:
 
 
 def _gather(mail: Mail) -> Tables:
-    copies, alone, own = _copies(mail.sharing), mail.sharing.alone, mail.sharing.own
+    copies, alone, own = mail.sharing.copies, mail.sharing.alone, mail.sharing.own
     shared, owned = np.arange(alone, len(mail.sharing.ids)), np.arange(alone, own)
     return Tables(
         pack=Work(copies.take(shared), mail.kept_and_sent(shared, owned)),

@@ -11,13 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
 from groundswell.grids.gll import gll
 from groundswell.grids.hexahedra import Floats, Hexahedra, positions, tangents
 
 FACTORS = ("rr", "rs", "rt", "ss", "st", "tt")
+ROUNDING = 1e-13
 AT_ONCE = 1 << 20  # nodes whose geometry is worked out together: more would not stay in caches
 
 
@@ -47,11 +48,7 @@ class Geometry:
         for first in range(0, len(chosen), step):
             part = slice(first, first + step)
             factors[part], mass[part] = _worked_out(positions(mesh, degree, chosen[part]), degree)
-        if (bad := chosen[(mass <= 0).any(axis=1)]).size:
-            raise InputError(
-                f"{len(bad)} elements are inside out or flat somewhere, the first is {bad[0]}: "
-                "deform the mesh less, or refine it"
-            )
+        require_upright(chosen[(mass <= 0).any(axis=1)])
         return cls(factors, mass)
 
     def diagonal(self, degree: int, screening: float) -> Floats:
@@ -66,6 +63,58 @@ class Geometry:
         r, s, t = own, own[:, None], own[:, None, None]
         mixed = 2 * (r * s * rs + r * t * rt + s * t * st)
         return (sum(along) + mixed).reshape(self.mass.shape) + screening * self.mass
+
+
+def require_upright(bad: NDArray[np.integer]) -> None:
+    """Refuse elements, by their numbers, that are inside out somewhere."""
+    if len(bad):
+        raise InputError(
+            f"{len(bad)} elements are inside out or flat somewhere, the first is {bad[0]}: "
+            "deform the mesh less, or refine it"
+        )
+
+
+def edges(mesh: Hexahedra, elements: ArrayLike) -> Floats:
+    """What of positions goes with r, s, t, rs, rt, st and rst in elements with straight edges.
+
+    (elements, 7, 3), the entries of the trilinear map but for the constant one.
+    """
+    corners = mesh.shapes(elements)
+    signs = np.array([[1 if c >> a & 1 else -1 for c in range(8)] for a in range(3)])
+    r, s, t = signs
+    terms = np.stack([r, s, t, r * s, r * t, s * t, r * s * t]) / 8
+    return np.asarray(np.einsum("nc,ecx->enx", terms, corners))
+
+
+def affine(terms: Floats) -> NDArray[np.bool_]:
+    """Which elements are parallelepipeds but for rounding, by their `edges`, (elements,)."""
+    size = np.abs(terms[:, :3]).max(axis=(1, 2), initial=0)
+    return np.abs(terms[:, 3:]).max(axis=(1, 2), initial=0) <= ROUNDING * size
+
+
+def determinants(terms: Floats, degree: int) -> Floats:
+    """Least |J| at the nodes of elements with straight edges, by their `edges`, (elements,)."""
+    points = gll(degree).points
+    t, s, r = (axis.ravel() for axis in np.meshgrid(points, points, points, indexing="ij"))
+    one, none = np.ones_like(r), np.zeros_like(r)
+    by_r = np.stack([one, none, none, s, t, none, s * t], axis=1)
+    by_s = np.stack([none, one, none, r, none, t, r * t], axis=1)
+    by_t = np.stack([none, none, one, none, r, s, r * s], axis=1)
+    step, found = max(1, AT_ONCE // len(r)), []
+    for first in range(0, len(terms), step):
+        along = [basis @ terms[first : first + step] for basis in (by_r, by_s, by_t)]
+        found.append(np.einsum("enx,enx->en", along[0], np.cross(along[1], along[2])).min(axis=1))
+    return np.concatenate([np.empty(0), *found])
+
+
+def affine_metric(terms: Floats) -> Floats:
+    """Factors and mass of parallelepipeds but for the nodes' weights, (elements, 7)."""
+    r, s, t = np.moveaxis(terms[:, :3], 1, 0)
+    normals = (np.cross(s, t), np.cross(t, r), np.cross(r, s))
+    determinant = np.einsum("ex,ex->e", r, normals[0])
+    pairs = [(normals[a], normals[b]) for a in range(3) for b in range(a, 3)]
+    factors = [np.einsum("ex,ex->e", a, b) / determinant for a, b in pairs]
+    return np.stack([*factors, determinant], axis=1)
 
 
 def _worked_out(nodes: Floats, degree: int) -> tuple[Floats, Floats]:

@@ -9,57 +9,18 @@ other ranks'; then their sums are sent, behind the other half (Chalmers et al. 2
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import DTypeLike
 
-from groundswell.backends import Array, Backend, Blocks, Items, Launch, Source
+from groundswell.backends import Array, Backend, Items, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.exchange.assembly.operation import Operation
-from groundswell.exchange.assembly.sharing import Sharing, find_sharing
 from groundswell.exchange.world import World
-from groundswell.grids.gll import gll
-from groundswell.grids.hexahedra import AXES, Floats, Hexahedra, Numbers, face_nodes
-from groundswell.solvers.poisson.geometry import Geometry
-
-SOURCE = Path(__file__).with_name("operator.h")
-
-
-@dataclass(frozen=True, eq=False)
-class Space:
-    """Functions on this rank's elements: polynomials of one degree, continuous from one to another.
-
-    Args:
-        elements: numbers of this rank's elements in the mesh.
-        sharing: of the nodes' ids; assembled values are in the order of `sharing.ids`.
-    """
-
-    mesh: Hexahedra
-    degree: int
-    elements: Numbers
-    sharing: Sharing
-
-    @classmethod
-    def on(cls, world: World, mesh: Hexahedra, degree: int, elements: ArrayLike) -> Space:
-        """All ranks must call it, with elements of which none is another's."""
-        chosen = np.asarray(elements, np.int64)
-        ids = world.agree(lambda: mesh.ids(degree, chosen).ravel())
-        return cls(mesh, degree, chosen, find_sharing(world, ids))
-
-    @property
-    def places(self) -> Numbers:
-        """Of each element's nodes among the assembled values, (elements, (N + 1)^3)."""
-        return self.sharing.rows.reshape(len(self.elements), (self.degree + 1) ** AXES)
-
-    @property
-    def at_others(self) -> Numbers:
-        """The elements, counted from 0 on this rank, that share nodes with other ranks."""
-        shared = np.zeros(len(self.sharing.ids) + 1, bool)
-        for rows in self.sharing.sharers.values():
-            shared[rows] = True
-        return np.flatnonzero(shared[self.places].any(axis=1))
+from groundswell.grids.hexahedra import AXES, Floats, Numbers, face_nodes
+from groundswell.solvers.poisson.elements import KERNELS, METRICS, Elements, element_constants
+from groundswell.solvers.poisson.space import Space
+from groundswell.solvers.poisson.ways import way_of
 
 
 class Operator:
@@ -71,6 +32,7 @@ class Operator:
         y: assembled values, of which those that this rank owns become A x.
         fixed: sides of the domain, by their tags, where values are prescribed: y is 0 there, and
             x has to be.
+        metric: see `Elements`.
         transport: a name in connect.TRANSPORTS, or "auto".
         route: one of routes.ROUTES.
 
@@ -90,14 +52,16 @@ class Operator:
         y: Array,
         *,
         fixed: Collection[int] = (),
+        metric: str | None = None,
         transport: str = "auto",
         route: str = "pairwise",
     ) -> None:
         self._backend, self._space, self._screening = backend, space, screening
-        self._geometry = world.agree(lambda: Geometry.of(space.mesh, space.degree, space.elements))
+        self.elements = world.agree(
+            lambda: Elements(backend, space, screening, x.dtype, metric=metric)
+        )
         self._x, self._y = x, y
         self._local = backend.zeros((space.places.size,), x.dtype)
-        self._module = backend.compile(operator_source(x.dtype, space.degree, screening))
         self._halo, self._gather = (
             Operation(
                 *(backend, world, space.sharing, kind, source, target),
@@ -125,11 +89,11 @@ class Operator:
 
     def load(self, source: Floats) -> Floats:
         """The right-hand side of a source at the elements' nodes, (elements, (N + 1)^3)."""
-        return self.assemble(source * self._geometry.mass)
+        return self.assemble(source * self.elements.geometry.mass)
 
     def diagonal(self) -> Floats:
         """A's, assembled; 1 where values are prescribed."""
-        of_elements = self._geometry.diagonal(self._space.degree, self._screening)
+        of_elements = self.elements.geometry.diagonal(self._space.degree, self._screening)
         return np.where(self.mask > 0, self.assemble(of_elements), 1.0)
 
     def check(self) -> None:
@@ -145,26 +109,12 @@ class Operator:
     # --- launches ---------------------------------------------------------------------------------
 
     def _compose(self) -> list[Launch]:
-        space, device, dtype = self._space, self._backend.to_device, self._x.dtype
-        derivative = gll(space.degree).derivative
-        tables = (self._geometry.factors, self._geometry.mass, derivative)
-        given = (device(space.places.astype("i4")), *(device(t.astype(dtype)) for t in tables))
+        first, outer, second = map(self._work, self._space.in_turn)
+        return [*self._halo.hidden_by(first), *outer, *self._gather.hidden_by(second)]
 
-        def work(some: Numbers) -> list[Launch]:
-            if not len(some):
-                return []
-            extent = Blocks(len(some), derivative.size)
-            arguments = (self._x, *given, self._local, device(some.astype("i4")), len(some))
-            return [self._module.launch("apply_elements", extent, *arguments)]
-
-        outer = space.at_others
-        inside = np.setdiff1d(np.arange(len(space.elements)), outer)
-        first, second = np.array_split(inside, 2)
-        return [
-            *self._halo.hidden_by(work(first)),
-            *work(outer),
-            *self._gather.hidden_by(work(second)),
-        ]
+    def _work(self, some: Numbers) -> list[Launch]:
+        energies = self._backend.zeros((self.elements.blocks(some),), "f8")
+        return self.elements.launches(some, self._x, self._local, energies)
 
     def _unprescribed(self, fixed: Collection[int]) -> Floats:
         """The mask: a node is prescribed if it is on such a side of any element of any rank."""
@@ -180,7 +130,7 @@ class Operator:
         if not own or self.mask.all():
             return []
         mask = self._backend.to_device(self.mask.astype(self._x.dtype))
-        return [self._module.launch("multiply_values", Items(own), self._y, mask, self._y, own)]
+        return self.elements.multiply(self._y, mask, self._y, own)
 
 
 class Jacobi:
@@ -208,7 +158,11 @@ class Jacobi:
         """Nothing is held of others."""
 
 
-def operator_source(dtype: DTypeLike, degree: int, screening: float) -> Source:
-    """The kernel for values of a type and degree."""
-    double = {"DOUBLE_PRECISION": 1} if np.dtype(dtype) == np.float64 else {}
-    return Source(SOURCE, {**double, "NODES": degree + 1, "LAMBDA": float(screening)})
+def operator_source(
+    dtype: DTypeLike, degree: int, screening: float, metric: str = "stored"
+) -> Source:
+    """The kernels for values of a type and degree."""
+    name = str(np.dtype(dtype))
+    constants = element_constants(name, degree, screening, way_of(name, degree))
+    choice = {"SCALED": False, "GEOMETRY": METRICS[metric]}
+    return Source(KERNELS / "operator.h", {**constants, **choice})

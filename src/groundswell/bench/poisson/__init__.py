@@ -1,0 +1,99 @@
+"""Poisson's operator and NekBone's benchmark in the form of Chalmers et al. (2023).
+
+On one rank: the operator by degree beside its roofline (their figure 3). On any number of ranks: a
+hundred iterations by size, for degrees 7 and 15 (figures 4 to 6, table 2). Figures with the metric
+stored for each node, as theirs is, stand beside those that work it out each time.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from groundswell.backends import Backend
+from groundswell.bench.poisson import published
+from groundswell.bench.poisson.draw import draw
+from groundswell.bench.poisson.speed import measure_iterations, measure_operator, streaming_rate
+from groundswell.exchange.world import world
+
+__all__ = ["Sizes", "draw", "measure"]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large the measured problems are.
+
+    Args:
+        stream: values that the streaming kernel writes.
+        dofs: about as many degrees of freedom the operator has, of each degree.
+        degrees: of the operator.
+        edges: elements of an edge of each rank's cube, by degree.
+    """
+
+    stream: int
+    dofs: int
+    degrees: tuple[int, ...]
+    edges: dict[int, tuple[int, ...]]
+
+    @property
+    def operator(self) -> dict[int, int]:
+        """Elements of an edge, by degree."""
+        return {n: max(1, round(self.dofs ** (1 / 3) / n)) for n in self.degrees}
+
+
+SIZES = {
+    "cuda": Sizes(
+        stream=1 << 26,
+        dofs=10_000_000,
+        degrees=tuple(range(1, 16)),
+        edges={
+            3: (110,),
+            7: (2, 4, 6, 8, 12, 16, 20, 28, 36, 48),
+            15: (1, 2, 3, 4, 6, 9, 12, 16, 22),
+        },
+    ),
+    "cpu": Sizes(
+        stream=1 << 22,
+        dofs=300_000,
+        degrees=tuple(range(1, 16)),
+        edges={7: (2, 4, 6, 8, 12), 15: (1, 2, 3, 4, 6)},
+    ),
+}
+
+
+def measure(backend: Backend, sizes: Sizes | None = None) -> dict[str, Any]:
+    """All tables; every rank must call it, and gets the same."""
+    job, chosen, begun = world(), sizes or SIZES[backend.name], time.monotonic()
+    job.share(None)  # ranks of one host share its bandwidth, so they measure together
+    bandwidth = sum(job.share(backend.measure_bandwidth()))
+    found: dict[str, Any] = {
+        "subject": "poisson",
+        "backend": backend.name,
+        "devices": job.share(backend.device),
+        "ranks": job.size,
+        "bandwidth": bandwidth,
+        "published": _published(job.size),
+    }
+    if job.size == 1:
+        rate = streaming_rate(backend, chosen.stream)
+        found["rate"] = rate
+        found["operator"] = list(measure_operator(backend, chosen.operator, rate))
+    found["iterations"] = [
+        row
+        for degree, edges in chosen.edges.items()
+        for row in measure_iterations(backend, job, degree, edges, bandwidth)
+    ]
+    return found | {"seconds": time.monotonic() - begun}
+
+
+def _published(ranks: int) -> dict[str, Any]:
+    """Figures of other machines and codes, in a form that JSON holds."""
+    return {
+        "peaks": published.PEAKS,
+        "hipbone": [
+            {"degree": degree, "edge": edge, "seconds": ms / 1e3, "fom": fom, "dofs_a_second": rate}
+            for (count, degree, edge), (ms, fom, rate) in published.HIPBONE_ON_H200.items()
+            if count == ranks
+        ],
+    }

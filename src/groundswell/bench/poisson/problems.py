@@ -1,0 +1,103 @@
+"""Cubes of elements on every rank, and what work on them moves and computes at the least."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from groundswell.exchange.world import World
+from groundswell.grids.box import Box
+from groundswell.grids.hexahedra import Floats
+from groundswell.solvers.poisson.shares import Shares
+from groundswell.solvers.poisson.space import Space
+
+SCREENING = 0.1  # NekBone's and hipBone's
+VALUE, PLACE = 8, 4  # bytes
+METRICS = ("stored", "affine")
+METRIC_BYTES = {"stored": 7 * VALUE, "affine": 0}  # of a node: six factors and its mass
+
+# Values of a vector that a merged iteration moves: the operator reads u; all iterations go on with
+# two vectors (two read, two written), every other one with two more and one that is kept.
+VECTORS = 1 + 4 + (4 + 1) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class Cubes:
+    """A cube of so many elements an edge on each rank, grown as ranks are put together.
+
+    All ranks must make it together.
+    """
+
+    world: World
+    degree: int
+    edge: int
+
+    @cached_property
+    def box(self) -> Box:
+        """The whole."""
+        x, y, z = (self.edge * n for n in processes(self.world.size))
+        return Box((x, y, z))
+
+    @cached_property
+    def space(self) -> Space:
+        """This rank's part."""
+        elements = Shares.of(self.box, self.world.size).elements(self.world.rank)
+        return Space.on(self.world, self.box, self.degree, elements)
+
+    @property
+    def assembled(self) -> int:
+        """Degrees of freedom, of all ranks."""
+        return int(np.prod([self.degree * n + 1 for n in self.box.counts]))
+
+    @property
+    def usual(self) -> int:
+        """Degrees of freedom as they are often counted: N^3 an element."""
+        return self.box.count * self.degree**3
+
+    @property
+    def local(self) -> int:
+        """Nodes of all elements, counted in each."""
+        return self.box.count * (self.degree + 1) ** 3
+
+    @property
+    def merit(self) -> int:
+        """Floating-point operations of an iteration, as NekBone counts them (eq. 3)."""
+        n = self.degree + 1
+        return self.box.count * (12 * n**4 + 34 * n**3)
+
+    @property
+    def operator_flops(self) -> int:
+        """Of the operator (eq. 4)."""
+        n = self.degree + 1
+        return self.box.count * (12 * n**4 + 18 * n**3)
+
+    def operator_bytes(self, metric: str) -> float:
+        """That the operator moves on all ranks (eq. 4)."""
+        return VALUE * self.assembled + (METRIC_BYTES[metric] + PLACE + VALUE) * self.local
+
+    def iteration_bytes(self, metric: str) -> float:
+        """That an iteration moves on all ranks: elements' parts are read again, by places."""
+        vectors = (VECTORS - 1) * VALUE * self.assembled
+        return self.operator_bytes(metric) + (VALUE + PLACE) * self.local + vectors
+
+    @property
+    def load(self) -> Floats:
+        """A right-hand side that is the same on any number of ranks: a wave over the ids."""
+        ids = self.space.sharing.ids
+        load = np.sin(0.7 * ids) + np.cos(1e-3 * ids)
+        load[self.space.sharing.own :] = 0
+        return np.asarray(load)
+
+
+def processes(ranks: int) -> tuple[int, int, int]:
+    """Ranks along x, y and z, as equal as can be."""
+    grids = [
+        (x, y, ranks // (x * y))
+        for x in range(1, ranks + 1)
+        if ranks % x == 0
+        for y in range(1, ranks // x + 1)
+        if ranks // x % y == 0
+    ]
+    return min(grids, key=lambda grid: (max(grid), sum(grid), grid))

@@ -1,0 +1,32 @@
+"""Figures of hipBone: published ones, and those that we measured with it."""
+
+from __future__ import annotations
+
+# Best figure of merit of degree 15, GFLOP/s of all ranks: Chalmers et al. 2023, table 2.
+PEAKS = {
+    "Tesla V100": {1: 1051.5, 3: 3086.1, 6: 6129.7, 12: 11935.5, 24: 23611.4, 48: 45294.6},
+    "MI100": {1: 1124.8, 2: 2172.5, 4: 4333.0, 8: 8609.5, 16: 17065.0, 32: 34011.7},
+    "MI250X (one of two dies)": {
+        1: 1386.1,
+        2: 2669.6,
+        4: 5316.9,
+        8: 10548.8,
+        16: 20968.0,
+        32: 41779.4,
+        64: 82375.7,
+    },
+}
+
+# hipBone (commit 5433b6c, CUDA 13.0) on H200: (ranks, degree, elements of an edge of a rank's cube)
+# to milliseconds an iteration, figure of merit in GFLOP/s, DOFs of all ranks a second.
+HIPBONE_ON_H200 = {
+    (1, 3, 110): (3.15, 2215.0, 11.3e9),
+    (1, 7, 48): (2.72, 2704.0, 13.8e9),
+    (1, 7, 20): (0.292, 1822.0, 9.2e9),
+    (1, 7, 8): (0.116, 293.0, 1.4e9),
+    (1, 15, 22): (2.91, 3387.0, 12.2e9),
+    (1, 15, 9): (0.334, 2020.0, 7.2e9),
+    (2, 7, 48): (2.79, 5279.0, 27.0e9),
+    (2, 15, 22): (2.98, 6626.0, 24.0e9),
+    (2, 7, 8): (0.187, 364.0, 1.8e9),
+}

@@ -1,0 +1,98 @@
+"""The operator by degree and conjugate gradients by size, as Chalmers et al. (2023) measure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from groundswell.backends import Backend, Items, Source
+from groundswell.backends.base import in_order
+from groundswell.bench.poisson.problems import METRICS, SCREENING, Cubes
+from groundswell.exchange.world import Alone, World
+from groundswell.solvers.poisson.elements import Elements
+from groundswell.solvers.poisson.merged import Merged
+
+Row = dict[str, Any]
+STREAM = Path(__file__).with_name("stream.h")
+TIMES, REPEATS = 50, 3  # launches that are timed together, and how often
+ITERATIONS = 100
+
+
+def streaming_rate(backend: Backend, count: int) -> float:
+    """Bytes a second of a kernel that reads eight values and writes one, `count` times."""
+    module = backend.compile(Source(STREAM, {"DOUBLE_PRECISION": 1}))
+    x, y = backend.zeros((8 * count,), "f8"), backend.zeros((count,), "f8")
+    run = module.launch("stream_eight", Items(count), x, y, count)
+    run()
+    return 9 * 8 * count / min(backend.seconds(run) for _ in range(10))
+
+
+def measure_operator(
+    backend: Backend, edges: dict[int, int], rate: float, times: int = TIMES
+) -> Iterator[Row]:
+    """One rank's operator by degree, on cubes of so many elements an edge (figure 3)."""
+    for degree, edge in edges.items():
+        cubes = Cubes(Alone(), degree, edge)
+        everyone = np.arange(cubes.box.count)
+        x, y = (backend.zeros((n,), "f8") for n in (cubes.assembled, cubes.local))
+        backend.assign(x, cubes.load)
+        for metric in METRICS:
+            elements = Elements(backend, cubes.space, SCREENING, "f8", metric=metric)
+            energies = backend.zeros((elements.blocks(everyone),), "f8")
+            run = in_order(elements.launches(everyone, x, y, energies))
+            run()
+            repeated = in_order([run] * times)
+            seconds = min(backend.seconds(repeated) for _ in range(REPEATS)) / times
+            limit = cubes.operator_bytes(metric) / rate
+            yield {
+                "degree": degree,
+                "elements": cubes.box.count,
+                "dofs": cubes.assembled,
+                "metric": metric,
+                "seconds": seconds,
+                "gflops": cubes.operator_flops / seconds / 1e9,
+                "roofline": cubes.operator_flops / limit / 1e9,
+                "share": limit / seconds,
+            }
+
+
+def measure_iterations(
+    backend: Backend, world: World, degree: int, edges: Sequence[int], bandwidth: float
+) -> Iterator[Row]:
+    """100 iterations on cubes of so many elements an edge on each rank (figures 4 to 6)."""
+    for edge in edges:
+        cubes = Cubes(world, degree, edge)
+        for metric in METRICS:
+            yield _iterated(backend, cubes, metric, bandwidth)
+
+
+def _iterated(backend: Backend, cubes: Cubes, metric: str, bandwidth: float) -> Row:
+    elements = Elements(backend, cubes.space, SCREENING, "f8", metric=metric)
+    solver = Merged(backend, cubes.world, elements, most=ITERATIONS)
+    seconds = []
+    for _ in range(REPEATS + 1):  # the first one warms up
+        backend.assign(solver.b, cubes.load)
+        cubes.world.share(None)
+        outcome = solver.solve()
+        seconds.append(max(cubes.world.share(outcome.seconds)) / ITERATIONS)
+    solver.close()
+    best = min(seconds[1:])
+    residuals = outcome.residuals
+    return {
+        "degree": cubes.degree,
+        "edge": cubes.edge,
+        "ranks": cubes.world.size,
+        "elements": cubes.box.count,
+        "dofs": cubes.assembled,
+        "usual_dofs": cubes.usual,
+        "metric": metric,
+        "seconds": best,
+        "fom": cubes.merit / best / 1e9,
+        "throughput": cubes.assembled / cubes.world.size / best,
+        "usual_throughput": cubes.usual / cubes.world.size / best,
+        "share": cubes.iteration_bytes(metric) / best / bandwidth,
+        "residual": float(residuals[-1] / residuals[0]),
+    }

@@ -1,0 +1,90 @@
+"""Measurements of Poisson's equation as tables in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.table import Table
+
+from groundswell.cli.plain import print_table, say, table_of, time_of
+
+METRICS = {"stored": "stored", "affine": "worked out"}
+
+
+def show(measured: Mapping[str, Any]) -> None:
+    """All tables, published figures beside ours."""
+    devices = ", ".join(dict.fromkeys(measured["devices"]))
+    plural = "s" * (measured["ranks"] > 1)
+    say(
+        f"{measured['ranks']} rank{plural}, {measured['backend']} backend: {devices}\n"
+        f"memory: {measured['bandwidth'] / 1e9:,.0f} GB/s"
+    )
+    if "operator" in measured:
+        print_table(_operator(measured))
+    print_table(_iterations(measured))
+    print_table(_peaks(measured))
+    say(f"measured in {measured['seconds']:.0f} s")
+
+
+def _operator(measured: Mapping[str, Any]) -> Table:
+    rate = f"{measured['rate'] / 1e9:,.0f} GB/s"
+    table = table_of(
+        f"The operator, and its roofline at a streaming rate of {rate} (their figure 3)",
+        *("N", "elements", "DOFs", "metric", "time", "GFLOP/s", "roofline", "of it"),
+    )
+    for row in measured["operator"]:
+        table.add_row(
+            f"{row['degree']}",
+            f"{row['elements']:,}",
+            f"{row['dofs']:,}",
+            METRICS[row["metric"]],
+            time_of(row["seconds"]),
+            f"{row['gflops']:,.1f}",
+            f"{row['roofline']:,.1f}",
+            f"{100 * row['share']:.0f} %",
+        )
+    return table
+
+
+def _iterations(measured: Mapping[str, Any]) -> Table:
+    known = {(row["degree"], row["edge"]): row for row in measured["published"]["hipbone"]}
+    heads = ("N", "elements", "DOFs", "N^3 E", "metric", "an iteration", "FOM, GFLOP/s")
+    more = ("MDOF/s a rank", "by N^3 E", "of bandwidth", "residual", "hipBone on H200")
+    title = "NekBone's benchmark: 100 iterations on a cube of each rank (their figures 4 to 6)"
+    table = table_of(title, *heads, *more)
+    for row in measured["iterations"]:
+        peer = known.get((row["degree"], row["edge"]))
+        beside = f"{time_of(peer['seconds'])}, {peer['fom']:,.0f} GFLOP/s" if peer else ""
+        table.add_row(
+            f"{row['degree']}",
+            f"{row['elements']:,}",
+            f"{row['dofs']:,}",
+            f"{row['usual_dofs']:,}",
+            METRICS[row["metric"]],
+            time_of(row["seconds"]),
+            f"{row['fom']:,.1f}",
+            f"{row['throughput'] / 1e6:,.1f}",
+            f"{row['usual_throughput'] / 1e6:,.1f}",
+            f"{100 * row['share']:.0f} %",
+            f"{row['residual']:.1e}",
+            beside if row["metric"] == "stored" else "",
+        )
+    return table
+
+
+def _peaks(measured: Mapping[str, Any]) -> Table:
+    ranks = measured["ranks"]
+    table = table_of(
+        "Best figure of merit of degree 15 (their table 2)",
+        *("", "metric", "ranks", "GFLOP/s", "a rank"),
+    )
+    for metric, name in METRICS.items():
+        rows = [r for r in measured["iterations"] if (r["degree"], r["metric"]) == (15, metric)]
+        if rows:
+            best = max(row["fom"] for row in rows)
+            table.add_row("here", name, f"{ranks}", f"{best:,.1f}", f"{best / ranks:,.1f}")
+    for machine, peaks in measured["published"]["peaks"].items():
+        if (best := peaks.get(ranks)) is not None:
+            table.add_row(machine, "stored", f"{ranks}", f"{best:,.1f}", f"{best / ranks:,.1f}")
+    return table

@@ -1,0 +1,163 @@
+"""A rank's elements on a device, and launches in which some do their part of the operator."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from groundswell.backends import Array, Backend, Blocks, Constant, Items, Launch, Source
+from groundswell.errors import InputError
+from groundswell.grids.gll import gll
+from groundswell.grids.hexahedra import Floats, Numbers
+from groundswell.solvers.poisson.geometry import (
+    Geometry,
+    affine,
+    affine_metric,
+    determinants,
+    edges,
+    require_upright,
+)
+from groundswell.solvers.poisson.space import Space
+from groundswell.solvers.poisson.ways import Way, way_of
+
+KERNELS = Path(__file__).with_name("kernels")
+# By what is kept of an element's shape, from most to least; numbers as in kernels/element.h.
+METRICS = {"stored": 0, "straight": 2, "affine": 1}
+
+
+class Elements:
+    """Those of one rank.
+
+    Args:
+        screening: lambda, 1/m^2.
+        dtype: "float32" or "float64".
+        metric: "stored" for each node; or worked out each time, of elements with straight edges
+            ("straight") or of parallelepipeds ("affine"). By default what moves least.
+        way: how a GPU's threads share them; by default the fastest that is known.
+
+    Raises:
+        InputError: elements that are inside out, or not of the kind that `metric` says.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        space: Space,
+        screening: float,
+        dtype: DTypeLike,
+        *,
+        metric: str | None = None,
+        way: Way | None = None,
+    ) -> None:
+        self._backend, self.space, self.screening = backend, space, float(screening)
+        self.dtype = str(np.dtype(dtype))
+        self.way = way or way_of(self.dtype, space.degree)
+        self.metric = self._chosen(metric)
+        if space.mesh.order == 1:
+            require_upright(space.elements[determinants(self._edges, space.degree) <= 0])
+        self._places = backend.to_device(space.places.astype("i4"))
+        self._shape = self._shapes()
+
+    @cached_property
+    def geometry(self) -> Geometry:
+        """Factors and mass at the nodes, on the host."""
+        return Geometry.of(self.space.mesh, self.space.degree, self.space.elements)
+
+    @cached_property
+    def _edges(self) -> Floats:
+        return edges(self.space.mesh, self.space.elements)
+
+    def launches(
+        self, some: Numbers, x: Array, y: Array, energies: Array, scale: Array | None = None
+    ) -> list[Launch]:
+        """What takes assembled x to some elements' part of local y, (elements, (N + 1)^3).
+
+        Args:
+            some: elements, counted from 0 on this rank.
+            energies: get x times that, in as many parts as `blocks` says.
+            scale: assembled factors for x, to be used before all else.
+        """
+        if not len(some):
+            return []
+        module = self._backend.compile(self._source("operator.h", scaled=scale is not None))
+        extent = Blocks(self.blocks(some), self.way.threads(self.space.degree))
+        numbers = self._backend.to_device(some.astype("i4"))
+        scale = x if scale is None else scale
+        given = (x, scale, self._places, self._shape, y, numbers, len(some), energies)
+        return [module.launch("apply_elements", extent, *given)]
+
+    def blocks(self, some: Numbers) -> int:
+        """Of a launch for so many elements."""
+        return -(-len(some) // self.way.elements)
+
+    def multiply(self, x: Array, factors: Array, y: Array, count: int) -> list[Launch]:
+        """What makes y of the first values of x times factors; x and y may be the same."""
+        module = self._backend.compile(self._source("operator.h"))
+        launch = module.launch("multiply_values", Items(count), x, factors, y, count)
+        return [launch] if count else []
+
+    def _chosen(self, metric: str | None) -> str:
+        simple = self.space.mesh.order == 1
+        kinds = ["stored", *["straight"] * simple]
+        if simple and affine(self._edges).all():
+            kinds.append("affine")
+        if metric is not None and metric not in kinds:
+            raise InputError(
+                f"metric = {metric!r} of elements that are not so; allowed: {', '.join(kinds)}"
+            )
+        return metric or kinds[-1]
+
+    def _shapes(self) -> Array:
+        """What kernels are told of shapes, see kernels/element.h."""
+        if self.metric == "affine":
+            return self._device(affine_metric(self._edges))
+        if self.metric == "straight":
+            return self._device(self._edges)
+        if self.space.mesh.order == 1:
+            return self._tabulated()
+        parts = [self.geometry.factors, self.screening * self.geometry.mass[:, None]]
+        return self._device(np.concatenate(parts[: 1 + bool(self.screening)], axis=1))
+
+    def _tabulated(self) -> Array:
+        """The metric at nodes of elements with straight edges, worked out on the device."""
+        nodes = self.space.places.size
+        stored = self._backend.zeros((nodes * (6 + bool(self.screening)),), self.dtype)
+        module = self._backend.compile(self._source("tabulate.h", metric="straight"))
+        arguments = (self._device(self._edges), stored, nodes)
+        module.launch("tabulate_metric", Items(nodes), *arguments)()
+        return stored
+
+    def _device(self, values: Floats) -> Array:
+        return self._backend.to_device(np.ascontiguousarray(values, self.dtype))
+
+    def _source(self, name: str, *, scaled: bool = False, metric: str | None = None) -> Source:
+        choice = {"SCALED": scaled, "GEOMETRY": METRICS[metric or self.metric]}
+        constants = element_constants(self.dtype, self.space.degree, self.screening, self.way)
+        return Source(KERNELS / name, {**constants, **choice})
+
+
+def element_constants(dtype: str, degree: int, screening: float, way: Way) -> dict[str, Constant]:
+    """What kernels/element.h wants to know, but for SCALED and GEOMETRY."""
+    points = gll(degree)
+    tables = {
+        "DERIVATIVES": points.derivative,
+        "TRANSPOSED": points.derivative.T,
+        "POINTS": points.points,
+        "WEIGHTS": points.weights,
+    }
+    return {
+        **({"DOUBLE_PRECISION": 1} if dtype == "float64" else {}),
+        **way.constants(degree),
+        "NODES": degree + 1,
+        "LAMBDA": float(screening),
+        **{name: braced(table) for name, table in tables.items()},
+    }
+
+
+def braced(table: ArrayLike) -> str:
+    """An array as C++ writes it."""
+    numbers = np.asarray(table, float).tolist()
+    return repr(numbers).replace("[", "{").replace("]", "}")

@@ -1,0 +1,125 @@
+// What all kernels of the operator share. Screened Poisson's equation on spectral elements wants, for
+// each node's v, the integral of grad v . grad u + LAMBDA v u: D' G D u + LAMBDA W u, on each element
+// apart, with derivatives D along its three axes, factors G and mass W (see geometry.py). NODES is the
+// degree plus one; nodes are numbered along r first, then s, then t.
+#pragma once
+#include "portable.h"
+
+constexpr int PLANE = NODES * NODES, CUBE = PLANE * NODES;
+
+// Derivatives at a node (row) of each node's value; the second one for threads that read different
+// entries.
+UNIFORM_TABLE real DERIVATIVE[NODES][NODES] = DERIVATIVES;
+TABLE real DERIVATIVE_AT[NODES][NODES] = DERIVATIVES;
+TABLE real POINT[NODES] = POINTS;
+TABLE real WEIGHT[NODES] = WEIGHTS;
+
+// Of a node: the six different factors of G, and its mass times LAMBDA.
+struct Metric {
+  real rr, rs, rt, ss, st, tt, mass;
+};
+
+// What a line of nodes along t has in common: at(t) tells the metric of its nodes.
+constexpr int FACTORS = LAMBDA != 0 ? 7 : 6;
+#if GEOMETRY == 0
+// Stored for each node: `shape` is (elements, FACTORS, CUBE), in the order of Metric.
+struct Line {
+  const real* first;
+
+  METHOD Line(const real* shape, index_t e, int s, int r)
+      : first(shape + e * FACTORS * CUBE + s * NODES + r) {}
+
+  METHOD Metric at(int t) const {
+    const real* g = first + t * PLANE;
+    return {g[0],        g[CUBE],     g[2 * CUBE], g[3 * CUBE], g[4 * CUBE],
+            g[5 * CUBE], FACTORS == 7 ? g[(FACTORS - 1) * CUBE] : REAL(0)};
+  }
+};
+#elif GEOMETRY == 1
+// Of parallelepipeds: `shape` is (elements, 7), what stored ones have, but for the weights of nodes.
+struct Line {
+  Metric all;
+
+  METHOD Line(const real* shape, index_t e, int s, int r) {
+    const real *g = shape + 7 * e, weight = WEIGHT[s] * WEIGHT[r];
+    all = {weight * g[0], weight * g[1], weight * g[2],         weight * g[3],
+           weight * g[4], weight * g[5], LAMBDA * weight * g[6]};
+  }
+
+  METHOD Metric at(int t) const {
+    const real w = WEIGHT[t];
+    return {w * all.rr, w * all.rs, w * all.rt, w * all.ss, w * all.st, w * all.tt, w * all.mass};
+  }
+};
+#else
+struct Vector {
+  real x, y, z;
+
+  METHOD Vector plus(real a, const Vector& v) const {
+    return {FMA(a, v.x, x), FMA(a, v.y, y), FMA(a, v.z, z)};
+  }
+};
+
+INLINE Vector cross(const Vector& a, const Vector& b) {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+INLINE real dot(const Vector& a, const Vector& b) {
+  return FMA(a.x, b.x, FMA(a.y, b.y, a.z * b.z));
+}
+
+// Of any elements with straight edges: `shape` is (elements, 7, 3), what of positions goes with r, s,
+// t, rs, rt, st and rst.
+struct Line {
+  Vector r, r_by_t, s, s_by_t, t;  // derivatives of positions, and what t adds to them
+  real weight;
+
+  METHOD Line(const real* shape, index_t e, int row, int column) {
+    const auto term = [=](int n) {
+      const real* v = shape + 21 * e + 3 * n;
+      return Vector{v[0], v[1], v[2]};
+    };
+    const real at_r = POINT[column], at_s = POINT[row];
+    r = term(0).plus(at_s, term(3));
+    r_by_t = term(4).plus(at_s, term(6));
+    s = term(1).plus(at_r, term(3));
+    s_by_t = term(5).plus(at_r, term(6));
+    t = term(2).plus(at_r, term(4)).plus(at_s, term(5)).plus(at_r * at_s, term(6));
+    weight = WEIGHT[row] * WEIGHT[column];
+  }
+
+  METHOD Metric at(int place) const {
+    const Vector along_r = r.plus(POINT[place], r_by_t), along_s = s.plus(POINT[place], s_by_t);
+    const Vector of_r = cross(along_s, t), of_s = cross(t, along_r), of_t = cross(along_r, along_s);
+    const real determinant = dot(along_r, of_r), w = weight * WEIGHT[place];
+    const real scale = w * RECIPROCAL(determinant);
+    return {scale * dot(of_r, of_r), scale * dot(of_r, of_s), scale * dot(of_r, of_t),
+            scale * dot(of_s, of_s), scale * dot(of_s, of_t), scale * dot(of_t, of_t),
+            LAMBDA * w * determinant};
+  }
+};
+#endif
+
+// Derivatives along r, s and t, or fluxes.
+struct Gradient {
+  real r, s, t;
+};
+
+INLINE Gradient flux(const Metric& g, const Gradient& u) {
+  return {FMA(g.rr, u.r, FMA(g.rs, u.s, g.rt * u.t)), FMA(g.rs, u.r, FMA(g.ss, u.s, g.st * u.t)),
+          FMA(g.rt, u.r, FMA(g.st, u.s, g.tt * u.t))};
+}
+
+// What a kernel is given: assembled values, those of elements by their `places` among these, and, if
+// SCALED, factors that values are to be multiplied by before; and where the result of elements goes.
+struct Given {
+  const real *x, *scale;
+  const int* places;
+  const real* shape;
+  real* y;
+
+  METHOD real value(index_t e, int node) const {
+    const index_t n = places[e * CUBE + node];
+    return SCALED ? scale[n] * x[n] : x[n];
+  }
+};

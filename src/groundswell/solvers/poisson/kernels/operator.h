@@ -1,0 +1,34 @@
+// The operator of screened Poisson's equation on some elements: see element.h. How they are worked on
+// is up to the machine, and on a GPU to SHAPE; all ways have the same apply_some.
+#pragma once
+#include "element.h"
+#include "block.h"
+#include "sums.h"
+#if !defined(__CUDACC__)
+#include "rows.h"
+#elif SHAPE == 0
+#include "nodes.h"
+#elif SHAPE == 1
+#include "slices.h"
+#else
+#include "tensor.h"
+#endif
+
+// What Jacobi's preconditioner does; in place, what prescribed values do.
+KERNEL multiply_values(const real* x, const real* RESTRICT factors, real* y, index_t count) {
+  FOR_ITEMS(i, count) y[i] = x[i] * factors[i];
+}
+
+// Some elements, (count,), by their numbers, ELEMENTS a block: assembled x to local y, (elements,
+// CUBE); `energies`, one a block, get what x times that comes to.
+KERNEL apply_elements(const real* RESTRICT x, const real* RESTRICT scale,
+                      const int* RESTRICT places, const real* RESTRICT shape, real* RESTRICT y,
+                      const int* RESTRICT elements, index_t count, double* RESTRICT energies) {
+  FOR_BLOCKS(b, (count + ELEMENTS - 1) / ELEMENTS) {
+    const index_t first = b * ELEMENTS, left = count - first;
+    const int here = left < ELEMENTS ? left : ELEMENTS;
+    const double energy = apply_some({x, scale, places, shape, y}, elements + first, here);
+    const double all = sum_of_threads(energy);
+    FOR_THREADS(n, 1) energies[b] = all;
+  }
+}

@@ -1,0 +1,67 @@
+// The inverse of what is nearly an element's part of the operator, see schwarz.py: modes along its
+// three axes, a number for each, and back. NODES is the degree plus one.
+#pragma once
+#include "lines.h"
+
+constexpr int PLANE = NODES * NODES, CUBE = PLANE * NODES;
+constexpr int PITCH = pitch_of(NODES), LAYER = NODES * PITCH, WIDTH = ABREAST(NODES);
+
+UNIFORM_TABLE real TO_MODES[NODES][NODES] = MODES;  // rows are nodes, columns modes
+UNIFORM_TABLE real TO_NODES[NODES][NODES] = TRANSPOSED;
+TABLE real EIGENVALUE[NODES] = EIGENVALUES;
+
+// Lines along t: to modes, which are divided by what they are stretched by, and back to nodes.
+INLINE void divide_modes(real* lines, int s, int r, const real* stretch) {
+  multiply_lines<WIDTH>(lines, LAYER, TO_MODES);
+  UNROLL
+  for (int t = 0; t < NODES; ++t) {
+    const real along = FMA(stretch[2], EIGENVALUE[t], stretch[3]);
+    for (int n = 0; n < WIDTH; ++n) {
+      const real across = FMA(stretch[1], EIGENVALUE[s], stretch[0] * EIGENVALUE[r + n]);
+      lines[t * LAYER + n] *= RECIPROCAL(along + across);
+    }
+  }
+  multiply_lines<WIDTH>(lines, LAYER, TO_NODES);
+}
+
+// Some elements, (count,), by their numbers, ELEMENTS a block: assembled r to local z, (elements,
+// CUBE), scaled before and after by `scale`, (elements, CUBE). `stretches`, (elements, 4), are those
+// of an element along r, s and t, and its mass.
+KERNEL solve_elements(const real* RESTRICT r, const int* RESTRICT places,
+                      const real* RESTRICT scale, const real* RESTRICT stretches,
+                      real* RESTRICT z, const int* RESTRICT elements, index_t count) {
+  FOR_BLOCKS(b, (count + ELEMENTS - 1) / ELEMENTS) {
+    SHARED(real, u, [ELEMENTS][NODES * LAYER]);
+    const int* mine = elements + b * ELEMENTS;
+    const int here = elements_of(b, count);
+    FOR_THREADS(n, here * CUBE) {
+      const index_t node = static_cast<index_t>(mine[n / CUBE]) * CUBE + n % CUBE;
+      u[n / CUBE][n % CUBE / NODES * PITCH + n % NODES] = scale[node] * r[places[node]];
+    }
+    BARRIER();
+    FOR_THREADS(n, here * PLANE) multiply_row(u[n / PLANE] + n % PLANE * PITCH, TO_MODES);
+    BARRIER();
+    FOR_THREADS(n, here * PLANE / WIDTH) {
+      const int line = n * WIDTH, t = line % PLANE / NODES, i = line % NODES;
+      multiply_lines<WIDTH>(u[line / PLANE] + t * LAYER + i, PITCH, TO_MODES);
+    }
+    BARRIER();
+    FOR_THREADS(n, here * PLANE / WIDTH) {
+      const int line = n * WIDTH, j = line % PLANE / NODES, i = line % NODES;
+      const real* stretch = stretches + 4 * static_cast<index_t>(mine[line / PLANE]);
+      divide_modes(u[line / PLANE] + j * PITCH + i, j, i, stretch);
+    }
+    BARRIER();
+    FOR_THREADS(n, here * PLANE / WIDTH) {
+      const int line = n * WIDTH, t = line % PLANE / NODES, i = line % NODES;
+      multiply_lines<WIDTH>(u[line / PLANE] + t * LAYER + i, PITCH, TO_NODES);
+    }
+    BARRIER();
+    FOR_THREADS(n, here * PLANE) multiply_row(u[n / PLANE] + n % PLANE * PITCH, TO_NODES);
+    BARRIER();
+    FOR_THREADS(n, here * CUBE) {
+      const index_t node = static_cast<index_t>(mine[n / CUBE]) * CUBE + n % CUBE;
+      z[node] = scale[node] * u[n / CUBE][n % CUBE / NODES * PITCH + n % NODES];
+    }
+  }
+}

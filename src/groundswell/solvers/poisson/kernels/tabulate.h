@@ -1,0 +1,14 @@
+// The metric of elements with straight edges, worked out once and stored.
+#pragma once
+#include "element.h"
+
+// `shape` of GEOMETRY 2 to `stored` of GEOMETRY 0, for `count` nodes of all elements.
+KERNEL tabulate_metric(const real* RESTRICT shape, real* RESTRICT stored, index_t count) {
+  FOR_ITEMS(n, count) {
+    const index_t e = n / CUBE;
+    const int node = n % CUBE;
+    const Metric g = Line(shape, e, node / NODES % NODES, node % NODES).at(node / PLANE);
+    const real entries[] = {g.rr, g.rs, g.rt, g.ss, g.st, g.tt, g.mass};
+    for (int k = 0; k < FACTORS; ++k) stored[(e * FACTORS + k) * CUBE + node] = entries[k];
+  }
+}

@@ -1,0 +1,55 @@
+"""Functions on a rank's elements, and which of their values other elements and ranks share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from groundswell.exchange.assembly.sharing import Sharing, find_sharing
+from groundswell.exchange.world import World
+from groundswell.grids.hexahedra import AXES, Hexahedra, Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Functions on this rank's elements: polynomials of one degree, continuous from one to another.
+
+    Args:
+        elements: numbers of this rank's elements in the mesh.
+        sharing: of the nodes' ids; assembled values are in the order of `sharing.ids`.
+    """
+
+    mesh: Hexahedra
+    degree: int
+    elements: Numbers
+    sharing: Sharing
+
+    @classmethod
+    def on(cls, world: World, mesh: Hexahedra, degree: int, elements: ArrayLike) -> Space:
+        """All ranks must call it, with elements of which none is another's."""
+        chosen = np.asarray(elements, np.int64)
+        ids = world.agree(lambda: mesh.ids(degree, chosen).ravel())
+        return cls(mesh, degree, chosen, find_sharing(world, ids))
+
+    @property
+    def places(self) -> Numbers:
+        """Of each element's nodes among the assembled values, (elements, (N + 1)^3)."""
+        return self.sharing.rows.reshape(len(self.elements), (self.degree + 1) ** AXES)
+
+    @property
+    def at_others(self) -> Numbers:
+        """The elements, counted from 0 on this rank, that share nodes with other ranks."""
+        shared = np.zeros(len(self.sharing.ids) + 1, bool)
+        for rows in self.sharing.sharers.values():
+            shared[rows] = True
+        return np.flatnonzero(shared[self.places].any(axis=1))
+
+    @property
+    def in_turn(self) -> tuple[Numbers, Numbers, Numbers]:
+        """Elements, from 0 on this rank: half of those inside, those at others, the other half."""
+        outer = self.at_others
+        inside = np.setdiff1d(np.arange(len(self.elements)), outer)
+        first, second = np.array_split(inside, 2)
+        return first, outer, second

@@ -1,0 +1,96 @@
+"""The Poisson benchmark: its tables and its picture, on problems of a few elements."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from ranks import run_on_ranks
+
+from groundswell.backends import open_backend
+from groundswell.bench.poisson import Sizes, draw, measure
+from groundswell.bench.poisson.problems import Cubes, processes
+from groundswell.cli import poisson as tables
+from groundswell.exchange.world import Alone
+
+SMALL = Sizes(stream=4096, dofs=1000, degrees=(1, 3), edges={3: (1, 2), 15: (1,)})
+ON_RANKS = """
+import json, sys
+from groundswell.backends import open_backend
+from groundswell.bench.poisson import Sizes, measure
+from groundswell.exchange.world import world
+found = measure(open_backend("cpu"), Sizes(4096, 0, (), {3: (2,)}))
+if world().first:
+    json.dump(found, open(sys.argv[1], "w"))
+"""
+
+
+@pytest.fixture(scope="module")
+def alone() -> dict[str, Any]:
+    return measure(open_backend("cpu"), SMALL)
+
+
+def test_the_operator_and_its_roofline(alone: dict[str, Any]) -> None:
+    """A roofline is what eq. 4 of Chalmers et al. says of so many elements."""
+    assert [(row["degree"], row["metric"]) for row in alone["operator"]] == [
+        (n, metric) for n in (1, 3) for metric in ("stored", "affine")
+    ]
+    for row in alone["operator"]:
+        n, elements = row["degree"] + 1, row["elements"]
+        flops = elements * (12 * n**4 + 18 * n**3)
+        assert row["gflops"] == pytest.approx(flops / row["seconds"] / 1e9)
+        moved = 8 * row["dofs"] + {"stored": 68, "affine": 12}[row["metric"]] * elements * n**3
+        assert row["roofline"] == pytest.approx(flops * alone["rate"] / moved / 1e9)
+        assert row["share"] == pytest.approx(row["gflops"] / row["roofline"])
+
+
+def test_iterations(alone: dict[str, Any]) -> None:
+    rows = alone["iterations"]
+    assert [(r["degree"], r["edge"]) for r in rows[::2]] == [(3, 1), (3, 2), (15, 1)]
+    for row in rows:
+        n, e = row["degree"], row["edge"]
+        assert (row["dofs"], row["usual_dofs"]) == ((n * e + 1) ** 3, (n * e) ** 3)
+        merit = e**3 * (12 * (n + 1) ** 4 + 34 * (n + 1) ** 3)
+        assert row["fom"] == pytest.approx(merit / row["seconds"] / 1e9)
+        assert row["throughput"] == pytest.approx(row["dofs"] / row["seconds"])
+    assert rows[0]["residual"] < 1e-12  # more iterations than values
+
+
+def test_on_two_ranks(tmp_path: Path) -> None:
+    """Two cubes, with the residual that one rank finds on both."""
+    done = run_on_ranks(2, "-c", ON_RANKS, tmp_path / "found.json")
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert "operator" not in found and len(found["devices"]) == 2
+    for row in found["iterations"]:
+        assert (row["elements"], row["dofs"]) == (16, 13 * 7 * 7)
+        assert row["throughput"] == pytest.approx(row["dofs"] / row["seconds"] / 2)
+
+
+def test_a_load_knows_no_ranks() -> None:
+    cubes = Cubes(Alone(), 2, 2)
+    ids = cubes.space.sharing.ids
+    assert np.array_equal(
+        cubes.load[np.argsort(ids)], np.sin(0.7 * np.arange(125)) + np.cos(1e-3 * np.arange(125))
+    )
+
+
+@pytest.mark.parametrize(
+    ("ranks", "grid"),
+    [(1, (1, 1, 1)), (2, (1, 1, 2)), (4, (1, 2, 2)), (8, (2, 2, 2)), (6, (1, 2, 3))],
+)
+def test_ranks_as_cubes(ranks: int, grid: tuple[int, int, int]) -> None:
+    assert processes(ranks) == grid
+
+
+def test_tables_and_picture(
+    alone: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables.show(alone)
+    said = capsys.readouterr().out
+    assert "1,051.5" in said and "MI100" in said  # theirs on one rank
+    draw(json.loads(json.dumps(alone)), tmp_path / "bench.png")
+    assert (tmp_path / "bench.png").stat().st_size > 20_000

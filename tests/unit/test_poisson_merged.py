@@ -1,0 +1,98 @@
+"""Merged conjugate gradients take the textbook's steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from groundswell.backends import Backend, open_backend
+from groundswell.backends.base import in_order
+from groundswell.exchange.world import Alone
+from groundswell.grids.box import Box
+from groundswell.linear.cg import ConjugateGradients, Outcome
+from groundswell.solvers.poisson.elements import Elements
+from groundswell.solvers.poisson.merged import Merged
+from groundswell.solvers.poisson.operator import Jacobi, Operator
+from groundswell.solvers.poisson.space import Space
+
+
+@pytest.fixture(scope="module")
+def backend() -> Backend:
+    return open_backend("cpu")
+
+
+def bent(points: Any) -> Any:
+    return points + 0.1 * points[..., ::-1] ** 2
+
+
+BOXES = {
+    "one element": (Box((1, 1, 1)), 4),
+    "box": (Box((3, 2, 4)), 3),
+    "bent": (Box((3, 3, 2), deform=bent, order=2), 5),
+    "periodic": (Box((3, 2, 4), periodic=(True, True, False)), 2),
+}
+
+
+def textbooks(
+    backend: Backend, space: Space, b: Any, times: int, fixed: Any, jacobi: bool
+) -> tuple[Outcome, Any, Any]:
+    """What unmerged ones find, and the preconditioner."""
+    made: list[Operator] = []
+
+    def operator(x: Any, y: Any) -> Operator:
+        made.append(Operator(backend, Alone(), space, 0.2, x, y, fixed=fixed))
+        return made[0]
+
+    def inverse(x: Any, y: Any) -> Jacobi:
+        return Jacobi(backend, space, made[0].diagonal(), x, y)
+
+    solver = ConjugateGradients(
+        *(backend, Alone(), len(b), len(b), "float64", operator),
+        precondition=inverse if jacobi else None,
+        most=times,
+    )
+    mask = made[0].mask
+    solver.b[:] = b * mask
+    outcome = solver.solve()
+    return outcome, solver.x.copy(), mask / made[0].diagonal() if jacobi else mask
+
+
+@pytest.mark.parametrize("jacobi", [False, True])
+@pytest.mark.parametrize("fixed", [(), (1, 4)])
+@pytest.mark.parametrize("name", BOXES)
+def test_iterates_are_those_of_unmerged_ones(
+    backend: Backend, name: str, fixed: Any, jacobi: bool
+) -> None:
+    box, degree = BOXES[name]
+    space = Space.on(Alone(), box, degree, np.arange(box.count))
+    b = np.random.default_rng().standard_normal(len(space.sharing.ids))
+    wanted, x, scale = textbooks(backend, space, b, 14, fixed, jacobi)
+    elements = Elements(backend, space, 0.2, "float64")
+    solver = Merged(backend, Alone(), elements, None if (scale == 1).all() else scale, most=14)
+    for _ in range(2):  # nothing is left over from the first time
+        solver.b[:] = b * (scale != 0)
+        outcome = solver.solve()
+        assert np.allclose(
+            outcome.residuals, wanted.residuals, rtol=1e-9, atol=1e-10 * wanted.residuals[0]
+        )
+        assert np.allclose(solver.x, x, rtol=0, atol=1e-9 * np.abs(x).max())
+    solver.close()
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-11), ("float32", 1e-4)])
+def test_to_a_tolerance(backend: Backend, dtype: str, tolerance: float) -> None:
+    box = Box((4, 3, 2))
+    space = Space.on(Alone(), box, 6, np.arange(box.count))
+    elements = Elements(backend, space, 0.5, dtype)
+    solver = Merged(backend, Alone(), elements, most=501)
+    assert solver.most == 502
+    solver.b[:] = b = np.random.default_rng().standard_normal(len(space.sharing.ids)).astype(dtype)
+    outcome = solver.solve(tolerance)
+    assert outcome.converged and outcome.residuals[-1] <= tolerance * outcome.residuals[0]
+    x, made = backend.zeros((len(b),), dtype), backend.zeros((len(b),), dtype)
+    operator = Operator(backend, Alone(), space, 0.5, x, made)
+    x[:] = solver.x
+    in_order(operator.launches)()
+    assert np.linalg.norm(made - b) <= 20 * tolerance * np.linalg.norm(b)
