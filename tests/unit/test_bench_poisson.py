@@ -16,13 +16,13 @@ from groundswell.bench.poisson.problems import Cubes, processes
 from groundswell.cli import poisson as tables
 from groundswell.exchange.world import Alone
 
-SMALL = Sizes(stream=4096, dofs=1000, degrees=(1, 3), edges={3: (1, 2), 15: (1,)})
+SMALL = Sizes(stream=4096, dofs=1000, degrees=(1, 3), edges={3: (1, 2), 15: (1,)}, bakeoff=(2,))
 ON_RANKS = """
 import json, sys
 from groundswell.backends import open_backend
 from groundswell.bench.poisson import Sizes, measure
 from groundswell.exchange.world import world
-found = measure(open_backend("cpu"), Sizes(4096, 0, (), {3: (2,)}))
+found = measure(open_backend("cpu"), Sizes(4096, 0, (), {3: (2,)}, (2,)))
 if world().first:
     json.dump(found, open(sys.argv[1], "w"))
 """
@@ -57,6 +57,14 @@ def test_iterations(alone: dict[str, Any]) -> None:
         assert row["fom"] == pytest.approx(merit / row["seconds"] / 1e9)
         assert row["throughput"] == pytest.approx(row["dofs"] / row["seconds"])
     assert rows[0]["residual"] < 1e-12  # more iterations than values
+
+
+def test_the_bakeoff_problem(alone: dict[str, Any]) -> None:
+    """Inside of the sides there are 13^3 values, and residuals of these alone."""
+    assert Cubes(Alone(), 7, 2).inside.sum() == 13**3
+    for row in alone["bakeoff"]:
+        assert (row["degree"], row["dofs"]) == (7, 15**3)
+        assert row["residual"] < 1e-3
 
 
 def test_on_two_ranks(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ def show(measured: Mapping[str, Any]) -> None:
         print_table(_operator(measured))
     print_table(_iterations(measured))
     print_table(_peaks(measured))
+    print_table(_bakeoff(measured))
     say(f"measured in {measured['seconds']:.0f} s")
 
 
@@ -87,4 +88,24 @@ def _peaks(measured: Mapping[str, Any]) -> Table:
     for machine, peaks in measured["published"]["peaks"].items():
         if (best := peaks.get(ranks)) is not None:
             table.add_row(machine, "stored", f"{ranks}", f"{best:,.1f}", f"{best / ranks:,.1f}")
+    return table
+
+
+def _bakeoff(measured: Mapping[str, Any]) -> Table:
+    table = table_of(
+        "CEED's bake-off problem 5, degree 7: 100 iterations, 0 on all sides",
+        *("", "elements", "DOFs", "metric", "an iteration", "MDOF/s a rank", "of bandwidth"),
+    )
+    for row in measured["bakeoff"]:
+        table.add_row(
+            "here",
+            f"{row['elements']:,}",
+            f"{row['dofs']:,}",
+            METRICS[row["metric"]],
+            time_of(row["seconds"]),
+            f"{row['throughput'] / 1e6:,.1f}",
+            f"{100 * row['share']:.0f} %",
+        )
+    for machine, rate in measured["published"]["bakeoff"].items():
+        table.add_row(f"nekRS, {machine}", "8,000", "", "stored", "", f"{rate / 1e6:,.0f}", "")
     return table

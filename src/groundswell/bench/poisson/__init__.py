@@ -1,7 +1,8 @@
 """Poisson's operator and NekBone's benchmark in the form of Chalmers et al. (2023).
 
 On one rank: the operator by degree beside its roofline (their figure 3). On any number of ranks: a
-hundred iterations by size, for degrees 7 and 15 (figures 4 to 6, table 2). Figures with the metric
+hundred iterations by size, for degrees 7 and 15 (figures 4 to 6, table 2), and bake-off problem
+5. Figures with the metric
 stored for each node, as theirs is, stand beside those that work it out each time.
 """
 
@@ -14,7 +15,12 @@ from typing import Any
 from groundswell.backends import Backend
 from groundswell.bench.poisson import published
 from groundswell.bench.poisson.draw import draw
-from groundswell.bench.poisson.speed import measure_iterations, measure_operator, streaming_rate
+from groundswell.bench.poisson.speed import (
+    measure_bakeoff,
+    measure_iterations,
+    measure_operator,
+    streaming_rate,
+)
 from groundswell.exchange.world import world
 
 __all__ = ["Sizes", "draw", "measure"]
@@ -29,12 +35,14 @@ class Sizes:
         dofs: about as many degrees of freedom the operator has, of each degree.
         degrees: of the operator.
         edges: elements of an edge of each rank's cube, by degree.
+        bakeoff: the same of the bake-off problem, of degree 7.
     """
 
     stream: int
     dofs: int
     degrees: tuple[int, ...]
     edges: dict[int, tuple[int, ...]]
+    bakeoff: tuple[int, ...]
 
     @property
     def operator(self) -> dict[int, int]:
@@ -52,12 +60,14 @@ SIZES = {
             7: (2, 4, 6, 8, 12, 16, 20, 28, 36, 48),
             15: (1, 2, 3, 4, 6, 9, 12, 16, 22),
         },
+        bakeoff=(8, 20, 48),
     ),
     "cpu": Sizes(
         stream=1 << 22,
         dofs=300_000,
         degrees=tuple(range(1, 16)),
         edges={7: (2, 4, 6, 8, 12), 15: (1, 2, 3, 4, 6)},
+        bakeoff=(4, 8),
     ),
 }
 
@@ -84,6 +94,7 @@ def measure(backend: Backend, sizes: Sizes | None = None) -> dict[str, Any]:
         for degree, edges in chosen.edges.items()
         for row in measure_iterations(backend, job, degree, edges, bandwidth)
     ]
+    found["bakeoff"] = list(measure_bakeoff(backend, job, 7, chosen.bakeoff, bandwidth))
     return found | {"seconds": time.monotonic() - begun}
 
 
@@ -91,6 +102,7 @@ def _published(ranks: int) -> dict[str, Any]:
     """Figures of other machines and codes, in a form that JSON holds."""
     return {
         "peaks": published.PEAKS,
+        "bakeoff": published.NEKRS_BP5,
         "hipbone": [
             {"degree": degree, "edge": edge, "seconds": ms / 1e3, "fom": fom, "dofs_a_second": rate}
             for (count, degree, edge), (ms, fom, rate) in published.HIPBONE_ON_H200.items()

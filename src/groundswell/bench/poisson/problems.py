@@ -16,7 +16,7 @@ from groundswell.solvers.poisson.space import Space
 SCREENING = 0.1  # NekBone's and hipBone's
 VALUE, PLACE = 8, 4  # bytes
 METRICS = ("stored", "affine")
-METRIC_BYTES = {"stored": 7 * VALUE, "affine": 0}  # of a node: six factors and its mass
+FACTORS = 6  # of a node, where the metric is stored
 
 # Values of a vector that a merged iteration moves: the operator reads u; all iterations go on with
 # two vectors (two read, two written), every other one with two more and one that is kept.
@@ -33,6 +33,7 @@ class Cubes:
     world: World
     degree: int
     edge: int
+    screening: float = SCREENING
 
     @cached_property
     def box(self) -> Box:
@@ -75,12 +76,21 @@ class Cubes:
 
     def operator_bytes(self, metric: str) -> float:
         """That the operator moves on all ranks (eq. 4)."""
-        return VALUE * self.assembled + (METRIC_BYTES[metric] + PLACE + VALUE) * self.local
+        factors = FACTORS + bool(self.screening) if metric == "stored" else 0
+        return VALUE * self.assembled + (factors * VALUE + PLACE + VALUE) * self.local
 
     def iteration_bytes(self, metric: str) -> float:
         """That an iteration moves on all ranks: elements' parts are read again, by places."""
         vectors = (VECTORS - 1) * VALUE * self.assembled
         return self.operator_bytes(metric) + (VALUE + PLACE) * self.local + vectors
+
+    @property
+    def inside(self) -> Floats:
+        """1 for values inside the box, 0 for those on its sides, assembled."""
+        lattice = [self.degree * n + 1 for n in self.box.counts[::-1]]
+        places = np.unravel_index(self.space.sharing.ids, lattice)
+        inside = [(n > 0) & (n < count - 1) for n, count in zip(places, lattice, strict=True)]
+        return np.asarray(np.all(inside, axis=0), float)
 
     @property
     def load(self) -> Floats:

@@ -17,6 +17,9 @@ PEAKS = {
     },
 }
 
+# Degrees of freedom a second of nekRS, bake-off problem 5, degree 7, 8000 elements, as published.
+NEKRS_BP5 = {"V100": 2.39e9, "A100": 3.87e9, "GH200": 8.86e9}
+
 # hipBone (commit 5433b6c, CUDA 13.0) on H200: (ranks, degree, elements of an edge of a rank's cube)
 # to milliseconds an iteration, figure of merit in GFLOP/s, DOFs of all ranks a second.
 HIPBONE_ON_H200 = {

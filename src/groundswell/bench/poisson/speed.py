@@ -12,6 +12,7 @@ from groundswell.backends import Backend, Items, Source
 from groundswell.backends.base import in_order
 from groundswell.bench.poisson.problems import METRICS, SCREENING, Cubes
 from groundswell.exchange.world import Alone, World
+from groundswell.grids.hexahedra import Floats
 from groundswell.solvers.poisson.elements import Elements
 from groundswell.solvers.poisson.merged import Merged
 
@@ -69,12 +70,29 @@ def measure_iterations(
             yield _iterated(backend, cubes, metric, bandwidth)
 
 
-def _iterated(backend: Backend, cubes: Cubes, metric: str, bandwidth: float) -> Row:
-    elements = Elements(backend, cubes.space, SCREENING, "f8", metric=metric)
-    solver = Merged(backend, cubes.world, elements, most=ITERATIONS)
+def measure_bakeoff(
+    backend: Backend, world: World, degree: int, edges: Sequence[int], bandwidth: float
+) -> Iterator[Row]:
+    """The same without screening, and with 0 prescribed on all sides: bake-off problem 5.
+
+    Of the Center for Efficient Exascale Discretizations (Fischer et al. 2020, Int. J. High Perform.
+    Comput. Appl. 34): quadrature at the nodes, conjugate gradients without a preconditioner.
+    """
+    for edge in edges:
+        cubes = Cubes(world, degree, edge, screening=0.0)
+        for metric in METRICS:
+            yield _iterated(backend, cubes, metric, bandwidth, cubes.inside)
+
+
+def _iterated(
+    backend: Backend, cubes: Cubes, metric: str, bandwidth: float, mask: Floats | None = None
+) -> Row:
+    elements = Elements(backend, cubes.space, cubes.screening, "f8", metric=metric)
+    solver = Merged(backend, cubes.world, elements, mask, most=ITERATIONS)
+    load = cubes.load if mask is None else cubes.load * mask
     seconds = []
     for _ in range(REPEATS + 1):  # the first one warms up
-        backend.assign(solver.b, cubes.load)
+        backend.assign(solver.b, load)
         cubes.world.share(None)
         outcome = solver.solve()
         seconds.append(max(cubes.world.share(outcome.seconds)) / ITERATIONS)

@@ -69,7 +69,8 @@ class Merged(Iteration):
     All ranks must make and use it together.
 
     Args:
-        scale: the preconditioner, assembled, 0 where values are prescribed; None for ones.
+        scale: the preconditioner, assembled, 0 where values are prescribed; None for ones. If it has
+            nothing but zeros and ones, it costs less.
         most: iterations; an even number of them is made.
         transport: a name in connect.TRANSPORTS, or "auto".
         route: one of routes.ROUTES.
@@ -95,6 +96,9 @@ class Merged(Iteration):
         self._alone, self._own, count = sharing.alone, sharing.own, len(sharing.ids)
         self._vectors = Vectors.on(backend, count, sharing.own, elements.dtype, scale)
         self.b, self.x = self._vectors.b, self._vectors.x
+        # Residuals are 0 where values are prescribed, so the operator need not be told.
+        plain = scale is None or bool(np.isin(scale, (0, 1)).all())
+        self._factors = None if all(world.share(plain)) else self._vectors.scale
         self._local = backend.zeros((elements.space.places.size,), elements.dtype)
         self._shared = backend.zeros((count - sharing.alone,), elements.dtype)
         self._sums = backend.zeros((SUMS,), "f8")
@@ -178,7 +182,7 @@ class Merged(Iteration):
             energies = self._energies[done:]
             done += self._elements.blocks(some)
             r = self._vectors.other if odd else self.b
-            return self._elements.launches(some, r, self._local, energies, self._vectors.scale)
+            return self._elements.launches(some, r, self._local, energies, self._factors)
 
         first, outer, second = work(), work(), work()
         module = self._backend.compile(self._source())

@@ -1,0 +1,108 @@
+"""Poisson's operator and conjugate gradients on the CPU and on a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from gpu import gpu_count
+
+from groundswell.backends import Backend, open_backend
+from groundswell.backends.base import in_order
+from groundswell.exchange.world import Alone
+from groundswell.grids.box import Box
+from groundswell.solvers.poisson.elements import METRICS, Elements
+from groundswell.solvers.poisson.merged import Merged
+from groundswell.solvers.poisson.space import Space
+from groundswell.solvers.poisson.ways import NODES, SLICES, TENSOR, Way, way_of
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(gpu_count() < 1, reason="needs a GPU")]
+
+ROUNDING = {"float64": 1e-12, "float32": 1e-4}
+SHEAR = np.array([[1.0, 0.2, 0.0], [0.1, 0.8, -0.3], [0.0, 0.2, 1.3]])
+
+
+def mesh_of(metric: str) -> Box:
+    """Parallelepipeds, or what bends them; 45 elements fill no whole number of blocks."""
+    bend = 0.0 if metric == "affine" else 0.1
+    return Box((5, 3, 3), deform=lambda p: p @ SHEAR + bend * p[..., ::-1] * p[..., [1, 2, 0]])
+
+
+def ways(degree: int, dtype: str) -> list[Way]:
+    """All that can be tried."""
+    n = degree + 1
+    tensor = dtype == "float64" and n in (8, 16)
+    return [
+        way_of(dtype, degree),
+        *[Way(NODES, max(1, 256 // n**3))] * (n**3 <= 512),
+        Way(SLICES, max(1, 256 // n**2)),
+        *[Way(TENSOR, 4 if n == 8 else 1)] * tensor,
+    ]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("degree", range(1, 16))
+def test_operators_agree(degree: int, dtype: str, metric: str) -> None:
+    mesh = mesh_of(metric)
+    space = Space.on(Alone(), mesh, degree, np.arange(mesh.count))
+    rng = np.random.default_rng()
+    x, scale = rng.standard_normal((2, len(space.sharing.ids))).astype(dtype)
+    some = rng.permutation(mesh.count)[:-1]
+    wanted, energy = applied(open_backend("cpu"), space, metric, x, scale, some, None)
+    for way in dict.fromkeys(ways(degree, dtype)):
+        found, total = applied(open_backend("cuda"), space, metric, x, scale, some, way)
+        most = np.nanmax(np.abs(wanted))
+        assert np.array_equal(np.isnan(found), np.isnan(wanted)), way
+        assert np.nanmax(np.abs(found - wanted)) <= ROUNDING[dtype] * most, way
+        size = np.abs(wanted[np.isfinite(wanted)]).sum() * np.abs(x * scale).max()
+        assert abs(total - energy) <= ROUNDING[dtype] * size, way
+
+
+def applied(
+    backend: Backend, space: Space, metric: str, x: Any, scale: Any, some: Any, way: Way | None
+) -> tuple[Any, float]:
+    """What some elements make of x, and x times that."""
+    elements = Elements(backend, space, 0.3, x.dtype, metric=metric, way=way)
+    y = backend.to_device(np.full(space.places.size, np.nan, x.dtype))
+    energies = backend.to_device(np.full(elements.blocks(some), np.nan))
+    given = (backend.to_device(x), y, energies, backend.to_device(scale))
+    in_order(elements.launches(some, *given))()
+    return backend.to_host(y), float(backend.to_host(energies).sum())
+
+
+@pytest.mark.parametrize("jacobi", [False, True])
+@pytest.mark.parametrize(("degree", "dtype"), [(3, "float64"), (7, "float64"), (5, "float32")])
+def test_iterations_agree(degree: int, dtype: str, jacobi: bool) -> None:
+    mesh = mesh_of("straight")
+    space = Space.on(Alone(), mesh, degree, np.arange(mesh.count))
+    rng = np.random.default_rng()
+    b = rng.standard_normal(len(space.sharing.ids))
+    scale = rng.uniform(0.5, 1, len(b)) if jacobi else None
+    found = []
+    for name in ("cpu", "cuda"):
+        backend = open_backend(name)
+        solver = Merged(backend, Alone(), Elements(backend, space, 0.3, dtype), scale, most=20)
+        for _ in range(2):
+            backend.assign(solver.b, b.astype(dtype))
+            outcome = solver.solve()
+        found.append((outcome.residuals, backend.to_host(solver.x)))
+        solver.close()
+    (residuals, x), (others, y) = found
+    rounding = {"float64": 1e-8, "float32": 1e-2}[dtype]
+    assert np.allclose(others, residuals, rtol=rounding)
+    assert np.allclose(y, x, rtol=0, atol=rounding * np.abs(x).max())
+
+
+def test_two_runs_are_the_same_bits() -> None:
+    mesh, backend = Box((6, 6, 6)), open_backend("cuda")
+    space = Space.on(Alone(), mesh, 7, np.arange(mesh.count))
+    b = np.random.default_rng().standard_normal(len(space.sharing.ids))
+    solver = Merged(backend, Alone(), Elements(backend, space, 0.1, "float64"), most=30)
+    found = []
+    for _ in range(2):
+        backend.assign(solver.b, b)
+        found.append((solver.solve().residuals, backend.to_host(solver.x)))
+    solver.close()
+    assert all(np.array_equal(one, other) for one, other in zip(*found, strict=True))
