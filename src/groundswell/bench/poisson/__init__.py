@@ -16,6 +16,7 @@ from groundswell.backends import Backend
 from groundswell.bench.poisson import published
 from groundswell.bench.poisson.draw import draw
 from groundswell.bench.poisson.speed import (
+    compute_rate,
     measure_bakeoff,
     measure_iterations,
     measure_operator,
@@ -86,9 +87,9 @@ def measure(backend: Backend, sizes: Sizes | None = None) -> dict[str, Any]:
         "published": _published(job.size),
     }
     if job.size == 1:
-        rate = streaming_rate(backend, chosen.stream)
-        found["rate"] = rate
-        found["operator"] = list(measure_operator(backend, chosen.operator, rate))
+        rate, peak = streaming_rate(backend, chosen.stream), compute_rate(backend)
+        found |= {"rate": rate, "peak": peak}
+        found["operator"] = list(measure_operator(backend, chosen.operator, rate, peak))
     found["iterations"] = [
         row
         for degree, edges in chosen.edges.items()

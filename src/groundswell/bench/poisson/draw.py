@@ -44,7 +44,10 @@ def _operator(axes: Axes, measured: Mapping[str, Any]) -> None:
             axes.plot(degrees, _of(rows, "roofline"), "--", color=LIMIT, label="its roofline")
     axes.set_ylim(bottom=0)
     axes.set_title(
-        f"The operator; streaming rate {measured['rate'] / 1e9:,.0f} GB/s", loc="left", fontsize=11
+        f"The operator; roofline of {measured['rate'] / 1e9:,.0f} GB/s and "
+        f"{measured['peak'] / 1e9:,.0f} GFLOP/s, both measured",
+        loc="left",
+        fontsize=11,
     )
     axes.set_xlabel("degree")
     axes.set_ylabel("GFLOP/s")

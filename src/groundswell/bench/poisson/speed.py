@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.backends import Backend, Items, Source
+from groundswell.backends import Backend, Blocks, Items, Source
 from groundswell.backends.base import in_order
 from groundswell.bench.poisson.problems import METRICS, SCREENING, Cubes
 from groundswell.exchange.world import Alone, World
@@ -17,24 +17,40 @@ from groundswell.solvers.poisson.elements import Elements
 from groundswell.solvers.poisson.merged import Merged
 
 Row = dict[str, Any]
-STREAM = Path(__file__).with_name("stream.h")
+ROOFLINE = Path(__file__).with_name("roofline.h")
 TIMES, REPEATS = 50, 3  # launches that are timed together, and how often
 ITERATIONS = 100
 
 
 def streaming_rate(backend: Backend, count: int) -> float:
     """Bytes a second of a kernel that reads eight values and writes one, `count` times."""
-    module = backend.compile(Source(STREAM, {"DOUBLE_PRECISION": 1}))
+    module = backend.compile(Source(ROOFLINE, {"DOUBLE_PRECISION": 1}))
     x, y = backend.zeros((8 * count,), "f8"), backend.zeros((count,), "f8")
     run = module.launch("stream_eight", Items(count), x, y, count)
     run()
     return 9 * 8 * count / min(backend.seconds(run) for _ in range(10))
 
 
+def compute_rate(backend: Backend, times: int = 1000) -> float:
+    """Floating-point operations a second of a kernel that does nothing else."""
+    blocks, threads, at_once = 16 * backend.processors, 256, 6 * 8  # see roofline.h
+    module = backend.compile(Source(ROOFLINE, {"DOUBLE_PRECISION": 1}))
+    y = backend.zeros((blocks * threads,), "f8")
+    run = module.launch("multiply_add", Blocks(blocks, threads), y, blocks, times)
+    run()
+    operations = 2 * at_once * times * blocks * threads
+    return operations / min(backend.seconds(run) for _ in range(3))
+
+
 def measure_operator(
-    backend: Backend, edges: dict[int, int], rate: float, times: int = TIMES
+    backend: Backend, edges: dict[int, int], rate: float, peak: float, times: int = TIMES
 ) -> Iterator[Row]:
-    """One rank's operator by degree, on cubes of so many elements an edge (figure 3)."""
+    """One rank's operator by degree, on cubes of so many elements an edge (figure 3).
+
+    Args:
+        rate: bytes a second of what streams.
+        peak: operations a second of what computes.
+    """
     for degree, edge in edges.items():
         cubes = Cubes(Alone(), degree, edge)
         everyone = np.arange(cubes.box.count)
@@ -47,7 +63,7 @@ def measure_operator(
             run()
             repeated = in_order([run] * times)
             seconds = min(backend.seconds(repeated) for _ in range(REPEATS)) / times
-            limit = cubes.operator_bytes(metric) / rate
+            limit = max(cubes.operator_bytes(metric) / rate, cubes.operator_flops / peak)
             yield {
                 "degree": degree,
                 "elements": cubes.box.count,
