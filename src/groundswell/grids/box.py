@@ -68,7 +68,7 @@ class Box:
 
     def ids(self, degree: int, elements: ArrayLike) -> Numbers:
         """See `Hexahedra`: ids are places on the lattice of all nodes."""
-        lattice = [degree * m + (not p) for m, p in zip(self.counts, self.periodic, strict=True)]
+        lattice = self._lattice(degree)
         if prod(lattice) >= 2**63:
             raise InputError(f"{lattice} nodes are more than can be numbered; take fewer elements")
         steps = np.arange(degree + 1)
@@ -76,6 +76,10 @@ class Box:
         x, y, z = ((degree * n[:, None] + steps) % m for n, m in places)
         planes = z[:, :, None, None] * lattice[1] + y[:, None, :, None]
         return (planes * lattice[0] + x[:, None, None, :]).reshape(len(x), (degree + 1) ** AXES)
+
+    def count_nodes(self, degree: int) -> int:
+        """See `Hexahedra`."""
+        return prod(self._lattice(degree))
 
     def tags(self, elements: ArrayLike) -> Numbers:
         """See `Hexahedra`: the sides of the box are 1 to 6, x first, its lower one first."""
@@ -91,6 +95,10 @@ class Box:
         """The elements of a block, whose first one lies at (z, y, x), in their order."""
         whole = [np.arange(first, first + n) for first, n in zip(start, shape, strict=True)]
         return np.ravel_multi_index(np.ix_(*whole), self.counts[::-1]).ravel().astype(np.int64)
+
+    def _lattice(self, degree: int) -> list[int]:
+        """Nodes along x, y and z."""
+        return [degree * m + (not p) for m, p in zip(self.counts, self.periodic, strict=True)]
 
     def _places(self, elements: ArrayLike) -> list[Numbers]:
         """Numbers along x, y and z of elements."""

@@ -42,6 +42,9 @@ class Hexahedra(Protocol):
     def ids(self, degree: int, elements: ArrayLike) -> Numbers:
         """Global ids of nodes, (elements, (degree + 1)^3): equal where elements share them."""
 
+    def count_nodes(self, degree: int) -> int:
+        """Different nodes of a degree in the whole mesh."""
+
     def tags(self, elements: ArrayLike) -> Numbers:
         """Of each face the number of the boundary that it is part of, or INSIDE, (elements, 6)."""
 
@@ -56,10 +59,15 @@ def refine(values: Floats, lower: int, degree: int) -> Floats:
     """Values (elements, (lower + 1)^3, components) at nodes of another degree, by interpolation."""
     if lower == degree:
         return values
-    matrix, n = gll(lower).interpolation(gll(degree).points), lower + 1
+    return interpolated(values, gll(lower).interpolation(gll(degree).points))
+
+
+def interpolated(values: Floats, matrix: Floats) -> Floats:
+    """Values (elements, n^3, components) times a matrix (m, n) along each axis, (.., m^3, ..)."""
+    m, n = matrix.shape
     cube = values.reshape(len(values), n, n, n, values.shape[-1])
     cube = np.einsum("at,bs,cr,etsri->eabci", matrix, matrix, matrix, cube, optimize=True)
-    return cube.reshape(len(values), (degree + 1) ** AXES, values.shape[-1])
+    return cube.reshape(len(values), m**AXES, values.shape[-1])
 
 
 def tangents(nodes: Floats, degree: int) -> tuple[Floats, Floats, Floats]:

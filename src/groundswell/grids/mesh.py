@@ -49,7 +49,7 @@ class Mesh:
                 f"corners of shape {self.corners.shape} and nodes of shape {self.nodes.shape}: "
                 f"give (elements, {CORNERS}), and {shape} for elements of degree {self.order}"
             )
-        counts = np.bincount(self._faces[1].ravel())
+        counts = np.bincount(self.faces[1].ravel())
         if counts.max(initial=0) > 2:
             raise InputError(f"{np.sum(counts > 2)} faces belong to three elements or more")
         if (inside_out := np.flatnonzero(_volumes(self.nodes, self.order) <= 0)).size:
@@ -85,15 +85,21 @@ class Mesh:
         for n, of_face in enumerate(FACES):
             places = face_nodes(degree, n).reshape(degree + 1, degree + 1)[1:-1, 1:-1].ravel()
             steps = _face_steps(corners[:, of_face], inner)
-            ids[:, places] = first + inner**2 * self._faces[1][chosen, n, None] + steps
-        first += inner**2 * len(self._faces[0])
+            ids[:, places] = first + inner**2 * self.faces[1][chosen, n, None] + steps
+        first += inner**2 * len(self.faces[0])
         inside = np.arange(inner**AXES)
         ids[:, lattice[1:-1, 1:-1, 1:-1].ravel()] = first + inner**AXES * chosen[:, None] + inside
         return ids
 
+    def count_nodes(self, degree: int) -> int:
+        """See `Hexahedra`."""
+        inner, corners = degree - 1, len(np.unique(self.corners))
+        edges, faces = (len(found[0]) for found in (self._edges, self.faces))
+        return corners + inner * edges + inner**2 * faces + inner**3 * self.count
+
     def tags(self, elements: ArrayLike) -> Numbers:
         """See `Hexahedra`."""
-        keys, number = self._faces
+        keys, number = self.faces
         tags = (np.bincount(number.ravel(), minlength=len(keys)) == 1).astype(np.int64)
         if len(self.sides):
             both = np.concatenate([keys, np.sort(self.sides, axis=1)])
@@ -111,7 +117,8 @@ class Mesh:
         return _different(np.sort(self.corners[:, EDGES], axis=-1))
 
     @cached_property
-    def _faces(self) -> tuple[Numbers, Numbers]:
+    def faces(self) -> tuple[Numbers, Numbers]:
+        """Corners of each face in rising order, (faces, 4); numbers of elements' faces, (.., 6)."""
         return _different(np.sort(self.corners[:, FACES], axis=-1))
 
 
