@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -36,6 +37,7 @@ def main() -> None:
     parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda")
     chosen = parser.parse_args()
     backend = open_backend(chosen.backend)
+    size = np.dtype(chosen.dtype).itemsize
     rate = streaming_rate(backend, 1 << 24)
     print(f"streaming rate {rate / 1e9:,.0f} GB/s")
     for degree in chosen.degrees:
@@ -43,7 +45,7 @@ def main() -> None:
         for metric in chosen.metrics:
             rows = [measured(backend, cubes, chosen.dtype, metric, way) for way in ways(degree)]
             for seconds, way in sorted((row for row in rows if row), key=lambda row: row[0]):
-                share = moved(cubes, chosen.dtype, metric) / seconds / rate
+                share = replace(cubes.traffic(metric), size=size).operator / seconds / rate
                 told = f"{NAMES[way.shape]} {way.elements} elements, {way.blocks} blocks"
                 print(f"N={degree} {metric} {told}: {1e6 * seconds:.1f} us, {100 * share:.0f} %")
 
@@ -86,13 +88,6 @@ def measured(
     except GroundswellError as error:
         print(f"{way}: {error}")
         return None
-
-
-def moved(cubes: Cubes, dtype: str, metric: str) -> float:
-    """Bytes at the least."""
-    size = np.dtype(dtype).itemsize
-    stored = 7 * size if metric == "stored" else 0
-    return size * cubes.assembled + (stored + 4 + size) * cubes.local
 
 
 if __name__ == "__main__":

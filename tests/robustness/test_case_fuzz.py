@@ -46,6 +46,12 @@ MORE = {
         'top = { kind = "adiabatic", velocity = [0.1, "2 mm/s", 0] }',
         'south = { kind = "symmetry" }',
     ],
+    "poisson": [
+        "processes = [2, 0, 1]",
+        "[boundaries]",
+        'west = { kind = "fixed", value = "y * z" }',
+        'top = { kind = "flux", value = 3 }',
+    ],
 }
 
 
@@ -106,7 +112,8 @@ class Subject(NamedTuple):
     def of(cls, solver: str) -> Subject:
         """Without comments more mutations hit something that matters."""
         text = re.sub(r"(?m)\s*#.*$", "", template(solver))
-        text = re.sub(r"(?ms)^\[walls\].*?(?=^\[|\Z)", "", text) + "\n".join(MORE[solver])
+        text = re.sub(r"(?ms)^\[(walls|boundaries)\].*?(?=^\[|\Z)", "", text)
+        text += "\n".join(MORE[solver])
         read_case(text)  # loads the units and the projections, and is valid
         content = tomllib.loads(text)
         tokens = re.findall(r'"[^"]*"|[\w.-]+|\s+|.', text)
@@ -226,7 +233,17 @@ def cavity(case: Any) -> None:
         assert setup.describe()["memory"] > 0 and len(setup.grids) >= 1
 
 
-CONSISTENT: dict[str, Callable[[Any], None]] = {"earthquake": earthquake, "cavity": cavity}
+def poisson(case: Any) -> None:
+    setup = load("poisson", "solver").prepare(case)
+    assert setup.describe()["memory"] > 0 and setup.bytes_per_update > 0
+    assert setup.fixed or case.equation.screening > 0
+
+
+CONSISTENT: dict[str, Callable[[Any], None]] = {
+    "earthquake": earthquake,
+    "cavity": cavity,
+    "poisson": poisson,
+}
 
 
 @settings(FEW_SECONDS, max_examples=1800)

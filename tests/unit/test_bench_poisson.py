@@ -63,8 +63,10 @@ def test_iterations(alone: dict[str, Any]) -> None:
 def test_the_bakeoff_problem(alone: dict[str, Any]) -> None:
     """Inside of the sides there are 13^3 values, and residuals of these alone."""
     assert Cubes(Alone(), 7, 2).inside.sum() == 13**3
+    assert [row["problem"] for row in alone["bakeoff"]] == ["BP5", "BP5", "BP6", "BP6"]
     for row in alone["bakeoff"]:
-        assert (row["degree"], row["dofs"]) == (7, 15**3)
+        assert (row["degree"], row["dofs"]) == (7, 15**3 * {"BP5": 1, "BP6": 3}[row["problem"]])
+        assert row["residual"] == pytest.approx(alone["bakeoff"][0]["residual"], rel=1e-2)
         assert row["residual"] < 1e-3
 
 

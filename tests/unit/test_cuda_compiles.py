@@ -189,7 +189,7 @@ def test_the_assemblys_kernels(dtype: str, precision: str) -> None:
 def test_conjugate_gradients_kernels(dtype: str, precision: str) -> None:
     check(cg_source(dtype), precision)
     for scaled, follow in product((False, True), repeat=2):
-        check(iterate_source(dtype, scaled=scaled, follow=follow), precision)
+        check(iterate_source(dtype, SCALED=scaled, FOLLOWED=follow), precision)
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -81,6 +81,43 @@ def test_iterates_are_those_of_unmerged_ones(
     solver.close()
 
 
+def test_components_are_one_system(backend: Backend) -> None:
+    """As conjugate gradients on a matrix that has the operator three times on its diagonal."""
+    box = Box((3, 2, 4))
+    space = Space.on(Alone(), box, 3, np.arange(box.count))
+    count, rng = len(space.sharing.ids), np.random.default_rng()
+    b, scale = rng.standard_normal((3, count)), rng.uniform(0.5, 1, count)
+    elements = Elements(backend, space, 0.2, "float64")
+
+    class Three:
+        """The operator on each component."""
+
+        in_graph = True
+
+        def __init__(self, x: Any, y: Any) -> None:
+            parts = [slice(n * count, (n + 1) * count) for n in range(3)]
+            self.each = [Operator(backend, Alone(), space, 0.2, x[p], y[p]) for p in parts]
+            self.launches = [launch for part in self.each for launch in part.launches]
+
+        def check(self) -> None: ...
+
+        def close(self) -> None: ...
+
+    class Diagonal(Three):
+        """The preconditioner."""
+
+        def __init__(self, x: Any, y: Any) -> None:
+            self.launches = [lambda: np.multiply(x, np.tile(scale, 3), out=y)]
+
+    solver = Merged(backend, Alone(), elements, scale, components=3, most=16)
+    others = (3 * count, 3 * count, "float64", Three)
+    plain = ConjugateGradients(backend, Alone(), *others, precondition=Diagonal, most=16)
+    solver.b[:], plain.b[:] = b, b.ravel()
+    found, wanted = solver.solve(), plain.solve()
+    assert np.allclose(found.residuals, wanted.residuals, rtol=1e-9)
+    assert np.allclose(solver.x.ravel(), plain.x, rtol=0, atol=1e-9 * np.abs(plain.x).max())
+
+
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-11), ("float32", 1e-4)])
 def test_to_a_tolerance(backend: Backend, dtype: str, tolerance: float) -> None:
     box = Box((4, 3, 2))

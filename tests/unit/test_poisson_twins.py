@@ -22,9 +22,9 @@ EMULATED = Path(__file__).parents[1] / "support" / "emulated.h"
 LAUNCHED = """
 extern "C" void run(unsigned blocks, unsigned threads, const real* x, const real* scale,
                     const int* places, const real* shape, real* y, const int* elements,
-                    long long count, double* energies) {
+                    long long count, double* energies, long long x_pitch, long long y_pitch) {
   launch(blocks, threads, [=] {
-    apply_elements(x, scale, places, shape, y, elements, count, energies);
+    apply_elements(x, x_pitch, scale, places, shape, y, y_pitch, elements, count, energies);
   });
 }
 """
@@ -41,8 +41,18 @@ def emulated(text: str, folder: Path) -> Any:
     """A library in which `run` is the kernel on a GPU's threads."""
     text = re.sub(r"asm volatile\(\"mma[^;]*;[^;]*;", "emulated_mma(c, a, b);", text)
     library = folder / "twin.so"
-    flags = "-std=c++20 -O1 -shared -fPIC -fno-gnu-unique -pthread -w -ffp-contract=off -x c++ -".split()
-    command = [cpu._compiler(), *flags, "-include", str(EMULATED), "-o", str(library)]
+    flags = "-std=c++20 -O1 -shared -fPIC -fno-gnu-unique -pthread -w -ffp-contract=off".split()
+    command = [
+        cpu._compiler(),
+        *flags,
+        "-x",
+        "c++",
+        "-",
+        "-include",
+        str(EMULATED),
+        "-o",
+        str(library),
+    ]
     subprocess.run(command, input=text + LAUNCHED, text=True, check=True, timeout=120)
     return ctypes.CDLL(str(library)).run
 
@@ -52,14 +62,15 @@ def backend() -> Backend:
     return open_backend("cpu")
 
 
+# Degree, way, type, metric, and components that are scaled, or 0 for one that is not.
 CASES = [
-    (1, Way(NODES, 5), "float64", "affine", True),
-    (3, Way(NODES, 4), "float32", "stored", False),
-    (4, Way(SLICES, 4), "float64", "straight", True),
-    (6, Way(SLICES, 2), "float32", "affine", False),
-    (7, Way(TENSOR, 4), "float64", "stored", True),
-    (7, Way(TENSOR, 2), "float64", "straight", False),
-    (15, Way(TENSOR, 1), "float64", "affine", True),
+    (1, Way(NODES, 5), "float64", "affine", 1),
+    (3, Way(NODES, 4), "float32", "stored", 0),
+    (4, Way(SLICES, 4), "float64", "straight", 3),
+    (6, Way(SLICES, 2), "float32", "affine", 0),
+    (7, Way(TENSOR, 4), "float64", "stored", 2),
+    (7, Way(TENSOR, 2), "float64", "straight", 0),
+    (15, Way(TENSOR, 1), "float64", "affine", 1),
 ]
 
 
@@ -71,28 +82,33 @@ def test_twins_agree(
     way: Way,
     dtype: str,
     metric: str,
-    scaled: bool,
+    scaled: int,
 ) -> None:
     mesh = mesh_of(metric)
     space = Space.on(Alone(), mesh, degree, np.arange(mesh.count))
     elements = Elements(backend, space, 0.3, dtype, metric=metric, way=way)
     rng = np.random.default_rng()
-    x, scale = rng.standard_normal((2, len(space.sharing.ids))).astype(dtype)
+    components, count = max(1, scaled), len(space.sharing.ids)
+    x = rng.standard_normal((components, count)).astype(dtype)
+    scale = rng.standard_normal(count).astype(dtype)
     some = rng.permutation(mesh.count)[: mesh.count - 1]
-    wanted, found = np.full((2, space.places.size), np.nan, dtype)
+    wanted, found = np.full((2, components, space.places.size), np.nan, dtype)
     energies = np.full((2, elements.blocks(some)), np.nan)
     for launch in elements.launches(some, x, wanted, energies[0], scale if scaled else None):
         launch()
     constants = element_constants(dtype, degree, 0.3, way)
-    choice = {"SCALED": scaled, "GEOMETRY": METRICS[metric]}
+    choice = {"SCALED": scaled > 0, "COMPONENTS": components, "GEOMETRY": METRICS[metric]}
     run = emulated(Source(KERNELS / "operator.h", {**constants, **choice}).text(), tmp_path)
     arrays = (x, scale, elements._places, elements._shape, found, some.astype("i4"))
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
     sizes = [ctypes.c_uint(elements.blocks(some)), ctypes.c_uint(way.threads(degree))]
     total = ctypes.c_void_p(energies[1].ctypes.data)
-    run(*sizes, *pointers, ctypes.c_longlong(len(some)), total)
+    counts = map(ctypes.c_longlong, (count, space.places.size))
+    run(*sizes, *pointers, ctypes.c_longlong(len(some)), total, *counts)
     most = np.nanmax(np.abs(wanted))
-    assert np.isnan(found).sum() == space.places.shape[1]  # of the element that was left out
+    assert (
+        np.isnan(found).sum() == components * space.places.shape[1]
+    )  # of the element that was left out
     rounding = {"float64": 1e-13, "float32": 1e-5}[dtype]
     assert np.allclose(found, wanted, rtol=0, atol=rounding * most, equal_nan=True)
     assert np.allclose(energies[1], energies[0], rtol=0, atol=10 * rounding * most * most)

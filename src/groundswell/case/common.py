@@ -264,7 +264,7 @@ class Case(Section):
 
     solver: str
     title: str = ""
-    time: Section
+    time: Section | None = None
     # Defaults are validated because names of files depend on the folder.
     output: OutputSection = Field(default_factory=dict, validate_default=True)  # type: ignore
     run: RunSection = RunSection()

@@ -28,6 +28,7 @@ _SENTENCES = {
     "string_unicode": "must be text in Unicode",
     "list_type": "must be a list, [ ... ]",
     "tuple_type": "must be a list, [ ... ]",
+    "dict_type": "must be a table: a [section], or {{ key = value, ... }}",
     "model_type": "must be a table: a [section], or {{ key = value, ... }}",
     "model_attributes_type": "must be a table: a [section], or {{ key = value, ... }}",
     "too_long": "must have {max_length} entries",
@@ -38,6 +39,7 @@ _SENTENCES = {
     "less_than": "must be less than {lt:g}",
     "less_than_equal": "must be at most {le:g}",
     "literal_error": "must be {expected}",
+    "none_required": "is not for this solver; leave it out",
     "invalid_key": "is not a key; keys are text",
 }
 

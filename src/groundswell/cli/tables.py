@@ -77,8 +77,9 @@ def _least(found: Mapping[str, Any]) -> str:
 
 def _ranks(sharing: Mapping[str, Any]) -> str:
     hosts = "1 host" if sharing["hosts"] == 1 else f"{sharing['hosts']} hosts like this one"
+    grid = f"{times(sharing['processes'])} = " if len(sharing["processes"]) > 1 else ""
     return (
-        f"{times(sharing['processes'])} = {sharing['ranks']} on {hosts}; at most "
+        f"{grid}{sharing['ranks']} on {hosts}; at most "
         f"{times(sharing['largest_block'])} cells, and {gigabytes(sharing['bytes_sent'])} sent a "
         "step, each"
     )

@@ -79,7 +79,14 @@ class Iteration:
     Args:
         most: iterations.
         at_once: iterations that are recorded together; `most` becomes a multiple of it.
+
+    Attributes:
+        x: the solution, and where it starts from: 0.
+        b: the right-hand side, which becomes the residual.
     """
+
+    x: Array
+    b: Array
 
     def __init__(self, backend: Backend, most: int, *, at_once: int = 1) -> None:
         self._backend, self._at_once = backend, at_once
@@ -175,10 +182,6 @@ class ConjugateGradients(Iteration):
         apply: makes A.
         precondition: makes M, symmetric and positive, when A is there; none by default.
         most: iterations.
-
-    Attributes:
-        x: the solution, and where it starts from: 0.
-        b: the right-hand side, which becomes the residual.
     """
 
     def __init__(

@@ -21,6 +21,8 @@ _CAPTIONS = {
     "surface.png": "Waves on the surface",
     "flow.png": "The flow in the middle plane",
     "residuals.png": "Residuals by step",
+    "solution.png": "The solution from outside, and cut open",
+    "convergence.png": "Residuals by iteration",
 }
 _PAGE = Path(__file__).with_name("page.html")
 

@@ -8,6 +8,7 @@ from groundswell.report.flow import flow_picture, residuals_picture
 from groundswell.report.section import record_section
 from groundswell.report.shaking import shaking_map
 from groundswell.report.snapshots import snapshots
+from groundswell.report.solution import convergence_picture, solution_picture
 
 __all__ = ["draw_pictures", "record_section", "shaking_map", "snapshots"]
 
@@ -17,6 +18,8 @@ _SOURCES = {
     "surface.nc": snapshots,
     "flow.nc": flow_picture,
     "residuals.csv": residuals_picture,
+    "solution.vtkhdf": solution_picture,
+    "convergence.csv": convergence_picture,
 }
 
 

@@ -19,6 +19,11 @@ SOLVERS: dict[str, dict[str, str]] = {
         "solver": "groundswell.solvers.cavity.solver:Cavity",
         "words": "groundswell.solvers.cavity.words:words",
     },
+    "poisson": {
+        "schema": "groundswell.solvers.poisson.case:PoissonCase",
+        "solver": "groundswell.solvers.poisson.run:Run",
+        "words": "groundswell.solvers.poisson.words:words",
+    },
 }
 
 

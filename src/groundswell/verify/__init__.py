@@ -13,7 +13,7 @@ from importlib import import_module
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
 
-SOLVERS = ("earthquake", "cavity")
+SOLVERS = ("earthquake", "cavity", "poisson")
 
 Problem = Callable[[Backend, bool], "list[Check]"]
 

@@ -1,8 +1,8 @@
 """Poisson's operator and NekBone's benchmark in the form of Chalmers et al. (2023).
 
 On one rank: the operator by degree beside its roofline (their figure 3). On any number of ranks: a
-hundred iterations by size, for degrees 7 and 15 (figures 4 to 6, table 2), and bake-off problem
-5. Figures with the metric
+hundred iterations by size, for degrees 7 and 15 (figures 4 to 6, table 2), and bake-off problems
+5 and 6. Figures with the metric
 stored for each node, as theirs is, stand beside those that work it out each time.
 """
 

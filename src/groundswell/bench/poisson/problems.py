@@ -12,15 +12,11 @@ from groundswell.grids.box import Box
 from groundswell.grids.hexahedra import Floats
 from groundswell.solvers.poisson.shares import Shares
 from groundswell.solvers.poisson.space import Space
+from groundswell.solvers.poisson.traffic import Traffic, stored_factors
 
 SCREENING = 0.1  # NekBone's and hipBone's
-VALUE, PLACE = 8, 4  # bytes
+VALUE = 8  # bytes
 METRICS = ("stored", "affine")
-FACTORS = 6  # of a node, where the metric is stored
-
-# Values of a vector that a merged iteration moves: the operator reads u; all iterations go on with
-# two vectors (two read, two written), every other one with two more and one that is kept.
-VECTORS = 1 + 4 + (4 + 1) / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +30,7 @@ class Cubes:
     degree: int
     edge: int
     screening: float = SCREENING
+    components: int = 1
 
     @cached_property
     def box(self) -> Box:
@@ -50,39 +47,34 @@ class Cubes:
     @property
     def assembled(self) -> int:
         """Degrees of freedom, of all ranks."""
-        return int(np.prod([self.degree * n + 1 for n in self.box.counts]))
+        return self.components * int(np.prod([self.degree * n + 1 for n in self.box.counts]))
 
     @property
     def usual(self) -> int:
         """Degrees of freedom as they are often counted: N^3 an element."""
-        return self.box.count * self.degree**3
+        return self.components * self.box.count * self.degree**3
 
     @property
     def local(self) -> int:
         """Nodes of all elements, counted in each."""
-        return self.box.count * (self.degree + 1) ** 3
+        return self.components * self.box.count * (self.degree + 1) ** 3
 
     @property
     def merit(self) -> int:
         """Floating-point operations of an iteration, as NekBone counts them (eq. 3)."""
         n = self.degree + 1
-        return self.box.count * (12 * n**4 + 34 * n**3)
+        return self.components * self.box.count * (12 * n**4 + 34 * n**3)
 
     @property
     def operator_flops(self) -> int:
         """Of the operator (eq. 4)."""
         n = self.degree + 1
-        return self.box.count * (12 * n**4 + 18 * n**3)
+        return self.components * self.box.count * (12 * n**4 + 18 * n**3)
 
-    def operator_bytes(self, metric: str) -> float:
-        """That the operator moves on all ranks (eq. 4)."""
-        factors = FACTORS + bool(self.screening) if metric == "stored" else 0
-        return VALUE * self.assembled + (factors * VALUE + PLACE + VALUE) * self.local
-
-    def iteration_bytes(self, metric: str) -> float:
-        """That an iteration moves on all ranks: elements' parts are read again, by places."""
-        vectors = (VECTORS - 1) * VALUE * self.assembled
-        return self.operator_bytes(metric) + (VALUE + PLACE) * self.local + vectors
+    def traffic(self, metric: str) -> Traffic:
+        """Least bytes of all ranks."""
+        sizes = (self.assembled // self.components, self.local // self.components, VALUE)
+        return Traffic(*sizes, stored_factors(metric, self.screening), self.components)
 
     @property
     def inside(self) -> Floats:

@@ -1,1 +1,30 @@
-"""Screened Poisson's equation by spectral elements: -div grad u + lambda u = f on hexahedra."""
+"""Screened Poisson's equation by spectral elements: -div grad u + lambda u = f on hexahedra.
+
+From Python, `solve` takes a mesh and functions and gives arrays (see `api`).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_HERE = "groundswell.solvers.poisson"
+_EXPORTS = {
+    "solve": f"{_HERE}.api",
+    "nodes": f"{_HERE}.api",
+    "Solution": f"{_HERE}.api",
+    "PoissonCase": f"{_HERE}.case",
+    "Poisson": f"{_HERE}.solver",
+    "Box": "groundswell.grids.box",
+    "kershaw": "groundswell.grids.box",
+    "Mesh": "groundswell.grids.mesh",
+    "read_gmsh": "groundswell.grids.gmsh",
+}
+
+__all__ = [*_EXPORTS]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _EXPORTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_EXPORTS[name]), name)

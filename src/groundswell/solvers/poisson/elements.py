@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from groundswell.solvers.poisson.ways import Way, way_of
 
 KERNELS = Path(__file__).with_name("kernels")
 # By what is kept of an element's shape, from most to least; numbers as in kernels/element.h.
+USUAL: dict[str, Constant] = {"SCALED": False, "COMPONENTS": 1}  # unless somebody asks for more
 METRICS = {"stored": 0, "straight": 2, "affine": 1}
 
 
@@ -75,6 +77,8 @@ class Elements:
     ) -> list[Launch]:
         """What takes assembled x to some elements' part of local y, (elements, (N + 1)^3).
 
+        Both may have several components: x (components, values), y (components, nodes).
+
         Args:
             some: elements, counted from 0 on this rank.
             energies: get x times that, in as many parts as `blocks` says.
@@ -82,12 +86,14 @@ class Elements:
         """
         if not len(some):
             return []
-        module = self._backend.compile(self._source("operator.h", scaled=scale is not None))
+        components, x_pitch, y_pitch = pitches(x, y)
+        choice = {"SCALED": scale is not None, "COMPONENTS": components}
+        module = self._backend.compile(self._source("operator.h", choice))
         extent = Blocks(self.blocks(some), self.way.threads(self.space.degree))
         numbers = self._backend.to_device(some.astype("i4"))
         scale = x if scale is None else scale
-        given = (x, scale, self._places, self._shape, y, numbers, len(some), energies)
-        return [module.launch("apply_elements", extent, *given)]
+        given = (x, x_pitch, scale, self._places, self._shape, y, y_pitch)
+        return [module.launch("apply_elements", extent, *given, numbers, len(some), energies)]
 
     def blocks(self, some: Numbers) -> int:
         """Of a launch for so many elements."""
@@ -125,7 +131,8 @@ class Elements:
         """The metric at nodes of elements with straight edges, worked out on the device."""
         nodes = self.space.places.size
         stored = self._backend.zeros((nodes * (6 + bool(self.screening)),), self.dtype)
-        module = self._backend.compile(self._source("tabulate.h", metric="straight"))
+        straight = {"GEOMETRY": METRICS["straight"]}
+        module = self._backend.compile(self._source("tabulate.h", straight))
         arguments = (self._device(self._edges), stored, nodes)
         module.launch("tabulate_metric", Items(nodes), *arguments)()
         return stored
@@ -133,14 +140,14 @@ class Elements:
     def _device(self, values: Floats) -> Array:
         return self._backend.to_device(np.ascontiguousarray(values, self.dtype))
 
-    def _source(self, name: str, *, scaled: bool = False, metric: str | None = None) -> Source:
-        choice = {"SCALED": scaled, "GEOMETRY": METRICS[metric or self.metric]}
+    def _source(self, name: str, chosen: Mapping[str, Constant] = USUAL) -> Source:
+        choice = {**USUAL, "GEOMETRY": METRICS[self.metric], **chosen}
         constants = element_constants(self.dtype, self.space.degree, self.screening, self.way)
         return Source(KERNELS / name, {**constants, **choice})
 
 
 def element_constants(dtype: str, degree: int, screening: float, way: Way) -> dict[str, Constant]:
-    """What kernels/element.h wants to know, but for SCALED and GEOMETRY."""
+    """What kernels/element.h wants to know, but for USUAL and GEOMETRY."""
     points = gll(degree)
     tables = {
         "DERIVATIVES": points.derivative,
@@ -155,6 +162,11 @@ def element_constants(dtype: str, degree: int, screening: float, way: Way) -> di
         "LAMBDA": float(screening),
         **{name: braced(table) for name, table in tables.items()},
     }
+
+
+def pitches(*arrays: Array) -> tuple[int, ...]:
+    """Components, and values from one to the next of each array, (values,) or (components, ..)."""
+    return 1 if arrays[0].ndim == 1 else len(arrays[0]), *(int(a.shape[-1]) for a in arrays)
 
 
 def braced(table: ArrayLike) -> str:

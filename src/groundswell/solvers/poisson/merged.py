@@ -13,30 +13,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import DTypeLike
 
-from groundswell.backends import Array, Backend, Blocks, Launch, Source
+from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Source
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.assembly.rows import THREADS, Rows, Slices
 from groundswell.exchange.world import World
 from groundswell.grids.hexahedra import Floats
 from groundswell.linear.cg import SUMS, Iteration
-from groundswell.solvers.poisson.elements import KERNELS, Elements
+from groundswell.solvers.poisson.elements import KERNELS, USUAL, Elements, pitches
 
 LANES = 256  # see kernels/iterate.h
 PRODUCTS = 2
+PLACES = {True: "i4", False: "i8"}  # types of small ones and of others
 
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """Of an iteration, assembled.
+    """Of an iteration, assembled, (values,) or (components, values).
 
     Args:
         b: residuals before even iterations.
         other: residuals before odd ones.
         s, p: A times the direction, and the direction; of values that this rank owns.
         x: the solution.
-        scale: the preconditioner; None for ones.
+        scale: the preconditioner, of all components; None for ones.
     """
 
     b: Array
@@ -46,21 +46,46 @@ class Vectors:
     x: Array
     scale: Array | None
 
-    @classmethod
-    def on(
-        cls, backend: Backend, count: int, own: int, dtype: DTypeLike, scale: Floats | None
-    ) -> Vectors:
-        """Zeros, in the device's memory."""
-        b, other, x = (backend.zeros((count,), dtype) for _ in range(3))
-        s, p = (backend.zeros((own,), dtype) for _ in range(2))
-        given = None if scale is None else backend.to_device(scale.astype(dtype))
-        return cls(b, other, s, p, x, given)
-
-    def arguments(self, first: int, *, odd: bool) -> tuple[Array, ...]:
-        """From a value on, as kernels want them."""
+    def arguments(self, first: int, *, odd: bool) -> tuple[Array | int, ...]:
+        """From a value on, as kernels want them, and values from one component to the next."""
         r, other = (self.other, self.b) if odd else (self.b, self.other)
         vectors = (r, r if self.scale is None else self.scale, other, self.s, self.p, self.x)
-        return tuple(vector[first:] for vector in vectors)
+        _, pitch, own = pitches(self.b, self.s)
+        return *(vector[..., first:] for vector in vectors), pitch, own
+
+
+@dataclass(frozen=True, eq=False)
+class Share:
+    """Rows that are worked on together.
+
+    Args:
+        first: of the rows.
+        values: what they are sums of, (values,) or (components, values).
+        pitch: values from one component to the next.
+        count: of slices.
+        slices, places: see kernels/iterate.h.
+    """
+
+    first: int
+    values: Array
+    pitch: int
+    count: int
+    slices: Array
+    places: Array
+
+    @classmethod
+    def of(cls, backend: Backend, first: int, values: Array, rows: Rows) -> Share:
+        """Rows `first` and so on, with places among values."""
+        found = Slices.of(rows, Rows.straight(0, rows.count))
+        places = backend.to_device(found.places.astype(PLACES[is_small(values)]))
+        slices = backend.to_device(found.table)
+        given = (values[..., found.first[0] :], int(values.shape[-1]), len(found.table))
+        return cls(first, *given, slices, places)
+
+
+def is_small(values: Array) -> bool:
+    """Whether places among these fit in 32 bits."""
+    return bool(values.size < 2**31)
 
 
 class Merged(Iteration):
@@ -69,8 +94,9 @@ class Merged(Iteration):
     All ranks must make and use it together.
 
     Args:
-        scale: the preconditioner, assembled, 0 where values are prescribed; None for ones. If it has
-            nothing but zeros and ones, it costs less.
+        scale: the preconditioner, assembled, 0 where values are prescribed; None for ones. If it
+            has nothing but zeros and ones, it costs less.
+        components: of vectors, to each of which the operator is applied.
         most: iterations; an even number of them is made.
         transport: a name in connect.TRANSPORTS, or "auto".
         route: one of routes.ROUTES.
@@ -87,6 +113,7 @@ class Merged(Iteration):
         elements: Elements,
         scale: Floats | None = None,
         *,
+        components: int = 1,
         most: int = 1000,
         transport: str = "auto",
         route: str = "pairwise",
@@ -94,13 +121,22 @@ class Merged(Iteration):
         super().__init__(backend, most, at_once=2)
         self._elements, sharing = elements, elements.space.sharing
         self._alone, self._own, count = sharing.alone, sharing.own, len(sharing.ids)
-        self._vectors = Vectors.on(backend, count, sharing.own, elements.dtype, scale)
+        self._components = components
+
+        def zeros(count: int) -> Array:
+            shape = (count,) if components == 1 else (components, count)
+            return backend.zeros(shape, elements.dtype)
+
+        b, other, x = (zeros(count) for _ in range(3))
+        s, p = (zeros(self._own) for _ in range(2))
+        factors = None if scale is None else backend.to_device(scale.astype(elements.dtype))
+        self._vectors = Vectors(b, other, s, p, x, factors)
         self.b, self.x = self._vectors.b, self._vectors.x
         # Residuals are 0 where values are prescribed, so the operator need not be told.
         plain = scale is None or bool(np.isin(scale, (0, 1)).all())
         self._factors = None if all(world.share(plain)) else self._vectors.scale
-        self._local = backend.zeros((elements.space.places.size,), elements.dtype)
-        self._shared = backend.zeros((count - sharing.alone,), elements.dtype)
+        self._local = zeros(elements.space.places.size)
+        self._shared = zeros(count - sharing.alone)
         self._sums = backend.zeros((SUMS,), "f8")
 
         def operation(kind: str, source: Array, target: Array) -> Operation:
@@ -110,7 +146,7 @@ class Merged(Iteration):
 
         self._halos = [operation("halo", r, r) for r in (self.b, self._vectors.other)]
         self._gather = operation("gather", self._local, self._shared)
-        self._slices = self._slices_of_rows()
+        self._rows = self._shares()
         self._energies, self._products = self._partial_sums()
         total, find_step = self._steps(world, elements.dtype, self._sums)
         halves = [self._measured(odd, find_step) for odd in (False, True)]
@@ -125,47 +161,39 @@ class Merged(Iteration):
 
     # --- what is done to rows ---------------------------------------------------------------------
 
-    def _slices_of_rows(self) -> list[tuple[int, Array, Slices]]:
-        """First row, and places of rows' values: of this rank alone, and of several ranks."""
-        sharing = self._elements.space.sharing
+    def _shares(self) -> list[Share]:
+        """Rows of this rank alone, which are gathered now, and of several, which have been."""
         alone, shared = self._alone, self._own - self._alone
-        mine = sharing.copies.take(np.arange(alone))
+        mine = self._elements.space.sharing.copies.take(np.arange(alone))
         every = [(0, self._local, mine), (alone, self._shared, Rows.straight(0, shared))]
-        return [
-            (first, old, Slices.of(rows, Rows.straight(0, rows.count)))
-            for first, old, rows in every
-            if rows.count
-        ]
+        return [Share.of(self._backend, *given) for given in every if given[2].count]
 
     def _partial_sums(self) -> tuple[Array, Array]:
         """Room for each block's, of elements and of rows."""
         first, outer, second = self._elements.space.in_turn
         blocks = sum(self._elements.blocks(some) for some in (first, outer, second))
-        rows = sum(len(slices.table) for _, _, slices in self._slices)
+        slices = sum(share.count for share in self._rows) * self._components
         zeros = self._backend.zeros
-        return zeros((blocks,), "f8"), zeros((PRODUCTS * rows,), "f8")
+        return zeros((blocks,), "f8"), zeros((PRODUCTS * slices,), "f8")
 
     def _advanced(self, *, odd: bool) -> list[Launch]:
         """Residuals go forward, after odd iterations the direction and the solution, too."""
         launches, done = [], 0
-        for first, old, slices in self._slices:
-            count, products = len(slices.table), self._products[PRODUCTS * done :]
-            small = self._local.size < 2**31
-            module = self._backend.compile(self._source(small=small, follow=odd))
-            device = self._backend.to_device
-            places = device(slices.places.astype("i4" if small else "i8"))
-            given = (self._state, old[slices.first[0] :], device(slices.table), places)
-            vectors = self._vectors.arguments(first, odd=odd)
-            arguments = (*given, *vectors, count, products)
-            launches.append(module.launch("advance_rows", Blocks(count, THREADS), *arguments))
-            done += count
+        for share in self._rows:
+            blocks = share.count * self._components
+            module = self._backend.compile(self._source(is_small(self._local), follow=odd))
+            given = (self._state, share.values, share.pitch, share.slices, share.places)
+            vectors = self._vectors.arguments(share.first, odd=odd)
+            arguments = (*given, *vectors, share.count, self._products[PRODUCTS * done :])
+            launches.append(module.launch("advance_rows", Blocks(blocks, THREADS), *arguments))
+            done += blocks
         return launches
 
     def _first_products(self) -> list[Launch]:
         """Those of b."""
-        r, scale, *_ = self._vectors.arguments(0, odd=False)
+        r, scale, *_, pitch, _ = self._vectors.arguments(0, odd=False)
         blocks = self._products.size // PRODUCTS
-        arguments = (r, scale, self._own, self._products, blocks)
+        arguments = (r, scale, pitch, self._own, self._products, blocks)
         module = self._backend.compile(self._source())
         return [module.launch("measure_rows", Blocks(blocks, LANES), *arguments)] if blocks else []
 
@@ -196,16 +224,14 @@ class Merged(Iteration):
             *find_step,
         ]
 
-    def _source(self, *, small: bool = True, follow: bool = False) -> Source:
-        return iterate_source(
-            self._elements.dtype, scaled=self._vectors.scale is not None, small=small, follow=follow
-        )
+    def _source(self, small: bool = True, *, follow: bool = False) -> Source:
+        scaled = self._vectors.scale is not None
+        choice = {"SMALL_INDICES": small, "FOLLOWED": follow, "COMPONENTS": self._components}
+        return iterate_source(self._elements.dtype, SCALED=scaled, **choice)
 
 
-def iterate_source(
-    dtype: str, *, scaled: bool = False, small: bool = True, follow: bool = False
-) -> Source:
+def iterate_source(dtype: str, **chosen: Constant) -> Source:
     """The kernels for vectors of a type."""
     double = {"DOUBLE_PRECISION": 1} if dtype == "float64" else {}
-    choice = {"SCALED": scaled, "SMALL_INDICES": small, "FOLLOWED": follow}
-    return Source(KERNELS / "iterate.h", {**double, **choice})
+    usual = {"SMALL_INDICES": True, "FOLLOWED": False}
+    return Source(KERNELS / "iterate.h", {**double, **USUAL, **usual, **chosen})

@@ -18,7 +18,13 @@ from groundswell.backends.base import in_order
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.world import World
 from groundswell.grids.hexahedra import AXES, Floats, Numbers, face_nodes
-from groundswell.solvers.poisson.elements import KERNELS, METRICS, Elements, element_constants
+from groundswell.solvers.poisson.elements import (
+    KERNELS,
+    METRICS,
+    USUAL,
+    Elements,
+    element_constants,
+)
 from groundswell.solvers.poisson.space import Space
 from groundswell.solvers.poisson.ways import way_of
 
@@ -164,5 +170,5 @@ def operator_source(
     """The kernels for values of a type and degree."""
     name = str(np.dtype(dtype))
     constants = element_constants(name, degree, screening, way_of(name, degree))
-    choice = {"SCALED": False, "GEOMETRY": METRICS[metric]}
+    choice = {**USUAL, "GEOMETRY": METRICS[metric]}
     return Source(KERNELS / "operator.h", {**constants, **choice})

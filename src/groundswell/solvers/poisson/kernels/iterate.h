@@ -109,28 +109,33 @@ INLINE void keep(const Products& sum, double* products) {
   }
 }
 
-// Slices of rows, (count,), of y, and what the new residuals' products come to, (count, 2). If FOLLOWED
-// the direction and the solution follow.
-KERNEL advance_rows(const State* RESTRICT state, const real* RESTRICT y,
+// Slices of rows, (count,), of y, and what the new residuals' products come to, (COMPONENTS, count, 2).
+// If FOLLOWED the direction and the solution follow. Components lie a pitch apart.
+KERNEL advance_rows(const State* RESTRICT state, const real* RESTRICT y, index_t y_pitch,
                     const Slice* RESTRICT slices, const place_t* RESTRICT places,
                     const real* RESTRICT r, const real* RESTRICT scale, real* RESTRICT other,
-                    real* RESTRICT s, real* RESTRICT p, real* RESTRICT x, index_t count,
-                    double* RESTRICT products) {
-  FOR_BLOCKS(b, count) {
-    const Vectors vectors = {r, scale, other, s, p, x};
-    keep(advance_slice<FOLLOWED>(*state, vectors, y, slices[b], places), products + 2 * b);
+                    real* RESTRICT s, real* RESTRICT p, real* RESTRICT x, index_t pitch,
+                    index_t own_pitch, index_t count, double* RESTRICT products) {
+  FOR_BLOCKS(b, count * COMPONENTS) {
+    const index_t c = COMPONENTS > 1 ? b / count : 0, all = c * pitch, own = c * own_pitch;
+    const Vectors vectors = {r + all, scale, other + all, s + own, p + own, x + all};
+    const Slice& slice = slices[b - c * count];
+    keep(advance_slice<FOLLOWED>(*state, vectors, y + c * y_pitch, slice, places),
+         products + 2 * b);
   }
 }
 
 // What the products of the first residuals come to, in equal parts, (blocks, 2).
-KERNEL measure_rows(const real* RESTRICT r, const real* RESTRICT scale, index_t count,
-                    double* RESTRICT products, index_t blocks) {
+KERNEL measure_rows(const real* RESTRICT r, const real* RESTRICT scale, index_t pitch,
+                    index_t count, double* RESTRICT products, index_t blocks) {
   FOR_BLOCKS(b, blocks) {
     Products sum = {0, 0};
     const index_t each = (count + blocks - 1) / blocks, first = b * each;
     const index_t end = first + each < count ? first + each : count;
     FOR_THREADS(lane, LANES)
-      for (index_t n = first + lane; n < end; n += LANES) sum.add(SCALED ? scale[n] : REAL(1), r[n]);
+      for (index_t n = first + lane; n < end; n += LANES)
+        for (int c = 0; c < COMPONENTS; ++c)
+          sum.add(SCALED ? scale[n] : REAL(1), r[c * pitch + n]);
     keep(sum, products + 2 * b);
   }
 }

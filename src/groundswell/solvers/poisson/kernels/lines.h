@@ -21,7 +21,6 @@ INLINE void multiply_lines(real* lines, int step, const real (&matrix)[FROM][TO]
   UNROLL
   for (int from = 0; from < FROM; ++from)
     for (int n = 0; n < WIDTH; ++n) old[from][n] = lines[from * step + n];
-  UNROLL
   for (int to = 0; to < TO; ++to) {
     real sum[WIDTH];
     for (int n = 0; n < WIDTH; ++n) sum[n] = 0;

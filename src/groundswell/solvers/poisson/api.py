@@ -1,0 +1,171 @@
+"""Poisson's equation from Python: a mesh and functions go in, values at its nodes come out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from groundswell.case.expressions import Expression
+from groundswell.case.problems import did_you_mean, listed
+from groundswell.errors import InputError
+from groundswell.exchange.devices import open_device
+from groundswell.exchange.world import world
+from groundswell.grids.box import Box
+from groundswell.grids.hexahedra import Floats, Hexahedra, Numbers, positions
+from groundswell.solvers.poisson.case import TOLERANCES, BoxMesh
+from groundswell.solvers.poisson.shares import Shares
+from groundswell.solvers.poisson.sides import Field
+from groundswell.solvers.poisson.task import Given, Method, Preconditioner, Task
+
+Function = Field | float | str  # of position: x, y, z in m; as text what `Expression` knows
+Table = Mapping[str, Any]  # of a case file, whose values may be functions
+
+DTYPES = {"double": "float64", "single": "float32"}
+KINDS = ("fixed", "flux")
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """u on elements; on several ranks, on each one's own.
+
+    Args:
+        elements: numbers of this rank's elements in the mesh.
+        positions: of their nodes, (elements, (N + 1)^3, 3), m.
+        values: u there, (elements, (N + 1)^3).
+        residuals: Euclidean norms before each iteration, and after the last.
+        converged: whether the last is as small as was asked for.
+    """
+
+    elements: Numbers
+    positions: Floats
+    values: Floats
+    residuals: Floats
+    converged: bool
+
+    @property
+    def iterations(self) -> int:
+        """How many it took."""
+        return len(self.residuals) - 1
+
+
+def nodes(mesh: Hexahedra, degree: int) -> Floats:
+    """Where values are, (elements, (N + 1)^3, 3), m: along r first, then s, then t."""
+    return positions(mesh, degree, np.arange(mesh.count))
+
+
+def solve(
+    mesh: Hexahedra,
+    degree: int = 7,
+    source: Function | ArrayLike = 0.0,
+    boundaries: Mapping[str, Table] | None = None,
+    *,
+    screening: float = 0.0,
+    sides: Mapping[str, int] | None = None,
+    tolerance: float | None = None,
+    iterations: int = 10_000,
+    preconditioner: Preconditioner = "jacobi",
+    backend: str = "cpu",
+    precision: str = "double",
+) -> Solution:
+    """Solve -div grad u + screening u = source.
+
+    >>> import numpy as np
+    >>> import groundswell as gs
+    >>> box = gs.poisson.Box((2, 2, 2))
+    >>> found = gs.poisson.solve(
+    ...     box,
+    ...     degree=8,
+    ...     source=lambda x, y, z: np.pi**2 * np.sin(np.pi * x),
+    ...     boundaries={"west": {"kind": "fixed"}, "east": {"kind": "fixed", "value": 1.0}},
+    ... )
+    >>> x = found.positions[..., 0]
+    >>> bool(np.abs(found.values - np.sin(np.pi * x) - x).max() < 1e-7)
+    True
+
+    Args:
+        mesh: a `Box`, or a `Mesh` such as `read_gmsh` returns.
+        degree: of the polynomials on each element, 1 to 15.
+        source: f: a function of arrays x, y and z, a number, an expression as in a case file, or
+            values at `nodes(mesh, degree)`, (elements, (N + 1)^3).
+        boundaries: tables as in a case file, by the name of a side: `kind` is "fixed" or "flux",
+            `value` u, or du/dn with n pointing outwards: a function, a number or an expression.
+        screening: lambda, 0 or more, 1/m^2.
+        sides: tags of the sides by name, as `read_gmsh` returns them; those of a `Box` are west,
+            east, south, north, bottom, top.
+        tolerance: of the residual, over its first value; by default 1e-10, in single precision
+            1e-5.
+        iterations: at most.
+        preconditioner: "none", "jacobi" or "multigrid".
+        backend: "cpu" or "cuda".
+        precision: "double" or "single".
+
+    Raises:
+        InputError: something that cannot be done as asked, or has no unique solution.
+        RunFailed: numbers are not finite.
+    """
+    if precision not in DTYPES:
+        raise InputError(f"precision = {precision!r}; allowed: {listed(DTYPES)}")
+    job = world()
+    shares = Shares.of(mesh, job.size)
+    mine = shares.elements(job.rank)
+    tags = sides if sides is not None else _sides_of(mesh)
+    given = Given(
+        _values(source, mesh, degree, mine),
+        screening,
+        _of_kind("fixed", boundaries or {}, tags),
+        _of_kind("flux", boundaries or {}, tags),
+    )
+    method = Method(degree, preconditioner, iterations, DTYPES[precision])
+    task = Task(open_device(backend, job), job, mesh, mine, given, method)
+    try:
+        wanted = TOLERANCES[precision] if tolerance is None else tolerance
+        found, outcome = task.solve(wanted)
+    finally:
+        task.close()
+    return Solution(mine, task.nodes, found, outcome.residuals, outcome.converged)
+
+
+def _sides_of(mesh: Hexahedra) -> Mapping[str, int]:
+    if not isinstance(mesh, Box):
+        return {}
+    periodic = tuple(axis for axis, wraps in zip("xyz", mesh.periodic, strict=True) if wraps)
+    return BoxMesh(kind="box", counts=mesh.counts, periodic=periodic).sides
+
+
+def _of_kind(
+    kind: str, boundaries: Mapping[str, Table], tags: Mapping[str, int]
+) -> dict[int, Field]:
+    """What sides of a kind are given, by tag."""
+    found = {}
+    for name, table in boundaries.items():
+        if name not in tags:
+            there = f"its sides are {listed(tags)}" if tags else "give their tags as sides"
+            raise InputError(f"{name!r} is no side of the mesh{did_you_mean(name, tags)}; {there}")
+        if table.get("kind") not in KINDS or set(table) - {"kind", "value"}:
+            raise InputError(f'{name}: give a table with kind = "fixed" or "flux", and value')
+        if table["kind"] == kind:
+            found[tags[name]] = _function(table.get("value", 0.0), f"the value of {name}")
+    return found
+
+
+def _function(given: Any, what: str) -> Field:
+    if callable(given):
+        return given  # type: ignore[no-any-return]
+    try:
+        return Expression(given)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{what} = {given!r} {error}") from None
+
+
+def _values(given: Any, mesh: Hexahedra, degree: int, elements: Numbers) -> Field:
+    """The source as a function that this rank's nodes are handed to."""
+    if callable(given) or isinstance(given, str) or np.ndim(given) == 0:
+        return _function(given, "source")
+    values, shape = np.asarray(given, float), (mesh.count, (degree + 1) ** 3)
+    if values.shape != shape:
+        raise InputError(f"source has shape {values.shape}; values at nodes have {shape}")
+    return lambda x, y, z: values[elements]

@@ -1,0 +1,202 @@
+"""From a case to what is computed: the mesh and its sides, unknowns, and how ranks share them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from groundswell.case.expressions import Expression
+from groundswell.errors import CaseError, Problem
+from groundswell.grids.box import Box, kershaw
+from groundswell.grids.hexahedra import Hexahedra
+from groundswell.solvers.poisson.case import (
+    BoxMesh,
+    FixedSide,
+    FluxSide,
+    GmshMesh,
+    PoissonCase,
+    unknown_sides,
+)
+from groundswell.solvers.poisson.shares import Shares
+from groundswell.solvers.poisson.sides import Field
+from groundswell.solvers.poisson.traffic import PLACE, Traffic, stored_factors
+
+SINGLE = 1e-6  # of the residual, about what single precision can tell
+KEPT = 9  # vectors on the device, Jacobi's method's among them
+CYCLE, CURVED_CYCLE = 84, 120  # bytes a node of all levels of multigrid, in single precision
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """A case that has been looked through. The whole solution counts as one step.
+
+    Args:
+        sides: tags of the mesh's sides, by name.
+    """
+
+    ends: ClassVar[bool] = False  # nobody knows how many iterations there will be
+    steps: ClassVar[int] = 1
+    dt: ClassVar[float] = 1.0
+
+    case: PoissonCase
+    mesh: Hexahedra
+    sides: Mapping[str, int]
+
+    @classmethod
+    def of(cls, case: PoissonCase) -> Setup:
+        """The case, with its mesh.
+
+        Raises:
+            InputError: a mesh that cannot be read, or without a side that the case names.
+        """
+        if isinstance(case.mesh, GmshMesh):
+            mesh, sides = _read(case.mesh)
+            if faults := [*unknown_sides(case.boundaries, sides)]:
+                problems = [Problem(".".join(map(str, place)), "", text) for place, text in faults]
+                raise CaseError(problems)
+            return cls(case, mesh, sides)
+        return cls(case, _box(case.mesh), case.mesh.sides)
+
+    @property
+    def dtype(self) -> str:
+        """NumPy's name of the floating-point type."""
+        return "float64" if self.case.run.precision == "double" else "float32"
+
+    @property
+    def degree(self) -> int:
+        """Of the polynomials."""
+        return self.case.method.degree
+
+    @property
+    def source(self) -> Field:
+        """f, by position."""
+        return Expression(self.case.equation.source)
+
+    @property
+    def exact(self) -> Field | None:
+        """u, by position, if the case knows it."""
+        given = self.case.equation.exact
+        return None if given is None else Expression(given)
+
+    @property
+    def fixed(self) -> dict[int, Field]:
+        """u on sides where it is given, by tag."""
+        return self._given(FixedSide)
+
+    @property
+    def fluxes(self) -> dict[int, Field]:
+        """du/dn on sides where it is given, by tag."""
+        return self._given(FluxSide)
+
+    def _given(self, kind: type[FixedSide | FluxSide]) -> dict[int, Field]:
+        sides = self.case.boundaries.items()
+        return {self.sides[n]: Expression(s.value) for n, s in sides if isinstance(s, kind)}
+
+    def shares(self, ranks: int) -> Shares:
+        """How ranks share the elements; raises InputError if they cannot."""
+        return Shares.of(self.mesh, ranks, self.case.run.processes)
+
+    @cached_property
+    def unknowns(self) -> int:
+        """Values of u, prescribed ones among them."""
+        return self.mesh.count_nodes(self.degree)
+
+    @property
+    def local(self) -> int:
+        """Nodes of an element."""
+        return (self.degree + 1) ** 3
+
+    @property
+    def updates_per_step(self) -> int:
+        """Unknowns of an iteration: how many of these there will be, nobody knows."""
+        return self.unknowns
+
+    @property
+    def bytes_per_update(self) -> float:
+        """Least traffic of an unknown's iteration, without a preconditioner."""
+        sizes = (self.unknowns, self.mesh.count * self.local, np.dtype(self.dtype).itemsize)
+        return Traffic(*sizes, self.factors).iteration / self.unknowns
+
+    @property
+    def factors(self) -> int:
+        """Numbers that are kept of the shape of elements, at each node; straight ones have few."""
+        metric = "stored" if self.mesh.order > 1 else "straight"
+        return stored_factors(metric, self.case.equation.screening)
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the run takes on its device."""
+        return self.memory_of(self.mesh.count)
+
+    def memory_of(self, elements: int) -> int:
+        """What so many elements take: factors, local values and places, vectors, and levels."""
+        size = np.dtype(self.dtype).itemsize
+        of_node = (self.factors + 1) * size + PLACE
+        if self.case.method.preconditioner == "multigrid":
+            of_node += CURVED_CYCLE if self.factors else CYCLE
+        return elements * self.local * of_node + KEPT * size * self.unknowns_of(elements)
+
+    def unknowns_of(self, elements: int) -> int:
+        """About as many unknowns as so many elements have."""
+        return -(-self.unknowns * elements // self.mesh.count)
+
+    @property
+    def output_bytes(self) -> int:
+        """Bytes of the file of the solution: places of nodes, positions, values."""
+        if not self.case.output.fields:
+            return 0
+        values = 3 + 1 + (self.case.equation.exact is not None)
+        return 8 * (self.mesh.count * self.local + values * self.unknowns)
+
+    def describe(self) -> dict[str, Any]:
+        """What the run is."""
+        method = self.case.method
+        return {
+            "mesh": self.case.mesh.kind,
+            "elements": self.mesh.count,
+            "degree": self.degree,
+            "unknowns": self.unknowns,
+            "precision": self.case.run.precision,
+            "screening": self.case.equation.screening,
+            "boundaries": {name: self._kind(name) for name in self.sides},
+            "preconditioner": method.preconditioner,
+            "tolerance": self.case.tolerance,
+            "iterations": method.iterations,
+            "memory": self.memory,
+            "warnings": self._warnings(),
+        }
+
+    def _warnings(self) -> list[str]:
+        """What works, but may disappoint."""
+        if self.case.run.precision == "double" or self.case.tolerance >= SINGLE:
+            return []
+        return [
+            f"method.tolerance = {self.case.tolerance:g} is more than single precision can tell: "
+            "the iteration goes on, but u does not get better"
+        ]
+
+    def _kind(self, name: str) -> str:
+        side = self.case.boundaries.get(name)
+        return "no flux" if side is None else side.kind
+
+
+def unrolled(mesh: Hexahedra) -> Hexahedra:
+    """The same elements, whose nodes at the two ends of a period are different ones."""
+    return replace(mesh, periodic=(False,) * 3) if isinstance(mesh, Box) else mesh
+
+
+def _box(given: BoxMesh) -> Box:
+    x, y, z = (axis in given.periodic for axis in ("x", "y", "z"))
+    wanted = given.kershaw
+    deform = kershaw(wanted.eps_y, wanted.eps_z, wanted.smoothness) if wanted else None
+    return Box(given.counts, *given.corners, periodic=(x, y, z), deform=deform)
+
+
+def _read(given: GmshMesh) -> tuple[Hexahedra, Mapping[str, int]]:
+    from groundswell.grids.gmsh import read_gmsh
+
+    return read_gmsh(given.file)

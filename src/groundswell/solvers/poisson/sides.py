@@ -1,0 +1,97 @@
+"""What is given on sides of the domain: u where it is prescribed, du/dn where flux comes in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groundswell.errors import InputError
+from groundswell.grids.gll import gll
+from groundswell.grids.hexahedra import AXES, Floats, Hexahedra, face_nodes, positions, tangents
+from groundswell.solvers.poisson.operator import Operator, Space
+
+Bools = NDArray[np.bool_]
+Field = Callable[[Floats, Floats, Floats], ArrayLike]  # of x, y, z
+
+
+def nodes_on(space: Space, operator: Operator, tag: int) -> Bools:
+    """Whether a side has this rank's nodes, (elements, (N + 1)^3). All ranks must call it.
+
+    A node may be on it by an element of another rank's alone.
+    """
+    flags = np.zeros((len(space.elements), (space.degree + 1) ** AXES))
+    tags = space.mesh.tags(space.elements)
+    for face in range(2 * AXES):
+        flags[np.ix_(tags[:, face] == tag, face_nodes(space.degree, face))] = 1.0
+    return np.asarray((operator.assemble(flags) > 0)[space.places])
+
+
+def prescribed_values(
+    nodes: Floats, sides: Mapping[int, Bools], values: Mapping[int, Field]
+) -> Floats:
+    """u where it is prescribed, (elements, (N + 1)^3), 0 elsewhere.
+
+    Where sides meet, the last of them counts.
+
+    Args:
+        nodes: positions, (elements, (N + 1)^3, 3).
+        sides: which of them are on each side, see `nodes_on`.
+        values: u by position, on each side.
+
+    Raises:
+        InputError: a value that is not finite.
+    """
+    known = np.zeros(nodes.shape[:-1])
+    for tag, field in values.items():
+        here = sides[tag]
+        known[here] = at_positions(field, nodes[here], "what a fixed side is given")
+    return known
+
+
+def flux_loads(
+    mesh: Hexahedra, degree: int, elements: ArrayLike, fluxes: Mapping[int, Field]
+) -> Floats:
+    """Integrals of du/dn times each node's function over its sides, (elements, (N + 1)^3).
+
+    By the rule of the element's own nodes, as all integrals.
+
+    Args:
+        fluxes: du/dn by position, n pointing outwards, by tag.
+
+    Raises:
+        InputError: a value that is not finite.
+    """
+    chosen = np.asarray(elements)
+    tags = mesh.tags(chosen)
+    loads = np.zeros((len(chosen), (degree + 1) ** AXES))
+    outside = np.flatnonzero(np.isin(tags, list(fluxes)).any(axis=1))
+    nodes = positions(mesh, degree, chosen[outside])
+    along, weights = tangents(nodes, degree), gll(degree).weights
+    squares = np.outer(weights, weights).ravel()
+    for face in range(2 * AXES):
+        places = face_nodes(degree, face)
+        first, second = (along[axis][:, places] for axis in range(AXES) if axis != face // 2)
+        areas = np.linalg.norm(np.cross(first, second), axis=-1) * squares
+        for tag, field in fluxes.items():
+            here = np.flatnonzero(tags[outside, face] == tag)
+            flux = at_positions(field, nodes[np.ix_(here, places)], "the flux of a side")
+            loads[np.ix_(outside[here], places)] += flux * areas[here]
+    return loads
+
+
+def at_positions(field: Field, nodes: Floats, what: str) -> Floats:
+    """A function of position at nodes, (..., 3).
+
+    Raises:
+        InputError: it is not finite somewhere; the message calls it `what`.
+    """
+    x, y, z = np.moveaxis(nodes, -1, 0)
+    with np.errstate(all="ignore"):  # told below
+        found = np.array(np.broadcast_to(np.asarray(field(x, y, z), float), x.shape))
+    if not (finite := np.isfinite(found)).all():
+        at = ", ".join(f"{axis[~finite][0]:.6g}" for axis in (x, y, z))
+        bad = found[~finite][0]
+        raise InputError(f"{what} is {bad} at ({at}); give a function that is finite there")
+    return found

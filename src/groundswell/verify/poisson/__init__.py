@@ -1,0 +1,14 @@
+"""Problems with known answers for the Poisson solver."""
+
+from __future__ import annotations
+
+PROBLEMS = [
+    "accuracy:box",
+    "accuracy:curved",
+    "accuracy:kershaw_mesh",
+    "accuracy:gmsh_mesh",
+    "sides:flux",
+    "sides:period",
+    "operator:properties",
+    "iterations:kershaw_cube",
+]

@@ -1,0 +1,59 @@
+"""What the operator has to be whatever the mesh: symmetric, positive, and right for constants."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from groundswell.backends import Backend
+from groundswell.backends.base import in_order
+from groundswell.exchange.world import Alone
+from groundswell.grids.box import Box, kershaw
+from groundswell.grids.gll import Floats
+from groundswell.grids.hexahedra import Hexahedra
+from groundswell.solvers.poisson.operator import Operator, Space
+from groundswell.verify import Check
+from groundswell.verify.poisson.shapes import bent, from_gmsh
+
+DEGREE, SCREENING, TRIALS = 7, 1.0, 5
+ROUNDING = 1e-12  # of sums of some thousand terms of either sign
+
+
+def properties(backend: Backend, full: bool) -> list[Check]:
+    """On meshes of all kinds, the worst of them."""
+    meshes: tuple[Hexahedra, ...] = (
+        Box((2, 2, 2), deform=bent, order=3),
+        Box((6, 2, 2), deform=kershaw(0.3, 0.3)),
+        Box((2, 1, 3), periodic=(True, True, True)),
+        from_gmsh(),
+    )
+    found = [_properties(backend, mesh) for mesh in meshes]
+    constants, symmetry, positive = zip(*found, strict=True)
+    return [
+        Check.at_most("A 1 from lambda M 1, relative", max(constants), ROUNDING),
+        Check.at_most("v A u from u A v, relative", max(symmetry), ROUNDING),
+        Check.at_least("least u A u over u lambda M u", min(positive), 1.0 - ROUNDING),
+    ]
+
+
+def _properties(backend: Backend, mesh: Hexahedra) -> tuple[float, float, float]:
+    """How far A 1 and symmetry are off, and the least of random quotients."""
+    space = Space.on(Alone(), mesh, DEGREE, np.arange(mesh.count))
+    x, y = (backend.zeros((len(space.sharing.ids),), "float64") for _ in range(2))
+    operator = Operator(backend, Alone(), space, SCREENING, x, y)
+
+    def applied(values: Floats) -> Floats:
+        backend.assign(x, values)
+        in_order(operator.launches)()
+        return np.asarray(backend.to_host(y))
+
+    mass = operator.load(np.ones(space.places.shape))
+    ones = np.ones_like(mass)
+    constants = np.abs(applied(ones) - SCREENING * mass).max() / (SCREENING * mass).max()
+    symmetry, positive = [], []
+    rng = np.random.default_rng(5)
+    for u, v in rng.standard_normal((TRIALS, 2, len(mass))):
+        au, av = applied(u), applied(v)
+        symmetry.append(abs(v @ au - u @ av) / (np.abs(v) @ np.abs(au)))
+        positive.append(u @ au / (SCREENING * mass @ u**2))
+    operator.close()
+    return float(constants), float(max(symmetry)), float(min(positive))

@@ -1,0 +1,69 @@
+"""Poisson's equation as users meet it: problems of `groundswell verify`, examples, the guide."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from groundswell.backends import open_backend
+from groundswell.io.lagrange import LagrangeElements
+from groundswell.run import Result, check, run
+from groundswell.solvers.poisson import PoissonCase
+from groundswell.verify import load_problem, problem_names
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples" / "poisson"
+
+
+@pytest.mark.parametrize("name", problem_names("poisson"))
+def test_the_solver_comes_close_enough(name: str) -> None:
+    checks = load_problem(name)(open_backend("cpu"), False)
+    assert checks
+    assert not [f"{c.name}: {c.value:.3g} {c.note}" for c in checks if not c.passed]
+
+
+def solved(name: str, folder: Path, **method: Any) -> Result:
+    """An example with another method."""
+    content = tomllib.loads((EXAMPLES / name).read_text(encoding="utf-8"))
+    content["method"] |= method
+    return run(PoissonCase.from_dict(content, EXAMPLES), folder=folder)
+
+
+@pytest.mark.parametrize("name", ["box.toml", "cylinder.toml"])
+def test_examples_can_run_as_they_are(name: str) -> None:
+    found = check(EXAMPLES / name)
+    assert found["problems"] == [] and found["warnings"] == []
+    assert found["memory"] < 0.2e9 and found["unknowns"] < 2e5
+
+
+def test_the_box(tmp_path: Path) -> None:
+    coarse, fine = (
+        json.loads((solved("box.toml", tmp_path, degree=n).folder / "solution.json").read_text())
+        for n in (2, 4)
+    )
+    assert fine["converged"] and fine["error_max"] < coarse["error_max"] / 5
+    assert fine["error_l2"] < fine["error_max"]
+
+
+def test_the_rod(tmp_path: Path) -> None:
+    """Heat that comes in leaves through the wall, and far from the top u = 1 - r^2."""
+    folder = solved("cylinder.toml", tmp_path, degree=4).folder
+    elements = LagrangeElements.read(folder / "solution.vtkhdf")
+    (x, y, z), u = elements.points.T, elements.fields["u"]
+    assert np.abs(u[np.isclose(np.hypot(x, y), 1)]).max() < 1e-12
+    low = z < 0.2
+    assert np.abs(u[low] - (1 - x[low] ** 2 - y[low] ** 2)).max() < 0.02
+    assert u.max() == u[z == 2].max() and 1.5 < u.max() < 2.5
+
+
+def test_the_python_of_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs" / "poisson.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(compile(code, "docs/poisson.md", "exec"), {})
+    assert "(64, 729, 3)" in capsys.readouterr().out

@@ -1,0 +1,89 @@
+"""Expressions of a case: what they mean, and that no text can do anything else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from groundswell.case.expressions import FUNCTIONS, LONGEST, Expression
+
+rng = np.random.default_rng(3)
+X, Y, Z = rng.uniform(0.1, 1.0, (3, 4, 5))
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("sin(pi*x) * exp(-y)", np.sin(np.pi * X) * np.exp(-Y)),
+        (" 2 * x ** 2 - y / z + 1 ", 2 * X**2 - Y / Z + 1),
+        ("-x + (+y)", Y - X),
+        ("where(x < 0.5, 1, y)", np.where(X < 0.5, 1, Y)),
+        ("max(x, y, z) - min(x, 0.5)", np.maximum(np.maximum(X, Y), Z) - np.minimum(X, 0.5)),
+        ("(x >= y) * z", (X >= Y) * Z),
+        ("e ** log(z) + abs(sign(-x)) + floor(1.5)", Z + 2),
+        ("arctan2(y, x) + sqrt(z)", np.arctan2(Y, X) + np.sqrt(Z)),
+        ("1e-3", np.full(X.shape, 1e-3)),
+        (4, np.full(X.shape, 4.0)),
+    ],
+)
+def test_what_expressions_mean(text: str | float, values: np.ndarray) -> None:
+    found = Expression(text)(X, Y, Z)
+    assert found.dtype == np.float64 and found.shape == X.shape
+    np.testing.assert_allclose(found, values, rtol=1e-14)
+
+
+def test_whole_numbers_that_would_take_for_ever() -> None:
+    assert np.isinf(Expression("9**9**9**9")(X, Y, Z)).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("sinn(x)", 'unknown name "sinn" .did you mean "sin".*; names are: x, y, z, pi, e, sin'),
+        ("t + 1", 'unknown name "t"; names are'),
+        ("q" * 100, 'unknown name "q{27}...";'),
+        ("x^2", "something else than numbers, names"),
+        ("x.tofile('f')", "something else"),
+        ("x[0]", "something else"),
+        ("sin(x, out=x)", "something else"),
+        ("sin(*x)", "something else"),
+        ("x if y else z", "something else"),
+        ("lambda: x", "something else"),
+        ("[x for x in y]", "something else"),
+        ("f'{x}'", "something else"),
+        ("(x := 3)", "something else"),
+        ("__import__('os')", 'unknown name "__import__"'),
+        ("open('f')", 'unknown name "open"'),
+        ("sin(x, y)", "cannot be worked out"),
+        ("where(x)", "cannot be worked out"),
+        ("sin", "cannot be worked out"),
+        ("'a' * 3", "cannot be worked out"),
+        ("0 < x < 1", "cannot be worked out"),
+        ("1j", "cannot be worked out"),
+        ("None", "cannot be worked out"),
+        ("-" * 1500 + "x", "cannot be worked out|is no expression"),
+        ("(" * 300, "is no expression"),
+        ("x; y", "is no expression"),
+        ("x = 3", "is no expression"),
+        ("import os", "is no expression"),
+        ("a\0b", "is no expression"),
+        ("\ud800", "is no expression"),
+        ("", "must be an expression of 1 to"),
+        ("x" * (LONGEST + 1), "must be an expression of 1 to"),
+    ],
+)
+def test_texts_that_are_none(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Expression(text)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_leave_what_they_are_given(name: str) -> None:
+    """A second argument of NumPy's functions would be written to."""
+    x = X.copy()
+    for arguments in ("x", "x, x", "x, x, x", "x, x, x, x"):
+        try:
+            Expression(f"{name}({arguments})")(x, Y, Z)
+        except ValueError:
+            continue
+    assert (x == X).all()

@@ -1,0 +1,277 @@
+"""Cases of Poisson's equation: what they say, what is refused, and what becomes of it."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sem import shuffled
+
+import groundswell as gs
+from groundswell.case import read_case
+from groundswell.errors import CaseError, InputError
+from groundswell.grids.box import Box, kershaw
+from groundswell.grids.hexahedra import Hexahedra, positions
+from groundswell.solvers import template
+from groundswell.solvers.poisson import api
+from groundswell.solvers.poisson.case import PoissonCase
+from groundswell.solvers.poisson.setup import Setup, unrolled
+from groundswell.solvers.poisson.shares import Shares
+from groundswell.solvers.poisson.sides import flux_loads
+from groundswell.solvers.poisson.words import words
+
+ROOT = Path(__file__).parents[2]
+FIXED = {"west": {"kind": "fixed"}}
+BOX = {"kind": "box", "counts": [2, 3, 1]}
+
+
+def case(**changes: Any) -> PoissonCase:
+    return PoissonCase(**({"mesh": BOX, "boundaries": FIXED} | changes))
+
+
+def bent(p: np.ndarray) -> np.ndarray:
+    return p + 0.1 * p[..., ::-1] ** 2
+
+
+# --- what cases say -------------------------------------------------------------------------------
+
+
+def test_the_template_is_a_case() -> None:
+    made = read_case(template("poisson"))
+    assert isinstance(made, PoissonCase) and made.tolerance == 1e-10
+    setup = Setup.of(made)
+    assert setup.mesh.count == 48 and setup.unknowns == 29 * 29 * 22
+
+
+def test_defaults_follow_the_precision() -> None:
+    assert case().tolerance == 1e-10
+    assert case(run={"precision": "single"}).tolerance == 1e-5
+    assert case(run={"precision": "single"}, method={"tolerance": 1e-3}).tolerance == 1e-3
+
+
+def test_what_single_precision_cannot_tell() -> None:
+    single = case(run={"precision": "single"}, method={"tolerance": 1e-9})
+    assert (
+        "1e-09 is more than single precision can tell" in Setup.of(single).describe()["warnings"][0]
+    )
+    assert not Setup.of(case(run={"precision": "single"})).describe()["warnings"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "high"),
+    [
+        ({}, (1.0, 1.0, 1.0)),
+        ({"low": [0, "-5 cm", 0], "high": [2, "1 km", 0.5]}, (2.0, 1000.0, 0.5)),
+        ({"low": [1, 2, 3], "size": [1, "50 cm", 2]}, (2.0, 2.5, 5.0)),
+    ],
+)
+def test_boxes(changes: Any, high: Any) -> None:
+    mesh = Setup.of(case(mesh=BOX | changes)).mesh
+    assert isinstance(mesh, Box) and mesh.high == pytest.approx(high)
+
+
+def test_sides_have_the_tags_of_a_box() -> None:
+    made = case(mesh=BOX | {"periodic": ["y"]}, boundaries={"top": {"kind": "fixed", "value": 3}})
+    setup = Setup.of(made)
+    assert setup.sides == {"west": 1, "east": 2, "bottom": 5, "top": 6}
+    assert [*setup.fixed] == [6] and setup.fluxes == {}
+    assert setup.mesh.periodic == (False, True, False)  # type: ignore[attr-defined]
+    assert unrolled(setup.mesh).periodic == (False,) * 3  # type: ignore[attr-defined]
+    assert (setup.fixed[6](*np.zeros((3, 2))) == 3).all()
+
+
+def test_what_check_tells() -> None:
+    rows, sides = words(Setup.of(case(equation={"screening": "2 1/m^2"})).describe())
+    assert rows["elements"] == "6 of degree 7" and "jacobi" in rows["iterations"]
+    assert sides == {
+        "fixed": "west",
+        "no flux": "east, south, north, bottom, top",
+        "screening": "2 1/m^2",
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"boundaries": {}}, "equation.screening: must be above 0 where no side is fixed"),
+        ({"boundaries": {"wets": {"kind": "fixed"}}}, r'boundaries.wets.*did you mean "west"'),
+        ({"boundaries": {"west": {"kind": "fixd"}}}, r"must be fixed or flux \(did you mean"),
+        ({"boundaries": {"west": 3}}, "boundaries.west = 3: must be a table"),
+        ({"boundaries": 3}, "boundaries = 3: must be a table"),
+        (
+            {"boundaries": {"west": {"kind": "fixed", "value": "x^2"}}},
+            r'boundaries.west.value = "x\^2": has something else than numbers',
+        ),
+        ({"equation": {"source": "sin(t)"}}, 'equation.source .* unknown name "t"; names are: x'),
+        ({"equation": {"source": [1]}}, "give an expression such as .*, or a number"),
+        ({"equation": {"screening": -1}}, "equation.screening = -1: must be at least 0"),
+        ({"mesh": BOX | {"counts": [0, 1, 1]}}, "must be at least 1"),
+        ({"mesh": BOX | {"high": [1, 1, 1], "size": [1, 1, 1]}}, "give only one of high and size"),
+        ({"mesh": BOX | {"high": [1, 0, 1]}}, "must leave each axis a length"),
+        ({"mesh": BOX | {"low": [0, 0, 1]}}, "must leave each axis a length"),
+        ({"mesh": BOX | {"periodic": ["y", "y"]}}, "is in the list already"),
+        ({"mesh": BOX | {"periodic": ["x"]}}, "boundaries.west: is no side of the mesh"),
+        (
+            {"mesh": BOX | {"size": [1, 1, 2], "kershaw": {"eps_y": 1, "eps_z": 1}}},
+            "is for the unit cube",
+        ),
+        (
+            {"mesh": BOX | {"periodic": ["y"], "kershaw": {"eps_y": 1, "eps_z": 1}}},
+            "cannot be periodic",
+        ),
+        (
+            {"mesh": BOX | {"kershaw": {"eps_y": 0, "eps_z": 1}}},
+            "eps_y = 0: must be greater than 0",
+        ),
+        ({"mesh": {"kind": "gmsh", "file": "no.msh"}}, "mesh.file .* is not there"),
+        ({"method": {"degree": 16}}, "method.degree = 16: must be at most 15"),
+        ({"method": {"preconditioner": "ilu"}}, 'must be "none", "jacobi" or "multigrid"'),
+        ({"run": {"codec": "mpc"}}, "run.codec .* is not for this solver"),
+        ({"run": {"checkpoint": {"minutes": 1}}}, "run.checkpoint: is not for this solver"),
+        ({"time": {}}, "time: is not for this solver"),
+    ],
+)
+def test_what_is_refused(changes: Any, said: str) -> None:
+    with pytest.raises(CaseError, match=said):
+        case(**changes)
+
+
+def test_a_file_without_the_side(tmp_path: Path) -> None:
+    source = ROOT / "examples" / "poisson" / "cylinder.msh"
+    named = {"roof": {"kind": "fixed"}}
+    made = case(mesh={"kind": "gmsh", "file": str(source)}, boundaries=named)
+    said = "boundaries.roof: is no side of the mesh.*; its sides are wall, bottom or top"
+    with pytest.raises(CaseError, match=said):
+        Setup.of(made)
+
+
+def test_the_guide_names_every_key() -> None:
+    guide = (ROOT / "docs" / "poisson.md").read_text()
+    content = case(equation={"exact": 0}).model_dump(exclude={"run", "title", "solver", "time"})
+    keys = {key for section in content.values() for key in section} - {"west"}
+    assert {"degree", "screening", "periodic"} <= keys
+    assert not keys - set(re.findall(r"[a-z_]+", " ".join(re.findall(r"`[^`]*`", guide))))
+
+
+# --- nodes, sides, shares -------------------------------------------------------------------------
+
+MESHES: list[Hexahedra] = [
+    Box((2, 3, 1)),
+    Box((2, 1, 3), periodic=(True, True, False)),
+    shuffled(Box((3, 2, 2), deform=bent, order=2), np.random.default_rng(4)),
+]
+
+
+@pytest.mark.parametrize("mesh", MESHES, ids=["box", "periodic", "mesh"])
+@pytest.mark.parametrize("degree", [1, 2, 5])
+def test_nodes_are_counted(mesh: Hexahedra, degree: int) -> None:
+    assert mesh.count_nodes(degree) == len(np.unique(mesh.ids(degree, np.arange(mesh.count))))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("end", [0, 1])
+def test_fluxes_are_integrals_over_sides(axis: int, end: int) -> None:
+    """Of a polynomial over a side of a box, and the area of a curved one from a fine sum."""
+    tag = 2 * axis + end + 1
+    box = Box((2, 3, 2), (0, 0, 0), (2.0, 3.0, 4.0))
+    loads = flux_loads(box, 4, np.arange(12), {tag: lambda x, y, z: 1 + x * y * z})
+    sides = [length for n, length in enumerate((2.0, 3.0, 4.0)) if n != axis]
+    far = end * (2.0, 3.0, 4.0)[axis]
+    assert loads.sum() == pytest.approx(np.prod(sides) + far * np.prod(np.square(sides)) / 4)
+    assert not loads[box.tags(np.arange(12))[:, tag - 1] != tag].any()
+
+
+def test_the_area_of_a_curved_side() -> None:
+    """Of the side x = 1 of a bent cube, a graph over it whose area a fine sum gives."""
+    mesh = Box((1, 2, 2), deform=bent, order=6)
+    loads = flux_loads(mesh, 10, np.arange(4), {2: lambda x, y, z: np.ones_like(x)})
+    n = 800
+    s = (np.arange(n) + 0.5) / n
+    y, z = np.meshgrid(s, s)
+    at_y = np.stack([0 * y, 1 + 0.2 * y, 0 * y], -1)  # derivatives of bent((1, y, z))
+    at_z = np.stack([0.2 * z, 0 * z, np.ones_like(z)], -1)
+    area = np.linalg.norm(np.cross(at_y, at_z), axis=-1).mean()
+    assert loads.sum() == pytest.approx(area, rel=1e-6)
+
+
+def test_fluxes_that_are_not_finite() -> None:
+    with pytest.raises(InputError, match=r"the flux of a side is inf at \(0, 0, 0\); give"):
+        flux_loads(Box((1, 1, 1)), 2, [0], {1: lambda x, y, z: 1 / (y + z)})
+
+
+@pytest.mark.parametrize("mesh", MESHES, ids=["box", "periodic", "mesh"])
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_ranks_share_the_elements(mesh: Hexahedra, ranks: int) -> None:
+    """All of them, once; faces between two ranks are counted as they lie in the mesh."""
+    shares = Shares.of(mesh, ranks)
+    together = np.concatenate([shares.elements(rank) for rank in range(ranks)])
+    assert sorted(together) == list(range(mesh.count))
+    ids = mesh.ids(2, np.arange(mesh.count))[:, [4, 10, 12, 14, 16, 22]]  # middles of faces
+    expected = np.zeros((ranks, ranks), int)
+    for a in range(mesh.count):
+        for b in range(a):
+            first, second = shares.part[[a, b]]
+            common = len(np.intersect1d(ids[a], ids[b]))
+            expected[first, second] += 9 * common * (first != second)
+            expected[second, first] += 9 * common * (first != second)
+    assert (shares.shared_nodes(2) == expected).all()
+
+
+def test_more_ranks_than_elements() -> None:
+    with pytest.raises(InputError, match="12 elements for 13 ranks; use fewer ranks"):
+        Shares.of(MESHES[2], 13)
+    with pytest.raises(InputError, match="7 ranks cannot share"):
+        Shares.of(MESHES[0], 7)
+
+
+# --- from Python ----------------------------------------------------------------------------------
+
+
+def test_the_example_of_the_docstring_runs() -> None:
+    found = doctest.DocTestFinder().find(api.solve, "solve", globs={})
+    assert [doctest.DocTestRunner().run(each).failed for each in found] == [0]
+
+
+def test_arrays_functions_and_texts_are_the_same() -> None:
+    box = gs.poisson.Box((2, 2, 2), deform=kershaw(0.8, 0.8))
+    at = gs.poisson.nodes(box, 3)
+    sides = {"east": {"kind": "fixed", "value": "y"}, "top": {"kind": "flux", "value": 0.5}}
+    sources = ["x * y", lambda x, y, z: x * y, at[..., 0] * at[..., 1]]
+    found = [gs.poisson.solve(box, 3, source, sides) for source in sources]
+    assert all((other.values == found[0].values).all() for other in found[1:])
+    assert found[0].converged and found[0].iterations == len(found[0].residuals) - 1
+    assert (found[0].positions == positions(box, 3, np.arange(8))).all()
+
+
+def test_a_mesh_with_names() -> None:
+    mesh, sides = gs.poisson.read_gmsh(ROOT / "examples" / "poisson" / "cylinder.msh")
+    wall = {"wall": {"kind": "fixed", "value": lambda x, y, z: 1 - x**2 - y**2}}
+    found = gs.poisson.solve(mesh, 4, 4.0, wall, sides=sides)
+    x, y, _ = np.moveaxis(found.positions, -1, 0)
+    assert np.abs(found.values - (1 - x**2 - y**2)).max() < 1e-9  # a polynomial of the mesh's r, s
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"boundaries": {"wets": {"kind": "fixed"}}}, "'wets' is no side of the mesh"),
+        ({"boundaries": {"west": {"kind": "open"}}}, 'west: give a table with kind = "fixed" or'),
+        ({"boundaries": {"west": {"kind": "fixed", "u": 1}}}, "west: give a table"),
+        ({"boundaries": {}}, "any constant may be added to u"),
+        ({"source": np.zeros((2, 27))}, r"source has shape \(2, 27\); values at nodes have \(8, "),
+        ({"source": "sin(q)"}, 'source = .* has the unknown name "q"'),
+        ({"source": lambda x, y, z: 1 / x}, r"the source is inf at \(0, 0, 0\)"),
+        ({"preconditioner": "ilu"}, "precondition = 'ilu'; allowed: none, jacobi, multigrid"),
+        ({"precision": "half"}, "precision = 'half'; allowed: double or single"),
+        ({"screening": -1.0}, "allowed: 0 and more"),
+        ({"degree": 0}, "degree = 0; allowed: 1 to"),
+        ({"tolerance": 2.0}, "allowed: 0 up to, but not, 1"),
+    ],
+)
+def test_what_solve_refuses(changes: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        gs.poisson.solve(**({"mesh": Box((2, 2, 2)), "degree": 2, "boundaries": FIXED} | changes))
