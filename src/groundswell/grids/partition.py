@@ -35,6 +35,16 @@ def partition(mesh: Hexahedra, parts: int, method: str = "bisection") -> Parts:
     return _METHODS[method](mesh, parts)
 
 
+def neighbours(mesh: Hexahedra) -> Numbers:
+    """Two elements each that share a face, (faces, 2), but none with itself."""
+    middles = [face_nodes(2, face)[4] for face in range(2 * AXES)]  # nodes that belong to one face
+    faces = mesh.ids(2, np.arange(mesh.count))[:, middles].ravel()
+    order = np.argsort(faces, kind="stable")
+    shared = np.flatnonzero(faces[order][1:] == faces[order][:-1])
+    pairs = np.stack([order[shared], order[shared + 1]], axis=1) // (2 * AXES)
+    return pairs[pairs[:, 0] != pairs[:, 1]]
+
+
 # --- bisection ------------------------------------------------------------------------------------
 
 
@@ -102,21 +112,11 @@ def _neighbors(mesh: Hexahedra) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Of each element those that share its faces, one after the other, and where each starts."""
     from scipy.sparse import csr_array
 
-    pairs = _pairs(mesh)
+    pairs = neighbours(mesh)
     rows, columns = np.concatenate([pairs, pairs[:, ::-1]]).T
     shape = (mesh.count, mesh.count)
     matrix = csr_array((np.ones(len(rows)), (rows, columns)), shape)  # each neighbor once
     return matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
-
-
-def _pairs(mesh: Hexahedra) -> Numbers:
-    """Two elements each that share a face, (faces, 2), but none with itself."""
-    middles = [face_nodes(2, face)[4] for face in range(2 * AXES)]  # nodes that belong to one face
-    faces = mesh.ids(2, np.arange(mesh.count))[:, middles].ravel()
-    order = np.argsort(faces, kind="stable")
-    shared = np.flatnonzero(faces[order][1:] == faces[order][:-1])
-    pairs = np.stack([order[shared], order[shared + 1]], axis=1) // (2 * AXES)
-    return pairs[pairs[:, 0] != pairs[:, 1]]
 
 
 _METHODS = {"bisection": _bisection, "metis": _metis}

@@ -11,8 +11,8 @@ import numpy as np
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.grids.box import Box
-from groundswell.grids.hexahedra import AXES, Hexahedra, Numbers, face_nodes
-from groundswell.grids.partition import partition
+from groundswell.grids.hexahedra import Hexahedra, Numbers
+from groundswell.grids.partition import neighbours, partition
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +89,5 @@ def _beside(mesh: Hexahedra, part: Numbers) -> Iterator[tuple[Numbers, Numbers]]
             inside = np.arange(count)
             yield cube.take(inside, axis).ravel(), ahead.take(inside, axis).ravel()
         return
-    middles = [face_nodes(2, face)[4] for face in range(2 * AXES)]  # whose ids are those of faces
-    faces = mesh.ids(2, np.arange(mesh.count))[:, middles].ravel()
-    order = np.argsort(faces, kind="stable")
-    twice = np.flatnonzero(np.diff(faces[order]) == 0)
-    yield part[order[twice] // (2 * AXES)], part[order[twice + 1] // (2 * AXES)]
+    first, second = part[neighbours(mesh)].T
+    yield first, second

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,11 +13,15 @@ from groundswell.backends.base import in_order
 from groundswell.errors import InputError
 from groundswell.exchange.world import World
 from groundswell.grids.hexahedra import Floats, Hexahedra, positions
-from groundswell.linear.cg import ConjugateGradients, Outcome
-from groundswell.solvers.poisson.operator import Jacobi, Operator, Space
+from groundswell.linear.cg import Applied, ConjugateGradients, Iteration, Outcome
+from groundswell.solvers.poisson.merged import Merged
+from groundswell.solvers.poisson.multigrid import Cycle, Multigrid
+from groundswell.solvers.poisson.operator import Operator, Space
 
 Field = Callable[[Floats, Floats, Floats], ArrayLike]  # of x, y, z
 MOST = 10_000  # iterations
+HIGHEST = 15  # degree
+PRECONDITIONERS = ("none", "jacobi", "multigrid")
 
 
 class Poisson:
@@ -29,12 +34,16 @@ class Poisson:
         screening: lambda, 0 or more, 1/m^2.
         fixed: tags of the sides where u is prescribed.
         dtype: "float64" or "float32".
+        precondition: by nothing, the operator's diagonal, or a cycle of multigrid.
+        cycle: of multigrid.
+        most: iterations.
 
     Attributes:
         space: functions on this rank's elements.
 
     Raises:
-        InputError: a problem without a unique solution, or elements that are inside out.
+        InputError: a problem without a unique solution, elements that are inside out, or a
+            degree or preconditioner that does not exist.
     """
 
     def __init__(
@@ -48,30 +57,64 @@ class Poisson:
         screening: float = 0.0,
         fixed: Collection[int] = (),
         dtype: str = "float64",
+        precondition: Literal["none", "jacobi", "multigrid"] = "jacobi",
+        cycle: Cycle | None = None,
+        most: int = MOST,
     ) -> None:
         if screening < 0:
             raise InputError(f"screening = {screening}; allowed: 0 and more")
-        self._backend = backend
+        if not 1 <= degree <= HIGHEST:
+            raise InputError(f"degree = {degree}; allowed: 1 to {HIGHEST}")
+        if precondition not in PRECONDITIONERS:
+            allowed = ", ".join(PRECONDITIONERS)
+            raise InputError(f"precondition = {precondition!r}; allowed: {allowed}")
+        self._backend, self._world = backend, world
         self.space = Space.on(world, mesh, degree, elements)
-        own, count = self.space.sharing.own, len(self.space.sharing.ids)
+        self._equation = (self.space, screening, tuple(fixed))
+        if precondition == "multigrid":
+            self._iteration = self._with_multigrid(dtype, cycle, most)
+        else:
+            self._iteration = self._merged(dtype, most, jacobi=precondition == "jacobi")
 
-        def operator(x: Array, y: Array) -> Operator:
-            self._given, self._made = x, y
-            self._operator = Operator(*(backend, world, self.space, screening, x, y), fixed=fixed)
-            if not screening and all(world.share(bool(self._operator.mask.all()))):
-                self._operator.close()
-                raise InputError(
-                    "without screening, and with no side where u is prescribed, any constant may "
-                    "be added to u: give a screening above 0, or a side"
-                )
-            return self._operator
+    def _with_multigrid(self, dtype: str, cycle: Cycle | None, most: int) -> Iteration:
+        backend, world, (space, screening, fixed) = self._backend, self._world, self._equation
 
-        def jacobi(x: Array, y: Array) -> Jacobi:
-            return Jacobi(backend, self.space, self._operator.diagonal(), x, y)
+        def multigrid(x: Array, y: Array) -> Applied:
+            given = (backend, world, space, screening, x, y)
+            return Multigrid(*given, fixed=fixed, cycle=cycle)
 
-        self._iteration = ConjugateGradients(
-            *(backend, world, count, own, dtype, operator), precondition=jacobi, most=MOST
+        sizes = (len(space.sharing.ids), space.sharing.own, dtype)
+        return ConjugateGradients(
+            *(backend, world, *sizes, self._applied_to), precondition=multigrid, most=most
         )
+
+    def _merged(self, dtype: str, most: int, *, jacobi: bool) -> Iteration:
+        count = len(self.space.sharing.ids)
+        operator = self._applied_to(*(self._backend.zeros((count,), dtype) for _ in range(2)))
+        scale = operator.mask / operator.diagonal() if jacobi else operator.mask
+        nothing = all(self._world.share(bool((scale == 1).all())))
+        return Merged(
+            *(self._backend, self._world, operator.elements), None if nothing else scale, most=most
+        )
+
+    def _applied_to(self, x: Array, y: Array) -> Operator:
+        """A, from x to y."""
+        space, screening, fixed = self._equation
+        given = (self._backend, self._world, space, screening, x, y)
+        self._given, self._made = x, y
+        self._operator = Operator(*given, fixed=fixed)
+        if not screening and all(self._world.share(bool(self._operator.mask.all()))):
+            self._operator.close()
+            raise InputError(
+                "without screening, and with no side where u is prescribed, any constant may be "
+                "added to u: give a screening above 0, or a side"
+            )
+        return self._operator
+
+    @property
+    def operator(self) -> Operator:
+        """A, from one array of the iteration to another."""
+        return self._operator
 
     @property
     def nodes(self) -> Floats:
@@ -79,13 +122,20 @@ class Poisson:
         return positions(self.space.mesh, self.space.degree, self.space.elements)
 
     def solve(
-        self, source: Field, prescribed: Field | None = None, *, tolerance: float = 1e-10
+        self,
+        source: Field,
+        prescribed: Field | None = None,
+        *,
+        loads: Floats | None = None,
+        tolerance: float = 1e-10,
     ) -> tuple[Floats, Outcome]:
         """u at this rank's nodes, (elements, (N + 1)^3), and how the iteration went.
 
         Args:
             source: f, by position, 1/m^2 times u's unit.
             prescribed: u on the fixed sides, by position; 0 by default.
+            loads: integrals that nodes have beside the source's, (elements, (N + 1)^3), see
+                `sides.flux_loads`.
             tolerance: of the residual, against that of u = 0 inside.
 
         Raises:
@@ -95,6 +145,8 @@ class Poisson:
         at = np.moveaxis(self.nodes, -1, 0)
         own, operator = self.space.sharing.own, self._operator
         load = operator.load(np.broadcast_to(source(*at), at[0].shape))
+        if loads is not None:
+            load += operator.assemble(loads)
         known = np.zeros(len(self.space.sharing.ids))
         if prescribed is not None:
             known[self.space.places] = prescribed(*at)
@@ -115,3 +167,4 @@ class Poisson:
     def close(self) -> None:
         """Give back what it holds of other ranks; every rank must, before MPI ends."""
         self._iteration.close()
+        self._operator.close()
