@@ -27,8 +27,10 @@ from groundswell.exchange.codecs.mpc import mpc_source
 from groundswell.exchange.codecs.nvcomp import packed_source
 from groundswell.exchange.codecs.zfp import zfp_source
 from groundswell.linear.cg import cg_source
+from groundswell.linear.chebyshev import convert_source
 from groundswell.solvers.poisson.elements import METRICS
 from groundswell.solvers.poisson.merged import iterate_source
+from groundswell.solvers.poisson.multigrid import multigrid_sources
 from groundswell.solvers.poisson.operator import operator_source
 
 nvrtc = pytest.importorskip("groundswell.backends.nvrtc")
@@ -105,6 +107,12 @@ LIMITS = {
     "sum_blocks": (56, 56),
     "find_step": (48, 48),
     "advance_iterate": (32, 40),
+    "solve_elements": (44, 70),
+    "restrict_elements": (36, 60),
+    "prolong_elements": (36, 70),
+    "advance_smoothing": (18, 22),
+    "subtract_values": (14, 14),
+    "convert_values": (14, 14),
     "triad": (14, 14),
     "laplacian": (16, 24),
     "contract": (36, 36),
@@ -205,6 +213,14 @@ def test_the_rest_of_poissons_kernels(dtype: str, precision: str) -> None:
     table = operator_source(dtype, 7, 0.1, "straight")
     check(Source(table.path.with_name("tabulate.h"), table.constants), precision)
     check(Source(ROOFLINE, {"DOUBLE_PRECISION": 1}), "double")
+
+
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_multigrids_kernels(dtype: str, precision: str) -> None:
+    for source in multigrid_sources(dtype, (15, 7, 3, 1)):
+        check(source, precision)
+    for other in ("float32", "float64"):
+        check(convert_source(dtype, other), precision)
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])

@@ -1,0 +1,7 @@
+// Values of one type to another: FROM and TO are float or double.
+#pragma once
+#include "portable.h"
+
+KERNEL convert_values(const FROM* RESTRICT x, TO* RESTRICT y, index_t count) {
+  FOR_ITEMS(i, count) y[i] = static_cast<TO>(x[i]);
+}

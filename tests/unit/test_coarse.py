@@ -1,0 +1,101 @@
+"""Small systems that a library solves, against dense ones."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from groundswell.backends import Backend, open_backend
+from groundswell.backends.base import in_order
+from groundswell.errors import InputError
+from groundswell.exchange.assembly.sharing import find_sharing
+from groundswell.exchange.world import Alone
+from groundswell.linear.coarse import CoarseSolver, inverse
+
+ELEMENTS, CORNERS, IDS = 30, 8, 60
+
+
+@pytest.fixture(scope="module")
+def backend() -> Backend:
+    return open_backend("cpu")
+
+
+def laplacian(count: int) -> Any:
+    """Of the seven-point formula on a cube of points."""
+    line = sparse.diags_array([-1.0, 2.1, -1.0], offsets=[-1, 0, 1], shape=(count, count))
+    one = sparse.eye_array(count)
+    axes = [(line, one, one), (one, line, one), (one, one, line)]
+    return sum(sparse.kron(sparse.kron(a, b), c) for a, b, c in axes).tocsr()
+
+
+def solver(
+    backend: Backend, rng: np.random.Generator, dtype: str, **how: Any
+) -> tuple[CoarseSolver, Any, Any]:
+    """Of random positive matrices of elements that share ids; the whole matrix, and what is 0."""
+    ids = np.stack([rng.choice(IDS, CORNERS, replace=False) for _ in range(ELEMENTS)]) * 1000
+    parts = rng.standard_normal((ELEMENTS, CORNERS, CORNERS))
+    parts = parts @ parts.swapaxes(1, 2)
+    sharing = find_sharing(Alone(), ids.ravel())
+    count = len(sharing.ids)
+    whole = np.zeros((count, count))
+    for part, row in zip(parts, sharing.rows.reshape(ELEMENTS, CORNERS), strict=True):
+        whole[np.ix_(row, row)] += part
+    fixed = rng.random(count) < 0.2
+    ends = [backend.zeros((count,), dtype) for _ in range(2)]
+    return CoarseSolver(backend, Alone(), sharing, parts, fixed, *ends, **how), whole, fixed
+
+
+@pytest.mark.parametrize(("dtype", "rounding"), [("float64", 1e-9), ("float32", 1e-3)])
+def test_it_is_the_inverse_where_nothing_is_prescribed(
+    backend: Backend, dtype: str, rounding: float
+) -> None:
+    rng = np.random.default_rng(5)  # whose matrix's condition is below a thousand
+    coarse, whole, fixed = solver(backend, rng, dtype, way="direct")
+    free = ~fixed
+    b, x = coarse.ends
+    for _ in range(2):
+        b[:], x[:] = rng.standard_normal(len(b)), np.nan
+        in_order(coarse.launches)()
+        wanted = np.linalg.solve(whole[np.ix_(free, free)], b[free].astype(float))
+        assert np.allclose(x[free], wanted, rtol=0, atol=rounding * np.abs(wanted).max())
+        assert not x[fixed].any()
+    assert not coarse.in_graph
+
+
+def test_cycles_are_symmetric_and_positive() -> None:
+    pytest.importorskip("pyamg")
+    matrix, rng = laplacian(14), np.random.default_rng()
+    solve = inverse(matrix, "amg")
+    u, v = rng.standard_normal((2, matrix.shape[0]))
+    assert v @ solve(u) == pytest.approx(u @ solve(v), rel=1e-11)
+    assert u @ solve(u) > 0
+    error = u - solve(matrix @ u)
+    assert error @ (matrix @ error) < 0.1 * u @ (matrix @ u)
+    assert np.array_equal(inverse(matrix, "amg")(u), solve(u))  # no run differs from another
+
+
+@pytest.mark.parametrize("way", ["auto", "direct"])
+def test_factors_are_exact(way: str) -> None:
+    matrix, u = laplacian(9), np.random.default_rng().standard_normal(729)
+    assert np.allclose(inverse(matrix, way)(matrix @ u), u, rtol=0, atol=1e-11)
+
+
+def test_nothing_to_solve() -> None:
+    assert not inverse(sparse.csr_array((0, 0)))(np.empty(0)).size
+
+
+def test_a_matrix_without_an_inverse() -> None:
+    with pytest.raises(InputError, match="each part of the mesh needs a screening above 0, or a"):
+        inverse(sparse.csr_array(np.zeros((3, 3))))
+
+
+def test_a_library_that_is_missing(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyamg", None)
+    with pytest.raises(InputError, match=r"pip install 'groundswell\[multigrid\]'"):
+        inverse(laplacian(3), "amg")
+    with pytest.raises(InputError, match="coarse = 'lu'; allowed: auto, direct, amg"):
+        solver(backend, np.random.default_rng(), "float64", way="lu")

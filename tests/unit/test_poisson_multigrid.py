@@ -1,0 +1,330 @@
+"""Multigrid in the degree: each of its parts against dense matrices, and what cycles come to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sem import assembled, element_matrix, shuffled
+
+from groundswell.backends import Backend, open_backend
+from groundswell.backends.base import in_order
+from groundswell.errors import InputError
+from groundswell.exchange.world import Alone
+from groundswell.grids.box import Box, kershaw
+from groundswell.grids.gll import gll
+from groundswell.grids.hexahedra import positions
+from groundswell.solvers.poisson.geometry import Geometry
+from groundswell.solvers.poisson.multigrid import (
+    Cycle,
+    Multigrid,
+    degrees_of,
+    galerkin,
+    scattered,
+)
+from groundswell.solvers.poisson.schwarz import Schwarz, stretches_of
+from groundswell.solvers.poisson.solver import Poisson
+from groundswell.solvers.poisson.space import Space
+from groundswell.solvers.poisson.transfer import Transfer
+
+RNG = np.random.default_rng
+EVERY_SIDE = range(1, 7)
+
+
+def bent(points: Any) -> Any:
+    """A smooth deformation whose elements have no right angles."""
+    x, y, z = np.moveaxis(points, -1, 0)
+    wave = 0.07 * np.sin(2 * x + 0.3) * np.cos(y) * np.cos(1.5 * z)
+    return points + np.stack([wave, -0.6 * wave, 0.8 * wave * x], axis=-1)
+
+
+@pytest.fixture(scope="module")
+def backend() -> Backend:
+    return open_backend("cpu")
+
+
+def space_on(mesh: Any, degree: int) -> Space:
+    return Space.on(Alone(), mesh, degree, np.arange(mesh.count))
+
+
+# --- its parts ------------------------------------------------------------------------------------
+
+
+def transfer(
+    backend: Backend, mesh: Any, degrees: tuple[int, int], mask: Any = None
+) -> tuple[Transfer, tuple[Space, Space], list[Any]]:
+    """Between two degrees, with r, b, e and x."""
+    fine, coarse = (space_on(mesh, degree) for degree in degrees)
+    n, m = len(fine.sharing.ids), len(coarse.sharing.ids)
+    r, b, e, x = arrays = [backend.zeros((size,), "f8") for size in (n, m, m, n)]
+    mask = np.ones(n) if mask is None else mask
+    return Transfer(backend, Alone(), fine, coarse, mask, r, b, e, x), (fine, coarse), arrays
+
+
+@pytest.mark.parametrize("degrees", [(2, 1), (4, 3), (5, 2), (7, 5)])
+def test_polynomials_stay_what_they_are(backend: Backend, degrees: tuple[int, int]) -> None:
+    mesh = shuffled(Box((2, 3, 2), high=(1.0, 2.0, 0.7)), RNG(3))
+    moved, spaces, (_, _, e, x) = transfer(backend, mesh, degrees)
+
+    def polynomial(space: Space) -> Any:
+        """Of the lower degree along each axis, at assembled values."""
+        at = np.moveaxis(positions(mesh, space.degree, space.elements), -1, 0)
+        values = np.empty(len(space.sharing.ids))
+        values[space.places] = (at[0] - 0.3) ** degrees[1] * (1 + at[1]) * at[2] ** degrees[1]
+        return values
+
+    before = RNG().standard_normal(len(x))
+    x[:], e[:] = before, polynomial(spaces[1])
+    in_order(moved.up)()
+    assert np.allclose(x - before, polynomial(spaces[0]), rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("degrees", [(2, 1), (5, 3), (7, 1), (9, 6)])
+def test_down_is_the_transpose_of_up(backend: Backend, degrees: tuple[int, int]) -> None:
+    """b'(P'r) = r'(P b) for assembled values; what is prescribed takes no part, whatever it is."""
+    mesh = shuffled(Box((2, 2, 2), deform=bent, order=2), RNG(4))
+    count = len(space_on(mesh, degrees[0]).sharing.ids)
+    mask = (RNG().random(count) < 0.8).astype(float)
+    moved, _, (r, b, e, x) = transfer(backend, mesh, degrees, mask)
+    r[:] = np.where(mask > 0, RNG().standard_normal(count), np.nan)
+    e[:], x[:], b[:] = RNG().standard_normal(len(e)), 0.0, np.nan
+    in_order([*moved.down, *moved.up])()
+    assert e @ b == pytest.approx(np.nan_to_num(r) @ x, rel=1e-12, abs=1e-11)
+    assert not x[mask == 0].any() and x[mask > 0].all()
+
+
+@pytest.mark.parametrize("screening", [0.0, 2.0])
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_boxes_among_their_like_are_inverted(
+    backend: Backend, degree: int, screening: float
+) -> None:
+    """With no boundary the sum of exact inverses of elements' rows and columns, each shared."""
+    mesh = Box((3, 4, 3), high=(1.0, 0.5, 2.0), periodic=(True, True, True))
+    matrix, _, _ = assembled(mesh, degree, screening)
+    space = space_on(mesh, degree)
+    rows = np.argsort(np.argsort(space.sharing.ids))[space.places]
+    copies = np.bincount(rows.ravel())
+    weights = np.sqrt(1 / copies)
+    wanted = np.zeros_like(matrix)
+    for row in rows:
+        block = np.linalg.inv(matrix[np.ix_(row, row)])
+        wanted[np.ix_(row, row)] += weights[row][:, None] * block * weights[row]
+    order = np.argsort(space.sharing.ids)
+    diagonal, r, z = np.empty(len(order)), *(backend.zeros((len(order),), "f8") for _ in range(2))
+    diagonal[order] = np.diag(matrix) * copies
+    stretches = stretches_of(Geometry.of(mesh, degree, np.arange(36)), degree, screening)
+    part = Schwarz(backend, Alone(), space, stretches, diagonal, r, z)
+    r[order] = values = RNG().standard_normal(len(order))
+    in_order(part.launches)()
+    assert np.allclose(z[order], wanted @ values, rtol=0, atol=1e-11 * np.abs(z).max())
+
+
+def test_what_is_prescribed_is_left_alone(backend: Backend) -> None:
+    mesh = Box((2, 2, 2), deform=bent, order=2)
+    space = space_on(mesh, 4)
+    diagonal = np.where(RNG().random(len(space.sharing.ids)) < 0.5, 2.0, 0.0)
+    r, z = (backend.zeros(diagonal.shape, "f8") for _ in range(2))
+    stretches = stretches_of(Geometry.of(mesh, 4, np.arange(8)), 4, 0.0)
+    part = Schwarz(backend, Alone(), space, stretches, diagonal, r, z)
+    r[:] = RNG().standard_normal(len(r))
+    in_order(part.launches)()
+    first = z.copy()
+    r[diagonal == 0] = 7.0
+    in_order(part.launches)()
+    assert np.array_equal(z, first) and not z[diagonal == 0].any() and z[diagonal > 0].all()
+
+
+def test_stretches_follow_the_shape() -> None:
+    """Of a box of a x b x c: bc / 2a and so on; of slants, between what is and what gives way."""
+    box = Box((1, 1, 1), high=(2.0, 3.0, 5.0))
+    [found] = stretches_of(Geometry.of(box, 3, [0]), 3, 0.7)
+    assert np.allclose(found, [15 / 4, 10 / 6, 6 / 10, 0.7 * 30 / 8])
+    shear = Box((1, 1, 1), deform=lambda p: p + 0.8 * p[..., [1]] * np.array([1.0, 0.0, 0.0]))
+    [found] = stretches_of(Geometry.of(shear, 2, [0]), 2, 0.0)
+    # G along r and s is [[1 + k^2, -k], [-k, 1]] / 2 with k = 0.8; the inverse has 2 and 2 + 2 k^2.
+    assert np.allclose(found[:3] ** 2, [1.64 / 4, 1 / (4 * 1.64), 1 / 4])
+
+
+@pytest.mark.parametrize("degree", [1, 2, 5])
+def test_the_coarsest_matrices_are_galerkins(degree: int) -> None:
+    """P' A P of each element's dense matrix."""
+    mesh = Box((2, 1, 1), deform=bent, order=2)
+    found = galerkin(Geometry.of(mesh, degree, [0, 1]), degree, 0.3)
+    line = (1 + gll(degree).points[:, None] * np.array([-1, 1])) / 2
+    up = np.einsum("tc,sb,ra->tsrcba", line, line, line).reshape(-1, 8)
+    for matrix, nodes in zip(found, positions(mesh, degree, [0, 1]), strict=True):
+        wanted = up.T @ element_matrix(nodes, degree, 0.3)[0] @ up
+        assert np.allclose(matrix, wanted, rtol=0, atol=1e-12)
+
+
+def test_levels_and_starts() -> None:
+    assert degrees_of(7) == (7, 5, 3, 1) and degrees_of(15) == (15, 10, 7, 5, 3, 1)
+    assert degrees_of(1) == (1,) and degrees_of(4) == (4, 3, 1)
+    numbers = scattered(np.arange(10_000) * 977)
+    assert np.abs(numbers).max() <= 0.5 and abs(numbers.mean()) < 0.01
+
+
+# --- cycles ---------------------------------------------------------------------------------------
+
+MESHES = {
+    "bent": (Box((2, 2, 1), deform=bent, order=2), 0.0, (1, 4)),
+    "free": (Box((2, 1, 1), deform=bent, order=2), 0.5, ()),
+    "periodic": (Box((3, 1, 2), periodic=(True, True, False)), 0.0, (5,)),
+    "turned": (shuffled(Box((2, 2, 2), deform=bent, order=2), RNG(7)), 0.1, ()),
+}
+
+
+def columns(backend: Backend, name: str, degree: int, cycle: Cycle, given: Any) -> tuple[Any, Any]:
+    """What a cycle makes of columns, by rising id, and which values are free."""
+    mesh, screening, fixed = MESHES[name]
+    space = space_on(mesh, degree)
+    order = np.argsort(space.sharing.ids)
+    x, y = (backend.zeros((len(order),), "f8") for _ in range(2))
+    part = Multigrid(*(backend, Alone(), space, screening, x, y), fixed=fixed, cycle=cycle)
+    free = np.ones(len(order)) if not fixed else part.levels[0].operator.mask[order]
+    wanted = given(np.flatnonzero(free), len(order))
+    found = np.empty_like(wanted)
+    for n, column in enumerate(wanted.T):
+        x[order], y[:] = column, np.nan
+        in_order(part.launches)()
+        found[:, n] = y[order]
+    part.check()
+    part.close()
+    return wanted, found
+
+
+@pytest.mark.parametrize("inner", ["schwarz", "jacobi"])
+@pytest.mark.parametrize("name", MESHES)
+def test_a_cycle_is_symmetric_and_positive(backend: Backend, name: str, inner: str) -> None:
+    def some(free: Any, count: int) -> Any:
+        found = np.zeros((count, 6))
+        found[free] = RNG().standard_normal((len(free), 6))
+        return found
+
+    x, y = columns(backend, name, 4, Cycle(dtype="float64", inner=inner), some)
+    products = x.T @ y
+    assert np.allclose(products, products.T, rtol=0, atol=1e-12 * np.abs(products).max())
+    assert np.linalg.eigvalsh(products).min() > 0
+
+
+def test_a_cycle_is_nearly_the_inverse(backend: Backend) -> None:
+    """As a matrix M, by its columns: eigenvalues of M A are near 1."""
+    cycle = Cycle(dtype="float64", degrees=(3, 2, 1))
+    _, found = columns(backend, "free", 3, cycle, lambda free, count: np.eye(count))
+    mesh, screening, _ = MESHES["free"]
+    values = np.linalg.eigvals(found @ assembled(mesh, 3, screening)[0])
+    assert np.abs(values.imag).max() < 1e-9
+    assert values.real.min() > 0.5 and values.real.max() < 1.2
+
+
+def iterations(
+    backend: Backend,
+    mesh: Any,
+    degree: int,
+    cycle: Cycle | None = None,
+    *,
+    fixed: Any = EVERY_SIDE,
+    screening: float = 0.0,
+    tolerance: float = 1e-8,
+) -> int:
+    """To a small residual, from a random right-hand side."""
+    problem = Poisson(
+        *(backend, Alone(), mesh, degree, np.arange(mesh.count)),
+        fixed=fixed,
+        screening=screening,
+        precondition="multigrid",
+        cycle=cycle,
+    )
+    source = RNG(1).standard_normal((mesh.count, (degree + 1) ** 3))
+    _, outcome = problem.solve(lambda *at: source, tolerance=tolerance)
+    problem.close()
+    assert outcome.converged
+    return outcome.iterations
+
+
+def test_thin_and_slanted_elements(backend: Backend) -> None:
+    """Kershaw's, on which Jacobi's preconditioner takes 700."""
+    assert iterations(backend, Box((6, 6, 6), deform=kershaw(0.3, 0.3)), 7) <= 20
+
+
+def test_precision_inside_loses_nothing(backend: Backend) -> None:
+    mesh = Box((6, 2, 2), deform=kershaw(0.3, 0.3))
+    single, double = (iterations(backend, mesh, 5, Cycle(dtype=f"float{n}")) for n in (32, 64))
+    assert abs(single - double) <= 2
+
+
+def test_counts_do_not_depend_on_the_mesh(backend: Backend) -> None:
+    counts = [iterations(backend, Box((n, n, n)), 5) for n in (2, 4, 8)]
+    assert max(counts) <= 7 and max(counts) - min(counts) <= 2
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 6, 11])
+def test_every_degree(backend: Backend, degree: int) -> None:
+    assert iterations(backend, Box((2, 3, 2)), degree, fixed=(1,)) <= 8
+
+
+def test_the_highest_degree(backend: Backend) -> None:
+    assert iterations(backend, Box((2, 1, 1)), 15, Cycle(degrees=(15, 4, 1))) <= 9
+
+
+@pytest.mark.parametrize(
+    "cycle",
+    [
+        Cycle(kind="first"),
+        Cycle(inner="jacobi", order=6),
+        Cycle(degrees=(5, 1)),
+        Cycle(order=1),
+        Cycle(coarse="amg"),
+    ],
+)
+def test_other_cycles(backend: Backend, cycle: Cycle) -> None:
+    if cycle.coarse == "amg":
+        pytest.importorskip("pyamg")
+    assert iterations(backend, MESHES["turned"][0], 5, cycle, screening=0.1, fixed=()) <= 16
+
+
+def test_small_residuals_can_be_reached(backend: Backend) -> None:
+    """In single precision inside, and double outside."""
+    assert iterations(backend, Box((2, 2, 2)), 5, tolerance=1e-13) <= 11
+
+
+def test_solutions_are_jacobis(backend: Backend) -> None:
+    found = []
+    for precondition in ("jacobi", "multigrid"):
+        problem = Poisson(
+            *(backend, Alone(), MESHES["bent"][0], 5, np.arange(4)),
+            fixed=(1, 4),
+            precondition=precondition,  # type: ignore[arg-type]
+        )
+        values, outcome = problem.solve(lambda x, y, z: x * y + z, lambda x, y, z: x - y * z)
+        problem.close()
+        found.append(values)
+    assert outcome.iterations <= 11
+    assert np.allclose(*found, rtol=0, atol=1e-8 * np.abs(found[0]).max())
+
+
+# --- what cannot be done --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"dtype": "float16"}, "dtype = 'float16'; allowed: float32, float64"),
+        ({"inner": "ilu"}, "inner = 'ilu'; allowed: schwarz, jacobi"),
+        ({"degrees": (7, 1)}, r"degrees = \(7, 1\); allowed: falling ones from 3 to 1"),
+        ({"degrees": (3, 2)}, "allowed: falling ones from 3 to 1"),
+        ({"degrees": (3, 3, 1)}, "allowed: falling ones from 3 to 1"),
+        ({"order": 0}, "order = 0; allowed: 1 to 16"),
+        ({"kind": "third"}, "kind = 'third'; allowed: fourth, first"),
+        ({"coarse": "exact"}, "coarse = 'exact'; allowed: auto, direct, amg"),
+    ],
+)
+def test_cycles_that_do_not_exist(backend: Backend, wrong: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        iterations(backend, Box((1, 1, 1)), 3, Cycle(**wrong))
+
+
+def test_preconditioners_that_do_not_exist(backend: Backend) -> None:
+    with pytest.raises(InputError, match="precondition = 'ilu'; allowed: none, jacobi, multigrid"):
+        Poisson(backend, Alone(), Box((1, 1, 1)), 2, [0], fixed=(1,), precondition="ilu")  # type: ignore[arg-type]
