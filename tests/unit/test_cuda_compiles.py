@@ -28,7 +28,7 @@ from groundswell.exchange.codecs.nvcomp import packed_source
 from groundswell.exchange.codecs.zfp import zfp_source
 from groundswell.linear.cg import cg_source
 from groundswell.linear.chebyshev import convert_source
-from groundswell.solvers.poisson.elements import METRICS
+from groundswell.solvers.poisson.elements import METRICS, vectors_source
 from groundswell.solvers.poisson.merged import iterate_source
 from groundswell.solvers.poisson.multigrid import multigrid_sources
 from groundswell.solvers.poisson.operator import operator_source
@@ -212,6 +212,7 @@ def test_the_poisson_operators_kernel(dtype: str, precision: str, degree: int, m
 def test_the_rest_of_poissons_kernels(dtype: str, precision: str) -> None:
     table = operator_source(dtype, 7, 0.1, "straight")
     check(Source(table.path.with_name("tabulate.h"), table.constants), precision)
+    check(vectors_source(dtype), precision)
     check(Source(ROOFLINE, {"DOUBLE_PRECISION": 1}), "double")
 
 

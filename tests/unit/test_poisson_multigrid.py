@@ -328,3 +328,15 @@ def test_cycles_that_do_not_exist(backend: Backend, wrong: Any, message: str) ->
 def test_preconditioners_that_do_not_exist(backend: Backend) -> None:
     with pytest.raises(InputError, match="precondition = 'ilu'; allowed: none, jacobi, multigrid"):
         Poisson(backend, Alone(), Box((1, 1, 1)), 2, [0], fixed=(1,), precondition="ilu")  # type: ignore[arg-type]
+
+
+def test_elements_that_only_high_degrees_can_have(backend: Backend) -> None:
+    def waves(points: Any) -> Any:
+        """Along x, which degree 3 cannot follow."""
+        k = 2.5 * np.pi
+        return points + 0.8 / k * np.cos(k * points[..., :1]) * np.array([1.0, 0.0, 0.0])
+
+    mesh = Box((1, 1, 1), deform=waves, order=9)
+    with pytest.raises(InputError, match=r"degree 3, a level of multigrid, 1 elements are inside"):
+        iterations(backend, mesh, 7)
+    assert iterations(backend, mesh, 7, Cycle(degrees=(7, 5, 1))) < 20

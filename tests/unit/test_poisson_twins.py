@@ -96,7 +96,7 @@ def test_twins_agree(
     energies = np.full((2, elements.blocks(some)), np.nan)
     for launch in elements.launches(some, x, wanted, energies[0], scale if scaled else None):
         launch()
-    constants = element_constants(dtype, degree, 0.3, way)
+    constants = {**element_constants(dtype, degree, 0.3), **way.constants(degree)}
     choice = {"SCALED": scaled > 0, "COMPONENTS": components, "GEOMETRY": METRICS[metric]}
     run = emulated(Source(KERNELS / "operator.h", {**constants, **choice}).text(), tmp_path)
     arrays = (x, scale, elements._places, elements._shape, found, some.astype("i4"))

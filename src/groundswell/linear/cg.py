@@ -113,8 +113,8 @@ class Iteration:
         """
         self._parts, self._start, self._measure = parts, in_order(start), in_order(measure)
         self._reset = (*reset, self._state, self._history)
-        in_graph = all(part.in_graph for part in parts)
-        self._graph = self._backend.capture(in_order(step), in_graph=in_graph)
+        self._in_graph = all(part.in_graph for part in parts)
+        self._graph = self._backend.capture(in_order(step), in_graph=self._in_graph)
 
     def _steps(self, world: World, dtype: str, sums: Array) -> tuple[Operation, list[Launch]]:
         """What adds up all ranks' sums, and with that what finds the next step."""
@@ -152,7 +152,9 @@ class Iteration:
 
     def _looks(self, tolerance: float) -> list[int]:
         """Iterations after which the host looks how small the residual is."""
-        between = range(LOOK_EVERY, self.most, LOOK_EVERY) if tolerance else ()
+        # Where the host makes every launch, it has time to look.
+        every = LOOK_EVERY if self._in_graph else self._at_once
+        between = range(every, self.most, every) if tolerance else ()
         return [*between, self.most]
 
     def _residuals(self, count: int) -> NDArray[np.float64]:

@@ -37,7 +37,7 @@ class Elements:
         screening: lambda, 1/m^2.
         dtype: "float32" or "float64".
         metric: "stored" for each node; or worked out each time, of elements with straight edges
-            ("straight") or of parallelepipeds ("affine"). By default what moves least.
+            ("straight") or of parallelepipeds ("affine"). By default what is fastest.
         way: how a GPU's threads share them; by default the fastest that is known.
 
     Raises:
@@ -87,7 +87,8 @@ class Elements:
         if not len(some):
             return []
         components, x_pitch, y_pitch = pitches(x, y)
-        choice = {"SCALED": scale is not None, "COMPONENTS": components}
+        sharing = self.way.constants(self.space.degree)
+        choice = {"SCALED": scale is not None, "COMPONENTS": components, **sharing}
         module = self._backend.compile(self._source("operator.h", choice))
         extent = Blocks(self.blocks(some), self.way.threads(self.space.degree))
         numbers = self._backend.to_device(some.astype("i4"))
@@ -99,12 +100,6 @@ class Elements:
         """Of a launch for so many elements."""
         return -(-len(some) // self.way.elements)
 
-    def multiply(self, x: Array, factors: Array, y: Array, count: int) -> list[Launch]:
-        """What makes y of the first values of x times factors; x and y may be the same."""
-        module = self._backend.compile(self._source("operator.h"))
-        launch = module.launch("multiply_values", Items(count), x, factors, y, count)
-        return [launch] if count else []
-
     def _chosen(self, metric: str | None) -> str:
         simple = self.space.mesh.order == 1
         kinds = ["stored", *["straight"] * simple]
@@ -114,7 +109,9 @@ class Elements:
             raise InputError(
                 f"metric = {metric!r} of elements that are not so; allowed: {', '.join(kinds)}"
             )
-        return metric or kinds[-1]
+        # On a CPU what a trilinear map wants to be worked out takes longer than to read it.
+        usual = "stored" if self._backend.on_host and kinds[-1] == "straight" else kinds[-1]
+        return metric or usual
 
     def _shapes(self) -> Array:
         """What kernels are told of shapes, see kernels/element.h."""
@@ -142,11 +139,24 @@ class Elements:
 
     def _source(self, name: str, chosen: Mapping[str, Constant] = USUAL) -> Source:
         choice = {**USUAL, "GEOMETRY": METRICS[self.metric], **chosen}
-        constants = element_constants(self.dtype, self.space.degree, self.screening, self.way)
+        constants = element_constants(self.dtype, self.space.degree, self.screening)
         return Source(KERNELS / name, {**constants, **choice})
 
 
-def element_constants(dtype: str, degree: int, screening: float, way: Way) -> dict[str, Constant]:
+def multiply(backend: Backend, x: Array, factors: Array, y: Array, count: int) -> list[Launch]:
+    """What makes y of the first values of x times factors; x and y may be the same."""
+    module = backend.compile(vectors_source(x.dtype))
+    launch = module.launch("multiply_values", Items(count), x, factors, y, count)
+    return [launch] if count else []
+
+
+def vectors_source(dtype: DTypeLike) -> Source:
+    """The kernel for vectors of a type."""
+    double = {"DOUBLE_PRECISION": 1} if np.dtype(dtype) == np.float64 else {}
+    return Source(KERNELS / "vectors.h", double)
+
+
+def element_constants(dtype: str, degree: int, screening: float) -> dict[str, Constant]:
     """What kernels/element.h wants to know, but for USUAL and GEOMETRY."""
     points = gll(degree)
     tables = {
@@ -157,7 +167,6 @@ def element_constants(dtype: str, degree: int, screening: float, way: Way) -> di
     }
     return {
         **({"DOUBLE_PRECISION": 1} if dtype == "float64" else {}),
-        **way.constants(degree),
         "NODES": degree + 1,
         "LAMBDA": float(screening),
         **{name: braced(table) for name, table in tables.items()},

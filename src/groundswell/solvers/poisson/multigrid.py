@@ -42,7 +42,8 @@ class Cycle:
     """How a cycle is made.
 
     Args:
-        dtype: of all its vectors; those that it is given are converted.
+        dtype: of all its vectors; those that it is given are converted, so single precision must
+            have room for residuals, 1e-37 to 1e38.
         degrees: of its levels, falling from the equation's to 1; by default see `degrees_of`.
         order, kind: of the smoothing, see `Chebyshev`.
         inner: what smoothing accelerates, "schwarz" or "jacobi".
@@ -304,8 +305,8 @@ def _shape(world: World, space: Space) -> Geometry:
             return Geometry.of(space.mesh, space.degree, space.elements)
         except InputError as error:
             raise InputError(
-                f"among functions of degree {space.degree}, which multigrid takes to, {error}; or "
-                "precondition by another method"
+                f"as polynomials of degree {space.degree}, a level of multigrid, {error}; or "
+                "choose another preconditioner"
             ) from error
 
     return world.agree(work_out)  # type: ignore[no-any-return]

@@ -13,7 +13,7 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import DTypeLike
 
-from groundswell.backends import Array, Backend, Items, Launch, Source
+from groundswell.backends import Array, Backend, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.world import World
@@ -24,6 +24,7 @@ from groundswell.solvers.poisson.elements import (
     USUAL,
     Elements,
     element_constants,
+    multiply,
 )
 from groundswell.solvers.poisson.space import Space
 from groundswell.solvers.poisson.ways import way_of
@@ -136,7 +137,7 @@ class Operator:
         if not own or self.mask.all():
             return []
         mask = self._backend.to_device(self.mask.astype(self._x.dtype))
-        return self.elements.multiply(self._y, mask, self._y, own)
+        return multiply(self._backend, self._y, mask, self._y, own)
 
 
 class Jacobi:
@@ -153,9 +154,7 @@ class Jacobi:
     ) -> None:
         own = space.sharing.own
         factors = backend.to_device((1 / diagonal[:own]).astype(x.dtype))
-        module = backend.compile(operator_source(x.dtype, space.degree, 0.0))
-        launch = module.launch("multiply_values", Items(own), x, factors, y, own)
-        self.launches = [launch] if own else []
+        self.launches = multiply(backend, x, factors, y, own)
 
     def check(self) -> None:
         """Nothing can go wrong."""
@@ -169,6 +168,6 @@ def operator_source(
 ) -> Source:
     """The kernels for values of a type and degree."""
     name = str(np.dtype(dtype))
-    constants = element_constants(name, degree, screening, way_of(name, degree))
-    choice = {**USUAL, "GEOMETRY": METRICS[metric]}
+    constants = element_constants(name, degree, screening)
+    choice = {**USUAL, "GEOMETRY": METRICS[metric], **way_of(name, degree).constants(degree)}
     return Source(KERNELS / "operator.h", {**constants, **choice})

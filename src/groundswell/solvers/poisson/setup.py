@@ -135,9 +135,12 @@ class Setup:
     def memory_of(self, elements: int) -> int:
         """What so many elements take: factors, local values and places, vectors, and levels."""
         size = np.dtype(self.dtype).itemsize
-        of_node = (self.factors + 1) * size + PLACE
+        # Only of a box that nothing deforms nobody stores the metric.
+        bent = not isinstance(self.mesh, Box) or self.mesh.deform is not None
+        factors = stored_factors("stored", self.case.equation.screening) if bent else 0
+        of_node = (factors + 1) * size + PLACE
         if self.case.method.preconditioner == "multigrid":
-            of_node += CURVED_CYCLE if self.factors else CYCLE
+            of_node += CURVED_CYCLE if factors else CYCLE
         return elements * self.local * of_node + KEPT * size * self.unknowns_of(elements)
 
     def unknowns_of(self, elements: int) -> int:

@@ -14,11 +14,6 @@
 #include "tensor.h"
 #endif
 
-// What Jacobi's preconditioner does; in place, what prescribed values do.
-KERNEL multiply_values(const real* x, const real* RESTRICT factors, real* y, index_t count) {
-  FOR_ITEMS(i, count) y[i] = x[i] * factors[i];
-}
-
 // Some elements, (count,), by their numbers, ELEMENTS a block: assembled x to local y, (elements,
 // CUBE); `energies`, one a block, get what x times that comes to. Of vectors there are COMPONENTS,
 // which lie a pitch apart, and of which the later ones find the metric in a cache.

@@ -97,9 +97,10 @@ INLINE void integrate(Cubes& all) {
 }
 
 INLINE void take(const Given& given, index_t e, Cube& u) {
-  for (int row = 0; row < PLANE; ++row)
-    for (int r = 0; r < PITCH; ++r)
-      u[0][row][r] = r < NODES ? given.value(e, row * NODES + r) : 0;
+  for (int t = 0; t < NODES; ++t)
+    for (int s = 0; s < NODES; ++s)
+      for (int r = 0; r < PITCH; ++r)
+        u[t][s][r] = r < NODES ? given.value(e, t * PLANE + s * NODES + r) : 0;
 }
 
 // The result with its mass; u times that.
