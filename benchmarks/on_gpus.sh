@@ -22,4 +22,5 @@ ranks="benchmarks/solver_ranks.py"
   done
   $mpirun -n "$GPUS" $python $ranks cavity --cells 512 512 $((512 * GPUS)) --transports direct peer nccl
 } 2>&1 | tee "$OUT/ranks.txt"
+$mpirun -n "$GPUS" $python -m groundswell bench poisson --backend cuda --output "$OUT"
 $mpirun -n "$GPUS" $python -m groundswell bench exchange --backend cuda --output "$OUT"

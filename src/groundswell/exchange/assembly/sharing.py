@@ -7,6 +7,7 @@ these answer who else has them: the usual rendezvous of gather-scatter libraries
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -42,7 +43,7 @@ class Sharing:
     sharers: dict[int, Numbers]
     owner: NDArray[np.int32]
 
-    @property
+    @cached_property
     def copies(self) -> Rows:
         """The places of each id among the rank's values."""
         used = np.flatnonzero(self.rows >= 0)
