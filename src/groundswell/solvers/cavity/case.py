@@ -19,6 +19,7 @@ Temperature = Annotated[float, Quantity("K", "a temperature", "300 K")]
 
 AXES = ("x", "y", "z")
 SIDES = (("west", "east"), ("south", "north"), ("bottom", "top"))  # low and high, by axis
+LIGHT = 299_792_458.0  # m/s
 LEAST_POINTS = 5  # along an axis that has walls: what a shifted fourth difference spans
 
 
@@ -142,6 +143,8 @@ class WallsSection(Section):
             if kinds.count("periodic") == 1:
                 yield (names[kinds.index("periodic")],), f"is periodic, so {names} must both be"
             for name, side in zip(names, self.pair(axis), strict=True):
+                if isinstance(side, Wall) and hypot(*side.velocity) > LIGHT:
+                    yield (name, "velocity"), f"must be slower than light, {LIGHT:.0f} m/s"
                 if isinstance(side, Wall) and side.velocity[axis]:
                     yield (name, "velocity"), f"must be 0 along {AXES[axis]}: it is a wall"
                 if isinstance(side, ConductingWall) and [heat.axis for heat in self.heated] in (

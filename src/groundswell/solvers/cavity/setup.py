@@ -207,7 +207,7 @@ class Setup:
     @property
     def least_beta2(self) -> float:
         """Lower bound of beta^2, (m/s)^2."""
-        return self.case.time.compressibility * self.fluid.speed**2
+        return self.case.time.compressibility * self.fluid.speed * self.fluid.speed
 
     @property
     def diffusion_limit(self) -> float:
