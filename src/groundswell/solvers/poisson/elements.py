@@ -37,8 +37,9 @@ class Elements:
         screening: lambda, 1/m^2.
         dtype: "float32" or "float64".
         metric: "stored" for each node; or worked out each time, of elements with straight edges
-            ("straight") or of parallelepipeds ("affine"). By default what is fastest.
-        way: how a GPU's threads share them; by default the fastest that is known.
+            ("straight") or of parallelepipeds ("affine"). By default what moves least, but on CPUs
+            nothing is worked out that takes longer than to read it.
+        way: how a GPU's threads share them; by default the usual one.
 
     Raises:
         InputError: elements that are inside out, or not of the kind that `metric` says.

@@ -22,7 +22,7 @@ from groundswell.backends.base import in_order
 from groundswell.errors import InputError
 from groundswell.exchange.world import World
 from groundswell.grids.gll import gll
-from groundswell.grids.hexahedra import AXES, Floats, Numbers, face_nodes
+from groundswell.grids.hexahedra import AXES, Floats, Numbers
 from groundswell.linear.cg import Applied
 from groundswell.linear.chebyshev import Chebyshev, chebyshev_source, convert
 from groundswell.linear.coarse import CoarseSolver
@@ -256,9 +256,7 @@ def galerkin(geometry: Geometry, degree: int, screening: float) -> Floats:
 def on_sides(space: Space, tags: Collection[int]) -> NDArray[np.bool_]:
     """Which assembled values lie on these sides of this rank's elements, (values,)."""
     found = np.zeros(len(space.sharing.ids), bool)
-    outside = np.isin(space.mesh.tags(space.elements), list(tags))
-    for face in range(2 * AXES):
-        found[space.places[np.ix_(outside[:, face], face_nodes(space.degree, face))]] = True
+    found[space.places[space.on_sides(tags)]] = True
     return found
 
 

@@ -17,7 +17,7 @@ from groundswell.backends import Array, Backend, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.world import World
-from groundswell.grids.hexahedra import AXES, Floats, Numbers, face_nodes
+from groundswell.grids.hexahedra import Floats, Numbers
 from groundswell.solvers.poisson.elements import (
     KERNELS,
     METRICS,
@@ -125,11 +125,7 @@ class Operator:
 
     def _unprescribed(self, fixed: Collection[int]) -> Floats:
         """The mask: a node is prescribed if it is on such a side of any element of any rank."""
-        flags = np.zeros((len(self._space.elements), (self._space.degree + 1) ** AXES))
-        tags = self._space.mesh.tags(self._space.elements)
-        for face in range(2 * AXES):
-            on_side = np.isin(tags[:, face], list(fixed))
-            flags[np.ix_(on_side, face_nodes(self._space.degree, face))] = 1.0
+        flags = self._space.on_sides(fixed).astype(float)
         return np.asarray(self.assemble(flags) == 0, float)
 
     def _masking(self) -> list[Launch]:

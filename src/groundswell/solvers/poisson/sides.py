@@ -21,10 +21,7 @@ def nodes_on(space: Space, operator: Operator, tag: int) -> Bools:
 
     A node may be on it by an element of another rank's alone.
     """
-    flags = np.zeros((len(space.elements), (space.degree + 1) ** AXES))
-    tags = space.mesh.tags(space.elements)
-    for face in range(2 * AXES):
-        flags[np.ix_(tags[:, face] == tag, face_nodes(space.degree, face))] = 1.0
+    flags = space.on_sides([tag]).astype(float)
     return np.asarray((operator.assemble(flags) > 0)[space.places])
 
 

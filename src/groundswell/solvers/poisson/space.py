@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from groundswell.exchange.assembly.sharing import Sharing, find_sharing
 from groundswell.exchange.world import World
-from groundswell.grids.hexahedra import AXES, Hexahedra, Numbers
+from groundswell.grids.hexahedra import AXES, Hexahedra, Numbers, face_nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +46,17 @@ class Space:
         for rows in self.sharing.sharers.values():
             shared[rows] = True
         return np.flatnonzero(shared[self.places].any(axis=1))
+
+    def on_sides(self, tags: Collection[int]) -> NDArray[np.bool_]:
+        """Which of its nodes each element has on these sides of the domain, (elements, (N + 1)^3).
+
+        A node may be on a side by another element alone, which another rank may have.
+        """
+        found = np.zeros(self.places.shape, bool)
+        outside = np.isin(self.mesh.tags(self.elements), list(tags))
+        for face in range(2 * AXES):
+            found[np.ix_(outside[:, face], face_nodes(self.degree, face))] = True
+        return found
 
     @property
     def in_turn(self) -> tuple[Numbers, Numbers, Numbers]:

@@ -1,4 +1,6 @@
-"""How a GPU's threads share elements, by degree: data, from trials on an H200.
+"""How a GPU's threads share elements, by degree: data, which trials are to replace.
+
+So far they follow from threads and registers; benchmarks/poisson_ways.py finds what is fastest.
 
 `nodes` has a thread for each node, `slices` one for each node of a plane, `tensor` a warp for each
 8 x 8 nodes of one, whose products are the tensor cores' (see kernels/).
@@ -54,5 +56,5 @@ DOUBLE = {**SINGLE, 3: Way(NODES, 4, 6), 7: Way(TENSOR, 4)}
 
 
 def way_of(dtype: str, degree: int) -> Way:
-    """The fastest that is known."""
+    """The usual one."""
     return (DOUBLE if dtype == "float64" else SINGLE)[degree]
