@@ -26,11 +26,12 @@ from groundswell.solvers.poisson.elements import (
     element_constants,
     multiply,
 )
+from groundswell.solvers.poisson.messages import Messages
 from groundswell.solvers.poisson.space import Space
 from groundswell.solvers.poisson.ways import way_of
 
 
-class Operator:
+class Operator(Messages):
     """Applies A to one array, into another. All ranks must make it and run it together.
 
     Args:
@@ -80,7 +81,6 @@ class Operator:
         self.free = self._compose()
         self.mask = self._unprescribed(fixed)
         self.launches = [*self.free, *self._masking()]
-        self.in_graph = self._halo.in_graph and self._gather.in_graph
 
     def assemble(self, local: Floats) -> Floats:
         """Sums of what elements have for each node, (elements, (N + 1)^3), at all of its ranks."""
@@ -102,16 +102,6 @@ class Operator:
         """A's, assembled; 1 where values are prescribed."""
         of_elements = self.elements.geometry.diagonal(self._space.degree, self._screening)
         return np.where(self.mask > 0, self.assemble(of_elements), 1.0)
-
-    def check(self) -> None:
-        """See that no wait was in vain; raises RunFailed."""
-        self._halo.check()
-        self._gather.check()
-
-    def close(self) -> None:
-        """Give back what it holds of other ranks; every rank must, before MPI ends."""
-        self._halo.close()
-        self._gather.close()
 
     # --- launches ---------------------------------------------------------------------------------
 

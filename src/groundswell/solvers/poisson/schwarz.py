@@ -25,12 +25,13 @@ from groundswell.grids.gll import gll
 from groundswell.grids.hexahedra import Floats, Numbers
 from groundswell.solvers.poisson.elements import KERNELS, braced
 from groundswell.solvers.poisson.geometry import Geometry
+from groundswell.solvers.poisson.messages import Messages
 from groundswell.solvers.poisson.space import Space
 
 THREADS = 128  # of a block, at the least, on a machine that has some: from several small elements
 
 
-class Schwarz:
+class Schwarz(Messages):
     """Makes z of r, both assembled. All ranks must make it and run it together.
 
     Args:
@@ -69,17 +70,6 @@ class Schwarz:
 
         first, outer, second = map(work, space.in_turn)
         self.launches = [*self._halo.hidden_by(first), *outer, *self._gather.hidden_by(second)]
-        self.in_graph = self._halo.in_graph and self._gather.in_graph
-
-    def check(self) -> None:
-        """See that no wait was in vain; raises RunFailed."""
-        self._halo.check()
-        self._gather.check()
-
-    def close(self) -> None:
-        """Give back what it holds of other ranks; every rank must, before MPI ends."""
-        self._halo.close()
-        self._gather.close()
 
 
 def stretches_of(geometry: Geometry, degree: int, screening: float) -> Floats:

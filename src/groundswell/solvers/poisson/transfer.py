@@ -18,13 +18,14 @@ from groundswell.exchange.world import World
 from groundswell.grids.gll import gll
 from groundswell.grids.hexahedra import Floats, Numbers
 from groundswell.solvers.poisson.elements import KERNELS, braced
+from groundswell.solvers.poisson.messages import Messages
 from groundswell.solvers.poisson.schwarz import blocks_for, elements_at_once
 from groundswell.solvers.poisson.space import Space
 
 NOWHERE = -1
 
 
-class Transfer:
+class Transfer(Messages):
     """Between two spaces on the same elements. All ranks must make it and run it together.
 
     Args:
@@ -78,17 +79,6 @@ class Transfer:
             *work("prolong_elements", outer, *prolong),
         ]
         self.launches = [*self.down, *self.up]
-        self.in_graph = self._halo.in_graph and self._gather.in_graph
-
-    def check(self) -> None:
-        """See that no wait was in vain; raises RunFailed."""
-        self._halo.check()
-        self._gather.check()
-
-    def close(self) -> None:
-        """Give back what it holds of other ranks; every rank must, before MPI ends."""
-        self._halo.close()
-        self._gather.close()
 
 
 def choose(space: Space, mask: Floats) -> Numbers:
