@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import DTypeLike
+
 from groundswell.errors import GroundswellError
 
 INCLUDE = Path(__file__).parent / "include"
@@ -32,6 +35,11 @@ class Source:
         """The whole translation unit: constants first, then the file with its includes inlined."""
         defines = [f"#define {name} {_literal(value)}" for name, value in self.constants.items()]
         return "\n".join([*defines, *_inline(self.path, seen=set())]) + "\n"
+
+
+def precision(dtype: DTypeLike) -> dict[str, Constant]:
+    """What makes `real` double where a type is, and leaves it single else."""
+    return {"DOUBLE_PRECISION": 1} if np.dtype(dtype) == np.float64 else {}
 
 
 def digest(*parts: str) -> str:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Array, Backend, Blocks, Items, Launch, Source
 from groundswell.backends.base import in_order
+from groundswell.backends.source import precision
 from groundswell.errors import InputError, RunFailed
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.assembly.sharing import find_sharing
@@ -224,4 +225,4 @@ class ConjugateGradients(Iteration):
 
 def cg_source(dtype: str) -> Source:
     """The kernels for vectors of a type."""
-    return Source(SOURCE, {"DOUBLE_PRECISION": 1} if np.dtype(dtype) == np.float64 else {})
+    return Source(SOURCE, precision(dtype))

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, optimize
 
-from groundswell.backends import Array, Backend, Constant, Items, Launch, Source
+from groundswell.backends import Array, Backend, Items, Launch, Source
 from groundswell.backends.base import in_order
+from groundswell.backends.source import precision
 from groundswell.errors import InputError
 from groundswell.exchange.world import World
 from groundswell.linear.cg import Applied, Maker
@@ -223,7 +224,7 @@ def convert(backend: Backend, source: Array, target: Array, count: int) -> list[
 
 def chebyshev_source(dtype: str) -> Source:
     """The kernels for vectors of a type."""
-    double: dict[str, Constant] = {"DOUBLE_PRECISION": 1} if dtype == "float64" else {}
+    double = precision(dtype)
     return Source(HERE / "chebyshev.h", double)
 
 

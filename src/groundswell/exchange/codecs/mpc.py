@@ -13,6 +13,7 @@ import numpy as np
 
 from groundswell.backends import Backend, Blocks, Launch, Source
 from groundswell.backends.base import Array
+from groundswell.backends.source import precision
 from groundswell.errors import InputError
 
 SOURCE = Path(__file__).parent / "mpc_kernels.h"
@@ -157,7 +158,7 @@ class Mpc:
 
 def mpc_source(dtype: str, *, strips: bool = False) -> Source:
     """The kernels for values of a type, "float32" or "float64"."""
-    words = {"DOUBLE_PRECISION": 1} if dtype == "float64" else {}
+    words = precision(dtype)
     return Source(SOURCE, {**words, "BLOCKS_AT_ONCE": RESIDENT, "STRIPS": strips})
 
 

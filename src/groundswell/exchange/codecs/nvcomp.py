@@ -10,6 +10,7 @@ import numpy as np
 from groundswell.backends import Backend, Blocks, Launch, Source
 from groundswell.backends.base import Array, Event
 from groundswell.backends.nvcomp import NvComp
+from groundswell.backends.source import precision
 from groundswell.exchange.codecs.strips import STRIP
 
 SOURCE = Path(__file__).with_name("packed.h")
@@ -54,4 +55,4 @@ class NvCompCoder:
 
 def packed_source(dtype: str) -> Source:
     """The kernels for values of a type, "float32" or "float64"."""
-    return Source(SOURCE, {"DOUBLE_PRECISION": 1} if dtype == "float64" else {})
+    return Source(SOURCE, precision(dtype))

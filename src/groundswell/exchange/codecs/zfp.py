@@ -10,6 +10,7 @@ from pathlib import Path
 
 from groundswell.backends import Backend, Items, Launch, Source
 from groundswell.backends.base import Array
+from groundswell.backends.source import precision
 from groundswell.errors import InputError
 from groundswell.exchange.codecs.mpc import require_aligned
 
@@ -120,7 +121,7 @@ def block_bits(dtype: str, axes: int, rate: float) -> int:
 
 def zfp_source(dtype: str, axes: int, bits: int, *, strips: bool = False) -> Source:
     """The kernels for values of a type, in blocks of so many axes and bits."""
-    words = {"DOUBLE_PRECISION": 1} if dtype == "float64" else {}
+    words = precision(dtype)
     return Source(SOURCE, {**words, "ZFP_DIMS": axes, "ZFP_BITS": bits, "STRIPS": strips})
 
 

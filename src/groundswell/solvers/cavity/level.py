@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Blocks, Constant, Items, Launch, Source
 from groundswell.backends.base import ROW_ALIGNMENT, Array, in_order
+from groundswell.backends.source import precision
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
@@ -261,7 +262,7 @@ def source_of(setup: Setup, part: Part, processors: int, coarse: bool) -> Source
     for axis, name in enumerate("XYZ"):
         constants[f"SPACING_{name}"] = setup.grid.spacing[axis]
         constants[f"BUOYANCY_{name}"] = setup.fluid.buoyancy[axis]
-    real: dict[str, Constant] = {"DOUBLE_PRECISION": 1} if setup.dtype == "float64" else {}
+    real = precision(setup.dtype)
     return Source(KERNELS / "step.h", constants | real)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from groundswell.backends import Cells, Launch, Module, Source
+from groundswell.backends.source import precision
 from groundswell.grids.cartesian import Field
 from groundswell.solvers.cavity.bands import Band, interpolation, restriction
 from groundswell.solvers.cavity.level import ALL, KERNELS, Level, State
@@ -24,7 +25,7 @@ class Bridge:
 
     def __init__(self, fine: Level, coarse: Level) -> None:
         self.fine, self.coarse = fine, coarse
-        real = {"DOUBLE_PRECISION": 1} if fine.setup.dtype == "float64" else {}
+        real = precision(fine.setup.dtype)
         source = Source(KERNELS / "interpolate.h", real)
         self._module: Module = fine.backend.compile(source)
         self._flow, self._rates, self._kept = self.exchanges = [

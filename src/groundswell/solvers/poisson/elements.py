@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from groundswell.backends import Array, Backend, Blocks, Constant, Items, Launch, Source
+from groundswell.backends.source import precision
 from groundswell.errors import InputError
 from groundswell.grids.gll import gll
 from groundswell.grids.hexahedra import Floats, Numbers
@@ -153,7 +154,7 @@ def multiply(backend: Backend, x: Array, factors: Array, y: Array, count: int) -
 
 def vectors_source(dtype: DTypeLike) -> Source:
     """The kernel for vectors of a type."""
-    double = {"DOUBLE_PRECISION": 1} if np.dtype(dtype) == np.float64 else {}
+    double = precision(dtype)
     return Source(KERNELS / "vectors.h", double)
 
 
@@ -167,7 +168,7 @@ def element_constants(dtype: str, degree: int, screening: float) -> dict[str, Co
         "WEIGHTS": points.weights,
     }
     return {
-        **({"DOUBLE_PRECISION": 1} if dtype == "float64" else {}),
+        **precision(dtype),
         "NODES": degree + 1,
         "LAMBDA": float(screening),
         **{name: braced(table) for name, table in tables.items()},

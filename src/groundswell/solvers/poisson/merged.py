@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Source
+from groundswell.backends.source import precision
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.assembly.rows import THREADS, Rows, Slices
 from groundswell.exchange.world import World
@@ -232,6 +233,6 @@ class Merged(Iteration):
 
 def iterate_source(dtype: str, **chosen: Constant) -> Source:
     """The kernels for vectors of a type."""
-    double = {"DOUBLE_PRECISION": 1} if dtype == "float64" else {}
+    double = precision(dtype)
     usual = {"SMALL_INDICES": True, "FOLLOWED": False}
     return Source(KERNELS / "iterate.h", {**double, **USUAL, **usual, **chosen})

@@ -19,6 +19,7 @@ from numpy.typing import DTypeLike
 from scipy import linalg
 
 from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Source
+from groundswell.backends.source import precision
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.world import World
 from groundswell.grids.gll import gll
@@ -127,7 +128,7 @@ def blocks_for(count: int, degree: int) -> Blocks:
 def schwarz_source(dtype: DTypeLike, degree: int) -> Source:
     """The kernel for values of a type and degree."""
     values, vectors = modes(degree)
-    double: dict[str, Constant] = {"DOUBLE_PRECISION": 1} if np.dtype(dtype) == np.float64 else {}
+    double = precision(dtype)
     constants: dict[str, Constant] = {
         "NODES": degree + 1,
         "ELEMENTS": elements_at_once(degree),

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from groundswell.backends import Array, Backend, Constant, Launch, Source
+from groundswell.backends.source import precision
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.world import World
 from groundswell.grids.gll import gll
@@ -96,7 +97,7 @@ def choose(space: Space, mask: Floats) -> Numbers:
 def transfer_source(dtype: DTypeLike, fine: int, coarse: int) -> Source:
     """The kernels for values of a type, between two degrees."""
     matrix = gll(coarse).interpolation(gll(fine).points)
-    double: dict[str, Constant] = {"DOUBLE_PRECISION": 1} if np.dtype(dtype) == np.float64 else {}
+    double = precision(dtype)
     constants: dict[str, Constant] = {
         "FINE": fine + 1,
         "COARSE": coarse + 1,
