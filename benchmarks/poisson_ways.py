@@ -9,8 +9,13 @@ rate of a streaming kernel. The best ones belong into solvers/poisson/ways.py.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from itertools import product
+from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 
@@ -21,9 +26,10 @@ from groundswell.bench.poisson.speed import streaming_rate
 from groundswell.errors import GroundswellError
 from groundswell.exchange.world import Alone
 from groundswell.solvers.poisson.elements import METRICS, Elements
-from groundswell.solvers.poisson.ways import NODES, SLICES, TENSOR, Way
+from groundswell.solvers.poisson.operator import operator_source
+from groundswell.solvers.poisson.ways import PENCILS, SLICES, TENSOR, Way
 
-NAMES = {NODES: "nodes", SLICES: "slices", TENSOR: "tensor"}
+NAMES = {SLICES: "slices", TENSOR: "tensor", PENCILS: "pencils"}
 TIMES = 10
 
 
@@ -35,59 +41,84 @@ def main() -> None:
     parser.add_argument("--metrics", nargs="*", default=list(METRICS))
     parser.add_argument("--dofs", type=float, default=4e6)
     parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("--shapes", choices=NAMES.values(), nargs="*", default=list(NAMES.values()))
+    parser.add_argument("--ahead", type=int, nargs="*", default=[0], help="eighths of an element")
+    parser.add_argument("--best", type=int, default=1000, help="how many of each to print")
+    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="that compile")
     chosen = parser.parse_args()
+    shapes = [shape for shape, name in NAMES.items() if name in chosen.shapes]
+    tried = [
+        (degree, metric, way)
+        for degree in chosen.degrees
+        for metric in chosen.metrics
+        for way in ways(degree, shapes, chosen.ahead)
+    ]
+    with ProcessPoolExecutor(chosen.processes, get_context("spawn")) as pool:
+        work = [pool.submit(build, chosen.backend, chosen.dtype, *one) for one in tried]
+        refused = {one for one, done in zip(tried, work, strict=True) if done.result() is None}
     backend = open_backend(chosen.backend)
-    size = np.dtype(chosen.dtype).itemsize
     rate = streaming_rate(backend, 1 << 24)
-    print(f"streaming rate {rate / 1e9:,.0f} GB/s")
+    print(f"streaming rate {rate / 1e9:,.0f} GB/s; {len(refused)} of {len(tried)} refused")
     for degree in chosen.degrees:
         cubes = Cubes(Alone(), degree, max(1, round(chosen.dofs ** (1 / 3) / degree)))
         for metric in chosen.metrics:
-            rows = [measured(backend, cubes, chosen.dtype, metric, way) for way in ways(degree)]
-            for seconds, way in sorted((row for row in rows if row), key=lambda row: row[0]):
-                share = replace(cubes.traffic(metric), size=size).operator / seconds / rate
-                told = f"{NAMES[way.shape]} {way.elements} elements, {way.blocks} blocks"
+            every = ways(degree, shapes, chosen.ahead)
+            which = [one for one in every if (degree, metric, one) not in refused]
+            traffic = replace(cubes.traffic(metric), size=np.dtype(chosen.dtype).itemsize)
+            rows = sorted(measured(backend, cubes, chosen.dtype, metric, which))
+            for seconds, told in rows[: chosen.best]:
+                share = traffic.operator / seconds / rate
                 print(f"N={degree} {metric} {told}: {1e6 * seconds:.1f} us, {100 * share:.0f} %")
 
 
-def ways(degree: int) -> Iterator[Way]:
+def build(backend: str, dtype: str, degree: int, metric: str, way: Way) -> Path | None:
+    """The kernel, into the cache; None if the compiler refuses it."""
+    try:
+        return open_backend(backend).build(operator_source(dtype, degree, SCREENING, metric, way))
+    except GroundswellError:
+        return None
+
+
+def ways(degree: int, shapes: Iterable[int], eighths: Iterable[int]) -> Iterator[Way]:
     """Blocks of 64 to 512 threads; with limits on registers where there are many."""
+    ahead = sorted({-(-(degree + 1) * part // 8) for part in eighths})
     n = degree + 1
-    of_element = {NODES: n**3, SLICES: n**2, TENSOR: n**2 // 2}
-    for shape, threads in of_element.items():
+    of_element = {SLICES: n**2, TENSOR: n**2 // 2, PENCILS: n**2}
+    for shape in shapes:
+        threads = of_element[shape]
         if shape == TENSOR and n not in (8, 16):
             continue
         for elements in (1, 2, 3, 4, 6, 8, 12, 16, 32):
             alone = shape == TENSOR and n == 16  # several warps of an element meet as a block
             if not 48 <= elements * threads <= 512 or (alone and elements > 1):
                 continue
-            for blocks in (0, *limits(elements * threads)):
-                yield Way(shape, elements, blocks)
+            for blocks, planes in product((0, *limits(elements * threads)), ahead):
+                yield Way(shape, elements, blocks, planes)
 
 
 def limits(threads: int) -> Iterator[int]:
-    """Blocks a processor that leave a thread 64, 80, 96, 128 or 168 registers."""
-    yield from sorted(
-        {65536 // (threads * registers) for registers in (64, 80, 96, 128, 168)} - {0}
-    )
+    """Blocks a processor that leave a thread 64, 96, 128 or 168 registers."""
+    yield from sorted({65536 // (threads * registers) for registers in (64, 96, 128, 168)} - {0})
 
 
 def measured(
-    backend: Backend, cubes: Cubes, dtype: str, metric: str, way: Way
-) -> tuple[float, Way] | None:
-    """Seconds of a launch for all elements; None if it cannot be made."""
+    backend: Backend, cubes: Cubes, dtype: str, metric: str, which: Iterable[Way]
+) -> Iterator[tuple[float, str]]:
+    """Seconds of a launch for all elements, in each of the ways that can be launched."""
     everyone = np.arange(cubes.box.count)
     x, y = (backend.zeros((n,), dtype) for n in (cubes.assembled, cubes.local))
     backend.assign(x, cubes.load.astype(dtype))
-    try:
-        elements = Elements(backend, cubes.space, SCREENING, dtype, metric=metric, way=way)
+    elements = Elements(backend, cubes.space, SCREENING, dtype, metric=metric)
+    for way in which:
+        elements.way = way
         energies = backend.zeros((elements.blocks(everyone),), "f8")
         run = in_order(elements.launches(everyone, x, y, energies) * TIMES)
-        run()
-        return min(backend.seconds(run) for _ in range(3)) / TIMES, way
-    except GroundswellError as error:
-        print(f"{way}: {error}")
-        return None
+        told = f"{NAMES[way.shape]} {way.elements} elements, {way.blocks} blocks, {way.ahead} ahead"
+        try:
+            run()
+            yield min(backend.seconds(run) for _ in range(3)) / TIMES, told
+        except Exception as error:  # a launch that the driver refuses
+            print(f"N={cubes.degree} {metric} {told}: {error}")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from groundswell.grids.box import Box
 from groundswell.solvers.poisson.elements import METRICS, Elements
 from groundswell.solvers.poisson.merged import Merged
 from groundswell.solvers.poisson.space import Space
-from groundswell.solvers.poisson.ways import NODES, SLICES, TENSOR, Way, way_of
+from groundswell.solvers.poisson.ways import PENCILS, SLICES, TENSOR, Way, way_of
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(gpu_count() < 1, reason="needs a GPU")]
 
@@ -29,14 +29,14 @@ def mesh_of(metric: str) -> Box:
     return Box((5, 3, 3), deform=lambda p: p @ SHEAR + bend * p[..., ::-1] * p[..., [1, 2, 0]])
 
 
-def ways(degree: int, dtype: str) -> list[Way]:
+def ways(degree: int, dtype: str, metric: str) -> list[Way]:
     """All that can be tried."""
     n = degree + 1
     tensor = dtype == "float64" and n in (8, 16)
     return [
-        way_of(dtype, degree),
-        *[Way(NODES, max(1, 256 // n**3))] * (n**3 <= 512),
+        way_of(dtype, degree, metric),
         Way(SLICES, max(1, 256 // n**2)),
+        Way(PENCILS, max(1, 256 // n**2), 0, n // 2),
         *[Way(TENSOR, 4 if n == 8 else 1)] * tensor,
     ]
 
@@ -51,7 +51,7 @@ def test_operators_agree(degree: int, dtype: str, metric: str) -> None:
     x, scale = rng.standard_normal((2, len(space.sharing.ids))).astype(dtype)
     some = rng.permutation(mesh.count)[:-1]
     wanted, energy = applied(open_backend("cpu"), space, metric, x, scale, some, None)
-    for way in dict.fromkeys(ways(degree, dtype)):
+    for way in dict.fromkeys(ways(degree, dtype, metric)):
         found, total = applied(open_backend("cuda"), space, metric, x, scale, some, way)
         most = np.nanmax(np.abs(wanted))
         assert np.array_equal(np.isnan(found), np.isnan(wanted)), way

@@ -84,6 +84,7 @@ def test_many_rows_of_many_sizes(
 ) -> None:
     """They are sorted by size within windows, in slices; what they come to is the same."""
     monkeypatch.setattr(module, "WINDOW", 1000)
+    monkeypatch.setattr(module, "SLICES_AT_ONCE", 3)
     rng = np.random.default_rng()
     sizes = rng.integers(1, most + 1, 3500)
     places = rng.permutation(sizes.sum())
@@ -119,6 +120,10 @@ def test_rows_that_are_taken_out() -> None:
     assert taken.starts is None or taken.places is not None
     assert taken.sizes.tolist() == [len(lists[n]) for n in (7, 2, 2)]
     assert Rows.straight(4, 9).take(np.array([3, 1])).places.tolist() == [7, 5]
+    run = rows.take(np.arange(3, 9))
+    assert run.starts[0] == 0 and run.sizes.tolist() == [len(found) for found in lists[3:9]]
+    assert run.places.tolist() == np.concatenate(lists[3:9]).tolist()
+    assert Rows.straight(4, 9).take(np.array([2, 3])).first == 6
     straight = Rows.single(np.arange(5, 9))
     assert straight.places is None and (straight.first, straight.count) == (5, 4)
 

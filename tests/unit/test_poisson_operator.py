@@ -13,8 +13,9 @@ from groundswell.backends.base import in_order
 from groundswell.errors import InputError
 from groundswell.exchange.world import Alone
 from groundswell.grids.box import Box, kershaw
+from groundswell.grids.gll import gll
 from groundswell.grids.hexahedra import positions
-from groundswell.solvers.poisson.geometry import Geometry
+from groundswell.solvers.poisson.geometry import Geometry, determinants, edges
 from groundswell.solvers.poisson.operator import Operator, Space
 
 RNG = np.random.default_rng
@@ -108,6 +109,15 @@ def test_quadratic_functions_have_constant_sources(backend: Backend, degree: int
     source = 2 * np.bincount(rows.ravel(), mass.ravel())
     found = apply(x**2 + 2 * y**2 - 4 * z**2 + x * y)
     assert np.allclose(found[inside], source[inside], rtol=0, atol=1e-9 * np.abs(found).max())
+
+
+@pytest.mark.parametrize("degree", [1, 2, 6])
+def test_determinants_of_straight_elements(degree: int) -> None:
+    """They are what the mass is made of."""
+    mesh, everyone = MESHES["kershaw"], np.arange(MESHES["kershaw"].count)
+    mass = Geometry.of(mesh, degree, everyone).mass
+    least = (mass / gll(degree).weights_of_cubes).min(axis=1)
+    assert np.allclose(determinants(edges(mesh, everyone), degree), least, rtol=1e-9, atol=0)
 
 
 def test_elements_that_are_inside_out_somewhere() -> None:

@@ -16,7 +16,7 @@ from groundswell.exchange.world import Alone
 from groundswell.grids.box import Box
 from groundswell.solvers.poisson.elements import KERNELS, METRICS, Elements, element_constants
 from groundswell.solvers.poisson.space import Space
-from groundswell.solvers.poisson.ways import NODES, SLICES, TENSOR, Way
+from groundswell.solvers.poisson.ways import PENCILS, SLICES, TENSOR, Way
 
 EMULATED = Path(__file__).parents[1] / "support" / "emulated.h"
 LAUNCHED = """
@@ -40,6 +40,9 @@ def mesh_of(metric: str) -> Box:
 def emulated(text: str, folder: Path) -> Any:
     """A library in which `run` is the kernel on a GPU's threads."""
     text = re.sub(r"asm volatile\(\"mma[^;]*;[^;]*;", "emulated_mma(c, a, b);", text)
+    text = text.replace("extern __shared__", "static").replace(
+        "bytes_of_block[]", "bytes_of_block[1 << 18]"
+    )
     library = folder / "twin.so"
     flags = "-std=c++20 -O1 -shared -fPIC -fno-gnu-unique -pthread -w -ffp-contract=off".split()
     command = [
@@ -64,13 +67,18 @@ def backend() -> Backend:
 
 # Degree, way, type, metric, and components that are scaled, or 0 for one that is not.
 CASES = [
-    (1, Way(NODES, 5), "float64", "affine", 1),
-    (3, Way(NODES, 4), "float32", "stored", 0),
+    (1, Way(SLICES, 5), "float64", "affine", 1),
+    (3, Way(PENCILS, 4), "float32", "stored", 0),
     (4, Way(SLICES, 4), "float64", "straight", 3),
     (6, Way(SLICES, 2), "float32", "affine", 0),
     (7, Way(TENSOR, 4), "float64", "stored", 2),
     (7, Way(TENSOR, 2), "float64", "straight", 0),
     (15, Way(TENSOR, 1), "float64", "affine", 1),
+    (1, Way(PENCILS, 3), "float64", "stored", 2),
+    (4, Way(PENCILS, 4), "float32", "affine", 0),
+    (7, Way(PENCILS, 2), "float64", "straight", 3),
+    (10, Way(PENCILS, 1), "float64", "stored", 0),
+    (15, Way(PENCILS, 1), "float64", "stored", 1),
 ]
 
 

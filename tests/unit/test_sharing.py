@@ -50,6 +50,19 @@ def test_the_order_of_ids() -> None:
     assert second.own == 40 - (first.own - 3) and second.alone == 0
 
 
+@pytest.mark.parametrize("nobody", [0, 1])
+def test_ids_that_lie_far_apart(nobody: int) -> None:
+    """They are sorted instead of looked up in a table, which is not to be seen."""
+    rng = np.random.default_rng()
+    parts = [rng.integers(-nobody, 300, 500) for _ in range(3)]
+    near = sharings([part.tolist() for part in parts])
+    far = sharings([np.where(part < 0, NOBODY, 3 * 10**6 * part).tolist() for part in parts])
+    for one, other, part in zip(near, far, parts, strict=True):
+        assert np.array_equal(one.ids[one.rows[part >= 0]], part[part >= 0])
+        alone, there = one.ids[: one.alone], other.ids[: other.alone]
+        assert np.array_equal(3 * 10**6 * alone, there)
+
+
 def test_owners_take_turns() -> None:
     everything = [list(range(3000))] * 3
     assert all(800 < sharing.own < 1200 for sharing in sharings(everything))

@@ -43,10 +43,15 @@ class Items:
 
 @dataclass(frozen=True)
 class Blocks:
-    """A kernel written with FOR_BLOCKS: `count` blocks of `threads` threads each."""
+    """A kernel written with FOR_BLOCKS: `count` blocks of `threads` threads each.
+
+    Args:
+        shared: bytes that each shares besides what the kernel declares, see DYNAMIC_SHARED.
+    """
 
     count: int
     threads: int
+    shared: int = 0
 
 
 Extent = Cells | Items | Blocks
@@ -196,6 +201,10 @@ class Backend(ABC):
 
     def aside(self, launches: Sequence[Launch]) -> list[Launch]:
         """Launches that begin when all before them is done; what comes after does not wait."""
+        return list(launches)
+
+    def further_aside(self, launches: Sequence[Launch]) -> list[Launch]:
+        """Launches that go on where `aside` ended; neither side waits for the other."""
         return list(launches)
 
     def rejoin(self, launches: Sequence[Launch]) -> list[Launch]:

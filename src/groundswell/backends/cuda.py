@@ -36,6 +36,7 @@ from groundswell.errors import BackendError, RunFailed
 CELL_BLOCK = (32, 4, 2)
 PLANE_BLOCK = (64, 4, 1)
 ITEM_BLOCK = 128
+USUALLY_SHARED = 48 * 1024  # bytes, beyond which a kernel has to ask
 GRID_LIMIT = (2**31 - 1, 65535, 65535)
 LOOK_SECONDS = 0.5  # between looks after others while the host waits
 SHORTEST_NAP, LONGEST_NAP = 1e-5, 1e-3
@@ -58,11 +59,14 @@ class CudaModule:
         function = self._module.get_function(name)
         grid, block = geometry(extent)
         converted = tuple(np.int64(a) if isinstance(a, int) else a for a in arguments)
+        shared = extent.shared if isinstance(extent, Blocks) else 0
+        if shared > USUALLY_SHARED:
+            function.max_dynamic_shared_size_bytes = shared
 
         def run() -> None:
             self._lanes.launched += 1
             with self._lanes.current as stream:
-                function(grid, block, converted)
+                function(grid, block, converted, shared_mem=shared)
                 if self._checked:
                     self._check(name, stream)
 
@@ -85,7 +89,7 @@ def geometry(extent: Extent) -> tuple[tuple[int, ...], tuple[int, ...]]:
         case Cells(nx, ny, nz):
             block: tuple[int, ...] = CELL_BLOCK if nz > 1 else PLANE_BLOCK
             grid = tuple(-(-n // b) for n, b in zip((nx, ny, nz), block, strict=True))
-        case Blocks(count, threads):
+        case Blocks(count, threads, _):
             grid, block = (max(count, 1),), (threads,)
         case _:
             grid, block = (max(-(-extent.count // ITEM_BLOCK), 1),), (ITEM_BLOCK,)
@@ -206,6 +210,9 @@ class CudaBackend(Backend):
 
     def aside(self, launches: Sequence[Launch]) -> list[Launch]:
         return [lambda: self._lanes.aside(launches)]
+
+    def further_aside(self, launches: Sequence[Launch]) -> list[Launch]:
+        return [lambda: self._lanes.further_aside(launches)]
 
     def rejoin(self, launches: Sequence[Launch]) -> list[Launch]:
         return [lambda: self._lanes.rejoin(launches)]

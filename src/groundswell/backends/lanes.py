@@ -28,11 +28,15 @@ class Lanes:
     def aside(self, launches: Sequence[Launch]) -> None:
         """Enqueue launches in the urgent stream, behind all that the main stream holds."""
         self._urgent.wait_event(self._mark(self._main))
+        self.further_aside(launches)
+
+    def further_aside(self, launches: Sequence[Launch]) -> None:
+        """Enqueue launches in the urgent stream, behind what that one holds alone."""
         self._in(self._urgent, launches)
 
     def rejoin(self, launches: Sequence[Launch]) -> None:
         """Enqueue launches in the urgent stream, and let the main stream wait for them."""
-        self._in(self._urgent, launches)
+        self.further_aside(launches)
         self._main.wait_event(self._mark(self._urgent))
 
     def run(self, branches: Sequence[Sequence[Launch]]) -> None:

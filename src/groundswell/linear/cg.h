@@ -3,58 +3,25 @@
 #pragma once
 #include "sums.h"
 
-constexpr int LANES = 256;   // of a block
-constexpr int AT_ONCE = 8;   // sums that a lane has under way, and adds up in the end
-constexpr int SUMS = 3;      // u.r, u.w, r.r
-
-// A GPU's neighbouring lanes like neighbouring values, a core likes its own side by side.
-#if defined(__CUDACC__)
-constexpr bool APART = true;
-#else
-constexpr bool APART = false;
-#endif
-
-// What a lane's share of `count` terms comes to.
-template <class Term> INLINE double sum_of_lane(index_t count, int lane, const Term& term) {
-  const index_t each = (count + LANES - 1) / LANES, step = APART ? LANES : 1;
-  const index_t upto = (lane + 1) * each < count ? (lane + 1) * each : count;
-  const index_t end = APART ? count : upto;
-  index_t i = APART ? lane : lane * each;
-  double sum[AT_ONCE] = {0};
-  for (; i + (AT_ONCE - 1) * step < end; i += AT_ONCE * step) {
-    UNROLL
-    for (int q = 0; q < AT_ONCE; ++q) sum[q] += term(i + q * step);
-  }
-  for (; i < end; i += step) sum[0] += term(i);
-  for (int q = 1; q < AT_ONCE; ++q) sum[0] += sum[q];
-  return sum[0];
-}
-
-// What all lanes' sums come to is one entry each of `sums`.
-INLINE void keep(const double (&found)[SUMS], double* sums) {
-  for (int q = 0; q < SUMS; ++q) {
-    const double all = sum_of_threads(found[q]);
-    FOR_THREADS(n, 1) sums[q] = all;
-  }
-}
+constexpr int LANES = 256;  // of a block
+constexpr int SUMS = 3;     // u.r, u.w, r.r
 
 // The sums of each block's share of the first `count` values, (blocks, SUMS).
 KERNEL sum_products(const real* RESTRICT r, const real* RESTRICT u, const real* RESTRICT w,
                     index_t count, double* RESTRICT partial, index_t blocks) {
   FOR_BLOCKS(b, blocks) {
-    const index_t each = (count + blocks - 1) / blocks, first = b * each;
-    const index_t mine = first >= count ? 0 : first + each < count ? each : count - first;
+    const auto [first, mine] = part_of(count, b, blocks);
     double found[SUMS] = {0, 0, 0};
     FOR_THREADS(lane, LANES) {
       const real *rs = r + first, *us = u + first, *ws = w + first;
       const auto product = [](const real* a, const real* b) {
         return [=](index_t i) { return static_cast<double>(a[i]) * static_cast<double>(b[i]); };
       };
-      found[0] += sum_of_lane(mine, lane, product(us, rs));
-      found[1] += sum_of_lane(mine, lane, product(us, ws));
-      found[2] += sum_of_lane(mine, lane, product(rs, rs));
+      found[0] += sum_of_lane<LANES>(mine, lane, product(us, rs));
+      found[1] += sum_of_lane<LANES>(mine, lane, product(us, ws));
+      found[2] += sum_of_lane<LANES>(mine, lane, product(rs, rs));
     }
-    keep(found, partial + b * SUMS);
+    keep_sums(found, partial + b * SUMS);
   }
 }
 
@@ -64,8 +31,8 @@ KERNEL sum_blocks(const double* RESTRICT partial, index_t blocks, double* RESTRI
     double found[SUMS] = {0, 0, 0};
     FOR_THREADS(lane, LANES)
       for (int q = 0; q < SUMS; ++q)
-        found[q] += sum_of_lane(blocks, lane, [=](index_t i) { return partial[i * SUMS + q]; });
-    keep(found, sums);
+        found[q] += sum_of_lane<LANES>(blocks, lane, [=](index_t i) { return partial[i * SUMS + q]; });
+    keep_sums(found, sums);
   }
 }
 

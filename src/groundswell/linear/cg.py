@@ -126,6 +126,11 @@ class Iteration:
         find = module.launch("find_step", Items(1), sums, self._state, self._history)
         return total, [*total.launches, find]
 
+    def _add_up(self, dtype: str, partial: Array, sums: Array) -> Launch:
+        """What adds up the sums of blocks, (blocks * SUMS,)."""
+        module = self._backend.compile(cg_source(dtype))
+        return module.launch("sum_blocks", Blocks(1, LANES), partial, partial.size // SUMS, sums)
+
     def solve(self, tolerance: float = 0.0) -> Outcome:
         """Iterate until the residual is `tolerance` times the first one, or `most` times.
 
@@ -214,7 +219,7 @@ class ConjugateGradients(Iteration):
             module.launch(
                 "sum_products", Blocks(blocks, LANES), self.b, u, w, own, partial, blocks
             ),
-            module.launch("sum_blocks", Blocks(1, LANES), partial, blocks, sums),
+            self._add_up(dtype, partial, sums),
             *find_step,
         ]
         vectors = (u, w, p, s, self.x, self.b)

@@ -5,7 +5,10 @@
 //   FOR_ITEMS(n, count) { ... }                  independent items of a list
 //   FOR_BLOCKS(e, count) { ... }                 independent blocks (elements); inside one:
 //     SHARED(type, name, extents)                  memory that the block's threads share
+//     DYNAMIC_SHARED(type, name)                   the same for GPUs, of as many bytes as Blocks say
 //     FOR_THREADS(t, count) { ... }                work that the block's threads divide
+//     FOR_WARPS(w, count) { ... }                  work that its warps divide
+//     FOR_LANES(n, count) { ... }                  work that a warp's lanes divide
 //     EACH_THREAD(t, count) { ... }                the same for blocks of `count` threads: one each
 //     BARRIER();                                   between two FOR_THREADS that share memory
 //   ONCE { ... }                                 what one thread does for all
@@ -17,6 +20,7 @@
 //   RESTRICT                                     pointers that never alias
 //   ALIASED                                      of a struct: its memory holds other types, too
 //   fetch(addresses...)                          have their lines brought to the second-level cache
+//   fetch_range(first, bytes)                    the same of neighbouring ones, on GPUs since sm_90
 //
 // Sizes and physics switches are preprocessor constants that the backend prepends.
 // docs/kernels.md explains how each loop maps to each machine.
@@ -62,6 +66,9 @@ typedef float real;
 #define METHOD __device__ __forceinline__
 #define UNROLL _Pragma("unroll")
 #define SHARED(type, name, ...) __shared__ type name __VA_ARGS__
+#define DYNAMIC_SHARED(type, name)          \
+  extern __shared__ double bytes_of_block[]; \
+  type* const name = reinterpret_cast<type*>(bytes_of_block)
 #define TABLE __device__ const
 #define UNIFORM_TABLE __constant__ const
 #define BARRIER() __syncthreads()
@@ -91,6 +98,15 @@ INLINE void fetch_line(const void* address) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
 }
 
+// For one thread to call. The processor takes whole pieces of 16 bytes; what is left over can wait.
+INLINE void fetch_range(const void* first, index_t bytes) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  const unsigned long long begin = (reinterpret_cast<unsigned long long>(first) + 15) / 16 * 16;
+  const unsigned size = static_cast<unsigned>(bytes) / 16 * 16;
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(begin), "r"(size));
+#endif
+}
+
 #define ONCE                                                                      \
   if (blockIdx.x + blockIdx.y + blockIdx.z + threadIdx.x + threadIdx.y + threadIdx.z == 0)
 #define FOR_CELLS(i, ni, j, nj, k, nk)                                            \
@@ -105,6 +121,8 @@ INLINE void fetch_line(const void* address) {
   const index_t e = blockIdx.x;                                                   \
   if (e < (count))
 #define FOR_THREADS(t, count) for (int t = threadIdx.x; t < (count); t += blockDim.x)
+#define FOR_WARPS(w, count) for (int w = threadIdx.x / 32; w < (count); w += blockDim.x / 32)
+#define FOR_LANES(n, count) for (int n = threadIdx.x % 32; n < (count); n += 32)
 #define EACH_THREAD(t, count) if (const int t = threadIdx.x; true)
 
 #else
@@ -163,6 +181,8 @@ struct FlushTinyNumbers {
   PRAGMA(omp parallel for schedule(static))                                       \
   for (index_t e = 0; e < (count); ++e)
 #define FOR_THREADS(t, count) for (int t = 0; t < (count); ++t)
+#define FOR_WARPS(w, count) FOR_THREADS(w, count)
+#define FOR_LANES(n, count) FOR_THREADS(n, count)
 #define EACH_THREAD(t, count) FOR_THREADS(t, count)
 
 #endif

@@ -17,6 +17,12 @@ struct Slice {
   long long to_width, to;         // the same in the new one
 };
 
+// Neighbouring rows that a warp works on: the first one and their number; places of each, and where
+// these begin.
+struct alignas(4 * sizeof(place_t)) Strip {
+  place_t first, count, width, from;
+};
+
 // A slice's places: all first ones, all second ones, and so on, -1 where a row has fewer. Width 0
 // stands for rows whose one place is `first` further than their own number.
 struct Places {

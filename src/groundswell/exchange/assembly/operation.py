@@ -99,7 +99,7 @@ class Operation:
 
         What is sent must be there before; what is local may be what the work makes.
         """
-        if not self._transfer.send:
+        if not self._transfer.send or not (work or self.local):
             return [*self.send, *work, *self.local, *self.receive]
         aside, rejoin = self._backend.aside(self.send), self._backend.rejoin(self.receive)
         return [*aside, *work, *self.local, *rejoin]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +19,7 @@ THREADS = 256
 MOST_AT_ONCE = 8  # values that a thread has under way together
 BLOCKS_AT_ONCE = 4  # on a processor: memory is slow to answer, so better spill than have fewer
 WINDOW = 8192  # rows that are sorted by size together
+SLICES_AT_ONCE = 512  # that are filled together: more would not stay in caches
 NOWHERE = -1
 
 Numbers = NDArray[np.int64]
@@ -49,7 +49,7 @@ class Rows:
     @classmethod
     def single(cls, places: Numbers) -> Rows:
         """One place a row."""
-        if len(places) and np.array_equal(places, np.arange(len(places)) + places[0]):
+        if _is_run(places):
             return cls.straight(int(places[0]), int(places[-1]) + 1)
         return cls(len(places), places=places)
 
@@ -58,10 +58,17 @@ class Rows:
         cls, count: int, rows: Numbers, places: Numbers, order: Numbers | None = None
     ) -> Rows:
         """Pairs of a row, below `count`, and a place; within a row by `order`, else as given."""
-        by_row = np.argsort(rows, kind="stable") if order is None else np.lexsort((order, rows))
-        counts = np.bincount(rows, minlength=count)
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        return cls(count, starts, places[by_row])
+        from scipy.sparse import csc_array
+
+        if order is not None:
+            by_order = np.argsort(order, kind="stable")
+            rows, places = rows[by_order], places[by_order]
+        # A matrix with a column for each pair, which is stored row by row in linear time.
+        kind = narrow(max(count, len(rows)))
+        columns = np.arange(len(rows) + 1, dtype=kind)
+        pairs = csc_array((places, rows.astype(kind), columns), shape=(count, len(rows)))
+        by_row = pairs.tocsr()
+        return cls(count, by_row.indptr.astype(np.int64), by_row.data)
 
     @property
     def sizes(self) -> Numbers:
@@ -75,6 +82,8 @@ class Rows:
 
     def take(self, rows: Numbers) -> Rows:
         """Some of the rows."""
+        if _is_run(rows):
+            return self._between(int(rows[0]), int(rows[-1]) + 1)
         if self.places is None:
             return Rows.single(self.first + rows)
         if self.starts is None:
@@ -83,6 +92,15 @@ class Rows:
         starts = np.concatenate([[0], np.cumsum(sizes)])
         shift = np.repeat(begins - starts[:-1], sizes)
         return Rows(len(rows), starts, self.places[np.arange(starts[-1]) + shift])
+
+    def _between(self, first: int, end: int) -> Rows:
+        """Rows next to each other, which need no copies of places."""
+        if self.places is None:
+            return Rows.straight(self.first + first, self.first + end)
+        if self.starts is None:
+            return Rows.single(self.places[first:end])
+        starts = self.starts[first : end + 1]
+        return Rows(end - first, starts - starts[0], self.places[starts[0] : starts[-1]])
 
 
 @dataclass(frozen=True)
@@ -170,43 +188,72 @@ class Slices:
     in_place: bool
 
     @classmethod
-    def of(cls, taken: Rows, put: Rows) -> Slices:
-        """Rows keep their neighbours nearby: they change places within windows only."""
+    def of(
+        cls, taken: Rows, put: Rows, threads: int = THREADS, at_once: int = MOST_AT_ONCE
+    ) -> Slices:
+        """Rows keep their neighbours nearby: they change places within windows only.
+
+        Args:
+            threads: that work on a slice.
+            at_once: values that each of them has under way together.
+        """
         in_place = put is taken and taken.places is not None
         widths = padded_size(taken.sizes)
         order = by_window(widths)
+        first, count = _runs(widths[order], threads, at_once)
         taken = taken.take(order)
         put = taken if in_place else put.take(order)
-        runs = np.array(list(_runs(widths[order])), np.int64)
-        first, count = runs[:, 0], np.diff(runs)[:, 0]
-        sides = [sliced(rows, first, count) for rows in (taken, put)[: 1 if in_place else 2]]
-        ends = np.cumsum([0, *(len(places) for _, _, places in sides)])
-        columns = [c for (w, o, _), end in zip(sides, ends, strict=False) for c in (w, o + end)]
+        sides = (taken, put)[: 1 if in_place else 2]
+        found = [_layout(rows, first, count) for rows in sides]
+        ends = np.cumsum([0, *(size for _, _, size in found)])
+        places = np.full(ends[-1] + 1, NOWHERE)
+        places[-1] = 0  # so that there is one
+        for rows, (_, begins, _), end in zip(sides, found, ends, strict=False):
+            _fill(places[end:], rows, first, count, begins)
+        columns = [c for (w, o, _), end in zip(found, ends, strict=False) for c in (w, o + end)]
         table = np.stack([first, count, *columns, *columns[: 2 * in_place]], axis=1)
-        places = np.concatenate([*(places for _, _, places in sides), np.zeros(1, np.int64)])
         return cls(table, places, (taken.first, put.first), in_place)
 
 
 def sliced(rows: Rows, first: Numbers, count: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """Width and first place of each slice, and the places of all, NOWHERE where a row has fewer."""
-    if rows.places is None:
-        return np.zeros_like(first), np.zeros_like(first), np.empty(0, np.int64)
-    sizes = rows.sizes
-    widths = padded_size(np.maximum.reduceat(sizes, first))
-    ends = np.cumsum(widths * count)
-    table = np.full(ends[-1], NOWHERE)
-    begins = ends - widths * count
-    row = np.repeat(np.arange(rows.count), sizes)
-    nth = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    slice_ = np.repeat(np.arange(len(first)), count)[row]
-    table[begins[slice_] + nth * count[slice_] + row - first[slice_]] = rows.places
+    widths, begins, size = _layout(rows, first, count)
+    table = np.full(size, NOWHERE)
+    _fill(table, rows, first, count, begins)
     return widths, begins, table
+
+
+def _layout(rows: Rows, first: Numbers, count: Numbers) -> tuple[Numbers, Numbers, int]:
+    """Width and first place of each slice, and how many places all have."""
+    if rows.places is None:
+        return np.zeros_like(first), np.zeros_like(first), 0
+    widths = padded_size(np.maximum.reduceat(rows.sizes, first))
+    ends = np.cumsum(widths * count)
+    return widths, ends - widths * count, int(ends[-1])
+
+
+def _fill(table: Numbers, rows: Rows, first: Numbers, count: Numbers, begins: Numbers) -> None:
+    """Put places of rows into slices, some after others: what it takes for all is much memory."""
+    if rows.places is None:
+        return
+    starts = np.arange(rows.count + 1) if rows.starts is None else rows.starts
+    for done in range(0, len(first), SLICES_AT_ONCE):
+        part = slice(done, done + SLICES_AT_ONCE)
+        low, high = first[part][0], first[part][-1] + count[part][-1]
+        begin, sizes = starts[low:high], np.diff(starts[low : high + 1])
+        # A row's places are as far apart as its slice has rows.
+        step = np.repeat(count[part], count[part])
+        place = np.repeat(begins[part] - first[part], count[part]) + np.arange(low, high)
+        taken = np.arange(starts[low], starts[high])
+        put = np.repeat(place - step * begin, sizes) + np.repeat(step, sizes) * taken
+        table[put] = rows.places[starts[low] : starts[high]]
 
 
 def padded_size(sizes: Numbers) -> Numbers:
     """The next power of two up to 8, and above that the next multiple of it."""
-    powers = 1 << np.ceil(np.log2(np.maximum(sizes, 1))).astype(np.int64)
-    return np.where(sizes <= 8, powers, -(-sizes // 8) * 8)
+    every = np.arange(sizes.max(initial=0) + 1)
+    powers = 1 << np.ceil(np.log2(np.maximum(every, 1))).astype(np.int64)
+    return np.where(every <= 8, powers, -(-every // 8) * 8)[sizes]
 
 
 def by_window(sizes: Numbers) -> Numbers:
@@ -215,15 +262,28 @@ def by_window(sizes: Numbers) -> Numbers:
     table = np.full(count * WINDOW, np.iinfo(np.uint16).max, np.uint16)
     table[: len(sizes)] = np.minimum(sizes, 60_000)
     order = np.argsort(table.reshape(count, WINDOW), axis=1, kind="stable")
-    return (order + WINDOW * np.arange(count)[:, None]).ravel()[: len(sizes)]
+    order += WINDOW * np.arange(count)[:, None]
+    return order.ravel()[: len(sizes)]
 
 
-def _runs(widths: Numbers) -> Iterator[tuple[int, int]]:
-    """First rows of slices, and where these end: equal widths, and as much as a block can do."""
-    ends = np.append(np.flatnonzero(np.diff(widths)) + 1, len(widths))
-    first = 0
-    for end in ends.tolist():
-        most = THREADS * max(1, MOST_AT_ONCE // int(widths[first]))
-        for begin in range(first, end, most):
-            yield begin, min(begin + most, end)
-        first = end
+def narrow(most: int) -> type[np.signedinteger]:
+    """A type of whole numbers up to this one, for arrays that are soon given back."""
+    return np.int32 if most < 2**31 else np.int64
+
+
+def _runs(widths: Numbers, threads: int, at_once: int) -> tuple[Numbers, Numbers]:
+    """First rows of slices, and how many each has: of one width, and what threads do at once."""
+    begins = np.flatnonzero(np.diff(widths, prepend=-1))
+    lengths = np.diff(begins, append=len(widths))
+    most = threads * np.maximum(1, at_once // np.maximum(widths[begins], 1))
+    pieces = -(-lengths // most)
+    run = np.repeat(np.arange(len(begins)), pieces)
+    done = (np.arange(len(run)) - (np.cumsum(pieces) - pieces)[run]) * most[run]
+    return begins[run] + done, np.minimum(most[run], lengths[run] - done)
+
+
+def _is_run(numbers: Numbers) -> bool:
+    """Whether each is one more than that before; False without any."""
+    if not len(numbers):
+        return False
+    return np.array_equal(numbers, np.arange(numbers[0], numbers[0] + len(numbers)))

@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
-from groundswell.exchange.assembly.rows import Rows, by_window, padded_size
+from groundswell.exchange.assembly.rows import Rows, by_window, narrow, padded_size
 from groundswell.exchange.world import World
 
 Numbers = NDArray[np.int64]
 
+ALONE, OWN, THEIRS = range(3)  # ids that nobody else has, that are shared, of another rank
 NOBODY = -1  # an id of a value that takes part in nothing
+MOST_SPREAD = 12  # places of a table for each value: such a table takes no more memory than sorting
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +49,14 @@ class Sharing:
     def copies(self) -> Rows:
         """The places of each id among the rank's values."""
         used = np.flatnonzero(self.rows >= 0)
-        return Rows.grouped(len(self.ids), self.rows[used], used)
+        rows = self.rows if len(used) == len(self.rows) else self.rows[used]
+        return Rows.grouped(len(self.ids), rows, used)
 
     @property
     def of_several(self) -> Sharing:
         """The same of ids that several ranks have; values of the others take part in nothing."""
-        first = self.alone
-        rows = np.where(self.rows >= first, self.rows - first, NOBODY)
+        first, rows = self.alone, self.rows - self.alone
+        np.maximum(rows, NOBODY, out=rows)
         sharers = {rank: places - first for rank, places in self.sharers.items()}
         owner = self.owner[first:]
         return Sharing(self.ids[first:], self.own - first, 0, rows, sharers, owner)
@@ -71,30 +74,22 @@ def find_sharing(world: World, ids: ArrayLike) -> Sharing:
         InputError: numbers that are no ids.
     """
     given = world.agree(lambda: _checked(ids))
-    unique, first, rows, copies = np.unique(
-        given, return_index=True, return_inverse=True, return_counts=True
-    )
-    if len(unique) and unique[0] == NOBODY:
-        unique, first, rows, copies = unique[1:], first[1:], rows - 1, copies[1:]
-    index, rank, owners = _meet(world, unique)
-    owner = np.full(len(unique), world.rank, np.int32)
-    owner[index] = owners
-    shared = np.zeros(len(unique), bool)
-    shared[index] = True
-    foreign = owner != world.rank
-    first_come = np.argsort(first)
-    groups = (~shared, shared & ~foreign, foreign)
-    parts = [first_come[group[first_come]] for group in groups]
-    order = np.concatenate([part[by_window(padded_size(copies[part]))] for part in parts])
+    numbers, different, rising = _numbered(given)
+    shared, rank, owners = _shared(world, different, rising)
+    owner = np.full(len(different), world.rank, np.int32)
+    owner[shared] = owners
+    group = np.full(len(different), ALONE, np.int8)
+    group[shared] = np.where(owners == world.rank, OWN, THEIRS)
+    order = _ordered(group, numbers)
     place = np.empty(len(order) + 1, np.int64)
     place[order] = np.arange(len(order))
-    place[-1] = NOBODY  # where row NOBODY looks
+    place[-1] = NOBODY  # where number NOBODY looks
     return Sharing(
-        ids=unique[order],
-        own=int(np.count_nonzero(~foreign)),
-        alone=int(np.count_nonzero(~shared)),
-        rows=place[rows],
-        sharers={int(r): place[index[rank == r]] for r in np.unique(rank)},
+        ids=different[order],
+        own=int(np.count_nonzero(group != THEIRS)),
+        alone=int(np.count_nonzero(group == ALONE)),
+        rows=place[numbers],
+        sharers={int(r): place[shared[rank == r]] for r in np.unique(rank)},
         owner=owner[order],
     )
 
@@ -116,7 +111,46 @@ def _checked(ids: ArrayLike) -> Numbers:
             f"id {given.min()} is below zero; number values from 0 on, and give {NOBODY} to those "
             "that take part in nothing"
         )
-    return given.astype(np.int64)
+    return given.astype(np.int64, copy=False)
+
+
+def _numbered(ids: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """Numbers of different ids, which count these as they first occur.
+
+    Returns each value's, NOBODY where it has no id; ids by number; numbers in rising order of ids.
+    """
+    keys, count = _keys(ids), len(ids)
+    places = np.arange(count, dtype=narrow(count))
+    table = np.full(keys.max(initial=-1) + 1, count, places.dtype)
+    np.minimum.at(table, keys, places)
+    if ids.min(initial=0) == NOBODY:
+        table[keys.min()] = NOBODY
+    firsts = np.flatnonzero(table[keys] == places)
+    table[keys[firsts]] = places[: len(firsts)]
+    return table[keys], ids[firsts], table[(table >= 0) & (table < count)]
+
+
+def _keys(ids: Numbers) -> Numbers:
+    """Numbers in the order of ids, small enough for a table of them."""
+    low, high = int(ids.min(initial=2**63 - 1)), int(ids.max(initial=NOBODY))
+    if high - low < MOST_SPREAD * len(ids):
+        return ids - low if low else ids
+    return np.unique(ids, return_inverse=True)[1]
+
+
+def _ordered(group: NDArray[np.int8], numbers: Numbers) -> Numbers:
+    """Numbers of ids in the order of `Sharing.ids`, by their groups and the values' numbers."""
+    sizes = padded_size(np.bincount(numbers[numbers >= 0], minlength=len(group)))
+    parts = [np.flatnonzero(group == which) for which in (ALONE, OWN, THEIRS)]
+    return np.concatenate([part[by_window(sizes[part])] for part in parts])
+
+
+def _shared(world: World, ids: Numbers, rising: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """What `_meet` says, of ids that get into rising order this way."""
+    if world.size == 1:
+        return (np.empty(0, np.int64),) * 3
+    places, ranks, owners = _meet(world, ids[rising])
+    return rising[places], ranks, owners
 
 
 def _meet(world: World, ids: Numbers) -> tuple[Numbers, Numbers, Numbers]:

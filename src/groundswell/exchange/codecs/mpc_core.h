@@ -6,7 +6,6 @@ namespace mpc {
 #define FOR_CHUNKS(c, count)                                                      \
   PRAGMA(omp parallel for schedule(static))                                       \
   for (bits32 c = 0; c < (count); ++c)
-#define FOR_LANES(i, count) for (bits32 i = 0; i < (count); ++i)
 #define SCRATCH_OF_CHUNK(Word, name) SHARED(Word, name, [mpc::CHUNK])
 
 template <class Word> INLINE void transpose(Word* rows) {

@@ -7,7 +7,6 @@ namespace mpc {
 #define FOR_CHUNKS(c, count)                                                      \
   const bits32 c = (blockIdx.x * blockDim.x + threadIdx.x) / 32;                  \
   if (c < (count))
-#define FOR_LANES(i, count) for (bits32 i = threadIdx.x % 32; i < (count); i += 32)
 #define SCRATCH_OF_CHUNK(Word, name)                                              \
   SHARED(Word, name##_of_block, [mpc::CHUNKS_AT_ONCE<Word>][mpc::CHUNK]);                   \
   Word* const name = name##_of_block[threadIdx.x / 32]

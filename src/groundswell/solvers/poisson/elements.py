@@ -58,8 +58,8 @@ class Elements:
     ) -> None:
         self._backend, self.space, self.screening = backend, space, float(screening)
         self.dtype = str(np.dtype(dtype))
-        self.way = way or way_of(self.dtype, space.degree)
         self.metric = self._chosen(metric)
+        self.way = way or way_of(self.dtype, space.degree, self.metric)
         if space.mesh.order == 1:
             require_upright(space.elements[determinants(self._edges, space.degree) <= 0])
         self._places = backend.to_device(space.places.astype("i4"))
@@ -92,7 +92,9 @@ class Elements:
         sharing = self.way.constants(self.space.degree)
         choice = {"SCALED": scale is not None, "COMPONENTS": components, **sharing}
         module = self._backend.compile(self._source("operator.h", choice))
-        extent = Blocks(self.blocks(some), self.way.threads(self.space.degree))
+        degree, size = self.space.degree, np.dtype(self.dtype).itemsize
+        sizes = (self.way.threads(degree), self.way.shared(degree, size))
+        extent = Blocks(self.blocks(some), *sizes)
         numbers = self._backend.to_device(some.astype("i4"))
         scale = x if scale is None else scale
         given = (x, x_pitch, scale, self._places, self._shape, y, y_pitch)
@@ -124,7 +126,10 @@ class Elements:
         if self.space.mesh.order == 1:
             return self._tabulated()
         parts = [self.geometry.factors, self.screening * self.geometry.mass[:, None]]
-        return self._device(np.concatenate(parts[: 1 + bool(self.screening)], axis=1))
+        factors = np.concatenate(parts[: 1 + bool(self.screening)], axis=1)
+        n = self.space.degree + 1
+        by_plane = factors.reshape(*factors.shape[:2], n, n * n).swapaxes(1, 2)
+        return self._device(by_plane)
 
     def _tabulated(self) -> Array:
         """The metric at nodes of elements with straight edges, worked out on the device."""
@@ -161,9 +166,16 @@ def vectors_source(dtype: DTypeLike) -> Source:
 def element_constants(dtype: str, degree: int, screening: float) -> dict[str, Constant]:
     """What kernels/element.h wants to know, but for USUAL and GEOMETRY."""
     points = gll(degree)
+    forth, back = points.derivative, points.derivative[:, ::-1]
+    half = (degree + 1) // 2
+    upper = degree + 1 - half
+    of_odd, of_even = (forth - back)[:upper, :half] / 2, (forth + back)[:half, :upper] / 2
     tables = {
-        "DERIVATIVES": points.derivative,
-        "TRANSPOSED": points.derivative.T,
+        "DERIVATIVES": forth,
+        "DERIVATIVES_OF_ODD": of_odd,
+        "DERIVATIVES_OF_ODD_TRANSPOSED": of_odd.T,
+        "DERIVATIVES_OF_EVEN": of_even,
+        "DERIVATIVES_OF_EVEN_TRANSPOSED": of_even.T,
         "POINTS": points.points,
         "WEIGHTS": points.weights,
     }

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
 from groundswell.grids.gll import gll
-from groundswell.grids.hexahedra import Floats, Hexahedra, positions, tangents
+from groundswell.grids.hexahedra import AXES, Floats, Hexahedra, positions, refine, tangents
 
 FACTORS = ("rr", "rs", "rt", "ss", "st", "tt")
 ROUNDING = 1e-13
@@ -93,17 +93,21 @@ def affine(terms: Floats) -> NDArray[np.bool_]:
 
 
 def determinants(terms: Floats, degree: int) -> Floats:
-    """Least |J| at the nodes of elements with straight edges, by their `edges`, (elements,)."""
-    points = gll(degree).points
+    """Least |J| at the nodes of elements with straight edges, by their `edges`, (elements,).
+
+    It is of degree 2 along each axis, as the derivative along one loses it and two others have it.
+    """
+    points = gll(2).points
     t, s, r = (axis.ravel() for axis in np.meshgrid(points, points, points, indexing="ij"))
     one, none = np.ones_like(r), np.zeros_like(r)
     by_r = np.stack([one, none, none, s, t, none, s * t], axis=1)
     by_s = np.stack([none, one, none, r, none, t, r * t], axis=1)
     by_t = np.stack([none, none, one, none, r, s, r * s], axis=1)
-    step, found = max(1, AT_ONCE // len(r)), []
+    step, found = max(1, AT_ONCE // (max(degree, 2) + 1) ** AXES), []
     for first in range(0, len(terms), step):
         along = [basis @ terms[first : first + step] for basis in (by_r, by_s, by_t)]
-        found.append(np.einsum("enx,enx->en", along[0], np.cross(along[1], along[2])).min(axis=1))
+        values = np.einsum("enx,enx->en", along[0], np.cross(along[1], along[2]))
+        found.append(refine(values[..., None], 2, degree).min(axis=(1, 2)))
     return np.concatenate([np.empty(0), *found])
 
 

@@ -17,13 +17,17 @@ import numpy as np
 from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.exchange.assembly.operation import Operation
-from groundswell.exchange.assembly.rows import THREADS, Rows, Slices
+from groundswell.exchange.assembly.rows import Rows, Slices
 from groundswell.exchange.world import World
 from groundswell.grids.hexahedra import Floats
 from groundswell.linear.cg import SUMS, Iteration
 from groundswell.solvers.poisson.elements import KERNELS, USUAL, Elements, pitches
+from groundswell.solvers.poisson.messages import hidden
 
-LANES = 256  # see kernels/iterate.h
+LANES, SUM_LANES = 256, 1024  # of blocks, the latter of those that add up what others have
+AS_SWEPT = {"BLOCKS_AT_ONCE": 3}  # more would have too few registers for what is under way
+WARP, MOST_AT_ONCE, TOGETHER = 32, 4, 16  # see kernels/iterate.h
+SUMS_EACH = 8192  # of a block: as many as its lanes have under way
 PRODUCTS = 2
 PLACES = {True: "i4", False: "i8"}  # types of small ones and of others
 
@@ -63,25 +67,33 @@ class Share:
         first: of the rows.
         values: what they are sums of, (values,) or (components, values).
         pitch: values from one component to the next.
-        count: of slices.
-        slices, places: see kernels/iterate.h.
+        count: of strips.
+        strips, places: see kernels/iterate.h.
     """
 
     first: int
     values: Array
     pitch: int
     count: int
-    slices: Array
+    strips: Array
     places: Array
 
     @classmethod
     def of(cls, backend: Backend, first: int, values: Array, rows: Rows) -> Share:
         """Rows `first` and so on, with places among values."""
-        found = Slices.of(rows, Rows.straight(0, rows.count))
-        places = backend.to_device(found.places.astype(PLACES[is_small(values)]))
-        slices = backend.to_device(found.table)
-        given = (values[..., found.first[0] :], int(values.shape[-1]), len(found.table))
-        return cls(first, *given, slices, places)
+        found = Slices.of(rows, Rows.straight(0, rows.count), WARP, MOST_AT_ONCE)
+        kind = PLACES[is_small(values)]
+        places, strips = found.places.astype(kind), found.table[:, :4].astype(kind)
+        # Those of a block look for values near each other, whatever their widths are.
+        begins = strips[:, 0] if rows.places is None else places[strips[:, 3]]
+        strips = strips[np.argsort(begins, kind="stable")]
+        given = (values[..., found.first[0] :], int(values.shape[-1]), len(strips))
+        return cls(first, *given, backend.to_device(strips), backend.to_device(places))
+
+    @property
+    def parts(self) -> int:
+        """What blocks work on."""
+        return -(-self.count // TOGETHER)
 
 
 def is_small(values: Array) -> bool:
@@ -173,22 +185,24 @@ class Merged(Iteration):
         """Room for each block's, of elements and of rows."""
         first, outer, second = self._elements.space.in_turn
         blocks = sum(self._elements.blocks(some) for some in (first, outer, second))
-        slices = sum(share.count for share in self._rows) * self._components
+        parts = sum(share.parts for share in self._rows) * self._components
         zeros = self._backend.zeros
-        return zeros((blocks,), "f8"), zeros((PRODUCTS * slices,), "f8")
+        return zeros((blocks,), "f8"), zeros((PRODUCTS * parts,), "f8")
 
     def _advanced(self, *, odd: bool) -> list[Launch]:
         """Residuals go forward, after odd iterations the direction and the solution, too."""
-        launches, done = [], 0
+        launches: list[list[Launch]] = []
+        done = 0
         for share in self._rows:
-            blocks = share.count * self._components
-            module = self._backend.compile(self._source(is_small(self._local), follow=odd))
-            given = (self._state, share.values, share.pitch, share.slices, share.places)
+            blocks = share.parts * self._components
+            choice = {"SMALL_INDICES": is_small(self._local), "FOLLOWED": odd}
+            module = self._backend.compile(self._source(**AS_SWEPT, **choice))
+            given = (self._state, share.values, share.pitch, share.strips, share.places)
             vectors = self._vectors.arguments(share.first, odd=odd)
             arguments = (*given, *vectors, share.count, self._products[PRODUCTS * done :])
-            launches.append(module.launch("advance_rows", Blocks(blocks, THREADS), *arguments))
+            launches.append([module.launch("advance_rows", Blocks(blocks, LANES), *arguments)])
             done += blocks
-        return launches
+        return self._backend.together(*launches)
 
     def _first_products(self) -> list[Launch]:
         """Those of b."""
@@ -214,25 +228,31 @@ class Merged(Iteration):
             return self._elements.launches(some, r, self._local, energies, self._factors)
 
         first, outer, second = work(), work(), work()
-        module = self._backend.compile(self._source())
-        products = (self._products, self._products.size // PRODUCTS)
-        arguments = (*products, self._energies, self._energies.size, self._sums)
         return [
-            *self._halos[odd].hidden_by(first),
-            *outer,
-            *self._gather.hidden_by(second),
-            module.launch("add_up_sums", Blocks(1, LANES), *arguments),
+            *hidden(self._backend, self._halos[odd], self._gather, first, outer, second),
+            *self._added_up(),
             *find_step,
         ]
 
-    def _source(self, small: bool = True, *, follow: bool = False) -> Source:
+    def _added_up(self) -> list[Launch]:
+        """All blocks' sums; if they are many, other blocks begin with it."""
+        products, energies = self._products.size // PRODUCTS, self._energies.size
+        parts = min(self._backend.processors, -(-(products + energies) // SUMS_EACH))
+        partial = self._backend.zeros((parts * SUMS,), "f8") if parts > 1 else self._sums
+        module = self._backend.compile(self._source(MOST_THREADS=SUM_LANES))
+        arguments = (self._products, products, self._energies, energies, partial, parts)
+        first = module.launch("add_up_sums", Blocks(parts, SUM_LANES), *arguments)
+        rest = [self._add_up(self._elements.dtype, partial, self._sums)] if parts > 1 else []
+        return [first, *rest]
+
+    def _source(self, **chosen: Constant) -> Source:
         scaled = self._vectors.scale is not None
-        choice = {"SMALL_INDICES": small, "FOLLOWED": follow, "COMPONENTS": self._components}
-        return iterate_source(self._elements.dtype, SCALED=scaled, **choice)
+        choice = {"SCALED": scaled, "COMPONENTS": self._components, **chosen}
+        return iterate_source(self._elements.dtype, **choice)
 
 
 def iterate_source(dtype: str, **chosen: Constant) -> Source:
     """The kernels for vectors of a type."""
     double = precision(dtype)
-    usual = {"SMALL_INDICES": True, "FOLLOWED": False}
+    usual = {"SMALL_INDICES": True, "FOLLOWED": False, "MOST_THREADS": LANES}
     return Source(KERNELS / "iterate.h", {**double, **USUAL, **usual, **chosen})

@@ -26,9 +26,9 @@ from groundswell.solvers.poisson.elements import (
     element_constants,
     multiply,
 )
-from groundswell.solvers.poisson.messages import Messages
+from groundswell.solvers.poisson.messages import Messages, hidden
 from groundswell.solvers.poisson.space import Space
-from groundswell.solvers.poisson.ways import way_of
+from groundswell.solvers.poisson.ways import Way, way_of
 
 
 class Operator(Messages):
@@ -107,7 +107,7 @@ class Operator(Messages):
 
     def _compose(self) -> list[Launch]:
         first, outer, second = map(self._work, self._space.in_turn)
-        return [*self._halo.hidden_by(first), *outer, *self._gather.hidden_by(second)]
+        return hidden(self._backend, self._halo, self._gather, first, outer, second)
 
     def _work(self, some: Numbers) -> list[Launch]:
         energies = self._backend.zeros((self.elements.blocks(some),), "f8")
@@ -150,10 +150,15 @@ class Jacobi:
 
 
 def operator_source(
-    dtype: DTypeLike, degree: int, screening: float, metric: str = "stored"
+    dtype: DTypeLike,
+    degree: int,
+    screening: float,
+    metric: str = "stored",
+    way: Way | None = None,
 ) -> Source:
-    """The kernels for values of a type and degree."""
+    """The kernels for values of a type and degree, in a way or the usual one."""
     name = str(np.dtype(dtype))
     constants = element_constants(name, degree, screening)
-    choice = {**USUAL, "GEOMETRY": METRICS[metric], **way_of(name, degree).constants(degree)}
+    sharing = (way or way_of(name, degree, metric)).constants(degree)
+    choice = {**USUAL, "GEOMETRY": METRICS[metric], **sharing}
     return Source(KERNELS / "operator.h", {**constants, **choice})

@@ -26,7 +26,7 @@ from groundswell.grids.gll import gll
 from groundswell.grids.hexahedra import Floats, Numbers
 from groundswell.solvers.poisson.elements import KERNELS, braced
 from groundswell.solvers.poisson.geometry import Geometry
-from groundswell.solvers.poisson.messages import Messages
+from groundswell.solvers.poisson.messages import Messages, hidden
 from groundswell.solvers.poisson.space import Space
 
 THREADS = 128  # of a block, at the least, on a machine that has some: from several small elements
@@ -70,7 +70,7 @@ class Schwarz(Messages):
             return [module.launch("solve_elements", extent, *arguments)] if len(some) else []
 
         first, outer, second = map(work, space.in_turn)
-        self.launches = [*self._halo.hidden_by(first), *outer, *self._gather.hidden_by(second)]
+        self.launches = hidden(backend, self._halo, self._gather, first, outer, second)
 
 
 def stretches_of(geometry: Geometry, degree: int, screening: float) -> Floats:

@@ -42,10 +42,7 @@ class Space:
     @property
     def at_others(self) -> Numbers:
         """The elements, counted from 0 on this rank, that share nodes with other ranks."""
-        shared = np.zeros(len(self.sharing.ids) + 1, bool)
-        for rows in self.sharing.sharers.values():
-            shared[rows] = True
-        return np.flatnonzero(shared[self.places].any(axis=1))
+        return np.flatnonzero(self.places.max(axis=1) >= self.sharing.alone)
 
     def on_sides(self, tags: Collection[int]) -> NDArray[np.bool_]:
         """Which of its nodes each element has on these sides of the domain, (elements, (N + 1)^3).
@@ -60,8 +57,13 @@ class Space:
 
     @property
     def in_turn(self) -> tuple[Numbers, Numbers, Numbers]:
-        """Elements, from 0 on this rank: half of those inside, those at others, the other half."""
-        outer = self.at_others
-        inside = np.setdiff1d(np.arange(len(self.elements)), outer)
+        """Elements, from 0 on this rank: half of those inside, those at others, the other half.
+
+        Without others there are no messages to be hidden, and all elements come first.
+        """
+        outer, every = self.at_others, np.arange(len(self.elements))
+        if not len(outer):
+            return every, outer, outer
+        inside = np.setdiff1d(every, outer)
         first, second = np.array_split(inside, 2)
         return first, outer, second

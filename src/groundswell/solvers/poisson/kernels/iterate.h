@@ -4,7 +4,10 @@
 #include "sliced.h"
 #include "sums.h"
 
-constexpr int LANES = 256;  // of a block
+constexpr int LANES = MOST_THREADS;  // of a block
+constexpr int WARP = 32;
+constexpr int MOST_AT_ONCE = 4;      // elements' parts that a lane has under way
+constexpr int TOGETHER = 16;         // strips that a block works on
 
 // Of an iteration, and the steps of the one before; must agree with linear/cg.h.
 struct State {
@@ -21,107 +24,136 @@ struct Vectors {
 
 // u.r and r.r.
 struct Products {
-  double preconditioned, squared;
+  double sums[2] = {0, 0};
 
   METHOD void add(real factor, real r) {
     const double square = static_cast<double>(r) * static_cast<double>(r);
-    squared += square;
-    preconditioned += SCALED ? static_cast<double>(factor) * square : square;
+    sums[0] += SCALED ? static_cast<double>(factor) * square : square;
+    sums[1] += square;
   }
 };
 
+// The steps as rows take them.
+struct Step {
+  real alpha, beta, older_alpha, older_beta;
+
+  METHOD explicit Step(const State& state)
+      : alpha(state.alpha), beta(state.beta), older_alpha(state.older_alpha),
+        older_beta(state.older_beta) {}
+};
+
+// What vectors have for a row.
+struct Row {
+  real factor, r, s, other, p, x;
+};
+
+// All on their way at once, before it is known where the elements' parts are.
+INLINE Row row_of(const Vectors& v, index_t n) {
+  Row row = {SCALED ? v.scale[n] : REAL(1), v.r[n], v.s[n], 0, 0, 0};
+  if (FOLLOWED) {
+    row.other = v.other[n];
+    row.p = v.p[n];
+    row.x = v.x[n];
+  }
+  return row;
+}
+
 // Row n, of which the elements' parts of A u come to w. The direction and the solution follow every
 // other time only, two steps at once: they are not needed before, and so are read half as often.
-template <bool FOLLOW>
-INLINE void advance(const State& state, const Vectors& v, index_t n, real w, Products& sum) {
-  const real alpha = static_cast<real>(state.alpha), beta = static_cast<real>(state.beta);
-  const real factor = SCALED ? v.scale[n] : REAL(1), r = v.r[n];
-  if (SCALED && factor == 0) w = 0;
-  const real image = FMA(beta, v.s[n], w);
+INLINE void advance(const Step& step, const Vectors& v, index_t n, const Row& row, real w,
+                    Products& sum) {
+  if (SCALED && row.factor == 0) w = 0;
+  const real image = FMA(step.beta, row.s, w), next = FMA(-step.alpha, image, row.r);
   v.s[n] = image;
-  if (FOLLOW) {
-    const real older_alpha = static_cast<real>(state.older_alpha);
-    const real older_beta = static_cast<real>(state.older_beta);
-    const real older = FMA(older_beta, v.p[n], factor * v.other[n]);
-    const real direction = FMA(beta, older, factor * r);
-    v.p[n] = direction;
-    v.x[n] = FMA(alpha, direction, FMA(older_alpha, older, v.x[n]));
-  }
-  const real next = FMA(-alpha, image, r);
   v.other[n] = next;
-  sum.add(factor, next);
-}
-
-template <bool FOLLOW, int WIDTH>
-INLINE Products advance_narrow(const State& state, const Vectors& v, const real* y,
-                               const Places& from, index_t first) {
-  Products sum = {0, 0};
-  FOR_THREADS(row, from.count) {
-    place_t places[WIDTH];
-    real found[WIDTH];
-    UNROLL
-    for (int n = 0; n < WIDTH; ++n) places[n] = from.at(row, n);
-    UNROLL
-    for (int n = 0; n < WIDTH; ++n) found[n] = places[n] >= 0 ? y[places[n]] : 0;
-    UNROLL
-    for (int n = 1; n < WIDTH; ++n) found[0] += found[n];
-    advance<FOLLOW>(state, v, first + row, found[0], sum);
+  if (FOLLOWED) {
+    const real older = FMA(step.older_beta, row.p, row.factor * row.other);
+    const real direction = FMA(step.beta, older, row.factor * row.r);
+    v.p[n] = direction;
+    v.x[n] = FMA(step.alpha, direction, FMA(step.older_alpha, older, row.x));
   }
-  return sum;
+  sum.add(row.factor, next);
 }
 
-template <bool FOLLOW>
-INLINE Products advance_wide(const State& state, const Vectors& v, const real* y,
-                             const Places& from, index_t first) {
-  Products sum = {0, 0};
-  FOR_THREADS(row, from.count) {
+// Rows of at most WIDTH parts; a lane has several under way.
+template <int WIDTH>
+INLINE void advance_narrow(const Step& step, const Vectors& v, const real* y, const Strip& strip,
+                           const Places& from, Products& sum) {
+  constexpr int AT_ONCE = APART && WIDTH < MOST_AT_ONCE ? MOST_AT_ONCE / WIDTH : 1;
+  const int last = strip.count - 1;
+  FOR_LANES(lane, APART ? WARP : strip.count) {
+    Row rows[AT_ONCE];
+    place_t places[AT_ONCE][WIDTH];
+    real found[AT_ONCE][WIDTH];
+    UNROLL
+    for (int u = 0; u < AT_ONCE; ++u) {
+      const int row = lane + u * WARP < last ? lane + u * WARP : last;
+      rows[u] = row_of(v, strip.first + row);
+      UNROLL
+      for (int k = 0; k < WIDTH; ++k) places[u][k] = from.at(row, k);
+    }
+    UNROLL
+    for (int u = 0; u < AT_ONCE; ++u)
+      UNROLL
+      for (int k = 0; k < WIDTH; ++k) found[u][k] = places[u][k] >= 0 ? y[places[u][k]] : 0;
+    UNROLL
+    for (int u = 0; u < AT_ONCE; ++u) {
+      UNROLL
+      for (int k = 1; k < WIDTH; ++k) found[u][0] += found[u][k];
+      if (const int row = lane + u * WARP; row <= last)
+        advance(step, v, strip.first + row, rows[u], found[u][0], sum);
+    }
+  }
+}
+
+INLINE void advance_wide(const Step& step, const Vectors& v, const real* y, const Strip& strip,
+                         const Places& from, Products& sum) {
+  FOR_LANES(lane, strip.count) {
+    const index_t n = strip.first + lane;
     real found = 0;
-    for (int n = 0; n < from.width; ++n) {
-      const place_t place = from.at(row, n);
+    for (int k = 0; k < from.width; ++k) {
+      const place_t place = from.at(lane, k);
       if (place >= 0) found += y[place];
     }
-    advance<FOLLOW>(state, v, first + row, found, sum);
+    advance(step, v, n, row_of(v, n), found, sum);
   }
-  return sum;
 }
 
-template <bool FOLLOW>
-INLINE Products advance_slice(const State& state, const Vectors& v, const real* y,
-                              const Slice& slice, const place_t* places) {
-  const Places from{places + slice.from, static_cast<int>(slice.from_width),
-                    static_cast<int>(slice.count), static_cast<place_t>(slice.first)};
-  switch (slice.from_width) {
+INLINE void advance_strip(const Step& step, const Vectors& v, const real* y, const Strip& strip,
+                          const place_t* places, Products& sum) {
+  const Places from{places + strip.from, static_cast<int>(strip.width),
+                    static_cast<int>(strip.count), strip.first};
+  switch (strip.width) {
     case 0:
-    case 1: return advance_narrow<FOLLOW, 1>(state, v, y, from, slice.first);
-    case 2: return advance_narrow<FOLLOW, 2>(state, v, y, from, slice.first);
-    case 4: return advance_narrow<FOLLOW, 4>(state, v, y, from, slice.first);
-    case 8: return advance_narrow<FOLLOW, 8>(state, v, y, from, slice.first);
-    default: return advance_wide<FOLLOW>(state, v, y, from, slice.first);
+    case 1: return advance_narrow<1>(step, v, y, strip, from, sum);
+    case 2: return advance_narrow<2>(step, v, y, strip, from, sum);
+    case 4: return advance_narrow<4>(step, v, y, strip, from, sum);
+    case 8: return advance_narrow<8>(step, v, y, strip, from, sum);
+    default: return advance_wide(step, v, y, strip, from, sum);
   }
 }
 
-INLINE void keep(const Products& sum, double* products) {
-  const double preconditioned = sum_of_threads(sum.preconditioned);
-  const double squared = sum_of_threads(sum.squared);
-  FOR_THREADS(n, 1) {
-    products[0] = preconditioned;
-    products[1] = squared;
-  }
-}
-
-// Slices of rows, (count,), of y, and what the new residuals' products come to, (COMPONENTS, count, 2).
-// If FOLLOWED the direction and the solution follow. Components lie a pitch apart.
+// Strips of rows, (count,), of y, and what the new residuals' products come to, for each TOGETHER of
+// the strips, (COMPONENTS, parts, 2). If FOLLOWED the direction and the solution follow. Components lie
+// a pitch apart.
 KERNEL advance_rows(const State* RESTRICT state, const real* RESTRICT y, index_t y_pitch,
-                    const Slice* RESTRICT slices, const place_t* RESTRICT places,
+                    const Strip* RESTRICT strips, const place_t* RESTRICT places,
                     const real* RESTRICT r, const real* RESTRICT scale, real* RESTRICT other,
                     real* RESTRICT s, real* RESTRICT p, real* RESTRICT x, index_t pitch,
                     index_t own_pitch, index_t count, double* RESTRICT products) {
-  FOR_BLOCKS(b, count * COMPONENTS) {
-    const index_t c = COMPONENTS > 1 ? b / count : 0, all = c * pitch, own = c * own_pitch;
+  const index_t parts = (count + TOGETHER - 1) / TOGETHER;
+  FOR_BLOCKS(b, parts * COMPONENTS) {
+    const index_t c = COMPONENTS > 1 ? b / parts : 0, all = c * pitch, own = c * own_pitch;
+    const index_t first = (b - c * parts) * TOGETHER, left = count - first;
+    const int here = left < TOGETHER ? left : TOGETHER;
+    SHARED(Strip, mine, [TOGETHER]);
+    FOR_THREADS(n, here) mine[n] = strips[first + n];
+    BARRIER();
     const Vectors vectors = {r + all, scale, other + all, s + own, p + own, x + all};
-    const Slice& slice = slices[b - c * count];
-    keep(advance_slice<FOLLOWED>(*state, vectors, y + c * y_pitch, slice, places),
-         products + 2 * b);
+    const Step step(*state);
+    Products sum;
+    FOR_WARPS(n, here) advance_strip(step, vectors, y + c * y_pitch, mine[n], places, sum);
+    keep_sums(sum.sums, products + 2 * b);
   }
 }
 
@@ -129,35 +161,29 @@ KERNEL advance_rows(const State* RESTRICT state, const real* RESTRICT y, index_t
 KERNEL measure_rows(const real* RESTRICT r, const real* RESTRICT scale, index_t pitch,
                     index_t count, double* RESTRICT products, index_t blocks) {
   FOR_BLOCKS(b, blocks) {
-    Products sum = {0, 0};
-    const index_t each = (count + blocks - 1) / blocks, first = b * each;
-    const index_t end = first + each < count ? first + each : count;
+    const Part part = part_of(count, b, blocks);
+    Products sum;
     FOR_THREADS(lane, LANES)
-      for (index_t n = first + lane; n < end; n += LANES)
+      for (index_t n = part.first + lane; n < part.first + part.count; n += LANES)
         for (int c = 0; c < COMPONENTS; ++c)
           sum.add(SCALED ? scale[n] : REAL(1), r[c * pitch + n]);
-    keep(sum, products + 2 * b);
+    keep_sums(sum.sums, products + 2 * b);
   }
 }
 
-// All blocks' sums as linear/cg.h wants them: u.r, u.w, r.r.
+// All blocks' sums as linear/cg.h wants them: u.r, u.w, r.r; in equal parts, (parts, 3).
 KERNEL add_up_sums(const double* RESTRICT products, index_t count, const double* RESTRICT energies,
-                   index_t blocks, double* RESTRICT sums) {
-  FOR_BLOCKS(b, 1) {
-    Products sum = {0, 0};
-    double energy = 0;
+                   index_t blocks, double* RESTRICT sums, index_t parts) {
+  FOR_BLOCKS(b, parts) {
+    const Part some = part_of(count, b, parts), others = part_of(blocks, b, parts);
+    double found[3] = {0, 0, 0};
     FOR_THREADS(lane, LANES) {
-      for (index_t n = lane; n < count; n += LANES) {
-        sum.preconditioned += products[2 * n];
-        sum.squared += products[2 * n + 1];
-      }
-      for (index_t n = lane; n < blocks; n += LANES) energy += energies[n];
+      for (int q = 0; q < 2; ++q)
+        found[2 * q] += sum_of_lane<LANES>(
+            some.count, lane, [=](index_t n) { return products[2 * (some.first + n) + q]; });
+      found[1] += sum_of_lane<LANES>(
+          others.count, lane, [=](index_t n) { return energies[others.first + n]; });
     }
-    keep(sum, sums + 1);
-    const double all = sum_of_threads(energy);
-    FOR_THREADS(n, 1) {
-      sums[0] = sums[1];
-      sums[1] = all;
-    }
+    keep_sums(found, sums + 3 * b);
   }
 }

@@ -3,15 +3,16 @@
 #pragma once
 #include "element.h"
 #include "block.h"
+#include "derive.h"
 #include "sums.h"
 #if !defined(__CUDACC__)
 #include "rows.h"
 #elif SHAPE == 0
-#include "nodes.h"
-#elif SHAPE == 1
 #include "slices.h"
-#else
+#elif SHAPE == 1
 #include "tensor.h"
+#else
+#include "pencils.h"
 #endif
 
 // Some elements, (count,), by their numbers, ELEMENTS a block: assembled x to local y, (elements,

@@ -1,24 +1,16 @@
-// On a CPU: an element at a time. Derivatives are products of small matrices, a few rows at once: as
-// many sums as a core has registers for. Rows of nodes along r are its vectors, filled up with zeros.
+// On a CPU: an element at a time. Rows of nodes along r are a core's vectors, filled up with zeros; lines
+// along s and t are derived many at once, those along r by what vectors hold of half a row.
 #pragma once
-#include "element.h"
+#include "derive.h"
 
 constexpr int VECTOR = 32 / sizeof(real), VECTORS = (NODES + VECTOR - 1) / VECTOR;
-constexpr int PITCH = VECTORS * VECTOR;                 // of rows
-constexpr int AT_ONCE = VECTORS < 8 ? 8 / VECTORS : 1;  // rows
+constexpr int PITCH = VECTORS * VECTOR;  // of rows
+constexpr int HALF_VECTORS = (UPPER_HALF + VECTOR - 1) / VECTOR, HALF_PITCH = HALF_VECTORS * VECTOR;
+constexpr int AT_ONCE = HALF_VECTORS < 4 ? 4 / HALF_VECTORS : 1;  // rows
 
-typedef real Square[NODES][PITCH];
 typedef real Cube[NODES][NODES][PITCH];
 struct Cubes {
   alignas(64) Cube u, r, s, t, sum;
-};
-
-alignas(64) TABLE Square D = DERIVATIVES, TRANSPOSE = TRANSPOSED;
-
-// Rows of values, the next one `pitch` further.
-struct Rows {
-  real* first;
-  int pitch;
 };
 
 // Neighbouring values that a core works on together.
@@ -26,47 +18,64 @@ typedef real Lanes __attribute__((vector_size(VECTOR * sizeof(real)), may_alias)
 
 INLINE Lanes& lanes_at(real* row, int n) { return reinterpret_cast<Lanes*>(row)[n]; }
 
-// ROWS rows, from a first one on: c (+)= A B.
-template <int ROWS, bool ADD>
-INLINE void multiply_rows(const real* a, int pitch, const Rows& b, real* c, int next) {
-  Lanes sum[ROWS][VECTORS];
+// What odd and even parts of a row are multiplied by, for all derivatives in a row; and transposed.
+typedef real OddRows[HALF][HALF_PITCH];
+typedef real EvenRows[UPPER_HALF][HALF_PITCH];
+alignas(64) TABLE OddRows ROWS_OF_ODD[] = {DERIVATIVES_OF_ODD_TRANSPOSED, DERIVATIVES_OF_EVEN};
+alignas(64) TABLE EvenRows ROWS_OF_EVEN[] = {DERIVATIVES_OF_EVEN_TRANSPOSED, DERIVATIVES_OF_ODD};
+
+// The sum of a row's entries times rows of a table.
+template <int COUNT>
+INLINE void combine(const real* entries, const real (&table)[COUNT][HALF_PITCH], real* result) {
+  Lanes sum[HALF_VECTORS] = {};
   UNROLL
-  for (int i = 0; i < ROWS; ++i)
+  for (int m = 0; m < COUNT; ++m)
     UNROLL
-    for (int n = 0; n < VECTORS; ++n) sum[i][n] = ADD ? lanes_at(c + i * next, n) : Lanes{};
-  for (int m = 0; m < NODES; ++m) {
+    for (int n = 0; n < HALF_VECTORS; ++n)
+      sum[n] += entries[m] * lanes_at(const_cast<real*>(table[m]), n);
+  UNROLL
+  for (int n = 0; n < HALF_VECTORS; ++n) lanes_at(result, n) = sum[n];
+}
+
+// Rows side by side: the derivatives of each along itself.
+template <bool ADJOINT> INLINE void derive_rows(const real* from, real* to, int count) {
+  for (int row = 0; row < count; ++row, from += PITCH, to += PITCH) {
+    alignas(64) real even[HALF_PITCH], odd[HALF_PITCH], of_even[HALF_PITCH], of_odd[HALF_PITCH];
+    for (int m = 0; m < HALF; ++m) {
+      even[m] = from[m] + from[NODES - 1 - m];
+      odd[m] = from[m] - from[NODES - 1 - m];
+    }
+    if (NODES % 2) even[HALF] = from[HALF];
+    combine(odd, ROWS_OF_ODD[ADJOINT], of_odd);
+    combine(even, ROWS_OF_EVEN[ADJOINT], of_even);
+    for (int m = 0; m < HALF; ++m) {
+      to[m] = of_odd[m] + of_even[m];
+      to[NODES - 1 - m] = of_odd[m] - of_even[m];
+    }
+    if (NODES % 2) to[HALF] = of_odd[HALF];
+  }
+}
+
+// Lines across rows, the next row of each `step` further; their derivatives are stored, or added.
+template <bool ADJOINT, bool ADD> INLINE void derive_across(real* from, real* to, int step) {
+  for (int n = 0; n < VECTORS; ++n) {
+    Lanes line[NODES];
     UNROLL
-    for (int i = 0; i < ROWS; ++i) {
-      const real entry = a[i * pitch + m];
-      UNROLL
-      for (int n = 0; n < VECTORS; ++n) sum[i][n] += entry * lanes_at(b.first + m * b.pitch, n);
+    for (int m = 0; m < NODES; ++m) line[m] = lanes_at(from + m * step, n);
+    derive<ADJOINT>(line);
+    UNROLL
+    for (int m = 0; m < NODES; ++m) {
+      Lanes& result = lanes_at(to + m * step, n);
+      result = ADD ? result + line[m] : line[m];
     }
   }
-  UNROLL
-  for (int i = 0; i < ROWS; ++i)
-    UNROLL
-    for (int n = 0; n < VECTORS; ++n) lanes_at(c + i * next, n) = sum[i][n];
 }
-
-// All NODES rows of that.
-template <bool ADD> INLINE void multiply(const Rows& a, const Rows& b, const Rows& c) {
-  constexpr int LEFT = NODES % AT_ONCE, WHOLE = NODES - LEFT;
-  for (int i = 0; i < WHOLE; i += AT_ONCE)
-    multiply_rows<AT_ONCE, ADD>(a.first + i * a.pitch, a.pitch, b, c.first + i * c.pitch, c.pitch);
-  if constexpr (LEFT > 0)
-    multiply_rows<LEFT, ADD>(a.first + WHOLE * a.pitch, a.pitch, b, c.first + WHOLE * c.pitch,
-                             c.pitch);
-}
-
-INLINE Rows table(const Square& square) { return {const_cast<real*>(square[0]), PITCH}; }
-INLINE Rows plane(Cube& cube, int t) { return {cube[t][0], PITCH}; }
-INLINE Rows upright(Cube& cube, int s) { return {cube[0][s], NODES * PITCH}; }
 
 INLINE void differentiate(Cubes& all) {
+  derive_rows<false>(all.u[0][0], all.r[0][0], PLANE);
   for (int n = 0; n < NODES; ++n) {
-    multiply<false>(plane(all.u, n), table(TRANSPOSE), plane(all.r, n));
-    multiply<false>(table(D), plane(all.u, n), plane(all.s, n));
-    multiply<false>(table(D), upright(all.u, n), upright(all.t, n));
+    derive_across<false, false>(all.u[n][0], all.s[n][0], PITCH);
+    derive_across<false, false>(all.u[0][n], all.t[0][n], NODES * PITCH);
   }
 }
 
@@ -88,19 +97,19 @@ INLINE void find_fluxes(const Given& given, index_t e, Cubes& all) {
 
 // The transpose of derivatives: what fluxes add up to.
 INLINE void integrate(Cubes& all) {
-  for (int t = 0; t < NODES; ++t) {
-    multiply<false>(plane(all.r, t), table(D), plane(all.sum, t));
-    multiply<true>(table(TRANSPOSE), plane(all.s, t), plane(all.sum, t));
-  }
-  for (int s = 0; s < NODES; ++s)
-    multiply<true>(table(TRANSPOSE), upright(all.t, s), upright(all.sum, s));
+  derive_rows<true>(all.r[0][0], all.sum[0][0], PLANE);
+  for (int n = 0; n < NODES; ++n) derive_across<true, true>(all.s[n][0], all.sum[n][0], PITCH);
+  for (int n = 0; n < NODES; ++n)
+    derive_across<true, true>(all.t[0][n], all.sum[0][n], NODES * PITCH);
 }
 
 INLINE void take(const Given& given, index_t e, Cube& u) {
   for (int t = 0; t < NODES; ++t)
-    for (int s = 0; s < NODES; ++s)
-      for (int r = 0; r < PITCH; ++r)
-        u[t][s][r] = r < NODES ? given.value(e, t * PLANE + s * NODES + r) : 0;
+    for (int s = 0; s < NODES; ++s) {
+      UNROLL
+      for (int r = 0; r < NODES; ++r) u[t][s][r] = given.value(e, t * PLANE + s * NODES + r);
+      for (int r = NODES; r < PITCH; ++r) u[t][s][r] = 0;
+    }
 }
 
 // The result with its mass; u times that.

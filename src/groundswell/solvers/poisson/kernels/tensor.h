@@ -5,9 +5,9 @@
 // In m8n8k4, lane 4 p + q has entry (p, q) of A (8 x 4), (q, p) of B (4 x 8), and (p, 2 q) and
 // (p, 2 q + 1) of C (PTX ISA, section "Warp-level matrix fragment for mma.m8n8k4").
 #pragma once
-#include "element.h"
+#include "block.h"
 
-constexpr int TILES = NODES / 8, WARPS = TILES * TILES, PIECES = NODES / 4, WARP = 32;
+constexpr int TILES = NODES / 8, WARPS = TILES * TILES, PIECES = NODES / 4;
 // Lanes then read different banks, four rows of four neighbours at a time.
 constexpr int PITCH = NODES == 8 ? 12 : 20;
 static_assert(NODES == 8 || NODES == 16, "tiles fill planes");
@@ -47,6 +47,8 @@ INLINE double apply_some(const Given& given, const int* elements, int count) {
     back_r[k] = DERIVATIVE_AT[4 * k + q][first_r + p];
     back_s[k] = DERIVATIVE_AT[4 * k + q][first_s + p];
   }
+  const bool first = threadIdx.x % (WARPS * WARP) == 0;
+  if (first) fetch_planes(given.shape, e, 0, AHEAD);
   const Line lines[2] = {{given.shape, e, s, r}, {given.shape, e, s, r + 1}};
   real u[NODES][2], sum[NODES][2];
   UNROLL
@@ -58,6 +60,7 @@ INLINE double apply_some(const Given& given, const int* elements, int count) {
     }
   UNROLL
   for (int t = 0; t < NODES; ++t) {
+    if (first) fetch_planes(given.shape, e, t + AHEAD, 1);
     const Metric g[2] = {lines[0].at(t), lines[1].at(t)};
     us[s][r] = u[t][0];
     us[s][r + 1] = u[t][1];

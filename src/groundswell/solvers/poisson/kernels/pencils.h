@@ -1,0 +1,113 @@
+// On a GPU: a thread for each line of nodes of some elements, which has the line's values in registers,
+// so that all threads multiply by the same entry of the derivatives at a time. It begins and ends with a
+// line along t; for those along r and s the nodes change hands in shared memory.
+#pragma once
+#include "block.h"
+#include "derive.h"
+
+// Nodes of a cube that threads share, with lines along r that begin in different banks.
+constexpr int PITCH = NODES | 1, SHARED_CUBE = PLANE * PITCH;
+
+// A line of a cube, along any axis.
+struct Pencil {
+  real* first;
+  int step;
+
+  METHOD real& operator[](int n) const { return first[n * step]; }
+  METHOD void load(real (&line)[NODES]) const {
+    UNROLL
+    for (int n = 0; n < NODES; ++n) line[n] = (*this)[n];
+  }
+  METHOD void store(const real (&line)[NODES]) const {
+    UNROLL
+    for (int n = 0; n < NODES; ++n) (*this)[n] = line[n];
+  }
+};
+
+// A thread's lines, of which it is number (slow, fast).
+struct Cube {
+  real* nodes;
+  int slow, fast;
+
+  METHOD Pencil along_r() const { return {nodes + (slow * NODES + fast) * PITCH, 1}; }
+  METHOD Pencil along_s() const { return {nodes + slow * NODES * PITCH + fast, PITCH}; }
+  METHOD Pencil along_t() const { return {nodes + slow * PITCH + fast, NODES * PITCH}; }
+};
+
+// Where threads stop for those that work on the same element.
+INLINE void meet() {
+  if (WARP % PLANE == 0)
+    __syncwarp();
+  else
+    __syncthreads();
+}
+
+INLINE double apply_some(const Given& given, const int* elements, int count) {
+  DYNAMIC_SHARED(real, cubes);
+  const int of_block = threadIdx.x / PLANE, s = threadIdx.x / NODES % NODES, r = threadIdx.x % NODES;
+  const bool active = of_block < count;
+  const int mine = active ? of_block : 0;
+  const index_t e = elements[mine];
+  const Cube one{cubes + 2 * mine * SHARED_CUBE, s, r}, other{one.nodes + SHARED_CUBE, s, r};
+  const bool first = s + r == 0;
+  real u[NODES], line[NODES];
+  if (active) {
+    if (first) fetch_planes(given.shape, e, 0, AHEAD);
+    UNROLL
+    for (int t = 0; t < NODES; ++t) u[t] = given.value(e, t * PLANE + s * NODES + r);
+    one.along_t().store(u);
+  }
+  meet();
+  if (active) {
+    one.along_r().load(line);
+    derive<false>(line);
+    other.along_r().store(line);
+    one.along_s().load(line);
+  }
+  meet();
+  if (active) {
+    derive<false>(line);
+    one.along_s().store(line);
+  }
+  meet();
+  double energy = 0;
+  if (active) {
+    const Line shape(given.shape, e, s, r);
+    const Pencil along_r = other.along_t(), along_s = one.along_t();
+    UNROLL
+    for (int t = 0; t < NODES; ++t) line[t] = u[t];
+    derive<false>(line);
+    if (first) fetch_planes(given.shape, e, AHEAD, NODES);
+    UNROLL
+    for (int t = 0; t < NODES; ++t) {
+      const Metric g = shape.at(t);
+      const Gradient along = {along_r[t], along_s[t], line[t]}, f = flux(g, along);
+      const real here = g.mass * u[t];
+      energy += static_cast<double>(dot(along, f)) + static_cast<double>(here) * u[t];
+      along_r[t] = f.r;
+      along_s[t] = f.s;
+      line[t] = f.t;
+      u[t] = here;
+    }
+    derive<true>(line);
+    UNROLL
+    for (int t = 0; t < NODES; ++t) u[t] += line[t];
+  }
+  meet();
+  if (active) {
+    other.along_r().load(line);
+    derive<true>(line);
+    other.along_r().store(line);
+    one.along_s().load(line);
+    derive<true>(line);
+    one.along_s().store(line);
+  }
+  meet();
+  if (active) {
+    const Pencil of_r = other.along_t(), of_s = one.along_t();
+    UNROLL
+    for (int t = 0; t < NODES; ++t)
+      given.y[e * CUBE + t * PLANE + s * NODES + r] = u[t] + (of_r[t] + of_s[t]);
+  }
+  return energy;
+}
