@@ -126,10 +126,7 @@ class Elements:
         if self.space.mesh.order == 1:
             return self._tabulated()
         parts = [self.geometry.factors, self.screening * self.geometry.mass[:, None]]
-        factors = np.concatenate(parts[: 1 + bool(self.screening)], axis=1)
-        n = self.space.degree + 1
-        by_plane = factors.reshape(*factors.shape[:2], n, n * n).swapaxes(1, 2)
-        return self._device(by_plane)
+        return self._device(np.concatenate(parts[: 1 + bool(self.screening)], axis=1))
 
     def _tabulated(self) -> Array:
         """The metric at nodes of elements with straight edges, worked out on the device."""

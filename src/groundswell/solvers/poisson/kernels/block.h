@@ -12,10 +12,10 @@ INLINE void share_derivative(real (&d)[NODES][ROW_PITCH]) {
 }
 
 // Has some planes of an element's metric brought nearer, from plane t on, while the processor is busy
-// with others; for one of the element's threads to call.
-INLINE void fetch_planes(const real* shape, index_t e, int t, int planes) {
+// with others; for as many threads of a warp to call as there are factors.
+INLINE void fetch_planes(const real* shape, index_t e, int factor, int t, int planes) {
   const int left = NODES - t < planes ? NODES - t : planes;
-  if (GEOMETRY == 0 && AHEAD > 0 && left > 0)
-    fetch_range(shape + (e * NODES + t) * FACTORS * PLANE, left * FACTORS * PLANE * sizeof(real));
+  if (GEOMETRY == 0 && AHEAD > 0 && factor < FACTORS && left > 0)
+    fetch_range(shape + (e * FACTORS + factor) * CUBE + t * PLANE, left * PLANE * sizeof(real));
 }
 #endif

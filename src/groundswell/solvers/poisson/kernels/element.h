@@ -22,7 +22,7 @@ struct Metric {
 // What a line of nodes along t has in common: at(t) tells the metric of its nodes.
 constexpr int FACTORS = LAMBDA != 0 ? 7 : 6;
 #if GEOMETRY == 0
-// Stored for each node: `shape` is (elements, NODES, FACTORS, PLANE), in the order of Metric.
+// Stored for each node: `shape` is (elements, FACTORS, CUBE), in the order of Metric.
 struct Line {
   const real* first;
 
@@ -30,9 +30,9 @@ struct Line {
       : first(shape + e * FACTORS * CUBE + s * NODES + r) {}
 
   METHOD Metric at(int t) const {
-    const real* g = first + t * FACTORS * PLANE;
-    return {g[0],         g[PLANE],     g[2 * PLANE], g[3 * PLANE], g[4 * PLANE],
-            g[5 * PLANE], FACTORS == 7 ? g[(FACTORS - 1) * PLANE] : REAL(0)};
+    const real* g = first + t * PLANE;
+    return {g[0],        g[CUBE],     g[2 * CUBE], g[3 * CUBE], g[4 * CUBE],
+            g[5 * CUBE], FACTORS == 7 ? g[(FACTORS - 1) * CUBE] : REAL(0)};
   }
 };
 #elif GEOMETRY == 1

@@ -49,10 +49,10 @@ INLINE double apply_some(const Given& given, const int* elements, int count) {
   const int mine = active ? of_block : 0;
   const index_t e = elements[mine];
   const Cube one{cubes + 2 * mine * SHARED_CUBE, s, r}, other{one.nodes + SHARED_CUBE, s, r};
-  const bool first = s + r == 0;
+  const int thread = s * NODES + r;
   real u[NODES], line[NODES];
   if (active) {
-    if (first) fetch_planes(given.shape, e, 0, AHEAD);
+    fetch_planes(given.shape, e, thread, 0, AHEAD);
     UNROLL
     for (int t = 0; t < NODES; ++t) u[t] = given.value(e, t * PLANE + s * NODES + r);
     one.along_t().store(u);
@@ -77,7 +77,7 @@ INLINE double apply_some(const Given& given, const int* elements, int count) {
     UNROLL
     for (int t = 0; t < NODES; ++t) line[t] = u[t];
     derive<false>(line);
-    if (first) fetch_planes(given.shape, e, AHEAD, NODES);
+    fetch_planes(given.shape, e, thread, AHEAD, NODES);
     UNROLL
     for (int t = 0; t < NODES; ++t) {
       const Metric g = shape.at(t);

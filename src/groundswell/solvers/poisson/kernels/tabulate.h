@@ -6,10 +6,9 @@
 KERNEL tabulate_metric(const real* RESTRICT shape, real* RESTRICT stored, index_t count) {
   FOR_ITEMS(n, count) {
     const index_t e = n / CUBE;
-    const int node = n % CUBE, t = node / PLANE, of_plane = node % PLANE;
-    const Metric g = Line(shape, e, of_plane / NODES, of_plane % NODES).at(t);
+    const int node = n % CUBE;
+    const Metric g = Line(shape, e, node / NODES % NODES, node % NODES).at(node / PLANE);
     const real entries[] = {g.rr, g.rs, g.rt, g.ss, g.st, g.tt, g.mass};
-    for (int k = 0; k < FACTORS; ++k)
-      stored[((e * NODES + t) * FACTORS + k) * PLANE + of_plane] = entries[k];
+    for (int k = 0; k < FACTORS; ++k) stored[(e * FACTORS + k) * CUBE + node] = entries[k];
   }
 }

@@ -47,8 +47,8 @@ INLINE double apply_some(const Given& given, const int* elements, int count) {
     back_r[k] = DERIVATIVE_AT[4 * k + q][first_r + p];
     back_s[k] = DERIVATIVE_AT[4 * k + q][first_s + p];
   }
-  const bool first = threadIdx.x % (WARPS * WARP) == 0;
-  if (first) fetch_planes(given.shape, e, 0, AHEAD);
+  const int thread = threadIdx.x % (WARPS * WARP);
+  fetch_planes(given.shape, e, thread, 0, AHEAD);
   const Line lines[2] = {{given.shape, e, s, r}, {given.shape, e, s, r + 1}};
   real u[NODES][2], sum[NODES][2];
   UNROLL
@@ -60,7 +60,7 @@ INLINE double apply_some(const Given& given, const int* elements, int count) {
     }
   UNROLL
   for (int t = 0; t < NODES; ++t) {
-    if (first) fetch_planes(given.shape, e, t + AHEAD, 1);
+    fetch_planes(given.shape, e, thread, t + AHEAD, 1);
     const Metric g[2] = {lines[0].at(t), lines[1].at(t)};
     us[s][r] = u[t][0];
     us[s][r + 1] = u[t][1];
