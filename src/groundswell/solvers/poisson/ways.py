@@ -54,7 +54,7 @@ S, T, P = (partial(Way, shape) for shape in (SLICES, TENSOR, PENCILS))
 WAYS = {
     ("float64", "stored"): (
         *(S(16, 16), S(32, 3), P(4, 16), P(2, 13), P(3, 4)),
-        *(P(1), T(2, 6), P(1, 4), P(1, 5, 3), P(1, 0, 3)),
+        *(P(1), P(1, 8), P(1, 4), P(1, 5, 3), P(1, 0, 3)),
         *(P(1, 2, 3), P(1, 2, 4), P(1, 2, 4), P(1, 0, 4), T(1, 0, 4)),
     ),
     ("float64", "straight"): (
