@@ -60,7 +60,7 @@ def main() -> None:
     rate = streaming_rate(backend, 1 << 24)
     print(f"streaming rate {rate / 1e9:,.0f} GB/s; {len(refused)} of {len(tried)} refused")
     for degree in chosen.degrees:
-        cubes = Cubes(Alone(), degree, max(1, round(chosen.dofs ** (1 / 3) / degree)))
+        cubes = Cubes.on(Alone(), degree, max(1, round(chosen.dofs ** (1 / 3) / degree)))
         for metric in chosen.metrics:
             every = ways(degree, shapes, chosen.ahead)
             which = [one for one in every if (degree, metric, one) not in refused]

@@ -62,7 +62,7 @@ def test_iterations(alone: dict[str, Any]) -> None:
 
 def test_the_bakeoff_problem(alone: dict[str, Any]) -> None:
     """Inside of the sides there are 13^3 values, and residuals of these alone."""
-    assert Cubes(Alone(), 7, 2).inside.sum() == 13**3
+    assert Cubes.on(Alone(), 7, 2).inside.sum() == 13**3
     assert [row["problem"] for row in alone["bakeoff"]] == ["BP5", "BP5", "BP6", "BP6"]
     for row in alone["bakeoff"]:
         assert (row["degree"], row["dofs"]) == (7, 15**3 * {"BP5": 1, "BP6": 3}[row["problem"]])
@@ -82,7 +82,7 @@ def test_on_two_ranks(tmp_path: Path) -> None:
 
 
 def test_a_load_knows_no_ranks() -> None:
-    cubes = Cubes(Alone(), 2, 2)
+    cubes = Cubes.on(Alone(), 2, 2)
     ids = cubes.space.sharing.ids
     assert np.array_equal(
         cubes.load[np.argsort(ids)], np.sin(0.7 * np.arange(125)) + np.cos(1e-3 * np.arange(125))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -23,26 +22,25 @@ METRICS = ("stored", "affine")
 class Cubes:
     """A cube of so many elements an edge on each rank, grown as ranks are put together.
 
-    All ranks must make it together.
+    Args:
+        space: this rank's part.
     """
 
     world: World
     degree: int
     edge: int
+    box: Box
+    space: Space
     screening: float = SCREENING
     components: int = 1
 
-    @cached_property
-    def box(self) -> Box:
-        """The whole."""
-        x, y, z = (self.edge * n for n in processes(self.world.size))
-        return Box((x, y, z))
-
-    @cached_property
-    def space(self) -> Space:
-        """This rank's part."""
-        elements = Shares.of(self.box, self.world.size).elements(self.world.rank)
-        return Space.on(self.world, self.box, self.degree, elements)
+    @classmethod
+    def on(cls, world: World, degree: int, edge: int) -> Cubes:
+        """All ranks must call it together."""
+        x, y, z = (edge * n for n in processes(world.size))
+        box = Box((x, y, z))
+        elements = Shares.of(box, world.size).elements(world.rank)
+        return cls(world, degree, edge, box, Space.on(world, box, degree, elements))
 
     @property
     def assembled(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def measure_operator(
         peak: operations a second of what computes.
     """
     for degree, edge in edges.items():
-        cubes = Cubes(Alone(), degree, edge)
+        cubes = Cubes.on(Alone(), degree, edge)
         everyone = np.arange(cubes.box.count)
         x, y = (backend.zeros((n,), "f8") for n in (cubes.assembled, cubes.local))
         backend.assign(x, cubes.load)
@@ -82,7 +83,7 @@ def measure_iterations(
 ) -> Iterator[Row]:
     """100 iterations on cubes of so many elements an edge on each rank (figures 4 to 6)."""
     for edge in edges:
-        cubes = Cubes(world, degree, edge)
+        cubes = Cubes.on(world, degree, edge)
         for metric in METRICS:
             yield _iterated(backend, cubes, metric, bandwidth)
 
@@ -96,9 +97,10 @@ def measure_bakeoff(
     Comput. Appl. 34): quadrature at the nodes, conjugate gradients without a preconditioner, for
     one component and for three together.
     """
-    for problem, components in BAKEOFF.items():
-        for edge in edges:
-            cubes = Cubes(world, degree, edge, 0.0, components)
+    for edge in edges:
+        every = Cubes.on(world, degree, edge)
+        for problem, components in BAKEOFF.items():
+            cubes = replace(every, screening=0.0, components=components)
             for metric in METRICS:
                 row = _iterated(backend, cubes, metric, bandwidth, cubes.inside)
                 yield {"problem": problem, **row}
