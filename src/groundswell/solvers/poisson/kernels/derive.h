@@ -1,6 +1,6 @@
 // Derivatives along a line of nodes. Nodes lie as densely at one end as at the other, so what is even
 // about a line's middle has an odd derivative and the other way round, and each of the two parts wants a
-// quarter of the products (Solomonoff 1992, J. Comput. Phys. 98).
+// quarter of the products (Solomonoff 1992, J. Comput. Phys. 98:174).
 #pragma once
 #include "element.h"
 
