@@ -21,6 +21,9 @@ ranks="benchmarks/solver_ranks.py"
     $mpirun -n "$GPUS" $python $ranks cavity --cells $cells --transports direct peer nccl
   done
   $mpirun -n "$GPUS" $python $ranks cavity --cells 512 512 $((512 * GPUS)) --transports direct peer nccl
+  for ranks in 1 "$GPUS"; do
+    $mpirun -n "$ranks" $python benchmarks/poisson_iterations.py 7:8,20,48 15:22 3:110
+  done
 } 2>&1 | tee "$OUT/ranks.txt"
 $mpirun -n "$GPUS" $python -m groundswell bench poisson --backend cuda --output "$OUT"
 $mpirun -n "$GPUS" $python -m groundswell bench exchange --backend cuda --output "$OUT"

@@ -1,0 +1,44 @@
+"""Conjugate gradients on cubes of elements, for chosen degrees and sizes, on any number of ranks.
+
+    python benchmarks/poisson_iterations.py 7:8,20,48 15:22 3:110
+    mpiexec -n 2 python benchmarks/poisson_iterations.py 7:8,48
+
+Prints a line for each degree, edge of a rank's cube and metric as soon as it is measured;
+`groundswell bench poisson` measures many more, and takes minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from groundswell.bench.poisson.speed import measure_iterations
+from groundswell.exchange.devices import open_device
+from groundswell.exchange.world import world
+
+
+def main() -> None:
+    """Every size of every degree."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("sizes", nargs="+", metavar="DEGREE:EDGE,EDGE,...")
+    parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda")
+    chosen = parser.parse_args()
+    job = world()
+    backend = open_device(chosen.backend, job)
+    bandwidth = sum(job.share(backend.measure_bandwidth()))
+    for degree, edges in map(parsed, chosen.sizes):
+        for row in measure_iterations(backend, job, degree, edges, bandwidth):
+            if job.first:
+                told = f"N = {degree}, {row['edge']}^3 each of {job.size}, {row['metric']}"
+                speed = f"{row['throughput'] / 1e9:.2f} GDOF/s a rank, FOM {row['fom']:.0f}"
+                share = f"{100 * row['share']:.0f} % of {bandwidth / 1e9:.0f} GB/s"
+                print(f"{told}: {1e3 * row['seconds']:.4f} ms, {speed}, {share}", flush=True)
+
+
+def parsed(size: str) -> tuple[int, list[int]]:
+    """A degree, and its edges."""
+    degree, edges = size.split(":")
+    return int(degree), [int(edge) for edge in edges.split(",")]
+
+
+if __name__ == "__main__":
+    main()
