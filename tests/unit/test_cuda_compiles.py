@@ -22,11 +22,12 @@ import groundswell
 from groundswell.backends import Source
 from groundswell.bench.exchange.fused import SOURCE as UPDATE
 from groundswell.bench.poisson.speed import ROOFLINE
+from groundswell.exchange.assembly.mailed import mailed_source
 from groundswell.exchange.boxes import SOURCE as EXCHANGE
 from groundswell.exchange.codecs.mpc import mpc_source
 from groundswell.exchange.codecs.nvcomp import packed_source
 from groundswell.exchange.codecs.zfp import zfp_source
-from groundswell.linear.cg import cg_source
+from groundswell.linear.cg import of_ranks_source
 from groundswell.linear.chebyshev import convert_source
 from groundswell.solvers.poisson.elements import METRICS, USUAL, element_constants, vectors_source
 from groundswell.solvers.poisson.merged import AS_SWEPT, SUM_LANES, iterate_source
@@ -73,7 +74,7 @@ LIMITS = {
     "send_boxes": (128, 128),
     "receive_boxes": (128, 128),
     "swap_boxes": (128, 128),
-    "await_letters": (20, 20),
+    "look_for_letters": (20, 20),
     "open_letters": (24, 24),
     "raise_letters": (32, 32),
     "mpc_compress": (64, 72),
@@ -96,6 +97,8 @@ LIMITS = {
     "interpolate": (64, 64),
     "assemble": (64, 64),
     "assemble_tiles": (40, 40),
+    "send_rows": (80, 104),
+    "receive_rows": (64, 96),
     "multiply_values": (16, 16),
     "tabulate_metric": (48, 64),
     "advance_rows": (84, 84),
@@ -104,8 +107,10 @@ LIMITS = {
     "stream_eight": (32, 40),
     "multiply_add": (72, 128),
     "sum_products": (60, 60),
-    "sum_blocks": (56, 56),
+    "add_up_parts": (48, 48),
     "find_step": (48, 48),
+    "tell_others": (48, 48),
+    "find_common_step": (48, 48),
     "advance_iterate": (32, 40),
     "solve_elements": (44, 70),
     "restrict_elements": (36, 60),
@@ -139,6 +144,7 @@ POISSON_LIMITS = {
 # one that waits for memory all the time, of whose threads there must be many.
 SPILLS = {"inject_moments": 16, "inject_forces": 32, "put_velocity": 32, "put_stress": 16}
 SPILLS["assemble"] = 96
+SPILLS["receive_rows"] = 32
 # Of high degrees a few values, where twice as many threads are worth more (see ways.py).
 SPILLS["apply_elements"] = 256
 
@@ -191,13 +197,13 @@ def test_the_exchanges_kernels() -> None:
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_the_assemblys_kernels(dtype: str, precision: str) -> None:
-    for source in assembly_sources(dtype):
+    for source in (*assembly_sources(dtype), mailed_source(dtype, "sum")):
         check(source, precision)
 
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_conjugate_gradients_kernels(dtype: str, precision: str) -> None:
-    check(cg_source(dtype), precision)
+    check(of_ranks_source(dtype), precision)
     for scaled, follow in product((False, True), repeat=2):
         check(iterate_source(dtype, **AS_SWEPT, SCALED=scaled, FOLLOWED=follow), precision)
     check(iterate_source(dtype, MOST_THREADS=SUM_LANES), precision)

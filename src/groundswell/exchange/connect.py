@@ -36,9 +36,8 @@ FUSED: dict[str, dict[str, Maker]] = {
 }
 
 
-# Transports that can be as slow as a described link, and those to which messages of a length that
-# only the device knows are no trouble.
-SLOWED = ("direct", "peer")
+IN_MEMORY = {"direct", "peer"}  # ranks store into each other's memory, which can be slowed down
+# Messages of a length that only the device knows are no trouble.
 TAKE_ANY_LENGTH = ("direct", "peer", "mpi", "mpi-gpu", "mpi-thread")
 
 
@@ -56,19 +55,31 @@ def connect(job: Job, transport: str, codec: str = "none") -> Transfer:
     """
     if require_codec(codec) != "none":
         job.world.agree(lambda: common_type(job.fields))
-    chosen = usual(job.backend, job.world) if transport in ("auto", "fastest") else transport
+    chosen = resolved(job.backend, job.world, transport)
     names = chosen.split("+")
     make = _maker(job.backend, chosen, codec)
     if job.world.size == 1:
         return AloneTransfer(job)
-    if job.link and not set(names) <= set(SLOWED):
-        raise BackendError(f"a described link is imposed on {' or '.join(SLOWED)}, not on {chosen}")
+    if job.link and not set(names) <= IN_MEMORY:
+        slowed = " or ".join(sorted(IN_MEMORY))
+        raise BackendError(f"a described link is imposed on {slowed}, not on {chosen}")
     if codec in ANY_LENGTH and names[-1] not in TAKE_ANY_LENGTH:
         raise BackendError(
             f"transport {chosen!r} wants to know the length of messages before they are coded; "
             "take a zfp codec, whose streams have a fixed one, or another transport"
         )
     return make(job)
+
+
+def resolved(backend: Backend, world: World, transport: str) -> str:
+    """The transport that a name stands for."""
+    return usual(backend, world) if transport in ("auto", "fastest") else transport
+
+
+def by_memory(backend: Backend, world: World, transport: str = "auto") -> bool:
+    """Whether ranks store straight into each other's memory."""
+    chosen = resolved(backend, world, transport)
+    return world.size > 1 and chosen in IN_MEMORY & TRANSPORTS[backend.name].keys()
 
 
 def usual(backend: Backend, world: World) -> str:

@@ -1,6 +1,6 @@
 // Boxes of values copied from place to place: packed, unpacked, narrowed, or poisoned with NaN.
 #pragma once
-#include "portable.h"
+#include "address.h"
 
 // What a value is where it comes from, and what it becomes.
 enum Kind {
@@ -85,10 +85,6 @@ struct Half {
 };
 
 // --- copying --------------------------------------------------------------------------------------
-
-template <class Value> INLINE Value* at(long long address) {
-  return reinterpret_cast<Value*>(address);
-}
 
 INLINE long long begin_of(const Place& p, index_t epoch) { return p.address + (epoch & 1) * p.flip; }
 

@@ -25,15 +25,22 @@ KERNEL sum_products(const real* RESTRICT r, const real* RESTRICT u, const real* 
   }
 }
 
-// The sums of all blocks, (SUMS,).
-KERNEL sum_blocks(const double* RESTRICT partial, index_t blocks, double* RESTRICT sums) {
-  FOR_BLOCKS(b, 1) {
-    double found[SUMS] = {0, 0, 0};
-    FOR_THREADS(lane, LANES)
-      for (int q = 0; q < SUMS; ++q)
-        found[q] += sum_of_lane<LANES>(blocks, lane, [=](index_t i) { return partial[i * SUMS + q]; });
-    keep_sums(found, sums);
+// What one block makes of all blocks' sums, (parts, SUMS), for its first thread.
+INLINE void add_parts(const double* partial, index_t parts, double* sums) {
+  if (parts == 1) {
+    FOR_THREADS(one, 1)
+      for (int q = 0; q < SUMS; ++q) sums[q] = partial[q];
+    return;
   }
+  double found[SUMS] = {0, 0, 0};
+  FOR_THREADS(lane, LANES)
+    for (int q = 0; q < SUMS; ++q)
+      found[q] += sum_of_lane<LANES>(parts, lane, [=](index_t i) { return partial[i * SUMS + q]; });
+  keep_sums(found, sums);
+}
+
+KERNEL add_up_parts(const double* partial, index_t parts, double* sums) {
+  FOR_BLOCKS(b, 1) { add_parts(partial, parts, sums); }
 }
 
 // Of an iteration: u.r, the step along p, what p keeps of itself, and how many there have been; and the
@@ -43,15 +50,20 @@ struct State {
 };
 
 // The next step from all ranks' sums; `history` gets r.r. Nothing moves once r is 0.
-KERNEL find_step(const double* RESTRICT sums, State* RESTRICT state, double* RESTRICT history) {
-  ONCE {
-    const State old = *state;
-    const double product = sums[0];
-    const double beta = old.count > 0 && old.product != 0 ? product / old.product : 0;
-    const double curvature = sums[1] - (beta != 0 ? beta * product / old.alpha : 0);
-    const double alpha = product != 0 ? product / curvature : 0;
-    history[static_cast<index_t>(old.count)] = sums[2];
-    *state = State{product, alpha, beta, old.count + 1, old.alpha, old.beta};
+INLINE void take_step(const double* sums, State* state, double* history) {
+  const State old = *state;
+  const double product = sums[0];
+  const double beta = old.count > 0 && old.product != 0 ? product / old.product : 0;
+  const double curvature = sums[1] - (beta != 0 ? beta * product / old.alpha : 0);
+  const double alpha = product != 0 ? product / curvature : 0;
+  history[static_cast<index_t>(old.count)] = sums[2];
+  *state = State{product, alpha, beta, old.count + 1, old.alpha, old.beta};
+}
+
+KERNEL find_step(const double* partial, index_t parts, double* sums, State* state, double* history) {
+  FOR_BLOCKS(b, 1) {
+    add_parts(partial, parts, sums);
+    FOR_THREADS(one, 1) take_step(sums, state, history);
   }
 }
 

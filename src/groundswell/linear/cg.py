@@ -22,9 +22,12 @@ from groundswell.backends.source import precision
 from groundswell.errors import InputError, RunFailed
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.assembly.sharing import find_sharing
+from groundswell.exchange.connect import by_memory
+from groundswell.exchange.total import Total
 from groundswell.exchange.world import World
 
 SOURCE = Path(__file__).with_name("cg.h")
+OF_RANKS = Path(__file__).with_name("cg_ranks.h")
 LANES = 256
 SUMS = 3
 STATE = 6  # numbers, see cg.h
@@ -32,12 +35,8 @@ BLOCKS_EACH = 4  # of a processor, for sums
 LOOK_EVERY = 10  # iterations after which the host looks how far it is
 
 
-class Applied(Protocol):
-    """An operator from one array to another."""
-
-    @property
-    def launches(self) -> list[Launch]:
-        """All of it."""
+class Held(Protocol):
+    """Something of which launches are a part."""
 
     @property
     def in_graph(self) -> bool:
@@ -48,6 +47,14 @@ class Applied(Protocol):
 
     def close(self) -> None:
         """Give back what it holds of other ranks."""
+
+
+class Applied(Held, Protocol):
+    """An operator from one array to another."""
+
+    @property
+    def launches(self) -> list[Launch]:
+        """All of it."""
 
 
 Maker = Callable[[Array, Array], Applied]
@@ -97,7 +104,7 @@ class Iteration:
 
     def _record(
         self,
-        parts: Sequence[Applied],
+        parts: Sequence[Held],
         step: Sequence[Launch],
         measure: Sequence[Launch],
         reset: Sequence[Array],
@@ -117,19 +124,32 @@ class Iteration:
         self._in_graph = all(part.in_graph for part in parts)
         self._graph = self._backend.capture(in_order(step), in_graph=self._in_graph)
 
-    def _steps(self, world: World, dtype: str, sums: Array) -> tuple[Operation, list[Launch]]:
-        """What adds up all ranks' sums, and with that what finds the next step."""
+    def _steps(self, world: World, dtype: str, partial: Array) -> tuple[list[Held], list[Launch]]:
+        """What finds the next step from blocks' sums, (blocks * SUMS,), and what that rests on."""
+        backend, module = self._backend, self._backend.compile(cg_source(dtype))
+        sums, block = backend.zeros((SUMS,), "f8"), Blocks(1, LANES)
+        parts, state = (partial, partial.size // SUMS, sums), (self._state, self._history)
+        if world.size == 1:
+            return [], [module.launch("find_step", block, *parts, *state)]
+        if by_memory(backend, world):
+            return self._common_steps(Total(backend, world, SUMS), dtype, parts)
         # Everybody's sums are shared values with the same three ids.
         shared = find_sharing(world, np.arange(SUMS))
-        total = Operation(self._backend, world, shared, "gather-scatter", sums, sums)
-        module = self._backend.compile(cg_source(dtype))
-        find = module.launch("find_step", Items(1), sums, self._state, self._history)
-        return total, [*total.launches, find]
+        total = Operation(backend, world, shared, "gather-scatter", sums, sums)
+        add_up = module.launch("add_up_parts", block, *parts)
+        find = module.launch("find_step", block, sums, 1, sums, *state)
+        return [total], [add_up, *total.launches, find]
 
-    def _add_up(self, dtype: str, partial: Array, sums: Array) -> Launch:
-        """What adds up the sums of blocks, (blocks * SUMS,)."""
-        module = self._backend.compile(cg_source(dtype))
-        return module.launch("sum_blocks", Blocks(1, LANES), partial, partial.size // SUMS, sums)
+    def _common_steps(
+        self, total: Total, dtype: str, parts: tuple[Array, int, Array]
+    ) -> tuple[list[Held], list[Launch]]:
+        """The same, of ranks that see each other's memory."""
+        module, block = self._backend.compile(of_ranks_source(dtype)), Blocks(1, LANES)
+        tell = module.launch("tell_others", block, *parts, *total.arguments)
+        told = bool(total.waits)
+        arguments = (*parts, int(told), self._state, self._history, *total.arguments)
+        find = module.launch("find_common_step", block, *arguments)
+        return [total], [*[tell] * told, *total.waits, find]
 
     def solve(self, tolerance: float = 0.0) -> Outcome:
         """Iterate until the residual is `tolerance` times the first one, or `most` times.
@@ -209,25 +229,29 @@ class ConjugateGradients(Iteration):
         u = self.b if precondition is None else backend.zeros((count,), dtype)
         applied = apply(u, w)
         before = [] if precondition is None else [precondition(self.b, u)]
-        parts: list[Applied] = [*before, applied]
+        made = [*before, applied]
         blocks = max(1, min(BLOCKS_EACH * backend.processors, -(-own // LANES)))
-        partial, sums = backend.zeros((blocks * SUMS,), "f8"), backend.zeros((SUMS,), "f8")
-        total, find_step = self._steps(world, dtype, sums)
+        partial = backend.zeros((blocks * SUMS,), "f8")
+        total, find_step = self._steps(world, dtype, partial)
         module = backend.compile(cg_source(dtype))
         measure: list[Launch] = [
-            *(launch for part in parts for launch in part.launches),
+            *(launch for part in made for launch in part.launches),
             module.launch(
                 "sum_products", Blocks(blocks, LANES), self.b, u, w, own, partial, blocks
             ),
-            self._add_up(dtype, partial, sums),
             *find_step,
         ]
         vectors = (u, w, p, s, self.x, self.b)
         advance = module.launch("advance_iterate", Items(own), self._state, *vectors, own)
         step = [*measure, *([advance] if own else [])]
-        self._record([*parts, total], step, measure, reset=(self.x, p, s))
+        self._record([*made, *total], step, measure, reset=(self.x, p, s))
 
 
 def cg_source(dtype: str) -> Source:
     """The kernels for vectors of a type."""
     return Source(SOURCE, precision(dtype))
+
+
+def of_ranks_source(dtype: str) -> Source:
+    """The same, and those for ranks that see each other's memory."""
+    return Source(OF_RANKS, precision(dtype))

@@ -1,10 +1,11 @@
 // Rows of values, each reduced to one that is stored in one or several places: packing, unpacking,
-// gathering and scattering of values that have several copies.
+// gathering and scattering of values that have several copies. MOST_AT_ONCE is how many values a thread
+// has under way together.
 #pragma once
 #include "reduce.h"
 #include "sliced.h"
 
-constexpr int THREADS = 256, MOST_AT_ONCE = 8;  // values that a thread has under way together
+constexpr int THREADS = 256;
 // A thread's rows: neighbours have neighbouring ones, but a core likes its own side by side.
 #if defined(__CUDACC__)
 constexpr bool APART = true;
@@ -69,6 +70,23 @@ INLINE void reduce_wide(const value_t* old, const Places& from, value_t* stored,
   }
 }
 
+// A slice's rows, where row 0 of straight ones has its places `from_first` and `to_first`.
+INLINE void reduce_slice(const Slice& slice, const place_t* places, const value_t* old,
+                         index_t from_first, value_t* stored, index_t to_first) {
+  const int rows = slice.count, from_width = slice.from_width, to_width = slice.to_width;
+  const place_t from_row = from_first + slice.first, to_row = to_first + slice.first;
+  const Places source{places + slice.from, from_width, rows, from_row};
+  const Places target{places + slice.to, to_width, rows, to_row};
+  switch (from_width) {
+    case 0:
+    case 1: return reduce_narrow<1>(old, source, stored, target);
+    case 2: return reduce_narrow<2>(old, source, stored, target);
+    case 4: return reduce_narrow<4>(old, source, stored, target);
+    case 8: return reduce_narrow<8>(old, source, stored, target);
+    default: return reduce_wide(old, source, stored, target);
+  }
+}
+
 // Components of values lie `pitch` apart. A row's values are read before any is stored, and no
 // place belongs to two rows, so `from` and `to` may be the same array; IN_PLACE says that the places
 // are the same, too.
@@ -78,19 +96,7 @@ KERNEL assemble(const value_t* from, index_t from_pitch, index_t from_first, val
   FOR_BLOCKS(b, count * components) {
     const index_t component = components > 1 ? b / count : 0;
     const Slice slice = slices[b - component * count];
-    const value_t* old = from + component * from_pitch;
-    value_t* stored = to + component * to_pitch;
-    const int rows = slice.count, from_width = slice.from_width, to_width = slice.to_width;
-    const place_t from_row = from_first + slice.first, to_row = to_first + slice.first;
-    const Places source{places + slice.from, from_width, rows, from_row};
-    const Places target{places + slice.to, to_width, rows, to_row};
-    switch (from_width) {
-      case 0:
-      case 1: reduce_narrow<1>(old, source, stored, target); break;
-      case 2: reduce_narrow<2>(old, source, stored, target); break;
-      case 4: reduce_narrow<4>(old, source, stored, target); break;
-      case 8: reduce_narrow<8>(old, source, stored, target); break;
-      default: reduce_wide(old, source, stored, target);
-    }
+    reduce_slice(slice, places, from + component * from_pitch, from_first,
+                 to + component * to_pitch, to_first);
   }
 }

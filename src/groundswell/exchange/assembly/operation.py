@@ -13,12 +13,14 @@ from collections.abc import Sequence
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Array, Event
 from groundswell.errors import InputError
+from groundswell.exchange.assembly.mailed import MailedRows
 from groundswell.exchange.assembly.rows import OPERATIONS, Values, reduce_rows
 from groundswell.exchange.assembly.sharing import Sharing
 from groundswell.exchange.assembly.tables import TABLES, Mail, Work, pattern
 from groundswell.exchange.assembly.tiles import reduce_in_place
+from groundswell.exchange.connect import by_memory
 from groundswell.exchange.routes import travel
-from groundswell.exchange.transports.base import Link
+from groundswell.exchange.transports.base import Link, Transfer
 from groundswell.exchange.world import World
 
 
@@ -68,26 +70,32 @@ class Operation:
         old, new = world.agree(lambda: _fitting(sharing, kind, source, target, reduction))
         world.agree(lambda: _require_places(backend, kind, source, target))
         mail = Mail.plan(world, sharing, route, *pattern(sharing, world.rank, kind))
-        tables, stages = TABLES[kind](mail), mail.path.stages
-        self._arena = backend.zeros((old.components, max(mail.path.size, 1)), source.dtype)
-        arena = Values(self._arena)
+        tables = TABLES[kind](mail)
+        self.bytes = mail.path.sent * old.components * source.dtype.itemsize
 
         def work(todo: Work, taken: Values, put: Values) -> list[Launch]:
             if todo.others is not None:
                 return reduce_in_place(backend, reduction, put, todo.target, todo.others)
             return reduce_rows(backend, reduction, (taken, todo.source), (put, todo.target))
 
-        def works() -> tuple[list[Launch], ...]:
-            pack, unpack = work(tables.pack, old, arena), work(tables.unpack, arena, new)
-            return pack, work(tables.local, old, new), unpack
-
-        pack, self.local, unpack = world.agree(works)
+        self.local = world.agree(lambda: work(tables.local, old, new))
+        if route == "pairwise" and codec == "none" and by_memory(backend, world, transport):
+            self._transfer: Transfer = MailedRows(
+                backend, world, mail, tables, reduction, old, new, link
+            )
+            self.send, self.receive = self._transfer.send, self._transfer.receive
+            return
+        arena = Values(backend.zeros((old.components, max(mail.path.size, 1)), source.dtype))
+        pack, unpack = world.agree(
+            lambda: (work(tables.pack, old, arena), work(tables.unpack, arena, new))
+        )
         self._transfer = travel(
-            *(backend, world, self._arena, stages, transport, route), codec=codec, link=link
+            *(backend, world, arena.array, mail.path.stages, transport, route),
+            codec=codec,
+            link=link,
         )
         self.send = [*pack, *self._transfer.send]
         self.receive = [*self._transfer.receive, *unpack]
-        self.bytes = mail.path.sent * old.components * source.dtype.itemsize
 
     @property
     def launches(self) -> list[Launch]:

@@ -156,6 +156,7 @@ def reduce_rows(
         "OPERATION": OPERATIONS[operation],
         "SMALL_INDICES": small,
         "IN_PLACE": slices.in_place,
+        "MOST_AT_ONCE": MOST_AT_ONCE,
         "BLOCKS_AT_ONCE": BLOCKS_AT_ONCE,
     }
     count = len(slices.table)

@@ -22,7 +22,7 @@ from groundswell.exchange.world import World
 from groundswell.grids.hexahedra import Floats
 from groundswell.linear.cg import SUMS, Iteration
 from groundswell.solvers.poisson.elements import KERNELS, USUAL, Elements, pitches
-from groundswell.solvers.poisson.messages import hidden
+from groundswell.solvers.poisson.messages import hidden, turns
 
 LANES, SUM_LANES = 256, 1024  # of blocks, the latter of those that add up what others have
 AS_SWEPT = {"BLOCKS_AT_ONCE": 3}  # more would have too few registers for what is under way
@@ -150,7 +150,7 @@ class Merged(Iteration):
         self._factors = None if all(world.share(plain)) else self._vectors.scale
         self._local = zeros(elements.space.places.size)
         self._shared = zeros(count - sharing.alone)
-        self._sums = backend.zeros((SUMS,), "f8")
+        self._turns = turns(backend, elements.space)
 
         def operation(kind: str, source: Array, target: Array) -> Operation:
             whose = sharing.of_several if kind == "gather" else sharing
@@ -161,15 +161,17 @@ class Merged(Iteration):
         self._gather = operation("gather", self._local, self._shared)
         self._rows = self._shares()
         self._energies, self._products = self._partial_sums()
+        self._sums = self._room_for_sums()
         total, find_step = self._steps(world, elements.dtype, self._sums)
-        halves = [self._measured(odd, find_step) for odd in (False, True)]
+        after = [*self._added_up(), *find_step]
+        halves = [self._measured(odd, after) for odd in (False, True)]
         step = [
             launch
             for odd, half in enumerate(halves)
             for launch in (*half, *self._advanced(odd=bool(odd)))
         ]
         reset = (self.x, self._vectors.p, self._vectors.s, self._products)
-        parts = [*self._halos, self._gather, total]
+        parts = [*self._halos, self._gather, *total]
         self._record(parts, step, halves[0], reset, start=self._first_products())
 
     # --- what is done to rows ---------------------------------------------------------------------
@@ -183,11 +185,16 @@ class Merged(Iteration):
 
     def _partial_sums(self) -> tuple[Array, Array]:
         """Room for each block's, of elements and of rows."""
-        first, outer, second = self._elements.space.in_turn
-        blocks = sum(self._elements.blocks(some) for some in (first, outer, second))
+        blocks = sum(self._elements.blocks(some) for some in self._turns)
         parts = sum(share.parts for share in self._rows) * self._components
         zeros = self._backend.zeros
         return zeros((blocks,), "f8"), zeros((PRODUCTS * parts,), "f8")
+
+    def _room_for_sums(self) -> Array:
+        """Of all blocks, by several if they are many."""
+        count = self._products.size // PRODUCTS + self._energies.size
+        parts = max(1, min(self._backend.processors, -(-count // SUMS_EACH)))
+        return self._backend.zeros((parts * SUMS,), "f8")
 
     def _advanced(self, *, odd: bool) -> list[Launch]:
         """Residuals go forward, after odd iterations the direction and the solution, too."""
@@ -214,36 +221,24 @@ class Merged(Iteration):
 
     # --- the operator -----------------------------------------------------------------------------
 
-    def _measured(self, odd: bool, find_step: list[Launch]) -> list[Launch]:
-        """Elements do their part, and all sums are known."""
-        turns = iter(self._elements.space.in_turn)
-        done = 0
-
-        def work() -> list[Launch]:
-            nonlocal done
-            some = next(turns)
-            energies = self._energies[done:]
+    def _measured(self, odd: bool, after: list[Launch]) -> list[Launch]:
+        """Elements do their part, and the next step follows."""
+        r = self._vectors.other if odd else self.b
+        done, works = 0, list[list[Launch]]()
+        for some in self._turns:
+            given = (some, r, self._local, self._energies[done:], self._factors)
+            works.append(self._elements.launches(*given))
             done += self._elements.blocks(some)
-            r = self._vectors.other if odd else self.b
-            return self._elements.launches(some, r, self._local, energies, self._factors)
-
-        first, outer, second = work(), work(), work()
-        return [
-            *hidden(self._backend, self._halos[odd], self._gather, first, outer, second),
-            *self._added_up(),
-            *find_step,
-        ]
+        first, outer, second = works
+        halo = self._halos[odd]
+        return hidden(self._backend, halo, self._gather, first, outer, second, after)
 
     def _added_up(self) -> list[Launch]:
-        """All blocks' sums; if they are many, other blocks begin with it."""
-        products, energies = self._products.size // PRODUCTS, self._energies.size
-        parts = min(self._backend.processors, -(-(products + energies) // SUMS_EACH))
-        partial = self._backend.zeros((parts * SUMS,), "f8") if parts > 1 else self._sums
+        """All blocks' sums."""
+        products, parts = self._products.size // PRODUCTS, self._sums.size // SUMS
         module = self._backend.compile(self._source(MOST_THREADS=SUM_LANES))
-        arguments = (self._products, products, self._energies, energies, partial, parts)
-        first = module.launch("add_up_sums", Blocks(parts, SUM_LANES), *arguments)
-        rest = [self._add_up(self._elements.dtype, partial, self._sums)] if parts > 1 else []
-        return [first, *rest]
+        given = (self._products, products, self._energies, self._energies.size)
+        return [module.launch("add_up_sums", Blocks(parts, SUM_LANES), *given, self._sums, parts)]
 
     def _source(self, **chosen: Constant) -> Source:
         scaled = self._vectors.scale is not None

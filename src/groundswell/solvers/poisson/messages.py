@@ -4,24 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from groundswell.backends import Backend, Launch
 from groundswell.exchange.assembly.operation import Operation
+from groundswell.grids.hexahedra import Numbers
+from groundswell.solvers.poisson.space import Space
 
 Work = Sequence[Launch]
 
 
+def turns(backend: Backend, space: Space) -> tuple[Numbers, Numbers, Numbers]:
+    """Elements, from 0 on this rank, for `hidden`: some inside, those at others, the rest inside.
+
+    A host does one thing after another, so it has half of those inside to do while values travel,
+    and half while sums do. A device begins with what is urgent whenever it has room.
+    """
+    outer, every = space.at_others, np.arange(len(space.elements))
+    inside = np.setdiff1d(every, outer)
+    half = len(inside) // 2 if backend.on_host and len(outer) else len(inside)
+    return inside[:half], outer, inside[half:]
+
+
 def hidden(
-    backend: Backend, halo: Operation, gather: Operation, first: Work, outer: Work, second: Work
+    backend: Backend,
+    halo: Operation,
+    gather: Operation,
+    first: Work,
+    outer: Work,
+    second: Work,
+    after: Work = (),
 ) -> list[Launch]:
     """An operator, whose messages travel behind its elements (Chalmers et al. 2023, figure 2).
 
     Args:
-        first, second: work on elements inside, in two halves: a host that has to wait for messages
-            does so when a device has the first, and before it gets the second.
+        first, second: work on elements inside, see `turns`.
         outer: on those that want other ranks' values, and whose sums these want.
+        after: what wants all elements, but no other rank's sums.
     """
     if not (halo.send or halo.receive or gather.send or gather.receive):
-        return [*first, *outer, *second, *gather.local]
+        return [*first, *outer, *second, *gather.local, *after]
     return [
         *backend.aside(halo.send),
         *first,
@@ -29,6 +51,7 @@ def hidden(
         *second,
         *backend.rejoin([]),
         *gather.local,
+        *after,
         *backend.rejoin(gather.receive),
     ]
 

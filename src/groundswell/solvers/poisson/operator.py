@@ -26,7 +26,7 @@ from groundswell.solvers.poisson.elements import (
     element_constants,
     multiply,
 )
-from groundswell.solvers.poisson.messages import Messages, hidden
+from groundswell.solvers.poisson.messages import Messages, hidden, turns
 from groundswell.solvers.poisson.space import Space
 from groundswell.solvers.poisson.ways import Way, way_of
 
@@ -106,7 +106,7 @@ class Operator(Messages):
     # --- launches ---------------------------------------------------------------------------------
 
     def _compose(self) -> list[Launch]:
-        first, outer, second = map(self._work, self._space.in_turn)
+        first, outer, second = map(self._work, turns(self._backend, self._space))
         return hidden(self._backend, self._halo, self._gather, first, outer, second)
 
     def _work(self, some: Numbers) -> list[Launch]:

@@ -26,7 +26,7 @@ from groundswell.grids.gll import gll
 from groundswell.grids.hexahedra import Floats, Numbers
 from groundswell.solvers.poisson.elements import KERNELS, braced
 from groundswell.solvers.poisson.geometry import Geometry
-from groundswell.solvers.poisson.messages import Messages, hidden
+from groundswell.solvers.poisson.messages import Messages, hidden, turns
 from groundswell.solvers.poisson.space import Space
 
 THREADS = 128  # of a block, at the least, on a machine that has some: from several small elements
@@ -69,7 +69,7 @@ class Schwarz(Messages):
             extent = blocks_for(len(some), space.degree)
             return [module.launch("solve_elements", extent, *arguments)] if len(some) else []
 
-        first, outer, second = map(work, space.in_turn)
+        first, outer, second = map(work, turns(backend, space))
         self.launches = hidden(backend, self._halo, self._gather, first, outer, second)
 
 

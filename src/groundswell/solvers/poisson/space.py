@@ -54,16 +54,3 @@ class Space:
         for face in range(2 * AXES):
             found[np.ix_(outside[:, face], face_nodes(self.degree, face))] = True
         return found
-
-    @property
-    def in_turn(self) -> tuple[Numbers, Numbers, Numbers]:
-        """Elements, from 0 on this rank: half of those inside, those at others, the other half.
-
-        Without others there are no messages to be hidden, and all elements come first.
-        """
-        outer, every = self.at_others, np.arange(len(self.elements))
-        if not len(outer):
-            return every, outer, outer
-        inside = np.setdiff1d(every, outer)
-        first, second = np.array_split(inside, 2)
-        return first, outer, second

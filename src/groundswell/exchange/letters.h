@@ -1,0 +1,145 @@
+// Messages through memory that both ranks see: the sender copies its values straight into the
+// receiver's mailbox, or into its ghost layers, and raises a flag there. No host is in between.
+//
+// Epochs count exchanges; they live on the device, so that a recorded graph can be replayed.
+// A mailbox has two halves. A rank fills one half again only after two further exchanges, and until
+// then its partner, whose next message it has awaited, must have emptied it. Ghost layers have no
+// second half: their owner allows each epoch's stores, when nobody reads the old values any more.
+#pragma once
+#include "address.h"
+#include "flags.h"
+
+// Addresses of a message's flags, here and at the partner. Each pair of ranks sends each other the
+// same messages, some of them empty; must agree with transports/mailboxes.py. One more letter, all
+// zeros, stands for what a rank copies for itself.
+struct Letter {
+  long long arrived, tell_arrived;  // the partner's message is here; mine is there
+  long long allowed, allow;         // I may store there; the partner may store here. 0: mailbox
+  long long chunks;                 // of my message
+  long long bytes, limit;           // of it; where there may be fewer, the address of their number
+};
+
+// A slower link, for experiments: a message has arrived no sooner than such a link, which carries
+// one at a time, would have brought it. `busy` is when it will be free again, and behind that, for
+// each letter, when it arrives, and the letter that the same thread delivers next.
+struct Link {
+  double nanoseconds_a_byte;
+  long long latency, gap;
+  long long* busy;
+
+  METHOD bool there() const { return nanoseconds_a_byte > 0; }
+  METHOD long long& arrival(index_t l) const { return busy[1 + 2 * l]; }
+  METHOD long long& next(index_t l) const { return busy[2 + 2 * l]; }
+  METHOD void take(const Letter& letter, index_t l, long long now) const {
+    const long long bytes = letter.limit ? *at<long long>(letter.limit) : letter.bytes;
+    const long long lasts = gap + static_cast<long long>(nanoseconds_a_byte * bytes);
+    arrival(l) = bytes ? book(busy, now, lasts) + latency : now;
+  }
+};
+
+// What all launches of an exchange know of it. `failure` gets the number of the letter that a rank
+// waited for in vain, counted from 1.
+struct Post {
+  const Letter* letters;
+  index_t letter_count, blocks;
+  long long *done, *epoch, *failure;
+  Patience patience;
+  Link link;
+};
+
+INLINE void await_letter(const Post& post, long long flag, long long epoch, index_t number) {
+  FOR_THREADS(t, 1) {
+    // Whoever has waited in vain once does not wait again.
+    if (!read_flag(post.failure) && !await_flag(at<long long>(flag), epoch, post.patience))
+      *post.failure = number + 1;
+  }
+  BARRIER();
+}
+
+INLINE void deliver(const Letter& letter, long long epoch) {
+  publish();  // what other blocks have counted, too
+  raise_flag(at<long long>(letter.tell_arrived), epoch);
+}
+
+// The same over a slower link, for letters of which `ready` says that they can leave: all leave
+// now, and one thread delivers them as they arrive.
+template <class Ready>
+INLINE void deliver_slowly(const Post& post, long long epoch, const Ready& ready) {
+  FOR_THREADS(one, 1) {
+    const long long now = nanoseconds_now();
+    index_t first = -1, latest = -1;
+    for (index_t l = 0; l < post.letter_count; ++l) {
+      const Letter letter = post.letters[l];
+      if (!ready(l, letter)) continue;
+      post.link.take(letter, l, now);
+      (latest < 0 ? first : post.link.next(latest)) = l;
+      latest = l;
+    }
+    for (index_t l = first; l >= 0; l = l == latest ? -1 : post.link.next(l)) {
+      wait_until(post.link.arrival(l), post.patience);
+      deliver(post.letters[l], epoch);
+    }
+  }
+}
+
+// Let the partners store, and tell them of messages in which there is nothing to be copied: nothing
+// at all, or nothing that earlier kernels have not stored themselves.
+INLINE void begin_letters(const Post& post, long long epoch) {
+  FOR_THREADS(l, post.letter_count)
+    if (post.letters[l].allow) raise_flag(at<long long>(post.letters[l].allow), epoch);
+  const auto empty = [](index_t, const Letter& letter) { return !letter.chunks; };
+  if (post.link.there()) return deliver_slowly(post, epoch, empty);
+  FOR_THREADS(l, post.letter_count) {
+    const Letter letter = post.letters[l];
+    if (empty(l, letter)) deliver(letter, epoch);
+  }
+}
+
+// A block's chunks of all messages are in place. Stores that cross a link are waited for once, at
+// the end; the block that brings a message's last ones raises its flag.
+INLINE void close_letters(const Post& post, const long long* shares, long long epoch) {
+  BARRIER();
+  const auto last = [&](index_t l, const Letter& letter) {
+    if (!shares[l]) return false;
+    publish();
+    if (count_up(post.done + l, shares[l]) + shares[l] != letter.chunks) return false;
+    post.done[l] = 0;
+    return true;
+  };
+  if (post.link.there()) return deliver_slowly(post, epoch, last);
+  FOR_THREADS(l, post.letter_count) {
+    const Letter letter = post.letters[l];
+    if (last(l, letter)) deliver(letter, epoch);
+  }
+}
+
+// Waits for all messages, each by another thread.
+INLINE void await_letters(const Post& post, long long epoch) {
+  FOR_THREADS(l, post.letter_count) {
+    if (!read_flag(post.failure) &&
+        !await_flag(at<long long>(post.letters[l].arrived), epoch, post.patience))
+      *post.failure = l + 1;
+  }
+}
+
+// Whatever a block had to do is done; the last block ends the epoch.
+INLINE void end_epoch(const Post& post, long long epoch) {
+  BARRIER();
+  FOR_THREADS(t, 1) {
+    long long* finished = post.done + post.letter_count;
+    if (count_up(finished, 1) == post.blocks - 1) {
+      *finished = 0;
+      *post.epoch = epoch;
+    }
+  }
+}
+
+#define POST_ARGUMENTS                                                                       \
+  const Letter *letters, index_t letter_count, index_t blocks, long long *done,              \
+      long long *epoch, long long *failure, const long long *stop, index_t nanoseconds,      \
+      const double *rate, index_t latency, index_t gap, long long *busy
+#define POST                                                                                 \
+  {                                                                                          \
+    letters, letter_count, blocks, done, epoch, failure, { stop, nanoseconds },              \
+        { *rate, latency, gap, busy }                                                        \
+  }
