@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from groundswell.backends import Backend
+from groundswell.bench.tell import Tell, silent
 from groundswell.errors import BackendError, InputError
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.world import World, world
@@ -18,7 +19,11 @@ ON_RANKS = ("cavity", "poisson", "exchange")
 
 
 def run_bench(
-    subject: str, *, backend: str | None = None, output: str | Path | None = None
+    subject: str,
+    *,
+    backend: str | None = None,
+    output: str | Path | None = None,
+    tell: Tell = silent,
 ) -> dict[str, Any]:
     """Measure one solver, or the exchange between ranks, and return rows of figures.
 
@@ -28,6 +33,7 @@ def run_bench(
         subject: whose tables.
         backend: "cpu" or "cuda"; by default the GPU where there is one.
         output: folder for `bench_<subject>.json` and a picture; none by default.
+        tell: called at rank 0 with what is measured next.
 
     Raises:
         InputError: there are no tables of that subject, or no such backend; the exchange is to be
@@ -42,7 +48,7 @@ def run_bench(
         )
     machine = open_device(backend, ranks) if backend else _fastest(ranks)
     module = import_module(f"groundswell.bench.{subject}")
-    measured: dict[str, Any] = module.measure(machine)
+    measured: dict[str, Any] = module.measure(machine, tell=tell if ranks.first else silent)
     if output is not None and ranks.first:
         folder = Path(output)
         with whole(folder / f"bench_{subject}.json") as part:

@@ -15,6 +15,7 @@ from typing import Any
 
 from groundswell.backends import Backend
 from groundswell.bench.peers import AWP_ODC, AWP_ODC_ON_H200
+from groundswell.bench.tell import Tell, silent
 from groundswell.solvers.earthquake import Earthquake, EarthquakeCase
 
 REPEATS = 5
@@ -48,15 +49,18 @@ def variants(backend: Backend) -> list[Variant]:
     ]
 
 
-def measure(backend: Backend) -> dict[str, Any]:
+def measure(backend: Backend, *, tell: Tell = silent) -> dict[str, Any]:
     """Every variant's throughput, kernel by kernel, with the share of the measured bandwidth."""
-    bandwidth = backend.measure_bandwidth()
+    bandwidth, rows = backend.measure_bandwidth(), []
+    for variant in variants(backend):
+        tell(variant.name)
+        rows.append(measure_variant(backend, variant, bandwidth))
     return {
         "solver": "earthquake",
         "device": backend.device,
         "bandwidth": bandwidth,
         "unit": "MLUPS",
-        "rows": [measure_variant(backend, v, bandwidth) for v in variants(backend)],
+        "rows": rows,
         "published": AWP_ODC | {MEASURED_PEER: AWP_ODC_ON_H200},
     }
 

@@ -214,7 +214,8 @@ def bench(
     from groundswell.cli import cavity, exchange, poisson, tables
     from groundswell.exchange.world import world
 
-    measured = run_bench(subject, backend=backend.value if backend else None, output=output)
+    machine = backend.value if backend else None
+    measured = run_bench(subject, backend=machine, output=output, tell=_tell)
     if not world().first:
         return
     shown = {"cavity": cavity.show, "poisson": poisson.show, "exchange": exchange.show}

@@ -18,6 +18,7 @@ from groundswell.bench.cavity.speed import measure_sizes
 from groundswell.bench.cavity.steady import measure_steady
 from groundswell.bench.exchange import published
 from groundswell.bench.exchange.rig import Rig
+from groundswell.bench.tell import Tell, silent
 from groundswell.exchange.world import MpiWorld, world
 
 __all__ = ["Sizes", "draw", "measure"]
@@ -46,7 +47,7 @@ SIZES = {
 }
 
 
-def measure(backend: Backend, sizes: Sizes | None = None) -> dict[str, Any]:
+def measure(backend: Backend, sizes: Sizes | None = None, *, tell: Tell = silent) -> dict[str, Any]:
     """All tables; every rank must call it, and gets the same.
 
     On one rank: speed by size, and the time to a steady flow. On several: how their speed scales.
@@ -63,14 +64,16 @@ def measure(backend: Backend, sizes: Sizes | None = None) -> dict[str, Any]:
     }
     if isinstance(job, MpiWorld):
         rig = Rig(backend, job, ["mpi", "peer" if backend.on_host else "direct"])
-        found |= {
-            "strong": measure_strong(rig, chosen.edge, chosen.large),
-            "weak": measure_weak(rig, chosen.edge, chosen.large),
-            "growth": measure_growth(rig, chosen.edge),
-            "notes": rig.notes,
-        }
+        tell("strong scaling")
+        found["strong"] = measure_strong(rig, chosen.edge, chosen.large)
+        tell("weak scaling")
+        found["weak"] = measure_weak(rig, chosen.edge, chosen.large)
+        tell("growing grids")
+        found |= {"growth": measure_growth(rig, chosen.edge), "notes": rig.notes}
     else:
+        tell("speed by size")
         found["sizes"] = measure_sizes(backend, chosen.edges, found["bandwidth"])
+        tell("steady flow")
         found["steady"] = measure_steady(backend, *chosen.steady)
     return found | {"seconds": time.monotonic() - begun}
 

@@ -17,6 +17,7 @@ from groundswell.bench.exchange.overlaps import measure_overlaps
 from groundswell.bench.exchange.progress import measure_progress
 from groundswell.bench.exchange.rig import Rig
 from groundswell.bench.exchange.slow import measure_slow
+from groundswell.bench.tell import Tell, silent
 from groundswell.errors import InputError
 from groundswell.exchange import probe
 from groundswell.exchange.world import MpiWorld, world
@@ -66,7 +67,7 @@ SIZES = {
 }
 
 
-def measure(backend: Backend, sizes: Sizes | None = None) -> dict[str, Any]:
+def measure(backend: Backend, sizes: Sizes | None = None, *, tell: Tell = silent) -> dict[str, Any]:
     """All tables; every rank must call it, and gets the same.
 
     What does not work is named in `notes`, and the rest goes on; seven minutes are the most that
@@ -84,7 +85,7 @@ def measure(backend: Backend, sizes: Sizes | None = None) -> dict[str, Any]:
     reasons = probe.usable(backend, job)
     rig = Rig(backend, job, [name for name, why in reasons.items() if not why])
     rig.notes += [f"{name}: {why}" for name, why in reasons.items() if why]
-    tables = _tables(rig, chosen)
+    tables = _tables(rig, chosen, tell)
     return {
         "subject": "exchange",
         "backend": backend.name,
@@ -98,7 +99,7 @@ def measure(backend: Backend, sizes: Sizes | None = None) -> dict[str, Any]:
     }
 
 
-def _tables(rig: Rig, sizes: Sizes) -> dict[str, Any]:
+def _tables(rig: Rig, sizes: Sizes, tell: Tell) -> dict[str, Any]:
     tables: dict[str, Any] = {}
     parts = {
         "links": (70, lambda: measure_links(rig, sizes.faces, sizes.shifts)),
@@ -111,6 +112,7 @@ def _tables(rig: Rig, sizes: Sizes) -> dict[str, Any]:
         "slow": (60, lambda: measure_slow(rig, sizes.cells, sizes.slow, sizes.steps)),
     }
     for part, (seconds, act) in parts.items():
+        tell(part)
         rig.begin(part, seconds)
         tables[part] = act()
     return tables

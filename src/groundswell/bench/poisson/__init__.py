@@ -2,13 +2,14 @@
 
 On one rank: the operator by degree beside its roofline (their figure 3). On any number of ranks: a
 hundred iterations by size, for degrees 7 and 15 (figures 4 to 6, table 2), and bake-off problems
-5 and 6. Figures with the metric
-stored for each node, as theirs is, stand beside those that work it out each time.
+5 and 6. Figures with the metric stored for each node, as theirs is, stand beside those that work it
+out each time.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +17,14 @@ from groundswell.backends import Backend
 from groundswell.bench.poisson import published
 from groundswell.bench.poisson.draw import draw
 from groundswell.bench.poisson.speed import (
+    Row,
     compute_rate,
     measure_bakeoff,
     measure_iterations,
     measure_operator,
     streaming_rate,
 )
+from groundswell.bench.tell import Tell, silent
 from groundswell.exchange.world import world
 
 __all__ = ["Sizes", "draw", "measure"]
@@ -73,7 +76,7 @@ SIZES = {
 }
 
 
-def measure(backend: Backend, sizes: Sizes | None = None) -> dict[str, Any]:
+def measure(backend: Backend, sizes: Sizes | None = None, *, tell: Tell = silent) -> dict[str, Any]:
     """All tables; every rank must call it, and gets the same."""
     job, chosen, begun = world(), sizes or SIZES[backend.name], time.monotonic()
     job.share(None)  # ranks of one host share its bandwidth, so they measure together
@@ -89,14 +92,26 @@ def measure(backend: Backend, sizes: Sizes | None = None) -> dict[str, Any]:
     if job.size == 1:
         rate, peak = streaming_rate(backend, chosen.stream), compute_rate(backend)
         found |= {"rate": rate, "peak": peak}
-        found["operator"] = list(measure_operator(backend, chosen.operator, rate, peak))
+        operator = measure_operator(backend, chosen.operator, rate, peak)
+        found["operator"] = [*told(operator, "operator", tell)]
     found["iterations"] = [
         row
         for degree, edges in chosen.edges.items()
-        for row in measure_iterations(backend, job, degree, edges, bandwidth)
+        for row in told(
+            measure_iterations(backend, job, degree, edges, bandwidth), "iterations", tell
+        )
     ]
-    found["bakeoff"] = list(measure_bakeoff(backend, job, 7, chosen.bakeoff, bandwidth))
+    bakeoff = measure_bakeoff(backend, job, 7, chosen.bakeoff, bandwidth)
+    found["bakeoff"] = [*told(bakeoff, "bake-off problems", tell)]
     return found | {"seconds": time.monotonic() - begun}
+
+
+def told(rows: Iterable[Row], what: str, tell: Tell) -> Iterator[Row]:
+    """The rows, each of which is told of when it is there."""
+    for row in rows:
+        where = f"{row['edge']}^3 elements" if "edge" in row else f"{row['elements']} elements"
+        tell(f"{what}: degree {row['degree']}, {where}, metric {row['metric']}")
+        yield row
 
 
 def _published(ranks: int) -> dict[str, Any]:
