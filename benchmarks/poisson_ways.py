@@ -27,7 +27,7 @@ from groundswell.errors import GroundswellError
 from groundswell.exchange.world import Alone
 from groundswell.solvers.poisson.elements import METRICS, Elements
 from groundswell.solvers.poisson.operator import operator_source
-from groundswell.solvers.poisson.ways import PENCILS, SLICES, TENSOR, Way
+from groundswell.solvers.poisson.ways import PENCILS, SLICES, TENSOR, Way, threads_of_element
 
 NAMES = {SLICES: "slices", TENSOR: "tensor", PENCILS: "pencils"}
 TIMES = 10
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--dofs", type=float, default=4e6)
     parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--shapes", choices=NAMES.values(), nargs="*", default=list(NAMES.values()))
-    parser.add_argument("--ahead", type=int, nargs="*", default=[0], help="eighths of an element")
+    parser.add_argument("--ring", type=int, nargs="*", default=[0], help="planes; see Way.ring")
     parser.add_argument("--best", type=int, default=1000, help="how many of each to print")
     parser.add_argument("--processes", type=int, default=os.cpu_count(), help="that compile")
     chosen = parser.parse_args()
@@ -51,7 +51,7 @@ def main() -> None:
         (degree, metric, way)
         for degree in chosen.degrees
         for metric in chosen.metrics
-        for way in ways(degree, shapes, chosen.ahead)
+        for way in ways(degree, chosen.dtype, metric, shapes, chosen.ring)
     ]
     with ProcessPoolExecutor(chosen.processes, get_context("spawn")) as pool:
         work = [pool.submit(build, chosen.backend, chosen.dtype, *one) for one in tried]
@@ -62,7 +62,7 @@ def main() -> None:
     for degree in chosen.degrees:
         cubes = Cubes.on(Alone(), degree, max(1, round(chosen.dofs ** (1 / 3) / degree)))
         for metric in chosen.metrics:
-            every = ways(degree, shapes, chosen.ahead)
+            every = ways(degree, chosen.dtype, metric, shapes, chosen.ring)
             which = [one for one in every if (degree, metric, one) not in refused]
             traffic = replace(cubes.traffic(metric), size=np.dtype(chosen.dtype).itemsize)
             rows = sorted(measured(backend, cubes, chosen.dtype, metric, which))
@@ -79,21 +79,33 @@ def build(backend: str, dtype: str, degree: int, metric: str, way: Way) -> Path 
         return None
 
 
-def ways(degree: int, shapes: Iterable[int], eighths: Iterable[int]) -> Iterator[Way]:
-    """Blocks of 64 to 512 threads; with limits on registers where there are many."""
-    ahead = sorted({-(-(degree + 1) * part // 8) for part in eighths})
-    n = degree + 1
-    of_element = {SLICES: n**2, TENSOR: n**2 // 2, PENCILS: n**2}
+def ways(
+    degree: int,
+    dtype: str,
+    metric: str,
+    shapes: Iterable[int],
+    planes: Iterable[int],
+) -> Iterator[Way]:
+    """Blocks of 64 to 512 threads; with limits on registers where there are many.
+
+    Rings only where a processor has shared memory for that of all blocks.
+    """
+    n, size = degree + 1, np.dtype(dtype).itemsize
     for shape in shapes:
-        threads = of_element[shape]
-        if shape == TENSOR and n not in (8, 16):
+        threads = threads_of_element(shape, degree)
+        ringed = metric == "stored" and shape != SLICES
+        rings = sorted({min(ring, n) for ring in planes}) if ringed else [0]
+        if shape == TENSOR and (dtype, n > 4) != ("float64", True):
             continue
-        for elements in (1, 2, 3, 4, 6, 8, 12, 16, 32):
-            alone = shape == TENSOR and n == 16  # several warps of an element meet as a block
+        for elements in (1, 2, 3, 4, 5, 6, 8, 12, 16, 32):
+            alone = shape == TENSOR and n > 8  # several warps of an element meet as a block
             if not 48 <= elements * threads <= 512 or (alone and elements > 1):
                 continue
-            for blocks, planes in product((0, *limits(elements * threads)), ahead):
-                yield Way(shape, elements, blocks, planes)
+            limited = (0, *limits(elements * threads))
+            for blocks, ring in product(limited, rings):
+                way = Way(shape, elements, blocks, ring)
+                if way.fits(degree, size):
+                    yield way
 
 
 def limits(threads: int) -> Iterator[int]:
@@ -113,7 +125,9 @@ def measured(
         elements.way = way
         energies = backend.zeros((elements.blocks(everyone),), "f8")
         run = in_order(elements.launches(everyone, x, y, energies) * TIMES)
-        told = f"{NAMES[way.shape]} {way.elements} elements, {way.blocks} blocks, {way.ahead} ahead"
+        told = (
+            f"{NAMES[way.shape]} {way.elements} elements, {way.blocks} blocks, ring of {way.ring}"
+        )
         try:
             run()
             yield min(backend.seconds(run) for _ in range(3)) / TIMES, told

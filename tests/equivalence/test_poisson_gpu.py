@@ -32,12 +32,12 @@ def mesh_of(metric: str) -> Box:
 def ways(degree: int, dtype: str, metric: str) -> list[Way]:
     """All that can be tried."""
     n = degree + 1
-    tensor = dtype == "float64" and n in (8, 16)
+    tensor = dtype == "float64" and n > 4
     return [
         way_of(dtype, degree, metric),
         Way(SLICES, max(1, 256 // n**2)),
         Way(PENCILS, max(1, 256 // n**2), 0, n // 2),
-        *[Way(TENSOR, 4 if n == 8 else 1)] * tensor,
+        *[Way(TENSOR, 4 if n <= 8 else 1, 0, n % 4)] * tensor,
     ]
 
 

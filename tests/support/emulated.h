@@ -3,8 +3,13 @@
 #pragma once
 #include <barrier>
 #include <cmath>
+#include <condition_variable>
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -13,6 +18,7 @@
 #define __global__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __align__(bytes) __attribute__((aligned(bytes)))
 #define __shared__ static
 #define __constant__ static
 
@@ -58,6 +64,52 @@ inline void emulated_mma(double (&c)[2], double a, double b) {
     for (int h = 0; h < 2; ++h)
       c[h] = std::fma(warp.values[0][4 * row + k], warp.values[1][4 * (column + h) + k], c[h]);
   __syncwarp();
+}
+
+// What backends/include/bulk.h has of a GPU. Copies are made at once, so that one which overwrites what
+// somebody still wants to read is found out.
+#define BULK_COPIES 1
+struct arrival_t {
+  int turn, waiting, bytes;
+};
+static std::mutex one_at_a_time;
+static std::condition_variable anything;
+
+inline void end_turn(arrival_t* arrival) {
+  if (arrival->waiting || arrival->bytes) return;
+  arrival->turn ^= 1;
+  arrival->waiting = 1;
+  anything.notify_all();
+}
+
+inline void before_copies() {}
+inline void open_arrival(arrival_t* arrival) { *arrival = {0, 1, 0}; }
+
+inline void expect_bytes(arrival_t* arrival, int bytes) {
+  const std::lock_guard<std::mutex> alone(one_at_a_time);
+  arrival->waiting -= 1;
+  arrival->bytes += bytes;
+  end_turn(arrival);
+}
+
+inline void copy_bulk(void* to, const void* from, int bytes, arrival_t* arrival) {
+  const auto places = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
+  if ((places | bytes) % 16) std::abort();
+  const std::lock_guard<std::mutex> alone(one_at_a_time);
+  std::memcpy(to, from, bytes);
+  arrival->bytes -= bytes;
+  end_turn(arrival);
+}
+
+inline void await_bytes(arrival_t* arrival, int parity) {
+  std::unique_lock<std::mutex> alone(one_at_a_time);
+  anything.wait(alone, [=] { return arrival->turn != parity; });
+}
+
+inline bool is_last(unsigned* here, unsigned count) {
+  const std::lock_guard<std::mutex> alone(one_at_a_time);
+  *here = *here + 1 == count ? 0 : *here + 1;
+  return *here == 0;
 }
 
 template <class Kernel> void launch(unsigned blocks, unsigned threads, const Kernel& kernel) {

@@ -133,7 +133,7 @@ ZFP_LIMITS = {
 # By degree: a thread has a line of values in registers, or what tells the shape of an element.
 POISSON_LIMITS = {
     1: (54, 80),
-    4: (80, 108),
+    4: (80, 128),
     7: (106, 216),
     10: (106, 140),
     15: (140, 255),

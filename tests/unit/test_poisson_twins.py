@@ -14,18 +14,31 @@ import pytest
 from groundswell.backends import Backend, Source, cpu, open_backend
 from groundswell.exchange.world import Alone
 from groundswell.grids.box import Box
-from groundswell.solvers.poisson.elements import KERNELS, METRICS, Elements, element_constants
+from groundswell.solvers.poisson.elements import (
+    KERNELS,
+    METRICS,
+    USUAL,
+    Elements,
+    by_planes,
+    element_constants,
+)
 from groundswell.solvers.poisson.space import Space
 from groundswell.solvers.poisson.ways import PENCILS, SLICES, TENSOR, Way
 
 EMULATED = Path(__file__).parents[1] / "support" / "emulated.h"
-LAUNCHED = """
+OPERATOR = """
 extern "C" void run(unsigned blocks, unsigned threads, const real* x, const real* scale,
                     const int* places, const real* shape, real* y, const int* elements,
                     long long count, double* energies, long long x_pitch, long long y_pitch) {
   launch(blocks, threads, [=] {
     apply_elements(x, x_pitch, scale, places, shape, y, y_pitch, elements, count, energies);
   });
+}
+"""
+METRIC = """
+extern "C" void run(unsigned blocks, unsigned threads, const real* shape, real* stored,
+                    long long count) {
+  launch(blocks, threads, [=] { tabulate_metric(shape, stored, count); });
 }
 """
 SHEAR = np.array([[1.0, 0.2, 0.0], [0.1, 0.8, -0.3], [0.0, 0.2, 1.3]])
@@ -37,8 +50,8 @@ def mesh_of(metric: str) -> Box:
     return Box((3, 3, 1), deform=lambda p: p @ SHEAR + bend * p[..., ::-1] * p[..., [1, 2, 0]])
 
 
-def emulated(text: str, folder: Path) -> Any:
-    """A library in which `run` is the kernel on a GPU's threads."""
+def emulated(text: str, launched: str, folder: Path) -> Any:
+    """A library in which `run` is the kernel, `launched` on a GPU's threads."""
     text = re.sub(r"asm volatile\(\"mma[^;]*;[^;]*;", "emulated_mma(c, a, b);", text)
     text = text.replace("extern __shared__", "static").replace(
         "bytes_of_block[]", "bytes_of_block[1 << 18]"
@@ -56,8 +69,15 @@ def emulated(text: str, folder: Path) -> Any:
         "-o",
         str(library),
     ]
-    subprocess.run(command, input=text + LAUNCHED, text=True, check=True, timeout=120)
+    subprocess.run(command, input=text + launched, text=True, check=True, timeout=120)
     return ctypes.CDLL(str(library)).run
+
+
+def for_gpus(metric: Any, dtype: str) -> Any:
+    """A stored metric, in an array of its type that begins with a piece of 16 bytes."""
+    planes = np.ascontiguousarray(by_planes(metric, dtype), dtype)
+    assert planes.ctypes.data % 16 == 0
+    return planes
 
 
 @pytest.fixture(scope="module")
@@ -70,15 +90,24 @@ CASES = [
     (1, Way(SLICES, 5), "float64", "affine", 1),
     (3, Way(PENCILS, 4), "float32", "stored", 0),
     (4, Way(SLICES, 4), "float64", "straight", 3),
-    (6, Way(SLICES, 2), "float32", "affine", 0),
-    (7, Way(TENSOR, 4), "float64", "stored", 2),
+    (6, Way(SLICES, 2), "float32", "stored", 0),
+    (7, Way(TENSOR, 4, ring=3), "float64", "stored", 2),
     (7, Way(TENSOR, 2), "float64", "straight", 0),
     (15, Way(TENSOR, 1), "float64", "affine", 1),
     (1, Way(PENCILS, 3), "float64", "stored", 2),
     (4, Way(PENCILS, 4), "float32", "affine", 0),
     (7, Way(PENCILS, 2), "float64", "straight", 3),
-    (10, Way(PENCILS, 1), "float64", "stored", 0),
+    (10, Way(PENCILS, 1, ring=3), "float64", "stored", 0),
     (15, Way(PENCILS, 1), "float64", "stored", 1),
+    (2, Way(PENCILS, 6, ring=2), "float64", "stored", 0),
+    (3, Way(PENCILS, 3, ring=9), "float64", "stored", 3),
+    (4, Way(PENCILS, 5, ring=2), "float32", "stored", 2),
+    (6, Way(PENCILS, 3, ring=7), "float32", "stored", 0),
+    (8, Way(PENCILS, 1, ring=4), "float64", "stored", 3),
+    (15, Way(TENSOR, 1, ring=7), "float64", "stored", 1),
+    (5, Way(TENSOR, 3, ring=2), "float64", "stored", 2),
+    (12, Way(TENSOR, 1, ring=4), "float64", "stored", 0),
+    (13, Way(TENSOR, 1), "float64", "straight", 1),
 ]
 
 
@@ -106,8 +135,12 @@ def test_twins_agree(
         launch()
     constants = {**element_constants(dtype, degree, 0.3), **way.constants(degree)}
     choice = {"SCALED": scaled > 0, "COMPONENTS": components, "GEOMETRY": METRICS[metric]}
-    run = emulated(Source(KERNELS / "operator.h", {**constants, **choice}).text(), tmp_path)
-    arrays = (x, scale, elements._places, elements._shape, found, some.astype("i4"))
+    text = Source(KERNELS / "operator.h", {**constants, **choice}).text()
+    run = emulated(text, OPERATOR, tmp_path)
+    shape = elements._shape
+    if metric == "stored":
+        shape = for_gpus(shape.reshape(mesh.count, 7, -1), dtype)
+    arrays = (x, scale, elements._places, shape, found, some.astype("i4"))
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
     sizes = [ctypes.c_uint(elements.blocks(some)), ctypes.c_uint(way.threads(degree))]
     total = ctypes.c_void_p(energies[1].ctypes.data)
@@ -120,3 +153,24 @@ def test_twins_agree(
     rounding = {"float64": 1e-13, "float32": 1e-5}[dtype]
     assert np.allclose(found, wanted, rtol=0, atol=rounding * most, equal_nan=True)
     assert np.allclose(energies[1], energies[0], rtol=0, atol=10 * rounding * most * most)
+
+
+@pytest.mark.parametrize(("degree", "dtype"), [(2, "float64"), (4, "float32"), (5, "float64")])
+@pytest.mark.parametrize("screening", [0.0, 0.3])
+def test_metrics_have_the_same_planes_wherever_they_are_worked_out(
+    backend: Backend, tmp_path: Path, degree: int, dtype: str, screening: float
+) -> None:
+    mesh = mesh_of("straight")
+    space = Space.on(Alone(), mesh, degree, np.arange(mesh.count))
+    stored, straight = (
+        Elements(backend, space, screening, dtype, metric=metric)._shape
+        for metric in ("stored", "straight")
+    )
+    wanted = for_gpus(stored.reshape(mesh.count, 6 + bool(screening), -1), dtype)
+    constants = {**USUAL, **element_constants(dtype, degree, screening), "GEOMETRY": 2}
+    run = emulated(Source(KERNELS / "tabulate.h", constants).text(), METRIC, tmp_path)
+    found, count = np.zeros_like(wanted), space.places.size
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (straight, found)]
+    run(ctypes.c_uint(-(-count // 64)), ctypes.c_uint(64), *pointers, ctypes.c_longlong(count))
+    rounding = {"float64": 1e-13, "float32": 1e-5}[dtype]
+    assert np.allclose(found, wanted, rtol=0, atol=rounding * np.abs(wanted).max())

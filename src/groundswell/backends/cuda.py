@@ -60,7 +60,7 @@ class CudaModule:
         grid, block = geometry(extent)
         converted = tuple(np.int64(a) if isinstance(a, int) else a for a in arguments)
         shared = extent.shared if isinstance(extent, Blocks) else 0
-        if shared > USUALLY_SHARED:
+        if shared + function.shared_size_bytes > USUALLY_SHARED:
             function.max_dynamic_shared_size_bytes = shared
 
         def run() -> None:

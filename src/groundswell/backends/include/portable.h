@@ -5,7 +5,8 @@
 //   FOR_ITEMS(n, count) { ... }                  independent items of a list
 //   FOR_BLOCKS(e, count) { ... }                 independent blocks (elements); inside one:
 //     SHARED(type, name, extents)                  memory that the block's threads share
-//     DYNAMIC_SHARED(type, name)                   the same for GPUs, of as many bytes as Blocks say
+//     DYNAMIC_SHARED(type, name)                   the same for GPUs, of as many bytes as Blocks say,
+//                                                  from a multiple of 128 on
 //     FOR_THREADS(t, count) { ... }                work that the block's threads divide
 //     FOR_WARPS(w, count) { ... }                  work that its warps divide
 //     FOR_LANES(n, count) { ... }                  work that a warp's lanes divide
@@ -20,7 +21,6 @@
 //   RESTRICT                                     pointers that never alias
 //   ALIASED                                      of a struct: its memory holds other types, too
 //   fetch(addresses...)                          have their lines brought to the second-level cache
-//   fetch_range(first, bytes)                    the same of neighbouring ones, on GPUs since sm_90
 //
 // Sizes and physics switches are preprocessor constants that the backend prepends.
 // docs/kernels.md explains how each loop maps to each machine.
@@ -66,8 +66,8 @@ typedef float real;
 #define METHOD __device__ __forceinline__
 #define UNROLL _Pragma("unroll")
 #define SHARED(type, name, ...) __shared__ type name __VA_ARGS__
-#define DYNAMIC_SHARED(type, name)          \
-  extern __shared__ double bytes_of_block[]; \
+#define DYNAMIC_SHARED(type, name)                          \
+  extern __shared__ __align__(128) double bytes_of_block[]; \
   type* const name = reinterpret_cast<type*>(bytes_of_block)
 #define TABLE __device__ const
 #define UNIFORM_TABLE __constant__ const
@@ -96,15 +96,6 @@ INLINE double square_root(double x) {
 
 INLINE void fetch_line(const void* address) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
-}
-
-// For one thread to call. The processor takes whole pieces of 16 bytes; what is left over can wait.
-INLINE void fetch_range(const void* first, index_t bytes) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  const unsigned long long begin = (reinterpret_cast<unsigned long long>(first) + 15) / 16 * 16;
-  const unsigned size = static_cast<unsigned>(bytes) / 16 * 16;
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(begin), "r"(size));
-#endif
 }
 
 #define ONCE                                                                      \

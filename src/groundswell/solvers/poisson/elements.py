@@ -23,7 +23,8 @@ from groundswell.solvers.poisson.geometry import (
     require_upright,
 )
 from groundswell.solvers.poisson.space import Space
-from groundswell.solvers.poisson.ways import Way, way_of
+from groundswell.solvers.poisson.traffic import stored_factors
+from groundswell.solvers.poisson.ways import Way, plane_bytes, way_of
 
 KERNELS = Path(__file__).with_name("kernels")
 # By what is kept of an element's shape, from most to least; numbers as in kernels/element.h.
@@ -126,17 +127,26 @@ class Elements:
         if self.space.mesh.order == 1:
             return self._tabulated()
         parts = [self.geometry.factors, self.screening * self.geometry.mass[:, None]]
-        return self._device(np.concatenate(parts[: 1 + bool(self.screening)], axis=1))
+        metric = np.concatenate(parts[: 1 + bool(self.screening)], axis=1)
+        return self._device(metric if self._backend.on_host else by_planes(metric, self.dtype))
 
     def _tabulated(self) -> Array:
         """The metric at nodes of elements with straight edges, worked out on the device."""
         nodes = self.space.places.size
-        stored = self._backend.zeros((nodes * (6 + bool(self.screening)),), self.dtype)
+        stored = self._backend.zeros((self._stored_values(),), self.dtype)
         straight = {"GEOMETRY": METRICS["straight"]}
         module = self._backend.compile(self._source("tabulate.h", straight))
         arguments = (self._device(self._edges), stored, nodes)
         module.launch("tabulate_metric", Items(nodes), *arguments)()
         return stored
+
+    def _stored_values(self) -> int:
+        """Of a stored metric, with what fills up a GPU's planes."""
+        degree, size = self.space.degree, np.dtype(self.dtype).itemsize
+        factors, nodes = stored_factors("stored", self.screening), self.space.places.size
+        planes = nodes // (degree + 1) ** 2
+        on_gpu = planes * plane_bytes(degree, size, factors) // size
+        return nodes * factors if self._backend.on_host else on_gpu
 
     def _device(self, values: Floats) -> Array:
         return self._backend.to_device(np.ascontiguousarray(values, self.dtype))
@@ -145,6 +155,15 @@ class Elements:
         choice = {**USUAL, "GEOMETRY": METRICS[self.metric], **chosen}
         constants = element_constants(self.dtype, self.space.degree, self.screening)
         return Source(KERNELS / name, {**constants, **choice})
+
+
+def by_planes(metric: Floats, dtype: DTypeLike) -> Floats:
+    """A stored metric, (elements, factors, nodes), as GPUs want it: see kernels/element.h."""
+    count, factors, nodes = metric.shape
+    n, size = round(nodes ** (1 / 3)), np.dtype(dtype).itemsize
+    planes = metric.reshape(count, factors, n, n**2).swapaxes(1, 2).reshape(count, n, -1)
+    padding = plane_bytes(n - 1, size, factors) // size - factors * n**2
+    return np.pad(planes, ((0, 0), (0, 0), (0, padding)))
 
 
 def multiply(backend: Backend, x: Array, factors: Array, y: Array, count: int) -> list[Launch]:

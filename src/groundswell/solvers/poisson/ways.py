@@ -11,6 +11,10 @@ from functools import partial
 
 SLICES, TENSOR, PENCILS = range(3)  # see kernels/operator.h
 WARP = 32
+PIECE = 16  # bytes
+
+# Bytes of an H200's shared memory, and what any block takes that it does not ask for.
+OF_PROCESSOR, LEAST_OF_BLOCK = 228 * 1024, 1536
 
 
 @dataclass(frozen=True)
@@ -19,32 +23,57 @@ class Way:
 
     Args:
         blocks: that a processor must have room for, which limits registers; 0 for no limit.
-        ahead: planes of an element whose stored metric is on its way before it is wanted.
+        ring: planes of an element whose stored metric is in a block's shared memory, or on its
+            way there; 0 if each node's is read when it is wanted. See kernels/block.h.
     """
 
     shape: int
     elements: int
     blocks: int = 0
-    ahead: int = 0
+    ring: int = 0
 
     def threads(self, degree: int) -> int:
         """Of a block, whole warps."""
-        n = degree + 1
-        of_element = {SLICES: n**2, TENSOR: n**2 // 2, PENCILS: n**2}[self.shape]
-        return -(-self.elements * of_element // WARP) * WARP
+        return -(-self.elements * threads_of_element(self.shape, degree) // WARP) * WARP
 
     def shared(self, degree: int, size: int) -> int:
-        """Bytes that a block shares, of values that have `size`; see kernels/pencils.h."""
+        """Bytes that a block asks for, of values that have `size`; see kernels/."""
         n = degree + 1
-        cube = n * n * (n | 1) * size
-        return 2 * self.elements * cube if self.shape == PENCILS else 0
+        cubes = 2 * n**2 * (n | 1) * size if self.shape == PENCILS else 0
+        return self.elements * (cubes + self._planes(degree) * plane_bytes(degree, size))
+
+    def fits(self, degree: int, size: int) -> bool:
+        """Whether a processor of an H200 has as much for all blocks that it is to have room for."""
+        side = padded(degree)
+        declared = 3 * side * (side + 4) * size * self.elements if self.shape == TENSOR else 0
+        of_block = declared + self.shared(degree, size) + LEAST_OF_BLOCK
+        return max(1, self.blocks) * of_block <= OF_PROCESSOR
 
     def constants(self, degree: int) -> dict[str, int]:
         """What kernels call these numbers."""
         most = {"MOST_THREADS": self.threads(degree)}
         limit = {"BLOCKS_AT_ONCE": self.blocks} if self.blocks else {}
-        sharing = {"SHAPE": self.shape, "ELEMENTS": self.elements, "AHEAD": self.ahead}
-        return {**sharing, **most, **limit}
+        ring = {"RING": self._planes(degree)}
+        return {"SHAPE": self.shape, "ELEMENTS": self.elements, **ring, **most, **limit}
+
+    def _planes(self, degree: int) -> int:
+        """Of the ring: no more than an element has."""
+        return 0 if self.shape == SLICES else min(self.ring, degree + 1)
+
+
+def threads_of_element(shape: int, degree: int) -> int:
+    """That work on an element."""
+    return padded(degree) ** 2 // 2 if shape == TENSOR else (degree + 1) ** 2
+
+
+def padded(degree: int) -> int:
+    """Nodes along an axis that the tensor cores' tiles fill."""
+    return 8 if degree < 8 else 16
+
+
+def plane_bytes(degree: int, size: int, factors: int = 7) -> int:
+    """Of a stored metric's plane, whole pieces for copies; see kernels/element.h."""
+    return -(-factors * (degree + 1) ** 2 * size // PIECE) * PIECE
 
 
 S, T, P = (partial(Way, shape) for shape in (SLICES, TENSOR, PENCILS))
@@ -53,9 +82,9 @@ S, T, P = (partial(Way, shape) for shape in (SLICES, TENSOR, PENCILS))
 # million values.
 WAYS = {
     ("float64", "stored"): (
-        *(S(16, 16), S(32, 3), P(4, 16), P(2, 13), P(3, 4)),
-        *(P(1), P(1, 8), P(1, 4), P(1, 5, 3), P(1, 0, 3)),
-        *(P(1, 2, 3), P(1, 2, 4), P(1, 2, 4), P(1, 0, 4), T(1, 0, 4)),
+        *(S(16, 16), P(16, 0, 3), P(4, 16), P(4, 6, 5), P(2, 7, 3)),
+        *(T(2, 0, 3), T(2, 6, 3), P(1, 0, 2), P(1, 0, 3), P(1, 4, 4)),
+        *(P(1, 0, 3), P(1, 3, 4), P(1, 0, 4), T(1, 0, 4), T(1, 0, 5)),
     ),
     ("float64", "straight"): (
         *(S(16), S(16), P(4), P(6, 4), P(4, 4)),
@@ -63,14 +92,14 @@ WAYS = {
         *(P(1, 4), P(1), P(1, 2), P(1, 2), P(1, 2)),
     ),
     ("float64", "affine"): (
-        *(S(32), S(32, 3), P(8), P(6), P(6, 4)),
+        *(S(32), S(32, 3), P(4), P(6), P(6, 4)),
         *(P(3, 6), T(2), P(1, 8), P(1, 5), P(1, 5)),
-        *(P(1, 4), P(1), P(1, 2), P(1, 2), P(1, 2)),
+        *(P(1, 4), P(1, 4), P(1, 2), P(1, 2), P(1, 2)),
     ),
     ("float32", "stored"): (
-        *(S(16), S(32), P(4, 8), P(2, 13), P(4, 7)),
-        *(P(1, 13), P(1, 10), P(1, 8), P(1, 6), P(1, 5)),
-        *(P(1, 4), P(1, 3), P(1, 2), P(1, 2), P(1, 2)),
+        *(S(16), S(32), P(4, 16, 4), P(5, 8, 5), P(3, 8, 6)),
+        *(P(1, 16, 7), P(1, 12, 7), P(1, 8, 9), P(1, 8, 6), P(1, 6, 7)),
+        *(P(1, 5, 7), P(1, 4, 8), P(1, 4, 6), P(1, 3, 7), P(1, 3, 5)),
     ),
     ("float32", "affine"): (
         *(S(32), P(32), P(8), P(6), P(4)),

@@ -21,19 +21,37 @@ struct Metric {
 
 // What a line of nodes along t has in common: at(t) tells the metric of its nodes.
 constexpr int FACTORS = LAMBDA != 0 ? 7 : 6;
+
+// A stored metric has factors in the order of Metric: on CPUs (elements, FACTORS, CUBE), on GPUs
+// (elements, NODES, FACTORS, PLANE), of which planes can be copied apart, as they are whole pieces of
+// 16 bytes. These are values from each factor, plane and element to the next.
+#if defined(__CUDACC__)
+constexpr int PIECE = 16 / sizeof(real), FACTOR_PITCH = PLANE;
+constexpr int PLANE_PITCH = (FACTORS * PLANE + PIECE - 1) / PIECE * PIECE;
+constexpr int ELEMENT_PITCH = NODES * PLANE_PITCH;
+#else
+constexpr int FACTOR_PITCH = CUBE, PLANE_PITCH = PLANE, ELEMENT_PITCH = FACTORS * CUBE;
+#endif
+
+INLINE Metric stored_metric(const real* g) {
+  return {g[0],
+          g[FACTOR_PITCH],
+          g[2 * FACTOR_PITCH],
+          g[3 * FACTOR_PITCH],
+          g[4 * FACTOR_PITCH],
+          g[5 * FACTOR_PITCH],
+          FACTORS == 7 ? g[(FACTORS - 1) * FACTOR_PITCH] : REAL(0)};
+}
+
 #if GEOMETRY == 0
-// Stored for each node: `shape` is (elements, FACTORS, CUBE), in the order of Metric.
+// `shape` is a stored metric.
 struct Line {
   const real* first;
 
   METHOD Line(const real* shape, index_t e, int s, int r)
-      : first(shape + e * FACTORS * CUBE + s * NODES + r) {}
+      : first(shape + e * ELEMENT_PITCH + s * NODES + r) {}
 
-  METHOD Metric at(int t) const {
-    const real* g = first + t * PLANE;
-    return {g[0],        g[CUBE],     g[2 * CUBE], g[3 * CUBE], g[4 * CUBE],
-            g[5 * CUBE], FACTORS == 7 ? g[(FACTORS - 1) * CUBE] : REAL(0)};
-  }
+  METHOD Metric at(int t) const { return stored_metric(first + t * PLANE_PITCH); }
 };
 #elif GEOMETRY == 1
 // Of parallelepipeds: `shape` is (elements, 7), what stored ones have, but for the weights of nodes.
@@ -115,12 +133,14 @@ INLINE Gradient flux(const Metric& g, const Gradient& u) {
 }
 
 // What a kernel is given: assembled values, those of elements by their `places` among these, and, if
-// SCALED, factors that values are to be multiplied by before; and where the result of elements goes.
+// SCALED, factors that values are to be multiplied by before; where the result of elements goes; and
+// how many components a block has been through before.
 struct Given {
   const real *x, *scale;
   const int* places;
   const real* shape;
   real* y;
+  int component;
 
   METHOD real value(index_t e, int node) const {
     const index_t n = places[e * CUBE + node];

@@ -28,7 +28,7 @@ KERNEL apply_elements(const real* RESTRICT x, index_t x_pitch, const real* RESTR
     double energy = 0;
     for (int c = 0; c < COMPONENTS; ++c) {
       if (c > 0) BARRIER();  // whoever still reads what the next one overwrites
-      const Given given = {x + c * x_pitch, scale, places, shape, y + c * y_pitch};
+      const Given given = {x + c * x_pitch, scale, places, shape, y + c * y_pitch, c};
       energy += apply_some(given, elements + first, here);
     }
     const double all = sum_of_threads(energy);

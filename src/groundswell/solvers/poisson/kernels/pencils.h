@@ -1,6 +1,7 @@
 // On a GPU: a thread for each line of nodes of some elements, which has the line's values in registers,
 // so that all threads multiply by the same entry of the derivatives at a time. It begins and ends with a
-// line along t; for those along r and s the nodes change hands in shared memory.
+// line along t; for those along r and s the nodes change hands in shared memory, where a stored metric
+// comes meanwhile.
 #pragma once
 #include "block.h"
 #include "derive.h"
@@ -43,16 +44,17 @@ INLINE void meet() {
 }
 
 INLINE double apply_some(const Given& given, const int* elements, int count) {
-  DYNAMIC_SHARED(real, cubes);
+  DYNAMIC_SHARED(real, memory);
   const int of_block = threadIdx.x / PLANE, s = threadIdx.x / NODES % NODES, r = threadIdx.x % NODES;
   const bool active = of_block < count;
-  const int mine = active ? of_block : 0;
-  const index_t e = elements[mine];
-  const Cube one{cubes + 2 * mine * SHARED_CUBE, s, r}, other{one.nodes + SHARED_CUBE, s, r};
-  const int thread = s * NODES + r;
-  real u[NODES], line[NODES];
+  const int mine = active ? of_block : 0;  // the others only keep up with the ring and barriers
+  const int e = elements[mine];
+  const Ring ring{given, elements, count, MOST_THREADS / WARP, memory};
+  ring.start();
+  const Cube one{memory + RING_VALUES + 2 * mine * SHARED_CUBE, s, r};
+  const Cube other{one.nodes + SHARED_CUBE, s, r};
+  real u[NODES] = {}, line[NODES];
   if (active) {
-    fetch_planes(given.shape, e, thread, 0, AHEAD);
     UNROLL
     for (int t = 0; t < NODES; ++t) u[t] = given.value(e, t * PLANE + s * NODES + r);
     one.along_t().store(u);
@@ -71,28 +73,27 @@ INLINE double apply_some(const Given& given, const int* elements, int count) {
   }
   meet();
   double energy = 0;
-  if (active) {
-    const Line shape(given.shape, e, s, r);
-    const Pencil along_r = other.along_t(), along_s = one.along_t();
-    UNROLL
-    for (int t = 0; t < NODES; ++t) line[t] = u[t];
-    derive<false>(line);
-    fetch_planes(given.shape, e, thread, AHEAD, NODES);
-    UNROLL
-    for (int t = 0; t < NODES; ++t) {
-      const Metric g = shape.at(t);
-      const Gradient along = {along_r[t], along_s[t], line[t]}, f = flux(g, along);
-      const real here = g.mass * u[t];
-      energy += static_cast<double>(dot(along, f)) + static_cast<double>(here) * u[t];
-      along_r[t] = f.r;
-      along_s[t] = f.s;
-      line[t] = f.t;
-      u[t] = here;
-    }
-    derive<true>(line);
-    UNROLL
-    for (int t = 0; t < NODES; ++t) u[t] += line[t];
+  const auto shape = ring.line(mine, e, s, r);
+  const Pencil of_r = other.along_t(), of_s = one.along_t();
+  UNROLL
+  for (int t = 0; t < NODES; ++t) line[t] = u[t];
+  derive<false>(line);
+  UNROLL
+  for (int t = 0; t < NODES; ++t) {
+    ring.await(t);
+    const Metric g = shape.at(t);
+    ring.leave(t);
+    const Gradient along = {of_r[t], of_s[t], line[t]}, f = flux(g, along);
+    const real here = g.mass * u[t];
+    energy += static_cast<double>(dot(along, f)) + static_cast<double>(here) * u[t];
+    if (active) of_r[t] = f.r;
+    if (active) of_s[t] = f.s;
+    line[t] = f.t;
+    u[t] = here;
   }
+  derive<true>(line);
+  UNROLL
+  for (int t = 0; t < NODES; ++t) u[t] += line[t];
   meet();
   if (active) {
     other.along_r().load(line);
@@ -104,10 +105,9 @@ INLINE double apply_some(const Given& given, const int* elements, int count) {
   }
   meet();
   if (active) {
-    const Pencil of_r = other.along_t(), of_s = one.along_t();
+    real* const y = given.y + static_cast<index_t>(e) * CUBE + s * NODES + r;
     UNROLL
-    for (int t = 0; t < NODES; ++t)
-      given.y[e * CUBE + t * PLANE + s * NODES + r] = u[t] + (of_r[t] + of_s[t]);
+    for (int t = 0; t < NODES; ++t) y[t * PLANE] = u[t] + (of_r[t] + of_s[t]);
   }
-  return energy;
+  return active ? energy : 0;
 }

@@ -1,16 +1,16 @@
-// On a GPU with tensor cores for double precision, for 8 or 16 nodes along an axis: a warp for each
-// 8 x 8 tile of an element's planes (s, r), which has the tile's values of all planes in registers.
-// Derivatives along r and s are products of tiles; along t each thread has what it needs.
+// On a GPU with tensor cores for double precision: a warp for each 8 x 8 tile of an element's planes
+// (s, r), which has the tile's values of all planes in registers. Derivatives along r and s are products
+// of tiles; along t each thread has what it needs. Where tiles reach beyond an element there are zeros.
 //
 // In m8n8k4, lane 4 p + q has entry (p, q) of A (8 x 4), (q, p) of B (4 x 8), and (p, 2 q) and
 // (p, 2 q + 1) of C (PTX ISA, section "Warp-level matrix fragment for mma.m8n8k4").
 #pragma once
 #include "block.h"
 
-constexpr int TILES = NODES / 8, WARPS = TILES * TILES, PIECES = NODES / 4;
+constexpr int SIDE = NODES <= 8 ? 8 : 16;  // of padded planes
+constexpr int TILES = SIDE / 8, WARPS = TILES * TILES, PIECES = SIDE / 4;
 // Lanes then read different banks, four rows of four neighbours at a time.
-constexpr int PITCH = NODES == 8 ? 12 : 20;
-static_assert(NODES == 8 || NODES == 16, "tiles fill planes");
+constexpr int PITCH = SIDE == 8 ? 12 : 20;
 static_assert(WARPS == 1 || ELEMENTS == 1, "several warps meet where all of the block do");
 
 // C += A B.
@@ -28,40 +28,50 @@ INLINE void meet() {
     __syncthreads();
 }
 
-typedef real Plane[NODES][PITCH];
+typedef real Plane[SIDE][PITCH];
+
+INLINE bool inside(int s, int r) { return SIDE == NODES || (s < NODES && r < NODES); }
+INLINE real derivative(int row, int column) {
+  return inside(row, column) ? DERIVATIVE_AT[row][column] : REAL(0);
+}
 
 INLINE double apply_some(const Given& given, const int* elements, int count) {
   SHARED(Plane, planes, [ELEMENTS][3]);  // u and two fluxes
+  DYNAMIC_SHARED(real, memory);
   const int warp = threadIdx.x / WARP, of_block = warp / WARPS, tile = warp % WARPS;
   const int p = threadIdx.x % WARP / 4, q = threadIdx.x % 4;
   const int first_s = tile / TILES * 8, first_r = tile % TILES * 8;
   const int s = first_s + p, r = first_r + 2 * q;  // of this thread's first value
-  if (of_block >= count) return 0;                 // all warps of an element
+  const Ring ring{given, elements, count, count * WARPS, memory};
+  ring.start();
+  if (of_block >= count) return 0;  // all warps of an element
   const index_t e = elements[of_block];
   Plane &us = planes[of_block][0], &fr = planes[of_block][1], &fs = planes[of_block][2];
   real d_r[PIECES], d_s[PIECES], back_r[PIECES], back_s[PIECES];
   UNROLL
   for (int k = 0; k < PIECES; ++k) {
-    d_r[k] = DERIVATIVE_AT[first_r + p][4 * k + q];
-    d_s[k] = DERIVATIVE_AT[first_s + p][4 * k + q];
-    back_r[k] = DERIVATIVE_AT[4 * k + q][first_r + p];
-    back_s[k] = DERIVATIVE_AT[4 * k + q][first_s + p];
+    d_r[k] = derivative(first_r + p, 4 * k + q);
+    d_s[k] = derivative(first_s + p, 4 * k + q);
+    back_r[k] = derivative(4 * k + q, first_r + p);
+    back_s[k] = derivative(4 * k + q, first_s + p);
   }
-  const int thread = threadIdx.x % (WARPS * WARP);
-  fetch_planes(given.shape, e, thread, 0, AHEAD);
-  const Line lines[2] = {{given.shape, e, s, r}, {given.shape, e, s, r + 1}};
+  const bool here[2] = {inside(s, r), inside(s, r + 1)};
+  // Of nodes that are not there some other's metric, which zeros are multiplied by.
+  const auto line = ring.line(of_block, e, here[0] ? s : 0, here[0] ? r : 0);
+  const auto next = ring.line(of_block, e, here[1] ? s : 0, here[1] ? r + 1 : 0);
   real u[NODES][2], sum[NODES][2];
   UNROLL
   for (int t = 0; t < NODES; ++t)
     UNROLL
     for (int h = 0; h < 2; ++h) {
-      u[t][h] = given.value(e, t * PLANE + s * NODES + r + h);
+      u[t][h] = here[h] ? given.value(e, t * PLANE + s * NODES + r + h) : REAL(0);
       sum[t][h] = 0;
     }
   UNROLL
   for (int t = 0; t < NODES; ++t) {
-    fetch_planes(given.shape, e, thread, t + AHEAD, 1);
-    const Metric g[2] = {lines[0].at(t), lines[1].at(t)};
+    ring.await(t);
+    const Metric g[2] = {line.at(t), next.at(t)};
+    ring.leave(t);
     us[s][r] = u[t][0];
     us[s][r + 1] = u[t][1];
     meet();
@@ -96,7 +106,7 @@ INLINE double apply_some(const Given& given, const int* elements, int count) {
   for (int t = 0; t < NODES; ++t)
     UNROLL
     for (int h = 0; h < 2; ++h) {
-      given.y[e * CUBE + t * PLANE + s * NODES + r + h] = sum[t][h];
+      if (here[h]) given.y[e * CUBE + t * PLANE + s * NODES + r + h] = sum[t][h];
       energy += u[t][h] * sum[t][h];
     }
   return energy;
