@@ -26,7 +26,8 @@ def test_on_cpus(ranks: int, way: str) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not gpu_count(), reason="needs a GPU")
-@pytest.mark.parametrize("transport", ["direct", "mpi"])
+@pytest.mark.parametrize("transport", ["peer", "mpi"])
 def test_on_gpus(transport: str) -> None:
-    # Few cases: each has kernels of its own, which take a minute to be compiled.
+    # Few cases: each has kernels of its own, which want to be compiled. The oracle, on a CPU, knows
+    # these transports, too.
     check(max(2, gpu_count()), "cuda", transport, "pairwise", "1", "2")

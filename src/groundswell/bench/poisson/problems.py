@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -82,7 +83,7 @@ class Cubes:
         inside = [(n > 0) & (n < count - 1) for n, count in zip(places, lattice, strict=True)]
         return np.asarray(np.all(inside, axis=0), float)
 
-    @property
+    @cached_property
     def load(self) -> Floats:
         """A right-hand side that is the same on any number of ranks: a wave over the ids."""
         ids = self.space.sharing.ids

@@ -52,7 +52,7 @@ class Sharing:
         rows = self.rows if len(used) == len(self.rows) else self.rows[used]
         return Rows.grouped(len(self.ids), rows, used)
 
-    @property
+    @cached_property
     def of_several(self) -> Sharing:
         """The same of ids that several ranks have; values of the others take part in nothing."""
         first, rows = self.alone, self.rows - self.alone
