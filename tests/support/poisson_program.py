@@ -21,6 +21,8 @@ from groundswell.exchange.world import Alone, World, world
 from groundswell.grids.box import Box
 from groundswell.grids.hexahedra import Hexahedra, Numbers
 from groundswell.linear.cg import Applied, Outcome
+from groundswell.solvers.poisson.elements import Elements
+from groundswell.solvers.poisson.merged import Merged
 from groundswell.solvers.poisson.multigrid import Cycle, Multigrid
 from groundswell.solvers.poisson.operator import Operator, Space
 from groundswell.solvers.poisson.solver import Poisson
@@ -110,6 +112,30 @@ def check_solution(backend: Backend, job: World, **how: Any) -> None:
     assert np.allclose(found, whole[mine], rtol=0, atol=1e-9 * np.abs(whole).max())
 
 
+def check_merged(backend: Backend, job: World) -> None:
+    """Residuals of merged iterations are one rank's, to rounding."""
+    counts = (3, 4, 5)
+    box = Box(counts, periodic=(True, False, False))
+    block = decompose(counts[::-1], job.size, (False,) * 3).block(job.rank)
+    found = residuals(backend, job, box, box.block(block.start, block.shape), **WAY)
+    whole = residuals(open_backend("cpu"), Alone(), box, np.arange(box.count))
+    assert np.allclose(found[:20], whole[:20], rtol=1e-12), (found[:20], whole[:20])
+
+
+def residuals(
+    backend: Backend, job: World, mesh: Hexahedra, mine: Numbers, **way: str
+) -> NDArray[np.float64]:
+    """Of NekBone's problem, whose right-hand side is a wave over the ids."""
+    space = Space.on(job, mesh, 4, mine)
+    solver = Merged(backend, job, Elements(backend, space, 0.3, "f8"), most=30, **way)
+    load = np.sin(0.7 * space.sharing.ids)
+    load[space.sharing.own :] = 0
+    backend.assign(solver.b, load)
+    found = solver.solve().residuals
+    solver.close()
+    return found
+
+
 def solved(
     backend: Backend, job: World, mesh: Hexahedra, degree: int, mine: Numbers, **how: Any
 ) -> tuple[NDArray[np.float64], Outcome]:
@@ -134,6 +160,7 @@ def main() -> None:
         for make in (operator, cycle) if case < CYCLES else (operator,):
             rng = np.random.default_rng([int(seed), case])
             assert check_case(backend, job, rng, make), (case, make)
+    check_merged(backend, job)
     check_solution(backend, job)
     check_solution(backend, job, precondition="multigrid")
     if job.first:

@@ -124,18 +124,21 @@ class Iteration:
         self._in_graph = all(part.in_graph for part in parts)
         self._graph = self._backend.capture(in_order(step), in_graph=self._in_graph)
 
-    def _steps(self, world: World, dtype: str, partial: Array) -> tuple[list[Held], list[Launch]]:
+    def _steps(
+        self, world: World, dtype: str, partial: Array, transport: str = "auto"
+    ) -> tuple[list[Held], list[Launch]]:
         """What finds the next step from blocks' sums, (blocks * SUMS,), and what that rests on."""
         backend, module = self._backend, self._backend.compile(cg_source(dtype))
         sums, block = backend.zeros((SUMS,), "f8"), Blocks(1, LANES)
         parts, state = (partial, partial.size // SUMS, sums), (self._state, self._history)
         if world.size == 1:
             return [], [module.launch("find_step", block, *parts, *state)]
-        if by_memory(backend, world):
+        if by_memory(backend, world, transport):
             return self._common_steps(Total(backend, world, SUMS), dtype, parts)
         # Everybody's sums are shared values with the same three ids.
         shared = find_sharing(world, np.arange(SUMS))
-        total = Operation(backend, world, shared, "gather-scatter", sums, sums)
+        given = (backend, world, shared, "gather-scatter", sums, sums)
+        total = Operation(*given, transport=transport)
         add_up = module.launch("add_up_parts", block, *parts)
         find = module.launch("find_step", block, sums, 1, sums, *state)
         return [total], [add_up, *total.launches, find]

@@ -56,6 +56,8 @@ class MailedRows(Mailboxes):
         new: Values,
         link: Link | None = None,
     ) -> None:
+        source = mailed_source(str(old.array.dtype), reduction)
+        self._module = world.agree(lambda: backend.compile(source))
         self._size, self._components = old.array.dtype.itemsize, old.components
         kept = len(mail.sharing.ids) - mail.sharing.alone
         messages = self._messages(world, mail.runs, mail.path.arrivals)
@@ -63,7 +65,6 @@ class MailedRows(Mailboxes):
         # Of each place of the arena where it really is, and how far the next component is from it.
         self._at, self._step = np.empty((2, mail.path.size), np.int64)
         self._lay_out(mail, kept)
-        self._module = backend.compile(mailed_source(str(old.array.dtype), reduction))
         self.path += ", straight into mailboxes" + (f", as slow as {link}" if link else "")
         if messages:
             self.send = self._sending(tables.pack, old)

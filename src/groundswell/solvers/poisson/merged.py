@@ -162,7 +162,7 @@ class Merged(Iteration):
         self._rows = self._shares()
         self._energies, self._products = self._partial_sums()
         self._sums = self._room_for_sums()
-        total, find_step = self._steps(world, elements.dtype, self._sums)
+        total, find_step = self._steps(world, elements.dtype, self._sums, transport)
         after = [*self._added_up(), *find_step]
         halves = [self._measured(odd, after) for odd in (False, True)]
         step = [
