@@ -96,7 +96,7 @@ LIMITS = {
     "sum_rows": (96, 96),
     "interpolate": (64, 64),
     "assemble": (64, 64),
-    "assemble_tiles": (40, 40),
+    "assemble_tiles": (56, 56),  # nine blocks of 128 threads share a processor's registers
     "send_rows": (80, 104),
     "receive_rows": (64, 96),
     "multiply_values": (16, 16),
