@@ -119,6 +119,7 @@ LIMITS = {
     "subtract_values": (14, 14),
     "convert_values": (14, 14),
     "triad": (14, 14),
+    "touch": (12, 12),
     "laplacian": (16, 24),
     "contract": (36, 36),
 }

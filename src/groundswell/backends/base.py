@@ -289,10 +289,21 @@ class Backend(ABC):
         """Best of `repeats` STREAM triads over arrays of this size, bytes a second."""
         count = megabytes * 2**20 // 4
         module = self.compile(Source(INCLUDE / "triad.h", {}))
-        a, b, c = (self.zeros((count,), np.float32) for _ in range(3))
+        a, b, c = (self.touched((count,), np.float32) for _ in range(3))
         run = module.launch("triad", Items(count), a, b, c, count)
         run()
         return 3 * 4 * count / min(self.seconds(run) for _ in range(repeats))
+
+    def touched(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+        """Zeros that are in memory, which is to be measured.
+
+        A system gives a page when it is first written; until then reads find one page of zeros,
+        which caches hold.
+        """
+        array = self.zeros(shape, dtype)
+        words = array.nbytes // 4
+        self.compile(Source(INCLUDE / "triad.h", {})).launch("touch", Items(words), array, words)()
+        return array
 
     def seconds(self, run: Launch) -> float:
         """Device time of what `run` enqueues."""

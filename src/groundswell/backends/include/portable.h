@@ -18,6 +18,7 @@
 //   RECIPROCAL(x)                                1 / x, to within two units in the last place
 //   ROOT(x)                                      the square root of x > 0, to a few units of 1e-12
 //   FMA(a, b, c)                                 a * b + c, rounded once on a GPU
+//   CONTRACT_PRODUCTS                            from here on a CPU may do so, too
 //   RESTRICT                                     pointers that never alias
 //   ALIASED                                      of a struct: its memory holds other types, too
 //   fetch(addresses...)                          have their lines brought to the second-level cache
@@ -130,6 +131,13 @@ INLINE void fetch_line(const void* address) {
 #define RECIPROCAL(x) (REAL(1) / (x))
 #define FMA(a, b, c) ((a) * (b) + (c))
 #define ROOT(x) sqrt(x)
+
+// For kernels of which no loop is divided where the work is: see FLAGS in cpu.py.
+#if defined(__clang__)
+#define CONTRACT_PRODUCTS PRAGMA(clang fp contract(fast))
+#else
+#define CONTRACT_PRODUCTS PRAGMA(GCC optimize("fp-contract=fast"))
+#endif
 
 INLINE void fetch_line(const void* address) { __builtin_prefetch(address, 0, 2); }
 

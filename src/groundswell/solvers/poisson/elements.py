@@ -188,10 +188,9 @@ def element_constants(dtype: str, degree: int, screening: float) -> dict[str, Co
     of_odd, of_even = (forth - back)[:upper, :half] / 2, (forth + back)[:half, :upper] / 2
     tables = {
         "DERIVATIVES": forth,
+        "DERIVATIVES_TRANSPOSED": forth.T,
         "DERIVATIVES_OF_ODD": of_odd,
-        "DERIVATIVES_OF_ODD_TRANSPOSED": of_odd.T,
         "DERIVATIVES_OF_EVEN": of_even,
-        "DERIVATIVES_OF_EVEN_TRANSPOSED": of_even.T,
         "POINTS": points.points,
         "WEIGHTS": points.weights,
     }

@@ -79,7 +79,7 @@ def plane_bytes(degree: int, size: int, factors: int = 7) -> int:
 S, T, P = (partial(Way, shape) for shape in (SLICES, TENSOR, PENCILS))
 
 # By type and metric (see `Elements`), of degrees 1 to 15: the fastest on an H200, for four to ten
-# million values; but rings of float32 are as many blocks and planes as fit, and wait to be measured.
+# million values; but rings of float32 are as many blocks and planes as fit: not measured.
 WAYS = {
     ("float64", "stored"): (
         *(S(16, 16), P(16, 0, 3), P(4, 16), P(4, 6, 5), P(2, 7, 3)),

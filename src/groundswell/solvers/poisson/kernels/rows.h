@@ -1,59 +1,53 @@
-// On a CPU: an element at a time. Rows of nodes along r are a core's vectors, filled up with zeros; lines
-// along s and t are derived many at once, those along r by what vectors hold of half a row.
+// On a CPU: an element at a time. Rows of nodes along r are a core's vectors, filled up with zeros. Lines
+// along t and s are derived many at once; rows by all of the matrix, as what is even or odd about them
+// lies across vectors. All but derivatives along t is done plane by plane, so that little is kept.
 #pragma once
 #include "derive.h"
 
-constexpr int VECTOR = 32 / sizeof(real), VECTORS = (NODES + VECTOR - 1) / VECTOR;
-constexpr int PITCH = VECTORS * VECTOR;  // of rows
-constexpr int HALF_VECTORS = (UPPER_HALF + VECTOR - 1) / VECTOR, HALF_PITCH = HALF_VECTORS * VECTOR;
-constexpr int AT_ONCE = HALF_VECTORS < 4 ? 4 / HALF_VECTORS : 1;  // rows
+CONTRACT_PRODUCTS
 
+// As many values as a row has, if there are vectors that short.
+constexpr int WIDEST = 32 / sizeof(real), LEAST = NODES > 4 ? 8 : NODES > 2 ? 4 : 2;
+constexpr int VECTOR = LEAST < WIDEST ? LEAST : WIDEST, VECTORS = (NODES + VECTOR - 1) / VECTOR;
+constexpr int PITCH = VECTORS * VECTOR;                   // of rows
+constexpr int AT_ONCE = VECTORS < 4 ? 4 / VECTORS : 1;  // rows: enough sums under way, all in registers
+
+typedef real Plane[NODES][PITCH];
 typedef real Cube[NODES][NODES][PITCH];
 struct Cubes {
-  alignas(64) Cube u, r, s, t, sum;
+  alignas(64) Cube u, t, sum;
+  alignas(64) Plane r, s;
 };
 
 // Neighbouring values that a core works on together.
 typedef real Lanes __attribute__((vector_size(VECTOR * sizeof(real)), may_alias));
 
 INLINE Lanes& lanes_at(real* row, int n) { return reinterpret_cast<Lanes*>(row)[n]; }
+INLINE Lanes lanes_at(const real* row, int n) { return reinterpret_cast<const Lanes*>(row)[n]; }
 
-// What odd and even parts of a row are multiplied by, for all derivatives in a row; and transposed.
-typedef real OddRows[HALF][HALF_PITCH];
-typedef real EvenRows[UPPER_HALF][HALF_PITCH];
-alignas(64) TABLE OddRows ROWS_OF_ODD[] = {DERIVATIVES_OF_ODD_TRANSPOSED, DERIVATIVES_OF_EVEN};
-alignas(64) TABLE EvenRows ROWS_OF_EVEN[] = {DERIVATIVES_OF_EVEN_TRANSPOSED, DERIVATIVES_OF_ODD};
+// What a node's value adds to all derivatives of its row; and transposed.
+alignas(64) TABLE Plane OF_ROWS[] = {DERIVATIVES_TRANSPOSED, DERIVATIVES};
 
-// The sum of a row's entries times rows of a table.
-template <int COUNT>
-INLINE void combine(const real* entries, const real (&table)[COUNT][HALF_PITCH], real* result) {
-  Lanes sum[HALF_VECTORS] = {};
+template <bool ADJOINT, int COUNT> INLINE void derive_some(const real* from, real* to) {
+  Lanes sum[COUNT][VECTORS] = {};
   UNROLL
-  for (int m = 0; m < COUNT; ++m)
+  for (int m = 0; m < NODES; ++m)
     UNROLL
-    for (int n = 0; n < HALF_VECTORS; ++n)
-      sum[n] += entries[m] * lanes_at(const_cast<real*>(table[m]), n);
+    for (int n = 0; n < VECTORS; ++n)
+      UNROLL
+      for (int row = 0; row < COUNT; ++row)
+        sum[row][n] += from[row * PITCH + m] * lanes_at(OF_ROWS[ADJOINT][m], n);
   UNROLL
-  for (int n = 0; n < HALF_VECTORS; ++n) lanes_at(result, n) = sum[n];
+  for (int row = 0; row < COUNT; ++row)
+    UNROLL
+    for (int n = 0; n < VECTORS; ++n) lanes_at(to + row * PITCH, n) = sum[row][n];
 }
 
-// Rows side by side: the derivatives of each along itself.
-template <bool ADJOINT> INLINE void derive_rows(const real* from, real* to, int count) {
-  for (int row = 0; row < count; ++row, from += PITCH, to += PITCH) {
-    alignas(64) real even[HALF_PITCH], odd[HALF_PITCH], of_even[HALF_PITCH], of_odd[HALF_PITCH];
-    for (int m = 0; m < HALF; ++m) {
-      even[m] = from[m] + from[NODES - 1 - m];
-      odd[m] = from[m] - from[NODES - 1 - m];
-    }
-    if (NODES % 2) even[HALF] = from[HALF];
-    combine(odd, ROWS_OF_ODD[ADJOINT], of_odd);
-    combine(even, ROWS_OF_EVEN[ADJOINT], of_even);
-    for (int m = 0; m < HALF; ++m) {
-      to[m] = of_odd[m] + of_even[m];
-      to[NODES - 1 - m] = of_odd[m] - of_even[m];
-    }
-    if (NODES % 2) to[HALF] = of_odd[HALF];
-  }
+// Rows of a plane: the derivatives of each along itself.
+template <bool ADJOINT> INLINE void derive_rows(const Plane& from, Plane& to) {
+  constexpr int WHOLE = NODES - NODES % AT_ONCE;
+  for (int row = 0; row < WHOLE; row += AT_ONCE) derive_some<ADJOINT, AT_ONCE>(from[row], to[row]);
+  for (int row = WHOLE; row < NODES; ++row) derive_some<ADJOINT, 1>(from[row], to[row]);
 }
 
 // Lines across rows, the next row of each `step` further; their derivatives are stored, or added.
@@ -71,34 +65,32 @@ template <bool ADJOINT, bool ADD> INLINE void derive_across(real* from, real* to
   }
 }
 
-INLINE void differentiate(Cubes& all) {
-  derive_rows<false>(all.u[0][0], all.r[0][0], PLANE);
-  for (int n = 0; n < NODES; ++n) {
-    derive_across<false, false>(all.u[n][0], all.s[n][0], PITCH);
-    derive_across<false, false>(all.u[0][n], all.t[0][n], NODES * PITCH);
+// A plane's derivatives become fluxes.
+INLINE void find_fluxes(const Given& given, index_t e, int t, Cubes& all) {
+  for (int s = 0; s < NODES; ++s) {
+    real *of_r = all.r[s], *of_s = all.s[s], *of_t = all.t[t][s];
+    PRAGMA(omp simd)
+    for (int r = 0; r < NODES; ++r) {
+      const Metric g = Line(given.shape, e, s, r).at(t);
+      const Gradient f = flux(g, {of_r[r], of_s[r], of_t[r]});
+      of_r[r] = f.r;
+      of_s[r] = f.s;
+      of_t[r] = f.t;
+    }
   }
 }
 
-// Derivatives become fluxes.
-INLINE void find_fluxes(const Given& given, index_t e, Cubes& all) {
-  for (int t = 0; t < NODES; ++t)
-    for (int s = 0; s < NODES; ++s) {
-      real *of_r = all.r[t][s], *of_s = all.s[t][s], *of_t = all.t[t][s];
-      PRAGMA(omp simd)
-      for (int r = 0; r < NODES; ++r) {
-        const Metric g = Line(given.shape, e, s, r).at(t);
-        const Gradient f = flux(g, {of_r[r], of_s[r], of_t[r]});
-        of_r[r] = f.r;
-        of_s[r] = f.s;
-        of_t[r] = f.t;
-      }
-    }
-}
-
-// The transpose of derivatives: what fluxes add up to.
-INLINE void integrate(Cubes& all) {
-  derive_rows<true>(all.r[0][0], all.sum[0][0], PLANE);
-  for (int n = 0; n < NODES; ++n) derive_across<true, true>(all.s[n][0], all.sum[n][0], PITCH);
+// Derivatives, then what fluxes add up to, which is the transpose.
+INLINE void differentiate_twice(const Given& given, index_t e, Cubes& all) {
+  for (int n = 0; n < NODES; ++n)
+    derive_across<false, false>(all.u[0][n], all.t[0][n], NODES * PITCH);
+  for (int t = 0; t < NODES; ++t) {
+    derive_rows<false>(all.u[t], all.r);
+    derive_across<false, false>(all.u[t][0], all.s[0], PITCH);
+    find_fluxes(given, e, t, all);
+    derive_rows<true>(all.r, all.sum[t]);
+    derive_across<true, true>(all.s[0], all.sum[t][0], PITCH);
+  }
   for (int n = 0; n < NODES; ++n)
     derive_across<true, true>(all.t[0][n], all.sum[0][n], NODES * PITCH);
 }
@@ -112,19 +104,21 @@ INLINE void take(const Given& given, index_t e, Cube& u) {
     }
 }
 
-// The result with its mass; u times that.
-INLINE double put(const Given& given, index_t e, Cubes& all) {
-  double energy = 0;
+// The result with its mass; u times that, in sums that do not wait for each other.
+INLINE double put(const Given& given, index_t e, const Cubes& all) {
+  double energy[NODES] = {};
   for (int t = 0; t < NODES; ++t)
     for (int s = 0; s < NODES; ++s)
-      PRAGMA(omp simd reduction(+ : energy))
+      PRAGMA(omp simd)
       for (int r = 0; r < NODES; ++r) {
         const real u = all.u[t][s][r];
         const real result = FMA(Line(given.shape, e, s, r).at(t).mass, u, all.sum[t][s][r]);
         given.y[e * CUBE + t * PLANE + s * NODES + r] = result;
-        energy += static_cast<double>(u) * static_cast<double>(result);
+        energy[r] += static_cast<double>(u) * static_cast<double>(result);
       }
-  return energy;
+  double sum = 0;
+  for (const double part : energy) sum += part;
+  return sum;
 }
 
 // Some elements, (count,); u times what becomes of it, for them together.
@@ -134,9 +128,7 @@ INLINE double apply_some(const Given& given, const int* elements, int count) {
   for (int n = 0; n < count; ++n) {
     const index_t e = elements[n];
     take(given, e, all.u);
-    differentiate(all);
-    find_fluxes(given, e, all);
-    integrate(all);
+    differentiate_twice(given, e, all);
     energy += put(given, e, all);
   }
   return energy;
