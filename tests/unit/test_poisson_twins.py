@@ -19,11 +19,12 @@ from groundswell.solvers.poisson.elements import (
     METRICS,
     USUAL,
     Elements,
-    by_planes,
     element_constants,
+    in_runs,
+    run_on_host,
 )
 from groundswell.solvers.poisson.space import Space
-from groundswell.solvers.poisson.ways import PENCILS, SLICES, TENSOR, Way
+from groundswell.solvers.poisson.ways import PENCILS, SLICES, TENSOR, Way, plane_bytes
 
 EMULATED = Path(__file__).parents[1] / "support" / "emulated.h"
 OPERATOR = """
@@ -73,9 +74,13 @@ def emulated(text: str, launched: str, folder: Path) -> Any:
     return ctypes.CDLL(str(library)).run
 
 
-def for_gpus(metric: Any, dtype: str) -> Any:
-    """A stored metric, in an array of its type that begins with a piece of 16 bytes."""
-    planes = np.ascontiguousarray(by_planes(metric, dtype), dtype)
+def for_gpus(metric: Any, degree: int, screening: float) -> Any:
+    """A CPU's stored metric by planes, in an array that begins with a piece of 16 bytes."""
+    n, size, factors = degree + 1, metric.itemsize, 6 + bool(screening)
+    runs = metric.reshape(-1, n**3 // run_on_host(degree, size), factors, run_on_host(degree, size))
+    by_factors = runs.swapaxes(1, 2).reshape(-1, factors, n**3)
+    planes = in_runs(by_factors, n**2, plane_bytes(degree, size, factors) // size)
+    assert planes.dtype == metric.dtype
     assert planes.ctypes.data % 16 == 0
     return planes
 
@@ -139,7 +144,7 @@ def test_twins_agree(
     run = emulated(text, OPERATOR, tmp_path)
     shape = elements._shape
     if metric == "stored":
-        shape = for_gpus(shape.reshape(mesh.count, 7, -1), dtype)
+        shape = for_gpus(shape, degree, 0.3)
     arrays = (x, scale, elements._places, shape, found, some.astype("i4"))
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
     sizes = [ctypes.c_uint(elements.blocks(some)), ctypes.c_uint(way.threads(degree))]
@@ -166,7 +171,7 @@ def test_metrics_have_the_same_planes_wherever_they_are_worked_out(
         Elements(backend, space, screening, dtype, metric=metric)._shape
         for metric in ("stored", "straight")
     )
-    wanted = for_gpus(stored.reshape(mesh.count, 6 + bool(screening), -1), dtype)
+    wanted = for_gpus(stored, degree, screening)
     constants = {**USUAL, **element_constants(dtype, degree, screening), "GEOMETRY": 2}
     run = emulated(Source(KERNELS / "tabulate.h", constants).text(), METRIC, tmp_path)
     found, count = np.zeros_like(wanted), space.places.size

@@ -27,6 +27,7 @@ from groundswell.solvers.poisson.traffic import stored_factors
 from groundswell.solvers.poisson.ways import Way, plane_bytes, way_of
 
 KERNELS = Path(__file__).with_name("kernels")
+LEAST_STREAM = 2048  # bytes of a factor for which a core's prefetchers are worth starting
 # By what is kept of an element's shape, from most to least; numbers as in kernels/element.h.
 USUAL: dict[str, Constant] = {"SCALED": False, "COMPONENTS": 1}  # unless somebody asks for more
 METRICS = {"stored": 0, "straight": 2, "affine": 1}
@@ -128,25 +129,27 @@ class Elements:
             return self._tabulated()
         parts = [self.geometry.factors, self.screening * self.geometry.mass[:, None]]
         metric = np.concatenate(parts[: 1 + bool(self.screening)], axis=1)
-        return self._device(metric if self._backend.on_host else by_planes(metric, self.dtype))
+        return self._device(in_runs(metric, *self._runs()))
 
     def _tabulated(self) -> Array:
         """The metric at nodes of elements with straight edges, worked out on the device."""
         nodes = self.space.places.size
-        stored = self._backend.zeros((self._stored_values(),), self.dtype)
+        run, pitch = self._runs()
+        stored = self._backend.zeros((nodes // run * pitch,), self.dtype)
         straight = {"GEOMETRY": METRICS["straight"]}
         module = self._backend.compile(self._source("tabulate.h", straight))
         arguments = (self._device(self._edges), stored, nodes)
         module.launch("tabulate_metric", Items(nodes), *arguments)()
         return stored
 
-    def _stored_values(self) -> int:
-        """Of a stored metric, with what fills up a GPU's planes."""
+    def _runs(self) -> tuple[int, int]:
+        """Nodes in a run of a stored metric, and values from run to run; see kernels/element.h."""
         degree, size = self.space.degree, np.dtype(self.dtype).itemsize
-        factors, nodes = stored_factors("stored", self.screening), self.space.places.size
-        planes = nodes // (degree + 1) ** 2
-        on_gpu = planes * plane_bytes(degree, size, factors) // size
-        return nodes * factors if self._backend.on_host else on_gpu
+        factors = stored_factors("stored", self.screening)
+        if self._backend.on_host:
+            run = run_on_host(degree, size)
+            return run, factors * run
+        return (degree + 1) ** 2, plane_bytes(degree, size, factors) // size
 
     def _device(self, values: Floats) -> Array:
         return self._backend.to_device(np.ascontiguousarray(values, self.dtype))
@@ -157,13 +160,17 @@ class Elements:
         return Source(KERNELS / name, {**constants, **choice})
 
 
-def by_planes(metric: Floats, dtype: DTypeLike) -> Floats:
-    """A stored metric, (elements, factors, nodes), as GPUs want it: see kernels/element.h."""
-    count, factors, nodes = metric.shape
-    n, size = round(nodes ** (1 / 3)), np.dtype(dtype).itemsize
-    planes = metric.reshape(count, factors, n, n**2).swapaxes(1, 2).reshape(count, n, -1)
-    padding = plane_bytes(n - 1, size, factors) // size - factors * n**2
-    return np.pad(planes, ((0, 0), (0, 0), (0, padding)))
+def run_on_host(degree: int, size: int) -> int:
+    """Nodes in a run of a CPU's metric: a row, or all if their factors are worth streams."""
+    nodes = degree + 1
+    return nodes**3 if nodes**3 * size > LEAST_STREAM else nodes
+
+
+def in_runs(metric: Floats, run: int, pitch: int) -> Floats:
+    """A stored metric, (elements, factors, nodes), as (elements, nodes / run, pitch)."""
+    count, factors, _ = metric.shape
+    runs = metric.reshape(count, factors, -1, run).swapaxes(1, 2).reshape(count, -1, factors * run)
+    return np.pad(runs, ((0, 0), (0, 0), (0, pitch - factors * run)))
 
 
 def multiply(backend: Backend, x: Array, factors: Array, y: Array, count: int) -> list[Launch]:
@@ -197,6 +204,7 @@ def element_constants(dtype: str, degree: int, screening: float) -> dict[str, Co
     return {
         **precision(dtype),
         "NODES": degree + 1,
+        "METRIC_RUN": run_on_host(degree, np.dtype(dtype).itemsize),
         "LAMBDA": float(screening),
         **{name: braced(table) for name, table in tables.items()},
     }

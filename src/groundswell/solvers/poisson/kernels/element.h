@@ -22,25 +22,27 @@ struct Metric {
 // What a line of nodes along t has in common: at(t) tells the metric of its nodes.
 constexpr int FACTORS = LAMBDA != 0 ? 7 : 6;
 
-// A stored metric has factors in the order of Metric: on CPUs (elements, FACTORS, CUBE), on GPUs
-// (elements, NODES, FACTORS, PLANE), of which planes can be copied apart, as they are whole pieces of
-// 16 bytes. These are values from each factor, plane and element to the next.
+// A stored metric has the factors of RUN nodes at a time, in the order of Metric: (elements, CUBE / RUN,
+// FACTORS, RUN). On GPUs these are planes, which can be copied apart, as they are whole pieces of 16 bytes.
 #if defined(__CUDACC__)
-constexpr int PIECE = 16 / sizeof(real), FACTOR_PITCH = PLANE;
-constexpr int PLANE_PITCH = (FACTORS * PLANE + PIECE - 1) / PIECE * PIECE;
-constexpr int ELEMENT_PITCH = NODES * PLANE_PITCH;
+constexpr int PIECE = 16 / sizeof(real), RUN = PLANE;
+constexpr int RUN_PITCH = (FACTORS * PLANE + PIECE - 1) / PIECE * PIECE;
 #else
-constexpr int FACTOR_PITCH = CUBE, PLANE_PITCH = PLANE, ELEMENT_PITCH = FACTORS * CUBE;
+constexpr int RUN = METRIC_RUN, RUN_PITCH = FACTORS * RUN;
 #endif
+// Values from each row of nodes, plane and element to the next.
+constexpr int LINE_PITCH = RUN > NODES ? NODES : RUN_PITCH;
+constexpr int PLANE_PITCH = RUN > PLANE ? PLANE : PLANE / RUN * RUN_PITCH;
+constexpr int ELEMENT_PITCH = CUBE / RUN * RUN_PITCH;
 
 INLINE Metric stored_metric(const real* g) {
   return {g[0],
-          g[FACTOR_PITCH],
-          g[2 * FACTOR_PITCH],
-          g[3 * FACTOR_PITCH],
-          g[4 * FACTOR_PITCH],
-          g[5 * FACTOR_PITCH],
-          FACTORS == 7 ? g[(FACTORS - 1) * FACTOR_PITCH] : REAL(0)};
+          g[RUN],
+          g[2 * RUN],
+          g[3 * RUN],
+          g[4 * RUN],
+          g[5 * RUN],
+          FACTORS == 7 ? g[(FACTORS - 1) * RUN] : REAL(0)};
 }
 
 #if GEOMETRY == 0
@@ -49,7 +51,7 @@ struct Line {
   const real* first;
 
   METHOD Line(const real* shape, index_t e, int s, int r)
-      : first(shape + e * ELEMENT_PITCH + s * NODES + r) {}
+      : first(shape + e * ELEMENT_PITCH + s * LINE_PITCH + r) {}
 
   METHOD Metric at(int t) const { return stored_metric(first + t * PLANE_PITCH); }
 };

@@ -9,7 +9,7 @@ KERNEL tabulate_metric(const real* RESTRICT shape, real* RESTRICT stored, index_
     const int node = n % CUBE;
     const Metric g = Line(shape, e, node / NODES % NODES, node % NODES).at(node / PLANE);
     const real entries[] = {g.rr, g.rs, g.rt, g.ss, g.st, g.tt, g.mass};
-    real* const first = stored + e * ELEMENT_PITCH + node / PLANE * PLANE_PITCH + node % PLANE;
-    for (int k = 0; k < FACTORS; ++k) first[k * FACTOR_PITCH] = entries[k];
+    real* const first = stored + e * ELEMENT_PITCH + node / RUN * RUN_PITCH + node % RUN;
+    for (int k = 0; k < FACTORS; ++k) first[k * RUN] = entries[k];
   }
 }
