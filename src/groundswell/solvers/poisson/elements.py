@@ -168,8 +168,9 @@ def run_on_host(degree: int, size: int) -> int:
 
 def in_runs(metric: Floats, run: int, pitch: int) -> Floats:
     """A stored metric, (elements, factors, nodes), as (elements, nodes / run, pitch)."""
-    count, factors, _ = metric.shape
-    runs = metric.reshape(count, factors, -1, run).swapaxes(1, 2).reshape(count, -1, factors * run)
+    count, factors, nodes = metric.shape
+    apart = metric.reshape(count, factors, nodes // run, run)
+    runs = apart.swapaxes(1, 2).reshape(count, nodes // run, factors * run)
     return np.pad(runs, ((0, 0), (0, 0), (0, pitch - factors * run)))
 
 
