@@ -39,7 +39,7 @@ class Total(Mailboxes):
         messages = [Message(rank, 0, (), (), size, size) for rank in others]
         super().__init__(Job(backend, world, [], messages))
         desks = [self._desk(n, m) for n, m in enumerate(messages)]
-        desks.insert(world.rank, [0, 0, -1])
+        desks.insert(world.rank, [0, 0, -1])  # all add up in the order of ranks
         post = self._post([1] * len(others), 1)
         table = backend.to_device(np.array(desks, np.int64))
         self.arguments: tuple[Any, ...] = (table, world.size, self._flip, *post)

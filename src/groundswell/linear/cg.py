@@ -127,7 +127,7 @@ class Iteration:
     def _steps(
         self, world: World, dtype: str, partial: Array, transport: str = "auto"
     ) -> tuple[list[Held], list[Launch]]:
-        """What finds the next step from blocks' sums, (blocks * SUMS,), and what that rests on."""
+        """What the next step rests on, and what finds it from blocks' sums, (blocks * SUMS,)."""
         backend, module = self._backend, self._backend.compile(cg_source(dtype))
         sums, block = backend.zeros((SUMS,), "f8"), Blocks(1, LANES)
         parts, state = (partial, partial.size // SUMS, sums), (self._state, self._history)

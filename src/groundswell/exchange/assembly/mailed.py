@@ -10,6 +10,7 @@ import numpy as np
 
 from groundswell.backends import Backend, Blocks, Constant, Launch, Source
 from groundswell.backends.base import Array
+from groundswell.errors import GroundswellError
 from groundswell.exchange.assembly.rows import (
     OPERATIONS,
     THREADS,
@@ -38,11 +39,13 @@ class MailedRows(Mailboxes):
     what arrives in this rank's, and what is kept beside these.
 
     Args:
+        mail, tables: what the operation wants of other ranks, see tables.py.
         reduction: what is done to rows.
         old, new: what they are taken from, and put into.
+        link: see transports.base.Job.
 
     Raises:
-        BackendError: some peer's memory cannot be mapped.
+        BackendError: some peer's memory cannot be mapped, or there is too little of it.
     """
 
     def __init__(
@@ -62,16 +65,14 @@ class MailedRows(Mailboxes):
         kept = len(mail.sharing.ids) - mail.sharing.alone
         messages = self._messages(world, mail.runs, mail.path.arrivals)
         super().__init__(Job(backend, world, [], messages, link=link), room=self._bytes(kept))
-        # Of each place of the arena where it really is, and how far the next component is from it.
-        self._at, self._step = np.empty((2, mail.path.size), np.int64)
         self._lay_out(mail, kept)
         self.path += ", straight into mailboxes" + (f", as slow as {link}" if link else "")
-        if messages:
-            self.send = self._sending(tables.pack, old)
-            self.receive = self._receiving(tables.unpack, new)
-        else:
-            self.send, self.receive = [], []
-        self.whole = [*self.send, *self.receive]
+        try:
+            world.agree(lambda: self._launches(tables, old, new))
+        except GroundswellError:
+            self.close()
+            raise
+        del self._at, self._step  # the device has what it needs of them
 
     # --- where things lie -------------------------------------------------------------------------
 
@@ -92,7 +93,11 @@ class MailedRows(Mailboxes):
         return [Message(p, 0, (), (), size(sent, p), size(come, p)) for p in peers]
 
     def _lay_out(self, mail: Mail, kept: int) -> None:
-        """Where each place of the arena really is, in values from `origin`."""
+        """Of each place of the arena where it really is, and how far the next component is from it.
+
+        Both in values, the former from `origin`.
+        """
+        self._at, self._step = np.empty((2, mail.path.size), np.int64)
         shared = [memory.address for memory in self._attached.values()]
         self._origin = min([self._memory.address, *shared])
         self._lay(Run(0, kept), self._memory.address + self._first)
@@ -126,6 +131,13 @@ class MailedRows(Mailboxes):
         return Rows(len(starts), np.append(starts, len(every)), every)
 
     # --- launches ---------------------------------------------------------------------------------
+
+    def _launches(self, tables: Tables, old: Values, new: Values) -> None:
+        self.send, self.receive = [], []
+        if self._job.messages:
+            self.send = self._sending(tables.pack, old)
+            self.receive = self._receiving(tables.unpack, new)
+        self.whole = [*self.send, *self.receive]
 
     def _sending(self, work: Work, old: Values) -> list[Launch]:
         slices = self._slices(self._in_array(work.source, old), self._in_boxes(work.target))

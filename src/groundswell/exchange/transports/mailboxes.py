@@ -1,7 +1,7 @@
 """Mailboxes: memory of a rank that others of its host store into, and the flags beside it.
 
 On GPUs the memory is mapped with CUDA IPC and the stores go over NVLink or PCIe; on CPUs it is
-memory that the processes share. See exchange/peer.h for what keeps the ranks in step.
+memory that the processes share. See exchange/letters.h for what keeps the ranks in step.
 """
 
 from __future__ import annotations
@@ -23,7 +23,15 @@ from groundswell.exchange.patience import CHECK_SECONDS, late, patience_seconds
 from groundswell.exchange.transports.base import Job, Transfer, total
 
 FLAG = 128  # bytes: flags lie on cache lines of their own
-LETTER = ("arrived", "tell_arrived", "allowed", "allow", "chunks", "bytes", "limit")  # see peer.h
+LETTER = (
+    "arrived",
+    "tell_arrived",
+    "allowed",
+    "allow",
+    "chunks",
+    "bytes",
+    "limit",
+)  # see letters.h
 
 Straight = Mapping[int, tuple[Any, int, tuple[int, ...]]]
 
@@ -46,7 +54,10 @@ class _Mail:
 class Mailboxes(Transfer):
     """The mailboxes of a job's messages, in two halves: odd exchanges use the second one.
 
+    All ranks must make and close them together, also those that have no messages.
+
     Args:
+        job: the messages, and the slower link, if any; fields are up to who packs them.
         room: bytes of each half that this rank has for itself, before its mailboxes.
         straight: of each message the parcels that need none, see `_Mail`.
 
@@ -62,7 +73,8 @@ class Mailboxes(Transfer):
         backend, messages = job.backend, job.messages
         boxes, size = total([m.receive_bytes for m in messages])
         self._first = FLAG * len(messages)
-        self._flip = max(job.world.share(room + size))  # one for all: any rank's kernels know it
+        # Bytes from each half to the other: one number for all, as any rank's kernels want it.
+        self._flip = max(job.world.share(room + size))
         self._memory = job.world.agree(lambda: backend.shared(self._first + 2 * self._flip))
         straight = straight or [{}] * len(messages)
         self._mine = {
@@ -71,11 +83,13 @@ class Mailboxes(Transfer):
         }
         self._attached: dict[tuple[int, Any], Shared] = {}
         self._meet()
+        self._mates = sharers(backend, job.world)
         self._stop = backend.host_bytes(8).view(np.int64)
         self._failure = backend.zeros((1,), np.int64)
         self._epoch = backend.zeros((1,), np.int64)
         self.path = f"peer memory by {backend.sharing}"
         self._end_looking = backend.while_waiting(self._look_after_others)
+        self._closed = False
 
     def _meet(self) -> None:
         """Map what the peers share. All ranks fail if one of them cannot."""
@@ -129,7 +143,7 @@ class Mailboxes(Transfer):
     # --- what kernels are told --------------------------------------------------------------------
 
     def _post(self, chunks: Sequence[int], blocks: int) -> tuple[Any, ...]:
-        """What kernels with POST_ARGUMENTS are given, see peer.h.
+        """What kernels with POST_ARGUMENTS are given, see letters.h.
 
         Args:
             chunks: that each message is stored in.
@@ -146,8 +160,8 @@ class Mailboxes(Transfer):
 
         So the blocks of all of them can run at once, and none waits for one that cannot.
         """
-        backend, world = self._job.backend, self._job.world
-        ranks = 1 if backend.on_host else len(sharers(backend, world))
+        backend = self._job.backend
+        ranks = 1 if backend.on_host else len(self._mates)  # a host's cores have been shared out
         return max(1, backend.processors // ranks)
 
     def _letter(self, message: Message, chunks: int) -> list[int]:
@@ -159,7 +173,7 @@ class Mailboxes(Transfer):
         return [own, other, allowed, allow, chunks, message.send_bytes, message.limit]
 
     def _link(self) -> tuple[Any, int, int, Any]:
-        """The slower link that is imposed, if any, as peer.h wants it."""
+        """The slower link that is imposed, if any, as letters.h wants it."""
         backend, link = self._job.backend, self._job.link
         rate = 1e9 / link.bandwidth if link else 0.0
         times = (round(t * 1e9) for t in (link.latency, link.gap)) if link else (0, 0)
@@ -213,6 +227,10 @@ class Mailboxes(Transfer):
             raise
 
     def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._job.backend.synchronize()  # kernels may still store into what is unmapped
         self._end_looking()
         self._unmap()
         self._job.world.share(None)  # memory is freed when nobody maps it any more

@@ -40,7 +40,8 @@ def hidden(
     Args:
         first, second: work on elements inside, see `turns`.
         outer: on those that want other ranks' values, and whose sums these want.
-        after: what wants all elements, but no other rank's sums.
+        after: what wants all elements, but not what `gather` brings. It may wait for other ranks
+            itself, as all that this rank sends has left by then.
     """
     if not (halo.send or halo.receive or gather.send or gather.receive):
         return [*first, *outer, *second, *gather.local, *after]
