@@ -66,14 +66,23 @@ inline void emulated_mma(double (&c)[2], double a, double b) {
   __syncwarp();
 }
 
-// What backends/include/bulk.h has of a GPU. Copies are made at once, so that one which overwrites what
-// somebody still wants to read is found out.
+// What backends/include/bulk.h has of a GPU. Every other copy is made at once, so that one which overwrites
+// what somebody still wants to read is found out; the rest when somebody awaits them, so that is found out
+// who reads and does not.
 #define BULK_COPIES 1
 struct arrival_t {
   int turn, waiting, bytes;
 };
+struct Copy {
+  void* to;
+  const void* from;
+  int bytes;
+  arrival_t* arrival;
+};
 static std::mutex one_at_a_time;
 static std::condition_variable anything;
+static std::vector<Copy> late;
+static bool at_once;
 
 inline void end_turn(arrival_t* arrival) {
   if (arrival->waiting || arrival->bytes) return;
@@ -92,18 +101,41 @@ inline void expect_bytes(arrival_t* arrival, int bytes) {
   end_turn(arrival);
 }
 
+inline void make(const Copy& copy) {
+  std::memcpy(copy.to, copy.from, copy.bytes);
+  copy.arrival->bytes -= copy.bytes;
+  end_turn(copy.arrival);
+}
+
+inline void make_late(arrival_t* arrival) {
+  for (auto copy = late.begin(); copy != late.end();)
+    if (copy->arrival == arrival) {
+      make(*copy);
+      copy = late.erase(copy);
+    } else {
+      ++copy;
+    }
+}
+
 inline void copy_bulk(void* to, const void* from, int bytes, arrival_t* arrival) {
   const auto places = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
   if ((places | bytes) % 16) std::abort();
   const std::lock_guard<std::mutex> alone(one_at_a_time);
-  std::memcpy(to, from, bytes);
-  arrival->bytes -= bytes;
-  end_turn(arrival);
+  const Copy copy{to, from, bytes, arrival};
+  at_once = !at_once;
+  if (at_once)
+    make(copy);
+  else
+    late.push_back(copy);
+  anything.notify_all();
 }
 
 inline void await_bytes(arrival_t* arrival, int parity) {
   std::unique_lock<std::mutex> alone(one_at_a_time);
-  anything.wait(alone, [=] { return arrival->turn != parity; });
+  anything.wait(alone, [=] {
+    make_late(arrival);
+    return arrival->turn != parity;
+  });
 }
 
 inline bool is_last(unsigned* here, unsigned count) {
