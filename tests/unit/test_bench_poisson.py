@@ -29,8 +29,19 @@ if world().first:
 
 
 @pytest.fixture(scope="module")
-def alone() -> dict[str, Any]:
-    return measure(open_backend("cpu"), SMALL)
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def alone(said: list[str]) -> dict[str, Any]:
+    return measure(open_backend("cpu"), SMALL, tell=said.append)
+
+
+def test_what_is_measured_next_is_told(alone: dict[str, Any], said: list[str]) -> None:
+    assert len(said) == sum(len(alone[part]) for part in ("operator", "iterations", "bakeoff"))
+    assert said[0] == "operator: 1,000 elements of degree 1, metric stored"
+    assert said[-1] == "BP6: 8 elements of degree 7, metric worked out"
 
 
 def test_the_operator_and_its_roofline(alone: dict[str, Any]) -> None:

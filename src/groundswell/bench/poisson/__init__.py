@@ -9,7 +9,6 @@ out each time.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,6 @@ from groundswell.backends import Backend
 from groundswell.bench.poisson import published
 from groundswell.bench.poisson.draw import draw
 from groundswell.bench.poisson.speed import (
-    Row,
     compute_rate,
     measure_bakeoff,
     measure_iterations,
@@ -92,26 +90,14 @@ def measure(backend: Backend, sizes: Sizes | None = None, *, tell: Tell = silent
     if job.size == 1:
         rate, peak = streaming_rate(backend, chosen.stream), compute_rate(backend)
         found |= {"rate": rate, "peak": peak}
-        operator = measure_operator(backend, chosen.operator, rate, peak)
-        found["operator"] = [*told(operator, "operator", tell)]
+        found["operator"] = [*measure_operator(backend, chosen.operator, rate, peak, tell=tell)]
     found["iterations"] = [
         row
         for degree, edges in chosen.edges.items()
-        for row in told(
-            measure_iterations(backend, job, degree, edges, bandwidth), "iterations", tell
-        )
+        for row in measure_iterations(backend, job, degree, edges, bandwidth, tell=tell)
     ]
-    bakeoff = measure_bakeoff(backend, job, 7, chosen.bakeoff, bandwidth)
-    found["bakeoff"] = [*told(bakeoff, "bake-off problems", tell)]
+    found["bakeoff"] = [*measure_bakeoff(backend, job, 7, chosen.bakeoff, bandwidth, tell=tell)]
     return found | {"seconds": time.monotonic() - begun}
-
-
-def told(rows: Iterable[Row], what: str, tell: Tell) -> Iterator[Row]:
-    """The rows, each of which is told of when it is there."""
-    for row in rows:
-        where = f"{row['edge']}^3 elements" if "edge" in row else f"{row['elements']} elements"
-        tell(f"{what}: degree {row['degree']}, {where}, metric {row['metric']}")
-        yield row
 
 
 def _published(ranks: int) -> dict[str, Any]:

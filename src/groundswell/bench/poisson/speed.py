@@ -12,6 +12,7 @@ import numpy as np
 from groundswell.backends import Backend, Blocks, Items, Source
 from groundswell.backends.base import in_order
 from groundswell.bench.poisson.problems import METRICS, SCREENING, Cubes
+from groundswell.bench.tell import Tell, silent
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.hexahedra import Floats
 from groundswell.solvers.poisson.elements import Elements
@@ -45,7 +46,13 @@ def compute_rate(backend: Backend, times: int = 1000) -> float:
 
 
 def measure_operator(
-    backend: Backend, edges: dict[int, int], rate: float, peak: float, times: int = TIMES
+    backend: Backend,
+    edges: dict[int, int],
+    rate: float,
+    peak: float,
+    *,
+    times: int = TIMES,
+    tell: Tell = silent,
 ) -> Iterator[Row]:
     """One rank's operator by degree, on cubes of so many elements an edge (figure 3).
 
@@ -59,6 +66,7 @@ def measure_operator(
         x, y = (backend.zeros((n,), "f8") for n in (cubes.assembled, cubes.local))
         backend.assign(x, cubes.load)
         for metric in METRICS:
+            tell(f"operator: {_named(cubes, metric)}")
             elements = Elements(backend, cubes.space, SCREENING, "f8", metric=metric)
             energies = backend.zeros((elements.blocks(everyone),), "f8")
             run = in_order(elements.launches(everyone, x, y, energies))
@@ -79,17 +87,30 @@ def measure_operator(
 
 
 def measure_iterations(
-    backend: Backend, world: World, degree: int, edges: Sequence[int], bandwidth: float
+    backend: Backend,
+    world: World,
+    degree: int,
+    edges: Sequence[int],
+    bandwidth: float,
+    *,
+    tell: Tell = silent,
 ) -> Iterator[Row]:
     """100 iterations on cubes of so many elements an edge on each rank (figures 4 to 6)."""
     for edge in edges:
         cubes = Cubes.on(world, degree, edge)
         for metric in METRICS:
+            tell(f"iterations: {_named(cubes, metric)}")
             yield _iterated(backend, cubes, metric, bandwidth)
 
 
 def measure_bakeoff(
-    backend: Backend, world: World, degree: int, edges: Sequence[int], bandwidth: float
+    backend: Backend,
+    world: World,
+    degree: int,
+    edges: Sequence[int],
+    bandwidth: float,
+    *,
+    tell: Tell = silent,
 ) -> Iterator[Row]:
     """The same without screening, and with 0 prescribed on all sides: bake-off problems 5 and 6.
 
@@ -102,8 +123,14 @@ def measure_bakeoff(
         for problem, components in BAKEOFF.items():
             cubes = replace(every, screening=0.0, components=components)
             for metric in METRICS:
+                tell(f"{problem}: {_named(cubes, metric)}")
                 row = _iterated(backend, cubes, metric, bandwidth, cubes.inside)
                 yield {"problem": problem, **row}
+
+
+def _named(cubes: Cubes, metric: str) -> str:
+    elements = f"{cubes.box.count:,} elements of degree {cubes.degree}"
+    return f"{elements}, metric {metric if metric == 'stored' else 'worked out'}"
 
 
 def _iterated(
