@@ -27,6 +27,7 @@ from groundswell.errors import GroundswellError
 from groundswell.exchange.world import Alone
 from groundswell.solvers.poisson.elements import METRICS, Elements
 from groundswell.solvers.poisson.operator import operator_source
+from groundswell.solvers.poisson.traffic import stored_factors
 from groundswell.solvers.poisson.ways import PENCILS, SLICES, TENSOR, Way, threads_of_element
 
 NAMES = {SLICES: "slices", TENSOR: "tensor", PENCILS: "pencils"}
@@ -90,7 +91,7 @@ def ways(
 
     Rings only where a processor has shared memory for that of all blocks.
     """
-    n, size = degree + 1, np.dtype(dtype).itemsize
+    n, size, factors = degree + 1, np.dtype(dtype).itemsize, stored_factors(metric, SCREENING)
     for shape in shapes:
         threads = threads_of_element(shape, degree)
         ringed = metric == "stored" and shape != SLICES
@@ -104,7 +105,7 @@ def ways(
             limited = (0, *limits(elements * threads))
             for blocks, ring in product(limited, rings):
                 way = Way(shape, elements, blocks, ring)
-                if way.fits(degree, size):
+                if way.fits(degree, size, factors):
                     yield way
 
 

@@ -220,7 +220,11 @@ def test_the_poisson_operators_kernel(dtype: str, precision: str, degree: int, m
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_the_rest_of_poissons_kernels(dtype: str, precision: str) -> None:
-    constants = {**USUAL, **element_constants(dtype, 7, 0.1), "GEOMETRY": METRICS["straight"]}
+    constants = {
+        **USUAL,
+        **element_constants(dtype, 7, 0.1, on_host=False),
+        "GEOMETRY": METRICS["straight"],
+    }
     check(Source(vectors_source(dtype).path.with_name("tabulate.h"), constants), precision)
     check(vectors_source(dtype), precision)
     check(Source(ROOFLINE, {"DOUBLE_PRECISION": 1}), "double")

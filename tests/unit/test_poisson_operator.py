@@ -17,7 +17,8 @@ from groundswell.grids.gll import gll
 from groundswell.grids.hexahedra import positions
 from groundswell.solvers.poisson.geometry import Geometry, determinants, edges
 from groundswell.solvers.poisson.operator import Operator, Space
-from groundswell.solvers.poisson.ways import PENCILS, WAYS, Way, plane_bytes
+from groundswell.solvers.poisson.runs import plane_bytes
+from groundswell.solvers.poisson.ways import PENCILS, WAYS, Way
 
 RNG = np.random.default_rng
 
@@ -124,16 +125,20 @@ def test_determinants_of_straight_elements(degree: int) -> None:
 @pytest.mark.parametrize("kind", WAYS, ids=" ".join)
 def test_processors_have_room_for_as_many_blocks_as_they_are_to(kind: Any) -> None:
     for degree, way in enumerate(WAYS[kind], 1):
-        assert way.fits(degree, np.dtype(kind[0]).itemsize), degree
+        assert way.fits(degree, np.dtype(kind[0]).itemsize, 7 * (kind[1] == "stored")), degree
         assert way.threads(degree) * max(1, way.blocks) <= 2048, degree
 
 
 def test_rings_have_no_more_planes_than_elements() -> None:
     one, four, many = (Way(PENCILS, 2, ring=ring) for ring in (1, 4, 99))
-    assert four.shared(3, 8) == many.shared(3, 8)
+    assert four.shared(3, 8, 7) == many.shared(3, 8, 7)
     assert four.constants(3) == many.constants(3)
-    assert four.shared(3, 8) - one.shared(3, 8) == 2 * 3 * plane_bytes(3, 8)
-    assert plane_bytes(2, 8) == 7 * 9 * 8 + 8
+    assert four.shared(3, 8, 7) - one.shared(3, 8, 7) == 2 * 3 * plane_bytes(3, 8, 7)
+    assert plane_bytes(2, 8, 7) == 7 * 9 * 8 + 8
+
+
+def test_nothing_is_asked_for_where_there_are_no_rings() -> None:
+    assert Way(PENCILS, 2, ring=4).shared(3, 8, 0) == Way(PENCILS, 2).shared(3, 8, 7)
 
 
 def test_elements_that_are_inside_out_somewhere() -> None:

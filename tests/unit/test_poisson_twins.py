@@ -20,11 +20,10 @@ from groundswell.solvers.poisson.elements import (
     USUAL,
     Elements,
     element_constants,
-    in_runs,
-    run_on_host,
 )
+from groundswell.solvers.poisson.runs import Runs
 from groundswell.solvers.poisson.space import Space
-from groundswell.solvers.poisson.ways import PENCILS, SLICES, TENSOR, Way, plane_bytes
+from groundswell.solvers.poisson.ways import PENCILS, SLICES, TENSOR, Way
 
 EMULATED = Path(__file__).parents[1] / "support" / "emulated.h"
 OPERATOR = """
@@ -76,10 +75,11 @@ def emulated(text: str, launched: str, folder: Path) -> Any:
 
 def for_gpus(metric: Any, degree: int, screening: float) -> Any:
     """A CPU's stored metric by planes, in an array that begins with a piece of 16 bytes."""
-    n, size, factors = degree + 1, metric.itemsize, 6 + bool(screening)
-    runs = metric.reshape(-1, n**3 // run_on_host(degree, size), factors, run_on_host(degree, size))
-    by_factors = runs.swapaxes(1, 2).reshape(-1, factors, n**3)
-    planes = in_runs(by_factors, n**2, plane_bytes(degree, size, factors) // size)
+    given = (degree, metric.itemsize, 6 + bool(screening))
+    here, there = (Runs.of(*given, on_host=on_host) for on_host in (True, False))
+    nodes, factors = (degree + 1) ** 3, given[2]
+    runs = metric.reshape(-1, nodes // here.nodes, factors, here.nodes)
+    planes = there.lay(runs.swapaxes(1, 2).reshape(-1, factors, nodes))
     assert planes.dtype == metric.dtype
     assert planes.ctypes.data % 16 == 0
     return planes
@@ -138,7 +138,7 @@ def test_twins_agree(
     energies = np.full((2, elements.blocks(some)), np.nan)
     for launch in elements.launches(some, x, wanted, energies[0], scale if scaled else None):
         launch()
-    constants = {**element_constants(dtype, degree, 0.3), **way.constants(degree)}
+    constants = {**element_constants(dtype, degree, 0.3, on_host=False), **way.constants(degree)}
     choice = {"SCALED": scaled > 0, "COMPONENTS": components, "GEOMETRY": METRICS[metric]}
     text = Source(KERNELS / "operator.h", {**constants, **choice}).text()
     run = emulated(text, OPERATOR, tmp_path)
@@ -172,7 +172,11 @@ def test_metrics_have_the_same_planes_wherever_they_are_worked_out(
         for metric in ("stored", "straight")
     )
     wanted = for_gpus(stored, degree, screening)
-    constants = {**USUAL, **element_constants(dtype, degree, screening), "GEOMETRY": 2}
+    constants = {
+        **USUAL,
+        **element_constants(dtype, degree, screening, on_host=False),
+        "GEOMETRY": 2,
+    }
     run = emulated(Source(KERNELS / "tabulate.h", constants).text(), METRIC, tmp_path)
     found, count = np.zeros_like(wanted), space.places.size
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (straight, found)]

@@ -114,6 +114,7 @@ class CpuBackend(Backend):
     name = "cpu"
     vector = 16
     on_host = True
+    bulk_copies = False
     sharing = "shared memory"
 
     def __init__(self, kernel_cache: KernelCache | None = None) -> None:

@@ -22,14 +22,14 @@ from groundswell.solvers.poisson.geometry import (
     edges,
     require_upright,
 )
+from groundswell.solvers.poisson.runs import Runs
 from groundswell.solvers.poisson.space import Space
 from groundswell.solvers.poisson.traffic import stored_factors
-from groundswell.solvers.poisson.ways import Way, plane_bytes, way_of
+from groundswell.solvers.poisson.ways import Way, way_of
 
 KERNELS = Path(__file__).with_name("kernels")
-LEAST_STREAM = 2048  # bytes of a factor for which a core's prefetchers are worth starting
-# By what is kept of an element's shape, from most to least; numbers as in kernels/element.h.
 USUAL: dict[str, Constant] = {"SCALED": False, "COMPONENTS": 1}  # unless somebody asks for more
+# By what is kept of an element's shape, from most to least; numbers as in kernels/element.h.
 METRICS = {"stored": 0, "straight": 2, "affine": 1}
 
 
@@ -95,7 +95,8 @@ class Elements:
         choice = {"SCALED": scale is not None, "COMPONENTS": components, **sharing}
         module = self._backend.compile(self._source("operator.h", choice))
         degree, size = self.space.degree, np.dtype(self.dtype).itemsize
-        sizes = (self.way.threads(degree), self.way.shared(degree, size))
+        in_ring = stored_factors(self.metric, self.screening) * self._backend.bulk_copies
+        sizes = (self.way.threads(degree), self.way.shared(degree, size, in_ring))
         extent = Blocks(self.blocks(some), *sizes)
         numbers = self._backend.to_device(some.astype("i4"))
         scale = x if scale is None else scale
@@ -129,49 +130,31 @@ class Elements:
             return self._tabulated()
         parts = [self.geometry.factors, self.screening * self.geometry.mass[:, None]]
         metric = np.concatenate(parts[: 1 + bool(self.screening)], axis=1)
-        return self._device(in_runs(metric, *self._runs()))
+        return self._device(self._runs.lay(metric))
 
     def _tabulated(self) -> Array:
         """The metric at nodes of elements with straight edges, worked out on the device."""
-        nodes = self.space.places.size
-        run, pitch = self._runs()
-        stored = self._backend.zeros((nodes // run * pitch,), self.dtype)
+        nodes, runs = self.space.places.size, self._runs
+        stored = self._backend.zeros((nodes // runs.nodes * runs.pitch,), self.dtype)
         straight = {"GEOMETRY": METRICS["straight"]}
         module = self._backend.compile(self._source("tabulate.h", straight))
         arguments = (self._device(self._edges), stored, nodes)
         module.launch("tabulate_metric", Items(nodes), *arguments)()
         return stored
 
-    def _runs(self) -> tuple[int, int]:
-        """Nodes in a run of a stored metric, and values from run to run; see kernels/element.h."""
-        degree, size = self.space.degree, np.dtype(self.dtype).itemsize
-        factors = stored_factors("stored", self.screening)
-        if self._backend.on_host:
-            run = run_on_host(degree, size)
-            return run, factors * run
-        return (degree + 1) ** 2, plane_bytes(degree, size, factors) // size
+    @property
+    def _runs(self) -> Runs:
+        given = (self.dtype, self.space.degree, self.screening)
+        return stored_runs(*given, on_host=self._backend.on_host)
 
     def _device(self, values: Floats) -> Array:
         return self._backend.to_device(np.ascontiguousarray(values, self.dtype))
 
     def _source(self, name: str, chosen: Mapping[str, Constant] = USUAL) -> Source:
         choice = {**USUAL, "GEOMETRY": METRICS[self.metric], **chosen}
-        constants = element_constants(self.dtype, self.space.degree, self.screening)
+        given = (self.dtype, self.space.degree, self.screening)
+        constants = element_constants(*given, on_host=self._backend.on_host)
         return Source(KERNELS / name, {**constants, **choice})
-
-
-def run_on_host(degree: int, size: int) -> int:
-    """Nodes in a run of a CPU's metric: a row, or all if their factors are worth streams."""
-    nodes = degree + 1
-    return nodes**3 if nodes**3 * size > LEAST_STREAM else nodes
-
-
-def in_runs(metric: Floats, run: int, pitch: int) -> Floats:
-    """A stored metric, (elements, factors, nodes), as (elements, nodes / run, pitch)."""
-    count, factors, nodes = metric.shape
-    apart = metric.reshape(count, factors, nodes // run, run)
-    runs = apart.swapaxes(1, 2).reshape(count, nodes // run, factors * run)
-    return np.pad(runs, ((0, 0), (0, 0), (0, pitch - factors * run)))
 
 
 def multiply(backend: Backend, x: Array, factors: Array, y: Array, count: int) -> list[Launch]:
@@ -187,7 +170,15 @@ def vectors_source(dtype: DTypeLike) -> Source:
     return Source(KERNELS / "vectors.h", double)
 
 
-def element_constants(dtype: str, degree: int, screening: float) -> dict[str, Constant]:
+def stored_runs(dtype: str, degree: int, screening: float, *, on_host: bool) -> Runs:
+    """Those of a stored metric."""
+    factors = stored_factors("stored", screening)
+    return Runs.of(degree, np.dtype(dtype).itemsize, factors, on_host=on_host)
+
+
+def element_constants(
+    dtype: str, degree: int, screening: float, *, on_host: bool
+) -> dict[str, Constant]:
     """What kernels/element.h wants to know, but for USUAL and GEOMETRY."""
     points = gll(degree)
     forth, back = points.derivative, points.derivative[:, ::-1]
@@ -205,7 +196,7 @@ def element_constants(dtype: str, degree: int, screening: float) -> dict[str, Co
     return {
         **precision(dtype),
         "NODES": degree + 1,
-        "METRIC_RUN": run_on_host(degree, np.dtype(dtype).itemsize),
+        **stored_runs(dtype, degree, screening, on_host=on_host).constants,
         "LAMBDA": float(screening),
         **{name: braced(table) for name, table in tables.items()},
     }

@@ -156,9 +156,9 @@ def operator_source(
     metric: str = "stored",
     way: Way | None = None,
 ) -> Source:
-    """The kernels for values of a type and degree, in a way or the usual one."""
+    """A GPU's kernels for values of a type and degree, in a way or the usual one."""
     name = str(np.dtype(dtype))
-    constants = element_constants(name, degree, screening)
+    constants = element_constants(name, degree, screening, on_host=False)
     sharing = (way or way_of(name, degree, metric)).constants(degree)
     choice = {**USUAL, "GEOMETRY": METRICS[metric], **sharing}
     return Source(KERNELS / "operator.h", {**constants, **choice})

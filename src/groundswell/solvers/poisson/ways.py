@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+from groundswell.solvers.poisson.runs import plane_bytes
+
 SLICES, TENSOR, PENCILS = range(3)  # see kernels/operator.h
 WARP = 32
-PIECE = 16  # bytes
 
 # Bytes of an H200's shared memory, and what any block takes that it does not ask for.
 OF_PROCESSOR, LEAST_OF_BLOCK = 228 * 1024, 1536
@@ -36,17 +37,22 @@ class Way:
         """Of a block, whole warps."""
         return -(-self.elements * threads_of_element(self.shape, degree) // WARP) * WARP
 
-    def shared(self, degree: int, size: int) -> int:
-        """Bytes that a block asks for, of values that have `size`; see kernels/."""
+    def shared(self, degree: int, size: int, factors: int) -> int:
+        """Bytes that a block asks for; see kernels/.
+
+        Args:
+            size: bytes of a value.
+            factors: of each node, which come in the ring; 0 if there is none.
+        """
         n = degree + 1
         cubes = 2 * n**2 * (n | 1) * size if self.shape == PENCILS else 0
-        return self.elements * (cubes + self._planes(degree) * plane_bytes(degree, size))
+        return self.elements * (cubes + self._planes(degree) * plane_bytes(degree, size, factors))
 
-    def fits(self, degree: int, size: int) -> bool:
+    def fits(self, degree: int, size: int, factors: int) -> bool:
         """Whether a processor of an H200 has as much for all blocks that it is to have room for."""
         side = padded(degree)
         declared = 3 * side * (side + 4) * size * self.elements if self.shape == TENSOR else 0
-        of_block = declared + self.shared(degree, size) + LEAST_OF_BLOCK
+        of_block = declared + self.shared(degree, size, factors) + LEAST_OF_BLOCK
         return max(1, self.blocks) * of_block <= OF_PROCESSOR
 
     def constants(self, degree: int) -> dict[str, int]:
@@ -69,11 +75,6 @@ def threads_of_element(shape: int, degree: int) -> int:
 def padded(degree: int) -> int:
     """Nodes along an axis that the tensor cores' tiles fill."""
     return 8 if degree < 8 else 16
-
-
-def plane_bytes(degree: int, size: int, factors: int = 7) -> int:
-    """Of a stored metric's plane, whole pieces for copies; see kernels/element.h."""
-    return -(-factors * (degree + 1) ** 2 * size // PIECE) * PIECE
 
 
 S, T, P = (partial(Way, shape) for shape in (SLICES, TENSOR, PENCILS))

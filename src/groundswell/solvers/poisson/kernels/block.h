@@ -20,6 +20,7 @@ constexpr int AT_ONCE = RING < NODES ? 1 : NODES;  // planes that arrive togethe
 constexpr int SLOTS = RING / AT_ONCE, SLOT = AT_ONCE * PLANE_PITCH;
 constexpr int RING_VALUES = ELEMENTS * SLOTS * SLOT;
 static_assert(RING <= NODES, "there are no more planes");
+static_assert(RUN == PLANE && RUN_PITCH * sizeof(real) % 16 == 0, "copies want whole pieces");
 
 // Of a line along t, as Line is.
 struct ArrivedLine {

@@ -19,17 +19,11 @@ struct Metric {
   real rr, rs, rt, ss, st, tt, mass;
 };
 
-// What a line of nodes along t has in common: at(t) tells the metric of its nodes.
 constexpr int FACTORS = LAMBDA != 0 ? 7 : 6;
 
 // A stored metric has the factors of RUN nodes at a time, in the order of Metric: (elements, CUBE / RUN,
-// FACTORS, RUN). On GPUs these are planes, which can be copied apart, as they are whole pieces of 16 bytes.
-#if defined(__CUDACC__)
-constexpr int PIECE = 16 / sizeof(real), RUN = PLANE;
-constexpr int RUN_PITCH = (FACTORS * PLANE + PIECE - 1) / PIECE * PIECE;
-#else
-constexpr int RUN = METRIC_RUN, RUN_PITCH = FACTORS * RUN;
-#endif
+// RUN_PITCH), of which the first (FACTORS, RUN) are these (see runs.py).
+constexpr int RUN = METRIC_RUN, RUN_PITCH = METRIC_PITCH;
 // Values from each row of nodes, plane and element to the next.
 constexpr int LINE_PITCH = RUN > NODES ? NODES : RUN_PITCH;
 constexpr int PLANE_PITCH = RUN > PLANE ? PLANE : PLANE / RUN * RUN_PITCH;
@@ -45,6 +39,7 @@ INLINE Metric stored_metric(const real* g) {
           FACTORS == 7 ? g[(FACTORS - 1) * RUN] : REAL(0)};
 }
 
+// What a line of nodes along t has in common: at(t) tells the metric of its nodes.
 #if GEOMETRY == 0
 // `shape` is a stored metric.
 struct Line {
