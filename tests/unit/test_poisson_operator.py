@@ -62,7 +62,7 @@ def applied(
 
 
 @pytest.mark.parametrize("mesh", MESHES.values(), ids=MESHES.keys())
-@pytest.mark.parametrize("degree", [1, 2, 4])
+@pytest.mark.parametrize("degree", [1, 2, 4, 7])
 def test_it_is_the_assembled_matrix(backend: Backend, mesh: Any, degree: int) -> None:
     matrix, _, ids = assembled(mesh, degree, 0.3)
     apply, found = applied(backend, mesh, degree, 0.3)

@@ -139,8 +139,9 @@ struct Given {
   real* y;
   int component;
 
-  METHOD real value(index_t e, int node) const {
-    const index_t n = places[e * CUBE + node];
-    return SCALED ? scale[n] * x[n] : x[n];
+  METHOD const int* row(index_t e, int t, int s) const {
+    return places + e * CUBE + t * PLANE + s * NODES;
   }
+  METHOD real value_at(index_t n) const { return SCALED ? scale[n] * x[n] : x[n]; }
+  METHOD real value(index_t e, int node) const { return value_at(places[e * CUBE + node]); }
 };

@@ -6,6 +6,13 @@
 
 CONTRACT_PRODUCTS
 
+// Functions of their own, since in one a compiler runs out of registers; but that costs calls.
+#if NODES > 2
+#define PART static __attribute__((noinline))
+#else
+#define PART INLINE
+#endif
+
 // As many values as a row has, if there are vectors that short.
 constexpr int WIDEST = 32 / sizeof(real), LEAST = NODES > 4 ? 8 : NODES > 2 ? 4 : 2;
 constexpr int VECTOR = LEAST < WIDEST ? LEAST : WIDEST, VECTORS = (NODES + VECTOR - 1) / VECTOR;
@@ -44,14 +51,14 @@ template <bool ADJOINT, int COUNT> INLINE void derive_some(const real* from, rea
 }
 
 // Rows of a plane: the derivatives of each along itself.
-template <bool ADJOINT> INLINE void derive_rows(const Plane& from, Plane& to) {
+template <bool ADJOINT> PART void derive_rows(const Plane& from, Plane& to) {
   constexpr int WHOLE = NODES - NODES % AT_ONCE;
   for (int row = 0; row < WHOLE; row += AT_ONCE) derive_some<ADJOINT, AT_ONCE>(from[row], to[row]);
   for (int row = WHOLE; row < NODES; ++row) derive_some<ADJOINT, 1>(from[row], to[row]);
 }
 
 // Lines across rows, the next row of each `step` further; their derivatives are stored, or added.
-template <bool ADJOINT, bool ADD> INLINE void derive_across(real* from, real* to, int step) {
+template <bool ADJOINT, bool ADD> PART void derive_across(real* from, real* to, int step) {
   for (int n = 0; n < VECTORS; ++n) {
     Lanes line[NODES];
     UNROLL
@@ -66,7 +73,7 @@ template <bool ADJOINT, bool ADD> INLINE void derive_across(real* from, real* to
 }
 
 // A plane's derivatives become fluxes.
-INLINE void find_fluxes(const Given& given, index_t e, int t, Cubes& all) {
+PART void find_fluxes(const Given& given, index_t e, int t, Cubes& all) {
   for (int s = 0; s < NODES; ++s) {
     real *of_r = all.r[s], *of_s = all.s[s], *of_t = all.t[t][s];
     PRAGMA(omp simd)
@@ -80,14 +87,26 @@ INLINE void find_fluxes(const Given& given, index_t e, int t, Cubes& all) {
   }
 }
 
-// Derivatives, then what fluxes add up to, which is the transpose.
-INLINE void differentiate_twice(const Given& given, index_t e, Cubes& all) {
+// What a core does not fetch by itself while it computes: values of rows here and there, and where
+// streams of factors begin.
+PART void fetch_plane(const Given& given, index_t e, int t) {
+  for (int s = 0; s < NODES; ++s) {
+    const int* const row = given.row(e, t, s);
+    fetch(given.x + row[0], given.x + row[NODES - 1]);
+  }
+  if (GEOMETRY == 0 && t == NODES - 1)
+    for (int k = 0; k < FACTORS; ++k) fetch(given.shape + e * ELEMENT_PITCH + k * RUN);
+}
+
+// Derivatives, then what fluxes add up to, which is the transpose; `next` is worked on after that.
+INLINE void differentiate_twice(const Given& given, index_t e, index_t next, Cubes& all) {
   for (int n = 0; n < NODES; ++n)
     derive_across<false, false>(all.u[0][n], all.t[0][n], NODES * PITCH);
   for (int t = 0; t < NODES; ++t) {
     derive_rows<false>(all.u[t], all.r);
     derive_across<false, false>(all.u[t][0], all.s[0], PITCH);
     find_fluxes(given, e, t, all);
+    fetch_plane(given, next, t);
     derive_rows<true>(all.r, all.sum[t]);
     derive_across<true, true>(all.s[0], all.sum[t][0], PITCH);
   }
@@ -95,17 +114,32 @@ INLINE void differentiate_twice(const Given& given, index_t e, Cubes& all) {
     derive_across<true, true>(all.t[0][n], all.sum[0][n], NODES * PITCH);
 }
 
-INLINE void take(const Given& given, index_t e, Cube& u) {
+// Whether a row's values lie side by side, as most do; looked for where whole vectors are worth it.
+constexpr bool MAY_BE_RUNS = NODES >= 8 && PITCH == NODES;
+
+INLINE bool is_run(const int* places) {
+  int apart = 0;
+  PRAGMA(omp simd reduction(| : apart))
+  for (int r = 0; r < NODES; ++r) apart |= places[r] ^ (places[0] + r);
+  return !apart;
+}
+
+PART void take(const Given& given, index_t e, Cube& u) {
   for (int t = 0; t < NODES; ++t)
     for (int s = 0; s < NODES; ++s) {
+      const int* const places = given.row(e, t, s);
+      if (MAY_BE_RUNS && is_run(places)) {
+        for (int r = 0; r < NODES; ++r) u[t][s][r] = given.value_at(places[0] + r);
+        continue;
+      }
       UNROLL
-      for (int r = 0; r < NODES; ++r) u[t][s][r] = given.value(e, t * PLANE + s * NODES + r);
+      for (int r = 0; r < NODES; ++r) u[t][s][r] = given.value_at(places[r]);
       for (int r = NODES; r < PITCH; ++r) u[t][s][r] = 0;
     }
 }
 
 // The result with its mass; u times that, in sums that do not wait for each other.
-INLINE double put(const Given& given, index_t e, const Cubes& all) {
+PART double put(const Given& given, index_t e, const Cubes& all) {
   double energy[NODES] = {};
   for (int t = 0; t < NODES; ++t)
     for (int s = 0; s < NODES; ++s)
@@ -126,9 +160,9 @@ INLINE double apply_some(const Given& given, const int* elements, int count) {
   Cubes all;
   double energy = 0;
   for (int n = 0; n < count; ++n) {
-    const index_t e = elements[n];
+    const index_t e = elements[n], next = elements[n + 1 < count ? n + 1 : n];
     take(given, e, all.u);
-    differentiate_twice(given, e, all);
+    differentiate_twice(given, e, next, all);
     energy += put(given, e, all);
   }
   return energy;
