@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 
+from groundswell.bench import fastest
 from groundswell.bench.poisson.speed import measure_iterations
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.world import world
@@ -19,13 +20,13 @@ from groundswell.exchange.world import world
 def main() -> None:
     """Every size of every degree."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("sizes", nargs="+", metavar="DEGREE:EDGE,EDGE,...")
-    parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("sizes", nargs="+", type=parsed, metavar="DEGREE:EDGE,EDGE,...")
+    parser.add_argument("--backend", choices=("cuda", "cpu"))
     chosen = parser.parse_args()
     job = world()
-    backend = open_device(chosen.backend, job)
+    backend = open_device(chosen.backend, job) if chosen.backend else fastest(job)
     bandwidth = sum(job.share(backend.measure_bandwidth()))
-    for degree, edges in map(parsed, chosen.sizes):
+    for degree, edges in chosen.sizes:
         for row in measure_iterations(backend, job, degree, edges, bandwidth):
             if job.first:
                 told = f"N = {degree}, {row['edge']}^3 each of {job.size}, {row['metric']}"

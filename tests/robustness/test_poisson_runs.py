@@ -106,6 +106,19 @@ def test_fields_that_are_not_wanted(tmp_path: Path) -> None:
     assert names(found) == FINAL - {"solution.vtkhdf"}
 
 
+@pytest.mark.parametrize("quiet", [[], ["-q"]])
+def test_a_solution_that_is_none_yet(tmp_path: Path, command: Command, quiet: list[str]) -> None:
+    """It is written, and a warning goes with it."""
+    case, folder = write_case(tmp_path, method="iterations = 2"), tmp_path / "results"
+    done = command("run", case, "--output", folder, "--no-pictures", *quiet)
+    assert done.returncode == 0
+    assert "not converged: after 2 iterations" in " ".join(done.stderr.split())
+    assert not numbers(folder)["converged"]
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["case"]["warnings"][-1].startswith("not converged: after 2 iterations")
+    assert "not converged: after 2" in write_report(folder).read_text()
+
+
 # --- several ranks --------------------------------------------------------------------------------
 
 

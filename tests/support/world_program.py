@@ -29,7 +29,7 @@ def say(job: World, *words: Any) -> None:
     sys.stdout.flush()
 
 
-def refuse(job: World, rank: int, error: GroundswellError) -> Callable[[], str]:
+def refuse(job: World, rank: int, error: Exception) -> Callable[[], str]:
     """What fails on one rank only."""
 
     def act() -> str:
@@ -44,7 +44,7 @@ def attempt(job: World, act: Callable[[], Any]) -> str:
     """What comes of it, on one line."""
     try:
         return f"returned {job.agree(act)}"
-    except GroundswellError as error:
+    except (GroundswellError, ZeroDivisionError) as error:
         text = str(error).replace("\n", "|")
         return f"raised {type(error).__name__}: {text}"
 
@@ -61,6 +61,7 @@ def words(job: World) -> None:
     say(job, "input", attempt(job, refuse(job, 1, error)))
     error = CaseError([Problem("grid.size", "1 m", "at least 1 km")], "case.toml")
     say(job, "case", attempt(job, refuse(job, 1, error)))
+    say(job, "mistake", attempt(job, refuse(job, 1, ZeroDivisionError("by 0"))))
     say(job, "afterwards", attempt(job, refuse(job, -1, InputError("never"))))
     for turn in range(300):
         assert job.share(turn) == [turn] * job.size

@@ -12,9 +12,12 @@ import pytest
 from sem import shuffled
 
 import groundswell as gs
+from groundswell.backends import open_backend
 from groundswell.case import read_case
 from groundswell.errors import CaseError, InputError
+from groundswell.exchange.world import Alone
 from groundswell.grids.box import Box, kershaw
+from groundswell.grids.gll import gll
 from groundswell.grids.hexahedra import Hexahedra, positions
 from groundswell.solvers import template
 from groundswell.solvers.poisson import api
@@ -22,6 +25,7 @@ from groundswell.solvers.poisson.case import PoissonCase
 from groundswell.solvers.poisson.setup import Setup, unrolled
 from groundswell.solvers.poisson.shares import Shares
 from groundswell.solvers.poisson.sides import flux_loads
+from groundswell.solvers.poisson.task import Given, Method, Task
 from groundswell.solvers.poisson.words import words
 
 ROOT = Path(__file__).parents[2]
@@ -224,8 +228,17 @@ def test_ranks_share_the_elements(mesh: Hexahedra, ranks: int) -> None:
 def test_more_ranks_than_elements() -> None:
     with pytest.raises(InputError, match="12 elements for 13 ranks; use fewer ranks"):
         Shares.of(MESHES[2], 13)
-    with pytest.raises(InputError, match="7 ranks cannot share"):
-        Shares.of(MESHES[0], 7)
+    with pytest.raises(InputError, match="24 elements for 25 ranks; use fewer ranks"):
+        Shares.of(Box((2, 3, 4)), 25)
+
+
+@pytest.mark.parametrize("ranks", [5, 7, 11])
+def test_boxes_that_no_blocks_fit_are_shared_all_the_same(ranks: int) -> None:
+    shares = Shares.of(Box((2, 3, 4)), ranks)
+    assert shares.processes == (ranks,) and np.ptp(shares.counts) <= 1
+    told = rf"processes = \[{ranks}, 1, 1\] for {ranks} ranks and \[2, 3, 4\] elements; give"
+    with pytest.raises(InputError, match=told):
+        Shares.of(Box((2, 3, 4)), ranks, (ranks, 1, 1))
 
 
 # --- from Python ----------------------------------------------------------------------------------
@@ -247,6 +260,31 @@ def test_arrays_functions_and_texts_are_the_same() -> None:
     assert (found[0].positions == positions(box, 3, np.arange(8))).all()
 
 
+@pytest.mark.parametrize("source", [1e-300, 1e-40, 1e40, 1e300])
+def test_any_scale(source: float) -> None:
+    """Multigrid works in single precision, which knows none of these numbers."""
+    box, how = gs.poisson.Box((2, 2, 2)), {"preconditioner": "multigrid"}
+    one, found = (gs.poisson.solve(box, 4, f, FIXED, **how) for f in (2.0**-3, source))
+    assert found.converged and abs(found.iterations - one.iterations) <= 1
+    assert np.allclose(found.values / source, one.values * 8, rtol=1e-4)
+
+
+def test_errors_are_told_between_nodes() -> None:
+    """Where they are larger: of a function that the mesh's nodes hold, what is in between."""
+    box, degree, alone = Box((2, 1, 1)), 3, Alone()
+    nothing = Given(lambda x, y, z: 0 * x, 1.0)
+    task = Task(open_backend("cpu"), alone, box, [0, 1], nothing, Method(degree))
+    exact = lambda x, y, z: np.sin(9 * x)  # noqa: E731
+    largest, norm = task.errors(exact(*np.moveaxis(task.nodes, -1, 0)), exact)
+    task.close()
+    x = np.linspace(0, 1, 2001)
+    at = (gll(degree).points + 1) / 4
+    halves = [np.polynomial.Polynomial.fit(p, np.sin(9 * p), degree) for p in (at, at + 0.5)]
+    error = np.where(x < 0.5, halves[0](x), halves[1](x)) - np.sin(9 * x)
+    assert largest == pytest.approx(np.abs(error).max(), rel=0.1)
+    assert norm == pytest.approx(np.sqrt(np.mean(error**2)), rel=1e-2)
+
+
 def test_a_mesh_with_names() -> None:
     mesh, sides = gs.poisson.read_gmsh(ROOT / "examples" / "poisson" / "cylinder.msh")
     wall = {"wall": {"kind": "fixed", "value": lambda x, y, z: 1 - x**2 - y**2}}
@@ -265,11 +303,26 @@ def test_a_mesh_with_names() -> None:
         ({"source": np.zeros((2, 27))}, r"source has shape \(2, 27\); values at nodes have \(8, "),
         ({"source": "sin(q)"}, 'source = .* has the unknown name "q"'),
         ({"source": lambda x, y, z: 1 / x}, r"the source is inf at \(0, 0, 0\)"),
-        ({"preconditioner": "ilu"}, "precondition = 'ilu'; allowed: none, jacobi, multigrid"),
+        ({"preconditioner": "ilu"}, "preconditioner = 'ilu'; allowed: none, jacobi, multigrid"),
         ({"precision": "half"}, "precision = 'half'; allowed: double or single"),
-        ({"screening": -1.0}, "allowed: 0 and more"),
-        ({"degree": 0}, "degree = 0; allowed: 1 to"),
-        ({"tolerance": 2.0}, "allowed: 0 up to, but not, 1"),
+        ({"source": lambda x, y, z: 1j * x}, "the source is .* give a real number"),
+        ({"source": np.full((8, 27), 1j)}, "the source is .* give a real number"),
+        ({"source": lambda x, y, z: x[:2]}, r"the source has shape \(2, 27\); give a real number"),
+        ({"screening": -1.0}, "screening = -1.0; allowed: a number, 0 and more"),
+        ({"screening": np.nan}, "screening = nan; allowed: a number, 0 and more"),
+        ({"screening": "1 1/m^2"}, "screening = '1 1/m.2'; allowed: a number"),
+        ({"degree": 0}, "degree = 0; allowed: a whole number, 1 or more"),
+        ({"degree": 16}, "degree = 16; allowed: 1 to 15"),
+        ({"degree": "7"}, "degree = '7'; allowed: a whole number"),
+        ({"degree": True}, "degree = True; allowed: a whole number"),
+        ({"iterations": 0}, "iterations = 0; allowed: a whole number, 1 or more"),
+        ({"iterations": 1.5}, "iterations = 1.5; allowed: a whole number"),
+        ({"tolerance": 2.0}, "tolerance = 2.0; allowed: a number, 0 and more, below 1"),
+        ({"tolerance": 0}, "tolerance = 0; allowed: above 0, below 1"),
+        ({"mesh": "part.msh"}, "mesh = 'part.msh'; give a Box, or the Mesh that read_gmsh returns"),
+        ({"boundaries": {"west": 0.0}}, "west: give a table with kind"),
+        ({"boundaries": ["west"]}, r"boundaries = \['west'\]; give tables by the names of sides"),
+        ({"boundaries": FIXED, "sides": {"west": 99}}, "sides: west = 99, which is no face's tag"),
     ],
 )
 def test_what_solve_refuses(changes: Any, said: str) -> None:

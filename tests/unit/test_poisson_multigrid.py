@@ -326,7 +326,9 @@ def test_cycles_that_do_not_exist(backend: Backend, wrong: Any, message: str) ->
 
 
 def test_preconditioners_that_do_not_exist(backend: Backend) -> None:
-    with pytest.raises(InputError, match="precondition = 'ilu'; allowed: none, jacobi, multigrid"):
+    with pytest.raises(
+        InputError, match="preconditioner = 'ilu'; allowed: none, jacobi, multigrid"
+    ):
         Poisson(backend, Alone(), Box((1, 1, 1)), 2, [0], fixed=(1,), precondition="ilu")  # type: ignore[arg-type]
 
 

@@ -210,6 +210,12 @@ def test_what_one_rank_cannot_do_fails_everywhere(spoken: dict[str, list[str]]) 
     assert spoken["input"] == [error] * 3
 
 
+def test_what_nobody_foresaw_ends_all_ranks(spoken: dict[str, list[str]]) -> None:
+    """It is told where it happened, and others do not wait for that rank."""
+    error = "raised RunFailed: rank 1 failed: ZeroDivisionError: by 0"
+    assert spoken["mistake"] == [error, "raised ZeroDivisionError: by 0", error]
+
+
 def test_problems_of_a_case_reach_all_ranks(spoken: dict[str, list[str]]) -> None:
     error = "raised CaseError: case.toml cannot be used:|  grid.size = 1 m: at least 1 km"
     assert spoken["case"] == [error] * 3

@@ -46,7 +46,7 @@ def run_bench(
         raise InputError(
             f"{subject!r} is measured on one process, not on {ranks.size}; start it without mpiexec"
         )
-    machine = open_device(backend, ranks) if backend else _fastest(ranks)
+    machine = open_device(backend, ranks) if backend else fastest(ranks)
     module = import_module(f"groundswell.bench.{subject}")
     measured: dict[str, Any] = module.measure(machine, tell=tell if ranks.first else silent)
     if output is not None and ranks.first:
@@ -57,7 +57,7 @@ def run_bench(
     return measured
 
 
-def _fastest(ranks: World) -> Backend:
+def fastest(ranks: World) -> Backend:
     try:
         return open_device("cuda", ranks)
     except BackendError:

@@ -87,7 +87,7 @@ def run(
 
         mpiexec -n 4 groundswell run case.toml
     """
-    from groundswell.cli import results
+    from groundswell.cli import results, tables
     from groundswell.exchange.world import world
     from groundswell.run import runner
 
@@ -99,7 +99,9 @@ def run(
     summary = result.summary if no_pictures else results.with_pictures(result.folder)
     if as_json:
         _print_json({"folder": str(result.folder), **summary})
-    elif not quiet:
+    elif quiet:
+        tables.warn(summary["case"]["warnings"])
+    else:
         results.show(result.folder, summary)
 
 

@@ -11,6 +11,7 @@ import os
 import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -97,6 +98,7 @@ class World(ABC):
 
         Raises:
             GroundswellError: a rank's own error, or that of the first rank that has one.
+            Exception: whatever else `act` raises here; other ranks get a RunFailed.
         """
         result, error = None, None
         try:
@@ -107,6 +109,11 @@ class World(ABC):
             error = failure
         except MemoryError as failure:
             error = InputError(f"rank {self.rank} is out of memory ({failure}); use more ranks")
+        except Exception as failure:  # such as a user's function may raise
+            with suppress(GroundswellError):
+                kind = type(failure).__name__
+                self.fail_together(RunFailed(f"rank {self.rank} failed: {kind}: {failure}"))
+            raise
         self.fail_together(error)
         return result
 

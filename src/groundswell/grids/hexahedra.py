@@ -7,7 +7,7 @@ then t; so are its corners, which are its nodes of degree 1. Face 2 a is where a
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ AXES = 3
 INSIDE = 0  # tag of a face that another element shares
 
 
+@runtime_checkable
 class Hexahedra(Protocol):
     """The elements of a domain, any of which can be asked for.
 

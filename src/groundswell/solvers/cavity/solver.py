@@ -236,6 +236,10 @@ class Cavity:
         for exchange in self._exchanges:
             exchange.close()
 
+    def warnings(self) -> list[str]:
+        """Nothing but what its set-up says."""
+        return []
+
     def describe_ranks(self) -> dict[str, Any]:
         """How the ranks share the grid, and the way their messages really took."""
         finest = self.levels[0]

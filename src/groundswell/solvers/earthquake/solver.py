@@ -308,6 +308,10 @@ class Earthquake:
 
     # --- what the driver asks ---------------------------------------------------------------------
 
+    def warnings(self) -> list[str]:
+        """Nothing but what its set-up says."""
+        return []
+
     def describe_ranks(self) -> dict[str, Any]:
         """How the ranks share the grid, and the way their messages really took."""
         return {

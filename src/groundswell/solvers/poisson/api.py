@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,12 @@ class Solution:
 
 def nodes(mesh: Hexahedra, degree: int) -> Floats:
     """Where values are, (elements, (N + 1)^3, 3), m: along r first, then s, then t."""
-    return positions(mesh, degree, np.arange(mesh.count))
+    return positions(mesh, degree, every(mesh))
+
+
+def every(mesh: Hexahedra) -> Numbers:
+    """Numbers of all elements."""
+    return np.arange(mesh.count)
 
 
 def solve(
@@ -70,6 +76,7 @@ def solve(
     preconditioner: Preconditioner = "jacobi",
     backend: str = "cpu",
     precision: str = "double",
+    partition: str = "bisection",
 ) -> Solution:
     """Solve -div grad u + screening u = source.
 
@@ -101,32 +108,58 @@ def solve(
         iterations: at most.
         preconditioner: "none", "jacobi" or "multigrid".
         backend: "cpu" or "cuda".
-        precision: "double" or "single".
+        precision: "double" or "single"; multigrid always works in single.
+        partition: how several ranks share what is no box: "bisection" or "metis".
 
     Raises:
         InputError: something that cannot be done as asked, or has no unique solution.
         RunFailed: numbers are not finite.
     """
+    if not isinstance(mesh, Hexahedra):
+        raise InputError(
+            f"mesh = {mesh!r:.60}; give a Box, or the Mesh that read_gmsh returns first"
+        )
     if precision not in DTYPES:
         raise InputError(f"precision = {precision!r}; allowed: {listed(DTYPES)}")
+    wanted = TOLERANCES[precision] if tolerance is None else _real("tolerance", tolerance, below=1)
+    if not wanted:
+        raise InputError(f"tolerance = {tolerance}; allowed: above 0, below 1")
+    degree, iterations = _whole("degree", degree), _whole("iterations", iterations)
     job = world()
-    shares = Shares.of(mesh, job.size)
+    shares = Shares.of(mesh, job.size, method=partition)
     mine = shares.elements(job.rank)
     tags = sides if sides is not None else _sides_of(mesh)
+    _require_sides(boundaries or {}, tags)
+    if sides is not None:
+        _require_faces(sides, mesh)
     given = Given(
         _values(source, mesh, degree, mine),
-        screening,
+        _real("screening", screening),
         _of_kind("fixed", boundaries or {}, tags),
         _of_kind("flux", boundaries or {}, tags),
     )
     method = Method(degree, preconditioner, iterations, DTYPES[precision])
     task = Task(open_device(backend, job), job, mesh, mine, given, method)
     try:
-        wanted = TOLERANCES[precision] if tolerance is None else tolerance
         found, outcome = task.solve(wanted)
     finally:
         task.close()
     return Solution(mine, task.nodes, found, outcome.residuals, outcome.converged)
+
+
+def _whole(what: str, value: Any) -> int:
+    """A number of something, 1 or more."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 1:
+        return int(value)
+    raise InputError(f"{what} = {value!r:.60}; allowed: a whole number, 1 or more")
+
+
+def _real(what: str, value: Any, below: float = inf) -> float:
+    """A number from 0 up to `below`."""
+    if isinstance(value, (int, float, np.integer, np.floating)) and 0 <= value < below:
+        return float(value)
+    bound = f"0 and more, below {below:g}" if below < inf else "0 and more, in SI units"
+    raise InputError(f"{what} = {value!r:.60}; allowed: a number, {bound}")
 
 
 def _sides_of(mesh: Hexahedra) -> Mapping[str, int]:
@@ -136,20 +169,36 @@ def _sides_of(mesh: Hexahedra) -> Mapping[str, int]:
     return BoxMesh(kind="box", counts=mesh.counts, periodic=periodic).sides
 
 
+def _require_faces(sides: Mapping[str, int], mesh: Hexahedra) -> None:
+    """See that sides are somewhere."""
+    there = np.unique(mesh.tags(every(mesh)))
+    for name, tag in sides.items():
+        if tag not in there:
+            raise InputError(f"sides: {name} = {tag!r}, which is no face's tag in the mesh")
+
+
+def _require_sides(boundaries: Mapping[str, Table], tags: Mapping[str, int]) -> None:
+    """See that sides are there, and given what they can be given."""
+    if not isinstance(boundaries, Mapping):
+        raise InputError(f"boundaries = {boundaries!r:.60}; give tables by the names of sides")
+    for name, table in boundaries.items():
+        if name not in tags:
+            known = f"its sides are {listed(tags)}" if tags else "give their tags as sides"
+            raise InputError(f"{name!r} is no side of the mesh{did_you_mean(name, tags)}; {known}")
+        keys = set(table) if isinstance(table, Mapping) else set()
+        if not {"kind"} <= keys <= {"kind", "value"} or table["kind"] not in KINDS:
+            raise InputError(f'{name}: give a table with kind = "fixed" or "flux", and value')
+
+
 def _of_kind(
     kind: str, boundaries: Mapping[str, Table], tags: Mapping[str, int]
 ) -> dict[int, Field]:
     """What sides of a kind are given, by tag."""
-    found = {}
-    for name, table in boundaries.items():
-        if name not in tags:
-            there = f"its sides are {listed(tags)}" if tags else "give their tags as sides"
-            raise InputError(f"{name!r} is no side of the mesh{did_you_mean(name, tags)}; {there}")
-        if table.get("kind") not in KINDS or set(table) - {"kind", "value"}:
-            raise InputError(f'{name}: give a table with kind = "fixed" or "flux", and value')
-        if table["kind"] == kind:
-            found[tags[name]] = _function(table.get("value", 0.0), f"the value of {name}")
-    return found
+    return {
+        tags[name]: _function(table.get("value", 0.0), f"the value of {name}")
+        for name, table in boundaries.items()
+        if table["kind"] == kind
+    }
 
 
 def _function(given: Any, what: str) -> Field:
@@ -165,7 +214,7 @@ def _values(given: Any, mesh: Hexahedra, degree: int, elements: Numbers) -> Fiel
     """The source as a function that this rank's nodes are handed to."""
     if callable(given) or isinstance(given, str) or np.ndim(given) == 0:
         return _function(given, "source")
-    values, shape = np.asarray(given, float), (mesh.count, (degree + 1) ** 3)
+    values, shape = np.asarray(given), (mesh.count, (degree + 1) ** 3)
     if values.shape != shape:
         raise InputError(f"source has shape {values.shape}; values at nodes have {shape}")
-    return lambda x, y, z: values[elements]
+    return lambda x, y, z: values[elements]  # seen to be real numbers where it is called

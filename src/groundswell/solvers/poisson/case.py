@@ -89,10 +89,14 @@ class BoxMesh(Section):
 
 
 class GmshMesh(Section):
-    """`kind = "gmsh"`: hexahedra from a file of Gmsh; sides are its physical surfaces."""
+    """`kind = "gmsh"`: hexahedra from a file of Gmsh; sides are its physical surfaces.
+
+    `partition` is how several ranks share them, see `grids.partition`.
+    """
 
     kind: Literal["gmsh"]
     file: DataFile
+    partition: Literal["bisection", "metis"] = "bisection"
 
 
 MeshSection = Annotated[BoxMesh | GmshMesh, Kinds()]

@@ -18,7 +18,6 @@ from groundswell.run.checkpoint import Portion
 from groundswell.run.signals import stopping_at_once
 from groundswell.solvers.poisson.results import Results
 from groundswell.solvers.poisson.setup import Setup
-from groundswell.solvers.poisson.sides import at_positions
 from groundswell.solvers.poisson.task import Given, Method, Task
 
 
@@ -74,7 +73,7 @@ class Run:
         given = Given(setup.source, case.equation.screening, setup.fixed, setup.fluxes)
         self.task = Task(backend, self.world, setup.mesh, self.elements, given, method)
         if (exact := setup.exact) is not None:  # seen to be finite before any work is done
-            self.world.agree(lambda: at_positions(exact, self.task.nodes, "equation.exact"))
+            self.world.agree(lambda: self.task.require_finite(exact))
         self.values: Floats = np.zeros(self.task.nodes.shape[:-1])
         self.outcome = Outcome(np.zeros(1), converged=False)
         self.recorders = Results(self)
@@ -131,6 +130,17 @@ class Run:
 
     def tune(self) -> None:
         """Nothing: transports are chosen as the operator is made."""
+
+    def warnings(self) -> list[str]:
+        """That u is not what was asked for, if so."""
+        if self.outcome.converged:
+            return []
+        relative = self.outcome.residuals[-1] / (self.outcome.residuals[0] or 1.0)
+        return [
+            f"not converged: after {self.outcome.iterations} iterations the residual is "
+            f"{relative:.1e} of the first one, {self.setup.case.tolerance:g} was asked for; allow "
+            'more iterations, or try preconditioner = "multigrid"'
+        ]
 
     def describe_ranks(self) -> dict[str, Any]:
         """How the ranks share the elements."""

@@ -25,7 +25,7 @@ from groundswell.solvers.poisson.shares import Shares
 from groundswell.solvers.poisson.sides import Field
 from groundswell.solvers.poisson.traffic import PLACE, Traffic, stored_factors
 
-SINGLE = 1e-6  # of the residual, about what single precision can tell
+FINEST = {"double": 1e-15, "single": 1e-6}  # of the residual, about what can be told
 KEPT = 9  # vectors on the device, Jacobi's method's among them
 CYCLE, CURVED_CYCLE = 84, 120  # bytes a node of all levels of multigrid, in single precision
 
@@ -98,7 +98,9 @@ class Setup:
 
     def shares(self, ranks: int) -> Shares:
         """How ranks share the elements; raises InputError if they cannot."""
-        return Shares.of(self.mesh, ranks, self.case.run.processes)
+        given = self.case.mesh
+        method = given.partition if isinstance(given, GmshMesh) else "bisection"
+        return Shares.of(self.mesh, ranks, self.case.run.processes, method)
 
     @cached_property
     def unknowns(self) -> int:
@@ -175,11 +177,13 @@ class Setup:
 
     def _warnings(self) -> list[str]:
         """What works, but may disappoint."""
-        if self.case.run.precision == "double" or self.case.tolerance >= SINGLE:
+        precision = self.case.run.precision
+        if self.case.tolerance >= FINEST[precision]:
             return []
         return [
-            f"method.tolerance = {self.case.tolerance:g} is more than single precision can tell: "
-            "the iteration goes on, but u does not get better"
+            f"method.tolerance = {self.case.tolerance:g} is more than {precision} precision can "
+            f"tell, about {FINEST[precision]:g}: the iteration goes on and its residual falls, but "
+            "u does not get better"
         ]
 
     def _kind(self, name: str) -> str:

@@ -22,7 +22,8 @@ class Shares:
     Args:
         part: the rank of each element, (elements,).
         ranks: how many there are.
-        processes: blocks along x, y and z of a box; else one number, of all parts.
+        processes: blocks along x, y and z of a box; else one number, of all parts. A box that so
+            many blocks do not fit is shared like other meshes.
         largest: elements of the largest part, along the same axes.
     """
 
@@ -33,23 +34,28 @@ class Shares:
     largest: tuple[int, ...]
 
     @classmethod
-    def of(cls, mesh: Hexahedra, ranks: int, processes: Sequence[int] | None = None) -> Shares:
+    def of(
+        cls,
+        mesh: Hexahedra,
+        ranks: int,
+        processes: Sequence[int] | None = None,
+        method: str = "bisection",
+    ) -> Shares:
         """All elements, for so many ranks.
 
         Args:
             processes: ranks along x, y and z of a box, 0 where that is left open.
+            method: of `partition`, for what is not cut into blocks.
 
         Raises:
-            InputError: fewer elements than ranks, or processes that do not fit.
+            InputError: fewer elements than ranks, processes that do not fit, or no such method.
         """
-        if isinstance(mesh, Box):
-            wanted = tuple(processes)[::-1] if processes else None
-            cut = decompose(mesh.counts[::-1], ranks, mesh.periodic[::-1], wanted)
-            largest = tuple(int(max(np.diff(edges))) for edges in cut.edges)
-            return cls(mesh, _blocks(mesh, cut), ranks, cut.processes[::-1], largest[::-1])
         if mesh.count < ranks:
             raise InputError(f"{mesh.count} elements for {ranks} ranks; use fewer ranks")
-        part = partition(mesh, ranks).astype(np.int64)
+        if isinstance(mesh, Box) and (cut := _cut(mesh, ranks, processes)):
+            largest = tuple(int(max(np.diff(edges))) for edges in cut.edges)
+            return cls(mesh, _blocks(mesh, cut), ranks, cut.processes[::-1], largest[::-1])
+        part = partition(mesh, ranks, method).astype(np.int64)
         return cls(mesh, part, ranks, (ranks,), (int(np.bincount(part).max()),))
 
     def elements(self, rank: int) -> Numbers:
@@ -69,6 +75,21 @@ class Shares:
         found += found.T
         np.fill_diagonal(found, 0)
         return found
+
+
+def _cut(box: Box, ranks: int, processes: Sequence[int] | None) -> Decomposition | None:
+    """Blocks for as many ranks, or none if they do not fit and nobody asks for some."""
+    wanted = tuple(processes)[::-1] if processes else None
+    try:
+        return decompose(box.counts[::-1], ranks, box.periodic[::-1], wanted)
+    except InputError:
+        if processes is None:
+            return None
+        raise InputError(
+            f"processes = {list(processes)} for {ranks} ranks and {list(box.counts)} elements; "
+            f"give numbers whose product is {ranks}, none above the elements along its axis, or 0 "
+            "for what is left open"
+        ) from None
 
 
 def _blocks(box: Box, cut: Decomposition) -> Numbers:

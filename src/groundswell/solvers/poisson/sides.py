@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -78,15 +79,29 @@ def flux_loads(
     return loads
 
 
+def _real(given: Any, shape: tuple[int, ...], what: str) -> Floats:
+    """Numbers of this shape, if they are or can be made that."""
+    cure = f"give a real number, or as many as x has, {shape}"
+    try:
+        values = np.asarray(given)
+        if values.dtype.kind not in "biuf":
+            raise InputError(f"{what} is {given!r:.60}; {cure}")
+        return np.array(np.broadcast_to(values.astype(float), shape))
+    except ValueError:
+        raise InputError(f"{what} has shape {np.shape(given)}; {cure}") from None
+
+
 def at_positions(field: Field, nodes: Floats, what: str) -> Floats:
     """A function of position at nodes, (..., 3).
 
     Raises:
-        InputError: it is not finite somewhere; the message calls it `what`.
+        InputError: it is not real, has another shape, or is not finite somewhere; the message calls
+            it `what`.
     """
     x, y, z = np.moveaxis(nodes, -1, 0)
     with np.errstate(all="ignore"):  # told below
-        found = np.array(np.broadcast_to(np.asarray(field(x, y, z), float), x.shape))
+        given = field(x, y, z)
+    found = _real(given, x.shape, what)
     if not (finite := np.isfinite(found)).all():
         at = ", ".join(f"{axis[~finite][0]:.6g}" for axis in (x, y, z))
         bad = found[~finite][0]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
+from math import inf
 from typing import Literal
 
 import numpy as np
@@ -61,13 +63,13 @@ class Poisson:
         cycle: Cycle | None = None,
         most: int = MOST,
     ) -> None:
-        if screening < 0:
+        if not 0 <= screening < inf:
             raise InputError(f"screening = {screening}; allowed: 0 and more")
         if not 1 <= degree <= HIGHEST:
             raise InputError(f"degree = {degree}; allowed: 1 to {HIGHEST}")
         if precondition not in PRECONDITIONERS:
             allowed = ", ".join(PRECONDITIONERS)
-            raise InputError(f"precondition = {precondition!r}; allowed: {allowed}")
+            raise InputError(f"preconditioner = {precondition!r}; allowed: {allowed}")
         self._backend, self._world = backend, world
         self.space = Space.on(world, mesh, degree, elements)
         self._equation = (self.space, screening, tuple(fixed))
@@ -151,12 +153,24 @@ class Poisson:
         if prescribed is not None:
             known[self.space.places] = prescribed(*at)
             known *= operator.mask == 0
-        rest = load - self._applied(known)
+        rest = (load - self._applied(known)) * operator.mask
         rest[own:] = 0
-        self._backend.assign(self._iteration.b, rest * operator.mask)
+        found, outcome = self._solved(rest, tolerance)
+        return (operator.spread(found) + known)[self.space.places], outcome
+
+    def _solved(self, b: Floats, tolerance: float) -> tuple[Floats, Outcome]:
+        """A's solution for assembled b.
+
+        What is iterated is about 1, by a power of two, since single precision, which multigrid
+        uses, has neither 1e-40 nor 1e40.
+        """
+        largest = max(self._world.share(float(np.abs(b).max(initial=0.0))))
+        power = int(np.frexp(largest)[1])
+        self._backend.assign(self._iteration.b, np.ldexp(b, -power))
         outcome = self._iteration.solve(tolerance)
-        found = operator.spread(np.asarray(self._backend.to_host(self._iteration.x), float))
-        return (found + known)[self.space.places], outcome
+        found = np.asarray(self._backend.to_host(self._iteration.x), float)
+        residuals = np.ldexp(outcome.residuals, power)
+        return np.ldexp(found, power), replace(outcome, residuals=residuals)
 
     def _applied(self, values: Floats) -> Floats:
         """A times assembled values, none of which counts as prescribed."""
