@@ -108,7 +108,8 @@ class World(ABC):
                 raise
             error = failure
         except MemoryError as failure:
-            error = InputError(f"rank {self.rank} is out of memory ({failure}); use more ranks")
+            cure = "use a smaller case, or more ranks"
+            error = InputError(f"rank {self.rank} is out of memory ({failure}); {cure}")
         except Exception as failure:  # such as a user's function may raise
             with suppress(GroundswellError):
                 kind = type(failure).__name__
