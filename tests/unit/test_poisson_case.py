@@ -257,6 +257,7 @@ def test_arrays_functions_and_texts_are_the_same() -> None:
     found = [gs.poisson.solve(box, 3, source, sides) for source in sources]
     assert all((other.values == found[0].values).all() for other in found[1:])
     assert found[0].converged and found[0].iterations == len(found[0].residuals) - 1
+    assert repr(found[0]) == f"Solution(8 elements, {found[0].iterations} iterations, converged)"
     assert (found[0].positions == positions(box, 3, np.arange(8))).all()
 
 

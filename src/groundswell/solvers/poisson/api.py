@@ -29,7 +29,7 @@ DTYPES = {"double": "float64", "single": "float32"}
 KINDS = ("fixed", "flux")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """u on elements; on several ranks, on each one's own.
 
@@ -51,6 +51,11 @@ class Solution:
     def iterations(self) -> int:
         """How many it took."""
         return len(self.residuals) - 1
+
+    def __repr__(self) -> str:
+        """Without its arrays, which fill pages."""
+        how = "converged" if self.converged else "not converged"
+        return f"Solution({len(self.elements)} elements, {self.iterations} iterations, {how})"
 
 
 def nodes(mesh: Hexahedra, degree: int) -> Floats:
