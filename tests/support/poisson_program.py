@@ -24,6 +24,7 @@ from groundswell.exchange.world import Alone, World, world
 from groundswell.grids.box import Box
 from groundswell.grids.hexahedra import Hexahedra, Numbers
 from groundswell.linear.cg import Applied, Outcome
+from groundswell.solvers.poisson import merged
 from groundswell.solvers.poisson.elements import Elements
 from groundswell.solvers.poisson.merged import Merged
 from groundswell.solvers.poisson.multigrid import Cycle, Multigrid
@@ -118,15 +119,22 @@ def check_solution(backend: Backend, job: World, **how: Any) -> None:
 def check_merged(backend: Backend, job: World) -> None:
     """Residuals of merged iterations are one rank's, to rounding, and the same bits on all.
 
-    Also where kernels wait for other ranks' sums themselves, as on GPUs.
+    Also where kernels wait for other ranks' sums themselves, as on GPUs; and where places among
+    elements' values want 64 bits, and those among shared ones would not.
     """
     counts = (3, 4, 5)
     box = Box(counts, periodic=(True, False, False))
     block = decompose(counts[::-1], job.size, (False,) * 3).block(job.rank)
     whole = residuals(open_backend("cpu"), Alone(), box, np.arange(box.count))
-    for waits in (nullcontext(), patch.object(Total, "_waits", return_value=[])):
-        with waits:
-            found = residuals(backend, job, box, box.block(block.start, block.shape), **WAY)
+    mine = box.block(block.start, block.shape)
+    variants = (
+        nullcontext(),
+        patch.object(Total, "_waits", return_value=[]),
+        patch.object(merged, "LARGE", len(mine) * 5**3),
+    )
+    for variant in variants:
+        with variant:
+            found = residuals(backend, job, box, mine, **WAY)
         assert len(set(job.share(found.tobytes()))) == 1
         assert np.allclose(found[:20], whole[:20], rtol=1e-12, atol=0), (found[:20], whole[:20])
 

@@ -62,6 +62,8 @@ def words(job: World) -> None:
     error = CaseError([Problem("grid.size", "1 m", "at least 1 km")], "case.toml")
     say(job, "case", attempt(job, refuse(job, 1, error)))
     say(job, "mistake", attempt(job, refuse(job, 1, ZeroDivisionError("by 0"))))
+    mistake = refuse(job, 1, ZeroDivisionError("by 0"))
+    say(job, "nested", attempt(job, lambda: job.agree(mistake)))
     say(job, "afterwards", attempt(job, refuse(job, -1, InputError("never"))))
     for turn in range(300):
         assert job.share(turn) == [turn] * job.size

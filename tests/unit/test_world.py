@@ -214,6 +214,7 @@ def test_what_nobody_foresaw_ends_all_ranks(spoken: dict[str, list[str]]) -> Non
     """It is told where it happened, and others do not wait for that rank."""
     error = "raised RunFailed: rank 1 failed: ZeroDivisionError: by 0"
     assert spoken["mistake"] == [error, "raised ZeroDivisionError: by 0", error]
+    assert spoken["nested"] == spoken["mistake"]
 
 
 def test_problems_of_a_case_reach_all_ranks(spoken: dict[str, list[str]]) -> None:

@@ -111,12 +111,18 @@ class World(ABC):
             cure = "use a smaller case, or more ranks"
             error = InputError(f"rank {self.rank} is out of memory ({failure}); {cure}")
         except Exception as failure:  # such as a user's function may raise
-            with suppress(GroundswellError):
-                kind = type(failure).__name__
-                self.fail_together(RunFailed(f"rank {self.rank} failed: {kind}: {failure}"))
+            if not getattr(failure, "everywhere", False):
+                self._fail_here(failure)
             raise
         self.fail_together(error)
         return result
+
+    def _fail_here(self, failure: Exception) -> None:
+        """Tell the others, once, of what is none of our own errors."""
+        failure.everywhere = True  # type: ignore[attr-defined]
+        with suppress(GroundswellError):
+            kind = type(failure).__name__
+            self.fail_together(RunFailed(f"rank {self.rank} failed: {kind}: {failure}"))
 
     def fail_together(self, error: GroundswellError | None) -> None:
         """Raise on all ranks if any has an error: its own, or that of the first that has one."""

@@ -45,7 +45,8 @@ class MailedRows(Mailboxes):
         link: see transports.base.Job.
 
     Raises:
-        BackendError: some peer's memory cannot be mapped, or there is too little of it.
+        BackendError: some peer's memory cannot be mapped.
+        InputError: there is too little memory for tables.
     """
 
     def __init__(

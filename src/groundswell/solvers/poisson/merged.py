@@ -30,6 +30,7 @@ WARP, MOST_AT_ONCE, TOGETHER = 32, 4, 16  # see kernels/iterate.h
 SUMS_EACH = 8192  # of a block: as many as its lanes have under way
 PRODUCTS = 2
 PLACES = {True: "i4", False: "i8"}  # types of small ones and of others
+LARGE = 2**31  # values, places among which want 64 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,10 +80,9 @@ class Share:
     places: Array
 
     @classmethod
-    def of(cls, backend: Backend, first: int, values: Array, rows: Rows) -> Share:
-        """Rows `first` and so on, with places among values."""
+    def of(cls, backend: Backend, first: int, values: Array, rows: Rows, kind: str) -> Share:
+        """Rows `first` and so on, with places of a type among values."""
         found = Slices.of(rows, Rows.straight(0, rows.count), WARP, MOST_AT_ONCE)
-        kind = PLACES[is_small(values)]
         places, strips = found.places.astype(kind), found.table[:, :4].astype(kind)
         # Those of a block look for values near each other, whatever their widths are.
         begins = strips[:, 0] if rows.places is None else places[strips[:, 3]]
@@ -94,11 +94,6 @@ class Share:
     def parts(self) -> int:
         """What blocks work on."""
         return -(-self.count // TOGETHER)
-
-
-def is_small(values: Array) -> bool:
-    """Whether places among these fit in 32 bits."""
-    return bool(values.size < 2**31)
 
 
 class Merged(Iteration):
@@ -150,6 +145,7 @@ class Merged(Iteration):
         self._factors = None if all(world.share(plain)) else self._vectors.scale
         self._local = zeros(elements.space.places.size)
         self._shared = zeros(count - sharing.alone)
+        self._small = max(self._local.size, self._shared.size) < LARGE  # one kernel takes from both
         self._turns = turns(backend, elements.space)
 
         def operation(kind: str, source: Array, target: Array) -> Operation:
@@ -181,7 +177,8 @@ class Merged(Iteration):
         alone, shared = self._alone, self._own - self._alone
         mine = self._elements.space.sharing.copies.take(np.arange(alone))
         every = [(0, self._local, mine), (alone, self._shared, Rows.straight(0, shared))]
-        return [Share.of(self._backend, *given) for given in every if given[2].count]
+        kind = PLACES[self._small]
+        return [Share.of(self._backend, *given, kind) for given in every if given[2].count]
 
     def _partial_sums(self) -> tuple[Array, Array]:
         """Room for each block's, of elements and of rows."""
@@ -202,7 +199,7 @@ class Merged(Iteration):
         done = 0
         for share in self._rows:
             blocks = share.parts * self._components
-            choice = {"SMALL_INDICES": is_small(self._local), "FOLLOWED": odd}
+            choice = {"SMALL_INDICES": self._small, "FOLLOWED": odd}
             module = self._backend.compile(self._source(**AS_SWEPT, **choice))
             given = (self._state, share.values, share.pitch, share.strips, share.places)
             vectors = self._vectors.arguments(share.first, odd=odd)

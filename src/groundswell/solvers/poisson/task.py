@@ -130,10 +130,11 @@ class Task:
         return max(largest), float(np.sqrt(sum(squares)))
 
     def require_finite(self, exact: Field) -> None:
-        """See that errors can be told; raises InputError."""
+        """See that errors can be told; raises InputError, also for elements that are inside out."""
         mesh, degree = self.problem.space.mesh, self.problem.space.degree + FINER
         for _, elements in self._portions():
             at_positions(exact, positions(mesh, degree, elements), EXACT)
+            Geometry.of(mesh, degree, elements)
 
     def _portions(self) -> Iterator[tuple[slice, Numbers]]:
         """This rank's elements, some at a time."""

@@ -29,7 +29,7 @@ KERNEL apply_elements(const real* RESTRICT x, index_t x_pitch, const real* RESTR
     for (int c = 0; c < COMPONENTS; ++c) {
       if (c > 0) BARRIER();  // whoever still reads what the next one overwrites
       const Given given = {x + c * x_pitch, scale, places, shape, y + c * y_pitch, c};
-      energy += apply_some(given, elements + first, here);
+      energy += apply_some(given, elements + first, here, left);
     }
     const double all = sum_of_threads(energy);
     FOR_THREADS(n, 1) energies[b] = all;

@@ -43,7 +43,7 @@ INLINE void meet() {
     __syncthreads();
 }
 
-INLINE double apply_some(const Given& given, const int* elements, int count) {
+INLINE double apply_some(const Given& given, const int* elements, int count, index_t) {
   DYNAMIC_SHARED(real, memory);
   const int of_block = threadIdx.x / PLANE, s = threadIdx.x / NODES % NODES, r = threadIdx.x % NODES;
   const bool active = of_block < count;

@@ -155,12 +155,12 @@ PART double put(const Given& given, index_t e, const Cubes& all) {
   return sum;
 }
 
-// Some elements, (count,); u times what becomes of it, for them together.
-INLINE double apply_some(const Given& given, const int* elements, int count) {
+// Some elements, (count,); u times what becomes of it, for them together. There are `left` to the end.
+INLINE double apply_some(const Given& given, const int* elements, int count, index_t left) {
   Cubes all;
   double energy = 0;
   for (int n = 0; n < count; ++n) {
-    const index_t e = elements[n], next = elements[n + 1 < count ? n + 1 : n];
+    const index_t e = elements[n], next = elements[n + 1 < left ? n + 1 : n];
     take(given, e, all.u);
     differentiate_twice(given, e, next, all);
     energy += put(given, e, all);

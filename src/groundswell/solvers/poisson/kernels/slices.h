@@ -4,7 +4,7 @@
 #pragma once
 #include "block.h"
 
-INLINE double apply_some(const Given& given, const int* elements, int count) {
+INLINE double apply_some(const Given& given, const int* elements, int count, index_t) {
   SHARED(real, d, [NODES][ROW_PITCH]);
   SHARED(real, us, [ELEMENTS][NODES][NODES]);
   SHARED(real, fr, [ELEMENTS][NODES][NODES]);

@@ -35,7 +35,7 @@ INLINE real derivative(int row, int column) {
   return inside(row, column) ? DERIVATIVE_AT[row][column] : REAL(0);
 }
 
-INLINE double apply_some(const Given& given, const int* elements, int count) {
+INLINE double apply_some(const Given& given, const int* elements, int count, index_t) {
   SHARED(Plane, planes, [ELEMENTS][3]);  // u and two fluxes
   DYNAMIC_SHARED(real, memory);
   const int warp = threadIdx.x / WARP, of_block = warp / WARPS, tile = warp % WARPS;
