@@ -19,6 +19,7 @@ from groundswell.exchange.world import Alone
 from groundswell.grids.box import Box, kershaw
 from groundswell.grids.gll import gll
 from groundswell.grids.hexahedra import Hexahedra, positions
+from groundswell.grids.mesh import Mesh
 from groundswell.solvers import template
 from groundswell.solvers.poisson import api
 from groundswell.solvers.poisson.case import PoissonCase
@@ -284,6 +285,22 @@ def test_errors_are_told_between_nodes() -> None:
     error = np.where(x < 0.5, halves[0](x), halves[1](x)) - np.sin(9 * x)
     assert largest == pytest.approx(np.abs(error).max(), rel=0.1)
     assert norm == pytest.approx(np.sqrt(np.mean(error**2)), rel=1e-2)
+
+
+def test_bodies_that_nothing_holds() -> None:
+    """Of two cubes apart u is fixed on one; of two that meet at an edge, on both."""
+    cube, hexahedron = np.arange(8), positions(Box((1, 1, 1)), 1, [0])[0]
+    at_edge = np.array([5, 9, 7, 11, 12, 13, 14, 15])
+    west = np.sort(cube[[0, 2, 4, 6]])[None]
+    for corners, shift, held in ((cube + 8, [2, 0, 0], False), (at_edge, [1, 0, 1], True)):
+        nodes = np.stack([hexahedron, hexahedron + shift])
+        mesh = Mesh(np.stack([cube, corners]), nodes, sides=west, side_tags=np.array([7]))
+        given = {"boundaries": FIXED, "sides": {"west": 7}, "source": 1.0, "degree": 3}
+        if held:
+            assert gs.poisson.solve(mesh, **given).converged
+            continue
+        with pytest.raises(InputError, match="added to u in 1 elements, the first is 1: give a"):
+            gs.poisson.solve(mesh, **given)
 
 
 def test_a_mesh_with_names() -> None:

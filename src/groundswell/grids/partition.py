@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from groundswell.errors import InputError
 from groundswell.grids.hexahedra import AXES, Floats, Hexahedra, Numbers, face_nodes
@@ -43,6 +45,17 @@ def neighbours(mesh: Hexahedra) -> Numbers:
     shared = np.flatnonzero(faces[order][1:] == faces[order][:-1])
     pairs = np.stack([order[shared], order[shared + 1]], axis=1) // (2 * AXES)
     return pairs[pairs[:, 0] != pairs[:, 1]]
+
+
+def bodies(mesh: Hexahedra) -> Numbers:
+    """Of each element the number of what it hangs together with by common corners, (elements,)."""
+    corners, count = mesh.ids(1, np.arange(mesh.count)), mesh.count
+    _, number = np.unique(corners, return_inverse=True)
+    pairs = (np.repeat(np.arange(count), corners.shape[1]), count + number.ravel())
+    size = count + int(number.max()) + 1
+    links = sparse.coo_array((np.ones(len(pairs[0]), bool), pairs), shape=(size, size))
+    _, found = connected_components(links, directed=False)
+    return np.asarray(found[:count], np.int64)
 
 
 # --- bisection ------------------------------------------------------------------------------------

@@ -14,7 +14,9 @@ from groundswell.backends import Array, Backend
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
 from groundswell.exchange.world import World
+from groundswell.grids.box import Box
 from groundswell.grids.hexahedra import Floats, Hexahedra, positions
+from groundswell.grids.partition import bodies
 from groundswell.linear.cg import Applied, ConjugateGradients, Iteration, Outcome
 from groundswell.solvers.poisson.merged import Merged
 from groundswell.solvers.poisson.multigrid import Cycle, Multigrid
@@ -70,6 +72,8 @@ class Poisson:
         if precondition not in PRECONDITIONERS:
             allowed = ", ".join(PRECONDITIONERS)
             raise InputError(f"preconditioner = {precondition!r}; allowed: {allowed}")
+        if not screening:
+            require_held(mesh, fixed)
         self._backend, self._world = backend, world
         self.space = Space.on(world, mesh, degree, elements)
         self._equation = (self.space, screening, tuple(fixed))
@@ -105,12 +109,6 @@ class Poisson:
         given = (self._backend, self._world, space, screening, x, y)
         self._given, self._made = x, y
         self._operator = Operator(*given, fixed=fixed)
-        if not screening and all(self._world.share(bool(self._operator.mask.all()))):
-            self._operator.close()
-            raise InputError(
-                "without screening, and with no side where u is prescribed, any constant may be "
-                "added to u: give a screening above 0, or a side"
-            )
         return self._operator
 
     @property
@@ -182,3 +180,23 @@ class Poisson:
         """Give back what it holds of other ranks; every rank must, before MPI ends."""
         self._iteration.close()
         self._operator.close()
+
+
+def require_held(mesh: Hexahedra, fixed: Collection[int]) -> None:
+    """See that u is fixed somewhere in each part of the mesh that hangs together.
+
+    Raises:
+        InputError: it is not, and nothing else determines it.
+    """
+    whole = isinstance(mesh, Box)
+    looked = np.array([0, mesh.count - 1]) if whole else np.arange(mesh.count)  # a box's have all
+    held = np.isin(mesh.tags(looked), tuple(fixed)).any(axis=1)
+    parts = np.zeros(len(looked), int) if whole else bodies(mesh)
+    loose = ~np.isin(parts, parts[held])
+    if not loose.any():
+        return
+    where = "" if loose.all() else f" in {loose.sum()} elements, the first is {loose.argmax()}"
+    raise InputError(
+        "without screening, and with no side where u is prescribed, any constant may be added to "
+        f"u{where}: give a screening above 0, or a side"
+    )
