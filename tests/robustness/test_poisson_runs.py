@@ -115,7 +115,8 @@ def test_a_solution_that_is_none_yet(tmp_path: Path, command: Command, quiet: li
     assert "not converged: after 2 iterations" in " ".join(done.stderr.split())
     assert not numbers(folder)["converged"]
     summary = json.loads((folder / "summary.json").read_text())
-    assert summary["case"]["warnings"][-1].startswith("not converged: after 2 iterations")
+    (warning,) = summary["warnings"]
+    assert warning.startswith("not converged: after 2 iterations")
     assert "not converged: after 2" in write_report(folder).read_text()
 
 

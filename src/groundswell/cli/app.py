@@ -100,7 +100,7 @@ def run(
     if as_json:
         _print_json({"folder": str(result.folder), **summary})
     elif quiet:
-        tables.warn(summary["case"]["warnings"])
+        tables.warn(summary["warnings"])
     else:
         results.show(result.folder, summary)
 

@@ -44,7 +44,7 @@ def show(folder: Path, summary: dict[str, Any]) -> None:
             "files": _listed(summary["files"]),
         },
     )
-    warn(summary["case"].get("warnings", []))
+    warn([*summary["case"].get("warnings", []), *summary.get("warnings", [])])
 
 
 def _listed(files: list[str]) -> str:

@@ -46,7 +46,7 @@ def write_report(results: str | Path) -> Path:
     title = str(summary.get("title") or results.absolute().name)
     sections = (
         _tiles(summary),
-        _section("Warnings", _sentences(_mapping(summary.get("case")).get("warnings"))),
+        _section("Warnings", _sentences(_warnings(summary))),
         _pictures(results),
         _section("Wall time", _bars(_mapping(summary.get("wall")))),
         _section("Case", _table(_without(summary.get("case"), "warnings"))),
@@ -136,6 +136,12 @@ def _table(value: Any) -> str:
         f"<tr><th>{escape(key)}</th><td>{escape(text)}</td></tr>" for key, text in _leaves(value)
     )
     return f"<table>{rows}</table>" if rows else ""
+
+
+def _warnings(summary: Mapping[str, Any]) -> list[Any]:
+    """Of the case, and of what came of it."""
+    found = (_mapping(summary.get("case")).get("warnings"), summary.get("warnings"))
+    return [text for some in found if isinstance(some, list) for text in some]
 
 
 def _sentences(values: Any) -> str:

@@ -222,13 +222,12 @@ def _claimed(target: Path, job: World) -> Iterator[None]:
 
 def _summary(loop: Loop, clock: _Clock, bandwidth: float, files: list[str]) -> dict[str, Any]:
     setup, backend = loop.solver.setup, loop.backend
-    said = setup.describe()
-    warnings = [*said["warnings"], *loop.solver.warnings()]
     return {
         "title": setup.case.title,
         "solver": setup.case.solver,
         "started": clock.started.isoformat(timespec="seconds"),
-        "case": {"digest": loop.digest, **said, "warnings": warnings},
+        "case": {"digest": loop.digest, **setup.describe()},
+        "warnings": [*loop.solver.warnings],
         "device": backend.device,
         "backend": backend.name,
         "ranks": loop.solver.describe_ranks(),

@@ -52,6 +52,7 @@ class Cavity:
     """
 
     unit = "MLUPS"  # million lattice points updated a second
+    warnings = ()  # beside what its set-up says
 
     @staticmethod
     def prepare(case: Any, world: World | None = None) -> Setup:
@@ -235,10 +236,6 @@ class Cavity:
         """Give back what it holds of other ranks; every rank must, before MPI ends."""
         for exchange in self._exchanges:
             exchange.close()
-
-    def warnings(self) -> list[str]:
-        """Nothing but what its set-up says."""
-        return []
 
     def describe_ranks(self) -> dict[str, Any]:
         """How the ranks share the grid, and the way their messages really took."""

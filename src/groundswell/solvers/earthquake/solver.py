@@ -66,6 +66,7 @@ class Earthquake:
     """
 
     unit = "MLUPS"  # million lattice points updated a second
+    warnings = ()  # beside what its set-up says
     steps_at_once = 1
     look_every = 0  # steps between looks at where it stands: it goes on to its end
 
@@ -307,10 +308,6 @@ class Earthquake:
         }
 
     # --- what the driver asks ---------------------------------------------------------------------
-
-    def warnings(self) -> list[str]:
-        """Nothing but what its set-up says."""
-        return []
 
     def describe_ranks(self) -> dict[str, Any]:
         """How the ranks share the grid, and the way their messages really took."""

@@ -131,6 +131,7 @@ class Run:
     def tune(self) -> None:
         """Nothing: transports are chosen as the operator is made."""
 
+    @property
     def warnings(self) -> list[str]:
         """That u is not what was asked for, if so."""
         if self.outcome.converged:
