@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from html import escape
+from math import isfinite
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -203,7 +204,7 @@ def _rounded(value: float) -> str:
 
 
 def _duration(seconds: float) -> str:
-    if seconds < 60:
+    if seconds < 60 or not isfinite(seconds):
         return f"{seconds:.3g} s"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
