@@ -5,6 +5,7 @@
 
 constexpr int LANES = 256;  // of a block
 constexpr int SUMS = 3;     // u.r, u.w, r.r
+constexpr int STEPS = 4;    // that are remembered
 
 // The sums of each block's share of the first `count` values, (blocks, SUMS).
 KERNEL sum_products(const real* RESTRICT r, const real* RESTRICT u, const real* RESTRICT w,
@@ -43,21 +44,28 @@ KERNEL add_up_parts(const double* partial, index_t parts, double* sums) {
   FOR_BLOCKS(b, 1) { add_parts(partial, parts, sums); }
 }
 
-// Of an iteration: u.r, the step along p, what p keeps of itself, and how many there have been; and the
-// steps of the one before.
+// An iteration's step along p, and what p keeps of itself.
+struct Step {
+  double alpha, beta;
+};
+
+// u.r, how many iterations there have been, and the steps of the last ones, from the last one on.
 struct State {
-  double product, alpha, beta, count, older_alpha, older_beta;
+  double product, count;
+  Step steps[STEPS];
 };
 
 // The next step from all ranks' sums; `history` gets r.r. Nothing moves once r is 0.
 INLINE void take_step(const double* sums, State* state, double* history) {
-  const State old = *state;
+  const State& old = *state;
   const double product = sums[0];
   const double beta = old.count > 0 && old.product != 0 ? product / old.product : 0;
-  const double curvature = sums[1] - (beta != 0 ? beta * product / old.alpha : 0);
+  const double curvature = sums[1] - (beta != 0 ? beta * product / old.steps[0].alpha : 0);
   const double alpha = product != 0 ? product / curvature : 0;
   history[static_cast<index_t>(old.count)] = sums[2];
-  *state = State{product, alpha, beta, old.count + 1, old.alpha, old.beta};
+  State next = {product, old.count + 1, {{alpha, beta}}};
+  for (int n = 1; n < STEPS; ++n) next.steps[n] = old.steps[n - 1];
+  *state = next;
 }
 
 KERNEL find_step(const double* partial, index_t parts, double* sums, State* state, double* history) {
@@ -72,7 +80,8 @@ KERNEL advance_iterate(const State* RESTRICT state, const real* u, const real* R
                        real* RESTRICT p, real* RESTRICT s, real* RESTRICT x, real* r,
                        index_t count) {
   FOR_ITEMS(i, count) {
-    const real alpha = static_cast<real>(state->alpha), beta = static_cast<real>(state->beta);
+    const Step& step = state->steps[0];
+    const real alpha = static_cast<real>(step.alpha), beta = static_cast<real>(step.beta);
     const real direction = u[i] + beta * p[i], image = w[i] + beta * s[i];
     p[i] = direction;
     s[i] = image;

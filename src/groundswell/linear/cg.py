@@ -30,9 +30,10 @@ SOURCE = Path(__file__).with_name("cg.h")
 OF_RANKS = Path(__file__).with_name("cg_ranks.h")
 LANES = 256
 SUMS = 3
-STATE = 6  # numbers, see cg.h
+STEPS = 4  # that are remembered, see cg.h
+STATE = 2 + 2 * STEPS  # numbers
 BLOCKS_EACH = 4  # of a processor, for sums
-LOOK_EVERY = 10  # iterations after which the host looks how far it is
+LOOK_EVERY = 12  # iterations after which the host looks how far it is
 
 
 class Held(Protocol):

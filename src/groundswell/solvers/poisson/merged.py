@@ -4,8 +4,8 @@ What the operator makes of u is never stored as assembled values: u.Au is what e
 times its own part come to, so all sums of an iteration are known before anything is gathered, and
 one sweep over the rows gathers, makes the step, and begins the next sums (the recurrences of
 Chronopoulos & Gear 1989; fused as Kronbichler, Sashko & Munch 2022, arXiv:2205.08909, fuse others).
-Residuals change places between two arrays, so that the direction and the solution can follow two
-iterations at once.
+Residuals of several iterations are kept, so that the direction and the solution can follow these
+all at once, and are read and written less often.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ from groundswell.grids.hexahedra import Floats
 from groundswell.linear.cg import SUMS, Iteration
 from groundswell.solvers.poisson.elements import KERNELS, USUAL, Elements, pitches
 from groundswell.solvers.poisson.messages import hidden, turns
+from groundswell.solvers.poisson.traffic import CYCLE
 
 LANES, SUM_LANES = 256, 1024  # of blocks, the latter of those that add up what others have
-AS_SWEPT = {"BLOCKS_AT_ONCE": 3}  # more would have too few registers for what is under way
+# More blocks would have too few registers for what is under way; without the direction, or with it.
+AS_SWEPT, AS_FOLLOWED = {"BLOCKS_AT_ONCE": 3}, {"BLOCKS_AT_ONCE": 2}
 WARP, MOST_AT_ONCE, TOGETHER = 32, 4, 16  # see kernels/iterate.h
 SUMS_EACH = 8192  # of a block: as many as its lanes have under way
 PRODUCTS = 2
@@ -38,26 +40,32 @@ class Vectors:
     """Of an iteration, assembled, (values,) or (components, values).
 
     Args:
-        b: residuals before even iterations.
-        other: residuals before odd ones.
+        residuals: before each iteration of a CYCLE, (CYCLE, values) or (CYCLE, components, values).
         s, p: A times the direction, and the direction; of values that this rank owns.
         x: the solution.
         scale: the preconditioner, of all components; None for ones.
     """
 
-    b: Array
-    other: Array
+    residuals: Array
     s: Array
     p: Array
     x: Array
     scale: Array | None
 
-    def arguments(self, first: int, *, odd: bool) -> tuple[Array | int, ...]:
-        """From a value on, as kernels want them, and values from one component to the next."""
-        r, other = (self.other, self.b) if odd else (self.b, self.other)
-        vectors = (r, r if self.scale is None else self.scale, other, self.s, self.p, self.x)
-        _, pitch, own = pitches(self.b, self.s)
-        return *(vector[..., first:] for vector in vectors), pitch, own
+    def arguments(self, first: int, turn: int) -> tuple[Array | int, ...]:
+        """From a value on, as kernels want them, in a turn of the cycle."""
+        r, after = self.residuals[turn], self.residuals[(turn + 1) % CYCLE]
+        scale = r if self.scale is None else self.scale
+        begun, pitch = self.residuals[0], r.size
+        _, of_component, of_own = pitches(r, self.s)
+        before, others = (r, scale, after, begun), (self.s, self.p, self.x)
+        return (
+            *(vector[..., first:] for vector in before),
+            pitch,
+            *(vector[..., first:] for vector in others),
+            of_component,
+            of_own,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +113,7 @@ class Merged(Iteration):
         scale: the preconditioner, assembled, 0 where values are prescribed; None for ones. If it
             has nothing but zeros and ones, it costs less.
         components: of vectors, to each of which the operator is applied.
-        most: iterations; an even number of them is made.
+        most: iterations; whole cycles of them are made.
         transport: a name in connect.TRANSPORTS, or "auto".
         route: one of routes.ROUTES.
 
@@ -126,7 +134,7 @@ class Merged(Iteration):
         transport: str = "auto",
         route: str = "pairwise",
     ) -> None:
-        super().__init__(backend, most, at_once=2)
+        super().__init__(backend, most, at_once=CYCLE)
         self._elements, sharing = elements, elements.space.sharing
         self._alone, self._own, count = sharing.alone, sharing.own, len(sharing.ids)
         self._components = components
@@ -135,11 +143,11 @@ class Merged(Iteration):
             shape = (count,) if components == 1 else (components, count)
             return backend.zeros(shape, elements.dtype)
 
-        b, other, x = (zeros(count) for _ in range(3))
-        s, p = (zeros(self._own) for _ in range(2))
+        x, s, p = zeros(count), zeros(self._own), zeros(self._own)
+        residuals = backend.zeros((CYCLE, *x.shape), elements.dtype)
         factors = None if scale is None else backend.to_device(scale.astype(elements.dtype))
-        self._vectors = Vectors(b, other, s, p, x, factors)
-        self.b, self.x = self._vectors.b, self._vectors.x
+        self._vectors = Vectors(residuals, s, p, x, factors)
+        self.b, self.x = residuals[0], x
         # Residuals are 0 where values are prescribed, so the operator need not be told.
         plain = scale is None or bool(np.isin(scale, (0, 1)).all())
         self._factors = None if all(world.share(plain)) else self._vectors.scale
@@ -153,22 +161,22 @@ class Merged(Iteration):
             given = (backend, world, whose, kind, source, target)
             return Operation(*given, transport=transport, route=route)
 
-        self._halos = [operation("halo", r, r) for r in (self.b, self._vectors.other)]
+        self._halos = [operation("halo", r, r) for r in residuals]
         self._gather = operation("gather", self._local, self._shared)
         self._rows = self._shares()
         self._energies, self._products = self._partial_sums()
         self._sums = self._room_for_sums()
         total, find_step = self._steps(world, elements.dtype, self._sums, transport)
         after = [*self._added_up(), *find_step]
-        halves = [self._measured(odd, after) for odd in (False, True)]
+        measured = [self._measured(turn, after) for turn in range(CYCLE)]
         step = [
             launch
-            for odd, half in enumerate(halves)
-            for launch in (*half, *self._advanced(odd=bool(odd)))
+            for turn, before in enumerate(measured)
+            for launch in (*before, *self._advanced(turn))
         ]
         reset = (self.x, self._vectors.p, self._vectors.s, self._products)
         parts = [*self._halos, self._gather, *total]
-        self._record(parts, step, halves[0], reset, start=self._first_products())
+        self._record(parts, step, measured[0], reset, start=self._first_products())
 
     # --- what is done to rows ---------------------------------------------------------------------
 
@@ -193,16 +201,18 @@ class Merged(Iteration):
         parts = max(1, min(self._backend.processors, -(-count // SUMS_EACH)))
         return self._backend.zeros((parts * SUMS,), "f8")
 
-    def _advanced(self, *, odd: bool) -> list[Launch]:
-        """Residuals go forward, after odd iterations the direction and the solution, too."""
+    def _advanced(self, turn: int) -> list[Launch]:
+        """Residuals go forward; at a cycle's end the direction and the solution, too."""
+        followed = CYCLE if turn == CYCLE - 1 else 0
+        room = AS_FOLLOWED if followed else AS_SWEPT
         launches: list[list[Launch]] = []
         done = 0
         for share in self._rows:
             blocks = share.parts * self._components
-            choice = {"SMALL_INDICES": self._small, "FOLLOWED": odd}
-            module = self._backend.compile(self._source(**AS_SWEPT, **choice))
+            choice = {"SMALL_INDICES": self._small, "FOLLOWED": followed}
+            module = self._backend.compile(self._source(**room, **choice))
             given = (self._state, share.values, share.pitch, share.strips, share.places)
-            vectors = self._vectors.arguments(share.first, odd=odd)
+            vectors = self._vectors.arguments(share.first, turn)
             arguments = (*given, *vectors, share.count, self._products[PRODUCTS * done :])
             launches.append([module.launch("advance_rows", Blocks(blocks, LANES), *arguments)])
             done += blocks
@@ -210,7 +220,7 @@ class Merged(Iteration):
 
     def _first_products(self) -> list[Launch]:
         """Those of b."""
-        r, scale, *_, pitch, _ = self._vectors.arguments(0, odd=False)
+        r, scale, *_, pitch, _ = self._vectors.arguments(0, 0)
         blocks = self._products.size // PRODUCTS
         arguments = (r, scale, pitch, self._own, self._products, blocks)
         module = self._backend.compile(self._source())
@@ -218,17 +228,16 @@ class Merged(Iteration):
 
     # --- the operator -----------------------------------------------------------------------------
 
-    def _measured(self, odd: bool, after: list[Launch]) -> list[Launch]:
+    def _measured(self, turn: int, after: list[Launch]) -> list[Launch]:
         """Elements do their part, and the next step follows."""
-        r = self._vectors.other if odd else self.b
+        r = self._vectors.residuals[turn]
         done, works = 0, list[list[Launch]]()
         for some in self._turns:
             given = (some, r, self._local, self._energies[done:], self._factors)
             works.append(self._elements.launches(*given))
             done += self._elements.blocks(some)
         first, outer, second = works
-        halo = self._halos[odd]
-        return hidden(self._backend, halo, self._gather, first, outer, second, after)
+        return hidden(self._backend, self._halos[turn], self._gather, first, outer, second, after)
 
     def _added_up(self) -> list[Launch]:
         """All blocks' sums."""
@@ -246,5 +255,5 @@ class Merged(Iteration):
 def iterate_source(dtype: str, **chosen: Constant) -> Source:
     """The kernels for vectors of a type."""
     double = precision(dtype)
-    usual = {"SMALL_INDICES": True, "FOLLOWED": False, "MOST_THREADS": LANES}
+    usual = {"SMALL_INDICES": True, "FOLLOWED": 0, "MOST_THREADS": LANES}
     return Source(KERNELS / "iterate.h", {**double, **USUAL, **usual, **chosen})

@@ -8,8 +8,10 @@ FACTORS = 6  # of the metric, at each node of an element; with screening its mas
 PLACE = 4  # bytes
 
 # Values of a vector that a merged iteration moves: the operator reads u; all iterations go on with
-# two vectors (two read, two written), every other one with two more and one that is kept.
-VECTORS = 1 + 4 + (4 + 1) / 2
+# two vectors (two read, two written), the last one of a CYCLE with two more, for which it reads the
+# residuals before.
+CYCLE = 4
+VECTORS = 1 + 4 + (4 + CYCLE - 1) / CYCLE
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,30 @@ constexpr int WARP = 32;
 constexpr int MOST_AT_ONCE = 4;      // elements' parts that a lane has under way
 constexpr int TOGETHER = 16;         // strips that a block works on
 
-// Of an iteration, and the steps of the one before; must agree with linear/cg.h.
+// Must agree with linear/cg.h.
+constexpr int STEPS = 4;
+
 struct State {
-  double product, alpha, beta, count, older_alpha, older_beta;
+  double product, count;
+  struct {
+    double alpha, beta;
+  } steps[STEPS];
 };
 
-// Of one rank: residuals of this iteration and of the one before, whose place the next ones take; A
-// times the direction; the direction and the solution as they were before both. SCALED says whether
-// residuals times `scale` are what directions are made of; 0 where values are prescribed.
+// Iterations that the direction and the solution go through now, all at once; this one is the last.
+constexpr int OLDER = FOLLOWED > 1 ? FOLLOWED - 1 : 0;  // before this one
+static_assert(FOLLOWED <= STEPS, "so many steps are remembered");
+
+// Of one rank: residuals of this iteration, and where the next ones go; those of OLDER ones lie a pitch
+// apart from `first` on, which the next ones may overwrite; A times the direction; the direction and the
+// solution as they were before all of these. SCALED says whether residuals times `scale` are what
+// directions are made of; 0 where values are prescribed.
 struct Vectors {
   const real *r, *scale;
-  real *other, *s, *p, *x;
+  real *next;
+  const real *first;
+  index_t first_pitch;
+  real *s, *p, *x;
 };
 
 // u.r and r.r.
@@ -33,51 +46,61 @@ struct Products {
   }
 };
 
-// The steps as rows take them.
-struct Step {
-  real alpha, beta, older_alpha, older_beta;
+// The steps as rows take them, this iteration's last.
+struct Steps {
+  real alpha[OLDER + 1], beta[OLDER + 1];
 
-  METHOD explicit Step(const State& state)
-      : alpha(state.alpha), beta(state.beta), older_alpha(state.older_alpha),
-        older_beta(state.older_beta) {}
+  METHOD explicit Steps(const State& state) {
+    UNROLL
+    for (int n = 0; n <= OLDER; ++n) {
+      alpha[n] = static_cast<real>(state.steps[OLDER - n].alpha);
+      beta[n] = static_cast<real>(state.steps[OLDER - n].beta);
+    }
+  }
 };
 
-// What vectors have for a row.
+// What vectors have for a row: of each iteration its residual, this one's last.
 struct Row {
-  real factor, r, s, other, p, x;
+  real factor, s, p, x, r[OLDER + 1];
 };
 
 // All on their way at once, before it is known where the elements' parts are.
 INLINE Row row_of(const Vectors& v, index_t n) {
-  Row row = {SCALED ? v.scale[n] : REAL(1), v.r[n], v.s[n], 0, 0, 0};
+  Row row = {SCALED ? v.scale[n] : REAL(1), v.s[n]};
+  row.r[OLDER] = v.r[n];
   if (FOLLOWED) {
-    row.other = v.other[n];
     row.p = v.p[n];
     row.x = v.x[n];
   }
+  UNROLL
+  for (int k = 0; k < OLDER; ++k) row.r[k] = v.first[k * v.first_pitch + n];
   return row;
 }
 
-// Row n, of which the elements' parts of A u come to w. The direction and the solution follow every
-// other time only, two steps at once: they are not needed before, and so are read half as often.
-INLINE void advance(const Step& step, const Vectors& v, index_t n, const Row& row, real w,
+// Row n, of which the elements' parts of A u come to w. The direction and the solution are not needed
+// before the end: they follow now and then, several steps at once, and so are read less often.
+INLINE void advance(const Steps& step, const Vectors& v, index_t n, Row& row, real w,
                     Products& sum) {
   if (SCALED && row.factor == 0) w = 0;
-  const real image = FMA(step.beta, row.s, w), next = FMA(-step.alpha, image, row.r);
+  const real image = FMA(step.beta[OLDER], row.s, w);
+  const real next = FMA(-step.alpha[OLDER], image, row.r[OLDER]);
   v.s[n] = image;
-  v.other[n] = next;
+  v.next[n] = next;
   if (FOLLOWED) {
-    const real older = FMA(step.older_beta, row.p, row.factor * row.other);
-    const real direction = FMA(step.beta, older, row.factor * row.r);
-    v.p[n] = direction;
-    v.x[n] = FMA(step.alpha, direction, FMA(step.older_alpha, older, row.x));
+    UNROLL
+    for (int k = 0; k <= OLDER; ++k) {
+      row.p = FMA(step.beta[k], row.p, row.factor * row.r[k]);
+      row.x = FMA(step.alpha[k], row.p, row.x);
+    }
+    v.p[n] = row.p;
+    v.x[n] = row.x;
   }
   sum.add(row.factor, next);
 }
 
 // Rows of at most WIDTH parts; a lane has several under way.
 template <int WIDTH>
-INLINE void advance_narrow(const Step& step, const Vectors& v, const real* y, const Strip& strip,
+INLINE void advance_narrow(const Steps& step, const Vectors& v, const real* y, const Strip& strip,
                            const Places& from, Products& sum) {
   constexpr int AT_ONCE = APART && WIDTH < MOST_AT_ONCE ? MOST_AT_ONCE / WIDTH : 1;
   const int last = strip.count - 1;
@@ -106,7 +129,7 @@ INLINE void advance_narrow(const Step& step, const Vectors& v, const real* y, co
   }
 }
 
-INLINE void advance_wide(const Step& step, const Vectors& v, const real* y, const Strip& strip,
+INLINE void advance_wide(const Steps& step, const Vectors& v, const real* y, const Strip& strip,
                          const Places& from, Products& sum) {
   FOR_LANES(lane, strip.count) {
     const index_t n = strip.first + lane;
@@ -115,11 +138,12 @@ INLINE void advance_wide(const Step& step, const Vectors& v, const real* y, cons
       const place_t place = from.at(lane, k);
       if (place >= 0) found += y[place];
     }
-    advance(step, v, n, row_of(v, n), found, sum);
+    Row row = row_of(v, n);
+    advance(step, v, n, row, found, sum);
   }
 }
 
-INLINE void advance_strip(const Step& step, const Vectors& v, const real* y, const Strip& strip,
+INLINE void advance_strip(const Steps& step, const Vectors& v, const real* y, const Strip& strip,
                           const place_t* places, Products& sum) {
   const Places from{places + strip.from, static_cast<int>(strip.width),
                     static_cast<int>(strip.count), strip.first};
@@ -134,23 +158,24 @@ INLINE void advance_strip(const Step& step, const Vectors& v, const real* y, con
 }
 
 // Strips of rows, (count,), of y, and what the new residuals' products come to, for each TOGETHER of
-// the strips, (COMPONENTS, parts, 2). If FOLLOWED the direction and the solution follow. Components lie
-// a pitch apart.
+// the strips, (COMPONENTS, parts, 2). Components lie a pitch apart.
 KERNEL advance_rows(const State* RESTRICT state, const real* RESTRICT y, index_t y_pitch,
                     const Strip* RESTRICT strips, const place_t* RESTRICT places,
-                    const real* RESTRICT r, const real* RESTRICT scale, real* RESTRICT other,
-                    real* RESTRICT s, real* RESTRICT p, real* RESTRICT x, index_t pitch,
-                    index_t own_pitch, index_t count, double* RESTRICT products) {
+                    const real* RESTRICT r, const real* RESTRICT scale, real* next,
+                    const real* first, index_t first_pitch, real* RESTRICT s, real* RESTRICT p,
+                    real* RESTRICT x, index_t pitch, index_t own_pitch, index_t count,
+                    double* RESTRICT products) {
   const index_t parts = (count + TOGETHER - 1) / TOGETHER;
   FOR_BLOCKS(b, parts * COMPONENTS) {
     const index_t c = COMPONENTS > 1 ? b / parts : 0, all = c * pitch, own = c * own_pitch;
-    const index_t first = (b - c * parts) * TOGETHER, left = count - first;
+    const index_t begin = (b - c * parts) * TOGETHER, left = count - begin;
     const int here = left < TOGETHER ? left : TOGETHER;
     SHARED(Strip, mine, [TOGETHER]);
-    FOR_THREADS(n, here) mine[n] = strips[first + n];
+    FOR_THREADS(n, here) mine[n] = strips[begin + n];
     BARRIER();
-    const Vectors vectors = {r + all, scale, other + all, s + own, p + own, x + all};
-    const Step step(*state);
+    const Vectors vectors = {r + all, scale,   next + all, first + all, first_pitch,
+                             s + own, p + own, x + all};
+    const Steps step(*state);
     Products sum;
     FOR_WARPS(n, here) advance_strip(step, vectors, y + c * y_pitch, mine[n], places, sum);
     keep_sums(sum.sums, products + 2 * b);
