@@ -55,23 +55,25 @@ struct State {
   Step steps[STEPS];
 };
 
-// The next step from all ranks' sums; `history` gets r.r. Nothing moves once r is 0.
-INLINE void take_step(const double* sums, State* state, double* history) {
+// The next step from all ranks' sums; `history` gets r.r. Nothing moves once r is 0, or after `most`
+// iterations.
+INLINE void take_step(const double* sums, State* state, double* history, index_t most) {
   const State& old = *state;
   const double product = sums[0];
   const double beta = old.count > 0 && old.product != 0 ? product / old.product : 0;
   const double curvature = sums[1] - (beta != 0 ? beta * product / old.steps[0].alpha : 0);
-  const double alpha = product != 0 ? product / curvature : 0;
+  const double alpha = product != 0 && old.count < most ? product / curvature : 0;
   history[static_cast<index_t>(old.count)] = sums[2];
   State next = {product, old.count + 1, {{alpha, beta}}};
   for (int n = 1; n < STEPS; ++n) next.steps[n] = old.steps[n - 1];
   *state = next;
 }
 
-KERNEL find_step(const double* partial, index_t parts, double* sums, State* state, double* history) {
+KERNEL find_step(const double* partial, index_t parts, double* sums, State* state, double* history,
+                 index_t most) {
   FOR_BLOCKS(b, 1) {
     add_parts(partial, parts, sums);
-    FOR_THREADS(one, 1) take_step(sums, state, history);
+    FOR_THREADS(one, 1) take_step(sums, state, history, most);
   }
 }
 

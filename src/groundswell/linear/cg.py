@@ -87,7 +87,7 @@ class Iteration:
 
     Args:
         most: iterations.
-        at_once: iterations that are recorded together; `most` becomes a multiple of it.
+        at_once: iterations that are recorded together.
 
     Attributes:
         x: the solution, and where it starts from: 0.
@@ -98,10 +98,10 @@ class Iteration:
     b: Array
 
     def __init__(self, backend: Backend, most: int, *, at_once: int = 1) -> None:
-        self._backend, self._at_once = backend, at_once
-        self.most = -(-most // at_once) * at_once
+        self._backend, self.most, self._at_once = backend, most, at_once
         self._state = backend.zeros((STATE,), np.float64)
-        self._history = backend.zeros((self.most + 1,), np.float64)
+        self._history = backend.zeros((most + at_once,), np.float64)
+        self._progress = (self._state, self._history, most)
 
     def _record(
         self,
@@ -131,7 +131,7 @@ class Iteration:
         """What the next step rests on, and what finds it from blocks' sums, (blocks * SUMS,)."""
         backend, module = self._backend, self._backend.compile(cg_source(dtype))
         sums, block = backend.zeros((SUMS,), "f8"), Blocks(1, LANES)
-        parts, state = (partial, partial.size // SUMS, sums), (self._state, self._history)
+        parts, state = (partial, partial.size // SUMS, sums), self._progress
         if world.size == 1:
             return [], [module.launch("find_step", block, *parts, *state)]
         if by_memory(backend, world, transport):
@@ -151,7 +151,7 @@ class Iteration:
         module, block = self._backend.compile(of_ranks_source(dtype)), Blocks(1, LANES)
         tell = module.launch("tell_others", block, *parts, *total.arguments)
         told = bool(total.waits)
-        arguments = (*parts, int(told), self._state, self._history, *total.arguments)
+        arguments = (*parts, int(told), *self._progress, *total.arguments)
         find = module.launch("find_common_step", block, *arguments)
         return [total], [*[tell] * told, *total.waits, find]
 
@@ -169,7 +169,7 @@ class Iteration:
         self._start()
         done, begin = 0, self._backend.mark()
         for upto in self._looks(tolerance):
-            self._graph.replay((upto - done) // self._at_once)
+            self._graph.replay(-(-(upto - done) // self._at_once))
             done, end = upto, self._backend.mark()
             found = self._residuals(done)
             seconds = end.seconds_since(begin)

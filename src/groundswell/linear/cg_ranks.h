@@ -19,12 +19,13 @@ KERNEL tell_others(const double* partial, index_t parts, double* sums, TOTAL_ARG
 
 // `told` says whether tell_others came before.
 KERNEL find_common_step(const double* partial, index_t parts, double* sums, index_t told,
-                        State* state, double* history, TOTAL_ARGUMENTS) {
+                        State* state, double* history, index_t most,
+                        TOTAL_ARGUMENTS) {
   const Post post POST;
   const long long now = *epoch + 1;
   FOR_BLOCKS(b, 1) {
     if (!told) tell_sums(partial, parts, sums, TOTAL, post, now);
     add_ranks<SUMS>(TOTAL, post, sums, now);
-    FOR_THREADS(one, 1) take_step(sums, state, history);
+    FOR_THREADS(one, 1) take_step(sums, state, history, most);
   }
 }

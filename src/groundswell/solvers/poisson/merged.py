@@ -113,7 +113,7 @@ class Merged(Iteration):
         scale: the preconditioner, assembled, 0 where values are prescribed; None for ones. If it
             has nothing but zeros and ones, it costs less.
         components: of vectors, to each of which the operator is applied.
-        most: iterations; whole cycles of them are made.
+        most: iterations.
         transport: a name in connect.TRANSPORTS, or "auto".
         route: one of routes.ROUTES.
 

@@ -40,7 +40,7 @@ class Poisson:
         dtype: "float64" or "float32".
         precondition: by nothing, the operator's diagonal, or a cycle of multigrid.
         cycle: of multigrid.
-        most: iterations, which are made four at a time, but with multigrid.
+        most: iterations.
 
     Attributes:
         space: functions on this rank's elements.
