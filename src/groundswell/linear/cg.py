@@ -32,7 +32,7 @@ LANES = 256
 SUMS = 3
 STEPS = 4  # that are remembered, see cg.h
 STATE = 2 + 2 * STEPS  # numbers
-BLOCKS_EACH = 4  # of a processor, for sums
+MOST_BLOCKS = 512  # for sums: the same on all machines, and so are their bits
 LOOK_EVERY = 12  # iterations after which the host looks how far it is
 
 
@@ -234,7 +234,7 @@ class ConjugateGradients(Iteration):
         applied = apply(u, w)
         before = [] if precondition is None else [precondition(self.b, u)]
         made = [*before, applied]
-        blocks = max(1, min(BLOCKS_EACH * backend.processors, -(-own // LANES)))
+        blocks = max(1, min(MOST_BLOCKS, -(-own // LANES)))
         partial = backend.zeros((blocks * SUMS,), "f8")
         total, find_step = self._steps(world, dtype, partial)
         module = backend.compile(cg_source(dtype))

@@ -61,7 +61,8 @@ class Elements:
         self._backend, self.space, self.screening = backend, space, float(screening)
         self.dtype = str(np.dtype(dtype))
         self.metric = self._chosen(metric)
-        self.way = way or way_of(self.dtype, space.degree, self.metric)
+        usual = way_of(self.dtype, space.degree, self.metric, on_host=backend.on_host)
+        self.way = way or usual
         if space.mesh.order == 1:
             require_upright(space.elements[determinants(self._edges, space.degree) <= 0])
         self._places = backend.to_device(space.places.astype("i4"))
@@ -71,6 +72,12 @@ class Elements:
     def geometry(self) -> Geometry:
         """Factors and mass at the nodes, on the host."""
         return Geometry.of(self.space.mesh, self.space.degree, self.space.elements)
+
+    def keep_mass(self) -> Floats:
+        """The mass alone, (elements, (N + 1)^3): the factors take six times as much of the host."""
+        mass = self.geometry.mass
+        del self.geometry
+        return mass
 
     @cached_property
     def _edges(self) -> Floats:
@@ -110,7 +117,7 @@ class Elements:
     def _chosen(self, metric: str | None) -> str:
         simple = self.space.mesh.order == 1
         kinds = ["stored", *["straight"] * simple]
-        if simple and affine(self._edges).all():
+        if simple and affine(self.space.mesh, self.space.elements).all():
             kinds.append("affine")
         if metric is not None and metric not in kinds:
             raise InputError(

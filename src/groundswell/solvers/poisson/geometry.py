@@ -86,10 +86,11 @@ def edges(mesh: Hexahedra, elements: ArrayLike) -> Floats:
     return np.asarray(np.einsum("nc,ecx->enx", terms, corners))
 
 
-def affine(terms: Floats) -> NDArray[np.bool_]:
-    """Which elements are parallelepipeds but for rounding, by their `edges`, (elements,)."""
-    size = np.abs(terms[:, :3]).max(axis=(1, 2), initial=0)
-    return np.abs(terms[:, 3:]).max(axis=(1, 2), initial=0) <= ROUNDING * size
+def affine(mesh: Hexahedra, elements: ArrayLike) -> NDArray[np.bool_]:
+    """Which elements are parallelepipeds but for rounding, also of corners' places, (elements,)."""
+    terms, places = edges(mesh, elements), np.abs(mesh.shapes(elements)).max(axis=(1, 2))
+    size, bent = (np.abs(part).max(axis=(1, 2)) for part in (terms[:, :3], terms[:, 3:]))
+    return np.asarray(bent <= ROUNDING * size + 4 * np.finfo(float).eps * places)
 
 
 def determinants(terms: Floats, degree: int) -> Floats:

@@ -29,7 +29,8 @@ LANES, SUM_LANES = 256, 1024  # of blocks, the latter of those that add up what 
 # More blocks would have too few registers for what is under way; without the direction, or with it.
 AS_SWEPT, AS_FOLLOWED = {"BLOCKS_AT_ONCE": 3}, {"BLOCKS_AT_ONCE": 2}
 WARP, MOST_AT_ONCE, TOGETHER = 32, 4, 16  # see kernels/iterate.h
-SUMS_EACH = 8192  # of a block: as many as its lanes have under way
+# Of a block: as many sums as its lanes have under way, by so many blocks at the most.
+SUMS_EACH, MOST_PARTS = 8192, 128
 PRODUCTS = 2
 PLACES = {True: "i4", False: "i8"}  # types of small ones and of others
 LARGE = 2**31  # values, places among which want 64 bits
@@ -114,6 +115,7 @@ class Merged(Iteration):
             has nothing but zeros and ones, it costs less.
         components: of vectors, to each of which the operator is applied.
         most: iterations.
+        local: room for what elements make of all components, which nobody else wants meanwhile.
         transport: a name in connect.TRANSPORTS, or "auto".
         route: one of routes.ROUTES.
 
@@ -131,6 +133,7 @@ class Merged(Iteration):
         *,
         components: int = 1,
         most: int = 1000,
+        local: Array | None = None,
         transport: str = "auto",
         route: str = "pairwise",
     ) -> None:
@@ -151,7 +154,7 @@ class Merged(Iteration):
         # Residuals are 0 where values are prescribed, so the operator need not be told.
         plain = scale is None or bool(np.isin(scale, (0, 1)).all())
         self._factors = None if all(world.share(plain)) else self._vectors.scale
-        self._local = zeros(elements.space.places.size)
+        self._local = zeros(elements.space.places.size) if local is None else local
         self._shared = zeros(count - sharing.alone)
         self._small = max(self._local.size, self._shared.size) < LARGE  # one kernel takes from both
         self._turns = turns(backend, elements.space)
@@ -198,7 +201,7 @@ class Merged(Iteration):
     def _room_for_sums(self) -> Array:
         """Of all blocks, by several if they are many."""
         count = self._products.size // PRODUCTS + self._energies.size
-        parts = max(1, min(self._backend.processors, -(-count // SUMS_EACH)))
+        parts = max(1, min(MOST_PARTS, -(-count // SUMS_EACH)))
         return self._backend.zeros((parts * SUMS,), "f8")
 
     def _advanced(self, turn: int) -> list[Launch]:

@@ -45,6 +45,7 @@ class Operator(Messages):
         route: one of routes.ROUTES.
 
     Attributes:
+        local: room for what elements have, (elements * (N + 1)^3,).
         launches: the whole operator.
         free: the same, as if nothing were prescribed.
         mask: 1 for values that are free, 0 where they are prescribed, assembled, on the host.
@@ -69,14 +70,14 @@ class Operator(Messages):
             lambda: Elements(backend, space, screening, x.dtype, metric=metric)
         )
         self._x, self._y = x, y
-        self._local = backend.zeros((space.places.size,), x.dtype)
+        self.local = backend.zeros((space.places.size,), x.dtype)
         self._halo, self._gather = (
             Operation(
                 *(backend, world, space.sharing, kind, source, target),
                 transport=transport,
                 route=route,
             )
-            for kind, source, target in (("halo", x, x), ("gather", self._local, y))
+            for kind, source, target in (("halo", x, x), ("gather", self.local, y))
         )
         self.free = self._compose()
         self.mask = self._unprescribed(fixed)
@@ -84,7 +85,7 @@ class Operator(Messages):
 
     def assemble(self, local: Floats) -> Floats:
         """Sums of what elements have for each node, (elements, (N + 1)^3), at all of its ranks."""
-        self._backend.assign(self._local, local.ravel().astype(self._local.dtype))
+        self._backend.assign(self.local, local.ravel().astype(self.local.dtype))
         in_order(self._gather.launches)()
         return self.spread(np.asarray(self._backend.to_host(self._y), float))
 
@@ -111,7 +112,7 @@ class Operator(Messages):
 
     def _work(self, some: Numbers) -> list[Launch]:
         energies = self._backend.zeros((self.elements.blocks(some),), "f8")
-        return self.elements.launches(some, self._x, self._local, energies)
+        return self.elements.launches(some, self._x, self.local, energies)
 
     def _unprescribed(self, fixed: Collection[int]) -> Floats:
         """The mask: a node is prescribed if it is on such a side of any element of any rank."""

@@ -21,13 +21,13 @@ from groundswell.solvers.poisson.case import (
     PoissonCase,
     unknown_sides,
 )
+from groundswell.solvers.poisson.memory import Kept
+from groundswell.solvers.poisson.multigrid import degrees_of
 from groundswell.solvers.poisson.shares import Shares
 from groundswell.solvers.poisson.sides import Field
-from groundswell.solvers.poisson.traffic import PLACE, Traffic, stored_factors
+from groundswell.solvers.poisson.traffic import Traffic, stored_factors
 
 FINEST = {"double": 1e-15, "single": 1e-6}  # of the residual, about what can be told
-KEPT = 9  # vectors on the device, Jacobi's method's among them
-CYCLE, CURVED_CYCLE = 84, 120  # bytes a node of all levels of multigrid, in single precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,15 +135,22 @@ class Setup:
         return self.memory_of(self.mesh.count)
 
     def memory_of(self, elements: int) -> int:
-        """What so many elements take: factors, local values and places, vectors, and levels."""
-        size = np.dtype(self.dtype).itemsize
-        # Only of a box that nothing deforms nobody stores the metric.
-        bent = not isinstance(self.mesh, Box) or self.mesh.deform is not None
-        factors = stored_factors("stored", self.case.equation.screening) if bent else 0
-        of_node = (factors + 1) * size + PLACE
-        if self.case.method.preconditioner == "multigrid":
-            of_node += CURVED_CYCLE if factors else CYCLE
-        return elements * self.local * of_node + KEPT * size * self.unknowns_of(elements)
+        """What so many elements take; on a CPU the host's part is of the same memory."""
+        cycle = self.case.method.preconditioner == "multigrid"
+        levels = degrees_of(self.degree) if cycle else (self.degree,)
+        nodes = [elements * (degree + 1) ** 3 for degree in levels]
+        unknowns = [-(-self.mesh.count_nodes(n) * elements // self.mesh.count) for n in levels]
+        kept = Kept(elements, nodes, unknowns, self._stored)
+        on_host = kept.host if self.case.run.backend == "cpu" else 0
+        return kept.device(np.dtype(self.dtype).itemsize) + on_host
+
+    @property
+    def _stored(self) -> int:
+        """Factors that each node has on its device, if no element is a parallelepiped by chance."""
+        straight = isinstance(self.mesh, Box) and self.mesh.deform is None
+        if straight or (self.mesh.order == 1 and self.case.run.backend == "cuda"):
+            return 0
+        return stored_factors("stored", self.case.equation.screening)
 
     def unknowns_of(self, elements: int) -> int:
         """About as many unknowns as so many elements have."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import cached_property
 from math import inf
 from typing import Literal
 
@@ -77,10 +78,17 @@ class Poisson:
         self._backend, self._world = backend, world
         self.space = Space.on(world, mesh, degree, elements)
         self._equation = (self.space, screening, tuple(fixed))
-        if precondition == "multigrid":
-            self._iteration = self._with_multigrid(dtype, cycle, most)
-        else:
-            self._iteration = self._merged(dtype, most, jacobi=precondition == "jacobi")
+        self._open: list[Operator | Iteration] = []
+        try:
+            if precondition == "multigrid":
+                self._iteration = self._with_multigrid(dtype, cycle, most)
+            else:
+                self._iteration = self._merged(dtype, most, jacobi=precondition == "jacobi")
+        except Exception:
+            self.close()
+            raise
+        self._open.append(self._iteration)
+        self._mass = self._operator.elements.keep_mass()
 
     def _with_multigrid(self, dtype: str, cycle: Cycle | None, most: int) -> Iteration:
         backend, world, (space, screening, fixed) = self._backend, self._world, self._equation
@@ -99,9 +107,8 @@ class Poisson:
         operator = self._applied_to(*(self._backend.zeros((count,), dtype) for _ in range(2)))
         scale = operator.mask / operator.diagonal() if jacobi else operator.mask
         nothing = all(self._world.share(bool((scale == 1).all())))
-        return Merged(
-            *(self._backend, self._world, operator.elements), None if nothing else scale, most=most
-        )
+        given = (self._backend, self._world, operator.elements, None if nothing else scale)
+        return Merged(*given, most=most, local=operator.local)
 
     def _applied_to(self, x: Array, y: Array) -> Operator:
         """A, from x to y."""
@@ -109,6 +116,7 @@ class Poisson:
         given = (self._backend, self._world, space, screening, x, y)
         self._given, self._made = x, y
         self._operator = Operator(*given, fixed=fixed)
+        self._open.append(self._operator)
         return self._operator
 
     @property
@@ -116,7 +124,7 @@ class Poisson:
         """A, from one array of the iteration to another."""
         return self._operator
 
-    @property
+    @cached_property
     def nodes(self) -> Floats:
         """Where values are, (elements, (N + 1)^3, 3)."""
         return positions(self.space.mesh, self.space.degree, self.space.elements)
@@ -144,31 +152,41 @@ class Poisson:
         """
         at = np.moveaxis(self.nodes, -1, 0)
         own, operator = self.space.sharing.own, self._operator
-        load = operator.load(np.broadcast_to(source(*at), at[0].shape))
+        local = source(*at) * self._mass
         if loads is not None:
-            load += operator.assemble(loads)
+            local += loads
+        load = self._about_one(operator.assemble, local)
         known = np.zeros(len(self.space.sharing.ids))
         if prescribed is not None:
             known[self.space.places] = prescribed(*at)
             known *= operator.mask == 0
-        rest = (load - self._applied(known)) * operator.mask
+        rest = (load - self._about_one(self._applied, known)) * operator.mask
         rest[own:] = 0
         found, outcome = self._solved(rest, tolerance)
-        return (operator.spread(found) + known)[self.space.places], outcome
+        return (self._about_one(operator.spread, found) + known)[self.space.places], outcome
 
     def _solved(self, b: Floats, tolerance: float) -> tuple[Floats, Outcome]:
-        """A's solution for assembled b.
-
-        What is iterated is about 1, by a power of two, since single precision, which multigrid
-        uses, has neither 1e-40 nor 1e40.
-        """
-        largest = max(self._world.share(float(np.abs(b).max(initial=0.0))))
-        power = int(np.frexp(largest)[1])
+        """A's solution for assembled b."""
+        power = self._power(b)
         self._backend.assign(self._iteration.b, np.ldexp(b, -power))
         outcome = self._iteration.solve(tolerance)
         found = np.asarray(self._backend.to_host(self._iteration.x), float)
         residuals = np.ldexp(outcome.residuals, power)
         return np.ldexp(found, power), replace(outcome, residuals=residuals)
+
+    def _power(self, values: Floats) -> int:
+        """Of two, about as large as the largest value of all ranks.
+
+        What devices work on is brought to about 1 by it, since single precision, which multigrid
+        uses, has neither 1e-40 nor 1e40.
+        """
+        largest = max(self._world.share(float(np.abs(values).max(initial=0.0))))
+        return int(np.frexp(largest)[1])
+
+    def _about_one(self, linear: Callable[[Floats], Floats], values: Floats) -> Floats:
+        """What something linear makes of values, of whatever size they are."""
+        power = self._power(values)
+        return np.asarray(np.ldexp(linear(np.ldexp(values, -power)), power))
 
     def _applied(self, values: Floats) -> Floats:
         """A times assembled values, none of which counts as prescribed."""
@@ -178,8 +196,8 @@ class Poisson:
 
     def close(self) -> None:
         """Give back what it holds of other ranks; every rank must, before MPI ends."""
-        self._iteration.close()
-        self._operator.close()
+        for part in self._open:
+            part.close()
 
 
 def require_held(mesh: Hexahedra, fixed: Collection[int]) -> None:

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groundswell.errors import InputError
 from groundswell.exchange.assembly.sharing import Sharing, find_sharing
 from groundswell.exchange.world import World
 from groundswell.grids.hexahedra import AXES, Hexahedra, Numbers, face_nodes
+
+MOST_VALUES = 2**31  # of a rank: kernels are told their places in 32 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +32,16 @@ class Space:
 
     @classmethod
     def on(cls, world: World, mesh: Hexahedra, degree: int, elements: ArrayLike) -> Space:
-        """All ranks must call it, with elements of which none is another's."""
+        """All ranks must call it, with elements of which none is another's.
+
+        Raises:
+            InputError: a rank has more values than kernels can number.
+        """
         chosen = np.asarray(elements, np.int64)
         ids = world.agree(lambda: mesh.ids(degree, chosen).ravel())
-        return cls(mesh, degree, chosen, find_sharing(world, ids))
+        sharing = find_sharing(world, ids)
+        world.agree(lambda: require_numbers(len(sharing.ids)))
+        return cls(mesh, degree, chosen, sharing)
 
     @property
     def places(self) -> Numbers:
@@ -54,3 +63,11 @@ class Space:
         for face in range(2 * AXES):
             found[np.ix_(outside[:, face], face_nodes(self.degree, face))] = True
         return found
+
+
+def require_numbers(values: int) -> None:
+    """See that a rank's values have numbers; raises InputError."""
+    if values > MOST_VALUES:
+        raise InputError(
+            f"a rank has {values:,} unknowns; allowed: up to {MOST_VALUES:,}; use more ranks"
+        )

@@ -86,18 +86,24 @@ class Task:
             precondition=method.precondition,
             most=method.most,
         )
-        space, operator = self.problem.space, self.problem.operator
-        sides = {tag: nodes_on(space, operator, tag) for tag in given.fixed}
-        self.nodes = nodes = self.problem.nodes
+        self.nodes = self.problem.nodes
+        try:
+            self._source, self._known, self._loads = self._evaluated(given)
+        except Exception:
+            self.close()
+            raise
 
-        def evaluate() -> tuple[Floats, Floats, Floats]:
-            return (
+    def _evaluated(self, given: Given) -> tuple[Floats, Floats, Floats]:
+        """The source and what sides are given, at nodes."""
+        space, operator, nodes = self.problem.space, self.problem.operator, self.nodes
+        sides = {tag: nodes_on(space, operator, tag) for tag in given.fixed}
+        return self._world.agree(  # type: ignore[no-any-return]
+            lambda: (
                 at_positions(given.source, nodes, "the source"),
                 prescribed_values(nodes, sides, given.fixed),
-                flux_loads(mesh, method.degree, space.elements, given.fluxes),
+                flux_loads(space.mesh, space.degree, space.elements, given.fluxes),
             )
-
-        self._source, self._known, self._loads = world.agree(evaluate)
+        )
 
     def solve(self, tolerance: float) -> tuple[Floats, Outcome]:
         """u at this rank's nodes, (elements, (N + 1)^3), and how the iteration went."""

@@ -14,6 +14,8 @@ from groundswell.solvers.poisson.runs import plane_bytes
 SLICES, TENSOR, PENCILS = range(3)  # see kernels/operator.h
 WARP = 32
 
+HOST_NODES = 1024  # of the elements that a core does together, if they are more than one
+
 # Bytes of an H200's shared memory, and what any block takes that it does not ask for.
 OF_PROCESSOR, LEAST_OF_BLOCK = 228 * 1024, 1536
 
@@ -111,6 +113,8 @@ WAYS = {
 WAYS["float32", "straight"] = WAYS["float32", "affine"]
 
 
-def way_of(dtype: str, degree: int, metric: str) -> Way:
-    """The usual one."""
+def way_of(dtype: str, degree: int, metric: str, *, on_host: bool = False) -> Way:
+    """The usual one; of a CPU, where a block is one thread's, only its elements count."""
+    if on_host:
+        return Way(SLICES, max(1, HOST_NODES // (degree + 1) ** 3))
     return WAYS[dtype, metric][degree - 1]

@@ -1,0 +1,54 @@
+"""What a solution takes of memory, as its parts ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from groundswell.solvers.poisson.traffic import CYCLE, PLACE
+
+# Vectors of the merged iteration: the operator's two, residuals, x, s, p and Jacobi's factors; and
+# of the one around multigrid.
+MERGED, AROUND = 6 + CYCLE, 6
+SHAPE = 21  # numbers of an element with straight edges
+
+# Of a level of multigrid, single precision: bytes a node but for stored factors, and vectors.
+SINGLE, LEVEL_NODE, LEVEL_VECTORS = 4, 24, 11
+
+# Bytes a node at the host: ids and places, positions, mass, what is given; shapes of levels.
+HOST_NODE, HOST_LEVELS = 165, 55
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Of one rank.
+
+    Args:
+        elements: how many it has.
+        nodes, unknowns: of all of these, for the equation's degree; with multigrid, of each level.
+        factors: that are stored for each node.
+    """
+
+    elements: int
+    nodes: Sequence[int]
+    unknowns: Sequence[int]
+    factors: int
+
+    def device(self, size: int) -> int:
+        """Bytes on the device, of values that have `size` bytes."""
+        cycle = len(self.nodes) > 1
+        places = 2 if cycle else 3  # of the operator's elements, of its gather, of merged rows
+        of_node = size * (1 + self.factors) + PLACE * places
+        vectors = size * (AROUND if cycle else MERGED)
+        of_element = size * SHAPE + PLACE * (1 + CYCLE)
+        finest = self.nodes[0] * of_node + self.unknowns[0] * vectors + self.elements * of_element
+        return finest + cycle * self._levels()
+
+    def _levels(self) -> int:
+        of_node = LEVEL_NODE + SINGLE * self.factors
+        return sum(self.nodes) * of_node + sum(self.unknowns) * SINGLE * LEVEL_VECTORS
+
+    @property
+    def host(self) -> int:
+        """Bytes at the host while all is made ready and while u is looked at."""
+        return self.nodes[0] * (HOST_NODE + HOST_LEVELS * (len(self.nodes) > 1))

@@ -1,0 +1,104 @@
+"""Poisson's equation of any size, in any place, and what is left of a problem that fails."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import groundswell as gs
+from groundswell.backends import open_backend
+from groundswell.errors import InputError
+from groundswell.exchange.assembly.operation import Operation
+from groundswell.exchange.world import Alone
+from groundswell.grids.box import Box
+from groundswell.solvers.poisson import space as space_module
+from groundswell.solvers.poisson.elements import Elements
+from groundswell.solvers.poisson.space import Space
+
+FIXED = {"west": {"kind": "fixed"}}
+
+
+@pytest.mark.parametrize("source", [1e-300, 1e-40, 1e40, 1e300])
+def test_any_scale(source: float) -> None:
+    """Multigrid works in single precision, which knows none of these numbers."""
+    box, how = gs.poisson.Box((2, 2, 2)), {"preconditioner": "multigrid"}
+    one, found = (gs.poisson.solve(box, 4, f, FIXED, **how) for f in (2.0**-3, source))
+    assert found.converged and abs(found.iterations - one.iterations) <= 1
+    assert np.allclose(found.values / source, one.values * 8, rtol=1e-4)
+
+
+@pytest.mark.parametrize("how", ["none", "jacobi", "multigrid"])
+@pytest.mark.parametrize("edge", [1e-14, 1e9])
+def test_any_size(edge: float, how: str) -> None:
+    """In single precision, of which a nanometre's cube times a number soon leaves the range."""
+    given = {"preconditioner": how, "precision": "single", "tolerance": 1e-5}
+    one, found = (
+        gs.poisson.solve(Box((2, 2, 2), high=(size,) * 3), 4, 1.0, FIXED, **given)
+        for size in (1.0, edge)
+    )
+    assert found.converged and abs(found.iterations - one.iterations) <= 2
+    most = np.abs(one.values).max()
+    assert np.allclose(found.values / edge**2, one.values, rtol=0, atol=1e-4 * most)
+
+
+def test_boxes_far_away_are_no_less_simple() -> None:
+    """Whose corners are rounded: elements are parallelepipeds all the same."""
+    box = Box((3, 2, 2), low=(4e6, -7e6, 300.0), high=(4e6 + 3, -7e6 + 2, 302.0))
+    space = Space.on(Alone(), box, 2, np.arange(box.count))
+    assert Elements(open_backend("cpu"), space, 1.0, "float64").metric == "affine"
+    slightly = Box((3, 2, 2), deform=lambda p: p + 1e-9 * p[..., ::-1] * p)
+    space = Space.on(Alone(), slightly, 2, np.arange(box.count))
+    assert Elements(open_backend("cpu"), space, 1.0, "float64").metric == "stored"
+
+
+def test_more_values_than_have_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(space_module, "MOST_VALUES", 26)
+    with pytest.raises(InputError, match="a rank has 27 unknowns; allowed: up to 26; use more"):
+        gs.poisson.solve(Box((1, 1, 1)), 2, 1.0, FIXED)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"source": "1 / x"}, {"boundaries": {"west": {"kind": "fixed", "value": "1 / x"}}}]
+)
+def test_what_fails_holds_nothing(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Operation] = []
+    made = Operation.__init__
+
+    def counted(self: Operation, *given: Any, **named: Any) -> None:
+        made(self, *given, **named)
+        opened.append(self)
+
+    monkeypatch.setattr(Operation, "__init__", counted)
+    with pytest.raises(InputError, match="is inf at"):
+        gs.poisson.solve(
+            Box((2, 1, 1)), 2, **{"source": 1.0, "boundaries": FIXED, "screening": 1.0, **wrong}
+        )
+    assert opened and all(operation.closed for operation in opened)
+
+
+PROGRAM = """
+import groundswell as gs, sys
+box = gs.poisson.Box((7, 6, 5), deform=lambda p: p + 0.05 * p[..., ::-1] ** 2)
+for how in ("jacobi", "multigrid"):
+    west = {"west": {"kind": "fixed"}}
+    found = gs.poisson.solve(box, 4, "sin(9 * x) * y", west, preconditioner=how)
+    sys.stdout.buffer.write(found.values.tobytes())
+"""
+
+
+def test_bits_do_not_depend_on_cores() -> None:
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env={**os.environ, "OMP_NUM_THREADS": threads},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "3")
+    ]
+    assert found[0] and found[0] == found[1]

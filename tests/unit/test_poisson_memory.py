@@ -1,0 +1,100 @@
+"""What a case is said to take of memory, beside what a run of it asks for."""
+
+from __future__ import annotations
+
+import tracemalloc
+import weakref
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from groundswell.backends import open_backend
+from groundswell.backends.cpu import CpuBackend
+from groundswell.case.load import load_case
+from groundswell.solvers.poisson import geometry
+from groundswell.solvers.poisson.run import Run
+from groundswell.solvers.poisson.setup import Setup
+
+BENT = "kershaw = { eps_y = 0.3, eps_z = 0.3 }"
+CASES = [
+    (1, 16, "", "jacobi", "double"),
+    (3, 12, BENT, "jacobi", "single"),
+    (7, 6, BENT, "none", "double"),
+    (15, 3, "", "jacobi", "double"),
+    (3, 12, "", "multigrid", "double"),
+    (7, 6, BENT, "multigrid", "double"),
+    (7, 6, "", "multigrid", "single"),
+]
+
+
+class Counted(CpuBackend):
+    """Counts bytes of arrays that are there, and the most that were there at a time."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.now = self.most = 0
+
+    def zeros(self, shape: Any, dtype: Any) -> Any:
+        array = super().zeros(shape, dtype)
+        self._add(array.nbytes)
+        base = array
+        while isinstance(base.base, np.ndarray):
+            base = base.base
+        weakref.finalize(base, self._add, -array.nbytes)
+        return array
+
+    def _add(self, count: int) -> None:
+        self.now += count
+        self.most = max(self.most, self.now)
+
+
+def setup_of(folder: Path, backend: str, *case: Any) -> Setup:
+    degree, edge, deformed, preconditioner, precision = case
+    (folder / "case.toml").write_text(f"""
+        solver = "poisson"
+        title = "t"
+        [mesh]
+        kind = "box"
+        counts = [{edge}, {edge}, {edge}]
+        {deformed}
+        [equation]
+        screening = 1.0
+        source = "x"
+        [method]
+        degree = {degree}
+        preconditioner = "{preconditioner}"
+        iterations = 4
+        [run]
+        backend = "{backend}"
+        precision = "{precision}"
+        """)
+    return Setup.of(load_case(folder / "case.toml"))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_is_what_a_run_asks_for(
+    tmp_path: Path, case: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(geometry, "AT_ONCE", 1 << 12)  # little of such small cases, too
+    setup, backend = setup_of(tmp_path, "cpu", *case), Counted()
+    run = Run(setup, open_backend("cpu"))  # compiles what it needs, and forgets the rest
+    run.close()
+    tracemalloc.start()
+    run = Run(setup, backend)
+    run.step()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    run.close()
+    assert 0.75 * setup.memory <= peak <= 1.05 * setup.memory
+    if not case[2]:  # else a GPU stores less
+        device = setup_of(tmp_path, "cuda", *case).memory
+        assert 0.75 * device <= backend.most <= 1.05 * device
+
+
+def test_gpus_store_nothing_of_straight_elements(tmp_path: Path) -> None:
+    plain, bent = (
+        setup_of(tmp_path, "cuda", 7, 6, how, "jacobi", "double").memory for how in ("", BENT)
+    )
+    assert plain == bent
