@@ -1,6 +1,7 @@
 // A GPU's blocks of threads on a CPU, one after the other, so that kernels which are written for a GPU
 // alone can be tried without one. Slow: every thread is one of the operating system's.
 #pragma once
+#include <algorithm>
 #include <barrier>
 #include <cmath>
 #include <condition_variable>
@@ -144,7 +145,17 @@ inline bool is_last(unsigned* here, unsigned count) {
   return *here == 0;
 }
 
-template <class Kernel> void launch(unsigned blocks, unsigned threads, const Kernel& kernel) {
+// What blocks share besides what kernels declare; beyond what they asked for nothing is to change.
+constexpr std::size_t MOST_SHARED = 1 << 18;
+alignas(128) static double bytes_of_block[MOST_SHARED / sizeof(double)];
+
+// Whether blocks kept to `shared` bytes.
+template <class Kernel>
+bool launch(unsigned blocks, unsigned threads, std::size_t shared, const Kernel& kernel) {
+  char* const bytes = reinterpret_cast<char*>(bytes_of_block);
+  constexpr char UNTOUCHED = 0x55;
+  if (shared > MOST_SHARED) std::abort();
+  std::memset(bytes + shared, UNTOUCHED, MOST_SHARED - shared);
   blockDim.x = threads;
   everybody = std::make_unique<std::barrier<>>(threads);
   all_warps.clear();
@@ -159,4 +170,5 @@ template <class Kernel> void launch(unsigned blocks, unsigned threads, const Ker
       });
     for (auto& thread : running) thread.join();
   }
+  return std::all_of(bytes + shared, bytes + MOST_SHARED, [](char c) { return c == UNTOUCHED; });
 }

@@ -209,6 +209,8 @@ def test_conjugate_gradients_kernels(dtype: str, precision: str) -> None:
     for scaled, (room, followed) in product((False, True), ((AS_SWEPT, 0), (AS_FOLLOWED, CYCLE))):
         check(iterate_source(dtype, **room, SCALED=scaled, FOLLOWED=followed), precision)
     check(iterate_source(dtype, MOST_THREADS=SUM_LANES), precision)
+    check(iterate_source(dtype, **AS_SWEPT, SMALL_INDICES=False), precision)
+    check(iterate_source(dtype, **AS_FOLLOWED, FOLLOWED=CYCLE, SMALL_INDICES=False), precision)
 
 
 @pytest.mark.parametrize("metric", METRICS)

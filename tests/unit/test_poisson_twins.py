@@ -23,22 +23,24 @@ from groundswell.solvers.poisson.elements import (
 )
 from groundswell.solvers.poisson.runs import Runs
 from groundswell.solvers.poisson.space import Space
+from groundswell.solvers.poisson.traffic import stored_factors
 from groundswell.solvers.poisson.ways import PENCILS, SLICES, TENSOR, Way
 
 EMULATED = Path(__file__).parents[1] / "support" / "emulated.h"
 OPERATOR = """
-extern "C" void run(unsigned blocks, unsigned threads, const real* x, const real* scale,
-                    const int* places, const real* shape, real* y, const int* elements,
-                    long long count, double* energies, long long x_pitch, long long y_pitch) {
-  launch(blocks, threads, [=] {
+extern "C" bool run(unsigned blocks, unsigned threads, unsigned shared, const real* x,
+                    const real* scale, const int* places, const real* shape, real* y,
+                    const int* elements, long long count, double* energies, long long x_pitch,
+                    long long y_pitch) {
+  return launch(blocks, threads, shared, [=] {
     apply_elements(x, x_pitch, scale, places, shape, y, y_pitch, elements, count, energies);
   });
 }
 """
 METRIC = """
-extern "C" void run(unsigned blocks, unsigned threads, const real* shape, real* stored,
+extern "C" bool run(unsigned blocks, unsigned threads, const real* shape, real* stored,
                     long long count) {
-  launch(blocks, threads, [=] { tabulate_metric(shape, stored, count); });
+  return launch(blocks, threads, 0, [=] { tabulate_metric(shape, stored, count); });
 }
 """
 SHEAR = np.array([[1.0, 0.2, 0.0], [0.1, 0.8, -0.3], [0.0, 0.2, 1.3]])
@@ -53,9 +55,7 @@ def mesh_of(metric: str) -> Box:
 def emulated(text: str, launched: str, folder: Path) -> Any:
     """A library in which `run` is the kernel, `launched` on a GPU's threads."""
     text = re.sub(r"asm volatile\(\"mma[^;]*;[^;]*;", "emulated_mma(c, a, b);", text)
-    text = text.replace("extern __shared__", "static").replace(
-        "bytes_of_block[]", "bytes_of_block[1 << 18]"
-    )
+    text = re.sub(r"extern __shared__[^;]* bytes_of_block\[\];", "", text)
     library = folder / "twin.so"
     flags = "-std=c++20 -O1 -shared -fPIC -fno-gnu-unique -pthread -w -ffp-contract=off".split()
     command = [
@@ -70,7 +70,9 @@ def emulated(text: str, launched: str, folder: Path) -> Any:
         str(library),
     ]
     subprocess.run(command, input=text + launched, text=True, check=True, timeout=120)
-    return ctypes.CDLL(str(library)).run
+    run = ctypes.CDLL(str(library)).run
+    run.restype = ctypes.c_bool
+    return run
 
 
 def for_gpus(metric: Any, degree: int, screening: float) -> Any:
@@ -90,33 +92,38 @@ def backend() -> Backend:
     return open_backend("cpu")
 
 
-# Degree, way, type, metric, and components that are scaled, or 0 for one that is not.
+# Degree, way, type, metric, components that are scaled, or 0 for one that is not, and lambda.
 CASES = [
-    (1, Way(SLICES, 5), "float64", "affine", 1),
-    (3, Way(PENCILS, 4), "float32", "stored", 0),
-    (4, Way(SLICES, 4), "float64", "straight", 3),
-    (6, Way(SLICES, 2), "float32", "stored", 0),
-    (7, Way(TENSOR, 4, ring=3), "float64", "stored", 2),
-    (7, Way(TENSOR, 2), "float64", "straight", 0),
-    (15, Way(TENSOR, 1), "float64", "affine", 1),
-    (1, Way(PENCILS, 3), "float64", "stored", 2),
-    (4, Way(PENCILS, 4), "float32", "affine", 0),
-    (7, Way(PENCILS, 2), "float64", "straight", 3),
-    (10, Way(PENCILS, 1, ring=3), "float64", "stored", 0),
-    (15, Way(PENCILS, 1), "float64", "stored", 1),
-    (2, Way(PENCILS, 6, ring=2), "float64", "stored", 0),
-    (3, Way(PENCILS, 3, ring=9), "float64", "stored", 3),
-    (4, Way(PENCILS, 5, ring=2), "float32", "stored", 2),
-    (6, Way(PENCILS, 3, ring=7), "float32", "stored", 0),
-    (8, Way(PENCILS, 1, ring=4), "float64", "stored", 3),
-    (15, Way(TENSOR, 1, ring=7), "float64", "stored", 1),
-    (5, Way(TENSOR, 3, ring=2), "float64", "stored", 2),
-    (12, Way(TENSOR, 1, ring=4), "float64", "stored", 0),
-    (13, Way(TENSOR, 1), "float64", "straight", 1),
+    (1, Way(SLICES, 5), "float64", "affine", 1, 0.3),
+    (3, Way(PENCILS, 4), "float32", "stored", 0, 0.3),
+    (4, Way(SLICES, 4), "float64", "straight", 3, 0.3),
+    (6, Way(SLICES, 2), "float32", "stored", 0, 0.3),
+    (7, Way(TENSOR, 4, ring=3), "float64", "stored", 2, 0.3),
+    (7, Way(TENSOR, 2), "float64", "straight", 0, 0.3),
+    (15, Way(TENSOR, 1), "float64", "affine", 1, 0.3),
+    (1, Way(PENCILS, 3), "float64", "stored", 2, 0.3),
+    (4, Way(PENCILS, 4), "float32", "affine", 0, 0.3),
+    (7, Way(PENCILS, 2), "float64", "straight", 3, 0.3),
+    (10, Way(PENCILS, 1, ring=3), "float64", "stored", 0, 0.3),
+    (15, Way(PENCILS, 1), "float64", "stored", 1, 0.3),
+    (2, Way(PENCILS, 6, ring=2), "float64", "stored", 0, 0.3),
+    (3, Way(PENCILS, 3, ring=9), "float64", "stored", 3, 0.3),
+    (4, Way(PENCILS, 5, ring=2), "float32", "stored", 2, 0.3),
+    (6, Way(PENCILS, 3, ring=7), "float32", "stored", 0, 0.3),
+    (8, Way(PENCILS, 1, ring=4), "float64", "stored", 3, 0.3),
+    (15, Way(TENSOR, 1, ring=7), "float64", "stored", 1, 0.3),
+    (5, Way(TENSOR, 3, ring=2), "float64", "stored", 2, 0.3),
+    (12, Way(TENSOR, 1, ring=4), "float64", "stored", 0, 0.3),
+    (13, Way(TENSOR, 1), "float64", "straight", 1, 0.3),
+    (7, Way(TENSOR, 2, ring=3), "float64", "stored", 0, 0.0),
+    (9, Way(PENCILS, 1, ring=3), "float64", "stored", 1, 0.0),
+    (5, Way(SLICES, 3), "float64", "affine", 0, 0.0),
+    (9, Way(PENCILS, 1, ring=3), "float32", "stored", 0, 0.3),
+    (11, Way(PENCILS, 1), "float32", "straight", 2, 0.3),
 ]
 
 
-@pytest.mark.parametrize(("degree", "way", "dtype", "metric", "scaled"), CASES)
+@pytest.mark.parametrize(("degree", "way", "dtype", "metric", "scaled", "screening"), CASES)
 def test_twins_agree(
     backend: Backend,
     tmp_path: Path,
@@ -125,10 +132,11 @@ def test_twins_agree(
     dtype: str,
     metric: str,
     scaled: int,
+    screening: float,
 ) -> None:
     mesh = mesh_of(metric)
     space = Space.on(Alone(), mesh, degree, np.arange(mesh.count))
-    elements = Elements(backend, space, 0.3, dtype, metric=metric, way=way)
+    elements = Elements(backend, space, screening, dtype, metric=metric, way=way)
     rng = np.random.default_rng()
     components, count = max(1, scaled), len(space.sharing.ids)
     x = rng.standard_normal((components, count)).astype(dtype)
@@ -138,19 +146,23 @@ def test_twins_agree(
     energies = np.full((2, elements.blocks(some)), np.nan)
     for launch in elements.launches(some, x, wanted, energies[0], scale if scaled else None):
         launch()
-    constants = {**element_constants(dtype, degree, 0.3, on_host=False), **way.constants(degree)}
+    constants = {
+        **element_constants(dtype, degree, screening, on_host=False),
+        **way.constants(degree),
+    }
     choice = {"SCALED": scaled > 0, "COMPONENTS": components, "GEOMETRY": METRICS[metric]}
     text = Source(KERNELS / "operator.h", {**constants, **choice}).text()
     run = emulated(text, OPERATOR, tmp_path)
     shape = elements._shape
     if metric == "stored":
-        shape = for_gpus(shape, degree, 0.3)
+        shape = for_gpus(shape, degree, screening)
     arrays = (x, scale, elements._places, shape, found, some.astype("i4"))
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
-    sizes = [ctypes.c_uint(elements.blocks(some)), ctypes.c_uint(way.threads(degree))]
+    shared = way.shared(degree, x.itemsize, stored_factors(metric, screening))
+    sizes = map(ctypes.c_uint, (elements.blocks(some), way.threads(degree), shared))
     total = ctypes.c_void_p(energies[1].ctypes.data)
     counts = map(ctypes.c_longlong, (count, space.places.size))
-    run(*sizes, *pointers, ctypes.c_longlong(len(some)), total, *counts)
+    assert run(*sizes, *pointers, ctypes.c_longlong(len(some)), total, *counts), "beyond its memory"
     most = np.nanmax(np.abs(wanted))
     assert (
         np.isnan(found).sum() == components * space.places.shape[1]
