@@ -16,8 +16,8 @@ from groundswell.grids.box import Box, kershaw
 from groundswell.grids.gll import gll
 from groundswell.grids.hexahedra import positions
 from groundswell.solvers.poisson.geometry import Geometry, determinants, edges
+from groundswell.solvers.poisson.layout import plane_bytes
 from groundswell.solvers.poisson.operator import Operator, Space
-from groundswell.solvers.poisson.runs import plane_bytes
 from groundswell.solvers.poisson.ways import PENCILS, WAYS, Way
 
 RNG = np.random.default_rng

@@ -7,9 +7,8 @@ from typing import Any
 
 from rich.table import Table
 
+from groundswell.bench.poisson.problems import METRICS
 from groundswell.cli.plain import print_table, say, table_of, time_of
-
-METRICS = {"stored": "stored", "affine": "worked out"}
 
 
 def show(measured: Mapping[str, Any]) -> None:

@@ -12,6 +12,8 @@
 //     FOR_LANES(n, count) { ... }                  work that a warp's lanes divide
 //     EACH_THREAD(t, count) { ... }                the same for blocks of `count` threads: one each
 //     BARRIER();                                   between two FOR_THREADS that share memory
+//   APART                                        whether what a thread works on lies apart, since
+//                                                a GPU's neighbours like neighbouring values
 //   ONCE { ... }                                 what one thread does for all
 //   INLINE, METHOD                               a helper called from kernels: function, member
 //   real, REAL(x)                                the floating-point type, a literal of that type
@@ -73,6 +75,7 @@ typedef float real;
 #define TABLE __device__ const
 #define UNIFORM_TABLE __constant__ const
 #define BARRIER() __syncthreads()
+constexpr bool APART = true;
 // Compilers must not fuse products and sums as they please: which ones depends on the constants, and
 // so a point's result would depend on the block that it lies in. What is worth it says so.
 #ifdef DOUBLE_PRECISION
@@ -128,6 +131,7 @@ INLINE void fetch_line(const void* address) {
 #define TABLE static constexpr
 #define UNIFORM_TABLE static constexpr
 #define BARRIER() static_cast<void>(0)
+constexpr bool APART = false;
 #define RECIPROCAL(x) (REAL(1) / (x))
 #define FMA(a, b, c) ((a) * (b) + (c))
 #define ROOT(x) sqrt(x)

@@ -20,13 +20,6 @@ INLINE double sum_of_threads(double value) {
 INLINE double sum_of_threads(double value) { return value; }
 #endif
 
-// A GPU's neighbouring lanes like neighbouring values, a core likes its own side by side.
-#if defined(__CUDACC__)
-constexpr bool APART = true;
-#else
-constexpr bool APART = false;
-#endif
-
 // A block's share of `count` things, of which all blocks have as many.
 struct Part {
   index_t first, count;

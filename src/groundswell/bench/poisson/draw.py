@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 PEER, LIMIT = "#9aa5b1", "#1f2933"
 COLOURS = {"stored": "#3b6fb6", "affine": "#0b6e4f"}
-NAMES = {"stored": "metric stored", "affine": "metric worked out"}
 MARKS = {3: "^", 7: "o", 15: "s"}
 
 
@@ -39,7 +38,13 @@ def _operator(axes: Axes, measured: Mapping[str, Any]) -> None:
     for metric in METRICS:
         rows = [row for row in measured["operator"] if row["metric"] == metric]
         degrees = [row["degree"] for row in rows]
-        axes.plot(degrees, _of(rows, "gflops"), "o-", color=COLOURS[metric], label=NAMES[metric])
+        axes.plot(
+            degrees,
+            _of(rows, "gflops"),
+            "o-",
+            color=COLOURS[metric],
+            label=f"metric {METRICS[metric]}",
+        )
         if metric == "stored":
             axes.plot(degrees, _of(rows, "roofline"), "--", color=LIMIT, label="its roofline")
     axes.set_ylim(bottom=0)
@@ -80,7 +85,7 @@ def _sweep(
                 r for r in measured["iterations"] if (r["degree"], r["metric"]) == (degree, metric)
             ]
             places, values = [r[x] / each for r in rows], [r[y] / unit for r in rows]
-            label, mark = f"N = {degree}, {NAMES[metric]}", MARKS.get(degree, ".")
+            label, mark = f"N = {degree}, metric {METRICS[metric]}", MARKS.get(degree, ".")
             axes.plot(places, values, color=COLOURS[metric], marker=mark, label=label)
     axes.set_xscale("log")
     axes.set_ylim(bottom=0)

@@ -16,7 +16,7 @@ from groundswell.solvers.poisson.traffic import Traffic, stored_factors
 
 SCREENING = 0.1  # NekBone's and hipBone's
 VALUE = 8  # bytes
-METRICS = ("stored", "affine")
+METRICS = {"stored": "stored", "affine": "worked out"}  # what tables call them
 
 
 @dataclass(frozen=True, eq=False)

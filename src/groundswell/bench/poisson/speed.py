@@ -130,7 +130,7 @@ def measure_bakeoff(
 
 def _named(cubes: Cubes, metric: str) -> str:
     elements = f"{cubes.box.count:,} elements of degree {cubes.degree}"
-    return f"{elements}, metric {metric if metric == 'stored' else 'worked out'}"
+    return f"{elements}, metric {METRICS[metric]}"
 
 
 def _iterated(

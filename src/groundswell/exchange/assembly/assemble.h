@@ -6,12 +6,6 @@
 #include "sliced.h"
 
 constexpr int THREADS = 256;
-// A thread's rows: neighbours have neighbouring ones, but a core likes its own side by side.
-#if defined(__CUDACC__)
-constexpr bool APART = true;
-#else
-constexpr bool APART = false;
-#endif
 
 // Stores a row's result in all of its places, of which the first is known already.
 INLINE void store(value_t* values, const Places& places, index_t row, place_t first, value_t result) {

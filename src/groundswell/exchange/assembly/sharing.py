@@ -216,5 +216,10 @@ def _pairs(first: Numbers, count: Numbers) -> tuple[Numbers, Numbers]:
 
 def _fair(ids: Numbers, counts: Numbers) -> Numbers:
     """A number below each count that follows from the id: neighbouring ids take turns at random."""
-    mixed = ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio
-    return ((mixed >> np.uint64(33)) % np.maximum(counts, 1).astype(np.uint64)).astype(np.int64)
+    number = scattered(ids) >> np.uint64(33)
+    return (number % np.maximum(counts, 1).astype(np.uint64)).astype(np.int64)
+
+
+def scattered(ids: Numbers) -> NDArray[np.uint64]:
+    """A number for each id, of which neighbours know nothing: times 2^64 over the golden ratio."""
+    return ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)

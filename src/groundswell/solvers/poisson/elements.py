@@ -22,7 +22,7 @@ from groundswell.solvers.poisson.geometry import (
     edges,
     require_upright,
 )
-from groundswell.solvers.poisson.runs import Runs
+from groundswell.solvers.poisson.layout import Runs
 from groundswell.solvers.poisson.space import Space
 from groundswell.solvers.poisson.traffic import stored_factors
 from groundswell.solvers.poisson.ways import Way, way_of

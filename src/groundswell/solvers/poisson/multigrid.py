@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from groundswell.backends import Array, Backend, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
+from groundswell.exchange.assembly.sharing import scattered
 from groundswell.exchange.world import World
 from groundswell.grids.gll import gll
-from groundswell.grids.hexahedra import AXES, Floats, Numbers
+from groundswell.grids.hexahedra import AXES, Floats
 from groundswell.linear.cg import Applied
 from groundswell.linear.chebyshev import Chebyshev, chebyshev_source, convert
 from groundswell.linear.coarse import CoarseSolver
@@ -34,7 +35,6 @@ from groundswell.solvers.poisson.transfer import Transfer, transfer_source
 
 DTYPES = ("float32", "float64")
 INNER = ("schwarz", "jacobi")
-GOLDEN = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ class Level:
 
         self.smoother = Chebyshev(
             *(backend, world, len(sharing.ids), sharing.own, how.dtype, operator, inner),
-            scattered(sharing.ids[: sharing.own]),
+            scattered(sharing.ids[: sharing.own]) / 2.0**64 - 0.5,
             order=how.order,
             kind=how.kind,
         )
@@ -258,12 +258,6 @@ def on_sides(space: Space, tags: Collection[int]) -> NDArray[np.bool_]:
     found = np.zeros(len(space.sharing.ids), bool)
     found[space.places[space.on_sides(tags)]] = True
     return found
-
-
-def scattered(ids: Numbers) -> Floats:
-    """A number from -1/2 to 1/2 for each id, of which neighbours know nothing."""
-    mixed = ids.astype(np.uint64) * np.uint64(GOLDEN)
-    return np.asarray(mixed / 2.0**64 - 0.5)
 
 
 def multigrid_sources(dtype: str, degrees: Sequence[int]) -> list[Source]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from groundswell.solvers.poisson.runs import plane_bytes
+from groundswell.solvers.poisson.layout import plane_bytes
 
 SLICES, TENSOR, PENCILS = range(3)  # see kernels/operator.h
 WARP = 32

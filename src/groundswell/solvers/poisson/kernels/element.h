@@ -22,7 +22,7 @@ struct Metric {
 constexpr int FACTORS = LAMBDA != 0 ? 7 : 6;
 
 // A stored metric has the factors of RUN nodes at a time, in the order of Metric: (elements, CUBE / RUN,
-// RUN_PITCH), of which the first (FACTORS, RUN) are these (see runs.py).
+// RUN_PITCH), of which the first (FACTORS, RUN) are these (see layout.py).
 constexpr int RUN = METRIC_RUN, RUN_PITCH = METRIC_PITCH;
 // Values from each row of nodes, plane and element to the next.
 constexpr int LINE_PITCH = RUN > NODES ? NODES : RUN_PITCH;

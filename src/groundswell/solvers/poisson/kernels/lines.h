@@ -5,10 +5,10 @@
 // How many of `count` lines side by side one thread takes: a core has vectors for them.
 #if defined(__CUDACC__)
 #define ABREAST(count) 1
-#define VECTOR
+#define VECTORIZED
 #else
 #define ABREAST(count) (count)
-#define VECTOR PRAGMA(omp simd)
+#define VECTORIZED PRAGMA(omp simd)
 #endif
 
 // Values from one row along r to the next: a GPU's neighbours begin in different banks.
@@ -26,7 +26,7 @@ INLINE void multiply_lines(real* lines, int step, const real (&matrix)[FROM][TO]
     for (int n = 0; n < WIDTH; ++n) sum[n] = 0;
     UNROLL
     for (int from = 0; from < FROM; ++from) {
-      VECTOR
+      VECTORIZED
       for (int n = 0; n < WIDTH; ++n) sum[n] = FMA(matrix[from][to], old[from][n], sum[n]);
     }
     for (int n = 0; n < WIDTH; ++n) lines[to * step + n] = sum[n];
@@ -40,7 +40,7 @@ INLINE void multiply_row(real* row, const real (&matrix)[FROM][TO]) {
   for (int to = 0; to < TO; ++to) sum[to] = 0;
   UNROLL
   for (int from = 0; from < FROM; ++from) {
-    VECTOR
+    VECTORIZED
     for (int to = 0; to < TO; ++to) sum[to] = FMA(matrix[from][to], row[from], sum[to]);
   }
   for (int to = 0; to < TO; ++to) row[to] = sum[to];
