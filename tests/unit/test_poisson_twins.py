@@ -21,7 +21,7 @@ from groundswell.solvers.poisson.elements import (
     Elements,
     element_constants,
 )
-from groundswell.solvers.poisson.runs import Runs
+from groundswell.solvers.poisson.layout import Runs
 from groundswell.solvers.poisson.space import Space
 from groundswell.solvers.poisson.traffic import stored_factors
 from groundswell.solvers.poisson.ways import PENCILS, SLICES, TENSOR, Way
@@ -115,6 +115,8 @@ CASES = [
     (5, Way(TENSOR, 3, ring=2), "float64", "stored", 2, 0.3),
     (12, Way(TENSOR, 1, ring=4), "float64", "stored", 0, 0.3),
     (13, Way(TENSOR, 1), "float64", "straight", 1, 0.3),
+    (13, Way(PENCILS, 1, ring=4), "float64", "stored", 1, 0.3),
+    (14, Way(PENCILS, 1), "float64", "affine", 0, 0.3),
     (7, Way(TENSOR, 2, ring=3), "float64", "stored", 0, 0.0),
     (9, Way(PENCILS, 1, ring=3), "float64", "stored", 1, 0.0),
     (5, Way(SLICES, 3), "float64", "affine", 0, 0.0),

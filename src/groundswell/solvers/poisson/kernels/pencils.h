@@ -35,6 +35,12 @@ struct Cube {
   METHOD Pencil along_t() const { return {nodes + slow * PITCH + fast, NODES * PITCH}; }
 };
 
+// Threads of a row of lines: half a warp where that takes no more warps, since half a warp's doubles
+// are read together, and of a row and a part of the next one several would be in the same bank.
+constexpr int HALF_WARP = WARP / 2, ROOM = (PLANE + WARP - 1) / WARP * WARP;
+constexpr bool SPACED = ELEMENTS == 1 && NODES <= HALF_WARP && NODES * HALF_WARP <= ROOM;
+constexpr int ROW = SPACED ? HALF_WARP : NODES;
+
 // Where threads stop for those that work on the same element.
 INLINE void meet() {
   if (WARP % PLANE == 0)
@@ -45,8 +51,9 @@ INLINE void meet() {
 
 INLINE double apply_some(const Given& given, const int* elements, int count, index_t) {
   DYNAMIC_SHARED(real, memory);
-  const int of_block = threadIdx.x / PLANE, s = threadIdx.x / NODES % NODES, r = threadIdx.x % NODES;
-  const bool active = of_block < count;
+  const int of_block = threadIdx.x / (NODES * ROW), s = threadIdx.x / ROW % NODES;
+  const int column = threadIdx.x % ROW, r = column < NODES ? column : 0;
+  const bool active = of_block < count && column < NODES;
   const int mine = active ? of_block : 0;  // the others only keep up with the ring and barriers
   const int e = elements[mine];
   const Ring ring{given, elements, count, MOST_THREADS / WARP, memory};
