@@ -72,6 +72,23 @@ def applied(
     return backend.to_host(y), float(backend.to_host(energies).sum())
 
 
+@pytest.mark.parametrize("degree", [1, 3, 7, 9, 12])
+def test_components_agree(degree: int) -> None:
+    mesh = mesh_of("straight")
+    space, everyone = Space.on(Alone(), mesh, degree, np.arange(mesh.count)), np.arange(mesh.count)
+    x, found = np.random.default_rng().standard_normal((3, len(space.sharing.ids))), []
+    for name in ("cpu", "cuda"):
+        backend = open_backend(name)
+        elements = Elements(backend, space, 0.3, "float64", metric="stored", components=3)
+        y = backend.to_device(np.full((3, space.places.size), np.nan))
+        energies = backend.zeros((elements.blocks(everyone),), "f8")
+        in_order(elements.launches(everyone, backend.to_device(x), y, energies))()
+        found.append((backend.to_host(y), backend.to_host(energies).sum()))
+    (wanted, energy), (made, other) = found
+    assert np.allclose(made, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
+    assert other == pytest.approx(energy, rel=1e-11)
+
+
 @pytest.mark.parametrize("jacobi", [False, True])
 @pytest.mark.parametrize(("degree", "dtype"), [(3, "float64"), (7, "float64"), (5, "float32")])
 def test_iterations_agree(degree: int, dtype: str, jacobi: bool) -> None:

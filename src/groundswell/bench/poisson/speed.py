@@ -136,33 +136,33 @@ def _named(cubes: Cubes, metric: str) -> str:
 def _iterated(
     backend: Backend, cubes: Cubes, metric: str, bandwidth: float, mask: Floats | None = None
 ) -> Row:
-    elements = Elements(backend, cubes.space, cubes.screening, "f8", metric=metric)
-    solver = Merged(
-        *(backend, cubes.world, elements, mask), components=cubes.components, most=ITERATIONS
-    )
+    components, world = cubes.components, cubes.world
+    given = (backend, cubes.space, cubes.screening, "f8")
+    elements = Elements(*given, metric=metric, components=components)
+    solver = Merged(backend, world, elements, mask, components=components, most=ITERATIONS)
     load = cubes.load if mask is None else cubes.load * mask
     load = np.broadcast_to(load, solver.b.shape)
     seconds = []
     for _ in range(REPEATS + 1):  # the first one warms up
         backend.assign(solver.b, load)
-        cubes.world.share(None)
+        world.share(None)
         outcome = solver.solve()
-        seconds.append(max(cubes.world.share(outcome.seconds)) / ITERATIONS)
+        seconds.append(max(world.share(outcome.seconds)) / ITERATIONS)
     solver.close()
     best = min(seconds[1:])
     residuals = outcome.residuals
     return {
         "degree": cubes.degree,
         "edge": cubes.edge,
-        "ranks": cubes.world.size,
+        "ranks": world.size,
         "elements": cubes.box.count,
         "dofs": cubes.assembled,
         "usual_dofs": cubes.usual,
         "metric": metric,
         "seconds": best,
         "fom": cubes.merit / best / 1e9,
-        "throughput": cubes.assembled / cubes.world.size / best,
-        "usual_throughput": cubes.usual / cubes.world.size / best,
+        "throughput": cubes.assembled / world.size / best,
+        "usual_throughput": cubes.usual / world.size / best,
         "share": cubes.traffic(metric).iteration / best / bandwidth,
         "residual": float(residuals[-1] / residuals[0]),
     }

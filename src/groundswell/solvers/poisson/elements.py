@@ -42,6 +42,7 @@ class Elements:
         metric: "stored" for each node; or worked out each time, of elements with straight edges
             ("straight") or of parallelepipeds ("affine"). By default what moves least, but on CPUs
             nothing is worked out that takes longer than to read it.
+        components: of the vectors that they are for.
         way: how a GPU's threads share them; by default the usual one.
 
     Raises:
@@ -56,13 +57,14 @@ class Elements:
         dtype: DTypeLike,
         *,
         metric: str | None = None,
+        components: int = 1,
         way: Way | None = None,
     ) -> None:
         self._backend, self.space, self.screening = backend, space, float(screening)
         self.dtype = str(np.dtype(dtype))
         self.metric = self._chosen(metric)
-        usual = way_of(self.dtype, space.degree, self.metric, on_host=backend.on_host)
-        self.way = way or usual
+        kind, on_host = (self.dtype, space.degree, self.metric), backend.on_host
+        self.way = way or way_of(*kind, components=components, on_host=on_host)
         if space.mesh.order == 1:
             require_upright(space.elements[determinants(self._edges, space.degree) <= 0])
         self._places = backend.to_device(space.places.astype("i4"))

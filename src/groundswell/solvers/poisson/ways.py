@@ -85,9 +85,9 @@ S, T, P = (partial(Way, shape) for shape in (SLICES, TENSOR, PENCILS))
 # million values.
 WAYS = {
     ("float64", "stored"): (
-        *(S(16, 16), P(16, 0, 3), P(4, 16), P(4, 6, 5), P(2, 7, 3)),
+        *(S(16, 16), P(14, 8, 3), P(4, 16), P(4, 6, 5), P(2, 7, 3)),
         *(T(2, 0, 3), T(2, 6, 3), P(1, 0, 2), P(1, 0, 3), P(1, 4, 4)),
-        *(P(1, 0, 3), P(1, 3, 4), P(1, 0, 4), T(1, 0, 4), T(1, 0, 5)),
+        *(P(1, 0, 3), P(1, 3, 4), P(1, 0, 4), T(1, 2, 5), T(1, 0, 5)),
     ),
     ("float64", "straight"): (
         *(S(16), S(16), P(4), P(6, 4), P(4, 4)),
@@ -112,9 +112,23 @@ WAYS = {
 }
 WAYS["float32", "straight"] = WAYS["float32", "affine"]
 
+# The same for three components, without screening: up to degree 12 all of an element's metric stays
+# for them.
+OF_SEVERAL = {
+    ("float64", "stored"): (
+        *(S(16, 16), P(14, 8, 3), P(8, 0, 4), P(4, 6, 5), P(2, 7, 6)),
+        *(T(1, 0, 7), T(1, 8, 8), P(1, 0, 9), P(1, 0, 10), P(1, 0, 11)),
+        *(P(1, 0, 12), P(1, 0, 13), P(1, 0, 4), T(1, 2, 5), T(1, 0, 5)),
+    ),
+}
 
-def way_of(dtype: str, degree: int, metric: str, *, on_host: bool = False) -> Way:
+
+def way_of(
+    dtype: str, degree: int, metric: str, *, components: int = 1, on_host: bool = False
+) -> Way:
     """The usual one; of a CPU, where a block is one thread's, only its elements count."""
     if on_host:
         return Way(SLICES, max(1, HOST_NODES // (degree + 1) ** 3))
-    return WAYS[dtype, metric][degree - 1]
+    kind = (dtype, metric)
+    table = OF_SEVERAL if components > 1 and kind in OF_SEVERAL else WAYS
+    return table[kind][degree - 1]
