@@ -221,6 +221,12 @@ def test_the_poisson_operators_kernel(dtype: str, precision: str, degree: int, m
     check(operator_source(dtype, degree, 0.1, metric), precision, limits)
 
 
+@pytest.mark.parametrize(("degree", "most"), [(3, 128), (7, 255), (12, 255)])
+def test_the_poisson_operators_kernel_for_components(degree: int, most: int) -> None:
+    source = operator_source("float64", degree, 0.0, "stored", components=3)
+    check(source, "double", {"apply_elements": (0, most)})
+
+
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_the_rest_of_poissons_kernels(dtype: str, precision: str) -> None:
     constants = {

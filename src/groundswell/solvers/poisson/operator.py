@@ -156,10 +156,12 @@ def operator_source(
     screening: float,
     metric: str = "stored",
     way: Way | None = None,
+    components: int = 1,
 ) -> Source:
     """A GPU's kernels for values of a type and degree, in a way or the usual one."""
     name = str(np.dtype(dtype))
     constants = element_constants(name, degree, screening, on_host=False)
-    sharing = (way or way_of(name, degree, metric)).constants(degree)
-    choice = {**USUAL, "GEOMETRY": METRICS[metric], **sharing}
-    return Source(KERNELS / "operator.h", {**constants, **choice})
+    usual = way_of(name, degree, metric, components=components)
+    sharing = (way or usual).constants(degree)
+    choice = {"GEOMETRY": METRICS[metric], "COMPONENTS": components, **sharing}
+    return Source(KERNELS / "operator.h", {**constants, **USUAL, **choice})
