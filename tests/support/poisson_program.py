@@ -116,6 +116,23 @@ def check_solution(backend: Backend, job: World, **how: Any) -> None:
     assert np.allclose(found, whole[mine], rtol=0, atol=1e-9 * np.abs(whole).max())
 
 
+def check_mean(backend: Backend, job: World, **how: Any) -> None:
+    """Where any constant may be added to u; the error is what so few elements leave."""
+    counts, degree = (3, 4, 5), 6
+    box = Box(counts, periodic=(True, True, True))
+    block = decompose(counts[::-1], job.size, (True,) * 3).block(job.rank)
+    problem = Poisson(backend, job, box, degree, box.block(block.start, block.shape), **how)
+    turn = 2 * np.pi
+    found, outcome = problem.solve(
+        lambda x, y, z: turn**2 * (np.cos(turn * x) + np.sin(turn * z)), tolerance=1e-11
+    )
+    x, _, z = np.moveaxis(problem.nodes, -1, 0)
+    wanted = np.cos(turn * x) + np.sin(turn * z) + how["mean"]
+    assert outcome.converged
+    assert np.allclose(found, wanted, rtol=0, atol=1e-5), np.abs(found - wanted).max()
+    problem.close()
+
+
 def check_merged(backend: Backend, job: World) -> None:
     """Residuals of merged iterations are one rank's, to rounding, and the same bits on all.
 
@@ -180,6 +197,8 @@ def main() -> None:
     check_merged(backend, job)
     check_solution(backend, job)
     check_solution(backend, job, precondition="multigrid")
+    check_mean(backend, job, mean=1.5)
+    check_mean(backend, job, mean=0.0, precondition="multigrid")
     if job.first:
         print("all cases hold")
 

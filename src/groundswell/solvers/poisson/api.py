@@ -75,6 +75,7 @@ def solve(
     boundaries: Mapping[str, Table] | None = None,
     *,
     screening: float = 0.0,
+    mean: float | None = None,
     sides: Mapping[str, int] | None = None,
     tolerance: float | None = None,
     iterations: int = 10_000,
@@ -106,6 +107,7 @@ def solve(
         boundaries: tables as in a case file, by the name of a side: `kind` is "fixed" or "flux",
             `value` u, or du/dn with n pointing outwards: a function, a number or an expression.
         screening: lambda, 0 or more, 1/m^2.
+        mean: u's over the domain, for problems with neither screening nor a fixed side.
         sides: tags of the sides by name, as `read_gmsh` returns them; those of a `Box` are west,
             east, south, north, bottom, top.
         tolerance: of the residual, over its first value; by default 1e-10, in single precision
@@ -142,6 +144,7 @@ def solve(
         _real("screening", screening),
         _of_kind("fixed", boundaries or {}, tags),
         _of_kind("flux", boundaries or {}, tags),
+        _mean(mean),
     )
     method = Method(degree, preconditioner, iterations, DTYPES[precision])
     task = Task(open_device(backend, job), job, mesh, mine, given, method)
@@ -165,6 +168,12 @@ def _real(what: str, value: Any, below: float = inf) -> float:
         return float(value)
     bound = f"0 and more, below {below:g}" if below < inf else "0 and more, in SI units"
     raise InputError(f"{what} = {value!r:.60}; allowed: a number, {bound}")
+
+
+def _mean(value: Any) -> float | None:
+    if value is None or (isinstance(value, (int, float, np.number)) and np.isfinite(value)):
+        return None if value is None else float(value)
+    raise InputError(f"mean = {value!r:.60}; allowed: a finite number")
 
 
 def _sides_of(mesh: Hexahedra) -> Mapping[str, int]:

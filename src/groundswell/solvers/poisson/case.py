@@ -108,12 +108,14 @@ MeshSection = Annotated[BoxMesh | GmshMesh, Kinds()]
 class EquationSection(Section):
     """`[equation]`: -div grad u + screening u = source; `exact` is u, if it is known.
 
+    `mean` is u's over the domain, where neither screening nor a fixed side determines u.
     Functions of position are numbers, or text such as "sin(pi * x)".
     """
 
     screening: Screening = 0.0
     source: Formula = 0.0
     exact: Formula | None = None
+    mean: Number | None = None
 
 
 class FixedSide(Section):
@@ -196,9 +198,18 @@ class PoissonCase(Case):
         if isinstance(self.mesh, BoxMesh):
             yield from unknown_sides(self.boundaries, self.mesh.sides)
         fixed = any(isinstance(side, FixedSide) for side in self.boundaries.values())
-        if not fixed and not self.equation.screening:
-            allowed = "must be above 0 where no side is fixed: any constant may be added to u"
+        determined = fixed or self.equation.screening > 0
+        if not determined and self.equation.mean is None:
+            allowed = (
+                "must be above 0 where no side is fixed: any constant may be added to u; or give "
+                "its mean"
+            )
             yield ("equation", "screening"), allowed
+        if determined and self.equation.mean is not None:
+            allowed = (
+                "is for cases without screening and fixed sides, which determine u: leave it out"
+            )
+            yield ("equation", "mean"), allowed
         if self.run.processes and not isinstance(self.mesh, BoxMesh):
             yield ("run", "processes"), "are of a box; leave them out"
 

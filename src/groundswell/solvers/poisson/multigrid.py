@@ -281,8 +281,16 @@ def _coarsest(
     lowest = spaces[-1]
     ends = [backend.zeros((len(lowest.sharing.ids),), how.dtype) for _ in range(2)]
     matrices = galerkin(finest, spaces[0].degree, screening)
-    given = (lowest.sharing, matrices, on_sides(lowest, fixed), *ends)
+    held = on_sides(lowest, fixed)
+    if not screening and not any(world.share(bool(held.any()))):
+        held |= _first_of_all(world, lowest.sharing.ids)  # any constant may be added
+    given = (lowest.sharing, matrices, held, *ends)
     return CoarseSolver(backend, world, *given, way=how.coarse)
+
+
+def _first_of_all(world: World, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of these ids is the smallest one of all ranks."""
+    return np.asarray(ids == min(world.share(int(ids.min(initial=2**63 - 1)))))
 
 
 def _lower(world: World, space: Space, degree: int) -> Space:

@@ -70,7 +70,9 @@ class Run:
         self.elements = self.shares.elements(self.world.rank)
         how = case.method
         method = Method(setup.degree, how.preconditioner, how.iterations, setup.dtype)
-        given = Given(setup.source, case.equation.screening, setup.fixed, setup.fluxes)
+        equation = case.equation
+        sides = (setup.fixed, setup.fluxes)
+        given = Given(setup.source, equation.screening, *sides, equation.mean)
         self.task = Task(backend, self.world, setup.mesh, self.elements, given, method)
         if (exact := setup.exact) is not None:  # seen to be finite before any work is done
             self.world.agree(lambda: self.task.require_finite(exact))

@@ -174,6 +174,7 @@ class Setup:
             "unknowns": self.unknowns,
             "precision": self.case.run.precision,
             "screening": self.case.equation.screening,
+            **({} if self.case.equation.mean is None else {"mean": self.case.equation.mean}),
             "boundaries": {name: self._kind(name) for name in self.sides},
             "preconditioner": method.preconditioner,
             "tolerance": self.case.tolerance,

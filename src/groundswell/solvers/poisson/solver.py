@@ -15,13 +15,12 @@ from groundswell.backends import Array, Backend
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
 from groundswell.exchange.world import World
-from groundswell.grids.box import Box
 from groundswell.grids.hexahedra import Floats, Hexahedra, positions
-from groundswell.grids.partition import bodies
 from groundswell.linear.cg import Applied, ConjugateGradients, Iteration, Outcome
 from groundswell.solvers.poisson.merged import Merged
 from groundswell.solvers.poisson.multigrid import Cycle, Multigrid
 from groundswell.solvers.poisson.operator import Operator, Space
+from groundswell.solvers.poisson.unique import Mean, require_unique
 
 Field = Callable[[Floats, Floats, Floats], ArrayLike]  # of x, y, z
 MOST = 10_000  # iterations
@@ -38,6 +37,7 @@ class Poisson:
         elements: numbers of those that this rank works on; together the ranks have all.
         screening: lambda, 0 or more, 1/m^2.
         fixed: tags of the sides where u is prescribed.
+        mean: u's over the domain, where any constant may be added to u.
         dtype: "float64" or "float32".
         precondition: by nothing, the operator's diagonal, or a cycle of multigrid.
         cycle: of multigrid.
@@ -61,6 +61,7 @@ class Poisson:
         *,
         screening: float = 0.0,
         fixed: Collection[int] = (),
+        mean: float | None = None,
         dtype: str = "float64",
         precondition: Literal["none", "jacobi", "multigrid"] = "jacobi",
         cycle: Cycle | None = None,
@@ -73,8 +74,7 @@ class Poisson:
         if precondition not in PRECONDITIONERS:
             allowed = ", ".join(PRECONDITIONERS)
             raise InputError(f"preconditioner = {precondition!r}; allowed: {allowed}")
-        if not screening:
-            require_held(mesh, fixed)
+        require_unique(mesh, fixed, screening, mean)
         self._backend, self._world = backend, world
         self.space = Space.on(world, mesh, degree, elements)
         self._equation = (self.space, screening, tuple(fixed))
@@ -89,6 +89,7 @@ class Poisson:
             raise
         self._open.append(self._iteration)
         self._mass = self._operator.elements.keep_mass()
+        self._mean = None if mean is None else Mean(world, self._mass, mean)
 
     def _with_multigrid(self, dtype: str, cycle: Cycle | None, most: int) -> Iteration:
         backend, world, (space, screening, fixed) = self._backend, self._world, self._equation
@@ -147,7 +148,7 @@ class Poisson:
             tolerance: of the residual, against that of u = 0 inside.
 
         Raises:
-            InputError: another tolerance.
+            InputError: another tolerance; loads that do not cancel where only the mean is given.
             RunFailed: numbers are not finite; a rank is lost.
         """
         at = np.moveaxis(self.nodes, -1, 0)
@@ -155,6 +156,8 @@ class Poisson:
         local = source(*at) * self._mass
         if loads is not None:
             local += loads
+        if self._mean is not None:
+            local = self._mean.balanced(local)
         load = self._about_one(operator.assemble, local)
         known = np.zeros(len(self.space.sharing.ids))
         if prescribed is not None:
@@ -162,8 +165,11 @@ class Poisson:
             known *= operator.mask == 0
         rest = (load - self._about_one(self._applied, known)) * operator.mask
         rest[own:] = 0
+        if self._mean is not None:
+            rest = self._mean.without_rest(rest, own)
         found, outcome = self._solved(rest, tolerance)
-        return (self._about_one(operator.spread, found) + known)[self.space.places], outcome
+        values = (self._about_one(operator.spread, found) + known)[self.space.places]
+        return values if self._mean is None else self._mean.shifted(values), outcome
 
     def _solved(self, b: Floats, tolerance: float) -> tuple[Floats, Outcome]:
         """A's solution for assembled b."""
@@ -198,23 +204,3 @@ class Poisson:
         """Give back what it holds of other ranks; every rank must, before MPI ends."""
         for part in self._open:
             part.close()
-
-
-def require_held(mesh: Hexahedra, fixed: Collection[int]) -> None:
-    """See that u is fixed somewhere in each part of the mesh that hangs together.
-
-    Raises:
-        InputError: it is not, and nothing else determines it.
-    """
-    whole = isinstance(mesh, Box)
-    looked = np.array([0, mesh.count - 1]) if whole else np.arange(mesh.count)  # a box's have all
-    held = np.isin(mesh.tags(looked), tuple(fixed)).any(axis=1)
-    parts = np.zeros(len(looked), int) if whole else bodies(mesh)
-    loose = ~np.isin(parts, parts[held])
-    if not loose.any():
-        return
-    where = "" if loose.all() else f" in {loose.sum()} elements, the first is {loose.argmax()}"
-    raise InputError(
-        "without screening, and with no side where u is prescribed, any constant may be added to "
-        f"u{where}: give a screening above 0, or a side"
-    )

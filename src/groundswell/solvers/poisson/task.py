@@ -39,12 +39,14 @@ class Given:
         source: f, by position.
         fixed: u on sides where it is prescribed, by tag.
         fluxes: du/dn on sides where it is not 0, by tag; n points outwards.
+        mean: u's over the domain, where any constant may be added to u.
     """
 
     source: Field
     screening: float = 0.0
     fixed: Mapping[int, Field] = field(default_factory=dict)
     fluxes: Mapping[int, Field] = field(default_factory=dict)
+    mean: float | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,7 @@ class Task:
             *(backend, world, mesh, method.degree, elements),
             screening=given.screening,
             fixed=tuple(given.fixed),
+            mean=given.mean,
             dtype=method.dtype,
             precondition=method.precondition,
             most=method.most,

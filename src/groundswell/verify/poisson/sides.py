@@ -51,6 +51,7 @@ def period(backend: Backend, full: bool) -> list[Check]:
     one = Box((4, 2, 4), periodic=(True, False, False))
     task = {
         "periodic along all axes, screened": (every, Given(forcing(1.0), 1.0)),
+        "periodic along all axes, of mean 0": (every, Given(forcing(0.0), mean=0.0)),
         "periodic along x": (one, Given(forcing(0.0), fixed=dict.fromkeys((3, 4, 5, 6), wave))),
     }
     return [
