@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import groundswell as gs
-from groundswell.case import read_case
+from groundswell.case.load import load_case
 from groundswell.errors import CaseError, InputError
 from groundswell.grids.box import Box
 from groundswell.grids.hexahedra import positions
@@ -111,4 +111,4 @@ def test_cases(tmp_path: Any) -> None:
     for more, told in (("", "or give its mean"), ("mean = 1.5\nscreening = 1", "leave it out")):
         path.write_text(CASE + more)
         with pytest.raises(CaseError, match=told):
-            read_case(path)
+            load_case(path)
