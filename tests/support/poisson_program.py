@@ -18,6 +18,7 @@ from sem import shuffled
 
 from groundswell.backends import Array, Backend, open_backend
 from groundswell.backends.base import in_order
+from groundswell.errors import InputError
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.total import Total
 from groundswell.exchange.world import Alone, World, world
@@ -180,6 +181,20 @@ def solved(
     return result
 
 
+def check_one_that_fails(backend: Backend, job: World) -> None:
+    """All ranks are told what one of them has failed of, which the others knew nothing about."""
+    box, last = Box((2, 2, job.size)), job.size - 1
+    mine = box.block((job.rank, 0, 0), (1, 2, 2))
+    fault = patch.object(Merged, "_shares", side_effect=MemoryError("no room"))
+    try:
+        with fault if job.rank == last else nullcontext():
+            job.agree(lambda: Poisson(backend, job, box, 2, mine, screening=1.0))
+    except InputError as error:
+        assert f"rank {last} is out of memory (no room)" in str(error), error
+    else:
+        raise AssertionError("nobody told")
+
+
 WAY: dict[str, str] = {}
 DOUBLE = Cycle(dtype="float64", coarse="direct")
 CYCLES = 4  # cases with multigrid
@@ -199,6 +214,7 @@ def main() -> None:
     check_solution(backend, job, precondition="multigrid")
     check_mean(backend, job, mean=1.5)
     check_mean(backend, job, mean=0.0, precondition="multigrid")
+    check_one_that_fails(backend, job)  # ranks are out of step from here on
     if job.first:
         print("all cases hold")
 

@@ -56,6 +56,22 @@ def test_flux_and_source_that_cancel() -> None:
     assert np.allclose(found.values, z * (1 - z / 2) - 1 / 3 + 2, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("source", "elements", "left"),
+    [("where(x < 0.3, 1, -3 / 7)", 12, 0.03), ("cos(2*pi*x)", 1, 0.1)],
+)
+def test_what_integration_leaves(source: str, elements: int, left: float) -> None:
+    found = gs.poisson.solve(Box((elements, 1, 1)), 4, source, mean=0.0)
+    assert 1e-4 < found.unbalanced < left and found.converged
+
+
+def test_what_cancels_at_each_node() -> None:
+    """Nodes' own loads are all 0, but for rounding."""
+    sides = {name: {"kind": "flux", "value": -1 / 6} for name in ("top", "bottom")}
+    found = gs.poisson.solve(Box((1, 1, 1), high=(1, 1, 1 / 3)), 1, 1.0, sides, mean=0.0)
+    assert np.abs(found.values).max() < 1e-12 and found.unbalanced < 1e-15
+
+
 def test_means_are_of_the_domain_not_of_nodes() -> None:
     mesh = Box((2, 2, 2), deform=bent, order=3)
     found = gs.poisson.solve(mesh, 6, lambda x, y, z: np.cos(PI * x), mean=-3.0, screening=0.0)
@@ -81,6 +97,8 @@ def two_cubes() -> Mesh:
         ({"screening": 2.0}, "mean = 0, but a screening or a side where u is prescribed"),
         ({"boundaries": {"top": {"kind": "fixed"}}}, "mean = 0, but a screening or a side"),
         ({"mean": "much"}, "mean = 'much'; allowed: a finite number"),
+        ({"mean": 10**400}, "mean = 1000.*; allowed: a finite number"),
+        ({"mean": 1j}, "mean = 1j; allowed: a finite number"),
         ({"mean": np.nan}, "mean = nan; allowed: a finite number"),
         ({"mean": None}, "any constant may be added to u: give a screening above 0, a side, or"),
         ({"mesh": two_cubes()}, "mean = 0 of a mesh of 2 bodies, each of which wants one"),
@@ -108,6 +126,10 @@ def test_cases(tmp_path: Any) -> None:
     path.write_text(CASE + "mean = 1.5\nexact = '1.5 + cos(pi * x) / pi**2'\n[method]\ndegree = 9")
     done = gs.run(path)
     assert json.loads((done.folder / "solution.json").read_text())["error_max"] < 1e-8
+    uneven = CASE.replace("cos(pi * x)", "where(x < 0.3, 1, -3 / 7)").replace("2, 2, 2", "12, 1, 1")
+    path.write_text(uneven + "mean = 0")
+    [told] = gs.run(path, folder=tmp_path / "uneven").summary["warnings"]
+    assert "do not cancel: " in told and "a constant source has taken up" in told
     for more, told in (("", "or give its mean"), ("mean = 1.5\nscreening = 1", "leave it out")):
         path.write_text(CASE + more)
         with pytest.raises(CaseError, match=told):

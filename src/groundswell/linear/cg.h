@@ -55,8 +55,8 @@ struct State {
   Step steps[STEPS];
 };
 
-// The next step from all ranks' sums; `history` gets r.r. Nothing moves once r is 0, or after `most`
-// iterations.
+// The next step from all ranks' sums; `history` gets r.r. x and r stay as they are once r is 0, or
+// after `most` iterations.
 INLINE void take_step(const double* sums, State* state, double* history, index_t most) {
   const State& old = *state;
   const double product = sums[0];

@@ -21,6 +21,7 @@ from groundswell.exchange.assembly.tiles import reduce_in_place
 from groundswell.exchange.connect import by_memory
 from groundswell.exchange.routes import travel
 from groundswell.exchange.transports.base import Link, Transfer
+from groundswell.exchange.undo import opened
 from groundswell.exchange.world import World
 
 
@@ -84,6 +85,7 @@ class Operation:
                 backend, world, mail, tables, reduction, old, new, link
             )
             self.send, self.receive = self._transfer.send, self._transfer.receive
+            opened(self)
             return
         arena = Values(backend.zeros((old.components, max(mail.path.size, 1)), source.dtype))
         pack, unpack = world.agree(
@@ -96,6 +98,7 @@ class Operation:
         )
         self.send = [*pack, *self._transfer.send]
         self.receive = [*self._transfer.receive, *unpack]
+        opened(self)
 
     @property
     def launches(self) -> list[Launch]:

@@ -27,6 +27,7 @@ Table = Mapping[str, Any]  # of a case file, whose values may be functions
 
 DTYPES = {"double": "float64", "single": "float32"}
 KINDS = ("fixed", "flux")
+HUGE = float(np.finfo(float).max)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,6 +40,8 @@ class Solution:
         values: u there, (elements, (N + 1)^3).
         residuals: Euclidean norms before each iteration, and after the last.
         converged: whether the last is as small as was asked for.
+        unbalanced: where only u's mean was given, the share of the source and fluxes that a
+            constant source has taken up, so that they cancel.
     """
 
     elements: Numbers
@@ -46,6 +49,7 @@ class Solution:
     values: Floats
     residuals: Floats
     converged: bool
+    unbalanced: float = 0.0
 
     @property
     def iterations(self) -> int:
@@ -152,7 +156,8 @@ def solve(
         found, outcome = task.solve(wanted)
     finally:
         task.close()
-    return Solution(mine, task.nodes, found, outcome.residuals, outcome.converged)
+    how = (outcome.residuals, outcome.converged, task.problem.unbalanced)
+    return Solution(mine, task.nodes, found, *how)
 
 
 def _whole(what: str, value: Any) -> int:
@@ -164,16 +169,22 @@ def _whole(what: str, value: Any) -> int:
 
 def _real(what: str, value: Any, below: float = inf) -> float:
     """A number from 0 up to `below`."""
-    if isinstance(value, (int, float, np.integer, np.floating)) and 0 <= value < below:
+    if _is_finite(value) and 0 <= value < below:
         return float(value)
     bound = f"0 and more, below {below:g}" if below < inf else "0 and more, in SI units"
     raise InputError(f"{what} = {value!r:.60}; allowed: a number, {bound}")
 
 
 def _mean(value: Any) -> float | None:
-    if value is None or (isinstance(value, (int, float, np.number)) and np.isfinite(value)):
-        return None if value is None else float(value)
+    if value is None:
+        return None
+    if _is_finite(value):
+        return float(value)
     raise InputError(f"mean = {value!r:.60}; allowed: a finite number")
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and bool(-HUGE <= value <= HUGE)
 
 
 def _sides_of(mesh: Hexahedra) -> Mapping[str, int]:

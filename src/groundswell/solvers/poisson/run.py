@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend, Event
+from groundswell.exchange.undo import all_or_nothing
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.hexahedra import Floats
 from groundswell.linear.cg import Outcome
@@ -19,6 +20,7 @@ from groundswell.run.signals import stopping_at_once
 from groundswell.solvers.poisson.results import Results
 from groundswell.solvers.poisson.setup import Setup
 from groundswell.solvers.poisson.task import Given, Method, Task
+from groundswell.solvers.poisson.unique import SILENT_LEFT
 
 
 class Run:
@@ -63,6 +65,7 @@ class Run:
             "traffic": size * shares.shared_nodes(setup.degree),
         }
 
+    @all_or_nothing()
     def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
         self.setup, self.backend, self.world = setup, backend, world or Alone()
         case = setup.case
@@ -116,9 +119,8 @@ class Run:
         """How far it is, in words."""
         if not step:
             return f"{self.setup.unknowns:,} unknowns"
-        relative = self.outcome.residuals[-1] / (self.outcome.residuals[0] or 1.0)
         failed = "" if self.outcome.converged else ": not converged"
-        return f"{self.outcome.iterations} iterations, residual {relative:.1e}{failed}"
+        return f"{self.outcome.iterations} iterations, residual {self._relative:.1e}{failed}"
 
     def state(self) -> dict[str, Portion]:
         """Nothing that a run could go on from."""
@@ -136,14 +138,24 @@ class Run:
     @property
     def warnings(self) -> list[str]:
         """That u is not what was asked for, if so."""
-        if self.outcome.converged:
-            return []
-        relative = self.outcome.residuals[-1] / (self.outcome.residuals[0] or 1.0)
-        return [
-            f"not converged: after {self.outcome.iterations} iterations the residual is "
-            f"{relative:.1e} of the first one, {self.setup.case.tolerance:g} was asked for; allow "
-            'more iterations, or try preconditioner = "multigrid"'
-        ]
+        found = []
+        if not self.outcome.converged:
+            found.append(
+                f"not converged: after {self.outcome.iterations} iterations the residual is "
+                f"{self._relative:.1e} of the first one, {self.setup.case.tolerance:g} was asked "
+                'for; allow more iterations, or try preconditioner = "multigrid"'
+            )
+        if (share := self.task.problem.unbalanced) > SILENT_LEFT:
+            found.append(
+                f"the source and what flows in through sides do not cancel: {share:.1%} of them "
+                "is left, which a constant source has taken up; u is as far off"
+            )
+        return found
+
+    @property
+    def _relative(self) -> float:
+        """The last residual, over the first one."""
+        return float(self.outcome.residuals[-1] / (self.outcome.residuals[0] or 1.0))
 
     def describe_ranks(self) -> dict[str, Any]:
         """How the ranks share the elements."""

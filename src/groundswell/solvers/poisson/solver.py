@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from groundswell.backends import Array, Backend
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
+from groundswell.exchange.undo import all_or_nothing
 from groundswell.exchange.world import World
 from groundswell.grids.hexahedra import Floats, Hexahedra, positions
 from groundswell.linear.cg import Applied, ConjugateGradients, Iteration, Outcome
@@ -45,12 +46,15 @@ class Poisson:
 
     Attributes:
         space: functions on this rank's elements.
+        unbalanced: where only the mean is given, the share of the last source and loads that a
+            constant source has taken up, so that they cancel.
 
     Raises:
         InputError: a problem without a unique solution, elements that are inside out, or a
             degree or preconditioner that does not exist.
     """
 
+    @all_or_nothing()
     def __init__(
         self,
         backend: Backend,
@@ -78,17 +82,12 @@ class Poisson:
         self._backend, self._world = backend, world
         self.space = Space.on(world, mesh, degree, elements)
         self._equation = (self.space, screening, tuple(fixed))
-        self._open: list[Operator | Iteration] = []
-        try:
-            if precondition == "multigrid":
-                self._iteration = self._with_multigrid(dtype, cycle, most)
-            else:
-                self._iteration = self._merged(dtype, most, jacobi=precondition == "jacobi")
-        except Exception:
-            self.close()
-            raise
-        self._open.append(self._iteration)
+        if precondition == "multigrid":
+            self._iteration = self._with_multigrid(dtype, cycle, most)
+        else:
+            self._iteration = self._merged(dtype, most, jacobi=precondition == "jacobi")
         self._mass = self._operator.elements.keep_mass()
+        self.unbalanced = 0.0
         self._mean = None if mean is None else Mean(world, self._mass, mean)
 
     def _with_multigrid(self, dtype: str, cycle: Cycle | None, most: int) -> Iteration:
@@ -117,7 +116,6 @@ class Poisson:
         given = (self._backend, self._world, space, screening, x, y)
         self._given, self._made = x, y
         self._operator = Operator(*given, fixed=fixed)
-        self._open.append(self._operator)
         return self._operator
 
     @property
@@ -154,10 +152,10 @@ class Poisson:
         at = np.moveaxis(self.nodes, -1, 0)
         own, operator = self.space.sharing.own, self._operator
         local = source(*at) * self._mass
-        if loads is not None:
-            local += loads
         if self._mean is not None:
-            local = self._mean.balanced(local)
+            local, self.unbalanced = self._mean.balanced(local, loads)
+        elif loads is not None:
+            local += loads
         load = self._about_one(operator.assemble, local)
         known = np.zeros(len(self.space.sharing.ids))
         if prescribed is not None:
@@ -202,5 +200,5 @@ class Poisson:
 
     def close(self) -> None:
         """Give back what it holds of other ranks; every rank must, before MPI ends."""
-        for part in self._open:
-            part.close()
+        self._iteration.close()
+        self._operator.close()

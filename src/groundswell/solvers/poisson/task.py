@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.backends import Backend
+from groundswell.exchange.undo import all_or_nothing
 from groundswell.exchange.world import World
 from groundswell.grids.hexahedra import Floats, Hexahedra, Numbers, positions, refine
 from groundswell.linear.cg import Outcome
@@ -70,6 +71,7 @@ class Task:
         InputError: something given that is not finite, or a problem without a unique solution.
     """
 
+    @all_or_nothing()
     def __init__(
         self,
         backend: Backend,
@@ -90,11 +92,7 @@ class Task:
             most=method.most,
         )
         self.nodes = self.problem.nodes
-        try:
-            self._source, self._known, self._loads = self._evaluated(given)
-        except Exception:
-            self.close()
-            raise
+        self._source, self._known, self._loads = self._evaluated(given)
 
     def _evaluated(self, given: Given) -> tuple[Floats, Floats, Floats]:
         """The source and what sides are given, at nodes."""

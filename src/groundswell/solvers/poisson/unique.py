@@ -13,7 +13,9 @@ from groundswell.grids.box import Box
 from groundswell.grids.hexahedra import Floats, Hexahedra
 from groundswell.grids.partition import bodies
 
-MOST_LEFT = 1e-3  # of what loads come to, over their sizes: more than rules of integration leave
+# Of what loads come to, over their sizes: a warning is due above the first; above the second it is
+# no longer what rules of integration leave of a source that jumps.
+SILENT_LEFT, MOST_LEFT = 1e-3, 0.1
 
 
 def require_unique(
@@ -71,19 +73,26 @@ class Mean:
     mass: Floats
     value: float
 
-    def balanced(self, loads: Floats) -> Floats:
-        """Loads that cancel, since a constant source takes up what their integration leaves.
+    def balanced(self, source: Floats, fluxes: Floats | None) -> tuple[Floats, float]:
+        """Their sum, less a constant source that takes up what is left of all, and that's share.
+
+        Args:
+            source, fluxes: integrals that nodes have, (elements, (N + 1)^3).
 
         Raises:
-            InputError: what is left is too much for that.
+            InputError: the share, of the sizes of both, is too much for that.
         """
-        left, size = self._over_all(loads), self._over_all(np.abs(loads))
-        self.world.agree(lambda: require_cancelling(left, size))
-        return loads - left / self._over_all(self.mass) * self.mass
+        parts = [source] if fluxes is None else [source, fluxes]
+        left = sum(self._over_all(part) for part in parts)
+        size = sum(self._over_all(np.abs(part)) for part in parts)
+        share = abs(left) / (size or 1.0)
+        self.world.agree(lambda: require_cancelling(left, share))
+        taken = left / self._over_all(self.mass) * self.mass
+        return sum(parts, -taken), share
 
     def without_rest(self, b: Floats, own: int) -> Floats:
         """An assembled right-hand side whose own entries come to 0 over all ranks, to rounding."""
-        b[:own] -= self._over_all(b[:own]) / self._over_all(np.ones(own))
+        b[:own] -= self._over_all(b[:own]) / sum(self.world.share(own))
         return b
 
     def shifted(self, values: Floats) -> Floats:
@@ -95,11 +104,11 @@ class Mean:
         return float(sum(self.world.share(float(values.sum()))))
 
 
-def require_cancelling(left: float, size: float) -> None:
-    """See that what loads come to is nothing beside their sizes; raises InputError."""
-    if abs(left) > MOST_LEFT * size:
+def require_cancelling(left: float, share: float) -> None:
+    """See that what loads come to is little beside their sizes; raises InputError."""
+    if share > MOST_LEFT:
         raise InputError(
-            f"the source and what flows in through sides come to {left:.6g}, "
-            f"{abs(left) / size:.2g} of their sizes; where only u's mean is given they must "
-            "cancel: change one, or give a screening or a side where u is prescribed"
+            f"the source and what flows in through sides come to {left:.6g}, {share:.2g} of their "
+            "sizes; where only u's mean is given they must cancel: change one, or give a screening "
+            "or a side where u is prescribed; if they do, refine the mesh or raise the degree"
         )
