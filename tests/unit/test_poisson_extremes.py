@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import groundswell as gs
-from groundswell.backends import open_backend
+from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
 from groundswell.exchange.assembly.operation import Operation
-from groundswell.exchange.world import Alone
+from groundswell.exchange.world import Alone, World
 from groundswell.grids.box import Box
+from groundswell.solvers.poisson import multigrid
 from groundswell.solvers.poisson import space as space_module
 from groundswell.solvers.poisson.elements import Elements
 from groundswell.solvers.poisson.space import Space
@@ -32,13 +34,24 @@ def test_any_scale(source: float) -> None:
     assert np.allclose(found.values / source, one.values * 8, rtol=1e-4)
 
 
+def bent(edge: float) -> Any:
+    return lambda p: p + 0.1 * p[..., ::-1] * (p[..., [1, 2, 0]] / edge)
+
+
 @pytest.mark.parametrize("how", ["none", "jacobi", "multigrid"])
-@pytest.mark.parametrize("edge", [1e-14, 1e9])
-def test_any_size(edge: float, how: str) -> None:
+@pytest.mark.parametrize("edge", [1e-14, 1e9, 4e13])
+@pytest.mark.parametrize("straight", [True, False])
+@pytest.mark.parametrize("screening", [0.0, 3.0])
+def test_any_size(edge: float, how: str, straight: bool, screening: float) -> None:
     """In single precision, of which a nanometre's cube times a number soon leaves the range."""
     given = {"preconditioner": how, "precision": "single", "tolerance": 1e-5}
     one, found = (
-        gs.poisson.solve(Box((2, 2, 2), high=(size,) * 3), 4, 1.0, FIXED, **given)
+        gs.poisson.solve(
+            Box((2, 2, 2), high=(size,) * 3, deform=None if straight else bent(size)),
+            *(4, 1.0, FIXED),
+            screening=screening / size**2,
+            **given,
+        )
         for size in (1.0, edge)
     )
     assert found.converged and abs(found.iterations - one.iterations) <= 2
@@ -62,27 +75,67 @@ def test_more_values_than_have_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
         gs.poisson.solve(Box((1, 1, 1)), 2, 1.0, FIXED)
 
 
+@pytest.fixture
+def operations(monkeypatch: pytest.MonkeyPatch) -> list[Operation]:
+    """All that are made."""
+    made, make = [], Operation.__init__
+
+    def noted(self: Operation, *given: Any, **named: Any) -> None:
+        make(self, *given, **named)
+        made.append(self)
+
+    monkeypatch.setattr(Operation, "__init__", noted)
+    return made
+
+
 @pytest.mark.parametrize(
     "wrong", [{"source": "1 / x"}, {"boundaries": {"west": {"kind": "fixed", "value": "1 / x"}}}]
 )
-def test_what_fails_holds_nothing(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[Operation] = []
-    made = Operation.__init__
-
-    def counted(self: Operation, *given: Any, **named: Any) -> None:
-        made(self, *given, **named)
-        opened.append(self)
-
-    monkeypatch.setattr(Operation, "__init__", counted)
+def test_what_fails_holds_nothing(wrong: Any, operations: list[Operation]) -> None:
     with pytest.raises(InputError, match="is inf at"):
         gs.poisson.solve(
             Box((2, 1, 1)), 2, **{"source": 1.0, "boundaries": FIXED, "screening": 1.0, **wrong}
         )
-    assert opened and all(operation.closed for operation in opened)
+    assert operations and all(operation.closed for operation in operations)
 
+
+def test_half_a_cycle_holds_nothing(
+    operations: list[Operation], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(backend: Backend, world: World, *given: Any) -> None:
+        world.fail_together(InputError("no lowest level"))
+
+    monkeypatch.setattr(multigrid, "_coarsest", refused)
+    with pytest.raises(InputError, match="no lowest level"):
+        gs.poisson.solve(Box((2, 1, 1)), 3, 1.0, FIXED, preconditioner="multigrid")
+    assert len(operations) > 2 and all(operation.closed for operation in operations)
+
+
+def test_runs_that_cannot_tell_their_error_hold_nothing(
+    operations: list[Operation], tmp_path: Path
+) -> None:
+    path = tmp_path / "case.toml"
+    path.write_text(CASE)
+    with pytest.raises(InputError, match=r"equation\.exact is inf at"):
+        gs.run(path)
+    assert operations and all(operation.closed for operation in operations)
+
+
+CASE = """
+solver = "poisson"
+title = "t"
+[mesh]
+kind = "box"
+counts = [2, 1, 1]
+[equation]
+screening = 1.0
+exact = "1 / x"
+"""
 
 PROGRAM = """
 import groundswell as gs, sys
+from groundswell.solvers.poisson import merged
+merged.SUMS_EACH = 16  # even so small a problem has sums of several blocks
 box = gs.poisson.Box((7, 6, 5), deform=lambda p: p + 0.05 * p[..., ::-1] ** 2)
 for how in ("jacobi", "multigrid"):
     west = {"west": {"kind": "fixed"}}

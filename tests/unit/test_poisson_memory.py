@@ -13,15 +13,16 @@ import pytest
 from groundswell.backends import open_backend
 from groundswell.backends.cpu import CpuBackend
 from groundswell.case.load import load_case
-from groundswell.solvers.poisson import geometry
 from groundswell.solvers.poisson.run import Run
 from groundswell.solvers.poisson.setup import Setup
 
 BENT = "kershaw = { eps_y = 0.3, eps_z = 0.3 }"
 CASES = [
-    (1, 16, "", "jacobi", "double"),
+    (1, 24, "", "jacobi", "double"),
+    (1, 24, BENT, "multigrid", "double"),
+    (2, 14, "", "multigrid", "double"),
     (3, 12, BENT, "jacobi", "single"),
-    (7, 6, BENT, "none", "double"),
+    (7, 8, BENT, "none", "double"),
     (15, 3, "", "jacobi", "double"),
     (3, 12, "", "multigrid", "double"),
     (7, 6, BENT, "multigrid", "double"),
@@ -74,10 +75,7 @@ def setup_of(folder: Path, backend: str, *case: Any) -> Setup:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_it_is_what_a_run_asks_for(
-    tmp_path: Path, case: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(geometry, "AT_ONCE", 1 << 12)  # little of such small cases, too
+def test_it_is_what_a_run_asks_for(tmp_path: Path, case: Any) -> None:
     setup, backend = setup_of(tmp_path, "cpu", *case), Counted()
     run = Run(setup, open_backend("cpu"))  # compiles what it needs, and forgets the rest
     run.close()
@@ -90,7 +88,7 @@ def test_it_is_what_a_run_asks_for(
     assert 0.75 * setup.memory <= peak <= 1.05 * setup.memory
     if not case[2]:  # else a GPU stores less
         device = setup_of(tmp_path, "cuda", *case).memory
-        assert 0.75 * device <= backend.most <= 1.05 * device
+        assert 0.7 * device <= backend.most <= 1.05 * device
 
 
 def test_gpus_store_nothing_of_straight_elements(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from groundswell.grids.hexahedra import positions
 from groundswell.solvers.poisson.geometry import Geometry, determinants, edges
 from groundswell.solvers.poisson.layout import plane_bytes
 from groundswell.solvers.poisson.operator import Operator, Space
+from groundswell.solvers.poisson.traffic import stored_factors
 from groundswell.solvers.poisson.ways import PENCILS, WAYS, Way, way_of
 
 RNG = np.random.default_rng
@@ -123,13 +124,16 @@ def test_determinants_of_straight_elements(degree: int) -> None:
 
 
 @pytest.mark.parametrize("components", [1, 3])
+@pytest.mark.parametrize("screening", [0.0, 0.3])
 @pytest.mark.parametrize("kind", WAYS, ids=" ".join)
-def test_processors_have_room_for_as_many_blocks_as_they_are_to(kind: Any, components: int) -> None:
-    factors = 7 if components == 1 else 6  # bake-off problem 6 has no screening
+def test_processors_have_room_for_as_many_blocks_as_they_are_to(
+    kind: Any, screening: float, components: int
+) -> None:
+    dtype, metric = kind
     for degree in range(1, 16):
-        way = way_of(kind[0], degree, kind[1], components=components)
-        stored = factors * (kind[1] == "stored")
-        assert way.fits(degree, np.dtype(kind[0]).itemsize, stored), degree
+        way = way_of(dtype, degree, metric, screening, components=components)
+        factors = stored_factors(metric, screening)
+        assert way.fits(degree, np.dtype(dtype).itemsize, factors), degree
         assert way.threads(degree) * max(1, way.blocks) <= 2048, degree
 
 

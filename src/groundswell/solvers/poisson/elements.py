@@ -13,7 +13,7 @@ from groundswell.backends import Array, Backend, Blocks, Constant, Items, Launch
 from groundswell.backends.source import precision
 from groundswell.errors import InputError
 from groundswell.grids.gll import gll
-from groundswell.grids.hexahedra import Floats, Numbers
+from groundswell.grids.hexahedra import AXES, Floats, Numbers
 from groundswell.solvers.poisson.geometry import (
     Geometry,
     affine,
@@ -29,6 +29,7 @@ from groundswell.solvers.poisson.ways import Way, way_of
 
 KERNELS = Path(__file__).with_name("kernels")
 USUAL: dict[str, Constant] = {"SCALED": False, "COMPONENTS": 1}  # unless somebody asks for more
+USUAL_POWER = 20  # of two: edges from 1 um to 1,000 km, m
 # By what is kept of an element's shape, from most to least; numbers as in kernels/element.h.
 METRICS = {"stored": 0, "straight": 2, "affine": 1}
 
@@ -63,8 +64,8 @@ class Elements:
         self._backend, self.space, self.screening = backend, space, float(screening)
         self.dtype = str(np.dtype(dtype))
         self.metric = self._chosen(metric)
-        kind, on_host = (self.dtype, space.degree, self.metric), backend.on_host
-        self.way = way or way_of(*kind, components=components, on_host=on_host)
+        kind = (self.dtype, space.degree, self.metric, self.screening)
+        self.way = way or way_of(*kind, components=components, on_host=backend.on_host)
         if space.mesh.order == 1:
             require_upright(space.elements[determinants(self._edges, space.degree) <= 0])
         self._places = backend.to_device(space.places.astype("i4"))
@@ -84,6 +85,14 @@ class Elements:
     @cached_property
     def _edges(self) -> Floats:
         return edges(self.space.mesh, self.space.elements)
+
+    @cached_property
+    def _unit(self) -> float:
+        """Of length, m, so that single precision has room for what becomes of straight edges."""
+        if self.space.mesh.order > 1 or not len(self.space.elements):
+            return 1.0
+        power = int(np.frexp(np.abs(self._edges[:, :AXES]).max())[1])
+        return 2.0**power if abs(power) > USUAL_POWER else 1.0  # each one has kernels of its own
 
     def launches(
         self, some: Numbers, x: Array, y: Array, energies: Array, scale: Array | None = None
@@ -132,9 +141,9 @@ class Elements:
     def _shapes(self) -> Array:
         """What kernels are told of shapes, see kernels/element.h."""
         if self.metric == "affine":
-            return self._device(affine_metric(self._edges))
+            return self._device(affine_metric(self._edges, self.screening))
         if self.metric == "straight":
-            return self._device(self._edges)
+            return self._device(self._edges / self._unit)
         if self.space.mesh.order == 1:
             return self._tabulated()
         parts = [self.geometry.factors, self.screening * self.geometry.mass[:, None]]
@@ -147,7 +156,7 @@ class Elements:
         stored = self._backend.zeros((nodes // runs.nodes * runs.pitch,), self.dtype)
         straight = {"GEOMETRY": METRICS["straight"]}
         module = self._backend.compile(self._source("tabulate.h", straight))
-        arguments = (self._device(self._edges), stored, nodes)
+        arguments = (self._device(self._edges / self._unit), stored, nodes)
         module.launch("tabulate_metric", Items(nodes), *arguments)()
         return stored
 
@@ -162,7 +171,7 @@ class Elements:
     def _source(self, name: str, chosen: Mapping[str, Constant] = USUAL) -> Source:
         choice = {**USUAL, "GEOMETRY": METRICS[self.metric], **chosen}
         given = (self.dtype, self.space.degree, self.screening)
-        constants = element_constants(*given, on_host=self._backend.on_host)
+        constants = element_constants(*given, unit=self._unit, on_host=self._backend.on_host)
         return Source(KERNELS / name, {**constants, **choice})
 
 
@@ -186,9 +195,13 @@ def stored_runs(dtype: str, degree: int, screening: float, *, on_host: bool) -> 
 
 
 def element_constants(
-    dtype: str, degree: int, screening: float, *, on_host: bool
+    dtype: str, degree: int, screening: float, *, unit: float = 1.0, on_host: bool
 ) -> dict[str, Constant]:
-    """What kernels/element.h wants to know, but for USUAL and GEOMETRY."""
+    """What kernels/element.h wants to know, but for USUAL and GEOMETRY.
+
+    Args:
+        unit: of length, m, in which kernels are told of straight edges.
+    """
     points = gll(degree)
     forth, back = points.derivative, points.derivative[:, ::-1]
     half = (degree + 1) // 2
@@ -206,7 +219,8 @@ def element_constants(
         **precision(dtype),
         "NODES": degree + 1,
         **stored_runs(dtype, degree, screening, on_host=on_host).constants,
-        "LAMBDA": float(screening),
+        "LAMBDA": screening * unit**2,
+        "UNIT": float(unit),
         **{name: braced(table) for name, table in tables.items()},
     }
 

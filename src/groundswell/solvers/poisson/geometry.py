@@ -19,7 +19,7 @@ from groundswell.grids.hexahedra import AXES, Floats, Hexahedra, positions, refi
 
 FACTORS = ("rr", "rs", "rt", "ss", "st", "tt")
 ROUNDING = 1e-13
-AT_ONCE = 1 << 20  # nodes whose geometry is worked out together: more would not stay in caches
+AT_ONCE = 1 << 15  # nodes whose geometry is worked out together: more would not stay in caches
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,14 +112,17 @@ def determinants(terms: Floats, degree: int) -> Floats:
     return np.concatenate([np.empty(0), *found])
 
 
-def affine_metric(terms: Floats) -> Floats:
-    """Factors and mass of parallelepipeds but for the nodes' weights, (elements, 7)."""
+def affine_metric(terms: Floats, screening: float) -> Floats:
+    """Factors, and mass times screening, of parallelepipeds but for nodes' weights, (elements, 7).
+
+    By their `edges`.
+    """
     r, s, t = np.moveaxis(terms[:, :3], 1, 0)
     normals = (np.cross(s, t), np.cross(t, r), np.cross(r, s))
     determinant = np.einsum("ex,ex->e", r, normals[0])
     pairs = [(normals[a], normals[b]) for a in range(3) for b in range(a, 3)]
     factors = [np.einsum("ex,ex->e", a, b) / determinant for a, b in pairs]
-    return np.stack([*factors, determinant], axis=1)
+    return np.stack([*factors, screening * determinant], axis=1)
 
 
 def _worked_out(nodes: Floats, degree: int) -> tuple[Floats, Floats]:

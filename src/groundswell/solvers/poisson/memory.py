@@ -15,8 +15,10 @@ SHAPE = 21  # numbers of an element with straight edges
 # Of a level of multigrid, single precision: bytes a node but for stored factors, and vectors.
 SINGLE, LEVEL_NODE, LEVEL_VECTORS = 4, 24, 11
 
-# Bytes a node at the host: ids and places, positions, mass, what is given; shapes of levels.
+# Bytes a node at the host: ids and places, positions, mass, what is given; shapes of levels. And an
+# element's, of the coarsest matrix, while it is put together and afterwards.
 HOST_NODE, HOST_LEVELS = 165, 55
+COARSEST_MADE, COARSEST_KEPT = 5400, 700
 
 
 @dataclass(frozen=True)
@@ -27,28 +29,33 @@ class Kept:
         elements: how many it has.
         nodes, unknowns: of all of these, for the equation's degree; with multigrid, of each level.
         factors: that are stored for each node.
+        cycle: whether there is multigrid.
     """
 
     elements: int
     nodes: Sequence[int]
     unknowns: Sequence[int]
     factors: int
+    cycle: bool
 
     def device(self, size: int) -> int:
         """Bytes on the device, of values that have `size` bytes."""
-        cycle = len(self.nodes) > 1
-        places = 2 if cycle else 3  # of the operator's elements, of its gather, of merged rows
+        places = 2 if self.cycle else 3  # of the operator's elements, of its gather, of merged rows
         of_node = size * (1 + self.factors) + PLACE * places
-        vectors = size * (AROUND if cycle else MERGED)
+        vectors = size * (AROUND if self.cycle else MERGED)
         of_element = size * SHAPE + PLACE * (1 + CYCLE)
         finest = self.nodes[0] * of_node + self.unknowns[0] * vectors + self.elements * of_element
-        return finest + cycle * self._levels()
+        return finest + self._levels() if self.cycle else finest
 
     def _levels(self) -> int:
         of_node = LEVEL_NODE + SINGLE * self.factors
-        return sum(self.nodes) * of_node + sum(self.unknowns) * SINGLE * LEVEL_VECTORS
+        *smoothed, _ = zip(self.nodes, self.unknowns, strict=True)
+        return sum(n * of_node + u * SINGLE * LEVEL_VECTORS for n, u in smoothed)
 
     @property
     def host(self) -> int:
         """Bytes at the host while all is made ready and while u is looked at."""
-        return self.nodes[0] * (HOST_NODE + HOST_LEVELS * (len(self.nodes) > 1))
+        if not self.cycle:
+            return self.nodes[0] * HOST_NODE
+        later = self.nodes[0] * (HOST_NODE + HOST_LEVELS) + self.elements * COARSEST_KEPT
+        return max(self.elements * COARSEST_MADE, later)

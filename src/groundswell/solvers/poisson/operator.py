@@ -161,7 +161,7 @@ def operator_source(
     """A GPU's kernels for values of a type and degree, in a way or the usual one."""
     name = str(np.dtype(dtype))
     constants = element_constants(name, degree, screening, on_host=False)
-    usual = way_of(name, degree, metric, components=components)
+    usual = way_of(name, degree, metric, screening, components=components)
     sharing = (way or usual).constants(degree)
     choice = {"GEOMETRY": METRICS[metric], "COMPONENTS": components, **sharing}
     return Source(KERNELS / "operator.h", {**constants, **USUAL, **choice})

@@ -102,10 +102,20 @@ class Setup:
         method = given.partition if isinstance(given, GmshMesh) else "bisection"
         return Shares.of(self.mesh, ranks, self.case.run.processes, method)
 
-    @cached_property
+    @property
     def unknowns(self) -> int:
         """Values of u, prescribed ones among them."""
-        return self.mesh.count_nodes(self.degree)
+        return self._unknowns[self.degree]
+
+    @cached_property
+    def _unknowns(self) -> dict[int, int]:
+        """The same by degree: with multigrid, of each level."""
+        levels = degrees_of(self.degree) if self._cycle else (self.degree,)
+        return {degree: self.mesh.count_nodes(degree) for degree in levels}
+
+    @property
+    def _cycle(self) -> bool:
+        return self.case.method.preconditioner == "multigrid"
 
     @property
     def local(self) -> int:
@@ -136,11 +146,9 @@ class Setup:
 
     def memory_of(self, elements: int) -> int:
         """What so many elements take; on a CPU the host's part is of the same memory."""
-        cycle = self.case.method.preconditioner == "multigrid"
-        levels = degrees_of(self.degree) if cycle else (self.degree,)
-        nodes = [elements * (degree + 1) ** 3 for degree in levels]
-        unknowns = [-(-self.mesh.count_nodes(n) * elements // self.mesh.count) for n in levels]
-        kept = Kept(elements, nodes, unknowns, self._stored)
+        nodes = [elements * (degree + 1) ** 3 for degree in self._unknowns]
+        unknowns = [-(-count * elements // self.mesh.count) for count in self._unknowns.values()]
+        kept = Kept(elements, nodes, unknowns, self._stored, self._cycle)
         on_host = kept.host if self.case.run.backend == "cpu" else 0
         return kept.device(np.dtype(self.dtype).itemsize) + on_host
 

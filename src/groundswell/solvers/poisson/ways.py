@@ -9,7 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
 from groundswell.solvers.poisson.layout import plane_bytes
+from groundswell.solvers.poisson.traffic import stored_factors
 
 SLICES, TENSOR, PENCILS = range(3)  # see kernels/operator.h
 WARP = 32
@@ -112,23 +115,30 @@ WAYS = {
 }
 WAYS["float32", "straight"] = WAYS["float32", "affine"]
 
-# The same for three components, without screening: up to degree 12 all of an element's metric stays
+# The same for three components, where a processor has room: mostly all of an element's metric stays
 # for them.
 OF_SEVERAL = {
     ("float64", "stored"): (
-        *(S(16, 16), P(14, 8, 3), P(8, 0, 4), P(4, 6, 5), P(2, 7, 6)),
-        *(T(1, 0, 7), T(1, 8, 8), P(1, 0, 9), P(1, 0, 10), P(1, 0, 11)),
-        *(P(1, 0, 12), P(1, 0, 13), P(1, 0, 4), T(1, 2, 5), T(1, 0, 5)),
+        *(S(16), S(14, 5), P(5, 0, 4), P(5, 5, 5), P(3, 0, 6)),
+        *(P(2, 0, 7), T(1, 7, 8), P(1, 0, 9), P(1, 0, 10), P(1, 0, 11)),
+        *(P(1, 0, 12), P(1, 0, 6), P(1, 0, 14), P(1, 0, 15), T(1, 0, 4)),
     ),
 }
 
 
 def way_of(
-    dtype: str, degree: int, metric: str, *, components: int = 1, on_host: bool = False
+    dtype: str,
+    degree: int,
+    metric: str,
+    screening: float,
+    *,
+    components: int = 1,
+    on_host: bool = False,
 ) -> Way:
     """The usual one; of a CPU, where a block is one thread's, only its elements count."""
     if on_host:
         return Way(SLICES, max(1, HOST_NODES // (degree + 1) ** 3))
-    kind = (dtype, metric)
-    table = OF_SEVERAL if components > 1 and kind in OF_SEVERAL else WAYS
-    return table[kind][degree - 1]
+    room = (degree, np.dtype(dtype).itemsize, stored_factors(metric, screening))
+    tables = (OF_SEVERAL, WAYS) if components > 1 else (WAYS,)
+    found = [table[dtype, metric][degree - 1] for table in tables if (dtype, metric) in table]
+    return next((way for way in found if way.fits(*room)), found[-1])

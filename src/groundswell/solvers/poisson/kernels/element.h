@@ -51,14 +51,14 @@ struct Line {
   METHOD Metric at(int t) const { return stored_metric(first + t * PLANE_PITCH); }
 };
 #elif GEOMETRY == 1
-// Of parallelepipeds: `shape` is (elements, 7), what stored ones have, but for the weights of nodes.
+// Of parallelepipeds: `shape` is (elements, 7), a Metric but for the weights of nodes.
 struct Line {
   Metric all;
 
   METHOD Line(const real* shape, index_t e, int s, int r) {
     const real *g = shape + 7 * e, weight = WEIGHT[s] * WEIGHT[r];
-    all = {weight * g[0], weight * g[1], weight * g[2],         weight * g[3],
-           weight * g[4], weight * g[5], LAMBDA * weight * g[6]};
+    all = {weight * g[0], weight * g[1], weight * g[2], weight * g[3],
+           weight * g[4], weight * g[5], weight * g[6]};
   }
 
   METHOD Metric at(int t) const {
@@ -84,7 +84,7 @@ INLINE real dot(const Vector& a, const Vector& b) {
 }
 
 // Of any elements with straight edges: `shape` is (elements, 7, 3), what of positions goes with r, s,
-// t, rs, rt, st and rst.
+// t, rs, rt, st and rst, in UNITs of length, which LAMBDA is for, too.
 struct Line {
   Vector r, r_by_t, s, s_by_t, t;  // derivatives of positions, and what t adds to them
   real weight;
@@ -100,7 +100,7 @@ struct Line {
     s = term(1).plus(at_r, term(3));
     s_by_t = term(5).plus(at_r, term(6));
     t = term(2).plus(at_r, term(4)).plus(at_s, term(5)).plus(at_r * at_s, term(6));
-    weight = WEIGHT[row] * WEIGHT[column];
+    weight = UNIT * WEIGHT[row] * WEIGHT[column];
   }
 
   METHOD Metric at(int place) const {

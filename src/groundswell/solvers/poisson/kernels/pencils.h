@@ -54,7 +54,9 @@ INLINE double apply_some(const Given& given, const int* elements, int count, ind
   const int of_block = threadIdx.x / (NODES * ROW), s = threadIdx.x / ROW % NODES;
   const int column = threadIdx.x % ROW, r = column < NODES ? column : 0;
   const bool active = of_block < count && column < NODES;
-  const int mine = active ? of_block : 0;  // the others only keep up with the ring and barriers
+  // The others only keep up with the ring and barriers; what they work out of values that change
+  // meanwhile goes nowhere.
+  const int mine = active ? of_block : 0;
   const int e = elements[mine];
   const Ring ring{given, elements, count, MOST_THREADS / WARP, memory};
   ring.start();
