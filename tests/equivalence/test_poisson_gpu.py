@@ -73,7 +73,7 @@ def applied(
     return backend.to_host(y), float(backend.to_host(energies).sum())
 
 
-@pytest.mark.parametrize("degree", [1, 3, 7, 9, 12])
+@pytest.mark.parametrize("degree", [1, 2, 3, 7, 9, 12, 14])
 def test_components_agree(degree: int) -> None:
     mesh = mesh_of("straight")
     space, everyone = Space.on(Alone(), mesh, degree, np.arange(mesh.count)), np.arange(mesh.count)

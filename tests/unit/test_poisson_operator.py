@@ -15,7 +15,7 @@ from groundswell.exchange.world import Alone
 from groundswell.grids.box import Box, kershaw
 from groundswell.grids.gll import gll
 from groundswell.grids.hexahedra import positions
-from groundswell.solvers.poisson.geometry import Geometry, determinants, edges
+from groundswell.solvers.poisson.geometry import Edges, Geometry
 from groundswell.solvers.poisson.layout import plane_bytes
 from groundswell.solvers.poisson.operator import Operator, Space
 from groundswell.solvers.poisson.traffic import stored_factors
@@ -120,7 +120,7 @@ def test_determinants_of_straight_elements(degree: int) -> None:
     mesh, everyone = MESHES["kershaw"], np.arange(MESHES["kershaw"].count)
     mass = Geometry.of(mesh, degree, everyone).mass
     least = (mass / gll(degree).weights_of_cubes).min(axis=1)
-    assert np.allclose(determinants(edges(mesh, everyone), degree), least, rtol=1e-9, atol=0)
+    assert np.allclose(Edges.of(mesh, everyone).determinants(degree), least, rtol=1e-9, atol=0)
 
 
 @pytest.mark.parametrize("components", [1, 3])

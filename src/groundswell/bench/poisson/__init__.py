@@ -55,7 +55,7 @@ class Sizes:
 SIZES = {
     "cuda": Sizes(
         stream=1 << 26,
-        dofs=10_000_000,
+        dofs=40_000_000,  # the last blocks, which leave processors idle, are few beside the others
         degrees=tuple(range(1, 16)),
         edges={
             3: (110,),

@@ -62,17 +62,9 @@ def measure_operator(
     """
     for degree, edge in edges.items():
         cubes = Cubes.on(Alone(), degree, edge)
-        everyone = np.arange(cubes.box.count)
-        x, y = (backend.zeros((n,), "f8") for n in (cubes.assembled, cubes.local))
-        backend.assign(x, cubes.load)
         for metric in METRICS:
             tell(f"operator: {_named(cubes, metric)}")
-            elements = Elements(backend, cubes.space, SCREENING, "f8", metric=metric)
-            energies = backend.zeros((elements.blocks(everyone),), "f8")
-            run = in_order(elements.launches(everyone, x, y, energies))
-            run()
-            repeated = in_order([run] * times)
-            seconds = min(backend.seconds(repeated) for _ in range(REPEATS)) / times
+            seconds = _applied(backend, cubes, metric, times)
             limit = max(cubes.traffic(metric).operator / rate, cubes.operator_flops / peak)
             yield {
                 "degree": degree,
@@ -131,6 +123,19 @@ def measure_bakeoff(
 def _named(cubes: Cubes, metric: str) -> str:
     elements = f"{cubes.box.count:,} elements of degree {cubes.degree}"
     return f"{elements}, metric {METRICS[metric]}"
+
+
+def _applied(backend: Backend, cubes: Cubes, metric: str, times: int) -> float:
+    """Seconds of the operator."""
+    everyone = np.arange(cubes.box.count)
+    x, y = (backend.zeros((n,), "f8") for n in (cubes.assembled, cubes.local))
+    backend.assign(x, cubes.load)
+    elements = Elements(backend, cubes.space, SCREENING, "f8", metric=metric)
+    energies = backend.zeros((elements.blocks(everyone),), "f8")
+    run = in_order(elements.launches(everyone, x, y, energies))
+    run()
+    repeated = in_order([run] * times)
+    return min(backend.seconds(repeated) for _ in range(REPEATS)) / times
 
 
 def _iterated(

@@ -15,11 +15,8 @@ from groundswell.errors import InputError
 from groundswell.grids.gll import gll
 from groundswell.grids.hexahedra import AXES, Floats, Numbers
 from groundswell.solvers.poisson.geometry import (
+    Edges,
     Geometry,
-    affine,
-    affine_metric,
-    determinants,
-    edges,
     require_upright,
 )
 from groundswell.solvers.poisson.layout import Runs
@@ -67,7 +64,7 @@ class Elements:
         kind = (self.dtype, space.degree, self.metric, self.screening)
         self.way = way or way_of(*kind, components=components, on_host=backend.on_host)
         if space.mesh.order == 1:
-            require_upright(space.elements[determinants(self._edges, space.degree) <= 0])
+            require_upright(space.elements[self._edges.determinants(space.degree) <= 0])
         self._places = backend.to_device(space.places.astype("i4"))
         self._shape = self._shapes()
 
@@ -83,15 +80,15 @@ class Elements:
         return mass
 
     @cached_property
-    def _edges(self) -> Floats:
-        return edges(self.space.mesh, self.space.elements)
+    def _edges(self) -> Edges:
+        return Edges.of(self.space.mesh, self.space.elements)
 
     @cached_property
     def _unit(self) -> float:
         """Of length, m, so that single precision has room for what becomes of straight edges."""
         if self.space.mesh.order > 1 or not len(self.space.elements):
             return 1.0
-        power = int(np.frexp(np.abs(self._edges[:, :AXES]).max())[1])
+        power = int(np.frexp(np.abs(self._edges.terms[:, :AXES]).max())[1])
         return 2.0**power if abs(power) > USUAL_POWER else 1.0  # each one has kernels of its own
 
     def launches(
@@ -128,7 +125,7 @@ class Elements:
     def _chosen(self, metric: str | None) -> str:
         simple = self.space.mesh.order == 1
         kinds = ["stored", *["straight"] * simple]
-        if simple and affine(self.space.mesh, self.space.elements).all():
+        if simple and self._edges.affine.all():
             kinds.append("affine")
         if metric is not None and metric not in kinds:
             raise InputError(
@@ -141,9 +138,9 @@ class Elements:
     def _shapes(self) -> Array:
         """What kernels are told of shapes, see kernels/element.h."""
         if self.metric == "affine":
-            return self._device(affine_metric(self._edges, self.screening))
+            return self._device(self._edges.metric(self.screening))
         if self.metric == "straight":
-            return self._device(self._edges / self._unit)
+            return self._device(self._edges.terms / self._unit)
         if self.space.mesh.order == 1:
             return self._tabulated()
         parts = [self.geometry.factors, self.screening * self.geometry.mass[:, None]]
@@ -156,7 +153,7 @@ class Elements:
         stored = self._backend.zeros((nodes // runs.nodes * runs.pitch,), self.dtype)
         straight = {"GEOMETRY": METRICS["straight"]}
         module = self._backend.compile(self._source("tabulate.h", straight))
-        arguments = (self._device(self._edges / self._unit), stored, nodes)
+        arguments = (self._device(self._edges.terms / self._unit), stored, nodes)
         module.launch("tabulate_metric", Items(nodes), *arguments)()
         return stored
 

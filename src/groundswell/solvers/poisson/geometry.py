@@ -8,6 +8,7 @@ sections 4.3 and 4.4; Chalmers et al. 2023, section "The NekBone benchmark").
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,9 +45,7 @@ class Geometry:
         chosen, nodes = np.asarray(elements), (degree + 1) ** 3
         factors = np.empty((len(chosen), len(FACTORS), nodes))
         mass = np.empty((len(chosen), nodes))
-        step = max(1, AT_ONCE // nodes)
-        for first in range(0, len(chosen), step):
-            part = slice(first, first + step)
+        for part in portions(len(chosen), nodes):
             factors[part], mass[part] = _worked_out(positions(mesh, degree, chosen[part]), degree)
         require_upright(chosen[(mass <= 0).any(axis=1)])
         return cls(factors, mass)
@@ -74,29 +73,77 @@ def require_upright(bad: NDArray[np.integer]) -> None:
         )
 
 
-def edges(mesh: Hexahedra, elements: ArrayLike) -> Floats:
-    """What of positions goes with r, s, t, rs, rt, st and rst in elements with straight edges.
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Of elements with straight edges.
 
-    (elements, 7, 3), the entries of the trilinear map but for the constant one.
+    Args:
+        terms: what of positions goes with r, s, t, rs, rt, st and rst, (elements, 7, 3): the
+            trilinear map but for its constant.
+        affine: which are parallelepipeds but for rounding, also of corners' places, (elements,).
     """
-    corners = mesh.shapes(elements)
-    signs = np.array([[1 if c >> a & 1 else -1 for c in range(8)] for a in range(3)])
-    r, s, t = signs
-    terms = np.stack([r, s, t, r * s, r * t, s * t, r * s * t]) / 8
-    return np.asarray(np.einsum("nc,ecx->enx", terms, corners))
+
+    terms: Floats
+    affine: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, mesh: Hexahedra, elements: ArrayLike) -> Edges:
+        """Of these elements."""
+        chosen = np.asarray(elements)
+        r, s, t = (np.array([1 if c >> a & 1 else -1 for c in range(8)]) for a in range(AXES))
+        signs = np.stack([r, s, t, r * s, r * t, s * t, r * s * t]) / 8
+        terms = np.empty((len(chosen), len(signs), AXES))
+        affine = np.empty(len(chosen), bool)
+        for part in portions(len(chosen), signs.shape[1]):
+            corners = mesh.shapes(chosen[part])
+            terms[part] = signs @ corners
+            size, bent = (_largest(those) for those in (terms[part, :AXES], terms[part, AXES:]))
+            affine[part] = bent <= ROUNDING * size + 4 * np.finfo(float).eps * _largest(corners)
+        return cls(terms, affine)
+
+    def determinants(self, degree: int) -> Floats:
+        """Least |J| at the nodes, (elements,)."""
+        found = np.empty(len(self.terms))
+        found[self.affine] = _triple(self.terms[self.affine, :AXES])
+        bent = np.flatnonzero(~self.affine)
+        for part in portions(len(bent), (max(degree, 2) + 1) ** AXES):
+            found[bent[part]] = _least_determinants(self.terms[bent[part]], degree)
+        return found
+
+    def metric(self, screening: float) -> Floats:
+        """Factors, and mass times screening, of parallelepipeds, (elements, 7).
+
+        But for nodes' weights.
+        """
+        r, s, t = np.moveaxis(self.terms[:, :AXES], 1, 0)
+        normals = (np.cross(s, t), np.cross(t, r), np.cross(r, s))
+        determinant = np.einsum("ex,ex->e", r, normals[0])
+        pairs = [(normals[a], normals[b]) for a in range(AXES) for b in range(a, AXES)]
+        factors = [np.einsum("ex,ex->e", a, b) / determinant for a, b in pairs]
+        return np.stack([*factors, screening * determinant], axis=1)
 
 
-def affine(mesh: Hexahedra, elements: ArrayLike) -> NDArray[np.bool_]:
-    """Which elements are parallelepipeds but for rounding, also of corners' places, (elements,)."""
-    terms, places = edges(mesh, elements), np.abs(mesh.shapes(elements)).max(axis=(1, 2))
-    size, bent = (np.abs(part).max(axis=(1, 2)) for part in (terms[:, :3], terms[:, 3:]))
-    return np.asarray(bent <= ROUNDING * size + 4 * np.finfo(float).eps * places)
+def portions(count: int, nodes: int) -> Iterator[slice]:
+    """All of `count` elements that have so many nodes, some at a time."""
+    step = max(1, AT_ONCE // nodes)
+    return (slice(first, first + step) for first in range(0, count, step))
 
 
-def determinants(terms: Floats, degree: int) -> Floats:
-    """Least |J| at the nodes of elements with straight edges, by their `edges`, (elements,).
+def _largest(vectors: Floats) -> Floats:
+    """Of each element's components, (elements, any, 3)."""
+    return np.asarray(np.abs(vectors).max(axis=(1, 2)))
 
-    It is of degree 2 along each axis, as the derivative along one loses it and two others have it.
+
+def _triple(vectors: Floats) -> Floats:
+    """Triple products, of (elements, 3, 3)."""
+    r, s, t = np.moveaxis(vectors, 1, 0)
+    return np.asarray(np.einsum("ex,ex->e", r, np.cross(s, t)))
+
+
+def _least_determinants(terms: Floats, degree: int) -> Floats:
+    """Of elements with straight edges, by their terms, (elements,).
+
+    |J| is of degree 2 along each axis, as the derivative along one loses it and two others have it.
     """
     points = gll(2).points
     t, s, r = (axis.ravel() for axis in np.meshgrid(points, points, points, indexing="ij"))
@@ -104,25 +151,9 @@ def determinants(terms: Floats, degree: int) -> Floats:
     by_r = np.stack([one, none, none, s, t, none, s * t], axis=1)
     by_s = np.stack([none, one, none, r, none, t, r * t], axis=1)
     by_t = np.stack([none, none, one, none, r, s, r * s], axis=1)
-    step, found = max(1, AT_ONCE // (max(degree, 2) + 1) ** AXES), []
-    for first in range(0, len(terms), step):
-        along = [basis @ terms[first : first + step] for basis in (by_r, by_s, by_t)]
-        values = np.einsum("enx,enx->en", along[0], np.cross(along[1], along[2]))
-        found.append(refine(values[..., None], 2, degree).min(axis=(1, 2)))
-    return np.concatenate([np.empty(0), *found])
-
-
-def affine_metric(terms: Floats, screening: float) -> Floats:
-    """Factors, and mass times screening, of parallelepipeds but for nodes' weights, (elements, 7).
-
-    By their `edges`.
-    """
-    r, s, t = np.moveaxis(terms[:, :3], 1, 0)
-    normals = (np.cross(s, t), np.cross(t, r), np.cross(r, s))
-    determinant = np.einsum("ex,ex->e", r, normals[0])
-    pairs = [(normals[a], normals[b]) for a in range(3) for b in range(a, 3)]
-    factors = [np.einsum("ex,ex->e", a, b) / determinant for a, b in pairs]
-    return np.stack([*factors, screening * determinant], axis=1)
+    along = np.stack([basis @ terms for basis in (by_r, by_s, by_t)], axis=2)
+    values = _triple(along.reshape(-1, AXES, AXES)).reshape(len(terms), -1, 1)
+    return np.asarray(refine(values, 2, degree).min(axis=(1, 2)))
 
 
 def _worked_out(nodes: Floats, degree: int) -> tuple[Floats, Floats]:
