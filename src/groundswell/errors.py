@@ -60,3 +60,8 @@ class Interrupted(GroundswellError):
     """A run stopped by the user or the batch system; its checkpoint is on disk."""
 
     exit_code = 130
+
+
+def known_to_all(error: BaseException) -> bool:
+    """Whether every rank of the job knows of an error, of whatever kind it is."""
+    return bool(getattr(error, "everywhere", False))

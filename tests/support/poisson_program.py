@@ -12,13 +12,16 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 from halo_program import device_of
 from numpy.typing import NDArray
 from sem import shuffled
 
 from groundswell.backends import Array, Backend, open_backend
 from groundswell.backends.base import in_order
-from groundswell.errors import InputError
+from groundswell.errors import InputError, RunFailed
+from groundswell.exchange.assembly import mailed, operation
+from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.total import Total
 from groundswell.exchange.world import Alone, World, world
@@ -137,8 +140,9 @@ def check_mean(backend: Backend, job: World, **how: Any) -> None:
 def check_merged(backend: Backend, job: World) -> None:
     """Residuals of merged iterations are one rank's, to rounding, and the same bits on all.
 
-    Also where kernels wait for other ranks' sums themselves, as on GPUs; and where places among
-    elements' values want 64 bits, and those among shared ones would not.
+    Also where kernels wait for other ranks' sums themselves, as on GPUs; where places among
+    elements' values want 64 bits, and those among shared ones would not; and where a kernel of its
+    own waits for messages, as on GPUs for large ones.
     """
     counts = (3, 4, 5)
     box = Box(counts, periodic=(True, False, False))
@@ -149,6 +153,7 @@ def check_merged(backend: Backend, job: World) -> None:
         nullcontext(),
         patch.object(Total, "_waits", return_value=[]),
         patch.object(merged, "LARGE", len(mine) * 5**3),
+        patch.object(mailed, "FEW_WAIT", 0),
     )
     for variant in variants:
         with variant:
@@ -181,18 +186,36 @@ def solved(
     return result
 
 
-def check_one_that_fails(backend: Backend, job: World) -> None:
-    """All ranks are told what one of them has failed of, which the others knew nothing about."""
+def check_ranks_that_fail(backend: Backend, job: World) -> None:
+    """What one rank fails of all are told, and nothing stays open.
+
+    Where all have met in a question to all, they are in step afterwards.
+    """
+    told = "rank {} is out of memory (no room)"
+    faults = {
+        told: patch.object(merged, "turns", side_effect=MemoryError("no room")),
+        "odd": patch.object(
+            operation, "_require_places", side_effect=[None, None, ValueError("odd")]
+        ),
+    }
+    for text, fault in faults.items():
+        assert failed(backend, job, fault, text) >= 2  # the operator's
+        assert job.share(job.rank) == [*range(job.size)]
+    failed(backend, job, patch.object(Merged, "_shares", side_effect=MemoryError("no room")), told)
+
+
+def failed(backend: Backend, job: World, fault: Any, told: str) -> int:
+    """How many operations are closed of a solver that the last rank cannot make."""
     box, last = Box((2, 2, job.size)), job.size - 1
     mine = box.block((job.rank, 0, 0), (1, 2, 2))
-    fault = patch.object(Merged, "_shares", side_effect=MemoryError("no room"))
-    try:
-        with fault if job.rank == last else nullcontext():
-            job.agree(lambda: Poisson(backend, job, box, 2, mine, screening=1.0))
-    except InputError as error:
-        assert f"rank {last} is out of memory (no room)" in str(error), error
-    else:
-        raise AssertionError("nobody told")
+    with (
+        patch.object(Operation, "close", autospec=True, side_effect=Operation.close) as closed,
+        fault if job.rank == last else nullcontext(),
+        pytest.raises((InputError, RunFailed, ValueError)) as failure,
+    ):
+        job.agree(lambda: Poisson(backend, job, box, 2, mine, screening=1.0))
+    assert told.format(last) in str(failure.value), failure.value
+    return len({id(call.args[0]) for call in closed.call_args_list})
 
 
 WAY: dict[str, str] = {}
@@ -214,7 +237,7 @@ def main() -> None:
     check_solution(backend, job, precondition="multigrid")
     check_mean(backend, job, mean=1.5)
     check_mean(backend, job, mean=0.0, precondition="multigrid")
-    check_one_that_fails(backend, job)  # ranks are out of step from here on
+    check_ranks_that_fail(backend, job)  # ranks are out of step from here on
     if job.first:
         print("all cases hold")
 

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.sparse.linalg import splu
 
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
 from groundswell.exchange.assembly.sharing import find_sharing
 from groundswell.exchange.world import Alone
-from groundswell.linear.coarse import CoarseSolver, inverse
+from groundswell.linear.coarse import SYMMETRIC, CoarseSolver, factor_bytes, inverse
 
 ELEMENTS, CORNERS, IDS = 30, 8, 60
 
@@ -99,3 +100,14 @@ def test_a_library_that_is_missing(backend: Backend, monkeypatch: pytest.MonkeyP
         inverse(laplacian(3), "amg")
     with pytest.raises(InputError, match="coarse = 'lu'; allowed: auto, direct, amg"):
         solver(backend, np.random.default_rng(), "float64", way="lu")
+
+
+@pytest.mark.parametrize("count", [16, 20, 26])
+def test_what_factors_take(count: int) -> None:
+    """8 bytes an entry of them, and as much again at most for where these are."""
+    stiffness = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(count, count))
+    mass = sparse.diags_array([1.0, 4.0, 1.0], offsets=[-1, 0, 1], shape=(count, count)) / 6
+    axes = [(stiffness, mass, mass), (mass, stiffness, mass), (mass, mass, stiffness), (mass,) * 3]
+    matrix = sum(sparse.kron(sparse.kron(a, b), c) for a, b, c in axes).tocsc()
+    entries = splu(matrix, **SYMMETRIC).nnz
+    assert 8 * entries <= factor_bytes(count**3) <= 16 * entries

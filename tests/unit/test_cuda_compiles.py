@@ -99,6 +99,7 @@ LIMITS = {
     "assemble": (64, 64),
     "assemble_tiles": (56, 56),  # nine blocks of 128 threads share a processor's registers
     "send_rows": (80, 104),
+    "await_rows": (32, 32),
     "receive_rows": (64, 96),
     "multiply_values": (16, 16),
     "tabulate_metric": (48, 64),
@@ -148,7 +149,8 @@ SPILLS = {"inject_moments": 16, "inject_forces": 32, "put_velocity": 32, "put_st
 SPILLS["assemble"] = 96
 SPILLS["receive_rows"] = 32
 # Of high degrees a few values, where twice as many threads are worth more (see ways.py).
-SPILLS["apply_elements"] = 384
+SPILLS["apply_elements"] = 256
+OF_SEVERAL_SPILLS = {**SPILLS, "apply_elements": 384}  # which go through the same metric again
 
 
 def triad_source() -> Source:
@@ -165,13 +167,18 @@ def kernels_of(text: str) -> list[Any]:
     return [kernel for kernels in found for kernel in kernels]
 
 
-def check(source: Source, precision: str, limits: Mapping[str, tuple[int, int]] = LIMITS) -> None:
+def check(
+    source: Source,
+    precision: str,
+    limits: Mapping[str, tuple[int, int]] = LIMITS,
+    spills: Mapping[str, int] = SPILLS,
+) -> None:
     """No kernel of the source takes more than its limits allow, and each has one."""
     column = ("single", "double").index(precision)
     for found in kernels_of(source.text()):
         most = limits[found.kernel][column]
         assert found.registers <= most, f"{found.kernel}: {found.registers} registers, limit {most}"
-        assert found.spill_bytes <= SPILLS.get(found.kernel, 0), f"{found.kernel} spills"
+        assert found.spill_bytes <= spills.get(found.kernel, 0), f"{found.kernel} spills"
 
 
 VARIANTS = [*product(("pml", "sponge", "periodic"), ("free-surface", "absorbing"), (True, False))]
@@ -224,7 +231,7 @@ def test_the_poisson_operators_kernel(dtype: str, precision: str, degree: int, m
 @pytest.mark.parametrize(("degree", "most"), [(2, 128), (3, 128), (4, 168), (7, 255), (14, 255)])
 def test_the_poisson_operators_kernel_for_components(degree: int, most: int) -> None:
     source = operator_source("float64", degree, 0.0, "stored", components=3)
-    check(source, "double", {"apply_elements": (0, most)})
+    check(source, "double", {"apply_elements": (0, most)}, OF_SEVERAL_SPILLS)
 
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])

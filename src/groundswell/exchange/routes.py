@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend
 from groundswell.backends.base import Array, Event
-from groundswell.errors import BackendError, GroundswellError
+from groundswell.errors import BackendError, known_to_all
 from groundswell.exchange.connect import connect
 from groundswell.exchange.messages import ALIGNMENT, GhostField, Message, Parcel
 from groundswell.exchange.pattern import Ghosts, Piece
@@ -174,8 +174,8 @@ def travel(
     try:
         for job in jobs:
             transfers.append(connect(job, transport, codec))
-    except GroundswellError as error:
-        if error.everywhere:
+    except Exception as error:
+        if known_to_all(error):
             for transfer in transfers:
                 transfer.close()
         raise

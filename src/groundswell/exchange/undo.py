@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Protocol
 
-from groundswell.errors import GroundswellError
+from groundswell.errors import known_to_all
 
 
 class Closable(Protocol):
@@ -30,19 +30,26 @@ def opened(part: Closable) -> None:
 def all_or_nothing() -> Iterator[None]:
     """Close what is opened in here, the last part first, if an error ends it that all ranks know.
 
-    Otherwise nothing is closed: ranks that know of no error would not take part.
+    Ranks that know of no error would not take part, so it is left to what is around to close parts
+    once they do.
     """
     around, parts = _opened.get(), list[Closable]()
     token = _opened.set(parts)
     try:
         yield
     except Exception as error:
-        if getattr(error, "everywhere", False):
-            for part in reversed(parts):
-                with suppress(GroundswellError):  # the first error is the one to tell
-                    part.close()
+        if known_to_all(error):
+            _close(parts)
+            parts = []
         raise
     finally:
         _opened.reset(token)
-    if around is not None:
-        around.extend(parts)
+        if around is not None:
+            around.extend(parts)
+
+
+def _close(parts: Sequence[Closable]) -> None:
+    """Close all, but not what follows one that cannot be: a rank is lost, or the device."""
+    with suppress(Exception):  # the first error is the one to tell
+        for part in reversed(parts):
+            part.close()

@@ -15,9 +15,16 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from groundswell.errors import BackendError, GroundswellError, InputError, RunFailed
+from groundswell.errors import (
+    BackendError,
+    GroundswellError,
+    InputError,
+    RunFailed,
+    known_to_all,
+)
 from groundswell.exchange.patience import Patience, patience_seconds
 from groundswell.exchange.processes import Process
+from groundswell.exchange.undo import all_or_nothing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,7 +99,7 @@ class World(ABC):
     def agree(self, act: Callable[[], Any]) -> Any:
         """Do something that may fail on some ranks only; if it does, it fails on all.
 
-        It may hold other calls in which all ranks talk.
+        It may hold other calls in which all ranks talk. If it fails, what it has opened is closed.
 
         Returns what `act` returns here.
 
@@ -100,6 +107,10 @@ class World(ABC):
             GroundswellError: a rank's own error, or that of the first rank that has one.
             Exception: whatever else `act` raises here; other ranks get a RunFailed.
         """
+        with all_or_nothing():
+            return self._agreed(act)
+
+    def _agreed(self, act: Callable[[], Any]) -> Any:
         result, error = None, None
         try:
             result = act()
@@ -111,7 +122,7 @@ class World(ABC):
             cure = "use a smaller case, or more ranks"
             error = InputError(f"rank {self.rank} is out of memory ({failure}); {cure}")
         except Exception as failure:  # such as a user's function may raise
-            if not getattr(failure, "everywhere", False):
+            if not known_to_all(failure):
                 self._fail_here(failure)
             raise
         self.fail_together(error)

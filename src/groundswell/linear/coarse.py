@@ -25,7 +25,13 @@ Solve = Callable[[Floats], Floats]
 
 WAYS = ("auto", "direct", "amg")
 MOST_DIRECT = 20_000  # unknowns, beyond which factors fill up and cycles are faster
+# Pivots of a positive matrix are on its diagonal, so rows keep the order that fills up least.
+SYMMETRIC: dict[str, Any] = {
+    "permc_spec": "MMD_AT_PLUS_A",
+    "options": {"SymmetricMode": True, "DiagPivotThresh": 0.0},
+}
 AGGREGATED = 500  # unknowns, below which cycles go no further
+FACTORED = 290  # bytes of factors, over unknowns^(4/3), as they fill up in three dimensions
 MISSING = (
     "coarse = 'amg' needs pyamg, which is not installed; `pip install 'groundswell[multigrid]'`, "
     "or choose 'direct'"
@@ -120,18 +126,26 @@ def inverse(matrix: Any, way: str = "auto") -> Solve:
     """
     if not matrix.shape[0]:
         return _nothing
-    if way == "amg" or (way == "auto" and matrix.shape[0] > MOST_DIRECT and _has_pyamg()):
+    if way == "amg" or (way == "auto" and _in_cycles(matrix.shape[0])):
         return _cycles(matrix)
-    # Pivots of a positive matrix are on its diagonal, so rows keep the order that fills up least.
-    symmetric = {"SymmetricMode": True, "DiagPivotThresh": 0.0}
     try:
-        factors = linalg.splu(matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", options=symmetric)
+        factors = linalg.splu(matrix.tocsc(), **SYMMETRIC)
     except RuntimeError as error:
         raise InputError(
             f"the coarsest matrix of multigrid has no inverse ({error}): each part of the mesh "
             "needs a screening above 0, or a side where u is prescribed"
         ) from error
     return lambda b: np.asarray(factors.solve(b))
+
+
+def factor_bytes(unknowns: int) -> int:
+    """About what factors of a matrix of functions of degree 1 on hexahedra take; of cycles, 0."""
+    return 0 if _in_cycles(unknowns) else int(FACTORED * unknowns ** (4 / 3))
+
+
+def _in_cycles(unknowns: int) -> bool:
+    """Whether "auto" means cycles."""
+    return unknowns > MOST_DIRECT and _has_pyamg()
 
 
 def _cycles(matrix: Any) -> Solve:

@@ -36,6 +36,13 @@ KERNEL send_rows(const value_t* values, value_t* boxes, ROW_ARGUMENTS, const lon
   }
 }
 
+// Nothing but the wait: where many blocks would wait, they would keep as many processors from kernels
+// that divide memory between cache and blocks otherwise, which begin on idle processors only.
+KERNEL await_rows(POST_ARGUMENTS) {
+  const Post post POST;
+  FOR_BLOCKS(b, 1) await_letters(post, *epoch + 1);
+}
+
 // Out of mailboxes, once all messages are there.
 KERNEL receive_rows(const value_t* boxes, value_t* values, ROW_ARGUMENTS, POST_ARGUMENTS) {
   const Post post POST;

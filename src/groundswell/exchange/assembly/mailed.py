@@ -10,7 +10,6 @@ import numpy as np
 
 from groundswell.backends import Backend, Blocks, Constant, Launch, Source
 from groundswell.backends.base import Array
-from groundswell.errors import GroundswellError
 from groundswell.exchange.assembly.rows import (
     OPERATIONS,
     THREADS,
@@ -29,6 +28,7 @@ from groundswell.exchange.transports.mailboxes import Mailboxes
 from groundswell.exchange.world import World
 
 SOURCE = Path(__file__).with_name("mailed.h")
+FEW_WAIT = 16  # blocks; of more, one waits for all, see mailed.h
 MOST_AT_ONCE = 4  # values that a thread has under way together: places take 64 bits
 
 
@@ -68,11 +68,7 @@ class MailedRows(Mailboxes):
         super().__init__(Job(backend, world, [], messages, link=link), room=self._bytes(kept))
         self._lay_out(mail, kept)
         self.path += ", straight into mailboxes" + (f", as slow as {link}" if link else "")
-        try:
-            world.agree(lambda: self._launches(tables, old, new))
-        except GroundswellError:
-            self.close()
-            raise
+        world.agree(lambda: self._launches(tables, old, new))
         del self._at, self._step  # the device has what it needs of them
 
     # --- where things lie -------------------------------------------------------------------------
@@ -151,9 +147,12 @@ class MailedRows(Mailboxes):
     def _receiving(self, work: Work, new: Values) -> list[Launch]:
         slices = self._slices(self._in_boxes(work.source), self._in_array(work.target, new))
         blocks = self._blocks(slices)
-        given = (*self._rows(slices), *self._post([0] * len(self._job.messages), blocks))
-        launch = self._launch("receive_rows", blocks, self._origin, new.array, *given)
-        return [*self._waits(compile_kernels(self._job.backend)), launch]
+        post, backend = self._post([0] * len(self._job.messages), blocks), self._job.backend
+        waits = self._waits(compile_kernels(backend))
+        if blocks > FEW_WAIT and not backend.on_host:
+            waits.append(self._launch("await_rows", 1, *post))
+        given = (self._origin, new.array, *self._rows(slices), *post)
+        return [*waits, self._launch("receive_rows", blocks, *given)]
 
     def _slices(self, taken: Rows, put: Rows) -> Slices:
         """Of few rows as many as there is room for, so that none waits for another."""

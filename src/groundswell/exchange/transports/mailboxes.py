@@ -15,12 +15,13 @@ import numpy as np
 
 from groundswell.backends import Blocks, Launch, Module
 from groundswell.backends.base import Event, Shared
-from groundswell.errors import BackendError, GroundswellError, RunFailed
+from groundswell.errors import BackendError, RunFailed, known_to_all
 from groundswell.exchange.boxes import THREADS
 from groundswell.exchange.devices import sharers
 from groundswell.exchange.messages import Buffer, Message
 from groundswell.exchange.patience import CHECK_SECONDS, late, patience_seconds
 from groundswell.exchange.transports.base import Job, Transfer, total
+from groundswell.exchange.undo import opened
 
 FLAG = 128  # bytes: flags lie on cache lines of their own
 LETTER = (
@@ -90,6 +91,7 @@ class Mailboxes(Transfer):
         self.path = f"peer memory by {backend.sharing}"
         self._end_looking = backend.while_waiting(self._look_after_others)
         self._closed = False
+        opened(self)
 
     def _meet(self) -> None:
         """Map what the peers share. All ranks fail if one of them cannot."""
@@ -98,9 +100,10 @@ class Mailboxes(Transfer):
         self._offers = {m.peer: offers[m.peer] for m in job.messages}
         try:
             job.world.agree(self._map_all)
-        except GroundswellError:
+        except Exception as error:
             self._unmap()
-            job.world.share(None)
+            if known_to_all(error):
+                job.world.share(None)
             self._memory.close()
             raise
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from groundswell.backends.base import Event
-from groundswell.errors import GroundswellError
+from groundswell.errors import known_to_all
 from groundswell.exchange.transports.base import Job, Maker, Transfer
 
 
@@ -22,8 +22,8 @@ class MixedTransfer(Transfer):
         self._near = near(replace(job, messages=close))
         try:
             self._far = far(replace(job, messages=distant, own=()))
-        except GroundswellError as error:
-            if error.everywhere:
+        except Exception as error:
+            if known_to_all(error):
                 self._near.close()
             raise
         self.path = f"{self._near.path} within a host, {self._far.path} between hosts"

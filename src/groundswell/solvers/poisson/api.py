@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,13 @@ from groundswell.solvers.poisson.case import TOLERANCES, BoxMesh
 from groundswell.solvers.poisson.shares import Shares
 from groundswell.solvers.poisson.sides import Field
 from groundswell.solvers.poisson.task import Given, Method, Preconditioner, Task
+from groundswell.solvers.poisson.unique import SILENT_LEFT
 
 Function = Field | float | str  # of position: x, y, z in m; as text what `Expression` knows
 Table = Mapping[str, Any]  # of a case file, whose values may be functions
 
 DTYPES = {"double": "float64", "single": "float32"}
 KINDS = ("fixed", "flux")
-HUGE = float(np.finfo(float).max)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,6 +59,8 @@ class Solution:
     def __repr__(self) -> str:
         """Without its arrays, which fill pages."""
         how = "converged" if self.converged else "not converged"
+        if self.unbalanced > SILENT_LEFT:
+            how += f", {self.unbalanced:.1%} of the source and fluxes did not cancel"
         return f"Solution({len(self.elements)} elements, {self.iterations} iterations, {how})"
 
 
@@ -151,7 +153,8 @@ def solve(
         _mean(mean),
     )
     method = Method(degree, preconditioner, iterations, DTYPES[precision])
-    task = Task(open_device(backend, job), job, mesh, mine, given, method)
+    device = open_device(backend, job)
+    task = job.agree(lambda: Task(device, job, mesh, mine, given, method))
     try:
         found, outcome = task.solve(wanted)
     finally:
@@ -184,7 +187,12 @@ def _mean(value: Any) -> float | None:
 
 
 def _is_finite(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and bool(-HUGE <= value <= HUGE)
+    if not isinstance(value, (int, float, np.integer, np.floating)):
+        return False
+    try:
+        return isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _sides_of(mesh: Hexahedra) -> Mapping[str, int]:

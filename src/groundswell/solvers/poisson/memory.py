@@ -15,10 +15,12 @@ SHAPE = 21  # numbers of an element with straight edges
 # Of a level of multigrid, single precision: bytes a node but for stored factors, and vectors.
 SINGLE, LEVEL_NODE, LEVEL_VECTORS = 4, 24, 11
 
-# Bytes a node at the host: ids and places, positions, mass, what is given; shapes of levels. And an
-# element's, of the coarsest matrix, while it is put together and afterwards.
-HOST_NODE, HOST_LEVELS = 165, 55
-COARSEST_MADE, COARSEST_KEPT = 5400, 700
+# Bytes a node at the host: ids and places, positions, mass, what is given; shapes of levels; what
+# there is of these while the coarsest matrix is put together.
+HOST_NODE, HOST_LEVELS, HOST_BEFORE = 165, 55, 100
+# Bytes an element of the coarsest matrix: of each rank's part, of all that rank 0 puts together,
+# and of what it keeps of that.
+COARSEST_PART, COARSEST_WHOLE, COARSEST_KEPT = 1800, 3300, 700
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Kept:
         nodes, unknowns: of all of these, for the equation's degree; with multigrid, of each level.
         factors: that are stored for each node.
         cycle: whether there is multigrid.
+        coarsest: elements whose part of the coarsest matrix it gets, its own among them.
+        factored: bytes of that matrix's factors.
     """
 
     elements: int
@@ -37,6 +41,8 @@ class Kept:
     unknowns: Sequence[int]
     factors: int
     cycle: bool
+    coarsest: int
+    factored: int
 
     def device(self, size: int) -> int:
         """Bytes on the device, of values that have `size` bytes."""
@@ -57,5 +63,7 @@ class Kept:
         """Bytes at the host while all is made ready and while u is looked at."""
         if not self.cycle:
             return self.nodes[0] * HOST_NODE
-        later = self.nodes[0] * (HOST_NODE + HOST_LEVELS) + self.elements * COARSEST_KEPT
-        return max(self.elements * COARSEST_MADE, later)
+        part, whole = self.elements * COARSEST_PART, self.coarsest * COARSEST_WHOLE
+        early = self.nodes[0] * HOST_BEFORE + part + whole
+        later = self.nodes[0] * (HOST_NODE + HOST_LEVELS) + self.coarsest * COARSEST_KEPT
+        return max(early, later) + self.factored

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend, Event
-from groundswell.exchange.undo import all_or_nothing
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.hexahedra import Floats
 from groundswell.linear.cg import Outcome
@@ -61,11 +60,10 @@ class Run:
             "processes": shares.processes,
             "largest_block": shares.largest,
             "updates_per_step": setup.unknowns_of(int(shares.counts.max())),
-            "memory": [setup.memory_of(int(count)) for count in shares.counts],
+            "memory": [setup.memory_of(int(n), first=not r) for r, n in enumerate(shares.counts)],
             "traffic": size * shares.shared_nodes(setup.degree),
         }
 
-    @all_or_nothing()
     def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
         self.setup, self.backend, self.world = setup, backend, world or Alone()
         case = setup.case
@@ -148,7 +146,8 @@ class Run:
         if (share := self.task.problem.unbalanced) > SILENT_LEFT:
             found.append(
                 f"the source and what flows in through sides do not cancel: {share:.1%} of them "
-                "is left, which a constant source has taken up; u is as far off"
+                "is left, which a constant source has taken up; if they should, refine the mesh or "
+                "raise the degree"
             )
         return found
 

@@ -13,6 +13,7 @@ from groundswell.case.expressions import Expression
 from groundswell.errors import CaseError, Problem
 from groundswell.grids.box import Box, kershaw
 from groundswell.grids.hexahedra import Hexahedra
+from groundswell.linear.coarse import factor_bytes
 from groundswell.solvers.poisson.case import (
     BoxMesh,
     FixedSide,
@@ -142,13 +143,19 @@ class Setup:
     @property
     def memory(self) -> int:
         """Bytes that the run takes on its device."""
-        return self.memory_of(self.mesh.count)
+        return self.memory_of(self.mesh.count, first=True)
 
-    def memory_of(self, elements: int) -> int:
-        """What so many elements take; on a CPU the host's part is of the same memory."""
+    def memory_of(self, elements: int, *, first: bool = False) -> int:
+        """What so many elements take; on a CPU the host's part is of the same memory.
+
+        Args:
+            first: whether they are rank 0's, which solves multigrid's coarsest system for all.
+        """
+        coarsest = self.mesh.count * (first and self._cycle)
+        factored = factor_bytes(self._unknowns[1]) if coarsest else 0
         nodes = [elements * (degree + 1) ** 3 for degree in self._unknowns]
         unknowns = [-(-count * elements // self.mesh.count) for count in self._unknowns.values()]
-        kept = Kept(elements, nodes, unknowns, self._stored, self._cycle)
+        kept = Kept(elements, nodes, unknowns, self._stored, self._cycle, coarsest, factored)
         on_host = kept.host if self.case.run.backend == "cpu" else 0
         return kept.device(np.dtype(self.dtype).itemsize) + on_host
 

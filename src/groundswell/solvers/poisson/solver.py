@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from groundswell.backends import Array, Backend
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
-from groundswell.exchange.undo import all_or_nothing
 from groundswell.exchange.world import World
 from groundswell.grids.hexahedra import Floats, Hexahedra, positions
 from groundswell.linear.cg import Applied, ConjugateGradients, Iteration, Outcome
@@ -54,7 +53,6 @@ class Poisson:
             degree or preconditioner that does not exist.
     """
 
-    @all_or_nothing()
     def __init__(
         self,
         backend: Backend,

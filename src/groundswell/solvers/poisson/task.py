@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.backends import Backend
-from groundswell.exchange.undo import all_or_nothing
 from groundswell.exchange.world import World
 from groundswell.grids.hexahedra import Floats, Hexahedra, Numbers, positions, refine
 from groundswell.linear.cg import Outcome
@@ -71,7 +70,6 @@ class Task:
         InputError: something given that is not finite, or a problem without a unique solution.
     """
 
-    @all_or_nothing()
     def __init__(
         self,
         backend: Backend,

@@ -110,7 +110,7 @@ struct Line {
     const real scale = w * RECIPROCAL(determinant);
     return {scale * dot(of_r, of_r), scale * dot(of_r, of_s), scale * dot(of_r, of_t),
             scale * dot(of_s, of_s), scale * dot(of_s, of_t), scale * dot(of_t, of_t),
-            LAMBDA * w * determinant};
+            w * (LAMBDA * determinant)};
   }
 };
 #endif
