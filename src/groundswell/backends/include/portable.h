@@ -21,6 +21,7 @@
 //   ROOT(x)                                      the square root of x > 0, to a few units of 1e-12
 //   FMA(a, b, c)                                 a * b + c, rounded once on a GPU
 //   CONTRACT_PRODUCTS                            from here on a CPU may do so, too
+//   VECTOR_BYTES                                 of the widest vectors that a CPU works with
 //   RESTRICT                                     pointers that never alias
 //   ALIASED                                      of a struct: its memory holds other types, too
 //   fetch(addresses...)                          have their lines brought to the second-level cache
@@ -141,6 +142,12 @@ constexpr bool APART = false;
 #define CONTRACT_PRODUCTS PRAGMA(clang fp contract(fast))
 #else
 #define CONTRACT_PRODUCTS PRAGMA(GCC optimize("fp-contract=fast"))
+#endif
+
+#if defined(__AVX512F__)
+constexpr int VECTOR_BYTES = 64;
+#else
+constexpr int VECTOR_BYTES = 32;
 #endif
 
 INLINE void fetch_line(const void* address) { __builtin_prefetch(address, 0, 2); }

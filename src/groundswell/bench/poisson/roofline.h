@@ -14,6 +14,7 @@ KERNEL stream_eight(const real* RESTRICT x, real* RESTRICT y, index_t count) {
   }
 }
 
+#if defined(__CUDACC__)
 // 2 ROWS WIDTH `times` operations for each of `count` x 256 values.
 constexpr int THREADS = 256, ROWS = 6, WIDTH = 8;
 KERNEL multiply_add(real* RESTRICT y, index_t count, index_t times) {
@@ -35,3 +36,27 @@ KERNEL multiply_add(real* RESTRICT y, index_t count, index_t times) {
     }
   }
 }
+#else
+// 2 AT_ONCE `times` operations for each of `count` x 256 values, in vectors as wide as there are: a
+// compiler may take shorter ones.
+CONTRACT_PRODUCTS
+typedef real Lanes __attribute__((vector_size(VECTOR_BYTES)));
+constexpr int THREADS = 256, AT_ONCE = 96, LANES = VECTOR_BYTES / sizeof(real), CHAINS = 12;
+
+KERNEL multiply_add(real* RESTRICT y, index_t count, index_t times) {
+  FOR_ITEMS(n, count * THREADS) {
+    const real factor = REAL(0.5) + REAL(1e-3) * (n % THREADS);
+    real total = 0;
+    for (int pass = 0; pass < AT_ONCE / (CHAINS * LANES); ++pass) {
+      Lanes sum[CHAINS] = {};
+      for (index_t time = 0; time < times; ++time) {
+        UNROLL
+        for (int i = 0; i < CHAINS; ++i) sum[i] = sum[i] * factor + REAL(pass + i);
+      }
+      for (const Lanes& part : sum)
+        for (int k = 0; k < LANES; ++k) total += part[k];
+    }
+    y[n] = total;
+  }
+}
+#endif

@@ -14,7 +14,8 @@ CONTRACT_PRODUCTS
 #endif
 
 // As many values as a row has, if there are vectors that short.
-constexpr int WIDEST = 32 / sizeof(real), LEAST = NODES > 4 ? 8 : NODES > 2 ? 4 : 2;
+constexpr int WIDEST = VECTOR_BYTES / sizeof(real);
+constexpr int LEAST = NODES > 8 ? 16 : NODES > 4 ? 8 : NODES > 2 ? 4 : 2;
 constexpr int VECTOR = LEAST < WIDEST ? LEAST : WIDEST, VECTORS = (NODES + VECTOR - 1) / VECTOR;
 constexpr int PITCH = VECTORS * VECTOR;                   // of rows
 constexpr int AT_ONCE = VECTORS < 4 ? 4 / VECTORS : 1;  // rows: enough sums under way, all in registers
