@@ -27,7 +27,8 @@ SHEAR = np.array([[1.0, 0.2, 0.0], [0.1, 0.8, -0.3], [0.0, 0.2, 1.3]])
 def mesh_of(metric: str) -> Box:
     """Parallelepipeds, or what bends them; 45 elements fill no whole number of blocks."""
     bend = 0.0 if metric == "affine" else 0.1
-    return Box((5, 3, 3), deform=lambda p: p @ SHEAR + bend * p[..., ::-1] * p[..., [1, 2, 0]])
+    moved = lambda p: p @ SHEAR + bend * p[..., ::-1] * p[..., [1, 2, 0]]  # noqa: E731
+    return Box((5, 3, 3), deform=moved, order=1)
 
 
 def ways(degree: int, dtype: str, metric: str) -> list[Way]:
@@ -131,7 +132,10 @@ def test_two_runs_are_the_same_bits() -> None:
 def test_solutions_of_any_size_agree(edge: float, preconditioner: str) -> None:
     """In single precision, elements with straight edges, whose metric GPUs work out."""
     box = Box(
-        (3, 2, 2), high=(edge,) * 3, deform=lambda p: p + 0.1 * p[..., ::-1] * (p / edge) ** 2
+        (3, 2, 2),
+        high=(edge,) * 3,
+        deform=lambda p: p + 0.1 * p[..., ::-1] * (p / edge) ** 2,
+        order=1,
     )
     one, found = (
         gs.poisson.solve(

@@ -6,7 +6,7 @@ mpiexec -n 4 python poisson_program.py BACKEND TRANSPORT ROUTE SEED CASES
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
 from unittest.mock import patch
@@ -19,11 +19,12 @@ from sem import shuffled
 
 from groundswell.backends import Array, Backend, open_backend
 from groundswell.backends.base import in_order
-from groundswell.errors import InputError, RunFailed
+from groundswell.errors import BackendError, InputError, RunFailed
 from groundswell.exchange.assembly import mailed, operation
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.total import Total
+from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import Alone, World, world
 from groundswell.grids.box import Box
 from groundswell.grids.hexahedra import Hexahedra, Numbers
@@ -33,6 +34,7 @@ from groundswell.solvers.poisson.elements import Elements
 from groundswell.solvers.poisson.merged import Merged
 from groundswell.solvers.poisson.multigrid import Cycle, Multigrid
 from groundswell.solvers.poisson.operator import Operator, Space
+from groundswell.solvers.poisson.shares import Shares
 from groundswell.solvers.poisson.solver import Poisson
 
 
@@ -46,7 +48,7 @@ def random_mesh(rng: np.random.Generator) -> Hexahedra:
 
 def operator(backend: Backend, job: World, space: Space, x: Array, y: Array) -> Applied:
     """A u."""
-    return Operator(backend, job, space, 0.3, x, y, **WAY)
+    return Operator(backend, job, space.by(Choice(**WAY)), 0.3, x, y)
 
 
 def cycle(backend: Backend, job: World, space: Space, x: Array, y: Array) -> Applied:
@@ -117,7 +119,23 @@ def check_solution(backend: Backend, job: World, **how: Any) -> None:
     assert outcome.converged and abs(outcome.iterations - alone.iterations) <= apart
     if not how:
         assert np.allclose(outcome.residuals[:40], alone.residuals[:40], rtol=1e-12, atol=0)
-    assert np.allclose(found, whole[mine], rtol=0, atol=1e-9 * np.abs(whole).max())
+    # Where both end at the same iteration u is the same to rounding; else as near as the tolerance.
+    near = 1e-11 if outcome.iterations == alone.iterations and not how else 1e-7
+    assert np.allclose(found, whole[mine], rtol=0, atol=near * np.abs(whole).max())
+
+
+def check_ways(backend: Backend, job: World) -> None:
+    """The bits of a solution are the same whatever way values take between as many ranks."""
+    box = Box((3, 4, 5), deform=lambda p: p + 0.1 * p[..., ::-1] ** 2, order=2)
+    mine = Shares.of(box, job.size).elements(job.rank)
+    ways = [("auto", "auto"), (WAY["transport"], WAY["route"]), ("mpi", "crystal")]
+    bits = set()
+    for transport, route in ways:
+        found, outcome = solved(backend, job, box, 3, mine, transport=transport, route=route)
+        bits.add((found.tobytes(), outcome.residuals.tobytes()))
+    assert len(bits) == 1
+    with pytest.raises(BackendError, match="'ether' does not exist"):
+        solved(backend, job, box, 3, mine, transport="ether", route="pairwise")
 
 
 def check_mean(backend: Backend, job: World, **how: Any) -> None:
@@ -147,7 +165,7 @@ def check_merged(backend: Backend, job: World) -> None:
     counts = (3, 4, 5)
     box = Box(counts, periodic=(True, False, False))
     block = decompose(counts[::-1], job.size, (False,) * 3).block(job.rank)
-    whole = residuals(open_backend("cpu"), Alone(), box, np.arange(box.count))
+    whole = residuals(open_backend("cpu"), Alone(), box, np.arange(box.count), WAY)
     mine = box.block(block.start, block.shape)
     variants = (
         nullcontext(),
@@ -157,17 +175,17 @@ def check_merged(backend: Backend, job: World) -> None:
     )
     for variant in variants:
         with variant:
-            found = residuals(backend, job, box, mine, **WAY)
+            found = residuals(backend, job, box, mine, WAY)
         assert len(set(job.share(found.tobytes()))) == 1
         assert np.allclose(found[:20], whole[:20], rtol=1e-12, atol=0), (found[:20], whole[:20])
 
 
 def residuals(
-    backend: Backend, job: World, mesh: Hexahedra, mine: Numbers, **way: str
+    backend: Backend, job: World, mesh: Hexahedra, mine: Numbers, way: Mapping[str, str]
 ) -> NDArray[np.float64]:
     """Of NekBone's problem, whose right-hand side is a wave over the ids."""
-    space = Space.on(job, mesh, 4, mine)
-    solver = Merged(backend, job, Elements(backend, space, 0.3, "f8"), most=30, **way)
+    space = Space.on(job, mesh, 4, mine).by(Choice(**way))
+    solver = Merged(backend, job, Elements(backend, space, 0.3, "f8"), most=30)
     load = np.sin(0.7 * space.sharing.ids)
     load[space.sharing.own :] = 0
     backend.assign(solver.b, load)
@@ -233,6 +251,7 @@ def main() -> None:
             rng = np.random.default_rng([int(seed), case])
             assert check_case(backend, job, rng, make), (case, make)
     check_merged(backend, job)
+    check_ways(backend, job)
     check_solution(backend, job)
     check_solution(backend, job, precondition="multigrid")
     check_mean(backend, job, mean=1.5)

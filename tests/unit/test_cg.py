@@ -94,8 +94,9 @@ def test_to_a_tolerance(backend: Backend, dtype: str, tolerance: float) -> None:
     outcome = solver.solve(tolerance)
     assert outcome.converged and 20 < outcome.iterations < 200 and operator.checked
     assert outcome.residuals[-1] <= tolerance * outcome.residuals[0] < outcome.residuals[-2]
-    error = np.linalg.norm(matrix @ solver.x - b) / np.linalg.norm(b)
-    assert error <= 20 * tolerance
+    # The host looks later than that, but nothing moves any more.
+    error = np.linalg.norm(matrix @ solver.x.astype(float) - b)
+    assert error == pytest.approx(outcome.residuals[-1], rel=0.1)
 
 
 def test_what_others_own_does_not_count(backend: Backend) -> None:

@@ -61,7 +61,9 @@ def test_halves_lie_on_two_sides_of_the_longest_axis(counts: Any, parts: int) ->
 def test_a_plane_is_cut_by_the_numbers_of_elements() -> None:
     """Whose centres are not exactly equal there."""
     rng = np.random.default_rng(2)
-    box = Box((1, 9, 7), high=(0.1, 1.0, 2.0), deform=lambda p: p + 1e-13 * rng.random(p.shape))
+    box = Box(
+        (1, 9, 7), high=(0.1, 1.0, 2.0), deform=lambda p: p + 1e-13 * rng.random(p.shape), order=1
+    )
     in_middle = partition(box, 2).reshape(7, 9)[3]
     assert partition(box, 2).reshape(7, 9)[:3].max() == 0
     assert in_middle.tolist() == sorted(in_middle)
@@ -82,7 +84,7 @@ def test_parts_that_stay_empty() -> None:
 
 
 def test_elements_in_one_place() -> None:
-    box = Box((2, 2, 2), deform=np.zeros_like)
+    box = Box((2, 2, 2), deform=np.zeros_like, order=1)
     assert partition(box, 4).tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
 
 
@@ -128,6 +130,13 @@ def test_metis(parts: int) -> None:
     assert np.array_equal(found, partition(mesh, parts, "metis"))
     random = np.random.default_rng(4).permutation(found)
     assert parts == 1 or cut(mesh, found) < 0.5 * cut(mesh, random)
+
+
+@pytest.mark.parametrize(("counts", "parts"), [((4, 4, 4), 18), ((5, 5, 5), 33), ((2, 2, 3), 9)])
+def test_no_part_of_metis_is_empty(counts: Any, parts: int) -> None:
+    """METIS itself leaves some of these empty."""
+    pytest.importorskip("pymetis")
+    assert np.bincount(partition(Box(counts), parts, "metis"), minlength=parts).min() >= 1
 
 
 @pytest.mark.parametrize("counts", [(1, 1, 1), (2, 1, 1), (2, 2, 2)])

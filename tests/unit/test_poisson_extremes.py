@@ -64,7 +64,7 @@ def test_boxes_far_away_are_no_less_simple() -> None:
     box = Box((3, 2, 2), low=(4e6, -7e6, 300.0), high=(4e6 + 3, -7e6 + 2, 302.0))
     space = Space.on(Alone(), box, 2, np.arange(box.count))
     assert Elements(open_backend("cpu"), space, 1.0, "float64").metric == "affine"
-    slightly = Box((3, 2, 2), deform=lambda p: p + 1e-9 * p[..., ::-1] * p)
+    slightly = Box((3, 2, 2), deform=lambda p: p + 1e-9 * p[..., ::-1] * p, order=1)
     space = Space.on(Alone(), slightly, 2, np.arange(box.count))
     assert Elements(open_backend("cpu"), space, 1.0, "float64").metric == "stored"
 
@@ -136,7 +136,7 @@ PROGRAM = """
 import groundswell as gs, sys
 from groundswell.solvers.poisson import merged
 merged.SUMS_EACH = 16  # even so small a problem has sums of several blocks
-box = gs.poisson.Box((7, 6, 5), deform=lambda p: p + 0.05 * p[..., ::-1] ** 2)
+box = gs.poisson.Box((7, 6, 5), deform=lambda p: p + 0.05 * p[..., ::-1] ** 2, order=1)
 for how in ("jacobi", "multigrid"):
     west = {"west": {"kind": "fixed"}}
     found = gs.poisson.solve(box, 4, "sin(9 * x) * y", west, preconditioner=how)

@@ -140,7 +140,9 @@ def test_stretches_follow_the_shape() -> None:
     box = Box((1, 1, 1), high=(2.0, 3.0, 5.0))
     [found] = stretches_of(Geometry.of(box, 3, [0]), 3, 0.7)
     assert np.allclose(found, [15 / 4, 10 / 6, 6 / 10, 0.7 * 30 / 8])
-    shear = Box((1, 1, 1), deform=lambda p: p + 0.8 * p[..., [1]] * np.array([1.0, 0.0, 0.0]))
+    shear = Box(
+        (1, 1, 1), deform=lambda p: p + 0.8 * p[..., [1]] * np.array([1.0, 0.0, 0.0]), order=1
+    )
     [found] = stretches_of(Geometry.of(shear, 2, [0]), 2, 0.0)
     # G along r and s is [[1 + k^2, -k], [-k, 1]] / 2 with k = 0.8; the inverse has 2 and 2 + 2 k^2.
     assert np.allclose(found[:3] ** 2, [1.64 / 4, 1 / (4 * 1.64), 1 / 4])
@@ -245,11 +247,11 @@ def iterations(
 
 def test_thin_and_slanted_elements(backend: Backend) -> None:
     """Kershaw's, on which Jacobi's preconditioner takes 700."""
-    assert iterations(backend, Box((6, 6, 6), deform=kershaw(0.3, 0.3)), 7) <= 20
+    assert iterations(backend, Box((6, 6, 6), deform=kershaw(0.3, 0.3), order=1), 7) <= 20
 
 
 def test_precision_inside_loses_nothing(backend: Backend) -> None:
-    mesh = Box((6, 2, 2), deform=kershaw(0.3, 0.3))
+    mesh = Box((6, 2, 2), deform=kershaw(0.3, 0.3), order=1)
     single, double = (iterations(backend, mesh, 5, Cycle(dtype=f"float{n}")) for n in (32, 64))
     assert abs(single - double) <= 2
 

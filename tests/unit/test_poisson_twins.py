@@ -49,7 +49,8 @@ SHEAR = np.array([[1.0, 0.2, 0.0], [0.1, 0.8, -0.3], [0.0, 0.2, 1.3]])
 def mesh_of(metric: str) -> Box:
     """Parallelepipeds, or what bends them, enough for two blocks of elements and a part of one."""
     bend = {"affine": 0.0, "straight": 0.1, "stored": 0.1}[metric]
-    return Box((3, 3, 1), deform=lambda p: p @ SHEAR + bend * p[..., ::-1] * p[..., [1, 2, 0]])
+    moved = lambda p: p @ SHEAR + bend * p[..., ::-1] * p[..., [1, 2, 0]]  # noqa: E731
+    return Box((3, 3, 1), deform=moved, order=1)
 
 
 def emulated(text: str, launched: str, folder: Path) -> Any:

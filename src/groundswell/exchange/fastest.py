@@ -28,19 +28,24 @@ def fastest(
     Raises:
         GroundswellError: no transport works here.
     """
-    # Peer memory ends at the host's walls; of two transports the one between hosts is tried.
-    works = usable(backend, world, sorted({_far(choice) for choice in choices}))
-    able = [choice for choice in choices if not works[_far(choice)]]
     tried: list[Plan] = []
 
     def rehearse(choice: Choice) -> Rehearsal:
         tried.append(plan := make(choice))
         return lambda times: _seconds(backend, plan, times)
 
-    found = tune(world, able or choices, rehearse, Memory.of(world, backend, problem))
+    able = able_among(backend, world, choices)
+    found = tune(world, able, rehearse, Memory.of(world, backend, problem))
     for plan in tried:
         plan.close()
     return found.best
+
+
+def able_among(backend: Backend, world: World, choices: Sequence[Choice]) -> Sequence[Choice]:
+    """Those whose transports work between all ranks; all of them if none does."""
+    # Peer memory ends at the host's walls; of two transports the one between hosts is tried.
+    works = usable(backend, world, sorted({_far(choice) for choice in choices}))
+    return [choice for choice in choices if not works[_far(choice)]] or choices
 
 
 def _far(choice: Choice) -> str:

@@ -28,10 +28,12 @@ class Box:
         low, high: corners, m.
         periodic: axes along which the box follows itself.
         deform: where points (..., 3) of the box are moved to; it must be continuous.
-        order: degree of the maps of deformed elements.
+        order: degree of the maps of deformed elements, which want one: 1 leaves their edges
+            straight.
 
     Raises:
-        InputError: an axis without elements or length, or more nodes than can be numbered.
+        InputError: an axis without elements or length, more nodes than can be numbered, or a
+            deformed box without an order.
     """
 
     counts: tuple[int, int, int]
@@ -39,7 +41,7 @@ class Box:
     high: tuple[float, float, float] = (1.0, 1.0, 1.0)
     periodic: tuple[bool, bool, bool] = (False, False, False)
     deform: Deformation | None = None
-    order: int = 1
+    order: int = 0
 
     def __post_init__(self) -> None:
         if min(self.counts) < 1:
@@ -48,6 +50,12 @@ class Box:
             raise InputError(f"a box from {self.low} to {self.high}: each axis needs a length")
         if self.deform and any(self.periodic):
             raise InputError("a periodic box cannot be deformed: its ends would not meet")
+        if self.deform and not self.order:
+            raise InputError(
+                "a deformed box wants the order of its elements: 1 leaves their edges straight, "
+                "the degree of the equation lets them follow the deformation"
+            )
+        object.__setattr__(self, "order", self.order or 1)
         gll(self.order)
 
     @property

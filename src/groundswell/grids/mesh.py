@@ -52,10 +52,10 @@ class Mesh:
         counts = np.bincount(self.faces[1].ravel())
         if counts.max(initial=0) > 2:
             raise InputError(f"{np.sum(counts > 2)} faces belong to three elements or more")
-        if (inside_out := np.flatnonzero(_volumes(self.nodes, self.order) <= 0)).size:
+        if (inside_out := np.flatnonzero(~(_volumes(self.nodes, self.order) > 0))).size:
             raise InputError(
-                f"{len(inside_out)} elements are inside out, the first is {inside_out[0]}: give "
-                "their corners along x first, then y, then z, right-handed"
+                f"{len(inside_out)} elements are inside out or not finite, the first is "
+                f"{inside_out[0]}: give their corners along x first, then y, then z, right-handed"
             )
 
     @property

@@ -118,7 +118,17 @@ def _metis(mesh: Hexahedra, parts: int) -> Parts:
     if parts >= mesh.count:  # METIS may put several elements together even so
         return np.arange(mesh.count, dtype=np.int32)
     _, found = part_graph(parts, CSRAdjacency(*_neighbors(mesh)))
-    return np.array(found, np.int32)
+    return _none_empty(np.array(found, np.int32), parts)
+
+
+def _none_empty(found: Parts, parts: int) -> Parts:
+    """Parts that got nothing, as small ones may, get an element of the largest."""
+    counts = np.bincount(found, minlength=parts)
+    for part in np.flatnonzero(counts == 0):
+        largest = counts.argmax()
+        found[np.flatnonzero(found == largest)[-1]] = part
+        counts[[part, largest]] += 1, -1
+    return found
 
 
 def _neighbors(mesh: Hexahedra) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -49,22 +49,24 @@ struct Step {
   double alpha, beta;
 };
 
-// u.r, how many iterations there have been, and the steps of the last ones, from the last one on.
+// The share of the first r.r that is small enough, u.r, how many iterations there have been, and the
+// steps of the last ones, from the last one on.
 struct State {
-  double product, count;
+  double enough, product, count;
   Step steps[STEPS];
 };
 
-// The next step from all ranks' sums; `history` gets r.r. x and r stay as they are once r is 0, or
-// after `most` iterations.
+// The next step from all ranks' sums; `history` gets r.r. x and r stay as they are once r is small
+// enough, or after `most` iterations.
 INLINE void take_step(const double* sums, State* state, double* history, index_t most) {
   const State& old = *state;
   const double product = sums[0];
   const double beta = old.count > 0 && old.product != 0 ? product / old.product : 0;
   const double curvature = sums[1] - (beta != 0 ? beta * product / old.steps[0].alpha : 0);
-  const double alpha = product != 0 && old.count < most ? product / curvature : 0;
   history[static_cast<index_t>(old.count)] = sums[2];
-  State next = {product, old.count + 1, {{alpha, beta}}};
+  const bool done = sums[2] <= old.enough * history[0] || old.count >= most;
+  const double alpha = product != 0 && !done ? product / curvature : 0;
+  State next = {old.enough, product, old.count + 1, {{alpha, beta}}};
   for (int n = 1; n < STEPS; ++n) next.steps[n] = old.steps[n - 1];
   *state = next;
 }

@@ -31,7 +31,7 @@ OF_RANKS = Path(__file__).with_name("cg_ranks.h")
 LANES = 256
 SUMS = 3
 STEPS = 4  # that are remembered, see cg.h
-STATE = 2 + 2 * STEPS  # numbers
+STATE = 3 + 2 * STEPS  # numbers
 MOST_BLOCKS = 512  # for sums: the same on all machines, and so are their bits
 LOOK_EVERY = 12  # iterations after which the host looks how far it is
 
@@ -66,8 +66,7 @@ class Outcome:
     """How an iteration went.
 
     Args:
-        residuals: Euclidean norms of r before each iteration, and after the last that counts: x may
-            have been through some more, since the host looks now and then only.
+        residuals: Euclidean norms of r before each iteration, and after the last.
         converged: whether the last is as small as was asked for.
         seconds: from the first iteration's begin to the last one's end.
     """
@@ -162,23 +161,24 @@ class Iteration:
             InputError: a tolerance below 0, or 1 and more.
             RunFailed: numbers are not finite any more, or A is not positive; a rank is lost.
         """
-        if not 0 <= tolerance < 1:
-            raise InputError(f"tolerance = {tolerance}; allowed: 0 up to, but not, 1")
+        require_tolerance(tolerance)
         for array in self._reset:
             self._backend.assign(array, np.zeros((), array.dtype))
+        enough = tolerance * tolerance  # of r.r; the device moves nothing more once it is there
+        self._backend.assign(self._state[:1], np.array([enough]))
         self._start()
         done, begin = 0, self._backend.mark()
         for upto in self._looks(tolerance):
             self._graph.replay(-(-(upto - done) // self._at_once))
             done, end = upto, self._backend.mark()
-            found = self._residuals(done)
+            squares = self._squares(done)
             seconds = end.seconds_since(begin)
-            small = np.flatnonzero(found <= tolerance * found[0])
+            small = np.flatnonzero(squares <= enough * squares[0])
             if len(small):
-                return Outcome(found[: small[0] + 1], True, seconds)
+                return Outcome(np.sqrt(squares[: small[0] + 1]), True, seconds)
         self._measure()
-        found = self._residuals(self.most + 1)
-        return Outcome(found, bool(found[-1] <= tolerance * found[0]), seconds)
+        squares = self._squares(self.most + 1)
+        return Outcome(np.sqrt(squares), bool(squares[-1] <= enough * squares[0]), seconds)
 
     def _looks(self, tolerance: float) -> list[int]:
         """Iterations after which the host looks how small the residual is."""
@@ -187,8 +187,9 @@ class Iteration:
         between = range(every, self.most, every) if tolerance else ()
         return [*between, self.most]
 
-    def _residuals(self, count: int) -> NDArray[np.float64]:
-        found = np.sqrt(self._backend.to_host(self._history[:count]))
+    def _squares(self, count: int) -> NDArray[np.float64]:
+        """r.r before each iteration; raises RunFailed."""
+        found = np.asarray(self._backend.to_host(self._history[:count]), float)
         for part in self._parts:
             part.check()
         if len(bad := np.flatnonzero(~np.isfinite(found))):
@@ -202,6 +203,12 @@ class Iteration:
         """Give back what it holds of other ranks; every rank must, before MPI ends."""
         for part in self._parts:
             part.close()
+
+
+def require_tolerance(tolerance: float) -> None:
+    """See that a tolerance is one; raises InputError."""
+    if not 0 <= tolerance < 1:
+        raise InputError(f"tolerance = {tolerance}; allowed: 0 up to, but not, 1")
 
 
 class ConjugateGradients(Iteration):

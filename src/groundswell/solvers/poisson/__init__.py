@@ -1,6 +1,7 @@
 """Screened Poisson's equation by spectral elements: -div grad u + lambda u = f on hexahedra.
 
-From Python, `solve` takes a mesh and functions and gives arrays (see `api`).
+From Python, `solve` takes a mesh and functions and gives arrays, and a `Problem` does so as often
+as you like (see `api`).
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ _HERE = "groundswell.solvers.poisson"
 _EXPORTS = {
     "solve": f"{_HERE}.api",
     "nodes": f"{_HERE}.api",
+    "Problem": f"{_HERE}.api",
     "Solution": f"{_HERE}.api",
     "PoissonCase": f"{_HERE}.case",
-    "Poisson": f"{_HERE}.solver",
     "Box": "groundswell.grids.box",
     "kershaw": "groundswell.grids.box",
     "Mesh": "groundswell.grids.mesh",

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from math import inf, isfinite
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groundswell.case.expressions import Expression
-from groundswell.case.problems import did_you_mean, listed
+from groundswell.case.problems import listed
 from groundswell.errors import InputError
 from groundswell.exchange.devices import open_device
+from groundswell.exchange.request import transport_of
 from groundswell.exchange.world import world
-from groundswell.grids.box import Box
 from groundswell.grids.hexahedra import Floats, Hexahedra, Numbers, positions
-from groundswell.solvers.poisson.case import TOLERANCES, BoxMesh
+from groundswell.solvers.poisson import arguments
+from groundswell.solvers.poisson.arguments import Function, Table
+from groundswell.solvers.poisson.case import TOLERANCES
 from groundswell.solvers.poisson.shares import Shares
 from groundswell.solvers.poisson.sides import Field
 from groundswell.solvers.poisson.task import Given, Method, Preconditioner, Task
 from groundswell.solvers.poisson.unique import SILENT_LEFT
 
-Function = Field | float | str  # of position: x, y, z in m; as text what `Expression` knows
-Table = Mapping[str, Any]  # of a case file, whose values may be functions
-
 DTYPES = {"double": "float64", "single": "float32"}
-KINDS = ("fixed", "flux")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,12 +62,7 @@ class Solution:
 
 def nodes(mesh: Hexahedra, degree: int) -> Floats:
     """Where values are, (elements, (N + 1)^3, 3), m: along r first, then s, then t."""
-    return positions(mesh, degree, every(mesh))
-
-
-def every(mesh: Hexahedra) -> Numbers:
-    """Numbers of all elements."""
-    return np.arange(mesh.count)
+    return positions(mesh, degree, np.arange(mesh.count))
 
 
 def solve(
@@ -79,18 +70,9 @@ def solve(
     degree: int = 7,
     source: Function | ArrayLike = 0.0,
     boundaries: Mapping[str, Table] | None = None,
-    *,
-    screening: float = 0.0,
-    mean: float | None = None,
-    sides: Mapping[str, int] | None = None,
-    tolerance: float | None = None,
-    iterations: int = 10_000,
-    preconditioner: Preconditioner = "jacobi",
-    backend: str = "cpu",
-    precision: str = "double",
-    partition: str = "bisection",
+    **how: Any,
 ) -> Solution:
-    """Solve -div grad u + screening u = source.
+    """Solve -div grad u + screening u = source, once.
 
     >>> import numpy as np
     >>> import groundswell as gs
@@ -106,148 +88,158 @@ def solve(
     True
 
     Args:
+        mesh, degree, boundaries, how: see `Problem`.
+        source: see `Problem.solve`.
+    """
+    with Problem(mesh, degree, boundaries, **how) as problem:
+        return problem.solve(source)
+
+
+class Problem:
+    """-div grad u + screening u = source, set up once, to be solved for any number of sources.
+
+    >>> import groundswell as gs
+    >>> step = 1e-3  # of time, with which u goes on as du/dt = div grad u
+    >>> walls = {name: {"kind": "fixed"} for name in ("west", "east")}
+    >>> box = gs.poisson.Box((3, 1, 1))
+    >>> with gs.poisson.Problem(box, 5, walls, screening=1 / step) as implicit:
+    ...     u = implicit.solve(1 / step)
+    ...     for _ in range(9):
+    ...         u = implicit.solve(lambda *at, u=u: u.values / step, start=u)
+    >>> bool(0.9 < u.values.max() < 1)
+    True
+
+    All ranks must make, use and close it together.
+
+    Args:
         mesh: a `Box`, or a `Mesh` such as `read_gmsh` returns.
         degree: of the polynomials on each element, 1 to 15.
-        source: f: a function of arrays x, y and z, a number, an expression as in a case file, or
-            values at `nodes(mesh, degree)`, (elements, (N + 1)^3).
         boundaries: tables as in a case file, by the name of a side: `kind` is "fixed" or "flux",
-            `value` u, or du/dn with n pointing outwards: a function, a number or an expression.
+            `value` u, or du/dn with n pointing outwards: a function of arrays x, y and z, a number
+            or an expression.
         screening: lambda, 0 or more, 1/m^2.
         mean: u's over the domain, for problems with neither screening nor a fixed side.
         sides: tags of the sides by name, as `read_gmsh` returns them; those of a `Box` are west,
             east, south, north, bottom, top.
-        tolerance: of the residual, over its first value; by default 1e-10, in single precision
+        tolerance: of the residual, over that of u = 0 inside; by default 1e-10, in single precision
             1e-5.
         iterations: at most.
         preconditioner: "none", "jacobi" or "multigrid".
         backend: "cpu" or "cuda".
         precision: "double" or "single"; multigrid always works in single.
         partition: how several ranks share what is no box: "bisection" or "metis".
+        transport, route: how values travel between ranks, as docs/exchange.md lists them; "auto"
+            takes what is fastest here.
+
+    Attributes:
+        elements: numbers of this rank's elements in the mesh.
+        positions: of their nodes, (elements, (N + 1)^3, 3), m.
 
     Raises:
         InputError: something that cannot be done as asked, or has no unique solution.
-        RunFailed: numbers are not finite.
     """
-    if not isinstance(mesh, Hexahedra):
-        raise InputError(
-            f"mesh = {mesh!r:.60}; give a Box, or the Mesh that read_gmsh returns first"
+
+    def __init__(
+        self,
+        mesh: Hexahedra,
+        degree: int = 7,
+        boundaries: Mapping[str, Table] | None = None,
+        *,
+        screening: float = 0.0,
+        mean: float | None = None,
+        sides: Mapping[str, int] | None = None,
+        tolerance: float | None = None,
+        iterations: int = 10_000,
+        preconditioner: Preconditioner = "jacobi",
+        backend: str = "cpu",
+        precision: str = "double",
+        partition: str = "bisection",
+        transport: str = "auto",
+        route: str = "auto",
+    ) -> None:
+        if not isinstance(mesh, Hexahedra):
+            raise InputError(
+                f"mesh = {mesh!r:.60}; give a Box, or the Mesh that read_gmsh returns first"
+            )
+        if precision not in DTYPES:
+            raise InputError(f"precision = {precision!r}; allowed: {listed(DTYPES)}")
+        self._tolerance = _tolerance(tolerance, precision)
+        degree = arguments.whole("degree", degree)
+        iterations = arguments.whole("iterations", iterations)
+        job = world()
+        self.elements = Shares.of(mesh, job.size, method=partition).elements(job.rank)
+        self._boundaries = boundaries if boundaries is not None else {}
+        self._tags = sides if sides is not None else arguments.sides_of(mesh)
+        arguments.require_sides(self._boundaries, self._tags)
+        if sides is not None:
+            arguments.require_faces(sides, mesh)
+        screening, mean = arguments.real("screening", screening), arguments.mean_of(mean)
+        self._given = self._with(Given(lambda x, y, z: 0.0, screening, mean=mean), {})
+        device = open_device(backend, job)
+        way = (transport_of(device, transport), arguments.route_of(route))
+        method = Method(degree, preconditioner, iterations, DTYPES[precision], *way)
+        self._task = job.agree(lambda: Task(device, job, mesh, self.elements, self._given, method))
+        self.positions = self._task.nodes
+
+    def solve(
+        self,
+        source: Function | ArrayLike = 0.0,
+        *,
+        values: Mapping[str, Function] | None = None,
+        start: Solution | Function | None = None,
+    ) -> Solution:
+        """u for a source.
+
+        Args:
+            source: f: a function of arrays x, y and z, a number, an expression as in a case file,
+                or values at `nodes(mesh, degree)`, (elements, (N + 1)^3).
+            values: what sides are given by name, where that is not what it was at the beginning.
+            start: u from which the iteration begins: an earlier solution, or a function. The
+                tolerance is that of u = 0 all the same, so a good start saves iterations.
+
+        Raises:
+            InputError: functions that are not real or not finite.
+            RunFailed: numbers are not finite.
+        """
+        problem = self._task.problem
+        given = self._with(self._given, values or {})
+        of_source = arguments.source_of(
+            source, problem.space.mesh, problem.space.degree, self.elements
         )
-    if precision not in DTYPES:
-        raise InputError(f"precision = {precision!r}; allowed: {listed(DTYPES)}")
-    wanted = TOLERANCES[precision] if tolerance is None else _real("tolerance", tolerance, below=1)
-    if not wanted:
-        raise InputError(f"tolerance = {tolerance}; allowed: above 0, below 1")
-    degree, iterations = _whole("degree", degree), _whole("iterations", iterations)
-    job = world()
-    shares = Shares.of(mesh, job.size, method=partition)
-    mine = shares.elements(job.rank)
-    tags = sides if sides is not None else _sides_of(mesh)
-    _require_sides(boundaries or {}, tags)
-    if sides is not None:
-        _require_faces(sides, mesh)
-    given = Given(
-        _values(source, mesh, degree, mine),
-        _real("screening", screening),
-        _of_kind("fixed", boundaries or {}, tags),
-        _of_kind("flux", boundaries or {}, tags),
-        _mean(mean),
-    )
-    method = Method(degree, preconditioner, iterations, DTYPES[precision])
-    device = open_device(backend, job)
-    task = job.agree(lambda: Task(device, job, mesh, mine, given, method))
-    try:
-        found, outcome = task.solve(wanted)
-    finally:
-        task.close()
-    how = (outcome.residuals, outcome.converged, task.problem.unbalanced)
-    return Solution(mine, task.nodes, found, *how)
+        self._task.evaluate(replace(given, source=of_source))
+        found, outcome = self._task.solve(self._tolerance, _start(start))
+        told = (outcome.residuals, outcome.converged, problem.unbalanced)
+        return Solution(self.elements, self.positions, found, *told)
+
+    def _with(self, given: Given, values: Mapping[str, Function]) -> Given:
+        """The same, with what sides are given."""
+        tables = arguments.with_values(self._boundaries, values)
+        fixed, fluxes = (arguments.of_kind(kind, tables, self._tags) for kind in arguments.KINDS)
+        return replace(given, fixed=fixed, fluxes=fluxes)
+
+    def close(self) -> None:
+        """Give back what it holds of other ranks."""
+        self._task.close()
+
+    def __enter__(self) -> Problem:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
 
-def _whole(what: str, value: Any) -> int:
-    """A number of something, 1 or more."""
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 1:
-        return int(value)
-    raise InputError(f"{what} = {value!r:.60}; allowed: a whole number, 1 or more")
+def _tolerance(given: float | None, precision: str) -> float:
+    """As it is given, or the usual one."""
+    if given is None:
+        return TOLERANCES[precision]
+    if found := arguments.real("tolerance", given, below=1):
+        return found
+    raise InputError(f"tolerance = {given}; allowed: above 0, below 1")
 
 
-def _real(what: str, value: Any, below: float = inf) -> float:
-    """A number from 0 up to `below`."""
-    if _is_finite(value) and 0 <= value < below:
-        return float(value)
-    bound = f"0 and more, below {below:g}" if below < inf else "0 and more, in SI units"
-    raise InputError(f"{what} = {value!r:.60}; allowed: a number, {bound}")
-
-
-def _mean(value: Any) -> float | None:
-    if value is None:
+def _start(given: Solution | Function | None) -> Field | None:
+    if given is None:
         return None
-    if _is_finite(value):
-        return float(value)
-    raise InputError(f"mean = {value!r:.60}; allowed: a finite number")
-
-
-def _is_finite(value: Any) -> bool:
-    if not isinstance(value, (int, float, np.integer, np.floating)):
-        return False
-    try:
-        return isfinite(value)
-    except OverflowError:
-        return False
-
-
-def _sides_of(mesh: Hexahedra) -> Mapping[str, int]:
-    if not isinstance(mesh, Box):
-        return {}
-    periodic = tuple(axis for axis, wraps in zip("xyz", mesh.periodic, strict=True) if wraps)
-    return BoxMesh(kind="box", counts=mesh.counts, periodic=periodic).sides
-
-
-def _require_faces(sides: Mapping[str, int], mesh: Hexahedra) -> None:
-    """See that sides are somewhere."""
-    there = np.unique(mesh.tags(every(mesh)))
-    for name, tag in sides.items():
-        if tag not in there:
-            raise InputError(f"sides: {name} = {tag!r}, which is no face's tag in the mesh")
-
-
-def _require_sides(boundaries: Mapping[str, Table], tags: Mapping[str, int]) -> None:
-    """See that sides are there, and given what they can be given."""
-    if not isinstance(boundaries, Mapping):
-        raise InputError(f"boundaries = {boundaries!r:.60}; give tables by the names of sides")
-    for name, table in boundaries.items():
-        if name not in tags:
-            known = f"its sides are {listed(tags)}" if tags else "give their tags as sides"
-            raise InputError(f"{name!r} is no side of the mesh{did_you_mean(name, tags)}; {known}")
-        keys = set(table) if isinstance(table, Mapping) else set()
-        if not {"kind"} <= keys <= {"kind", "value"} or table["kind"] not in KINDS:
-            raise InputError(f'{name}: give a table with kind = "fixed" or "flux", and value')
-
-
-def _of_kind(
-    kind: str, boundaries: Mapping[str, Table], tags: Mapping[str, int]
-) -> dict[int, Field]:
-    """What sides of a kind are given, by tag."""
-    return {
-        tags[name]: _function(table.get("value", 0.0), f"the value of {name}")
-        for name, table in boundaries.items()
-        if table["kind"] == kind
-    }
-
-
-def _function(given: Any, what: str) -> Field:
-    if callable(given):
-        return given  # type: ignore[no-any-return]
-    try:
-        return Expression(given)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{what} = {given!r} {error}") from None
-
-
-def _values(given: Any, mesh: Hexahedra, degree: int, elements: Numbers) -> Field:
-    """The source as a function that this rank's nodes are handed to."""
-    if callable(given) or isinstance(given, str) or np.ndim(given) == 0:
-        return _function(given, "source")
-    values, shape = np.asarray(given), (mesh.count, (degree + 1) ** 3)
-    if values.shape != shape:
-        raise InputError(f"source has shape {values.shape}; values at nodes have {shape}")
-    return lambda x, y, z: values[elements]  # seen to be real numbers where it is called
+    if isinstance(given, Solution):
+        return lambda x, y, z: given.values
+    return arguments.function_of(given, "start")

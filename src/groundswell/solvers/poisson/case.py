@@ -160,17 +160,21 @@ class PoissonOutput(OutputSection):
 class PoissonRun(RunSection):
     """`[run]`, in double precision unless it says otherwise.
 
-    The whole solution is one step, and the operator finds its own way to exchange.
+    The whole solution is one step. `route` is how values travel between ranks, by `transport`:
+    "auto" takes what is fastest.
     """
 
     precision: Literal["single", "double"] = "double"
+    route: Literal["auto", "pairwise", "alltoall", "crystal"] = "auto"
 
     def faults(self) -> Iterator[Fault]:
         """What other solvers can do."""
         yield from super().faults()
-        for name in ("checkpoint", "transport", "overlap", "narrow", "codec", "lossy", "link"):
+        for name in ("checkpoint", "overlap", "narrow", "codec", "lossy", "link"):
             if getattr(self, name) != RunSection.model_fields[name].default:
                 yield (name,), "is not for this solver; leave it out"
+        if "fused" in self.transport:
+            yield ("transport",), 'is not for this solver; give another one, or "auto"'
 
 
 class PoissonCase(Case):

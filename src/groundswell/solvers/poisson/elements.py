@@ -64,7 +64,7 @@ class Elements:
         kind = (self.dtype, space.degree, self.metric, self.screening)
         self.way = way or way_of(*kind, components=components, on_host=backend.on_host)
         if space.mesh.order == 1:
-            require_upright(space.elements[self._edges.determinants(space.degree) <= 0])
+            require_upright(space.elements[~(self._edges.determinants(space.degree) > 0)])
         self._places = backend.to_device(space.places.astype("i4"))
         self._shape = self._shapes()
 

@@ -47,7 +47,7 @@ class Geometry:
         mass = np.empty((len(chosen), nodes))
         for part in portions(len(chosen), nodes):
             factors[part], mass[part] = _worked_out(positions(mesh, degree, chosen[part]), degree)
-        require_upright(chosen[(mass <= 0).any(axis=1)])
+        require_upright(chosen[~(mass > 0).all(axis=1)])
         return cls(factors, mass)
 
     def diagonal(self, degree: int, screening: float) -> Floats:
@@ -68,8 +68,8 @@ def require_upright(bad: NDArray[np.integer]) -> None:
     """Refuse elements, by their numbers, that are inside out somewhere."""
     if len(bad):
         raise InputError(
-            f"{len(bad)} elements are inside out or flat somewhere, the first is {bad[0]}: "
-            "deform the mesh less, or refine it"
+            f"{len(bad)} elements are inside out, flat or not finite somewhere, the first is "
+            f"{bad[0]}: deform the mesh less, or refine it"
         )
 
 

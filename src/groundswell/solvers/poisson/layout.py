@@ -47,7 +47,8 @@ class Runs:
         count, factors, nodes = metric.shape
         apart = metric.reshape(count, factors, nodes // self.nodes, self.nodes)
         runs = apart.swapaxes(1, 2).reshape(count, nodes // self.nodes, factors * self.nodes)
-        return np.pad(runs, ((0, 0), (0, 0), (0, self.pitch - runs.shape[-1])))
+        filled = self.pitch - runs.shape[-1]
+        return np.pad(runs, ((0, 0), (0, 0), (0, filled))) if filled else runs
 
 
 def plane_bytes(degree: int, size: int, factors: int) -> int:

@@ -16,7 +16,6 @@ import numpy as np
 
 from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Source
 from groundswell.backends.source import precision
-from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.assembly.rows import Rows, Slices
 from groundswell.exchange.world import World
 from groundswell.grids.hexahedra import Floats
@@ -116,8 +115,6 @@ class Merged(Iteration):
         components: of vectors, to each of which the operator is applied.
         most: iterations.
         local: room for what elements make of all components, which nobody else wants meanwhile.
-        transport: a name in connect.TRANSPORTS, or "auto".
-        route: one of routes.ROUTES.
 
     Attributes:
         x: the solution, assembled, and where it starts from: 0.
@@ -134,8 +131,6 @@ class Merged(Iteration):
         components: int = 1,
         most: int = 1000,
         local: Array | None = None,
-        transport: str = "auto",
-        route: str = "pairwise",
     ) -> None:
         super().__init__(backend, most, at_once=CYCLE)
         self._elements, sharing = elements, elements.space.sharing
@@ -156,20 +151,18 @@ class Merged(Iteration):
         self._factors = None if all(world.share(plain)) else self._vectors.scale
         self._local = zeros(elements.space.places.size) if local is None else local
         self._shared = zeros(count - sharing.alone)
-        self._small = max(self._local.size, self._shared.size) < LARGE  # one kernel takes from both
+        # One kernel takes from both; rows are filled up to at most twice as many places.
+        self._small = 2 * max(self._local.size, self._shared.size) < LARGE
         self._turns = turns(backend, elements.space)
 
-        def operation(kind: str, source: Array, target: Array) -> Operation:
-            whose = sharing.of_several if kind == "gather" else sharing
-            given = (backend, world, whose, kind, source, target)
-            return Operation(*given, transport=transport, route=route)
-
-        self._halos = [operation("halo", r, r) for r in residuals]
-        self._gather = operation("gather", self._local, self._shared)
+        space = elements.space
+        self._halos = [space.operation(backend, world, "halo", r, r) for r in residuals]
+        gathered = (self._local, self._shared, sharing.of_several)
+        self._gather = space.operation(backend, world, "gather", *gathered)
         self._rows = self._shares()
         self._energies, self._products = self._partial_sums()
         self._sums = self._room_for_sums()
-        total, find_step = self._steps(world, elements.dtype, self._sums, transport)
+        total, find_step = self._steps(world, elements.dtype, self._sums, space.way.transport)
         after = [*self._added_up(), *find_step]
         measured = [self._measured(turn, after) for turn in range(CYCLE)]
         step = [

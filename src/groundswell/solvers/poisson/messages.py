@@ -64,6 +64,11 @@ class Messages:
     _gather: Operation
 
     @property
+    def path(self) -> str:
+        """The way that messages really take."""
+        return self._halo.path
+
+    @property
     def in_graph(self) -> bool:
         """Whether a graph of launches may hold them."""
         return self._halo.in_graph and self._gather.in_graph

@@ -114,7 +114,7 @@ class Multigrid:
         how = cycle or Cycle()
         degrees = how.levels(space.degree)
         backend.build_all(multigrid_sources(how.dtype, degrees))
-        spaces = [space, *(_lower(world, space, degree) for degree in degrees[1:])]
+        spaces = [space, *(space.coarser(world, degree) for degree in degrees[1:])]
         shapes = [_shape(world, each) for each in spaces[: max(1, len(spaces) - 1)]]
         self.levels = [
             Level(backend, world, *of_level, screening, fixed, how)
@@ -291,10 +291,6 @@ def _coarsest(
 def _first_of_all(world: World, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which of these ids is the smallest one of all ranks."""
     return np.asarray(ids == min(world.share(int(ids.min(initial=2**63 - 1)))))
-
-
-def _lower(world: World, space: Space, degree: int) -> Space:
-    return Space.on(world, space.mesh, degree, space.elements)
 
 
 def _shape(world: World, space: Space) -> Geometry:

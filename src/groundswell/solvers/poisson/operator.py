@@ -15,7 +15,6 @@ from numpy.typing import DTypeLike
 
 from groundswell.backends import Array, Backend, Launch, Source
 from groundswell.backends.base import in_order
-from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.world import World
 from groundswell.grids.hexahedra import Floats, Numbers
 from groundswell.solvers.poisson.elements import (
@@ -41,8 +40,6 @@ class Operator(Messages):
         fixed: sides of the domain, by their tags, where values are prescribed: y is 0 there, and
             x has to be.
         metric: see `Elements`.
-        transport: a name in connect.TRANSPORTS, or "auto".
-        route: one of routes.ROUTES.
 
     Attributes:
         local: room for what elements have, (elements * (N + 1)^3,).
@@ -62,8 +59,6 @@ class Operator(Messages):
         *,
         fixed: Collection[int] = (),
         metric: str | None = None,
-        transport: str = "auto",
-        route: str = "pairwise",
     ) -> None:
         self._backend, self._space, self._screening = backend, space, screening
         self.elements = world.agree(
@@ -72,12 +67,8 @@ class Operator(Messages):
         self._x, self._y = x, y
         self.local = backend.zeros((space.places.size,), x.dtype)
         self._halo, self._gather = (
-            Operation(
-                *(backend, world, space.sharing, kind, source, target),
-                transport=transport,
-                route=route,
-            )
-            for kind, source, target in (("halo", x, x), ("gather", self.local, y))
+            space.operation(backend, world, *of_values)
+            for of_values in (("halo", x, x), ("gather", self.local, y))
         )
         self.free = self._compose()
         self.mask = self._unprescribed(fixed)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend, Event
+from groundswell.exchange.tuning import Tuning
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.hexahedra import Floats
 from groundswell.linear.cg import Outcome
@@ -70,12 +71,15 @@ class Run:
         self.shares = setup.shares(self.world.size)
         self.elements = self.shares.elements(self.world.rank)
         how = case.method
-        method = Method(setup.degree, how.preconditioner, how.iterations, setup.dtype)
+        way = (case.run.transport, case.run.route)
+        method = Method(setup.degree, how.preconditioner, how.iterations, setup.dtype, *way)
         equation = case.equation
         sides = (setup.fixed, setup.fluxes)
         given = Given(setup.source, equation.screening, *sides, equation.mean)
         self.task = Task(backend, self.world, setup.mesh, self.elements, given, method)
-        if (exact := setup.exact) is not None:  # seen to be finite before any work is done
+        # All is seen to be finite before any work is done.
+        self.task.evaluate()
+        if (exact := setup.exact) is not None:
             self.world.agree(lambda: self.task.require_finite(exact))
         self.values: Floats = np.zeros(self.task.nodes.shape[:-1])
         self.outcome = Outcome(np.zeros(1), converged=False)
@@ -130,8 +134,9 @@ class Run:
     def raise_if_unstable(self, steps: int, after: Event | None = None) -> None:
         """Nothing, likewise."""
 
-    def tune(self) -> None:
-        """Nothing: transports are chosen as the operator is made."""
+    def tune(self) -> Tuning | None:
+        """How values travel between ranks, which the problem found out as it was made."""
+        return self.task.problem.tuning
 
     @property
     def warnings(self) -> list[str]:
@@ -163,6 +168,8 @@ class Run:
         return {
             "count": self.world.size,
             "processes": self.shares.processes,
+            "transport": self.task.problem.operator.path,
+            "route": self.task.problem.space.way.route,
             "elements": [int(count) for count in self.shares.counts],
             "bytes_sent_per_iteration": int(size * np.sum(sent)),
         }

@@ -20,7 +20,6 @@ from scipy import linalg
 
 from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Source
 from groundswell.backends.source import precision
-from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.world import World
 from groundswell.grids.gll import gll
 from groundswell.grids.hexahedra import Floats, Numbers
@@ -54,8 +53,8 @@ class Schwarz(Messages):
         z: Array,
     ) -> None:
         local = backend.zeros((space.places.size,), r.dtype)
-        self._halo = Operation(backend, world, space.sharing, "halo", r, r)
-        self._gather = Operation(backend, world, space.sharing, "gather", local, z)
+        self._halo = space.operation(backend, world, "halo", r, r)
+        self._gather = space.operation(backend, world, "gather", local, z)
         module = backend.compile(schwarz_source(r.dtype, space.degree))
         own = diagonal[space.places]
         with np.errstate(divide="ignore"):

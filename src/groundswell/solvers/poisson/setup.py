@@ -223,7 +223,7 @@ def _box(given: BoxMesh) -> Box:
     x, y, z = (axis in given.periodic for axis in ("x", "y", "z"))
     wanted = given.kershaw
     deform = kershaw(wanted.eps_y, wanted.eps_z, wanted.smoothness) if wanted else None
-    return Box(given.counts, *given.corners, periodic=(x, y, z), deform=deform)
+    return Box(given.counts, *given.corners, periodic=(x, y, z), deform=deform, order=1)
 
 
 def _read(given: GmshMesh) -> tuple[Hexahedra, Mapping[str, int]]:

@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike
 from groundswell.backends import Array, Backend
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
+from groundswell.exchange.assembly.fastest import tune_sharing
 from groundswell.exchange.world import World
 from groundswell.grids.hexahedra import Floats, Hexahedra, positions
-from groundswell.linear.cg import Applied, ConjugateGradients, Iteration, Outcome
+from groundswell.linear.cg import Applied, ConjugateGradients, Iteration, Outcome, require_tolerance
 from groundswell.solvers.poisson.merged import Merged
 from groundswell.solvers.poisson.multigrid import Cycle, Multigrid
 from groundswell.solvers.poisson.operator import Operator, Space
@@ -42,9 +43,11 @@ class Poisson:
         precondition: by nothing, the operator's diagonal, or a cycle of multigrid.
         cycle: of multigrid.
         most: iterations.
+        transport, route: of values between ranks, see `tune_sharing`.
 
     Attributes:
         space: functions on this rank's elements.
+        tuning: how their values travel fastest; None for one rank.
         unbalanced: where only the mean is given, the share of the last source and loads that a
             constant source has taken up, so that they cancel.
 
@@ -68,6 +71,8 @@ class Poisson:
         precondition: Literal["none", "jacobi", "multigrid"] = "jacobi",
         cycle: Cycle | None = None,
         most: int = MOST,
+        transport: str = "auto",
+        route: str = "auto",
     ) -> None:
         if not 0 <= screening < inf:
             raise InputError(f"screening = {screening}; allowed: 0 and more")
@@ -78,7 +83,10 @@ class Poisson:
             raise InputError(f"preconditioner = {precondition!r}; allowed: {allowed}")
         require_unique(mesh, fixed, screening, mean)
         self._backend, self._world = backend, world
-        self.space = Space.on(world, mesh, degree, elements)
+        space = Space.on(world, mesh, degree, elements)
+        way = {"transport": transport, "route": route}
+        self.tuning = tune_sharing(backend, world, space.sharing, dtype, **way)
+        self.space = space if self.tuning is None else space.by(self.tuning.best)
         self._equation = (self.space, screening, tuple(fixed))
         if precondition == "multigrid":
             self._iteration = self._with_multigrid(dtype, cycle, most)
@@ -132,6 +140,7 @@ class Poisson:
         prescribed: Field | None = None,
         *,
         loads: Floats | None = None,
+        start: Floats | None = None,
         tolerance: float = 1e-10,
     ) -> tuple[Floats, Outcome]:
         """u at this rank's nodes, (elements, (N + 1)^3), and how the iteration went.
@@ -141,14 +150,15 @@ class Poisson:
             prescribed: u on the fixed sides, by position; 0 by default.
             loads: integrals that nodes have beside the source's, (elements, (N + 1)^3), see
                 `sides.flux_loads`.
-            tolerance: of the residual, against that of u = 0 inside.
+            start: u from which the iteration begins, (elements, (N + 1)^3); 0 inside by default.
+            tolerance: of the residual, against that of u = 0 inside, wherever it begins.
 
         Raises:
             InputError: another tolerance; loads that do not cancel where only the mean is given.
             RunFailed: numbers are not finite; a rank is lost.
         """
-        at = np.moveaxis(self.nodes, -1, 0)
-        own, operator = self.space.sharing.own, self._operator
+        require_tolerance(tolerance)
+        at, operator = np.moveaxis(self.nodes, -1, 0), self._operator
         local = source(*at) * self._mass
         if self._mean is not None:
             local, self.unbalanced = self._mean.balanced(local, loads)
@@ -159,16 +169,34 @@ class Poisson:
         if prescribed is not None:
             known[self.space.places] = prescribed(*at)
             known *= operator.mask == 0
-        rest = (load - self._about_one(self._applied, known)) * operator.mask
-        rest[own:] = 0
-        if self._mean is not None:
-            rest = self._mean.without_rest(rest, own)
+        rest = self._residual(load, known)
+        if start is not None:
+            near = np.zeros_like(known)
+            near[self.space.places] = start
+            known = np.where(operator.mask == 0, known, near)
+            least, rest = tolerance * self._size(rest), self._residual(load, known)
+            tolerance = least / (self._size(rest) or 1.0)
         found, outcome = self._solved(rest, tolerance)
         values = (self._about_one(operator.spread, found) + known)[self.space.places]
         return values if self._mean is None else self._mean.shifted(values), outcome
 
+    def _residual(self, load: Floats, u: Floats) -> Floats:
+        """What is left of an assembled load, this rank's own, where u is not prescribed."""
+        own = self.space.sharing.own
+        rest = (load - self._about_one(self._applied, u)) * self._operator.mask
+        rest[own:] = 0
+        return rest if self._mean is None else self._mean.without_rest(rest, own)
+
+    def _size(self, rest: Floats) -> float:
+        """Its Euclidean norm, over all ranks."""
+        power = self._power(rest)
+        square = sum(self._world.share(float(np.sum(np.ldexp(rest, -power) ** 2))))
+        return float(np.ldexp(np.sqrt(square), power))
+
     def _solved(self, b: Floats, tolerance: float) -> tuple[Floats, Outcome]:
-        """A's solution for assembled b."""
+        """A's solution for assembled b, which is 0 if b is small enough."""
+        if tolerance >= 1:
+            return np.zeros_like(b), Outcome(np.array([self._size(b)]), True)
         power = self._power(b)
         self._backend.assign(self._iteration.b, np.ldexp(b, -power))
         outcome = self._iteration.solve(tolerance)

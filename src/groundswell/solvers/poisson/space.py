@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groundswell.backends import Array, Backend
 from groundswell.errors import InputError
+from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.assembly.sharing import Sharing, find_sharing
+from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import World
 from groundswell.grids.hexahedra import AXES, Hexahedra, Numbers, face_nodes
 
+USUAL = Choice("auto")
 MOST_VALUES = 2**31  # of a rank: kernels are told their places in 32 bits
 
 
@@ -23,12 +27,14 @@ class Space:
     Args:
         elements: numbers of this rank's elements in the mesh.
         sharing: of the nodes' ids; assembled values are in the order of `sharing.ids`.
+        way: how values travel between ranks: transport and route.
     """
 
     mesh: Hexahedra
     degree: int
     elements: Numbers
     sharing: Sharing
+    way: Choice = USUAL
 
     @classmethod
     def on(cls, world: World, mesh: Hexahedra, degree: int, elements: ArrayLike) -> Space:
@@ -42,6 +48,34 @@ class Space:
         sharing = find_sharing(world, ids)
         world.agree(lambda: require_numbers(len(sharing.ids)))
         return cls(mesh, degree, chosen, sharing)
+
+    def by(self, way: Choice) -> Space:
+        """The same, whose values travel so."""
+        return replace(self, way=way)
+
+    def coarser(self, world: World, degree: int) -> Space:
+        """Functions of a lower degree on the same elements; all ranks must call it."""
+        return Space.on(world, self.mesh, degree, self.elements).by(self.way)
+
+    def operation(
+        self,
+        backend: Backend,
+        world: World,
+        kind: str,
+        source: Array,
+        target: Array,
+        sharing: Sharing | None = None,
+    ) -> Operation:
+        """Whose messages take the way of this space; see `Operation`.
+
+        Args:
+            sharing: of some of the values; by default of all.
+        """
+        return Operation(
+            *(backend, world, sharing or self.sharing, kind, source, target),
+            transport=self.way.transport,
+            route=self.way.route,
+        )
 
     @property
     def places(self) -> Numbers:

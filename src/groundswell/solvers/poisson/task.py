@@ -25,6 +25,8 @@ from groundswell.solvers.poisson.solver import MOST, Poisson
 
 Preconditioner = Literal["none", "jacobi", "multigrid"]
 
+Terms = tuple[Floats, Floats, Floats]  # source, prescribed values, loads; (elements, (N + 1)^3)
+
 EXACT = "equation.exact"
 FINER = 6  # degrees by which the rule of errors is above that of the equation
 PORTION = 256  # elements whose errors are worked out at a time
@@ -57,6 +59,8 @@ class Method:
     precondition: Preconditioner = "jacobi"
     most: int = MOST
     dtype: str = "float64"
+    transport: str = "auto"
+    route: str = "auto"
 
 
 class Task:
@@ -88,28 +92,53 @@ class Task:
             dtype=method.dtype,
             precondition=method.precondition,
             most=method.most,
+            transport=method.transport,
+            route=method.route,
         )
         self.nodes = self.problem.nodes
-        self._source, self._known, self._loads = self._evaluated(given)
+        self._sides = {
+            tag: nodes_on(self.problem.space, self.problem.operator, tag) for tag in given.fixed
+        }
+        self._given = given
+        self._terms: Terms | None = None
 
-    def _evaluated(self, given: Given) -> tuple[Floats, Floats, Floats]:
-        """The source and what sides are given, at nodes."""
-        space, operator, nodes = self.problem.space, self.problem.operator, self.nodes
-        sides = {tag: nodes_on(space, operator, tag) for tag in given.fixed}
-        return self._world.agree(  # type: ignore[no-any-return]
-            lambda: (
-                at_positions(given.source, nodes, "the source"),
-                prescribed_values(nodes, sides, given.fixed),
-                flux_loads(space.mesh, space.degree, space.elements, given.fluxes),
-            )
+    def evaluate(self, given: Given | None = None) -> Terms:
+        """Work out the source and what sides are given, at nodes, for the next solutions.
+
+        Args:
+            given: other functions than those of the beginning, on the same sides.
+
+        Raises:
+            InputError: a function that is not finite or not real.
+        """
+        terms: Terms = self._world.agree(lambda: self._evaluated(given or self._given))
+        self._terms = terms
+        return terms
+
+    def _evaluated(self, given: Given) -> Terms:
+        space = self.problem.space
+        return (
+            at_positions(given.source, self.nodes, "the source"),
+            prescribed_values(self.nodes, self._sides, given.fixed),
+            flux_loads(space.mesh, space.degree, space.elements, given.fluxes),
         )
 
-    def solve(self, tolerance: float) -> tuple[Floats, Outcome]:
-        """u at this rank's nodes, (elements, (N + 1)^3), and how the iteration went."""
+    def solve(self, tolerance: float, start: Field | None = None) -> tuple[Floats, Outcome]:
+        """u at this rank's nodes, (elements, (N + 1)^3), and how the iteration went.
+
+        Args:
+            start: u from which the iteration begins, by position; 0 inside by default.
+        """
+        terms = self._terms or self.evaluate()
+        near = None
+        if start is not None:
+            near = self._world.agree(lambda: at_positions(start, self.nodes, "start"))
+        source, known, loads = terms
         return self.problem.solve(
-            lambda *at: self._source,
-            lambda *at: self._known,
-            loads=self._loads,
+            lambda *at: source,
+            lambda *at: known,
+            loads=loads,
+            start=near,
             tolerance=tolerance,
         )
 

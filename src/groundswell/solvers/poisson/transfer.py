@@ -14,7 +14,6 @@ from numpy.typing import DTypeLike
 
 from groundswell.backends import Array, Backend, Constant, Launch, Source
 from groundswell.backends.source import precision
-from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.world import World
 from groundswell.grids.gll import gll
 from groundswell.grids.hexahedra import Floats, Numbers
@@ -54,8 +53,8 @@ class Transfer(Messages):
         x: Array,
     ) -> None:
         local = backend.zeros((coarse.places.size,), b.dtype)
-        self._gather = Operation(backend, world, coarse.sharing, "gather", local, b)
-        self._halo = Operation(backend, world, coarse.sharing, "halo", e, e)
+        self._gather = coarse.operation(backend, world, "gather", local, b)
+        self._halo = coarse.operation(backend, world, "halo", e, e)
         module = backend.compile(transfer_source(r.dtype, fine.degree, coarse.degree))
         chosen = backend.to_device(choose(fine, mask).astype("i4"))
         places = backend.to_device(coarse.places.astype("i4"))

@@ -38,7 +38,7 @@ def curved(backend: Backend, full: bool) -> list[Check]:
 
 def kershaw_mesh(backend: Backend, full: bool) -> list[Check]:
     """Thin and slanted elements."""
-    mesh = Box((6, 2, 2), deform=kershaw(0.5, 0.5))
+    mesh = Box((6, 2, 2), deform=kershaw(0.5, 0.5), order=1)
     return _checks("Kershaw, eps 0.5", lambda degree: mesh, backend, full)
 
 

@@ -31,7 +31,7 @@ def _iterations(backend: Backend, count: int, precondition: Preconditioner) -> i
     def source(x: Floats, y: Floats, z: Floats) -> Floats:
         return np.asarray(np.sin(np.pi * x) * np.sin(np.pi * y) * np.sin(np.pi * z))
 
-    box = Box((count, count, count), deform=kershaw(EPS, EPS))
+    box = Box((count, count, count), deform=kershaw(EPS, EPS), order=1)
     given = Given(source, fixed=dict.fromkeys(range(1, 7), lambda x, y, z: 0 * x))
     method = Method(DEGREE, precondition)
     task = Task(backend, Alone(), box, np.arange(box.count), given, method)

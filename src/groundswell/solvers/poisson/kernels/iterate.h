@@ -13,7 +13,7 @@ constexpr int TOGETHER = 16;         // strips that a block works on
 constexpr int STEPS = 4;
 
 struct State {
-  double product, count;
+  double enough, product, count;
   struct {
     double alpha, beta;
   } steps[STEPS];

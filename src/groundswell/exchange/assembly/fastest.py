@@ -1,0 +1,66 @@
+"""The fastest way for values that ranks share by ids, found by trying all that work here."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from groundswell.backends import Backend
+from groundswell.backends.base import in_order
+from groundswell.exchange.assembly.operation import Operation
+from groundswell.exchange.assembly.sharing import Sharing
+from groundswell.exchange.fastest import able_among
+from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, tune, ways
+from groundswell.exchange.world import World
+
+
+def tune_sharing(
+    backend: Backend,
+    world: World,
+    sharing: Sharing,
+    dtype: DTypeLike,
+    *,
+    transport: str = "auto",
+    route: str = "auto",
+) -> Tuning | None:
+    """How long a halo and a gather of these values are under way, by transport and route.
+
+    All ranks must call it. None where there is nothing to choose.
+
+    Args:
+        dtype: of the values.
+        transport: a name in connect.TRANSPORTS, or "auto" for all that work here.
+        route: one of routes.ROUTES, or "auto" for all.
+
+    Raises:
+        GroundswellError: no way that is allowed works here.
+    """
+    wanted = ("fastest" if name == "auto" else name for name in (transport, route))
+    choices = ways(backend, world, **dict(zip(("transport", "route"), wanted, strict=True)))
+    if world.size == 1:
+        return None
+    some, kind = sharing.of_several, np.dtype(dtype)
+    assembled = backend.zeros((len(sharing.ids),), kind)
+    local, gathered = (backend.zeros((n,), kind) for n in (len(some.rows), len(some.ids)))
+    made: list[Operation] = []
+
+    def rehearse(choice: Choice) -> Rehearsal:
+        both = [
+            Operation(backend, world, *of_values, transport=choice.transport, route=choice.route)
+            for of_values in (
+                (sharing, "halo", assembled, assembled),
+                (some, "gather", local, gathered),
+            )
+        ]
+        made.extend(both)
+        launches = [launch for each in both for launch in (*each.send, *each.receive)]
+        in_graph = all(each.in_graph for each in both)
+        graph = backend.capture(in_order(launches), in_graph=in_graph)
+        return lambda times: backend.seconds(lambda: graph.replay(times))
+
+    sizes = world.share([len(places) for places in sharing.sharers.values()])
+    memory = Memory.of(world, backend, ["shared values", kind.name, transport, route, sizes])
+    found = tune(world, able_among(backend, world, choices), rehearse, memory)
+    for operation in made:
+        operation.close()
+    return found
