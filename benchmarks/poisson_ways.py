@@ -129,7 +129,7 @@ def main() -> None:
     rate = streaming_rate(backend, 1 << 24)
     print(f"streaming rate {rate / 1e9:,.0f} GB/s; {len(refused)} of {len(every)} refused")
     for (degree, metric), which in tried.items():
-        cubes = Cubes.on(Alone(), degree, max(1, round(chosen.dofs ** (1 / 3) / degree)))
+        cubes = Cubes.on(backend, Alone(), degree, max(1, round(chosen.dofs ** (1 / 3) / degree)))
         cubes = replace(cubes, screening=work.screening, components=work.components)
         traffic = replace(cubes.traffic(metric), size=np.dtype(work.dtype).itemsize)
         left = [way for way in which if (degree, metric, way) not in refused]

@@ -32,7 +32,7 @@ def main() -> None:
     chosen = parser.parse_args()
     backend = open_backend("cuda")
     for degree in chosen.degrees:
-        cubes = Cubes.on(Alone(), degree, round(chosen.dofs ** (1 / 3) / degree))
+        cubes = Cubes.on(backend, Alone(), degree, round(chosen.dofs ** (1 / 3) / degree))
         for metric in METRICS:
             work = operator(backend, cubes, metric)
             alone = seconds_beside(backend, work, 1, 0)

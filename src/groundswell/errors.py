@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
+from itertools import count
+from typing import TypeVar
 
 
 class GroundswellError(Exception):
-    """A failure with a message meant for the user; the command ends with `exit_code`.
-
-    Attributes:
-        everywhere: whether every rank of the job knows of it, and none waits for another.
-    """
+    """A failure with a message meant for the user; the command ends with `exit_code`."""
 
     exit_code = 1
-    everywhere = False
 
 
 class InputError(GroundswellError):
@@ -62,6 +60,28 @@ class Interrupted(GroundswellError):
     exit_code = 130
 
 
+# --- who knows of an error ------------------------------------------------------------------------
+
+# One object may be raised again and again, such as a module's own or a cached failure: that it was
+# told once does not mean that anybody knows of it now. So what is told has a moment, and what ranks
+# do together has one too, when it began.
+Error = TypeVar("Error", bound=BaseException)
+
+_moments = count(1)
+_begun: ContextVar[int] = ContextVar("begun", default=0)  # what is under way, the innermost
+
+
+def begin_together() -> Token[int]:
+    """Ranks begin something together, in which all errors are news; returns what ends it."""
+    return _begun.set(next(_moments))
+
+
+def now_known(error: Error) -> Error:
+    """An error of whatever kind, once every rank of the job knows of it."""
+    vars(error)["_known_since"] = next(_moments)  # past classes that let nobody set attributes
+    return error
+
+
 def known_to_all(error: BaseException) -> bool:
-    """Whether every rank of the job knows of an error, of whatever kind it is."""
-    return bool(getattr(error, "everywhere", False))
+    """Whether every rank of the job knows of an error, and none waits for another."""
+    return bool(vars(error).get("_known_since", 0) > _begun.get())

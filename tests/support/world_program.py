@@ -13,6 +13,8 @@ import pickle
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,13 @@ from groundswell.errors import CaseError, GroundswellError, InputError, Problem,
 from groundswell.exchange import processes
 from groundswell.exchange import world as module
 from groundswell.exchange.world import Word, World, world
+
+
+@dataclass(frozen=True)
+class Frozen(ZeroDivisionError):
+    """Nobody may set attributes of it."""
+
+    reason: str
 
 
 def say(job: World, *words: Any) -> None:
@@ -49,6 +58,12 @@ def attempt(job: World, act: Callable[[], Any]) -> str:
         return f"raised {type(error).__name__}: {text}"
 
 
+def twice(job: World, act: Callable[[], Any]) -> Any:
+    """What comes of it the second time, if the first one is given up."""
+    attempt(job, act)
+    return job.agree(act)
+
+
 def words(job: World) -> None:
     """Everything that ranks can say to each other."""
     say(job, "share", job.share({"rank": job.rank, "long": "x" * 100_000})[-1]["rank"])
@@ -65,6 +80,12 @@ def words(job: World) -> None:
     mistake = refuse(job, 1, ZeroDivisionError("by 0"))
     say(job, "nested", attempt(job, lambda: job.agree(mistake)))
     say(job, "afterwards", attempt(job, refuse(job, -1, InputError("never"))))
+    frozen = refuse(job, 1, Frozen("by 0"))
+    say(job, "frozen", attempt(job, lambda: job.agree(frozen)))
+    for known in (InputError("refused"), ZeroDivisionError("by 0")):
+        same = refuse(job, 1, known)  # one object, as a module may have, or a cache
+        for act in (same, same, partial(twice, job, same)):
+            say(job, f"same{type(known).__name__}", attempt(job, act))
     for turn in range(300):
         assert job.share(turn) == [turn] * job.size
 

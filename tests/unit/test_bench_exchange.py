@@ -327,8 +327,8 @@ run_bench("exchange", backend="cpu", output=sys.argv[1])
 def test_a_small_measurement(tmp_path: Path) -> None:
     done = run_on_ranks(2, "-c", TINY, tmp_path, timeout=100)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert (tmp_path / "bench_exchange.png").stat().st_size > 20_000
-    found = json.loads((tmp_path / "bench_exchange.json").read_text())
+    assert (tmp_path / "bench_exchange_2_ranks.png").stat().st_size > 20_000
+    found = json.loads((tmp_path / "bench_exchange_2_ranks.json").read_text())
     assert found["notes"] == [] and found["ranks"] == 2 and len(found["devices"]) == 2
     ways = {"peer", "mpi", "mpi-thread"}
     for part in ("links", "neighbours", "ladder", "overlaps"):

@@ -151,5 +151,7 @@ def test_nothing_is_asked_for_where_there_are_no_rings() -> None:
 
 def test_elements_that_are_inside_out_somewhere() -> None:
     folded = Box((2, 1, 1), deform=lambda p: p * (1 - 2.2 * p[..., :1]), order=2)
-    with pytest.raises(InputError, match=r"inside out, flat or not finite somewhere, the first is \d"):
+    with pytest.raises(
+        InputError, match=r"inside out, flat or not finite somewhere, the first is \d"
+    ):
         Geometry.of(folded, 3, [0, 1])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import pytest
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, known_to_all, now_known
 from groundswell.exchange.undo import all_or_nothing, opened
 from groundswell.exchange.world import Alone
 
@@ -24,8 +27,7 @@ class Part:
 
 def failure(everywhere: bool) -> InputError:
     error = InputError("no such thing")
-    error.everywhere = everywhere
-    return error
+    return now_known(error) if everywhere else error
 
 
 def test_what_all_ranks_know_closes_everything() -> None:
@@ -77,3 +79,41 @@ def test_what_goes_well_stays_open() -> None:
     with pytest.raises(InputError), all_or_nothing():
         raise failure(everywhere=True)
     assert not closed
+
+
+# --- who knows of an error ------------------------------------------------------------------------
+
+
+def test_what_was_told_is_news_in_what_is_begun_later() -> None:
+    """Unless it is told again in there; what is around knows of both."""
+    error = failure(everywhere=True)
+    closed: list[Part] = []
+    with pytest.raises(InputError), all_or_nothing():
+        Part(closed)
+        assert not known_to_all(error)
+        raise error
+    assert not closed and known_to_all(error)
+    with pytest.raises(InputError), all_or_nothing():
+        Part(closed)
+        with all_or_nothing():
+            raise now_known(error)
+    assert closed and known_to_all(error)
+
+
+@dataclass(frozen=True)
+class Frozen(Exception):
+    reason: str
+
+
+def test_errors_that_let_nobody_set_attributes_are_told_all_the_same() -> None:
+    error = Frozen("odd")
+    with pytest.raises(Frozen) as caught:
+        Alone().agree(lambda: Alone().agree(throwing(error)))
+    assert caught.value is error and known_to_all(error)
+
+
+def throwing(error: Exception) -> Callable[[], None]:
+    def act() -> None:
+        raise error
+
+    return act

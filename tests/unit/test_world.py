@@ -217,6 +217,19 @@ def test_what_nobody_foresaw_ends_all_ranks(spoken: dict[str, list[str]]) -> Non
     assert spoken["nested"] == spoken["mistake"]
 
 
+def test_errors_that_let_nobody_set_attributes_are_told(spoken: dict[str, list[str]]) -> None:
+    error = "raised RunFailed: rank 1 failed: Frozen: by 0"
+    assert spoken["frozen"] == [error, "raised Frozen: by 0", error]
+
+
+def test_the_same_object_is_told_each_time_it_is_raised(spoken: dict[str, list[str]]) -> None:
+    """Also twice in what all ranks do together."""
+    assert spoken["sameInputError"] == ["raised InputError: refused"] * 9
+    error = "raised RunFailed: rank 1 failed: ZeroDivisionError: by 0"
+    expected = [error] * 3 + ["raised ZeroDivisionError: by 0"] * 3 + [error] * 3
+    assert spoken["sameZeroDivisionError"] == expected
+
+
 def test_problems_of_a_case_reach_all_ranks(spoken: dict[str, list[str]]) -> None:
     error = "raised CaseError: case.toml cannot be used:|  grid.size = 1 m: at least 1 km"
     assert spoken["case"] == [error] * 3

@@ -32,7 +32,8 @@ def run_bench(
     Args:
         subject: whose tables.
         backend: "cpu" or "cuda"; by default the GPU where there is one.
-        output: folder for `bench_<subject>.json` and a picture; none by default.
+        output: folder for `bench_<subject>.json`, on several ranks `bench_<subject>_4_ranks.json`
+            or so, and a picture; none by default.
         tell: called at rank 0 with what is measured next.
 
     Raises:
@@ -51,9 +52,10 @@ def run_bench(
     measured: dict[str, Any] = module.measure(machine, tell=tell if ranks.first else silent)
     if output is not None and ranks.first:
         folder = Path(output)
-        with whole(folder / f"bench_{subject}.json") as part:
+        name = f"bench_{subject}" + f"_{ranks.size}_ranks" * (ranks.size > 1)
+        with whole(folder / f"{name}.json") as part:
             part.write_text(json.dumps(measured, indent=2) + "\n", encoding="utf-8")
-        module.draw(measured, folder / f"bench_{subject}.png")
+        module.draw(measured, folder / f"{name}.png")
     return measured
 
 

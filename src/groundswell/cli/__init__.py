@@ -12,7 +12,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from groundswell.errors import GroundswellError, Interrupted
+from groundswell.errors import GroundswellError, Interrupted, known_to_all
 
 if TYPE_CHECKING:
     from groundswell.exchange.world import World
@@ -74,7 +74,7 @@ def _run(words: list[str]) -> int:
 def _explain(error: Exception, words: Sequence[str]) -> int:
     """Tell the user what went wrong; returns the exit code."""
     code = error.exit_code if isinstance(error, GroundswellError) else 1
-    everywhere = isinstance(error, GroundswellError) and error.everywhere
+    everywhere = isinstance(error, GroundswellError) and known_to_all(error)
     _say(_words(error), code, everywhere=everywhere or not _shared(words))
     return code
 

@@ -22,8 +22,11 @@ def show(measured: Mapping[str, Any]) -> None:
     if "operator" in measured:
         print_table(_operator(measured))
     print_table(_iterations(measured))
+    if "weak" in measured:
+        print_table(_weak(measured))
     print_table(_peaks(measured))
     print_table(_bakeoff(measured))
+    print_table(_solves(measured))
     say(f"measured in {measured['seconds']:.0f} s")
 
 
@@ -50,12 +53,21 @@ def _operator(measured: Mapping[str, Any]) -> Table:
 def _iterations(measured: Mapping[str, Any]) -> Table:
     known = {(row["degree"], row["edge"]): row for row in measured["published"]["hipbone"]}
     heads = ("N", "elements", "DOFs", "N^3 E", "metric", "an iteration", "FOM, GFLOP/s")
-    more = ("MDOF/s a rank", "by N^3 E", "of bandwidth", "residual", "hipBone on H200")
+    more = (
+        "MDOF/s a rank",
+        "by N^3 E",
+        "of bandwidth",
+        "residual",
+        "hipBone on H200: time, FOM, MDOF/s",
+    )
     title = "NekBone's benchmark: 100 iterations on a cube of each rank (their figures 4 to 6)"
     table = table_of(title, *heads, *more)
     for row in measured["iterations"]:
         peer = known.get((row["degree"], row["edge"]))
-        beside = f"{time_of(peer['seconds'])}, {peer['fom']:,.0f} GFLOP/s" if peer else ""
+        beside = ""
+        if peer:  # by the same count: it has fewer degrees of freedom of the same cube
+            rate = row["usual_dofs"] / row["ranks"] / peer["seconds"]
+            beside = f"{time_of(peer['seconds'])}, {peer['fom']:,.0f}, {rate / 1e6:,.0f} by N^3 E"
         table.add_row(
             f"{row['degree']}",
             f"{row['elements']:,}",
@@ -69,6 +81,23 @@ def _iterations(measured: Mapping[str, Any]) -> Table:
             f"{100 * row['share']:.0f} %",
             f"{row['residual']:.1e}",
             beside if row["metric"] == "stored" else "",
+        )
+    return table
+
+
+def _weak(measured: Mapping[str, Any]) -> Table:
+    table = table_of(
+        "Weak scaling: the largest cubes on each rank by itself, and on all together",
+        *("N", "elements a rank", "metric", "alone", "together", "efficiency"),
+    )
+    for row in measured["weak"]:
+        table.add_row(
+            f"{row['degree']}",
+            f"{row['edge'] ** 3:,}",
+            METRICS[row["metric"]],
+            time_of(row["alone"]),
+            time_of(row["seconds"]),
+            f"{100 * row['efficiency']:.1f} %",
         )
     return table
 
@@ -119,4 +148,26 @@ def _bakeoff(measured: Mapping[str, Any]) -> Table:
         table.add_row(
             "BP5", f"nekRS, {machine}", "8,000", "", "stored", "", f"{rate / 1e6:,.0f}", ""
         )
+    return table
+
+
+def _solves(measured: Mapping[str, Any]) -> Table:
+    table = table_of(
+        "Solutions to 1e-8: bake-off problem BPS5, Kershaw's cube, eps 0.3, degree 7",
+        *("preconditioner", "", "elements", "DOFs", "iterations", "time", "set-up"),
+    )
+    for row in measured["solves"]:
+        table.add_row(
+            row["preconditioner"],
+            "here",
+            f"{row['elements']:,}",
+            f"{row['dofs']:,}",
+            f"{row['iterations']:,}",
+            time_of(row["seconds"]),
+            time_of(row["set_up"]),
+        )
+    if measured["ranks"] == 1:
+        for machine, (seconds, iterations) in measured["published"]["solves"].items():
+            about = ("8,000", "", f"{iterations}", time_of(seconds), "")
+            table.add_row("multigrid", f"nekRS, {machine}", *about)
     return table

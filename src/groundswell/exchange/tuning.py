@@ -19,7 +19,7 @@ from groundswell import __version__
 from groundswell.backends import Backend
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.source import digest
-from groundswell.errors import GroundswellError
+from groundswell.errors import GroundswellError, known_to_all
 from groundswell.exchange import mpi_library
 from groundswell.exchange.connect import FUSED, TRANSPORTS, usual
 from groundswell.exchange.routes import ROUTES
@@ -238,7 +238,7 @@ def _try(
     try:
         run = world.agree(lambda: rehearse(choice))
     except GroundswellError as error:
-        if not error.everywhere:
+        if not known_to_all(error):
             raise
         return Trial(choice, None, str(error))
     return Trial(choice, _measure(world, run, best))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Protocol
 
-from groundswell.errors import known_to_all
+from groundswell.errors import begin_together, known_to_all
 
 
 class Closable(Protocol):
@@ -26,26 +26,28 @@ def opened(part: Closable) -> None:
         parts.append(part)
 
 
-@contextmanager
-def all_or_nothing() -> Iterator[None]:
+class all_or_nothing:  # noqa: N801, it reads as `suppress` does
     """Close what is opened in here, the last part first, if an error ends it that all ranks know.
 
     Ranks that know of no error would not take part, so it is left to what is around to close parts
     once they do.
     """
-    around, parts = _opened.get(), list[Closable]()
-    token = _opened.set(parts)
-    try:
-        yield
-    except Exception as error:
-        if known_to_all(error):
-            _close(parts)
-            parts = []
-        raise
-    finally:
-        _opened.reset(token)
-        if around is not None:
-            around.extend(parts)
+
+    # No generator: those set attributes of errors that pass through, which some classes forbid.
+    def __enter__(self) -> None:
+        self._around, self._parts = _opened.get(), list[Closable]()
+        self._before = _opened.set(self._parts), begin_together()
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        try:
+            if isinstance(error, Exception) and known_to_all(error):
+                _close(self._parts)
+                self._parts = []
+        finally:
+            for token in self._before:
+                token.var.reset(token)  # type: ignore[arg-type]
+            if self._around is not None:
+                self._around.extend(self._parts)
 
 
 def _close(parts: Sequence[Closable]) -> None:

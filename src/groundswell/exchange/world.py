@@ -21,6 +21,7 @@ from groundswell.errors import (
     InputError,
     RunFailed,
     known_to_all,
+    now_known,
 )
 from groundswell.exchange.patience import Patience, patience_seconds
 from groundswell.exchange.processes import Process
@@ -115,7 +116,7 @@ class World(ABC):
         try:
             result = act()
         except GroundswellError as failure:
-            if failure.everywhere:
+            if known_to_all(failure):
                 raise
             error = failure
         except MemoryError as failure:
@@ -130,18 +131,17 @@ class World(ABC):
 
     def _fail_here(self, failure: Exception) -> None:
         """Tell the others, once, of what is none of our own errors."""
-        failure.everywhere = True  # type: ignore[attr-defined]
         with suppress(GroundswellError):
             kind = type(failure).__name__
             self.fail_together(RunFailed(f"rank {self.rank} failed: {kind}: {failure}"))
+        now_known(failure)
 
     def fail_together(self, error: GroundswellError | None) -> None:
         """Raise on all ranks if any has an error: its own, or that of the first that has one."""
         first = next((e for e in self._spread("agree", error) if e is not None), None)
         raised = error or first
         if raised is not None:
-            raised.everywhere = True
-            raise raised
+            raise now_known(raised)
 
 
 class Alone(World):
@@ -280,7 +280,7 @@ class MpiWorld(World):
         # Rank 0 knows who is late, so it is given the time to say so.
         [(kind, value)] = self._hear([0], patience_seconds() + 10)
         if kind == OUT_OF_STEP:
-            self._broken = value
+            self._broken = now_known(value)
         elif kind != word.kind:
             self._broken = RunFailed(f"rank 0 speaks of {kind}, rank {self.rank} of {word.kind}")
         self._require_step()
@@ -309,9 +309,8 @@ class MpiWorld(World):
         errors = (w.value for w in said if w.kind == "agree" and w.value is not None)
         kinds = ", ".join(w.kind for w in said)
         error = next(errors, RunFailed(f"the ranks are out of step; they speak of: {kinds}"))
-        error.everywhere = True
         self._say(Word(OUT_OF_STEP, error), range(1, self.size))
-        self._broken = error
+        self._broken = now_known(error)
         self._require_step()
 
     def _require_step(self) -> None:

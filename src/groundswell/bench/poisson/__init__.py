@@ -1,9 +1,9 @@
 """Poisson's operator and NekBone's benchmark in the form of Chalmers et al. (2023).
 
 On one rank: the operator by degree beside its roofline (their figure 3). On any number of ranks: a
-hundred iterations by size, for degrees 7 and 15 (figures 4 to 6, table 2), and bake-off problems
-5 and 6. Figures with the metric stored for each node, as theirs is, stand beside those that work it
-out each time.
+hundred iterations by size, for degrees 7 and 15 (figures 4 to 6, table 2), bake-off problems 5 and
+6, and whole solutions. On several ranks, also what they take by themselves. Figures with the metric
+stored for each node, as theirs is, stand beside those that work it out each time.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from typing import Any
 from groundswell.backends import Backend
 from groundswell.bench.poisson import published
 from groundswell.bench.poisson.draw import draw
+from groundswell.bench.poisson.solves import measure_solves
 from groundswell.bench.poisson.speed import (
     compute_rate,
     measure_bakeoff,
     measure_iterations,
     measure_operator,
+    measure_weak,
     streaming_rate,
 )
 from groundswell.bench.tell import Tell, silent
@@ -38,6 +40,7 @@ class Sizes:
         degrees: of the operator.
         edges: elements of an edge of each rank's cube, by degree.
         bakeoff: the same of the bake-off problem, of degree 7.
+        solves: elements of an edge of all ranks' cube that is solved on.
     """
 
     stream: int
@@ -45,6 +48,7 @@ class Sizes:
     degrees: tuple[int, ...]
     edges: dict[int, tuple[int, ...]]
     bakeoff: tuple[int, ...]
+    solves: tuple[int, ...] = ()
 
     @property
     def operator(self) -> dict[int, int]:
@@ -63,6 +67,7 @@ SIZES = {
             15: (1, 2, 3, 4, 6, 9, 12, 16, 22),
         },
         bakeoff=(8, 20, 48),
+        solves=(12, 20),
     ),
     "cpu": Sizes(
         stream=1 << 22,
@@ -70,6 +75,7 @@ SIZES = {
         degrees=tuple(range(1, 16)),
         edges={7: (2, 4, 6, 8, 12), 15: (1, 2, 3, 4, 6)},
         bakeoff=(4, 8),
+        solves=(6,),
     ),
 }
 
@@ -96,7 +102,11 @@ def measure(backend: Backend, sizes: Sizes | None = None, *, tell: Tell = silent
         for degree, edges in chosen.edges.items()
         for row in measure_iterations(backend, job, degree, edges, bandwidth, tell=tell)
     ]
+    if job.size > 1:
+        weak = measure_weak(backend, found["iterations"], job, bandwidth, tell=tell)
+        found["weak"] = [*weak]
     found["bakeoff"] = [*measure_bakeoff(backend, job, 7, chosen.bakeoff, bandwidth, tell=tell)]
+    found["solves"] = [*measure_solves(backend, job, chosen.solves, tell=tell)]
     return found | {"seconds": time.monotonic() - begun}
 
 
@@ -105,6 +115,7 @@ def _published(ranks: int) -> dict[str, Any]:
     return {
         "peaks": published.PEAKS,
         "bakeoff": published.NEKRS_BP5,
+        "solves": published.NEKRS_BPS5,
         "hipbone": [
             {"degree": degree, "edge": edge, "seconds": ms / 1e3, "fom": fom, "dofs_a_second": rate}
             for (count, degree, edge), (ms, fom, rate) in published.HIPBONE_ON_H200.items()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,22 +13,26 @@ from groundswell.bench.poisson.problems import METRICS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Run = Mapping[str, Any]  # what was measured on some number of ranks
 PEER, LIMIT = "#9aa5b1", "#1f2933"
-COLOURS = {"stored": "#3b6fb6", "affine": "#0b6e4f"}
+COLOURS = {"stored": "#3b6fb6", "straight": "#b7791f", "affine": "#0b6e4f"}
+LINES = ("-", "--", ":", "-.")  # of one rank, and of more
 MARKS = {3: "^", 7: "o", 15: "s"}
 
 
 def draw(measured: Mapping[str, Any], path: Path) -> Path:
-    """On one rank the operator, too."""
+    """On one rank the operator, too; sweeps with those that other ranks have left beside `path`."""
     from groundswell.report.style import headline, picture
 
+    runs = [measured, *_earlier(path.parent, measured)]
+    runs.sort(key=lambda run: run["ranks"])
     parts = [_operator] * ("operator" in measured) + [_merit, _throughput]
     with picture(path, height=3.4 * len(parts)) as figure:
         panels = figure.subplots(len(parts), squeeze=False)[:, 0]
         for axes, part in zip(panels, parts, strict=True):
-            part(axes, measured)
+            part(axes, [measured] if part is _operator else runs)
             axes.grid(alpha=0.25)
-            axes.legend(frameon=False, fontsize=9)
+            axes.legend(frameon=False, fontsize=8, ncols=2 if part is _operator else len(runs))
             axes.spines[["top", "right"]].set_visible(False)
         device, ranks = measured["devices"][0].split(",")[0], measured["ranks"]
         on = f"{ranks} x {device}" if ranks > 1 else device
@@ -34,7 +40,15 @@ def draw(measured: Mapping[str, Any], path: Path) -> Path:
     return path
 
 
-def _operator(axes: Axes, measured: Mapping[str, Any]) -> None:
+def _earlier(folder: Path, measured: Mapping[str, Any]) -> list[Run]:
+    """What this benchmark has left of other numbers of ranks on such devices."""
+    found = [json.loads(path.read_text()) for path in folder.glob("bench_poisson*.json")]
+    same = [run for run in found if run["devices"][0] == measured["devices"][0]]
+    return [run for run in same if run["ranks"] != measured["ranks"]]
+
+
+def _operator(axes: Axes, runs: Sequence[Run]) -> None:
+    [measured] = runs
     for metric in METRICS:
         rows = [row for row in measured["operator"] if row["metric"] == metric]
         degrees = [row["degree"] for row in rows]
@@ -58,37 +72,41 @@ def _operator(axes: Axes, measured: Mapping[str, Any]) -> None:
     axes.set_ylabel("GFLOP/s")
 
 
-def _merit(axes: Axes, measured: Mapping[str, Any]) -> None:
-    _sweep(axes, measured, "dofs", "fom", 1.0)
-    label = "hipBone on an H200, metric stored"
-    for row in measured["published"]["hipbone"]:
-        same = [r for r in measured["iterations"] if _size(r) == _size(row)]
-        if same:
-            axes.plot(same[0]["dofs"], row["fom"], MARKS[row["degree"]], color=PEER, label=label)
-            label = "_nothing more"
+def _merit(axes: Axes, runs: Sequence[Run]) -> None:
+    _sweep(axes, runs, "fom", 1.0)
+    label = "hipBone on H200, metric stored"
+    for measured in runs:
+        for row in measured["published"]["hipbone"]:
+            same = [r for r in measured["iterations"] if _size(r) == _size(row)]
+            if same:
+                place = same[0]["dofs"] / measured["ranks"]
+                axes.plot(place, row["fom"], MARKS[row["degree"]], color=PEER, label=label)
+                label = "_nothing more"
     axes.set_title("NekBone's figure of merit, all ranks", loc="left", fontsize=11)
-    axes.set_xlabel("degrees of freedom")
+    axes.set_xlabel("degrees of freedom of a rank")
     axes.set_ylabel("GFLOP/s")
 
 
-def _throughput(axes: Axes, measured: Mapping[str, Any]) -> None:
-    _sweep(axes, measured, "dofs", "throughput", 1e9, each=measured["ranks"])
+def _throughput(axes: Axes, runs: Sequence[Run]) -> None:
+    _sweep(axes, runs, "throughput", 1e9)
     axes.set_title("Degrees of freedom x iterations / (ranks x s)", loc="left", fontsize=11)
     axes.set_xlabel("degrees of freedom of a rank")
     axes.set_ylabel("thousand million")
 
 
-def _sweep(
-    axes: Axes, measured: Mapping[str, Any], x: str, y: str, unit: float, each: int = 1
-) -> None:
-    for degree in sorted({row["degree"] for row in measured["iterations"]}):
-        for metric in METRICS:
-            rows = [
-                r for r in measured["iterations"] if (r["degree"], r["metric"]) == (degree, metric)
-            ]
-            places, values = [r[x] / each for r in rows], [r[y] / unit for r in rows]
-            label, mark = f"N = {degree}, metric {METRICS[metric]}", MARKS.get(degree, ".")
-            axes.plot(places, values, color=COLOURS[metric], marker=mark, label=label)
+def _sweep(axes: Axes, runs: Sequence[Run], y: str, unit: float) -> None:
+    for run, line in zip(runs, cycle(LINES)):
+        ranks, every = run["ranks"], run["iterations"]
+        for degree, metric in dict.fromkeys((row["degree"], row["metric"]) for row in every):
+            rows = [row for row in every if (row["degree"], row["metric"]) == (degree, metric)]
+            axes.plot(
+                [row["dofs"] / ranks for row in rows],
+                [row[y] / unit for row in rows],
+                color=COLOURS[metric],
+                linestyle=line,
+                marker=MARKS.get(degree, "."),
+                label=f"N = {degree}, {METRICS[metric]}" + f", {ranks} ranks" * (len(runs) > 1),
+            )
     axes.set_xscale("log")
     axes.set_ylim(bottom=0)
 

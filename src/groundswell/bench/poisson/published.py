@@ -17,11 +17,14 @@ PEAKS = {
     },
 }
 
-# Degrees of freedom a second of nekRS, bake-off problem 5, degree 7, 8000 elements, as published.
+# Degrees of freedom a second of nekRS, bake-off problem 5, degree 7, 8000 elements, as published;
+# and seconds and iterations of BPS5, Kershaw's cube, eps 0.3, to 1e-8 (examples/kershaw/README.md).
 NEKRS_BP5 = {"V100": 2.39e9, "A100": 3.87e9, "GH200": 8.86e9}
+NEKRS_BPS5 = {"V100": (0.293, 28), "A100": (0.197, 28)}
 
 # hipBone (commit 5433b6c, CUDA 13.0) on H200: (ranks, degree, elements of an edge of a rank's cube)
-# to milliseconds an iteration, figure of merit in GFLOP/s, DOFs of all ranks a second.
+# to milliseconds an iteration, figure of merit in GFLOP/s, DOFs of all ranks a second; it counts
+# (N n - 1)^3 of a cube of n^3 elements.
 HIPBONE_ON_H200 = {
     (1, 3, 110): (3.15, 2215.0, 11.3e9),
     (1, 7, 48): (2.72, 2704.0, 13.8e9),

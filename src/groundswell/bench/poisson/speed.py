@@ -62,7 +62,7 @@ def measure_operator(
         peak: operations a second of what computes.
     """
     for degree, edge in edges.items():
-        cubes = Cubes.on(Alone(), degree, edge)
+        cubes = Cubes.on(backend, Alone(), degree, edge)
         for metric in METRICS:
             tell(f"operator: {_named(cubes, metric)}")
             seconds = _applied(backend, cubes, metric, times)
@@ -90,10 +90,37 @@ def measure_iterations(
 ) -> Iterator[Row]:
     """100 iterations on cubes of so many elements an edge on each rank (figures 4 to 6)."""
     for edge in edges:
-        cubes = Cubes.on(world, degree, edge)
+        cubes = Cubes.on(backend, world, degree, edge)
         for metric in METRICS:
             tell(f"iterations: {_named(cubes, metric)}")
             yield _iterated(backend, cubes, metric, bandwidth)
+
+
+def measure_weak(
+    backend: Backend,
+    rows: Sequence[Row],
+    world: World,
+    bandwidth: float,
+    *,
+    tell: Tell = silent,
+) -> Iterator[Row]:
+    """What the largest cubes take, on each rank by itself, and on all together.
+
+    Args:
+        rows: of `measure_iterations`.
+    """
+    for degree in dict.fromkeys(row["degree"] for row in rows):
+        together = [row for row in rows if row["degree"] == degree]
+        largest = [row for row in together if row["edge"] == together[-1]["edge"]]
+        edges = [largest[0]["edge"]]
+        for alone, row in zip(
+            measure_iterations(backend, Alone(), degree, edges, bandwidth, tell=tell),
+            largest,
+            strict=True,
+        ):
+            seconds = max(world.share(alone["seconds"]))
+            told = {name: row[name] for name in ("degree", "edge", "ranks", "metric", "seconds")}
+            yield {**told, "alone": seconds, "efficiency": seconds / row["seconds"]}
 
 
 def measure_bakeoff(
@@ -112,7 +139,7 @@ def measure_bakeoff(
     one component and for three together.
     """
     for edge in edges:
-        every = Cubes.on(world, degree, edge)
+        every = Cubes.on(backend, world, degree, edge)
         for problem, components in BAKEOFF.items():
             cubes = replace(every, screening=0.0, components=components)
             for metric in METRICS:
@@ -165,6 +192,7 @@ def _iterated(
         "dofs": cubes.assembled,
         "usual_dofs": cubes.usual,
         "metric": metric,
+        "way": str(cubes.space.way) if world.size > 1 else "",
         "seconds": best,
         "fom": cubes.merit / best / 1e9,
         "throughput": cubes.assembled / world.size / best,

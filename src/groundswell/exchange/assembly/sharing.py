@@ -7,7 +7,7 @@ these answer who else has them: the usual rendezvous of gather-scatter libraries
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 
 import numpy as np
@@ -73,13 +73,22 @@ def find_sharing(world: World, ids: ArrayLike) -> Sharing:
     Raises:
         InputError: numbers that are no ids.
     """
-    given = world.agree(lambda: _checked(ids))
-    numbers, different, rising = _numbered(given)
-    shared, rank, owners = _shared(world, different, rising)
-    owner = np.full(len(different), world.rank, np.int32)
+    numbers, different, rising = world.agree(lambda: _numbered(_checked(ids)))
+    answers = _meet(world, different, rising)
+    return world.agree(  # type: ignore[no-any-return]
+        lambda: _arranged(world.rank, numbers, different, rising, answers)
+    )
+
+
+def _arranged(
+    here: int, numbers: Numbers, different: Numbers, rising: Numbers, answers: dict[int, Numbers]
+) -> Sharing:
+    """What `_numbered` and `_meet` say to rank `here`."""
+    shared, rank, owners = _found(different, rising, answers)
+    owner = np.full(len(different), here, np.int32)
     owner[shared] = owners
     group = np.full(len(different), ALONE, np.int8)
-    group[shared] = np.where(owners == world.rank, OWN, THEIRS)
+    group[shared] = np.where(owners == here, OWN, THEIRS)
     order = _ordered(group, numbers)
     place = np.empty(len(order) + 1, np.int64)
     place[order] = np.arange(len(order))
@@ -145,27 +154,35 @@ def _ordered(group: NDArray[np.int8], numbers: Numbers) -> Numbers:
     return np.concatenate([part[by_window(sizes[part])] for part in parts])
 
 
-def _shared(world: World, ids: Numbers, rising: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """What `_meet` says, of ids that get into rising order this way."""
+def _meet(world: World, ids: Numbers, rising: Numbers) -> dict[int, Numbers]:
+    """What the homes answer, see `_introduce`, of ids that get into rising order this way."""
     if world.size == 1:
-        return (np.empty(0, np.int64),) * 3
-    places, ranks, owners = _meet(world, ids[rising])
-    return rising[places], ranks, owners
+        return {}
+    # What may fail is agreed on before each swap, in which the others would wait in vain.
+    asked = world.agree(lambda: _by_home(ids[rising], world.size))
+    return world.swap(world.agree(partial(_introduce, world.swap(asked))))
 
 
-def _meet(world: World, ids: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """For each of these ids and each other rank that has it: its place in `ids`, rank and owner.
+def _by_home(ids: Numbers, ranks: int) -> dict[int, Numbers]:
+    """Ids by the rank that is home to them, each part in their order."""
+    homes = ids % ranks
+    order = _by_small(homes)
+    ends = np.searchsorted(homes[order], np.arange(ranks + 1))
+    return {r: ids[order[a:b]] for r, (a, b) in enumerate(pairwise(ends))}
+
+
+def _found(
+    ids: Numbers, rising: Numbers, answers: dict[int, Numbers]
+) -> tuple[Numbers, Numbers, Numbers]:
+    """For each of these ids and each other rank that has it: its number, rank and owner.
 
     By rank, and then by id.
     """
-    homes = ids % world.size
-    order = _by_small(homes)
-    ends = np.searchsorted(homes[order], np.arange(world.size + 1))
-    asked = {r: ids[order[a:b]] for r, (a, b) in enumerate(pairwise(ends))}
-    answers = world.swap(_introduce(world.swap(asked)))
-    table = np.concatenate([np.empty(0, np.int64), *answers.values()]).reshape(-1, 3)
+    if not answers:
+        return (np.empty(0, np.int64),) * 3
+    table = np.concatenate([*answers.values()]).reshape(-1, 3)
     table = table[np.lexsort((table[:, 0], table[:, 1]))]
-    return np.searchsorted(ids, table[:, 0]), table[:, 1], table[:, 2]
+    return rising[np.searchsorted(ids, table[:, 0], sorter=rising)], table[:, 1], table[:, 2]
 
 
 def _introduce(guests: dict[int, Numbers]) -> dict[int, Numbers]:

@@ -7,7 +7,7 @@ memory that the processes share. See exchange/letters.h for what keeps the ranks
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from groundswell.backends import Blocks, Launch, Module
 from groundswell.backends.base import Event, Shared
-from groundswell.errors import BackendError, RunFailed, known_to_all
+from groundswell.errors import BackendError, RunFailed
 from groundswell.exchange.boxes import THREADS
 from groundswell.exchange.devices import sharers
 from groundswell.exchange.messages import Buffer, Message
@@ -64,6 +64,7 @@ class Mailboxes(Transfer):
 
     Raises:
         BackendError: some peer's memory cannot be mapped.
+        InputError: there is too little memory.
     """
 
     in_graph = True
@@ -76,36 +77,30 @@ class Mailboxes(Transfer):
         self._first = FLAG * len(messages)
         # Bytes from each half to the other: one number for all, as any rank's kernels want it.
         self._flip = max(job.world.share(room + size))
-        self._memory = job.world.agree(lambda: backend.shared(self._first + 2 * self._flip))
         straight = straight or [{}] * len(messages)
         self._mine = {
             (m.peer, m.key): _Mail(FLAG * n, self._first + room + box, parcels)
             for n, (m, box, parcels) in enumerate(zip(messages, boxes, straight, strict=True))
         }
+        self._memory = job.world.agree(lambda: backend.shared(self._first + 2 * self._flip))
         self._attached: dict[tuple[int, Any], Shared] = {}
-        self._meet()
+        self._end_looking: Callable[[], None] | None = None
+        self._closed = False
+        job.world.agree(self._meet)
         self._mates = sharers(backend, job.world)
+        self.path = f"peer memory by {backend.sharing}"
+
+    def _meet(self) -> None:
+        """Map what the peers share, and have what flags and waits need."""
+        opened(self)  # first of all: ranks must close it together, whatever fails on one of them
+        job, backend = self._job, self._job.backend
+        offers = job.world.share((self._memory.handle, self._mine))
+        self._offers = {m.peer: offers[m.peer] for m in job.messages}
+        self._map_all()
         self._stop = backend.host_bytes(8).view(np.int64)
         self._failure = backend.zeros((1,), np.int64)
         self._epoch = backend.zeros((1,), np.int64)
-        self.path = f"peer memory by {backend.sharing}"
         self._end_looking = backend.while_waiting(self._look_after_others)
-        self._closed = False
-        opened(self)
-
-    def _meet(self) -> None:
-        """Map what the peers share. All ranks fail if one of them cannot."""
-        job = self._job
-        offers = job.world.share((self._memory.handle, self._mine))
-        self._offers = {m.peer: offers[m.peer] for m in job.messages}
-        try:
-            job.world.agree(self._map_all)
-        except Exception as error:
-            self._unmap()
-            if known_to_all(error):
-                job.world.share(None)
-            self._memory.close()
-            raise
 
     def _map_all(self) -> None:
         for peer, (handle, mail) in self._offers.items():
@@ -234,7 +229,8 @@ class Mailboxes(Transfer):
             return
         self._closed = True
         self._job.backend.synchronize()  # kernels may still store into what is unmapped
-        self._end_looking()
+        if self._end_looking:
+            self._end_looking()
         self._unmap()
         self._job.world.share(None)  # memory is freed when nobody maps it any more
         self._memory.close()
