@@ -30,7 +30,7 @@ SMALL = Sizes(
     bakeoff=(2,),
     solves=(2,),
 )
-KINDS = ("stored", "straight", "affine")  # of metrics
+KINDS = ("stored", "affine")  # of metrics, on a CPU
 ON_RANKS = """
 import sys
 from groundswell.bench import poisson, run_bench
@@ -67,14 +67,14 @@ def test_the_operator_and_its_roofline(alone: dict[str, Any]) -> None:
         flops = elements * (12 * n**4 + 18 * n**3)
         assert row["gflops"] == pytest.approx(flops / row["seconds"] / 1e9)
         moved = 8 * row["dofs"] + {"stored": 68}.get(row["metric"], 12) * elements * n**3
-        limit = min(flops * alone["rate"] / moved, alone["peak"])
+        limit = min(flops * row["rate"] / moved, alone["peak"])
         assert row["roofline"] == pytest.approx(limit / 1e9)
         assert row["share"] == pytest.approx(row["gflops"] / row["roofline"])
 
 
 def test_iterations(alone: dict[str, Any]) -> None:
     rows = alone["iterations"]
-    assert [(r["degree"], r["edge"]) for r in rows[::3]] == [(3, 1), (3, 2), (15, 1)]
+    assert [(r["degree"], r["edge"]) for r in rows[::2]] == [(3, 1), (3, 2), (15, 1)]
     for row in rows:
         n, e = row["degree"], row["edge"]
         assert (row["dofs"], row["usual_dofs"]) == ((n * e + 1) ** 3, (n * e) ** 3)
@@ -87,7 +87,7 @@ def test_iterations(alone: dict[str, Any]) -> None:
 def test_the_bakeoff_problem(alone: dict[str, Any]) -> None:
     """Inside of the sides there are 13^3 values, and residuals of these alone."""
     assert Cubes.on(open_backend("cpu"), Alone(), 7, 2).inside.sum() == 13**3
-    assert [row["problem"] for row in alone["bakeoff"]] == ["BP5"] * 3 + ["BP6"] * 3
+    assert [row["problem"] for row in alone["bakeoff"]] == ["BP5"] * 2 + ["BP6"] * 2
     for row in alone["bakeoff"]:
         assert (row["degree"], row["dofs"]) == (7, 15**3 * {"BP5": 1, "BP6": 3}[row["problem"]])
         assert row["residual"] == pytest.approx(alone["bakeoff"][0]["residual"], rel=1e-2)

@@ -5,7 +5,7 @@
 
 constexpr int LANES = 256;  // of a block
 constexpr int SUMS = 3;     // u.r, u.w, r.r
-constexpr int STEPS = 4;    // that are remembered
+constexpr int STEPS = 10;   // that are remembered
 
 // The sums of each block's share of the first `count` values, (blocks, SUMS).
 KERNEL sum_products(const real* RESTRICT r, const real* RESTRICT u, const real* RESTRICT w,

@@ -30,10 +30,10 @@ SOURCE = Path(__file__).with_name("cg.h")
 OF_RANKS = Path(__file__).with_name("cg_ranks.h")
 LANES = 256
 SUMS = 3
-STEPS = 4  # that are remembered, see cg.h
+STEPS = 10  # that are remembered, see cg.h
 STATE = 3 + 2 * STEPS  # numbers
 MOST_BLOCKS = 512  # for sums: the same on all machines, and so are their bits
-LOOK_EVERY = 12  # iterations after which the host looks how far it is
+LOOK_EVERY = 20  # iterations after which the host looks how far it is
 
 
 class Held(Protocol):

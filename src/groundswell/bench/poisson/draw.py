@@ -32,7 +32,7 @@ def draw(measured: Mapping[str, Any], path: Path) -> Path:
         for axes, part in zip(panels, parts, strict=True):
             part(axes, [measured] if part is _operator else runs)
             axes.grid(alpha=0.25)
-            axes.legend(frameon=False, fontsize=8, ncols=2 if part is _operator else len(runs))
+            axes.legend(frameon=False, fontsize=8, ncols=max(2, len(runs)))
             axes.spines[["top", "right"]].set_visible(False)
         device, ranks = measured["devices"][0].split(",")[0], measured["ranks"]
         on = f"{ranks} x {device}" if ranks > 1 else device
@@ -49,7 +49,7 @@ def _earlier(folder: Path, measured: Mapping[str, Any]) -> list[Run]:
 
 def _operator(axes: Axes, runs: Sequence[Run]) -> None:
     [measured] = runs
-    for metric in METRICS:
+    for metric in dict.fromkeys(row["metric"] for row in measured["operator"]):
         rows = [row for row in measured["operator"] if row["metric"] == metric]
         degrees = [row["degree"] for row in rows]
         axes.plot(
@@ -63,13 +63,18 @@ def _operator(axes: Axes, runs: Sequence[Run]) -> None:
             axes.plot(degrees, _of(rows, "roofline"), "--", color=LIMIT, label="its roofline")
     axes.set_ylim(bottom=0)
     axes.set_title(
-        f"The operator; roofline of {measured['rate'] / 1e9:,.0f} GB/s and "
+        f"The operator; roofline of {_rates(measured)} GB/s and "
         f"{measured['peak'] / 1e9:,.0f} GFLOP/s, both measured",
         loc="left",
         fontsize=11,
     )
     axes.set_xlabel("degree")
     axes.set_ylabel("GFLOP/s")
+
+
+def _rates(measured: Run) -> str:
+    """From the least to the most, as they were beside each operator."""
+    return " to ".join(dict.fromkeys(f"{rate / 1e9:,.0f}" for rate in measured["rates"]))
 
 
 def _merit(axes: Axes, runs: Sequence[Run]) -> None:

@@ -23,6 +23,11 @@ VALUE = 8  # bytes
 METRICS = {"stored": "stored", "straight": "worked out, trilinear", "affine": "worked out, affine"}
 
 
+def kinds(backend: Backend) -> list[str]:
+    """Metrics that elements of the backend might take: a CPU reads faster than it works out most."""
+    return [metric for metric in METRICS if metric != "straight" or not backend.on_host]
+
+
 @dataclass(frozen=True, eq=False)
 class Cubes:
     """A cube of so many elements an edge on each rank, grown as ranks are put together.

@@ -11,7 +11,7 @@ import numpy as np
 
 from groundswell.backends import Backend, Blocks, Items, Source
 from groundswell.backends.base import in_order
-from groundswell.bench.poisson.problems import METRICS, SCREENING, Cubes
+from groundswell.bench.poisson.problems import METRICS, SCREENING, Cubes, kinds
 from groundswell.bench.tell import Tell, silent
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.hexahedra import Floats
@@ -49,7 +49,7 @@ def compute_rate(backend: Backend, times: int = 1000) -> float:
 def measure_operator(
     backend: Backend,
     edges: dict[int, int],
-    rate: float,
+    stream: int,
     peak: float,
     *,
     times: int = TIMES,
@@ -58,14 +58,18 @@ def measure_operator(
     """One rank's operator by degree, on cubes of so many elements an edge (figure 3).
 
     Args:
-        rate: bytes a second of what streams.
+        stream: values of `streaming_rate`, which is measured before and after, as others may want
+            memory of the same machine.
         peak: operations a second of what computes.
     """
+    after = streaming_rate(backend, stream)
     for degree, edge in edges.items():
         cubes = Cubes.on(backend, Alone(), degree, edge)
-        for metric in METRICS:
+        for metric in kinds(backend):
             tell(f"operator: {_named(cubes, metric)}")
-            seconds = _applied(backend, cubes, metric, times)
+            before, seconds = after, _applied(backend, cubes, metric, times)
+            after = streaming_rate(backend, stream)
+            rate = (before + after) / 2
             limit = max(cubes.traffic(metric).operator / rate, cubes.operator_flops / peak)
             yield {
                 "degree": degree,
@@ -73,6 +77,7 @@ def measure_operator(
                 "dofs": cubes.assembled,
                 "metric": metric,
                 "seconds": seconds,
+                "rate": rate,
                 "gflops": cubes.operator_flops / seconds / 1e9,
                 "roofline": cubes.operator_flops / limit / 1e9,
                 "share": limit / seconds,
@@ -91,7 +96,7 @@ def measure_iterations(
     """100 iterations on cubes of so many elements an edge on each rank (figures 4 to 6)."""
     for edge in edges:
         cubes = Cubes.on(backend, world, degree, edge)
-        for metric in METRICS:
+        for metric in kinds(backend):
             tell(f"iterations: {_named(cubes, metric)}")
             yield _iterated(backend, cubes, metric, bandwidth)
 
@@ -142,7 +147,7 @@ def measure_bakeoff(
         every = Cubes.on(backend, world, degree, edge)
         for problem, components in BAKEOFF.items():
             cubes = replace(every, screening=0.0, components=components)
-            for metric in METRICS:
+            for metric in kinds(backend):
                 tell(f"{problem}: {_named(cubes, metric)}")
                 row = _iterated(backend, cubes, metric, bandwidth, cubes.inside)
                 yield {"problem": problem, **row}

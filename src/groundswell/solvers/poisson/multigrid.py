@@ -5,7 +5,8 @@ lower degrees find, with additive Schwarz or Jacobi's method inside (Lottes & Fi
 Comput. 24; Phillips, Kerkemeier & Fischer 2022, Tuning spectral element preconditioners for
 parallel scalability on GPUs). What is left in functions of degree 1 a library solves, on the host.
 The same polynomial before and after, and transfers that are each other's transposes, make the cycle
-symmetric and positive.
+symmetric and positive. Each level takes one step of smoothing more than the one above it, where
+steps cost more (a variable V-cycle; Bramble & Pasciak 1987, Math. Comp. 49).
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ class Cycle:
         dtype: of all its vectors; those that it is given are converted, so single precision must
             have room for residuals, 1e-37 to 1e38.
         degrees: of its levels, falling from the equation's to 1; by default see `degrees_of`.
-        order, kind: of the smoothing, see `Chebyshev`.
+        order, kind: of the smoothing on the highest level, see `Chebyshev`; each lower level takes
+            one step more.
         inner: what smoothing accelerates, "schwarz" or "jacobi".
         coarse: how degree 1 is solved, see `CoarseSolver`.
 
@@ -117,8 +119,8 @@ class Multigrid:
         spaces = [space, *(space.coarser(world, degree) for degree in degrees[1:])]
         shapes = [_shape(world, each) for each in spaces[: max(1, len(spaces) - 1)]]
         self.levels = [
-            Level(backend, world, *of_level, screening, fixed, how)
-            for of_level in zip(spaces[:-1], shapes, strict=False)
+            Level(backend, world, *of_level, screening, fixed, how, how.order + n)
+            for n, of_level in enumerate(zip(spaces[:-1], shapes, strict=False))
         ]
         self._coarse = _coarsest(backend, world, spaces, shapes[0], screening, fixed, how)
         self._transfers = self._connected(backend, world, spaces)
@@ -201,6 +203,7 @@ class Level:
         screening: float,
         fixed: Collection[int],
         how: Cycle,
+        order: int,
     ) -> None:
         sharing, degree = space.sharing, space.degree
 
@@ -220,7 +223,7 @@ class Level:
         self.smoother = Chebyshev(
             *(backend, world, len(sharing.ids), sharing.own, how.dtype, operator, inner),
             scattered(sharing.ids[: sharing.own]) / 2.0**64 - 0.5,
-            order=how.order,
+            order=order,
             kind=how.kind,
         )
 

@@ -10,7 +10,7 @@ PLACE = 4  # bytes
 # Values of a vector that a merged iteration moves: the operator reads u; all iterations go on with
 # two vectors (two read, two written), the last one of a CYCLE with two more, for which it reads the
 # residuals before.
-CYCLE = 4
+CYCLE = 10
 VECTORS = 1 + 4 + (4 + CYCLE - 1) / CYCLE
 
 

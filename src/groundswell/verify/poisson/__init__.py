@@ -10,5 +10,7 @@ PROBLEMS = [
     "sides:flux",
     "sides:period",
     "operator:properties",
+    "iterations:hundred",
     "iterations:kershaw_cube",
+    "iterations:finer_boxes",
 ]

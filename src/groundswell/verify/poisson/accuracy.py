@@ -23,7 +23,7 @@ QUICK, FULL = (2, 4, 6, 8, 11), tuple(range(1, 16))
 FINEST = 11  # from which degree on rounding is all
 LARGEST, LEAST_GAIN = 1e-11, 3.0  # an error; from one degree to the next
 SMALL = 1e-9  # errors above which the next one is smaller
-TOLERANCE = 1e-14
+TOLERANCE = 1e-15
 
 
 def box(backend: Backend, full: bool) -> list[Check]:

@@ -10,7 +10,7 @@ constexpr int MOST_AT_ONCE = 4;      // elements' parts that a lane has under wa
 constexpr int TOGETHER = 16;         // strips that a block works on
 
 // Must agree with linear/cg.h.
-constexpr int STEPS = 4;
+constexpr int STEPS = 10;
 
 struct State {
   double enough, product, count;
