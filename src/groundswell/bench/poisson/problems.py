@@ -24,7 +24,7 @@ METRICS = {"stored": "stored", "straight": "worked out, trilinear", "affine": "w
 
 
 def kinds(backend: Backend) -> list[str]:
-    """Metrics that elements of the backend might take: a CPU reads faster than it works out most."""
+    """Metrics that elements might take: a CPU reads faster than it works out trilinear ones."""
     return [metric for metric in METRICS if metric != "straight" or not backend.on_host]
 
 

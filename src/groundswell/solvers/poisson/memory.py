@@ -14,10 +14,12 @@ SHAPE = 21  # numbers of an element with straight edges
 
 # Of a level of multigrid, single precision: bytes a node but for stored factors, and vectors.
 SINGLE, LEVEL_NODE, LEVEL_VECTORS = 4, 24, 11
+LEVEL_LAUNCHES = 4  # that are told which elements are theirs
 
 # Bytes a node at the host: ids and places, positions, mass, what is given; shapes of levels; what
 # there is of these while the coarsest matrix is put together.
 HOST_NODE, HOST_LEVELS, HOST_BEFORE = 165, 55, 100
+HOST_CURVED = 130  # of curved elements with multigrid, whose metric the host works out
 # Bytes an element of the coarsest matrix: of each rank's part, of all that rank 0 puts together,
 # and of what it keeps of that.
 COARSEST_PART, COARSEST_WHOLE, COARSEST_KEPT = 1800, 3300, 700
@@ -34,6 +36,7 @@ class Kept:
         cycle: whether there is multigrid.
         coarsest: elements whose part of the coarsest matrix it gets, its own among them.
         factored: bytes of that matrix's factors.
+        curved: whether elements have curved edges.
     """
 
     elements: int
@@ -43,13 +46,14 @@ class Kept:
     cycle: bool
     coarsest: int
     factored: int
+    curved: bool = False
 
     def device(self, size: int) -> int:
         """Bytes on the device, of values that have `size` bytes."""
         places = 2 if self.cycle else 3  # of the operator's elements, of its gather, of merged rows
         of_node = size * (1 + self.factors) + PLACE * places
         vectors = size * (AROUND if self.cycle else MERGED)
-        of_element = size * SHAPE + PLACE * (1 + CYCLE)
+        of_element = size * SHAPE + PLACE * (1 + (LEVEL_LAUNCHES if self.cycle else CYCLE))
         finest = self.nodes[0] * of_node + self.unknowns[0] * vectors + self.elements * of_element
         return finest + self._levels() if self.cycle else finest
 
@@ -65,5 +69,6 @@ class Kept:
             return self.nodes[0] * HOST_NODE
         part, whole = self.elements * COARSEST_PART, self.coarsest * COARSEST_WHOLE
         early = self.nodes[0] * HOST_BEFORE + part + whole
-        later = self.nodes[0] * (HOST_NODE + HOST_LEVELS) + self.coarsest * COARSEST_KEPT
+        of_node = HOST_NODE + HOST_LEVELS + HOST_CURVED * self.curved
+        later = self.nodes[0] * of_node + self.coarsest * COARSEST_KEPT
         return max(early, later) + self.factored

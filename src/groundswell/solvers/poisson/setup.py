@@ -155,7 +155,8 @@ class Setup:
         factored = factor_bytes(self._unknowns[1]) if coarsest else 0
         nodes = [elements * (degree + 1) ** 3 for degree in self._unknowns]
         unknowns = [-(-count * elements // self.mesh.count) for count in self._unknowns.values()]
-        kept = Kept(elements, nodes, unknowns, self._stored, self._cycle, coarsest, factored)
+        of_matrix, curved = (coarsest, factored), self.mesh.order > 1
+        kept = Kept(elements, nodes, unknowns, self._stored, self._cycle, *of_matrix, curved)
         on_host = kept.host if self.case.run.backend == "cpu" else 0
         return kept.device(np.dtype(self.dtype).itemsize) + on_host
 
