@@ -5,11 +5,14 @@ from __future__ import annotations
 import ctypes
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from groundswell.backends import Backend, Source, cpu, open_backend
 from groundswell.exchange.world import Alone
@@ -24,7 +27,7 @@ from groundswell.solvers.poisson.elements import (
 from groundswell.solvers.poisson.layout import Runs
 from groundswell.solvers.poisson.space import Space
 from groundswell.solvers.poisson.traffic import stored_factors
-from groundswell.solvers.poisson.ways import PENCILS, SLICES, TENSOR, Way
+from groundswell.solvers.poisson.ways import PENCILS, SLICES, TENSOR, Way, way_of
 
 EMULATED = Path(__file__).parents[1] / "support" / "emulated.h"
 OPERATOR = """
@@ -198,3 +201,21 @@ def test_metrics_have_the_same_planes_wherever_they_are_worked_out(
     run(ctypes.c_uint(-(-count // 64)), ctypes.c_uint(64), *pointers, ctypes.c_longlong(count))
     rounding = {"float64": 1e-13, "float32": 1e-5}[dtype]
     assert np.allclose(found, wanted, rtol=0, atol=rounding * np.abs(wanted).max())
+
+
+@given(
+    st.sampled_from(("float64", "float32")),
+    st.integers(1, 15),
+    st.sampled_from((1, 3)),
+    st.integers(64, 256),
+)
+def test_blocks_keep_to_the_room_of_a_device(
+    dtype: str, degree: int, components: int, kilobytes: int
+) -> None:
+    """Also of one with less than an H200; only pencils themselves, two cubes, are never fewer."""
+    size = np.dtype(dtype).itemsize
+    usual = way_of(dtype, degree, "stored", 0.1, components=components)
+    found = usual.within(1024 * kilobytes, degree, size, 7)
+    assert replace(found, ring=usual.ring) == usual and found.ring <= usual.ring
+    assert found.shared(degree, size, 7) <= 1024 * kilobytes or not found.ring
+    assert usual.within(227 * 1024, degree, size, 7) == usual

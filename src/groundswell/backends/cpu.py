@@ -115,6 +115,7 @@ class CpuBackend(Backend):
     vector = 16
     on_host = True
     bulk_copies = False
+    block_memory = 1 << 30
     sharing = "shared memory"
 
     def __init__(self, kernel_cache: KernelCache | None = None) -> None:

@@ -164,6 +164,7 @@ class CudaBackend(Backend):
         properties = self._cupy.cuda.runtime.getDeviceProperties(chosen.id)
         self.device = properties["name"].decode()
         self.processors = int(properties["multiProcessorCount"])
+        self.block_memory = int(properties["sharedMemPerBlockOptin"])
         self.bus = _bus(self._cupy.cuda.runtime, chosen.id)
         self._stream = self._cupy.cuda.Stream(non_blocking=True)
         self._copies = self._cupy.cuda.Stream(non_blocking=True)

@@ -62,7 +62,8 @@ class Elements:
         self.dtype = str(np.dtype(dtype))
         self.metric = self._chosen(metric)
         kind = (self.dtype, space.degree, self.metric, self.screening)
-        self.way = way or way_of(*kind, components=components, on_host=backend.on_host)
+        usual = way or way_of(*kind, components=components, on_host=backend.on_host)
+        self.way = usual.within(backend.block_memory, space.degree, *self._of_node)
         if space.mesh.order == 1:
             require_upright(space.elements[~(self._edges.determinants(space.degree) > 0)])
         self._places = backend.to_device(space.places.astype("i4"))
@@ -109,14 +110,19 @@ class Elements:
         sharing = self.way.constants(self.space.degree)
         choice = {"SCALED": scale is not None, "COMPONENTS": components, **sharing}
         module = self._backend.compile(self._source("operator.h", choice))
-        degree, size = self.space.degree, np.dtype(self.dtype).itemsize
-        in_ring = stored_factors(self.metric, self.screening) * self._backend.bulk_copies
-        sizes = (self.way.threads(degree), self.way.shared(degree, size, in_ring))
+        degree = self.space.degree
+        sizes = (self.way.threads(degree), self.way.shared(degree, *self._of_node))
         extent = Blocks(self.blocks(some), *sizes)
         numbers = self._backend.to_device(some.astype("i4"))
         scale = x if scale is None else scale
         given = (x, x_pitch, scale, self._places, self._shape, y, y_pitch)
         return [module.launch("apply_elements", extent, *given, numbers, len(some), energies)]
+
+    @property
+    def _of_node(self) -> tuple[int, int]:
+        """Bytes of a value, and factors of the metric that come in rings."""
+        factors = stored_factors(self.metric, self.screening) * self._backend.bulk_copies
+        return np.dtype(self.dtype).itemsize, factors
 
     def blocks(self, some: Numbers) -> int:
         """Of a launch for so many elements."""

@@ -6,7 +6,7 @@ products are the tensor cores', and `pencils` a thread for each line of nodes (s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -55,10 +55,20 @@ class Way:
 
     def fits(self, degree: int, size: int, factors: int) -> bool:
         """Whether a processor of an H200 has as much for all blocks that it is to have room for."""
+        of_block = self._of_block(degree, size, factors) + LEAST_OF_BLOCK
+        return max(1, self.blocks) * of_block <= OF_PROCESSOR
+
+    def within(self, room: int, degree: int, size: int, factors: int) -> Way:
+        """The same for a device whose blocks have this room: with fewer planes in the ring."""
+        fewer = [replace(self, ring=ring) for ring in range(self.ring, -1, -1)]
+        fitting = (way for way in fewer if way._of_block(degree, size, factors) <= room)
+        return next(fitting, fewer[-1])
+
+    def _of_block(self, degree: int, size: int, factors: int) -> int:
+        """Bytes that its threads share, also those that kernels declare."""
         side = padded(degree)
         declared = 3 * side * (side + 4) * size * self.elements if self.shape == TENSOR else 0
-        of_block = declared + self.shared(degree, size, factors) + LEAST_OF_BLOCK
-        return max(1, self.blocks) * of_block <= OF_PROCESSOR
+        return declared + self.shared(degree, size, factors)
 
     def constants(self, degree: int) -> dict[str, int]:
         """What kernels call these numbers."""
