@@ -47,7 +47,7 @@ def test_any_size(edge: float, how: str, straight: bool, screening: float) -> No
     given = {"preconditioner": how, "precision": "single", "tolerance": 1e-5}
     one, found = (
         gs.poisson.solve(
-            Box((2, 2, 2), high=(size,) * 3, deform=None if straight else bent(size)),
+            Box((2, 2, 2), high=(size,) * 3, deform=None if straight else bent(size), order=1),
             *(4, 1.0, FIXED),
             screening=screening / size**2,
             **given,
