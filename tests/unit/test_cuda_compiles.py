@@ -103,7 +103,7 @@ LIMITS = {
     "receive_rows": (64, 96),
     "multiply_values": (16, 16),
     "tabulate_metric": (48, 64),
-    "advance_rows": (92, 120),
+    "advance_rows": (128, 128),  # which two blocks on a processor leave each thread
     "measure_rows": (84, 92),
     "add_up_sums": (64, 64),
     "stream_eight": (32, 40),
@@ -148,6 +148,7 @@ POISSON_LIMITS = {
 SPILLS = {"inject_moments": 16, "inject_forces": 32, "put_velocity": 32, "put_stress": 16}
 SPILLS["assemble"] = 96
 SPILLS["receive_rows"] = 32
+SPILLS["advance_rows"] = 256  # of ten iterations' steps; less of these takes longer
 # Of high degrees a few values, where twice as many threads are worth more (see ways.py).
 SPILLS["apply_elements"] = 256
 OF_SEVERAL_SPILLS = {**SPILLS, "apply_elements": 384}  # which go through the same metric again
