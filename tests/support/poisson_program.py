@@ -119,8 +119,10 @@ def check_solution(backend: Backend, job: World, **how: Any) -> None:
     assert outcome.converged and abs(outcome.iterations - alone.iterations) <= apart
     if not how:
         assert np.allclose(outcome.residuals[:40], alone.residuals[:40], rtol=1e-12, atol=0)
-    # Where both end at the same iteration u is the same to rounding; else as near as the tolerance.
-    near = 1e-11 if outcome.iterations == alone.iterations and not how else 1e-7
+    # Where both end at the same iteration u is the same to rounding; else as near as the tolerance
+    # and a condition of some tens leave it. Multigrid's steps follow from an estimate.
+    same = outcome.iterations == alone.iterations
+    near = 1e-9 if how else 1e-11 if same else 1e-7
     assert np.allclose(found, whole[mine], rtol=0, atol=near * np.abs(whole).max())
 
 
