@@ -62,11 +62,15 @@ def test_the_rod(tmp_path: Path) -> None:
     assert u.max() == u[z == 2].max() and 1.5 < u.max() < 2.5
 
 
-def test_the_python_of_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_python_of_the_guide_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "poisson.md").read_text()
     once, often = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     run_block(once)
     assert "(64, 729, 3)" in capsys.readouterr().out
+    assert LagrangeElements.read(Path("u.vtkhdf")).degree == 8
     u = run_block(often)["u"]
     x = u.positions[..., 0]
     assert np.allclose(u.values[x == 0], 0) and np.allclose(u.values[x == 1], 0.8)  # the last

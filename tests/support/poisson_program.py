@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
@@ -17,6 +19,7 @@ from halo_program import device_of
 from numpy.typing import NDArray
 from sem import shuffled
 
+import groundswell as gs
 from groundswell.backends import Array, Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.errors import BackendError, InputError, RunFailed
@@ -28,6 +31,7 @@ from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import Alone, World, world
 from groundswell.grids.box import Box
 from groundswell.grids.hexahedra import Hexahedra, Numbers
+from groundswell.io.lagrange import LagrangeElements, evenly
 from groundswell.linear.cg import Applied, Outcome
 from groundswell.solvers.poisson import merged
 from groundswell.solvers.poisson.elements import Elements
@@ -182,6 +186,24 @@ def check_merged(backend: Backend, job: World) -> None:
         assert np.allclose(found[:20], whole[:20], rtol=1e-12, atol=0), (found[:20], whole[:20])
 
 
+def check_file(backend: Backend, job: World) -> None:
+    """What rank 0 writes has the u of all; where it cannot, all are told."""
+    box = Box((2, 3, 4), deform=lambda p: p + 0.1 * p[..., ::-1] ** 2, order=2)
+    tags = {"west": 1, "north": 4}
+    sides = {name: {"kind": "fixed", "value": "x - y * z"} for name in tags}
+    found = gs.poisson.solve(box, 4, "x * y + z", sides, sides=tags, backend=backend.name)
+    with TemporaryDirectory() as folder:
+        path = found.write(Path(job.tell(folder)) / "u.vtkhdf")
+        with pytest.raises(InputError, match="vtkhdf/u cannot be written"):
+            found.write(path / "u")
+        if not job.first:
+            return
+        written = LagrangeElements.read(path)
+    alone, _ = solved(open_backend("cpu"), Alone(), box, 4, np.arange(box.count))
+    wanted = evenly(alone[..., None], 4, 4)[..., 0]
+    assert np.allclose(written.fields["u"][written.places], wanted, rtol=0, atol=1e-7)
+
+
 def residuals(
     backend: Backend, job: World, mesh: Hexahedra, mine: Numbers, way: Mapping[str, str]
 ) -> NDArray[np.float64]:
@@ -258,6 +280,7 @@ def main() -> None:
     check_solution(backend, job, precondition="multigrid")
     check_mean(backend, job, mean=1.5)
     check_mean(backend, job, mean=0.0, precondition="multigrid")
+    check_file(backend, job)
     check_ranks_that_fail(backend, job)  # ranks are out of step from here on
     if job.first:
         print("all cases hold")

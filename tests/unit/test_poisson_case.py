@@ -21,7 +21,8 @@ from groundswell.grids.hexahedra import Hexahedra, positions
 from groundswell.grids.mesh import Mesh
 from groundswell.solvers import template
 from groundswell.solvers.poisson.case import PoissonCase
-from groundswell.solvers.poisson.setup import Setup, unrolled
+from groundswell.solvers.poisson.fields import unrolled
+from groundswell.solvers.poisson.setup import Setup
 from groundswell.solvers.poisson.shares import Shares
 from groundswell.solvers.poisson.sides import flux_loads
 from groundswell.solvers.poisson.task import Given, Method, Task

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import groundswell as gs
 from groundswell.errors import InputError
+from groundswell.io.lagrange import LagrangeElements
 from groundswell.solvers.poisson import api
 
 BOX = gs.poisson.Box((3, 2, 2), deform=lambda p: p + 0.1 * p[..., ::-1] ** 2, order=2)
@@ -44,6 +46,22 @@ def test_sides_may_get_other_values() -> None:
         with pytest.raises(InputError, match=r"values for 'east', .* allowed: west or top"):
             problem.solve(wave, values={"east": 1.0})
     assert (found.values == gs.poisson.solve(BOX, 4, wave, tables).values).all()
+
+
+def test_solutions_are_written_for_paraview(tmp_path: Path) -> None:
+    """As they are, at both ends of a period; what is there stays if the new file cannot be."""
+    box = gs.poisson.Box((3, 1, 2), periodic=(True, False, False))
+    found = gs.poisson.solve(box, 3, "cos(2 * pi * x)", {"top": {"kind": "fixed", "value": "z"}})
+    path = found.write(tmp_path / "results" / "u.vtkhdf")
+    written = LagrangeElements.read(path)
+    assert written.degree == written.attrs["degree"] == 3
+    assert np.ptp(written.points[:, 0]) == 1
+    high = written.points[:, 2] == 1
+    assert np.allclose(written.fields["u"][high], 1)
+    corners = written.places[:, [0, -1]]
+    assert (written.fields["u"][corners] == found.values[:, [0, -1]]).all()
+    with pytest.raises(InputError, match=r"u.vtkhdf/more.vtkhdf cannot be written"):
+        found.write(path / "more.vtkhdf")
 
 
 @pytest.mark.parametrize("preconditioner", ["jacobi", "multigrid"])

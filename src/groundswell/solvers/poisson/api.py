@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from groundswell.grids.hexahedra import Floats, Hexahedra, Numbers, positions
 from groundswell.solvers.poisson import arguments
 from groundswell.solvers.poisson.arguments import Function, Table
 from groundswell.solvers.poisson.case import TOLERANCES
+from groundswell.solvers.poisson.fields import gathered, lagrange_elements
 from groundswell.solvers.poisson.shares import Shares
 from groundswell.solvers.poisson.sides import Field
 from groundswell.solvers.poisson.task import Given, Method, Preconditioner, Task
@@ -31,6 +33,7 @@ class Solution:
     """u on elements; on several ranks, on each one's own.
 
     Args:
+        mesh, degree: as the problem has them.
         elements: numbers of this rank's elements in the mesh.
         positions: of their nodes, (elements, (N + 1)^3, 3), m.
         values: u there, (elements, (N + 1)^3).
@@ -40,6 +43,8 @@ class Solution:
             constant source has taken up, so that they cancel.
     """
 
+    mesh: Hexahedra
+    degree: int
     elements: Numbers
     positions: Floats
     values: Floats
@@ -51,6 +56,22 @@ class Solution:
     def iterations(self) -> int:
         """How many it took."""
         return len(self.residuals) - 1
+
+    def write(self, path: str | Path) -> Path:
+        """Write u for ParaView, as a run's `solution.vtkhdf`; all ranks must call it.
+
+        Raises:
+            InputError: a path that cannot hold a file.
+            RunFailed: the disk is full.
+        """
+        path, job = Path(path), world()
+        fields = {"u": gathered(job, self.mesh, self.elements, self.values)}
+
+        def written() -> None:
+            lagrange_elements(self.mesh, self.degree, fields, {"degree": self.degree}).write(path)
+
+        job.agree(lambda: written() if job.first else None)
+        return path
 
     def __repr__(self) -> str:
         """Without its arrays, which fill pages."""
@@ -209,7 +230,8 @@ class Problem:
         self._task.evaluate(replace(given, source=of_source))
         found, outcome = self._task.solve(self._tolerance, _start(start))
         told = (outcome.residuals, outcome.converged, problem.unbalanced)
-        return Solution(self.elements, self.positions, found, *told)
+        where = (problem.space.mesh, problem.space.degree, self.elements, self.positions)
+        return Solution(*where, found, *told)
 
     def _with(self, given: Given, values: Mapping[str, Function]) -> Given:
         """The same, with what sides are given."""

@@ -11,9 +11,8 @@ import numpy as np
 
 from groundswell.grids.hexahedra import Floats
 from groundswell.io.atomic import whole
-from groundswell.io.lagrange import LagrangeElements
 from groundswell.run.ring import Output
-from groundswell.solvers.poisson.setup import unrolled
+from groundswell.solvers.poisson.fields import gathered, lagrange_elements
 from groundswell.solvers.poisson.sides import at_positions
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ class Results:
             _write_json(folder / "solution.json", summary),
         ]
         if fields:
-            files.append(self._elements(fields).write(folder / "solution.vtkhdf"))
+            files.append(self._write_fields(folder / "solution.vtkhdf", fields))
         return files
 
     def _summary(self) -> dict[str, Any]:
@@ -70,19 +69,13 @@ class Results:
         found = {"u": solver.values}
         if (exact := setup.exact) is not None:
             found["error"] = solver.values - at_positions(exact, solver.task.nodes, "exact")
-        return {name: self._gather(values) for name, values in found.items()}
+        where = (solver.world, setup.mesh, solver.elements)
+        return {name: gathered(*where, values) for name, values in found.items()}
 
-    def _gather(self, values: Floats) -> Floats:
-        solver = self._solver
-        whole_field = np.zeros((solver.setup.mesh.count, solver.setup.local))
-        for elements, part in solver.world.gather((solver.elements, values)):
-            whole_field[elements] = part
-        return whole_field
-
-    def _elements(self, fields: Mapping[str, Floats]) -> LagrangeElements:
+    def _write_fields(self, path: Path, fields: Mapping[str, Floats]) -> Path:
         setup = self._solver.setup
         attrs = {"title": setup.case.title, "degree": setup.degree}
-        return LagrangeElements.of(unrolled(setup.mesh), setup.degree, fields, attrs)
+        return lagrange_elements(setup.mesh, setup.degree, fields, attrs).write(path)
 
 
 def _write_residuals(path: Path, residuals: Floats) -> Path:

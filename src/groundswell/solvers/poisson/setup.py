@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -213,11 +213,6 @@ class Setup:
     def _kind(self, name: str) -> str:
         side = self.case.boundaries.get(name)
         return "no flux" if side is None else side.kind
-
-
-def unrolled(mesh: Hexahedra) -> Hexahedra:
-    """The same elements, whose nodes at the two ends of a period are different ones."""
-    return replace(mesh, periodic=(False,) * 3) if isinstance(mesh, Box) else mesh
 
 
 def _box(given: BoxMesh) -> Box:
