@@ -49,7 +49,7 @@ def test_sides_may_get_other_values() -> None:
 
 
 def test_solutions_are_written_for_paraview(tmp_path: Path) -> None:
-    """As they are, at both ends of a period; what is there stays if the new file cannot be."""
+    """As they are, at both ends of a period."""
     box = gs.poisson.Box((3, 1, 2), periodic=(True, False, False))
     found = gs.poisson.solve(box, 3, "cos(2 * pi * x)", {"top": {"kind": "fixed", "value": "z"}})
     path = found.write(tmp_path / "results" / "u.vtkhdf")

@@ -65,12 +65,14 @@ class Solution:
             RunFailed: the disk is full.
         """
         path, job = Path(path), world()
-        fields = {"u": gathered(job, self.mesh, self.elements, self.values)}
+        attrs = {"degree": self.degree}
 
-        def written() -> None:
-            lagrange_elements(self.mesh, self.degree, fields, {"degree": self.degree}).write(path)
+        def together() -> None:
+            fields = {"u": gathered(job, self.mesh, self.elements, self.values)}
+            if job.first:
+                lagrange_elements(self.mesh, self.degree, fields, attrs).write(path)
 
-        job.agree(lambda: written() if job.first else None)
+        job.agree(together)
         return path
 
     def __repr__(self) -> str:

@@ -21,8 +21,9 @@ def gathered(world: World, mesh: Hexahedra, elements: Numbers, values: Floats) -
         elements: numbers of this rank's elements.
         values: there, (elements, (N + 1)^3).
     """
-    found = np.zeros((mesh.count, *values.shape[1:])) if world.first else values[:0]
-    for places, part in world.gather((elements, values)):
+    parts = world.gather((elements, values))  # first, so that no rank waits if there is no room
+    found = np.zeros((mesh.count if parts else 0, *values.shape[1:]))
+    for places, part in parts:
         found[places] = part
     return found
 
