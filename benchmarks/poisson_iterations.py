@@ -3,7 +3,8 @@
     python benchmarks/poisson_iterations.py 7:8,20,48 15:22 3:110
     mpiexec -n 2 python benchmarks/poisson_iterations.py 7:8,48
 
-Prints a line for each degree, edge of a rank's cube and metric as soon as it is measured;
+Prints a line for each degree, edge of a rank's cube and metric as soon as it is measured, and of
+several ranks what they lose beside one that is alone;
 `groundswell bench poisson` measures many more, and takes minutes.
 """
 
@@ -12,9 +13,9 @@ from __future__ import annotations
 import argparse
 
 from groundswell.bench import fastest
-from groundswell.bench.poisson.speed import measure_iterations
+from groundswell.bench.poisson.speed import Row, measure_iterations, measure_weak
 from groundswell.exchange.devices import open_device
-from groundswell.exchange.world import world
+from groundswell.exchange.world import World, world
 
 
 def main() -> None:
@@ -27,12 +28,26 @@ def main() -> None:
     backend = open_device(chosen.backend, job) if chosen.backend else fastest(job)
     bandwidth = sum(job.share(backend.measure_bandwidth()))
     for degree, edges in chosen.sizes:
+        rows = []
         for row in measure_iterations(backend, job, degree, edges, bandwidth):
+            rows.append(row)
+            tell(job, row, bandwidth)
+        for row in measure_weak(backend, rows, job, bandwidth) if job.size > 1 else ():
             if job.first:
-                told = f"N = {degree}, {row['edge']}^3 each of {job.size}, {row['metric']}"
-                speed = f"{row['throughput'] / 1e9:.2f} GDOF/s a rank, FOM {row['fom']:.0f}"
-                share = f"{100 * row['share']:.0f} % of {bandwidth / 1e9:.0f} GB/s"
-                print(f"{told}: {1e3 * row['seconds']:.4f} ms, {speed}, {share}", flush=True)
+                print(f"{named(job, row)}: {100 * row['efficiency']:.1f} % of alone", flush=True)
+
+
+def tell(job: World, row: Row, bandwidth: float) -> None:
+    """One line on the first rank."""
+    if job.first:
+        speed = f"{row['throughput'] / 1e9:.2f} GDOF/s a rank, FOM {row['fom']:.0f}"
+        share = f"{100 * row['share']:.0f} % of {bandwidth / 1e9:.0f} GB/s"
+        print(f"{named(job, row)}: {1e3 * row['seconds']:.4f} ms, {speed}, {share}", flush=True)
+
+
+def named(job: World, row: Row) -> str:
+    """What was measured."""
+    return f"N = {row['degree']}, {row['edge']}^3 each of {job.size}, {row['metric']}"
 
 
 def parsed(size: str) -> tuple[int, list[int]]:

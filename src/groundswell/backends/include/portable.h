@@ -31,14 +31,19 @@
 #pragma once
 
 #if !defined(__CUDACC__)
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <utility>
-using std::fabs;
-using std::fmax;
-using std::fmin;
-using std::sqrt;
+// To read <cmath> takes a compiler longer than most kernels do, and these are all that they want of it.
+#include <stdint.h>
+#include <string.h>
+extern "C" {  // first, so that a compiler knows them for its own
+double fabs(double) noexcept;
+double fmax(double, double) noexcept;
+double fmin(double, double) noexcept;
+double sqrt(double) noexcept;
+}
+inline float fabs(float x) { return __builtin_fabsf(x); }
+inline float fmax(float x, float y) { return __builtin_fmaxf(x, y); }
+inline float fmin(float x, float y) { return __builtin_fminf(x, y); }
+inline float sqrt(float x) { return __builtin_sqrtf(x); }
 #endif
 
 typedef long long index_t;
@@ -154,25 +159,27 @@ INLINE void fetch_line(const void* address) { __builtin_prefetch(address, 0, 2);
 
 #define ONCE
 
+// A loop over one of these goes round once.
+struct FirstTime {
+  bool first() {
+    const bool before = used_;
+    used_ = true;
+    return !before;
+  }
+  bool used_ = false;
+};
+
 // Waves decay into numbers too small for the usual format, which slow a CPU down a hundredfold.
 // While one of these lives they count as zero in its thread; the caller's setting then returns.
 #if defined(__SSE__)
 #include <xmmintrin.h>
-class FlushTinyNumbers {
- public:
+struct FlushTinyNumbers : FirstTime {
   FlushTinyNumbers() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040); }
   ~FlushTinyNumbers() { _mm_setcsr(before_); }
-  bool first() { return !std::exchange(used_, true); }
-
- private:
-  unsigned before_;
-  bool used_ = false;
+  const unsigned before_;
 };
 #else
-struct FlushTinyNumbers {
-  bool used = false;
-  bool first() { return !std::exchange(used, true); }
-};
+using FlushTinyNumbers = FirstTime;
 #endif
 
 // The pair (k, j) is divided among the cores in contiguous runs, so a core sweeps a slab of

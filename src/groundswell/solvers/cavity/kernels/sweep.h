@@ -74,16 +74,31 @@ INLINE void for_points(const ConstFields& f, const Box& box, const Take& take) {
 
 #else
 
-template <bool SIDES_YZ, class Take>
-INLINE void for_row(const ConstFields& f, const Box& box, const Take& take, int j, int k) {
+// A row's points from `inner` on and before `outer` are near no side along x: those a vector takes.
+struct Row {
+  int begin, inner, outer, end, j, k;
+};
+INLINE Row row_of(const Box& box, int j, int k) {
   const int begin = box.i, end = box.i + box.ni;
   const int inner = begin > REACH ? begin : REACH < end ? REACH : end;
   const int outer = end < NX - REACH ? end : NX - REACH > inner ? NX - REACH : inner;
-  const auto z = [&](int i) { return read_line<Z>(f, point_at(i, j, k)); };
-  for (int i = begin; i < inner; ++i) take_point<true, SIDES_YZ>(f, take, z(i), i, j, k);
+  return {begin, inner, outer, end, j, k};
+}
+template <bool SIDES_X, bool SIDES_YZ, class Take>
+INLINE void take_point(const ConstFields& f, const Take& take, const Row& row, int i) {
+  const Line z = read_line<Z>(f, point_at(i, row.j, row.k));
+  take_point<SIDES_X, SIDES_YZ>(f, take, z, i, row.j, row.k);
+}
+
+template <class Take> INLINE void for_ends(const ConstFields& f, const Row& row, const Take& take) {
+  for (int i = row.begin < row.inner ? row.begin : row.outer; i < row.end;
+       i = i + 1 == row.inner ? row.outer : i + 1)
+    take_point<true, true>(f, take, row, i);
+}
+template <bool SIDES_YZ, class Take>
+INLINE void for_middle(const ConstFields& f, const Row& row, const Take& take) {
   PRAGMA(omp simd)
-  for (int i = inner; i < outer; ++i) take_point<false, SIDES_YZ>(f, take, z(i), i, j, k);
-  for (int i = outer; i < end; ++i) take_point<true, SIDES_YZ>(f, take, z(i), i, j, k);
+  for (int i = row.inner; i < row.outer; ++i) take_point<false, SIDES_YZ>(f, take, row, i);
 }
 
 template <class Take> void for_points(const ConstFields& f, const Box& box, const Take& take) {
@@ -91,8 +106,10 @@ template <class Take> void for_points(const ConstFields& f, const Box& box, cons
   for (int k = box.k; k < box.k + box.nk; ++k)
     for (int j = box.j; j < box.j + box.nj; ++j) {
       const FlushTinyNumbers flush;
-      if (near_sides<Y>(j) || near_sides<Z>(k)) for_row<true>(f, box, take, j, k);
-      else for_row<false>(f, box, take, j, k);
+      const Row row = row_of(box, j, k);
+      for_ends(f, row, take);
+      if (near_sides<Y>(j) || near_sides<Z>(k)) for_middle<true>(f, row, take);
+      else for_middle<false>(f, row, take);
     }
 }
 

@@ -26,8 +26,8 @@ constexpr index_t MEMORY_Y = static_cast<index_t>(NZ) * LAYERS_Y * NX;
 constexpr index_t MEMORY_Z = static_cast<index_t>(LAYERS_Z) * NY * NX;
 enum Place { FACE = 0, CENTRE = 4 };
 
-INLINE real* memory_at_x(const Layers& layers, int i, int j, int k) {
-  const int l = layer_index(i, NX, BEFORE_X, AFTER_X);
+// Along x, in whose loop nothing should ask on which side it is, callers count cells in layers: l.
+INLINE real* memory_at_x(const Layers& layers, int l, int j, int k) {
   return layers.memory_x + (static_cast<index_t>(k) * NY + j) * LAYERS_X + l;
 }
 INLINE real* memory_at_y(const Layers& layers, int i, int j, int k) {
@@ -54,7 +54,7 @@ INLINE Triple load_triple(const real* memory, index_t apart) {
 template <class Flags>
 INLINE LayerMemory load_memory(const Layers& layers, int i, int j, int k, Flags in) {
   LayerMemory past{};
-  if (in.x) past.x = load_triple(memory_at_x(layers, i, j, k), MEMORY_X);
+  if (in.x) past.x = load_triple(memory_at_x(layers, in.along_x(i), j, k), MEMORY_X);
   if (in.y) past.y = load_triple(memory_at_y(layers, i, j, k), MEMORY_Y);
   if (in.z) past.z = load_triple(memory_at_z(layers, i, j, k), MEMORY_Z);
   return past;
@@ -66,7 +66,7 @@ INLINE void fetch_triple(const real* memory, index_t apart) {
 
 template <class Flags>
 INLINE void fetch_memory(const Layers& layers, int i, int j, int k, Flags in) {
-  if (in.x) fetch_triple(memory_at_x(layers, i, j, k), MEMORY_X);
+  if (in.x) fetch_triple(memory_at_x(layers, in.along_x(i), j, k), MEMORY_X);
   if (in.y) fetch_triple(memory_at_y(layers, i, j, k), MEMORY_Y);
   if (in.z) fetch_triple(memory_at_z(layers, i, j, k), MEMORY_Z);
 }
@@ -79,11 +79,11 @@ INLINE void stretch(real& derivative, real past, real* memory, const real* profi
 }
 
 // Stretch the derivatives along one axis that a velocity or stress update uses, each at its place.
-INLINE void stretch_x(const Layers& layers, const Triple& past, int i, int j, int k, real& first,
+INLINE void stretch_x(const Layers& layers, const Triple& past, int l, int j, int k, real& first,
                       Place at_first, real& second, Place at_second, real& third,
                       Place at_third) {
-  real* memory = memory_at_x(layers, i, j, k);
-  const real* profile = layers.profile_x + layer_index(i, NX, BEFORE_X, AFTER_X);
+  real* memory = memory_at_x(layers, l, j, k);
+  const real* profile = layers.profile_x + l;
   stretch(first, past.a, memory, profile + at_first * LAYERS_X, LAYERS_X);
   stretch(second, past.b, memory + MEMORY_X, profile + at_second * LAYERS_X, LAYERS_X);
   stretch(third, past.c, memory + 2 * MEMORY_X, profile + at_third * LAYERS_X, LAYERS_X);

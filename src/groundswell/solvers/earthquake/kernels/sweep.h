@@ -11,6 +11,7 @@
 
 struct InLayer {
   bool x, y, z;
+  METHOD int along_x(int i) const { return layer_index(i, NX, BEFORE_X, AFTER_X); }
 };
 
 INLINE InLayer layers_at(int i, int j, int k) {
@@ -56,9 +57,12 @@ template <class Update> INLINE void for_cells_by_layer(const Update& update, con
 
 #else
 
-// On a CPU the flags are types, so that each vector loop is free of branches.
+// On a CPU the flags are types, so that each vector loop is free of branches. Along x it stays on one
+// side, and counts a layer's cells from the first that is not in between.
 template <bool X, bool Y, bool Z> struct InLayer {
   static constexpr bool x = X, y = Y, z = Z;
+  int between;
+  METHOD int along_x(int i) const { return i - between; }
 };
 
 // The vector loop below must hold one call and no local variables of its own: GCC turns those into
@@ -74,31 +78,34 @@ INLINE void update_cell(const Update& update, int i, int j, int k, Flags in) {
 constexpr int LINE = 64 / sizeof(real), ROWS_AHEAD = 4;
 
 template <class Flags, class Update>
-__attribute__((noinline)) void sweep_row(const Update& update, int begin, int end, int j, int k) {
+__attribute__((noinline)) void sweep_row(const Update& update, int begin, int end, int j, int k,
+                                         Flags in) {
   for (; begin + LINE <= end; begin += LINE) {
     update.fetch_cell(cell_at(begin, j + ROWS_AHEAD, k));
     update.fetch_column(cell_at(begin, j + ROWS_AHEAD, k));
-    fetch_memory(update.layers, begin, j + ROWS_AHEAD, k, Flags{});
+    fetch_memory(update.layers, begin, j + ROWS_AHEAD, k, in);
     PRAGMA(omp simd)
-    for (int i = begin; i < begin + LINE; ++i) update_cell(update, i, j, k, Flags{});
+    for (int i = begin; i < begin + LINE; ++i) update_cell(update, i, j, k, in);
   }
-  for (; begin < end; ++begin) update_cell(update, begin, j, k, Flags{});  // less than a line
+  for (; begin < end; ++begin) update_cell(update, begin, j, k, in);  // less than a line
 }
 
 template <class Flags, class Update>
-inline void sweep_part(const Update& update, const Box& box, int begin, int end, int j, int k) {
+inline void sweep_part(const Update& update, const Box& box, int begin, int end, int j, int k,
+                       Flags in) {
   begin = begin > box.i ? begin : box.i;
   end = end < box.i + box.ni ? end : box.i + box.ni;
-  sweep_row<Flags>(update, begin, end, j, k);
+  sweep_row(update, begin, end, j, k, in);
 }
 
 template <bool Y, bool Z, class Update>
 inline void sweep_rows(const Update& update, const Box& box, int j, int k) {
   if (LAYERS_X > 0) {
-    sweep_part<InLayer<(LAYERS_X > 0), Y, Z>>(update, box, 0, BEFORE_X, j, k);
-    sweep_part<InLayer<(LAYERS_X > 0), Y, Z>>(update, box, NX - AFTER_X, NX, j, k);
+    using InLayerX = InLayer<(LAYERS_X > 0), Y, Z>;
+    sweep_part(update, box, 0, BEFORE_X, j, k, InLayerX{0});
+    sweep_part(update, box, NX - AFTER_X, NX, j, k, InLayerX{NX - LAYERS_X});
   }
-  sweep_part<InLayer<false, Y, Z>>(update, box, BEFORE_X, NX - AFTER_X, j, k);
+  sweep_part(update, box, BEFORE_X, NX - AFTER_X, j, k, InLayer<false, Y, Z>{0});
 }
 
 template <class Update> inline void for_cells_by_layer(const Update& update, const Box& box) {
