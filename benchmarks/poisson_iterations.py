@@ -3,8 +3,8 @@
     python benchmarks/poisson_iterations.py 7:8,20,48 15:22 3:110
     mpiexec -n 2 python benchmarks/poisson_iterations.py 7:8,48
 
-Prints a line for each degree, edge of a rank's cube and metric as soon as it is measured, and of
-several ranks what they lose beside one that is alone;
+Prints a line for each degree, edge of a rank's cube and metric once it is measured; of several
+ranks also how fast the largest cubes are beside those of each rank by itself, all at once.
 `groundswell bench poisson` measures many more, and takes minutes.
 """
 

@@ -19,6 +19,7 @@
 //   real, REAL(x)                                the floating-point type, a literal of that type
 //   RECIPROCAL(x)                                1 / x, to within two units in the last place
 //   ROOT(x)                                      the square root of x > 0, to a few units of 1e-12
+//   fabs, fmax, fmin, sqrt                       of real: all that a CPU has of <cmath>
 //   FMA(a, b, c)                                 a * b + c, rounded once on a GPU
 //   CONTRACT_PRODUCTS                            from here on a CPU may do so, too
 //   VECTOR_BYTES                                 of the widest vectors that a CPU works with
@@ -31,10 +32,11 @@
 #pragma once
 
 #if !defined(__CUDACC__)
-// To read <cmath> takes a compiler longer than most kernels do, and these are all that they want of it.
+// To read <cmath> takes a compiler longer than most kernels do, and they want no more of it. Who does
+// declares it here: the header itself must not follow.
 #include <stdint.h>
 #include <string.h>
-extern "C" {  // first, so that a compiler knows them for its own
+extern "C" {  // before the others, or GCC takes them for a library's, and calls it
 double fabs(double) noexcept;
 double fmax(double, double) noexcept;
 double fmin(double, double) noexcept;
@@ -161,12 +163,12 @@ INLINE void fetch_line(const void* address) { __builtin_prefetch(address, 0, 2);
 
 // A loop over one of these goes round once.
 struct FirstTime {
+  bool used = false;
   bool first() {
-    const bool before = used_;
-    used_ = true;
+    const bool before = used;
+    used = true;
     return !before;
   }
-  bool used_ = false;
 };
 
 // Waves decay into numbers too small for the usual format, which slow a CPU down a hundredfold.
@@ -174,9 +176,9 @@ struct FirstTime {
 #if defined(__SSE__)
 #include <xmmintrin.h>
 struct FlushTinyNumbers : FirstTime {
-  FlushTinyNumbers() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040); }
-  ~FlushTinyNumbers() { _mm_setcsr(before_); }
-  const unsigned before_;
+  const unsigned before = _mm_getcsr();
+  FlushTinyNumbers() { _mm_setcsr(before | 0x8040); }
+  ~FlushTinyNumbers() { _mm_setcsr(before); }
 };
 #else
 using FlushTinyNumbers = FirstTime;

@@ -26,7 +26,7 @@ BAKEOFF = {"BP5": 1, "BP6": 3}  # components
 
 
 class AtOnce(Alone):
-    """A rank by itself that goes on when all others do, as ranks of one host share its memory."""
+    """A rank by itself, but it measures when all others do: ranks of one host share its memory."""
 
     def __init__(self, job: World) -> None:
         self._job = job
@@ -127,8 +127,8 @@ def measure_weak(
     """
     for degree in dict.fromkeys(row["degree"] for row in rows):
         together = [row for row in rows if row["degree"] == degree]
-        largest = [row for row in together if row["edge"] == together[-1]["edge"]]
-        edges = [largest[0]["edge"]]
+        edges = [max(row["edge"] for row in together)]
+        largest = [row for row in together if row["edge"] in edges]
         for alone, row in zip(
             measure_iterations(backend, AtOnce(world), degree, edges, bandwidth, tell=tell),
             largest,

@@ -90,6 +90,8 @@ INLINE void take_point(const ConstFields& f, const Take& take, const Row& row, i
   take_point<SIDES_X, SIDES_YZ>(f, take, z, i, row.j, row.k);
 }
 
+// Both ends in one loop, and beside any side, so that a compiler makes such a point once: after the
+// last one before `inner` comes `outer`.
 template <class Take> INLINE void for_ends(const ConstFields& f, const Row& row, const Take& take) {
   for (int i = row.begin < row.inner ? row.begin : row.outer; i < row.end;
        i = i + 1 == row.inner ? row.outer : i + 1)

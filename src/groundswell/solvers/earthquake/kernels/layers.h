@@ -26,7 +26,7 @@ constexpr index_t MEMORY_Y = static_cast<index_t>(NZ) * LAYERS_Y * NX;
 constexpr index_t MEMORY_Z = static_cast<index_t>(LAYERS_Z) * NY * NX;
 enum Place { FACE = 0, CENTRE = 4 };
 
-// Along x, in whose loop nothing should ask on which side it is, callers count cells in layers: l.
+// Along x callers say which of the layers' cells it is, l: sweeps must not ask in their loops.
 INLINE real* memory_at_x(const Layers& layers, int l, int j, int k) {
   return layers.memory_x + (static_cast<index_t>(k) * NY + j) * LAYERS_X + l;
 }
@@ -54,7 +54,7 @@ INLINE Triple load_triple(const real* memory, index_t apart) {
 template <class Flags>
 INLINE LayerMemory load_memory(const Layers& layers, int i, int j, int k, Flags in) {
   LayerMemory past{};
-  if (in.x) past.x = load_triple(memory_at_x(layers, in.along_x(i), j, k), MEMORY_X);
+  if (in.x) past.x = load_triple(memory_at_x(layers, in.layer_index_x(i), j, k), MEMORY_X);
   if (in.y) past.y = load_triple(memory_at_y(layers, i, j, k), MEMORY_Y);
   if (in.z) past.z = load_triple(memory_at_z(layers, i, j, k), MEMORY_Z);
   return past;
@@ -66,7 +66,7 @@ INLINE void fetch_triple(const real* memory, index_t apart) {
 
 template <class Flags>
 INLINE void fetch_memory(const Layers& layers, int i, int j, int k, Flags in) {
-  if (in.x) fetch_triple(memory_at_x(layers, in.along_x(i), j, k), MEMORY_X);
+  if (in.x) fetch_triple(memory_at_x(layers, in.layer_index_x(i), j, k), MEMORY_X);
   if (in.y) fetch_triple(memory_at_y(layers, i, j, k), MEMORY_Y);
   if (in.z) fetch_triple(memory_at_z(layers, i, j, k), MEMORY_Z);
 }

@@ -11,7 +11,7 @@
 
 struct InLayer {
   bool x, y, z;
-  METHOD int along_x(int i) const { return layer_index(i, NX, BEFORE_X, AFTER_X); }
+  METHOD int layer_index_x(int i) const { return layer_index(i, NX, BEFORE_X, AFTER_X); }
 };
 
 INLINE InLayer layers_at(int i, int j, int k) {
@@ -57,12 +57,12 @@ template <class Update> INLINE void for_cells_by_layer(const Update& update, con
 
 #else
 
-// On a CPU the flags are types, so that each vector loop is free of branches. Along x it stays on one
-// side, and counts a layer's cells from the first that is not in between.
+// On a CPU the flags are types, so that each vector loop is free of branches. It stays on one side along
+// x, and so knows how many cells lie between its layer's and those that were counted before.
 template <bool X, bool Y, bool Z> struct InLayer {
   static constexpr bool x = X, y = Y, z = Z;
-  int between;
-  METHOD int along_x(int i) const { return i - between; }
+  int skipped;
+  METHOD int layer_index_x(int i) const { return i - skipped; }
 };
 
 // The vector loop below must hold one call and no local variables of its own: GCC turns those into

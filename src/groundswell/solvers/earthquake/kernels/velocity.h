@@ -12,7 +12,7 @@ template <class Flags>
 INLINE void absorb(StressDivergence& d, const Layers& layers, const LayerMemory& past, int i, int j,
                    int k, Flags in) {
   if (in.x)
-    stretch_x(layers, past.x, in.along_x(i), j, k, d.dx_sxx, FACE, d.dx_sxy, CENTRE, d.dx_sxz,
+    stretch_x(layers, past.x, in.layer_index_x(i), j, k, d.dx_sxx, FACE, d.dx_sxy, CENTRE, d.dx_sxz,
               CENTRE);
   if (in.y) stretch_y(layers, past.y, i, j, k, d.dy_sxy, CENTRE, d.dy_syy, FACE, d.dy_syz, CENTRE);
   if (in.z) stretch_z(layers, past.z, i, j, k, d.dz_sxz, CENTRE, d.dz_syz, CENTRE, d.dz_szz, FACE);
