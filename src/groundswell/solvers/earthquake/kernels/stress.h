@@ -13,7 +13,8 @@ template <class Flags>
 INLINE void absorb(VelocityGradient& d, const Layers& layers, const LayerMemory& past, int i, int j,
                    int k, Flags in) {
   if (in.x)
-    stretch_x(layers, past.x, in.layer_index_x(i), j, k, d.dx_vx, CENTRE, d.dx_vy, FACE, d.dx_vz, FACE);
+    stretch_x(layers, past.x, in.layer_index_x(i), j, k, d.dx_vx, CENTRE, d.dx_vy, FACE, d.dx_vz,
+              FACE);
   if (in.y) stretch_y(layers, past.y, i, j, k, d.dy_vx, FACE, d.dy_vy, CENTRE, d.dy_vz, FACE);
   if (in.z) stretch_z(layers, past.z, i, j, k, d.dz_vx, FACE, d.dz_vy, FACE, d.dz_vz, CENTRE);
 }

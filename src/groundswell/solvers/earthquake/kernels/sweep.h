@@ -57,8 +57,8 @@ template <class Update> INLINE void for_cells_by_layer(const Update& update, con
 
 #else
 
-// On a CPU the flags are types, so that each vector loop is free of branches. It stays on one side along
-// x, and so knows how many cells lie between its layer's and those that were counted before.
+// On a CPU the flags are types, so that each vector loop is free of branches. It stays on one side
+// along x: a layer's cells are counted on behind those in between, which are skipped.
 template <bool X, bool Y, bool Z> struct InLayer {
   static constexpr bool x = X, y = Y, z = Z;
   int skipped;
