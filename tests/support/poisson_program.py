@@ -235,7 +235,7 @@ def check_ranks_that_fail(backend: Backend, job: World) -> None:
     """
     told = "rank {} is out of memory (no room)"
     faults = {
-        told: patch.object(merged, "turns", side_effect=MemoryError("no room")),
+        told: patch.object(merged, "apart", side_effect=MemoryError("no room")),
         "odd": patch.object(
             operation, "_require_places", side_effect=[None, None, ValueError("odd")]
         ),

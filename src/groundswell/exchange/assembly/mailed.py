@@ -157,9 +157,7 @@ class MailedRows(Mailboxes):
     def _slices(self, taken: Rows, put: Rows) -> Slices:
         """Of few rows as many as there is room for, so that none waits for another."""
         few = taken.count <= THREADS * self._blocks_at_once()
-        if taken.count:
-            return Slices.of(taken, put, at_once=1 if few else MOST_AT_ONCE)
-        return Slices(np.zeros((0, 6), np.int64), np.zeros(1, np.int64), (0, 0), False)
+        return Slices.of(taken, put, at_once=1 if few else MOST_AT_ONCE)
 
     def _blocks(self, slices: Slices) -> int:
         return max(1, min(len(slices.table), self._blocks_at_once()))

@@ -230,7 +230,7 @@ def _layout(rows: Rows, first: Numbers, count: Numbers) -> tuple[Numbers, Number
         return np.zeros_like(first), np.zeros_like(first), 0
     widths = padded_size(np.maximum.reduceat(rows.sizes, first))
     ends = np.cumsum(widths * count)
-    return widths, ends - widths * count, int(ends[-1])
+    return widths, ends - widths * count, int(widths @ count)
 
 
 def _fill(table: Numbers, rows: Rows, first: Numbers, count: Numbers, begins: Numbers) -> None:

@@ -6,6 +6,9 @@ one sweep over the rows gathers, makes the step, and begins the next sums (the r
 Chronopoulos & Gear 1989; fused as Kronbichler, Sashko & Munch 2022, arXiv:2205.08909, fuse others).
 Residuals of several iterations are kept, so that the direction and the solution can follow these
 all at once, and are read and written less often.
+
+Elements read what other ranks own, and these get what elements make of it, but no message travels
+while elements run, which would be held up: values travel behind rows, elements' parts behind sums.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from groundswell.exchange.world import World
 from groundswell.grids.hexahedra import Floats
 from groundswell.linear.cg import SUMS, Iteration
 from groundswell.solvers.poisson.elements import KERNELS, USUAL, Elements, pitches
-from groundswell.solvers.poisson.messages import hidden, turns
+from groundswell.solvers.poisson.messages import apart
 from groundswell.solvers.poisson.traffic import CYCLE
 
 LANES, SUM_LANES = 256, 1024  # of blocks, the latter of those that add up what others have
@@ -153,9 +156,9 @@ class Merged(Iteration):
         self._shared = zeros(count - sharing.alone)
         # One kernel takes from both; rows are filled up to at most twice as many places.
         self._small = 2 * max(self._local.size, self._shared.size) < LARGE
-        self._turns = turns(backend, elements.space)
 
         space = elements.space
+        self._apart = apart(space)
         self._halos = [space.operation(backend, world, "halo", r, r) for r in residuals]
         gathered = (self._local, self._shared, sharing.of_several)
         self._gather = space.operation(backend, world, "gather", *gathered)
@@ -163,8 +166,8 @@ class Merged(Iteration):
         self._energies, self._products = self._partial_sums()
         self._sums = self._room_for_sums()
         total, find_step = self._steps(world, elements.dtype, self._sums, space.way.transport)
-        after = [*self._added_up(), *find_step]
-        measured = [self._measured(turn, after) for turn in range(CYCLE)]
+        find_step = [*self._added_up(), *find_step]
+        measured = [self._measured(turn, find_step) for turn in range(CYCLE)]
         step = [
             launch
             for turn, before in enumerate(measured)
@@ -172,21 +175,23 @@ class Merged(Iteration):
         ]
         reset = (self.x, self._vectors.p, self._vectors.s, self._products)
         parts = [*self._halos, self._gather, *total]
-        self._record(parts, step, measured[0], reset, start=self._first_products())
+        start, end = [*self._first_products(), *self._halos[0].launches], backend.rejoin([])
+        self._record(parts, [*step, *end], [*measured[0], *end], reset, start)
 
     # --- what is done to rows ---------------------------------------------------------------------
 
-    def _shares(self) -> list[Share]:
+    def _shares(self) -> tuple[Share, Share]:
         """Rows of this rank alone, which are gathered now, and of several, which have been."""
         alone, shared = self._alone, self._own - self._alone
         mine = self._elements.space.sharing.copies.take(np.arange(alone))
-        every = [(0, self._local, mine), (alone, self._shared, Rows.straight(0, shared))]
+        every = (0, self._local, mine), (alone, self._shared, Rows.straight(0, shared))
         kind = PLACES[self._small]
-        return [Share.of(self._backend, *given, kind) for given in every if given[2].count]
+        own, common = (Share.of(self._backend, *given, kind) for given in every)
+        return own, common
 
     def _partial_sums(self) -> tuple[Array, Array]:
         """Room for each block's, of elements and of rows."""
-        blocks = sum(self._elements.blocks(some) for some in self._turns)
+        blocks = sum(self._elements.blocks(some) for some in self._apart)
         parts = sum(share.parts for share in self._rows) * self._components
         zeros = self._backend.zeros
         return zeros((blocks,), "f8"), zeros((PRODUCTS * parts,), "f8")
@@ -198,21 +203,33 @@ class Merged(Iteration):
         return self._backend.zeros((parts * SUMS,), "f8")
 
     def _advanced(self, turn: int) -> list[Launch]:
-        """Residuals go forward; at a cycle's end the direction and the solution, too."""
+        """Residuals go forward, first those that other ranks wait for, which get them meanwhile."""
+        halo = self._halos[(turn + 1) % CYCLE]
+        own, common = self._rows
+        return [
+            *self._backend.aside([*self._swept(common, turn, own.parts), *halo.send]),
+            *self._swept(own, turn, 0),
+            *self._backend.further_aside(halo.receive),
+        ]
+
+    def _swept(self, share: Share, turn: int, before: int) -> list[Launch]:
+        """Residuals go forward; at a cycle's end the direction and the solution, too.
+
+        Args:
+            before: parts of other rows, whose products come first.
+        """
+        if not share.count:
+            return []
         followed = CYCLE if turn == CYCLE - 1 else 0
         room = AS_FOLLOWED if followed else AS_SWEPT
-        launches: list[list[Launch]] = []
-        done = 0
-        for share in self._rows:
-            blocks = share.parts * self._components
-            choice = {"SMALL_INDICES": self._small, "FOLLOWED": followed}
-            module = self._backend.compile(self._source(**room, **choice))
-            given = (self._state, share.values, share.pitch, share.strips, share.places)
-            vectors = self._vectors.arguments(share.first, turn)
-            arguments = (*given, *vectors, share.count, self._products[PRODUCTS * done :])
-            launches.append([module.launch("advance_rows", Blocks(blocks, LANES), *arguments)])
-            done += blocks
-        return self._backend.together(*launches)
+        choice = {"SMALL_INDICES": self._small, "FOLLOWED": followed}
+        module = self._backend.compile(self._source(**room, **choice))
+        given = (self._state, share.values, share.pitch, share.strips, share.places)
+        vectors = self._vectors.arguments(share.first, turn)
+        products = self._products[PRODUCTS * self._components * before :]
+        blocks = Blocks(share.parts * self._components, LANES)
+        arguments = (*given, *vectors, share.count, products)
+        return [module.launch("advance_rows", blocks, *arguments)]
 
     def _first_products(self) -> list[Launch]:
         """Those of b."""
@@ -224,16 +241,24 @@ class Merged(Iteration):
 
     # --- the operator -----------------------------------------------------------------------------
 
-    def _measured(self, turn: int, after: list[Launch]) -> list[Launch]:
-        """Elements do their part, and the next step follows."""
-        r = self._vectors.residuals[turn]
+    def _measured(self, turn: int, find_step: list[Launch]) -> list[Launch]:
+        """Elements do their part, first those that wait for other ranks, and the step is found."""
+        r, aside = self._vectors.residuals[turn], self._backend.aside
         done, works = 0, list[list[Launch]]()
-        for some in self._turns:
+        for some in self._apart:
             given = (some, r, self._local, self._energies[done:], self._factors)
             works.append(self._elements.launches(*given))
             done += self._elements.blocks(some)
-        first, outer, second = works
-        return hidden(self._backend, self._halos[turn], self._gather, first, outer, second, after)
+        outer, inside = works
+        return [
+            *aside(outer),
+            *inside,
+            *self._backend.rejoin([]),
+            *aside(self._gather.send),
+            *self._gather.local,
+            *find_step,
+            *self._backend.further_aside(self._gather.receive),
+        ]
 
     def _added_up(self) -> list[Launch]:
         """All blocks' sums."""

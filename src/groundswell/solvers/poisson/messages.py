@@ -14,37 +14,34 @@ from groundswell.solvers.poisson.space import Space
 Work = Sequence[Launch]
 
 
+def apart(space: Space) -> tuple[Numbers, Numbers]:
+    """Elements at other ranks, and those inside, from 0 on this rank."""
+    outer = space.at_others
+    return outer, np.setdiff1d(np.arange(len(space.elements)), outer)
+
+
 def turns(backend: Backend, space: Space) -> tuple[Numbers, Numbers, Numbers]:
-    """Elements, from 0 on this rank, for `hidden`: some inside, those at others, the rest inside.
+    """Elements for `hidden`: some inside, those at other ranks, the rest inside.
 
     A host does one thing after another, so it has half of those inside to do while values travel,
     and half while sums do. A device begins with what is urgent whenever it has room.
     """
-    outer, every = space.at_others, np.arange(len(space.elements))
-    inside = np.setdiff1d(every, outer)
+    outer, inside = apart(space)
     half = len(inside) // 2 if backend.on_host and len(outer) else len(inside)
     return inside[:half], outer, inside[half:]
 
 
 def hidden(
-    backend: Backend,
-    halo: Operation,
-    gather: Operation,
-    first: Work,
-    outer: Work,
-    second: Work,
-    after: Work = (),
+    backend: Backend, halo: Operation, gather: Operation, first: Work, outer: Work, second: Work
 ) -> list[Launch]:
     """An operator, whose messages travel behind its elements (Chalmers et al. 2023, figure 2).
 
     Args:
         first, second: work on elements inside, see `turns`.
         outer: on those that want other ranks' values, and whose sums these want.
-        after: what wants all elements, but not what `gather` brings. It may wait for other ranks
-            itself, as all that this rank sends has left by then.
     """
     if not (halo.send or halo.receive or gather.send or gather.receive):
-        return [*first, *outer, *second, *gather.local, *after]
+        return [*first, *outer, *second, *gather.local]
     return [
         *backend.aside(halo.send),
         *first,
@@ -52,7 +49,6 @@ def hidden(
         *second,
         *backend.rejoin([]),
         *gather.local,
-        *after,
         *backend.rejoin(gather.receive),
     ]
 
