@@ -36,8 +36,8 @@ KERNEL send_rows(const value_t* values, value_t* boxes, ROW_ARGUMENTS, const lon
   }
 }
 
-// Nothing but the wait: where many blocks would wait, they would keep as many processors from kernels
-// that divide memory between cache and blocks otherwise, which begin on idle processors only.
+// Nothing but the wait: where each processor has a block that waits, kernels beside them take longer by
+// all of it (benchmarks/waiting_blocks.py).
 KERNEL await_rows(POST_ARGUMENTS) {
   const Post post POST;
   FOR_BLOCKS(b, 1) await_letters(post, *epoch + 1);
