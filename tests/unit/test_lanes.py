@@ -90,6 +90,34 @@ def test_nothing_aside_holds_a_place_for_what_goes_further(program: Program) -> 
     assert program.before["c"] == "a"
 
 
+def test_what_rejoins_later_still_waits(program: Program) -> None:
+    lanes = program.lanes
+    program.launch("a")
+    lanes.aside([])
+    lanes.rejoin([])
+    lanes.rejoin(program.several("b"))
+    program.launch("c")
+    assert program.before == {"a": "", "b": "a", "c": "ab"}
+
+
+def test_what_failed_is_not_waited_for_afresh(program: Program) -> None:
+    lanes = program.lanes
+    with pytest.raises(ZeroDivisionError), lanes.afresh():
+        lanes.aside([*program.several("a"), lambda: 1 / 0])
+    lanes.rejoin([])
+    assert program.main.waits == 0
+
+
+def test_what_is_apart_stays_so_whatever_is_done_afresh(program: Program) -> None:
+    lanes = program.lanes
+    lanes.aside(program.several("a"))
+    with lanes.afresh():
+        lanes.rejoin([])
+        assert program.main.waits == 0
+    lanes.rejoin([])
+    assert program.main.done == {"a"}
+
+
 def test_nobody_waits_for_nothing(program: Program) -> None:
     lanes = program.lanes
     for _ in range(2):

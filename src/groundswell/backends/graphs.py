@@ -17,7 +17,7 @@ class CudaGraph:
     """A sequence, and if it is short several of them, each as an instantiated graph."""
 
     def __init__(self, stream: Any, sequence: Callable[[], None], lanes: Lanes) -> None:
-        self._stream = stream
+        self._stream, self._lanes = stream, lanes
         self._sequence = sequence  # and with it what its launches need
         before = lanes.launched
         self._one = self._capture(sequence, 1)
@@ -25,7 +25,7 @@ class CudaGraph:
         self._many = self._capture(sequence, UNROLL) if self._unroll > 1 else self._one
 
     def _capture(self, sequence: Callable[[], None], times: int) -> Executable:
-        with self._stream:
+        with self._stream, self._lanes.afresh():
             self._stream.begin_capture()
             try:
                 for _ in range(times):

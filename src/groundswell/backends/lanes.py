@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from groundswell.backends.base import Launch
@@ -24,8 +25,24 @@ class Lanes:
         self.launched = 0
         self._beside: list[Any] = []
         self._urgent = cupy.cuda.Stream(non_blocking=True, priority=MOST_URGENT)
+        self._forget()
+
+    def _forget(self) -> None:
         self._awaited: Any = None  # event for which the urgent stream has yet to wait
         self._apart = False  # whether it holds what the main stream has not waited for
+
+    @contextmanager
+    def afresh(self) -> Iterator[None]:
+        """Both streams wait for nothing from before in it, nor afterwards for anything from in it.
+
+        What a graph captures can wait for nothing else.
+        """
+        kept = self._awaited, self._apart
+        self._forget()
+        try:
+            yield
+        finally:
+            self._awaited, self._apart = kept
 
     # A stream waits for another's work, where there is any, since graphs are slower for each edge.
 
@@ -35,7 +52,7 @@ class Lanes:
         self.further_aside(launches)
 
     def further_aside(self, launches: Sequence[Launch]) -> None:
-        """Enqueue launches in the urgent stream, behind what that one holds alone."""
+        """Enqueue launches in the urgent stream, where `aside` ended."""
         if not launches:
             return
         if self._awaited is not None:
@@ -48,7 +65,7 @@ class Lanes:
         self.further_aside(launches)
         if self._apart:
             self._main.wait_event(self._mark(self._urgent))
-        self._awaited, self._apart = None, False
+        self._apart = False
 
     def run(self, branches: Sequence[Sequence[Launch]]) -> None:
         """Enqueue the branches, the first in the main stream; what follows waits for all.

@@ -7,8 +7,8 @@ Chronopoulos & Gear 1989; fused as Kronbichler, Sashko & Munch 2022, arXiv:2205.
 Residuals of several iterations are kept, so that the direction and the solution can follow these
 all at once, and are read and written less often.
 
-Elements read what other ranks own, and these get what elements make of it, but no message travels
-while elements run, which would be held up: values travel behind rows, elements' parts behind sums.
+Messages travel where hardly any elements run, as they would hold these up: values behind rows that
+one rank has alone, elements' parts behind sums. Elements inside wait for neither.
 """
 
 from __future__ import annotations
@@ -166,8 +166,8 @@ class Merged(Iteration):
         self._energies, self._products = self._partial_sums()
         self._sums = self._room_for_sums()
         total, find_step = self._steps(world, elements.dtype, self._sums, space.way.transport)
-        find_step = [*self._added_up(), *find_step]
-        measured = [self._measured(turn, find_step) for turn in range(CYCLE)]
+        step_found = [*self._added_up(), *find_step]
+        measured = [self._measured(turn, step_found) for turn in range(CYCLE)]
         step = [
             launch
             for turn, before in enumerate(measured)
@@ -182,12 +182,11 @@ class Merged(Iteration):
 
     def _shares(self) -> tuple[Share, Share]:
         """Rows of this rank alone, which are gathered now, and of several, which have been."""
-        alone, shared = self._alone, self._own - self._alone
-        mine = self._elements.space.sharing.copies.take(np.arange(alone))
-        every = (0, self._local, mine), (alone, self._shared, Rows.straight(0, shared))
-        kind = PLACES[self._small]
-        own, common = (Share.of(self._backend, *given, kind) for given in every)
-        return own, common
+        backend, kind = self._backend, PLACES[self._small]
+        mine = self._elements.space.sharing.copies.take(np.arange(self._alone))
+        gathered = Rows.straight(0, self._own - self._alone)
+        alone = Share.of(backend, 0, self._local, mine, kind)
+        return alone, Share.of(backend, self._alone, self._shared, gathered, kind)
 
     def _partial_sums(self) -> tuple[Array, Array]:
         """Room for each block's, of elements and of rows."""
@@ -204,12 +203,12 @@ class Merged(Iteration):
 
     def _advanced(self, turn: int) -> list[Launch]:
         """Residuals go forward, first those that other ranks wait for, which get them meanwhile."""
-        halo = self._halos[(turn + 1) % CYCLE]
-        own, common = self._rows
+        backend, halo = self._backend, self._halos[(turn + 1) % CYCLE]
+        alone, shared = self._rows
         return [
-            *self._backend.aside([*self._swept(common, turn, own.parts), *halo.send]),
-            *self._swept(own, turn, 0),
-            *self._backend.further_aside(halo.receive),
+            *backend.aside([*self._swept(shared, turn, alone.parts), *halo.send]),
+            *self._swept(alone, turn, 0),
+            *backend.further_aside(halo.receive),
         ]
 
     def _swept(self, share: Share, turn: int, before: int) -> list[Launch]:
@@ -241,9 +240,9 @@ class Merged(Iteration):
 
     # --- the operator -----------------------------------------------------------------------------
 
-    def _measured(self, turn: int, find_step: list[Launch]) -> list[Launch]:
+    def _measured(self, turn: int, step_found: list[Launch]) -> list[Launch]:
         """Elements do their part, first those that wait for other ranks, and the step is found."""
-        r, aside = self._vectors.residuals[turn], self._backend.aside
+        backend, r = self._backend, self._vectors.residuals[turn]
         done, works = 0, list[list[Launch]]()
         for some in self._apart:
             given = (some, r, self._local, self._energies[done:], self._factors)
@@ -251,13 +250,12 @@ class Merged(Iteration):
             done += self._elements.blocks(some)
         outer, inside = works
         return [
-            *aside(outer),
+            *backend.aside(outer),
             *inside,
-            *self._backend.rejoin([]),
-            *aside(self._gather.send),
-            *self._gather.local,
-            *find_step,
-            *self._backend.further_aside(self._gather.receive),
+            *backend.rejoin([]),
+            *backend.aside(self._gather.send),  # nothing of it is local: its ids have several ranks
+            *step_found,
+            *backend.further_aside(self._gather.receive),
         ]
 
     def _added_up(self) -> list[Launch]:

@@ -18,7 +18,7 @@ from groundswell.exchange.world import World
 from groundswell.grids.gll import gll
 from groundswell.grids.hexahedra import Floats, Numbers
 from groundswell.solvers.poisson.elements import KERNELS, braced
-from groundswell.solvers.poisson.messages import Messages
+from groundswell.solvers.poisson.messages import Messages, apart
 from groundswell.solvers.poisson.schwarz import blocks_for, elements_at_once
 from groundswell.solvers.poisson.space import Space
 
@@ -67,8 +67,7 @@ class Transfer(Messages):
             arguments = (*arrays, numbers, len(some))
             return [module.launch(name, extent, *arguments)] if len(some) else []
 
-        outer = coarse.at_others
-        inside = np.setdiff1d(np.arange(len(coarse.elements)), outer)
+        outer, inside = apart(coarse)
         restrict, prolong = (r, chosen, local), (e, places, chosen, x)
         self.down = [
             *work("restrict_elements", outer, *restrict),
