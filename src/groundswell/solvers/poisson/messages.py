@@ -15,9 +15,9 @@ Work = Sequence[Launch]
 
 
 def apart(space: Space) -> tuple[Numbers, Numbers]:
-    """Elements at other ranks, and those inside, from 0 on this rank."""
-    outer = space.at_others
-    return outer, np.setdiff1d(np.arange(len(space.elements)), outer)
+    """Elements, from 0 on this rank, that share nodes with other ranks, and those inside."""
+    outer = space.places.max(axis=1) >= space.sharing.alone
+    return np.flatnonzero(outer), np.flatnonzero(~outer)
 
 
 def turns(backend: Backend, space: Space) -> tuple[Numbers, Numbers, Numbers]:

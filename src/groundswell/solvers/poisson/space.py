@@ -82,11 +82,6 @@ class Space:
         """Of each element's nodes among the assembled values, (elements, (N + 1)^3)."""
         return self.sharing.rows.reshape(len(self.elements), (self.degree + 1) ** AXES)
 
-    @property
-    def at_others(self) -> Numbers:
-        """The elements, counted from 0 on this rank, that share nodes with other ranks."""
-        return np.flatnonzero(self.places.max(axis=1) >= self.sharing.alone)
-
     def on_sides(self, tags: Collection[int]) -> NDArray[np.bool_]:
         """Which of its nodes each element has on these sides of the domain, (elements, (N + 1)^3).
 
