@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pyproj import Proj
 
-from groundswell.io.srf import Plane, Srf, write_srf
-from groundswell.solvers.earthquake.moment import moment_from_magnitude
+from groundswell.seismology.moment import moment_from_magnitude
+from groundswell.seismology.srf import Plane, Srf, write_srf
 
 Array = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from ranks import run_on_ranks
 
 import groundswell
 from groundswell.errors import InputError
-from groundswell.run import checkpoint
+from groundswell.simulation import checkpoint
 
 pytestmark = pytest.mark.timeout(240)
 

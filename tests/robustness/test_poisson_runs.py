@@ -20,8 +20,8 @@ from ranks import run_on_ranks
 
 import groundswell
 from groundswell.errors import InputError
-from groundswell.io.lagrange import LagrangeElements
 from groundswell.report.html import write_report
+from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -16,7 +16,7 @@ from ranks import run_on_ranks, start_on_ranks
 from results import FINAL, assert_same_results
 
 import groundswell
-from groundswell.run import checkpoint
+from groundswell.simulation import checkpoint
 
 pytestmark = pytest.mark.timeout(240)
 

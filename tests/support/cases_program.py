@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from groundswell.backends.base import Backend
-from groundswell.run import run
+from groundswell.simulation import run
 from groundswell.solvers import load
 
 

@@ -11,6 +11,7 @@ from groundswell.backends.cpu import CpuBackend
 from groundswell.exchange.assembly.rows import Rows, Values, reduce_rows
 from groundswell.exchange.assembly.tiles import Tiles, launch_tiles
 from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.setup import Setup
 from groundswell.solvers.cavity.solver import Cavity
 from groundswell.solvers.cavity.tiles import Tile
 from groundswell.solvers.earthquake import EarthquakeCase
@@ -54,7 +55,7 @@ def solver_sources(precision: str, sides: str, top: str, q: bool) -> list[Source
         run={"precision": precision},
     )
     backend = Collector()
-    Earthquake(Earthquake.prepare(case), backend)
+    Earthquake(Setup.from_case(case), backend)
     return backend.sources
 
 
@@ -67,7 +68,7 @@ def cavity_sources(precision: str, local: bool) -> list[Source]:
         run={"precision": precision},
     )
     backend = Collector()
-    Cavity(Cavity.prepare(case), backend)
+    Cavity(Setup.from_case(case), backend)
     tile = Tile.of((512, 512, 512), 132)
     return [Source(s.path, {**s.constants, **tile.constants()}) for s in backend.sources]
 

@@ -46,7 +46,7 @@ def test_contracts_are_kept() -> None:
 @pytest.mark.parametrize(
     ("file", "line"),
     [
-        ("grids/cartesian.py", "from groundswell.run import driver"),
+        ("grids/cartesian.py", "from groundswell.simulation import driver"),
         ("backends/cpu.py", "from groundswell.solvers.earthquake import solver"),
         ("io/text.py", "from groundswell.report import style"),
         ("run/ring.py", "from groundswell.solvers.earthquake import setup"),

@@ -16,12 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundswell.errors import Interrupted, RunFailed
+from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.world import Alone, World
-from groundswell.run import checkpoint
-from groundswell.run.checkpoint import Portion
-from groundswell.run.driver import BATCH_SECONDS, LONGEST_BATCH, Loop, _next_size
-from groundswell.run.ring import Output, Ring
-from groundswell.run.signals import StopRequest, stop_request
+from groundswell.outputs.ring_buffer import Output, Ring
+from groundswell.simulation import checkpoint
+from groundswell.simulation.signals import StopRequest, stop_request
+from groundswell.simulation.time_loop import BATCH_SECONDS, LONGEST_BATCH, Loop, _next_size
 
 # --- a device, a solver and a file --------------------------------------------------------------
 
@@ -95,7 +95,7 @@ class Solver:
     in_graph = True
     updates_per_step = 3
     steps_at_once = 1
-    look_every = 0
+    check_every = 0
     arrives = -1  # step at which a look finds it standing still
     world: World = Alone()
 
@@ -137,13 +137,15 @@ class Solver:
         if not np.isfinite(self.value[0]):
             self.found[0] = 0
 
-    def raise_if_unstable(self, steps: int, after: Mark | None = None) -> None:
+    def check_health(self, steps: int, after: Mark | None = None) -> None:
         if self.device.to_host(self.found, after)[0] >= 0:
             raise RunFailed(f"not finite by step {steps}")
 
-    def state(self) -> dict[str, Portion]:
+    def state(self) -> dict[str, DistributedArray]:
         arrays = {"value": self.value, "clock": self.clock}
-        return {name: Portion.shared(array, self.world) for name, array in arrays.items()}
+        return {
+            name: DistributedArray.replicated(array, self.world) for name, array in arrays.items()
+        }
 
 
 class Samples:
@@ -280,7 +282,7 @@ def test_checkpoints_come_when_they_are_due(
 
 def test_checkpoints_by_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr("groundswell.run.driver.time.monotonic", lambda: clock.now)
+    monkeypatch.setattr("groundswell.simulation.time_loop.time.monotonic", lambda: clock.now)
     saved: list[int] = []
     monkeypatch.setattr(checkpoint, "save", lambda *given: saved.append(given[3].step))
 
@@ -310,7 +312,7 @@ def test_a_run_that_nobody_reads_from_does_not_run_ahead(tmp_path: Path, pace: s
     """Without outputs and guards the loop itself waits for a batch before it asks for its time."""
     device = Device(pace)
     solver = Solver(device, 1, 2)
-    solver.raise_if_unstable = lambda steps, after=None: None  # type: ignore[method-assign]
+    solver.check_health = lambda steps, after=None: None  # type: ignore[method-assign]
     Loop(solver, device, {}, tmp_path, "digest").run(300, silent, StopRequest())  # type: ignore[arg-type]
     assert solver.clock[0] == 300
 
@@ -330,7 +332,7 @@ def test_a_solver_that_has_arrived_ends_the_run(tmp_path: Path, pace: str, at_on
     """It is asked at multiples of its interval, whatever the batches; all samples are written."""
     samples, device = Samples(), Device(pace, 3)
     solver = Solver(device, 4, 600)
-    solver.steps_at_once, solver.look_every, solver.arrives = at_once, 30, 90
+    solver.steps_at_once, solver.check_every, solver.arrives = at_once, 30, 90
     one = solver.step
     solver.step = lambda: [one() for _ in range(at_once)]  # type: ignore[assignment]
     loop = make_loop(solver, samples, tmp_path)
@@ -343,7 +345,7 @@ def test_a_solver_with_several_stages_goes_on(tmp_path: Path) -> None:
     """Arriving on one grid it begins on the next, with steps of another kind."""
     device = Device("late", 3)
     solver = Solver(device, 4, 600)
-    solver.look_every, solver.arrives = 10, 0
+    solver.check_every, solver.arrives = 10, 0
     stages = [lambda: None, solver.step]
 
     def go_on() -> bool:

@@ -25,16 +25,16 @@ from rocks import (
 )
 
 from groundswell.errors import InputError
-from groundswell.solvers.earthquake.media import (
+from groundswell.seismology.media import (
     Floor,
     Material,
     build_medium,
     find_fault,
     lame,
 )
-from groundswell.solvers.earthquake.media_layered import Homogeneous, Layer, Layered
-from groundswell.solvers.earthquake.media_sampled import ArrayMedium, AwpMedium, NetcdfMedium
-from groundswell.solvers.earthquake.survey import survey
+from groundswell.seismology.media_layered import Homogeneous, Layer, Layered
+from groundswell.seismology.media_sampled import ArrayMedium, AwpMedium, NetcdfMedium
+from groundswell.seismology.model_statistics import survey
 
 # --- the survey ----------------------------------------------------------------------------------
 

@@ -15,18 +15,18 @@ from groundswell.backends import open_backend
 from groundswell.case import read_case
 from groundswell.errors import CaseError, InputError
 from groundswell.exchange.world import Alone
-from groundswell.grids.box import Box, kershaw
-from groundswell.grids.gll import gll
-from groundswell.grids.hexahedra import Hexahedra, positions
-from groundswell.grids.mesh import Mesh
+from groundswell.meshes.box import Box, kershaw
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import Hexahedra, positions
+from groundswell.meshes.mesh import Mesh
 from groundswell.solvers import template
+from groundswell.solvers.poisson.boundary_conditions import flux_loads
 from groundswell.solvers.poisson.case import PoissonCase
-from groundswell.solvers.poisson.fields import unrolled
+from groundswell.solvers.poisson.check import words
+from groundswell.solvers.poisson.problem_data import Given, Method, Task
 from groundswell.solvers.poisson.setup import Setup
-from groundswell.solvers.poisson.shares import Shares
-from groundswell.solvers.poisson.sides import flux_loads
-from groundswell.solvers.poisson.task import Given, Method, Task
-from groundswell.solvers.poisson.words import words
+from groundswell.spectral_elements.fields import unrolled
+from groundswell.spectral_elements.partition import Shares
 
 ROOT = Path(__file__).parents[2]
 FIXED = {"west": {"kind": "fixed"}}

@@ -14,10 +14,10 @@ import pytest
 from groundswell.backends import open_backend
 from groundswell.backends.cpu import CpuBackend
 from groundswell.case.load import load_case
-from groundswell.grids.box import Box
 from groundswell.linear.coarse import factor_bytes
-from groundswell.solvers.poisson.run import Run
+from groundswell.meshes.box import Box
 from groundswell.solvers.poisson.setup import Setup
+from groundswell.solvers.poisson.solver import Run
 
 BENT = "kershaw = { eps_y = 0.3, eps_z = 0.3 }"
 CASES = [

@@ -14,10 +14,12 @@ import numpy as np
 import pytest
 
 from groundswell.errors import CaseError, InputError
-from groundswell.io.srf import Plane
-from groundswell.run import check
-from groundswell.solvers.earthquake import EarthquakeCase, ghosts, moment
-from groundswell.solvers.earthquake.event import event_attributes, outline
+from groundswell.seismology import moment
+from groundswell.seismology.event import event_attributes, outline
+from groundswell.seismology.srf import Plane
+from groundswell.simulation import check
+from groundswell.solvers.earthquake import EarthquakeCase
+from groundswell.solvers.earthquake import halo as ghosts
 from groundswell.solvers.earthquake.setup import Setup
 
 rng = np.random.default_rng(2014)
