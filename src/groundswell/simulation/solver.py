@@ -141,7 +141,7 @@ class Solver(Protocol):
         """Warnings about the results."""
         ...
 
-    def fields(self) -> Mapping[str, DistributedArray]:
+    def distributed_fields(self) -> Mapping[str, DistributedArray]:
         """The fields that users may see, by name."""
         ...
 
