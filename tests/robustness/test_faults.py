@@ -21,7 +21,7 @@ from groundswell.backends.cpu import CpuBackend
 from groundswell.case import load_case
 from groundswell.cli import main
 from groundswell.errors import GroundswellError, InputError, RunFailed
-from groundswell.seismology.awp import VARIABLES
+from groundswell.seismology.formats.awp import VARIABLES
 from groundswell.simulation import run as runner
 from groundswell.simulation.results_folder import claimed
 from groundswell.solvers.earthquake.setup import Setup

@@ -13,7 +13,7 @@ import pytest
 import xarray
 
 from groundswell.backends import open_backend
-from groundswell.seismology.shaking_maps import open_surface
+from groundswell.seismology.formats.shaking_maps import open_surface
 from groundswell.simulation import Result, run
 from groundswell.solvers.earthquake import Earthquake, EarthquakeCase
 from groundswell.solvers.earthquake.setup import Setup

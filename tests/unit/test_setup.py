@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from groundswell.errors import CaseError, InputError
-from groundswell.seismology import moment
-from groundswell.seismology.event import event_attributes, outline
-from groundswell.seismology.srf import Plane
+from groundswell.seismology.formats.srf import Plane
+from groundswell.seismology.sources.event import event_attributes, outline
+from groundswell.seismology.sources.point_sources import moment
 from groundswell.simulation import check
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake import halo as ghosts
