@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from groundswell.bench.exchange.slow import pays
 from halos import EMPTY, after, before, numbered
 from measured import WAYS, fake, nothing
 from ranks import run_on_ranks
@@ -29,6 +28,7 @@ from groundswell.exchange.pattern import Ghosts, uniform
 from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.buffers import Buffers
 from groundswell.exchange.world import Alone
+from groundswell.solvers.earthquake.benchmarks.slow_links import pays
 
 Capture = pytest.CaptureFixture[str]
 

@@ -14,7 +14,8 @@ import xarray
 
 from groundswell.backends import open_backend
 from groundswell.seismology.formats.shaking_maps import open_surface
-from groundswell.simulation import Result, run
+from groundswell.simulation.result import Result
+from groundswell.simulation.run import run
 from groundswell.solvers.earthquake import Earthquake, EarthquakeCase
 from groundswell.solvers.earthquake.setup import Setup
 
