@@ -12,10 +12,10 @@ import pytest
 from groundswell.errors import InputError
 from groundswell.seismology.formats.awp import AwpSource, write_awp_source
 from groundswell.seismology.formats.srf import Srf, write_srf
+from groundswell.seismology.sources import moment
 from groundswell.seismology.sources.point_sources import (
     PointSource,
     build_sources,
-    moment,
     net_moment,
 )
 from groundswell.seismology.sources.time_functions import time_function
