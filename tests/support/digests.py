@@ -62,10 +62,9 @@ class Run:
         """Unique among all runs."""
         return f"{self.case}{self.label and '-' + self.label}@{self.ranks}"
 
-    def text(self) -> str:
-        """The content of its case file; at a checkpoint a step, no signal comes too late."""
-        every = 1 if self.resume else self.checkpoint
-        saved = [f"checkpoint = {{ steps = {every} }}"] if every else []
+    def text(self, checkpoint: int) -> str:
+        """The content of its case file, with a checkpoint after so many steps if not 0."""
+        saved = [f"checkpoint = {{ steps = {checkpoint} }}"] if checkpoint else []
         return "\n".join([(CASES / f"{self.case}.toml").read_text(), *self.run, *saved, ""])
 
 
@@ -99,10 +98,9 @@ def write_inputs(folder: Path) -> None:
 def start(run: Run, ranks: int, folder: Path, *options: str) -> subprocess.Popen[str]:
     """`groundswell run` as one process, or under mpiexec."""
     among = ["mpiexec", "-n", str(ranks), "--oversubscribe"] if ranks > 1 else []
-    files = [folder / f"{run.name}.toml", "--output", folder / run.name]
-    command = [*among, sys.executable, "-m", "groundswell", "run", *files, "--no-pictures", "-q"]
+    command = [*among, sys.executable, "-m", "groundswell", "run", str(folder / f"{run.name}.toml")]
     return subprocess.Popen(
-        [*map(str, command), *options],
+        [*command, "--output", str(folder / run.name), "--no-pictures", "-q", *options],
         env={**os.environ, **AS_ROOT, "OMP_NUM_THREADS": "2" if ranks == 1 else "1"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -134,13 +132,15 @@ def await_checkpoint(process: subprocess.Popen[str], output: Path) -> None:
 
 def compute(run: Run, folder: Path, backend: str) -> Digests:
     """Run it to its end; digests of what it leaves."""
-    (folder / f"{run.name}.toml").write_text(run.text())
-    output, saved = folder / run.name, folder / "checkpoint"
+    case, output, saved = folder / f"{run.name}.toml", folder / run.name, folder / "checkpoint"
+    # A checkpoint after every step slows a run down enough for the signal to come in time.
+    case.write_text(run.text(1 if run.resume else run.checkpoint))
     process = start(run, run.ranks, folder, "--backend", backend)
     if run.resume:
         await_checkpoint(process, output)
         process.send_signal(signal.SIGINT if run.ranks == 1 else signal.SIGUSR1)  # as mpiexec asks
         finish(process, 130)
+        case.write_text(run.text(0))
         process = start(run, run.resume, folder, "--backend", backend, "--resume")
     if run.checkpoint:
         await_checkpoint(process, output)
