@@ -250,7 +250,7 @@ def run_all(path: Path, backend: str, only: str) -> int:
     chosen |= {runs[name].like for name in chosen} - {""}
     found: dict[str, Digests] = {}
     failures = 0
-    print(importlib.util.find_spec("groundswell"))
+    print(getattr(importlib.util.find_spec("groundswell"), "origin", "there is no groundswell"))
     for run in (run for name, run in runs.items() if name in chosen):
         begun, problems = time.monotonic(), []
         try:
