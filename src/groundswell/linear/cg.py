@@ -221,6 +221,7 @@ class ConjugateGradients(Iteration):
         apply: makes A.
         precondition: makes M, symmetric and positive, when A is there; none by default.
         most: iterations.
+        transport: that sums over ranks take, a name in connect.TRANSPORTS, or "auto".
     """
 
     def __init__(
@@ -234,6 +235,7 @@ class ConjugateGradients(Iteration):
         *,
         precondition: Maker | None = None,
         most: int = 1000,
+        transport: str = "auto",
     ) -> None:
         super().__init__(backend, most)
         self.x, self.b, w, p, s = (backend.zeros((count,), dtype) for _ in range(5))
@@ -243,7 +245,7 @@ class ConjugateGradients(Iteration):
         made = [*before, applied]
         blocks = max(1, min(MOST_BLOCKS, -(-own // LANES)))
         partial = backend.zeros((blocks * SUMS,), "f8")
-        total, find_step = self._steps(world, dtype, partial)
+        total, find_step = self._steps(world, dtype, partial, transport)
         module = backend.compile(cg_source(dtype))
         measure: list[Launch] = [
             *(launch for part in made for launch in part.launches),
