@@ -61,6 +61,19 @@ def test_on_two_ranks(
     assert complaint is None, complaint
 
 
+@pytest.mark.parametrize("what", ["exchange", "operation", "gather", "close"])
+def test_stale_ghosts_are_never_used_without_a_word(what: str) -> None:
+    """A device that has waited in vain goes on; whoever looks next is told, on all ranks."""
+    done = run_on_ranks(2, SUPPORT / "stale_program.py", what, timeout=60)
+    assert done.returncode == 0 and done.stdout.count("all holds") == 2, done.stderr[-2000:]
+
+
+def test_a_program_that_never_looks_ends_with_an_error() -> None:
+    done = run_on_ranks(2, SUPPORT / "stale_program.py", "exit", timeout=60)
+    assert done.stdout.count("all holds") == 2 and done.returncode != 0
+    assert "rank 1 has sent no ghost layers" in done.stderr
+
+
 # --- on one rank ----------------------------------------------------------------------------------
 
 

@@ -111,13 +111,14 @@ class Plan:
 
         Raises:
             InputError: it has been started, and is to be finished first.
+            RunFailed: a wait of a GPU was in vain, and nobody has seen it so far.
         """
         if self._exchange is None:
             return
         self._require(under_way=False)
-        self._exchange.close()
-        self._exchange, self._owners = None, ()
+        exchange, self._exchange, self._owners = self._exchange, None, ()
         self._whole, self._start, self._finish = [], [], []
+        exchange.close()
 
     def __enter__(self) -> Plan:
         return self

@@ -133,9 +133,9 @@ class World(ABC):
             self.fail_together(RunFailed(f"rank {self.rank} failed: {kind}: {failure}"))
         now_known(failure)
 
-    def fail_together(self, error: GroundswellError | None) -> None:
+    def fail_together(self, error: GroundswellError | None, kind: str = "agree") -> None:
         """Raise on all ranks if any has an error: its own, or that of the first that has one."""
-        first = next((e for e in self._spread("agree", error) if e is not None), None)
+        first = next((e for e in self._spread(kind, error) if e is not None), None)
         raised = error or first
         if raised is not None:
             raise now_known(raised)
@@ -173,6 +173,7 @@ class Word(NamedTuple):
 
 
 OUT_OF_STEP = "out of step"
+MAY_FAIL = ("agree", "close")  # kinds of words that are errors, or nothing
 WORDS, NUMBERS = 0, 1  # tags of messages
 
 
@@ -303,7 +304,7 @@ class MpiWorld(World):
 
     def _break(self, said: Sequence[Word]) -> None:
         """Some ranks have failed on their way here: tell all why, for nothing can go on."""
-        errors = (w.value for w in said if w.kind == "agree" and w.value is not None)
+        errors = (w.value for w in said if w.kind in MAY_FAIL and w.value is not None)
         kinds = ", ".join(w.kind for w in said)
         error = next(errors, RunFailed(f"the ranks are out of step; they speak of: {kinds}"))
         self._say(Word(OUT_OF_STEP, error), range(1, self.size))
