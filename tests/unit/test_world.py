@@ -209,6 +209,7 @@ def test_a_dead_rank_is_named() -> None:
     dead = here._replace(number=2**22 + 1)  # more than there can be
     job.rank, job.size = 0, 3
     job._processes, job._hosts = [here, dead, here], [0, 1, 0]
+    job._progress = SimpleNamespace(look=lambda: None)
     job.require_alive()
     assert job.same_host == [0, 2] and job.same_machine == [0, 1, 2]
     job._processes[2] = dead

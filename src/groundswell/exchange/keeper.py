@@ -12,6 +12,7 @@ from typing import Any, Self
 from groundswell.backends import Backend
 from groundswell.backends.foreign import Visitors, visitors
 from groundswell.errors import GroundswellError, InputError
+from groundswell.exchange import progress
 from groundswell.exchange.plan import Exchanging, Plan
 from groundswell.exchange.world import Alone, MpiWorld, World, world
 
@@ -50,7 +51,7 @@ class PlanKeeper:
 
     def _planned(self, exchange: Exchanging, owners: list[Any]) -> Plan:
         """A new plan, to be closed in the end."""
-        plan = Plan(self._guests, exchange, owners)
+        plan = Plan(self._guests, exchange, owners, self.world)
         self._plans = [*(p for p in self._plans if not p.closed), plan]
         return plan
 
@@ -111,6 +112,7 @@ class PlanKeeper:
 @atexit.register
 def _close_all() -> None:
     """Close what is open still, unless the program ends by an error or MPI has ended."""
+    progress.end()
     mpi = sys.modules.get("mpi4py.MPI")
     if getattr(sys, "last_value", None) is None and not (mpi and mpi.Is_finalized()):
         for keeper in list(_OPEN):

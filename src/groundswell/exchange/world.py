@@ -25,6 +25,7 @@ from groundswell.errors import (
 from groundswell.exchange.launcher import signs, started_ranks
 from groundswell.exchange.patience import Patience, patience_seconds
 from groundswell.exchange.processes import Process
+from groundswell.exchange.progress import Progress
 from groundswell.exchange.undo import all_or_nothing
 from groundswell.exchange.words import PART, WORDS, Incoming, Word, parts
 
@@ -78,6 +79,10 @@ class World(ABC):
         Raises:
             RunFailed: one has ended; names it.
         """
+
+    @abstractmethod
+    def begin_exchange(self) -> None:
+        """Say that an exchange of all ranks begins; those that do not make it are noticed."""
 
     @abstractmethod
     def abort(self, code: int) -> None:
@@ -165,6 +170,9 @@ class Alone(World):
     def require_alive(self) -> None:
         """There is nobody else."""
 
+    def begin_exchange(self) -> None:
+        """There is nobody else."""
+
     def abort(self, code: int) -> None:
         raise SystemExit(code)
 
@@ -187,6 +195,7 @@ class MpiWorld(World):
         self.rank, self.size = self.comm.rank, self.comm.size
         self._incoming = [Incoming(self.comm, rank) for rank in range(self.size)]
         self._calls = 0
+        self._progress = Progress(self.comm)
         self._broken: GroundswellError | None = None
         self._processes: list[Process] = []
         self._hosts: list[int] = []
@@ -221,6 +230,8 @@ class MpiWorld(World):
         """What is told in a call that begins."""
         self._require_step()
         self._calls += 1
+        if kind != "close":  # a rank that ends has closed, or will
+            self._progress.begin_call()
         return Word(kind, value, self._calls)
 
     def _collect(self, word: Word) -> list[Any]:
@@ -291,6 +302,14 @@ class MpiWorld(World):
                     f"rank {rank} (process {process.number}) has ended before its work was done; "
                     "see its messages above"
                 )
+        try:
+            self._progress.look()
+        except RunFailed as error:
+            self._broken = error
+            raise
+
+    def begin_exchange(self) -> None:
+        self._progress.begin_exchange()
 
     def abort(self, code: int) -> None:
         self.comm.Abort(code)
