@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 Value = bool | int | float | str | None | Sequence[Any] | Mapping[str, Any]
@@ -68,3 +69,12 @@ def byte_size(count: float) -> str:
     from humanize import naturalsize
 
     return naturalsize(count, format="%.3g")
+
+
+def duration(seconds: float) -> str:
+    """A time for people: "34.0 ms", "5 minutes and 2 seconds"."""
+    from humanize import metric, precisedelta
+
+    if not 60 <= seconds < inf:
+        return metric(seconds, "s")
+    return precisedelta(round(seconds), format="%d")
