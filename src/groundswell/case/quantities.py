@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import Any
 
+_MILLENNIUM = 3.2e10  # seconds; timedelta ends not much later
 Value = bool | int | float | str | None | Sequence[Any] | Mapping[str, Any]
 
 
@@ -75,6 +75,6 @@ def duration(seconds: float) -> str:
     """A time for people: "34.0 ms", "5 minutes and 2 seconds"."""
     from humanize import metric, precisedelta
 
-    if not 60 <= seconds < inf:
-        return metric(seconds, "s")
-    return precisedelta(round(seconds), format="%d")
+    if 60 <= seconds < _MILLENNIUM:
+        return precisedelta(round(seconds), format="%d")
+    return metric(seconds, "s")

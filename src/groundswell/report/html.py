@@ -175,7 +175,9 @@ def _list(value: Any) -> list[Any]:
 def _number(value: Any) -> float | None:
     """A finite number, or None."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and isfinite(value) else None
+    with suppress(OverflowError):  # an integer of hundreds of digits
+        return float(value) if is_number and isfinite(value) else None
+    return None
 
 
 def _rounded(value: float) -> str:
