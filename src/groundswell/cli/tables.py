@@ -65,17 +65,23 @@ def _machine(found: Mapping[str, Any]) -> dict[str, str]:
     disk = f"{byte_size(found['disk_free'])}; the results take {byte_size(found['output_bytes'])}"
     if found["device"] is None:
         return {"free disk space": disk}
-    sharing = found.get("sharing", {"ranks_per_device": 1, "memory": found["memory"]})
-    mates, time = sharing["ranks_per_device"], duration(found["seconds_at_least"])
-    needs = f"; {mates} ranks take {byte_size(mates * sharing['memory'])}" if mates > 1 else ""
+    mates = found.get("sharing", {}).get("ranks_per_device", 1)
+    shared, needs = "", ""
+    if mates > 1:
+        shared = f", shared by {mates} ranks"
+        needs = f"; {mates} ranks take {byte_size(mates * found['sharing']['memory'])}"
     return {
-        "device": found["device"] + (f", shared by {mates} ranks" if mates > 1 else ""),
+        "device": found["device"] + shared,
         "free memory": byte_size(found["memory_free"]) + needs,
         "memory bandwidth": f"{byte_size(found['bandwidth'])}/s",
-        "run time" if found["has_fixed_steps"] else "time per iteration": f"at least {time} at "
-        f"full memory bandwidth{', without the exchange' if 'sharing' in found else ''}",
+        "run time" if found["has_fixed_steps"] else "time per iteration": _least_time(found),
         "free disk space": disk,
     }
+
+
+def _least_time(found: Mapping[str, Any]) -> str:
+    least = f"at least {duration(found['seconds_at_least'])} at full memory bandwidth"
+    return f"{least}, without the exchange" if "sharing" in found else least
 
 
 def show_verification(checks: Iterable[Any]) -> None:
