@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.seismology.seismograms import SeismogramWriter
-from groundswell.seismology.shaking_maps import SurfaceWriter, write_shaking_map
+from groundswell.seismology.formats.seismograms import SeismogramWriter
+from groundswell.seismology.formats.shaking_maps import SurfaceWriter, write_shaking_map
 
 rng = np.random.default_rng(5)
 X, Y = 50.0 + 100.0 * np.arange(60), 50.0 + 100.0 * np.arange(40)

@@ -40,7 +40,7 @@ def _grid(setup: Setup) -> Iterator[Quantity]:
 
 
 def _waves(setup: Setup) -> Iterator[Quantity]:
-    found, frequency = setup.survey, setup.resolved_frequency
+    found, frequency = setup.statistics, setup.resolved_frequency
     fastest = f"{found.vp_max:,.5g} m/s"
     yield Quantity("vp_max", found.vp_max, "fastest P wave", "m/s", fastest, WAVES)
     yield Quantity("speed_min", found.speed_min, unit="m/s", group=WAVES)
