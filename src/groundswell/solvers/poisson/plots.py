@@ -126,10 +126,11 @@ def _draw(axes: Axes3D, faces: Floats, colours: ScalarMappable) -> None:
     axes.view_init(**_VIEW)
     lines = _edges(faces) + _LINES_NEARER * (high - low).max() * _towards_viewer()
     ink = np.tile(to_rgba(INK), (len(lines), 1))
-    widths = np.repeat([0.4, _line_width(faces)], [len(quads), len(lines)])
     rgba = np.concatenate([shades, ink])
     shapes = np.concatenate([quads[..., :AXES], lines])
-    axes.add_collection3d(Poly3DCollection(shapes, facecolor=rgba, edgecolor=rgba, lw=widths))
+    axes.add_collection3d(
+        Poly3DCollection(shapes, facecolor=rgba, edgecolor=rgba, lw=_line_width(faces))
+    )
     axes.set(xlabel="x", ylabel="y", zlabel="z")
     axes.patch.set_visible(False)  # it would cover labels of the panel before it
     axes.locator_params(nbins=4)
@@ -142,8 +143,8 @@ def _draw(axes: Axes3D, faces: Floats, colours: ScalarMappable) -> None:
 
 
 def _line_width(faces: Floats) -> float:
-    """Points; the thinner, the more elements there are."""
-    return float(np.clip(20 / np.sqrt(len(faces)), 0.1, 0.8))
+    """Points: the thinner, the more elements there are, but enough to close gaps between quads."""
+    return float(np.clip(20 / np.sqrt(len(faces)), 0.25, 0.9))
 
 
 def _around(faces: Floats) -> Floats:
