@@ -123,6 +123,12 @@ def solvers() -> list[SolverInfo]:
     return [find(name) for name in names()]
 
 
+def versions_of(name: str) -> dict[str, str]:
+    """Name and version of the package that offers a solver, unless it is Groundswell itself."""
+    dist = _entry_points()[name].dist if name in _entry_points() else None
+    return {} if dist is None or dist.name == "groundswell" else {dist.name: dist.version}
+
+
 def reader_of(suffix: str) -> tuple[SolverInfo, str] | None:
     """The solver that reads input files of a suffix, such as ".h5", and its reader's reference."""
     for info in solvers():

@@ -259,6 +259,13 @@ class RunSection(Section):
             yield ("lossy",), 'must be a codec with loss, as in "zfp16"'
 
 
+def unsupported(section: Section, *names: str) -> Iterator[Fault]:
+    """The faults of a section that sets keys which this solver does not have."""
+    for name in names:
+        if getattr(section, name) != type(section).model_fields[name].default:
+            yield (name,), "is not for this solver; leave it out"
+
+
 class Case(Section):
     """A whole case: everything that decides what a run computes. Solvers add their sections."""
 
@@ -289,6 +296,21 @@ class Case(Section):
             raise CaseError(problems_in(error, content), source) from None
         case._folder = where
         return case
+
+    def with_run(self, **values: str | None) -> Self:
+        """The case with other values in `[run]`, such as its backend; None leaves one as it is.
+
+        Raises `CaseError` for values that `[run]` does not allow.
+        """
+        given = {name: value for name, value in values.items() if value is not None}
+        if not given:
+            return self
+        content = {**self.run.model_dump(exclude_none=True), **given}
+        try:
+            section = type(self.run).model_validate(content)
+        except ValidationError as error:
+            raise CaseError(problems_in(error, content), "[run]") from None
+        return self.model_copy(update={"run": section})
 
     @property
     def source_path(self) -> Path:

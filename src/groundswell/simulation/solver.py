@@ -142,7 +142,7 @@ class Solver(Protocol):
         ...
 
     def distributed_fields(self) -> Mapping[str, DistributedArray]:
-        """The fields that users may see, by name."""
+        """The fields that users may see, by name: views without ghosts and absorbing layers."""
         ...
 
     def status(self, step: int) -> str:
@@ -195,6 +195,15 @@ class DirectSolver(Solver, Protocol):
 
     def solve(self) -> None:
         """Solve; all ranks must call it."""
+        ...
+
+
+@runtime_checkable
+class TimeDependent(Protocol):
+    """Capability: a step leads to a moment of simulated time."""
+
+    def time(self, step: int) -> float:
+        """The time that so many steps lead to, s."""
         ...
 
 

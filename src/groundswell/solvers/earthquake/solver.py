@@ -357,10 +357,13 @@ class Earthquake:
             for name, field in self.fields.items()
         }
 
+    def time(self, step: int) -> float:
+        """The time of velocities after so many steps, s."""
+        return step * self.setup.dt
+
     def status(self, step: int) -> str:
         """Simulated time."""
-        dt = self.setup.dt
-        return f"t = {step * dt:.3f} of {self.setup.steps * dt:.3f} s"
+        return f"t = {self.time(step):.3f} of {self.time(self.setup.steps):.3f} s"
 
     def enqueue_finite_check(self) -> None:
         """Enqueue a search for values that are not finite."""
