@@ -101,10 +101,9 @@ def find(name: str) -> SolverInfo:
         InputError: there is none; or the package that offers it cannot be imported.
     """
     points = _entry_points()
-    if not isinstance(name, str) or name not in points:
+    if name not in points:
         raise InputError(
-            f"no solver is called {quoted(str(name))}; use {listed(points)}"
-            f"{did_you_mean(name, points)}"
+            f"no solver is called {quoted(name)}; use {listed(points)}{did_you_mean(name, points)}"
         )
     try:
         info = points[name].load()

@@ -21,7 +21,7 @@ from groundswell.exchange.world import Alone, World
 from groundswell.outputs.ring_buffer import Output, Ring
 from groundswell.simulation import checkpoint
 from groundswell.simulation.signals import StopRequest, stop_request
-from groundswell.simulation.time_loop import BATCH_SECONDS, LONGEST_BATCH, Loop, _next_size
+from groundswell.simulation.time_loop import BATCH_SECONDS, LONGEST_BATCH, TimeLoop, _next_size
 
 # --- a device, a solver and a file --------------------------------------------------------------
 
@@ -95,8 +95,6 @@ class Solver:
     in_graph = True
     updates_per_step = 3
     steps_at_once = 1
-    check_every = 0
-    arrives = -1  # step at which a look finds it standing still
     world: World = Alone()
 
     def __init__(
@@ -120,20 +118,10 @@ class Solver:
             self.value[0] = np.nan
         self.clock += 1
 
-    def begin(self) -> None:
-        self.begun = True
+    def enqueue_finite_check(self) -> None:
+        self.device.enqueue(self._find)
 
-    def look(self, step: int) -> bool:
-        self.looks = [*getattr(self, "looks", []), step]
-        return step >= self.arrives
-
-    def go_on(self) -> bool:
-        return False
-
-    def guard(self) -> None:
-        self.device.enqueue(self._guard)
-
-    def _guard(self) -> None:
+    def _find(self) -> None:
         if not np.isfinite(self.value[0]):
             self.found[0] = 0
 
@@ -146,6 +134,23 @@ class Solver:
         return {
             name: DistributedArray.replicated(array, self.world) for name, array in arrays.items()
         }
+
+
+class Converging(Solver):
+    """The same number, which is taken to be steady from some step on."""
+
+    check_every = 10
+    arrives = 0  # step at which a check finds it steady
+
+    def initialize(self) -> None:
+        self.begun = getattr(self, "begun", 0) + 1
+
+    def check_convergence(self, step: int) -> bool:
+        self.checks = [*getattr(self, "checks", []), step]
+        return step >= self.arrives
+
+    def next_stage(self) -> bool:
+        return False
 
 
 class Samples:
@@ -178,7 +183,7 @@ def expected(total: int, every: int) -> list[tuple[float, float]]:
     return [tuple(map(float, row)) for row in solver.ring.read(0, total, None)]  # type: ignore[misc]
 
 
-def make_loop(solver: Solver, samples: Samples, folder: Path, *, resume: bool = False) -> Loop:
+def make_loop(solver: Solver, samples: Samples, folder: Path, *, resume: bool = False) -> TimeLoop:
     step = 0
     if resume:
         path = folder / checkpoint.NAME
@@ -191,7 +196,7 @@ def make_loop(solver: Solver, samples: Samples, folder: Path, *, resume: bool = 
     output = Output(
         [solver.ring], writer, lambda blocks, _: samples.append(blocks[0]), (2,), (), world
     )
-    return Loop(solver, solver.device, {"samples": output}, folder, "digest", step, world)  # type: ignore[arg-type]
+    return TimeLoop(solver, solver.device, {"samples": output}, folder, "digest", step, world)  # type: ignore[arg-type]
 
 
 def silent(step: int, updates: int) -> None: ...
@@ -313,7 +318,7 @@ def test_a_run_that_nobody_reads_from_does_not_run_ahead(tmp_path: Path, pace: s
     device = Device(pace)
     solver = Solver(device, 1, 2)
     solver.check_health = lambda steps, after=None: None  # type: ignore[method-assign]
-    Loop(solver, device, {}, tmp_path, "digest").run(300, silent, StopRequest())  # type: ignore[arg-type]
+    TimeLoop(solver, device, {}, tmp_path, "digest").run(300, silent, StopRequest())  # type: ignore[arg-type]
     assert solver.clock[0] == 300
 
 
@@ -331,41 +336,69 @@ def test_a_stop_during_the_last_steps_is_too_late(tmp_path: Path) -> None:
 def test_a_solver_that_has_arrived_ends_the_run(tmp_path: Path, pace: str, at_once: int) -> None:
     """It is asked at multiples of its interval, whatever the batches; all samples are written."""
     samples, device = Samples(), Device(pace, 3)
-    solver = Solver(device, 4, 600)
+    solver = Converging(device, 4, 600)
     solver.steps_at_once, solver.check_every, solver.arrives = at_once, 30, 90
     one = solver.step
     solver.step = lambda: [one() for _ in range(at_once)]  # type: ignore[assignment]
     loop = make_loop(solver, samples, tmp_path)
     loop.run(1000, silent, StopRequest())
-    assert solver.looks == [30, 60, 90] and loop.step == 90
+    assert solver.checks == [30, 60, 90] and loop.step == 90
     assert samples.kept == expected(90, 4) and int(solver.clock[0]) == 90
 
 
 def test_a_solver_with_several_stages_goes_on(tmp_path: Path) -> None:
     """Arriving on one grid it begins on the next, with steps of another kind."""
     device = Device("late", 3)
-    solver = Solver(device, 4, 600)
-    solver.check_every, solver.arrives = 10, 0
+    solver = Converging(device, 4, 600)
     stages = [lambda: None, solver.step]
 
-    def go_on() -> bool:
+    def next_stage() -> bool:
         if stages:
             solver.step, solver.updates_per_step = stages.pop(), 5  # type: ignore[method-assign]
             return True
         return False
 
-    solver.go_on = go_on  # type: ignore[method-assign]
+    solver.next_stage = next_stage  # type: ignore[method-assign]
     loop = make_loop(solver, Samples(), tmp_path)
     loop.run(1000, silent, StopRequest())
     assert loop.step == 30 and loop.updates == 10 * 3 + 20 * 5 and solver.begun
     assert int(solver.clock[0]) == 20  # of the last stage's steps nothing is left to do
 
 
+@pytest.mark.parametrize("pace", ["late", "early", "random"])
+def test_a_loop_without_a_folder_goes_on_from_call_to_call(tmp_path: Path, pace: str) -> None:
+    """Steps of any number of calls are those of one; it prepares once and writes no checkpoint."""
+    wish, device = SimpleNamespace(steps=7, minutes=None), Device(pace, 5)
+    solver, alone = Converging(device, 4, 600, wish), Solver(Device("early"), 4, 600)
+    solver.check_every, solver.arrives = 50, 150
+    loop = TimeLoop(solver, device, {}, None, "digest")  # type: ignore[arg-type]
+    for total in (1, 2, 40, 45, 160, 200):
+        loop.run(total, silent, StopRequest())
+        assert loop.step == min(total, 150) and int(solver.clock[0]) == loop.step
+    for _ in range(150):
+        alone.step()
+    assert solver.value == alone.value
+    assert loop.converged and solver.checks == [50, 100, 150] and solver.begun == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_loop_without_a_folder_can_be_stopped_in_its_last_steps(tmp_path: Path) -> None:
+    """Its caller may call it again at once, so that there is no better moment."""
+    device = Device("late")
+    loop = TimeLoop(Solver(device, 4, 600), device, {}, None, "digest")  # type: ignore[arg-type]
+    stop = StopRequest()
+    stop.set(signal.SIGTERM)
+    with pytest.raises(Interrupted, match="SIGTERM after step 1$"):
+        loop.run(1, silent, stop)
+    loop.run(3, silent, StopRequest())
+    assert loop.step == 3
+
+
 def test_a_finished_checkpoint_is_continued_to_no_steps(tmp_path: Path) -> None:
     samples = Samples()
     loop = make_loop(Solver(Device("late"), 4, 8), samples, tmp_path)
     loop.run(40, silent, StopRequest())
-    loop.save()
+    loop.save(tmp_path / checkpoint.NAME)
     again = make_loop(Solver(Device("late"), 4, 8), samples, tmp_path, resume=True)
     again.run(40, silent, StopRequest())
     assert samples.kept == expected(40, 4)
@@ -427,9 +460,9 @@ def test_checkpoints_of_ranks_are_due_when_rank_0_says_so(
 
     monkeypatch.setattr(checkpoint, "save", save)
     monkeypatch.setattr(
-        Loop, "_checkpoint_due", lambda loop: loop.step % (20 + loop.world.rank) == 0
+        TimeLoop, "_checkpoint_due", lambda loop: loop.step % (20 + loop.world.rank) == 0
     )
-    monkeypatch.setattr(Loop, "_most_steps", 1)
+    monkeypatch.setattr(TimeLoop, "_most_steps", 1)
     assert on_ranks(3, Samples(), tmp_path, lambda *_: None) == [300] * 3
     assert sorted(saved) == [(rank, step) for rank in range(3) for step in range(20, 300, 20)]
 

@@ -118,7 +118,7 @@ def _schema(content: dict[str, Any], source: str) -> type[Case]:
         allowed = f"is required; use {listed(registry.names())}"
         raise CaseError([Problem("solver", "", allowed)], source)
     try:
-        schema: type[Case] = registry.find(content["solver"]).load("case")
+        schema: type[Case] = registry.find(str(content["solver"])).load("case")
     except InputError as error:
         raise CaseError([Problem("solver", "", str(error))], source) from None
     return schema
