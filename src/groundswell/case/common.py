@@ -240,6 +240,11 @@ class RunSection(Section):
     link: LinkSection | None = None
 
     @property
+    def dtype(self) -> str:
+        """NumPy's name of the floating-point type."""
+        return {"single": "float32", "double": "float64"}[self.precision]
+
+    @property
     def codecs(self) -> list[str]:
         """The codecs that may be tried."""
         if self.codec != "auto" or self.narrow:

@@ -52,7 +52,8 @@ def _load_with_solver(path: Path) -> Case:
             f"(.toml){f' or one of {others}' if others else ''}"
         )
     info, reader = found
-    case: Case = info.resolve(reader)(path)
+    with _readable(path):
+        case: Case = info.resolve(reader)(path)
     return case
 
 
