@@ -388,7 +388,7 @@ def test_a_loop_without_a_folder_can_be_stopped_in_its_last_steps(tmp_path: Path
     loop = TimeLoop(Solver(device, 4, 600), device, {}, None, "digest")  # type: ignore[arg-type]
     stop = StopRequest()
     stop.set(signal.SIGTERM)
-    with pytest.raises(Interrupted, match="SIGTERM after step 1$"):
+    with pytest.raises(Interrupted, match=r"SIGTERM after step 1$"):
         loop.run(1, silent, stop)
     loop.run(3, silent, StopRequest())
     assert loop.step == 3
