@@ -30,7 +30,7 @@ def words(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
 def test_no_framework_names_a_solver(name: str) -> None:
-    files = [path for path in (SOURCE / name).rglob("*.py")]
+    files = list((SOURCE / name).rglob("*.py"))
     assert files
     named = {str(path.relative_to(SOURCE)): words(path) & {*registry.names()} for path in files}
     assert {p: w for p, w in named.items() if w and not p.startswith(PUBLISHED)} == {}

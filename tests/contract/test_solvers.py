@@ -168,7 +168,7 @@ def test_a_run_leaves_its_summary(finished: Finished, case: Case) -> None:
     assert summary["throughput"]["value"] > 0 and summary["throughput"]["unit"]
     assert summary["ranks"]["count"] == 1
     assert summary["files"] and all((result.folder / name).is_file() for name in summary["files"])
-    left = {path.name for path in result.folder.iterdir() if not path.suffix == ".png"}
+    left = {path.name for path in result.folder.iterdir() if path.suffix != ".png"}
     assert left == {"summary.json", *(name.split("/")[0] for name in summary["files"])}
 
 
