@@ -45,11 +45,12 @@ def available(folder: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for path in write_metadata(folder):
             patch.syspath_prepend(path)
-        _forget()
+        forget()
         yield
-    _forget()
+    forget()
 
 
-def _forget() -> None:
+def forget() -> None:
+    """Have the registry look for solvers again."""
     registry._entry_points.cache_clear()
     registry.find.cache_clear()
