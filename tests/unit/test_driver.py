@@ -118,6 +118,8 @@ class Solver:
             self.value[0] = np.nan
         self.clock += 1
 
+    distributed_fields = describe_ranks = close = status = outputs = unit = warnings = None
+
     def enqueue_finite_check(self) -> None:
         self.device.enqueue(self._find)
 
@@ -136,17 +138,17 @@ class Solver:
         }
 
 
-class Converging(Solver):
-    """The same number, which is taken to be steady from some step on."""
+class SteadySolver(Solver):
+    """One that has converged at the step `arrives`, in stages that a test may add."""
 
-    check_every = 10
-    arrives = 0  # step at which a check finds it steady
+    check_every = 30
+    arrives = 90
 
     def initialize(self) -> None:
-        self.begun = getattr(self, "begun", 0) + 1
+        self.initialized = getattr(self, "initialized", 0) + 1
 
     def check_convergence(self, step: int) -> bool:
-        self.checks = [*getattr(self, "checks", []), step]
+        self.checked = [*getattr(self, "checked", []), step]
         return step >= self.arrives
 
     def next_stage(self) -> bool:
@@ -336,20 +338,21 @@ def test_a_stop_during_the_last_steps_is_too_late(tmp_path: Path) -> None:
 def test_a_solver_that_has_arrived_ends_the_run(tmp_path: Path, pace: str, at_once: int) -> None:
     """It is asked at multiples of its interval, whatever the batches; all samples are written."""
     samples, device = Samples(), Device(pace, 3)
-    solver = Converging(device, 4, 600)
-    solver.steps_at_once, solver.check_every, solver.arrives = at_once, 30, 90
+    solver = SteadySolver(device, 4, 600)
+    solver.steps_at_once = at_once
     one = solver.step
     solver.step = lambda: [one() for _ in range(at_once)]  # type: ignore[assignment]
     loop = make_loop(solver, samples, tmp_path)
     loop.run(1000, silent, StopRequest())
-    assert solver.checks == [30, 60, 90] and loop.step == 90
+    assert solver.checked == [30, 60, 90] and loop.step == 90
     assert samples.kept == expected(90, 4) and int(solver.clock[0]) == 90
 
 
 def test_a_solver_with_several_stages_goes_on(tmp_path: Path) -> None:
     """Arriving on one grid it begins on the next, with steps of another kind."""
     device = Device("late", 3)
-    solver = Converging(device, 4, 600)
+    solver = SteadySolver(device, 4, 600)
+    solver.check_every, solver.arrives = 10, 0
     stages = [lambda: None, solver.step]
 
     def next_stage() -> bool:
@@ -361,7 +364,7 @@ def test_a_solver_with_several_stages_goes_on(tmp_path: Path) -> None:
     solver.next_stage = next_stage  # type: ignore[method-assign]
     loop = make_loop(solver, Samples(), tmp_path)
     loop.run(1000, silent, StopRequest())
-    assert loop.step == 30 and loop.updates == 10 * 3 + 20 * 5 and solver.begun
+    assert loop.step == 30 and loop.updates == 10 * 3 + 20 * 5 and solver.initialized
     assert int(solver.clock[0]) == 20  # of the last stage's steps nothing is left to do
 
 
@@ -369,7 +372,7 @@ def test_a_solver_with_several_stages_goes_on(tmp_path: Path) -> None:
 def test_a_loop_without_a_folder_goes_on_from_call_to_call(tmp_path: Path, pace: str) -> None:
     """Steps of any number of calls are those of one; it prepares once and writes no checkpoint."""
     wish, device = SimpleNamespace(steps=7, minutes=None), Device(pace, 5)
-    solver, alone = Converging(device, 4, 600, wish), Solver(Device("early"), 4, 600)
+    solver, alone = SteadySolver(device, 4, 600, wish), Solver(Device("early"), 4, 600)
     solver.check_every, solver.arrives = 50, 150
     loop = TimeLoop(solver, device, {}, None, "digest")  # type: ignore[arg-type]
     for total in (1, 2, 40, 45, 160, 200):
@@ -378,7 +381,7 @@ def test_a_loop_without_a_folder_goes_on_from_call_to_call(tmp_path: Path, pace:
     for _ in range(150):
         alone.step()
     assert solver.value == alone.value
-    assert loop.converged and solver.checks == [50, 100, 150] and solver.begun == 1
+    assert loop.converged and solver.checked == [50, 100, 150] and solver.initialized == 1
     assert not list(tmp_path.iterdir())
 
 

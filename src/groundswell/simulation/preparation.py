@@ -19,6 +19,7 @@ from groundswell.errors import InputError, now_known
 from groundswell.exchange.devices import open_device, sharers
 from groundswell.exchange.tuning import Tuning
 from groundswell.exchange.world import Alone, World
+from groundswell.simulation.progress import compilation_progress
 from groundswell.simulation.resources import SMALLER, estimate_resources, require_memory
 from groundswell.simulation.results_folder import folder_of
 from groundswell.simulation.solver import Setup, Solver, Tunable
@@ -170,11 +171,18 @@ class OpenSolver:
 
 
 def open_solver(
-    setup: Setup, job: World, phase: Phases | None = None, *, measure: bool = True
+    setup: Setup,
+    job: World,
+    phase: Phases | None = None,
+    *,
+    quiet: bool = True,
+    measure: bool = True,
 ) -> OpenSolver:
     """Open the device, build the solver and find its fastest exchange; all ranks call it.
 
     Args:
+        phase: measures the time of each phase.
+        quiet: show no progress of compilation.
         measure: whether to measure the bandwidth of the devices.
 
     Raises:
@@ -186,7 +194,7 @@ def open_solver(
     with phase("measure bandwidth"):
         backend = open_device(setup.case.run.backend, job, shares.traffic)
         bandwidth = _measure_bandwidth(backend, job) if measure else 0.0
-    with phase("build"):
+    with phase("build"), compilation_progress(quiet=quiet):
         # All look at what is free before any takes of it.
         job.agree(lambda: _require_memory(shares.memory, backend, job))
         solver = job.agree(lambda: _build(setup, backend, job))

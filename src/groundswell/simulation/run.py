@@ -144,7 +144,8 @@ def run(
         digest = shared_digest(setup, job)
         # What cannot go on is refused before the long part.
         job.agree(lambda: _require_possible(target, digest, resume))
-    current = _Run(open_solver(setup, job, clock), target, digest, clock)
+    opened = open_solver(setup, job, clock, quiet=quiet or not job.first)
+    current = _Run(opened, target, digest, clock)
     with _claimed(target, job), stop_request() as stop:
         with clock("read"):
             # An earlier process may have ended just now, with a newer checkpoint.

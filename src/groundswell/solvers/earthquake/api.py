@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
-from groundswell.seismology.media import PROPERTIES, UNITS, unit_factor
+from groundswell.seismology.media.material import PROPERTIES, UNITS, unit_factor
 from groundswell.simulation.result import Result
 from groundswell.simulation.temporary import run_built
 from groundswell.solvers.earthquake.case import EarthquakeCase
