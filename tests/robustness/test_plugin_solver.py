@@ -12,9 +12,12 @@ import numpy as np
 import plugin
 import pytest
 import xarray
+from collector import Collector
 from ranks import run_on_ranks
 
 import groundswell as gs
+from groundswell import registry
+from groundswell.case import read_case
 from groundswell.errors import InputError
 
 pytestmark = pytest.mark.timeout(240)
@@ -136,6 +139,20 @@ def test_bad_waves_are_refused(tmp_path: Path, text: str, told: str) -> None:
     path.write_text(text)
     with pytest.raises(InputError, match=told):
         gs.check(path)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.usefixtures("known")
+def test_its_kernels_compile_for_gpus(precision: str) -> None:
+    nvrtc = pytest.importorskip("groundswell.backends.nvrtc")
+    pytest.importorskip("cuda.bindings.nvrtc", reason="needs nvidia-cuda-nvrtc and cuda-core")
+    backend, info = Collector(), registry.find("acoustics")
+    case = read_case(info.read_template()).with_run(precision=precision)
+    info.load("solver")(info.load("setup").from_case(case), backend)
+    (text,) = {source.text() for source in backend.sources if source.path.name == "wave.h"}
+    _, found = nvrtc.compile_cubin(text, "sm_90")
+    assert {kernel.kernel for kernel in found} == {"update_q", "update_p"}
+    assert all(kernel.registers <= 40 and not kernel.spill_bytes for kernel in found)
 
 
 @pytest.mark.usefixtures("known")

@@ -94,17 +94,11 @@ class TimeLoop:
         graph = self._graph or self._begin()
         begun = time.monotonic()
         self._start_marks()
-        at_once = self.solver.steps_at_once
         while self.step < total and not self.converged:
-            count = max(1, min(self._size, total - self.step, self._most_steps) // at_once)
-            graph.replay(count)
-            self.step += count * at_once
-            self.updates += count * at_once * self.solver.updates_per_step
-            self._write_behind()
+            self._enqueue(graph, total)
             report(self._drained, self.updates)
             if self._stage_is_done():
-                self.converged = not self._next_stage()
-                graph, self._size = self._capture(), 1
+                graph = self._next_stage() or graph
             if not self.converged and (self.step < total or self.folder is None):
                 self._interrupt_or_save(stop)
         self._settle()
@@ -120,6 +114,15 @@ class TimeLoop:
         self._graph = self.backend.capture(self.solver.step, in_graph=self.solver.in_graph)
         return self._graph
 
+    def _enqueue(self, graph: Graph, total: int) -> None:
+        """Enqueue a batch of steps, and write what the one before it recorded."""
+        at_once = self.solver.steps_at_once
+        count = max(1, min(self._size, total - self.step, self._most_steps) // at_once)
+        graph.replay(count)
+        self.step += count * at_once
+        self.updates += count * at_once * self.solver.updates_per_step
+        self._write_behind()
+
     def _stage_is_done(self) -> bool:
         """Check convergence where that is due."""
         found = self._converging
@@ -128,12 +131,15 @@ class TimeLoop:
         self._next_check = self._check_after(self.step)
         return bool(self.world.agree(lambda: found.check_convergence(self.step)))
 
-    def _next_stage(self) -> bool:
+    def _next_stage(self) -> Graph | None:
+        """The steps of the next stage; None if there is none, and the run has converged."""
         if self._converging is None or not self._converging.next_stage():
-            return False
+            self.converged = True
+            return None
         self._settle()
         self._start_marks()
-        return True
+        self._size = 1
+        return self._capture()
 
     def _check_after(self, step: int) -> float:
         if self._converging is None:
