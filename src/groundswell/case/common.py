@@ -240,6 +240,11 @@ class RunSection(Section):
     link: LinkSection | None = None
 
     @property
+    def dtype(self) -> str:
+        """NumPy's name of the floating-point type."""
+        return {"single": "float32", "double": "float64"}[self.precision]
+
+    @property
     def codecs(self) -> list[str]:
         """The codecs that may be tried."""
         if self.codec != "auto" or self.narrow:
@@ -257,6 +262,13 @@ class RunSection(Section):
             yield ("lossy",), 'is for codec = "auto" without narrow; leave it out'
         if self.lossy and not _ZFP.fullmatch(self.lossy):
             yield ("lossy",), 'must be a codec with loss, as in "zfp16"'
+
+
+def unsupported(section: Section, *names: str) -> Iterator[Fault]:
+    """The faults of a section that sets keys which this solver does not have."""
+    for name in names:
+        if getattr(section, name) != type(section).model_fields[name].default:
+            yield (name,), "is not for this solver; leave it out"
 
 
 class Case(Section):
@@ -289,6 +301,21 @@ class Case(Section):
             raise CaseError(problems_in(error, content), source) from None
         case._folder = where
         return case
+
+    def with_run(self, **values: str | None) -> Self:
+        """The case with other values in `[run]`, such as its backend; None leaves one as it is.
+
+        Raises `CaseError` for values that `[run]` does not allow.
+        """
+        given = {name: value for name, value in values.items() if value is not None}
+        if not given:
+            return self
+        content = {**self.run.model_dump(exclude_none=True), **given}
+        try:
+            section = type(self.run).model_validate(content)
+        except ValidationError as error:
+            raise CaseError(problems_in(error, content), "[run]") from None
+        return self.model_copy(update={"run": section})
 
     @property
     def source_path(self) -> Path:

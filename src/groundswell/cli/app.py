@@ -103,10 +103,10 @@ def run(
     from groundswell.exchange.world import world
     from groundswell.simulation.run import run as run_case
 
-    job = world()
-    loaded = job.agree(lambda: _loaded(case, backend, precision))
-    result = run_case(loaded, folder=output, resume=resume, quiet=quiet)
-    if not job.first:
+    result = run_case(
+        case, folder=output, resume=resume, quiet=quiet, backend=backend, precision=precision
+    )
+    if not world().first:
         return
     summary = result.summary if no_pictures else results.with_pictures(result.folder)
     if as_json:
@@ -139,7 +139,7 @@ def check(
     from groundswell.errors import InputError
     from groundswell.simulation import preparation
 
-    found = preparation.check(_loaded(case, backend, precision), ranks, hosts)
+    found = preparation.check(case, ranks, hosts, backend=backend, precision=precision)
     if as_json:
         _print_json(found)
     else:
@@ -277,19 +277,6 @@ def report(
     page = write_report(folder, lambda text: tables.warn([text]))
     add_files(folder, [page])
     typer.echo(page)
-
-
-def _loaded(path: Path, backend: BackendName | None, precision: Precision | None) -> Any:
-    """The case of a file, with what the command line says of its [run]."""
-    from groundswell.case import load_case
-
-    case = load_case(path)
-    options = {"backend": backend, "precision": precision}
-    chosen = {name: value.value for name, value in options.items() if value is not None}
-    if not chosen:
-        return case
-    section = type(case.run).model_validate({**case.run.model_dump(exclude_none=True), **chosen})
-    return case.model_copy(update={"run": section})
 
 
 def _print_json(content: Any) -> None:
