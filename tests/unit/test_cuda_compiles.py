@@ -28,6 +28,7 @@ from groundswell.exchange.codecs.nvcomp import packed_source
 from groundswell.exchange.codecs.zfp import zfp_source
 from groundswell.linear.cg import of_ranks_source
 from groundswell.linear.chebyshev import convert_source
+from groundswell.outputs.launches import recorder_source
 from groundswell.solvers.poisson.benchmarks.speed import ROOFLINE
 from groundswell.solvers.poisson.fused_cg import AS_FOLLOWED, AS_SWEPT, SUM_LANES, iterate_source
 from groundswell.solvers.poisson.multigrid import multigrid_sources
@@ -69,7 +70,8 @@ LIMITS = {
     "record_points": (36, 52),
     "record_peaks": (36, 52),
     "record_surface": (36, 52),
-    "record_volume": (30, 32),
+    "record_box": (40, 40),
+    "advance_clock": (12, 12),
     "find_nonfinite": (12, 12),
     "copy_boxes": (52, 52),
     "send_boxes": (128, 128),
@@ -203,6 +205,11 @@ def test_the_cavitys_kernels(precision: str, local: bool) -> None:
 def test_the_exchanges_kernels() -> None:
     check(Source(EXCHANGE, {}), "single")
     check(Source(UPDATE, {}), "single")
+
+
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_recorders_kernels(dtype: str, precision: str) -> None:
+    check(recorder_source(dtype), precision)
 
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])

@@ -97,7 +97,7 @@ def _write(path: Path, backend: Backend, state: State, progress: Progress) -> No
 
 
 def _write_piece(group: Any, key: str, values: NDArray[Any], there: Index) -> None:
-    """Values and where they belong: their first index along each axis, and an index list, if any."""
+    """Values and where they belong: where each axis begins, and an index list, if there is one."""
     first, *others = there
     rows = None if isinstance(first, slice) else np.asarray(first, np.int64)
     start = [first.start if rows is None else 0, *(s.start for s in others)]
@@ -173,7 +173,7 @@ def _require_part(path: Path, progress: Progress) -> None:
 
 
 def _read_pieces(path: Path, name: str, portion: DistributedArray, host: NDArray[Any]) -> int:
-    """Copy what a file holds of an array's windows into `host`; returns how many values that are."""
+    """Copy what a file holds of an array's windows into `host`; returns how many values."""
     with _opened(path) as file:
         group = file["state"].get(name)
         if group is None:
