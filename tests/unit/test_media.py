@@ -25,16 +25,16 @@ from rocks import (
 )
 
 from groundswell.errors import InputError
-from groundswell.seismology.media import (
+from groundswell.seismology.media.build import build_medium
+from groundswell.seismology.media.layered import Homogeneous, Layer, Layered
+from groundswell.seismology.media.material import (
     Floor,
     Material,
-    build_medium,
     find_fault,
     lame,
 )
-from groundswell.seismology.media_layered import Homogeneous, Layer, Layered
-from groundswell.seismology.media_sampled import ArrayMedium, AwpMedium, NetcdfMedium
-from groundswell.seismology.model_statistics import survey
+from groundswell.seismology.media.sampled import ArrayMedium, AwpMedium, NetcdfMedium
+from groundswell.seismology.media.statistics import survey
 
 # --- the survey ----------------------------------------------------------------------------------
 

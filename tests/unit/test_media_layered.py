@@ -13,9 +13,9 @@ from numpy.testing import assert_allclose
 from rocks import ROCK, SEA, SOIL, layered, only, tables
 
 from groundswell.errors import InputError
-from groundswell.seismology.media import Material, lame, unit_factor
-from groundswell.seismology.media_layered import Layer, read_layers
-from groundswell.seismology.model_statistics import survey
+from groundswell.seismology.media.layered import Layer, read_layers
+from groundswell.seismology.media.material import Material, lame, unit_factor
+from groundswell.seismology.media.statistics import survey
 
 # --- oracles -------------------------------------------------------------------------------------
 

@@ -11,15 +11,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from rocks import CELLS, ROCK, SPACING, make_model, random_arrays, write_mesh
 
 from groundswell.errors import InputError
-from groundswell.seismology.media import lame
-from groundswell.seismology.media_sampled import (
+from groundswell.seismology.media.material import lame
+from groundswell.seismology.media.sampled import (
     ArrayMedium,
     AwpMedium,
     NetcdfMedium,
     _ModelFile,
     brocher_density,
 )
-from groundswell.seismology.model_statistics import survey
+from groundswell.seismology.media.statistics import survey
 
 # --- arrays and meshes ---------------------------------------------------------------------------
 

@@ -19,18 +19,18 @@ from groundswell.exchange.world import World
 from groundswell.grids.cartesian import Grid, Layout, Part
 from groundswell.grids.geography import Geography
 from groundswell.seismology.attenuation import Relaxation, fit
-from groundswell.seismology.event import Release
-from groundswell.seismology.media import (
+from groundswell.seismology.formats.seismograms import require_formats
+from groundswell.seismology.media.build import build_medium
+from groundswell.seismology.media.material import (
     Material,
     Medium,
-    build_medium,
     lame,
 )
-from groundswell.seismology.model_statistics import Survey, survey
+from groundswell.seismology.media.statistics import Survey, survey
 from groundswell.seismology.receivers import Receiver, place_receivers
-from groundswell.seismology.seismograms import require_formats
-from groundswell.seismology.sources import PointSource, build_sources
-from groundswell.seismology.time_functions import corner_frequency
+from groundswell.seismology.sources.event import Release
+from groundswell.seismology.sources.point_sources import PointSource, build_sources
+from groundswell.seismology.sources.time_functions import corner_frequency
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.earthquake import check, validation
 from groundswell.solvers.earthquake.halo import summarize

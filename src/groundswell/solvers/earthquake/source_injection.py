@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend, Items, Launch, Module
 from groundswell.backends.base import Array
 from groundswell.grids.cartesian import Grid, Layout, Part
-from groundswell.seismology.sources import PointSource
+from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.solvers.earthquake import interpolation as lattice
 from groundswell.solvers.earthquake.interpolation import Cell, Position
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from groundswell.errors import InputError
 from groundswell.exchange.world import Alone, World
-from groundswell.seismology.media import (
+from groundswell.seismology.media.material import (
     Counts,
     Floor,
     Material,
