@@ -122,5 +122,5 @@ def point_selection(
         frame=Frame({}, {}),
         cells=cells.reshape(points, 3, 3).swapaxes(0, 1) - start[::-1],
         taps=(4, 4, 4),
-        weights=weights.reshape(points, 3, -1).swapaxes(0, 1),
+        weights=weights.reshape(points, 3, 4**3).swapaxes(0, 1),
     )
