@@ -104,6 +104,8 @@ class CartesianDomain:
             return self._at(positions, TAPS[where.method], fields, frame)
         if isinstance(where, MaskWhere):
             return self._masked(where, fields)
+        if isinstance(where, PlaneWhere) and where.points is not None:
+            raise InputError("a plane of a grid has its own points; give stride instead of points")
         squeezed = where.normal if isinstance(where, PlaneWhere) else None
         return self.box(self.runs(where), fields, squeezed)
 

@@ -73,7 +73,7 @@ class Recorder:
 
     def _new_ring(self, shape: tuple[int, ...]) -> Ring:
         every, dtype = self._schedule.every, self._recording.dtype
-        slots = ring_slots(self._recording.sample_bytes(self.section), every)
+        slots = ring_slots(self._recording.sample_bytes(self.section, self._selection), every)
         return Ring(self._backend, shape, every, slots, dtype, self._schedule.begin)
 
     def _into(self, ring: Ring | None, statistics: Mapping[str, Array]) -> list[Launch]:
@@ -144,10 +144,10 @@ class Recorder:
         )
 
     def _appender(self, writer: Any) -> Any:
-        names, frame = self.section.fields, self._selection.frame
+        names, selection, frame = self.section.fields, self._selection, self._selection.frame
 
         def append(blocks: list[NDArray[Any]], numbers: range) -> None:
-            times, [samples] = self._schedule.times(numbers), blocks
+            times, samples = self._schedule.times(numbers), selection.complete(blocks[0])
             if isinstance(writer, VolumeWriter):
                 for time, sample in zip(times, samples, strict=True):
                     writer.append(time, dict(zip(names, sample, strict=True)))
@@ -178,8 +178,9 @@ class Recorder:
             for what, values in zip(wanted, found, strict=True)
             for name, variable in self._variables(what, values).items()
         }
-        count = self._schedule.samples(steps)
-        attrs = {**self._recording.attrs, "steps": steps, "samples": count}
+        attrs = {**self._recording.attrs, "steps": steps}
+        if self._statistics:
+            attrs["samples"] = self._schedule.samples(steps)
         frame = self._selection.frame
         return [write_fields(self._statistics_file(folder), frame.coordinates, variables, attrs)]
 
@@ -204,8 +205,10 @@ class Recorder:
         array = self._final() if what == "final" else self._statistics[what]
         parts = [self._distributed(array[n]) for n in range(len(self._fields))]
         found = [part.gather(self._backend, self._world) for part in parts]
-        samples = self._schedule.samples(steps)
-        return [whole if whole is None else _finished(what, whole, samples) for whole in found]
+        samples, complete = self._schedule.samples(steps), self._selection.complete
+        return [
+            None if whole is None else complete(_finished(what, whole, samples)) for whole in found
+        ]
 
     def _final(self) -> Array:
         """Values as they are now, (fields, *count)."""

@@ -93,6 +93,10 @@ class Selection:
     place: Index
     frame: Frame
 
+    def complete(self, whole: NDArray[Any]) -> NDArray[Any]:
+        """Whole samples (..., *shape), in which places that no rank has are marked."""
+        return whole
+
 
 @dataclass(frozen=True)
 class BoxSelection(Selection):
@@ -115,11 +119,19 @@ class PointSelection(Selection):
         cells: indices of the first value of each field and point, (fields, points, axes).
         taps: values along each axis of the arrays that are summed.
         weights: of them, (fields, points, taps); None if there is one.
+        missing: points that no rank has, whose values are not numbers.
     """
 
     cells: NDArray[np.int64]
     taps: tuple[int, ...] = (1, 1, 1)
     weights: NDArray[Any] | None = None
+    missing: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def complete(self, whole: NDArray[Any]) -> NDArray[Any]:
+        """See `Selection`: missing points are not numbers."""
+        if len(self.missing):
+            whole[..., self.missing] = np.nan
+        return whole
 
 
 class Domain(Protocol):
@@ -215,30 +227,32 @@ class Recording:
         """When a section asks for them; raises as `Schedule.of`."""
         return Schedule.of(section, self.seconds, self.at_once)
 
-    def sample_bytes(self, section: RecordSection) -> int:
+    def sample_bytes(self, section: RecordSection, selection: Selection) -> int:
         """Of a whole sample of all fields."""
-        itemsize = np.dtype(self.dtype).itemsize
-        return len(section.fields) * prod(self.select(section).shape) * itemsize
+        return len(section.fields) * prod(selection.shape) * np.dtype(self.dtype).itemsize
 
     def device_bytes(self, sections: Sequence[RecordSection]) -> int:
         """What this rank's rings and running statistics take."""
         return sum(self._device_bytes(section) for section in sections)
 
     def _device_bytes(self, section: RecordSection) -> int:
-        itemsize = np.dtype(self.dtype).itemsize
-        slots = ring_slots(self.sample_bytes(section), self.schedule(section).every)
+        itemsize, chosen = np.dtype(self.dtype).itemsize, self.select(section)
+        slots = ring_slots(self.sample_bytes(section, chosen), self.schedule(section).every)
         sizes = [8 if name in EXACT else itemsize for name in section.statistics if name != "final"]
         a_value = slots * itemsize * ("raw" in section.what) + sum(sizes)
-        return a_value * len(section.fields) * prod(self.select(section).count)
+        return a_value * len(section.fields) * prod(chosen.count)
 
     def file_bytes(self, sections: Sequence[RecordSection], steps: int) -> int:
         """What the files of so many steps take."""
-        samples = (
-            self.schedule(section).samples(steps) * ("raw" in section.what)
-            + len(section.statistics)
+        return sum(
+            self._files_of(section, steps) * self.sample_bytes(section, self.select(section))
             for section in sections
         )
-        return sum(n * self.sample_bytes(s) for n, s in zip(samples, sections, strict=True))
+
+    def _files_of(self, section: RecordSection, steps: int) -> int:
+        """Samples and statistics that a section's files hold."""
+        raw = self.schedule(section).samples(steps) if "raw" in section.what else 0
+        return raw + len(section.statistics)
 
     def require_samples(self, sections: Sequence[RecordSection], steps: int) -> None:
         """See that every section selects values, and samples some of them in so many steps.

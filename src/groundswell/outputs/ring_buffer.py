@@ -130,7 +130,7 @@ class Output:
 
     def _assembled(self, parts: list[tuple[Place, NDArray[Any]]], samples: int) -> NDArray[Any]:
         """Whole samples from the parts of all ranks."""
-        if len(parts) == 1:
+        if len(parts) == 1 and parts[0][1].shape[1:] == self._shape:
             return parts[0][1]
         whole = np.zeros((samples, *self._shape), parts[0][1].dtype)
         for place, block in parts:
