@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import hypot
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, SerializeAsAny, WrapValidator
 
 from groundswell.case.common import Case, DataFile, Kinds, OutputSection, RunSection, Section
 from groundswell.case.problems import Fault, refuse
+from groundswell.case.recording import Recordable
 from groundswell.case.units import Count, Flag, Length, Number, Positive, Quantity, Speed
 
 Diffusivity = Annotated[float, Quantity("m^2/s", "a diffusivity", "1.5e-5 m^2/s"), Positive]
@@ -243,6 +244,8 @@ class CavityRun(RunSection):
 
 class CavityOutput(OutputSection):
     """`[output]`: profiles and heat fluxes are always written, whole fields if wanted."""
+
+    recordable: ClassVar[Recordable] = Recordable(FIELDS, timed=False)
 
     fields: Flag = True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,11 @@ from groundswell.exchange.tuning import Choice
 from groundswell.exchange.versions import VERSIONS, exchanges, together
 from groundswell.exchange.world import World
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
+from groundswell.outputs.cartesian import ghosts_read
 from groundswell.solvers.cavity.boundary_conditions import sides
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import READ
+from groundswell.solvers.cavity.recording import recording
 from groundswell.solvers.cavity.setup import SUMS, Setup
 from groundswell.solvers.cavity.tiles import Tile
 
@@ -187,13 +189,22 @@ class Level:
         """Bytes that a sweep sends."""
         return sum(exchange.bytes for exchange in self._ghosts[0])
 
-    def exchange(self, state: State, ghosts: Mapping[str, Ghosts]) -> Exchange:
-        """An exchange of a state's ghosts in the chosen way."""
+    def _recorded(self, copy: State) -> list[GhostField]:
+        """What recorders read of the flow across blocks; only the finest grid has any."""
+        if self.coarse or copy is not self.copies[0]:
+            return []
+        whole = recording(self.setup, Part.whole(self.setup.grid))
+        return self._fields(copy, ghosts_read(whole, self.setup.case.output.record, self.cut))
+
+    def exchange(
+        self, state: State, ghosts: Mapping[str, Ghosts], more: Sequence[GhostField] = ()
+    ) -> Exchange:
+        """An exchange of a state's ghosts, and of `more`, in the chosen way."""
         return Exchange(
             self.backend,
             self.world,
             self.cut,
-            self._fields(state, ghosts),
+            [*self._fields(state, ghosts), *more],
             transport=self.choice.transport,
             aggregate=self.choice.aggregate,
             codec=self.choice.codec,
@@ -205,17 +216,23 @@ class Level:
         version = self.setup.case.run.version
         common = (self.backend, self.world, self.cut)
         self._ghosts = [
-            [self.exchange(copy, READ)]
+            [self.exchange(copy, READ, self._recorded(copy))]
             if version is None
             else exchanges(
-                *common, self._fields(copy, READ), VERSIONS[version], self.choice.transport
+                *common,
+                [*self._fields(copy, READ), *self._recorded(copy)],
+                VERSIONS[version],
+                self.choice.transport,
             )
             for copy in self.copies
         ]
 
     def _fields(self, state: State, ghosts: Mapping[str, Ghosts]) -> list[GhostField]:
         narrow = self.setup.case.run.narrow
-        return [GhostField(f.array, f.origin, ghosts[name], narrow) for name, f in state.items()]
+        return [
+            GhostField(state[name].array, state[name].origin, of, narrow)
+            for name, of in ghosts.items()
+        ]
 
     def set_exchange(self, choice: Choice) -> None:
         """Exchange in another way from now on, having closed the present one; every rank must."""

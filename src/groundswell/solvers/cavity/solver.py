@@ -73,7 +73,8 @@ class Cavity(ExchangingSolver):
         self.stage = int(self.backend.to_host(self._stage)[0])
         self._looks = self.history.begin(self.stage)
         levels, bridges = self.levels[self.stage :], self._bridges[self.stage :]
-        self._verbs = in_order(cycle(levels, bridges, self.setup.cycle(self.stage)))
+        steps = cycle(levels, bridges, self.setup.cycle(self.stage))
+        self._verbs = in_order([*self.outputs.launches, *steps])
 
     def step(self) -> None:
         """Enqueue `steps_at_once` steps, or a cycle through the grids in use."""
@@ -256,9 +257,8 @@ class Cavity(ExchangingSolver):
             for name, array in (("pace", level.pace), ("drift", level.drift)):
                 state[f"{name}-{n}"] = DistributedArray.replicated(array, self.world)
         own = {"history": self.history.rows, "stage": self._stage}
-        return state | {
-            name: DistributedArray.replicated(array, self.world) for name, array in own.items()
-        }
+        state |= {n: DistributedArray.replicated(array, self.world) for n, array in own.items()}
+        return state | self.outputs.state()
 
     def steadiness(self) -> dict[str, Any]:
         """The largest residual at the last look at the finest grid, and whether it is small."""

@@ -17,8 +17,10 @@ from groundswell.exchange.messages import GhostField
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.traffic import traffic
 from groundswell.grids.cartesian import GHOSTS, Field, Grid, Part
+from groundswell.outputs.cartesian import ghosts_read
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.earthquake.interpolation import velocity_stencils
+from groundswell.solvers.earthquake.sampling import recording
 
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup
@@ -74,7 +76,8 @@ def stress_halo(setup: Setup, cut: Decomposition) -> list[Layer]:
         found.append(("szz", ON_SURFACE))
     if (recorded := recorded_halo(setup, cut)) is not None:
         found += [(name, recorded) for name in VELOCITIES]
-    return found
+    whole = recording(setup, Part.whole(setup.grid))
+    return [*found, *ghosts_read(whole, setup.case.output.record, cut).items()]
 
 
 def halo_fields(

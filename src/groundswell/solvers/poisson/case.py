@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -21,6 +21,7 @@ from groundswell.case.common import (
 )
 from groundswell.case.expressions import Formula
 from groundswell.case.problems import Fault
+from groundswell.case.recording import Recordable
 from groundswell.case.units import Count, Flag, Length, NonNegative, Number, Positive, Quantity
 from groundswell.errors import did_you_mean, listed
 
@@ -155,6 +156,10 @@ class MethodSection(Section):
 
 class PoissonOutput(OutputSection):
     """`[output]`: residuals are always written, u on all elements if wanted."""
+
+    recordable: ClassVar[Recordable] = Recordable(
+        ("u",), ("points", "line", "plane"), ("final",), timed=False
+    )
 
     fields: Flag = True
 
