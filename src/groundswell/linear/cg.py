@@ -20,10 +20,8 @@ from groundswell.backends import Array, Backend, Blocks, Items, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
 from groundswell.errors import InputError, RunFailed
-from groundswell.exchange.assembly.operation import Operation
-from groundswell.exchange.assembly.sharing import find_sharing
-from groundswell.exchange.connect import by_memory
-from groundswell.exchange.total import Total
+from groundswell.exchange.connect import by_memory, resolved
+from groundswell.exchange.total import GatheredTotal, Total
 from groundswell.exchange.world import World
 
 SOURCE = Path(__file__).with_name("cg.h")
@@ -135,10 +133,7 @@ class Iteration:
             return [], [module.launch("find_step", block, *parts, *state)]
         if by_memory(backend, world, transport):
             return self._common_steps(Total(backend, world, SUMS), dtype, parts)
-        # Everybody's sums are shared values with the same three ids.
-        shared = find_sharing(world, np.arange(SUMS))
-        given = (backend, world, shared, "gather-scatter", sums, sums)
-        total = Operation(*given, transport=transport)
+        total = GatheredTotal(backend, world, sums, resolved(backend, world, transport))
         add_up = module.launch("add_up_parts", block, *parts)
         find = module.launch("find_step", block, sums, 1, sums, *state)
         return [total], [add_up, *total.launches, find]
