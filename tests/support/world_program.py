@@ -1,6 +1,6 @@
 """A program for several ranks that speak to each other outside any exchange.
 
-    mpiexec -n 2 python world_program.py words|parts|late
+    mpiexec -n 2 python world_program.py words|parts|late|unknown|begun
     mpiexec -n 6 python world_program.py hosts
 
 Every rank prints lines that begin with its number.
@@ -15,12 +15,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from groundswell.errors import CaseError, GroundswellError, InputError, Problem, RunFailed
-from groundswell.exchange import processes
+from groundswell.exchange import Domain, processes
 from groundswell.exchange import world as module
 from groundswell.exchange.world import Word, World, world
 
@@ -118,6 +119,15 @@ def hosts() -> None:
     job.require_alive()
 
 
+def unknown(kept: tuple[str, ...]) -> None:
+    """Ranks whose launcher says nothing but what is kept."""
+    for name in [n for n in os.environ if n.startswith(("OMPI_", "PMIX_", "PMI_", "PRTE_"))]:
+        if name not in kept:
+            del os.environ[name]
+    domain = Domain((8, 8))
+    say(domain.world, "of", domain.size)
+
+
 def late(job: World) -> None:
     """Rank 1 sleeps longer than the others' patience lasts."""
     begun = time.monotonic()
@@ -133,5 +143,11 @@ def late(job: World) -> None:
 if __name__ == "__main__":
     if sys.argv[1] == "hosts":
         hosts()
+    elif sys.argv[1] == "begun":
+        import_module("mpi4py.MPI")
+        unknown(())
+    elif sys.argv[1] == "unknown":
+        names = tuple(name for name in os.environ if "SIZE" not in name)
+        unknown(names)
     else:
         {"words": words, "parts": parts, "late": late}[sys.argv[1]](world())

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from ranks import run_on_ranks
@@ -15,6 +16,7 @@ from ranks import run_on_ranks
 from groundswell.errors import BackendError, InputError, RunFailed
 from groundswell.exchange import patience as patience_module
 from groundswell.exchange import world as module
+from groundswell.exchange.launcher import LAUNCHER_VARIABLES, SIZE_VARIABLES, started_ranks
 from groundswell.exchange.patience import (
     DEFAULT_PATIENCE,
     PATIENCE,
@@ -23,7 +25,7 @@ from groundswell.exchange.patience import (
     patience_seconds,
 )
 from groundswell.exchange.processes import Process
-from groundswell.exchange.world import SIZE_VARIABLES, Alone, MpiWorld, Word
+from groundswell.exchange.world import Alone, MpiWorld, Word
 
 PROGRAM = Path(__file__).parents[1] / "support" / "world_program.py"
 
@@ -68,8 +70,9 @@ def test_other_exceptions_are_nobodys_business() -> None:
 @pytest.fixture
 def launched(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """As if nobody had asked for the world yet, and no launcher had started this process."""
-    for name in SIZE_VARIABLES:
+    for name in (*SIZE_VARIABLES, *LAUNCHER_VARIABLES):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.delitem(sys.modules, "mpi4py.MPI", raising=False)
     module.world.cache_clear()
     yield monkeypatch
     module.world.cache_clear()
@@ -85,6 +88,60 @@ def test_several_processes_need_mpi(launched: pytest.MonkeyPatch, name: str) -> 
     launched.setitem(sys.modules, "mpi4py", None)
     launched.setenv(name, "4")
     with pytest.raises(BackendError, match=r"4 processes were started.*groundswell\[mpi\]"):
+        module.world()
+
+
+@pytest.mark.parametrize("name", LAUNCHER_VARIABLES)
+def test_a_launcher_that_does_not_tell_how_many_needs_mpi(
+    launched: pytest.MonkeyPatch, name: str
+) -> None:
+    launched.setitem(sys.modules, "mpi4py", None)
+    launched.setenv(name, "0")
+    assert started_ranks() == 0
+    with pytest.raises(BackendError, match=rf"several processes were started \({name}\)"):
+        module.world()
+
+
+class FakeMpi:
+    """mpi4py with a library that has begun."""
+
+    def __init__(self, size: int) -> None:
+        self.MPI = self
+        self.COMM_WORLD = SimpleNamespace(size=size)
+
+    def Is_initialized(self) -> bool:
+        return True
+
+    def Is_finalized(self) -> bool:
+        return False
+
+    def Get_library_version(self) -> str:
+        return "Some MPI 4.2, of today"
+
+
+def with_mpi(launched: pytest.MonkeyPatch, size: int) -> None:
+    for name in ("mpi4py", "mpi4py.MPI"):
+        launched.setitem(sys.modules, name, FakeMpi(size))
+
+
+def test_mpi_that_has_begun_is_asked(launched: pytest.MonkeyPatch) -> None:
+    """Whatever the launcher; a program may have begun MPI itself."""
+    with_mpi(launched, 3)
+    launched.setattr(module, "MpiWorld", lambda comm: comm.size)
+    assert started_ranks() == module.world() == 3  # type: ignore[comparison-overlap]
+
+
+def test_one_process_may_begin_mpi(launched: pytest.MonkeyPatch) -> None:
+    with_mpi(launched, 1)
+    launched.setenv("PMIX_RANK", "0")
+    assert isinstance(module.world(), Alone)
+
+
+def test_processes_of_another_mpi_are_not_left_alone(launched: pytest.MonkeyPatch) -> None:
+    """Each would take itself for the only one, and its part for the whole."""
+    with_mpi(launched, 1)
+    launched.setenv("PMI_SIZE", "4")
+    with pytest.raises(BackendError, match=r"4 processes.*Some MPI 4.2\).*unset PMI_SIZE"):
         module.world()
 
 
@@ -250,6 +307,14 @@ def test_ranks_know_who_shares_their_host_and_machine() -> None:
     machines = [all_of] * 5 + [[5]]
     expected = [f"rank {n} {hosts[n]} {machines[n]}" for n in range(6)]
     assert sorted(done.stdout.splitlines()) == expected
+
+
+@pytest.mark.parametrize("how", ["unknown", "begun"])
+def test_ranks_of_an_unknown_launcher_find_each_other(how: str) -> None:
+    """It tells only PMIx, or nobody: then MPI that the program has begun."""
+    done = run_on_ranks(2, PROGRAM, how, timeout=60)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert sorted(done.stdout.splitlines()) == ["rank 0 of 2", "rank 1 of 2"]
 
 
 def test_a_rank_that_sleeps_too_long_is_named() -> None:

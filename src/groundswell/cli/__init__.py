@@ -101,7 +101,8 @@ def _say(text: str, code: int, *, everywhere: bool) -> None:
 
 def _job() -> World | None:
     """The job of several ranks that this process belongs to, if it does."""
-    from groundswell.exchange.world import started_ranks, world
+    from groundswell.exchange.launcher import started_ranks
+    from groundswell.exchange.world import world
 
     if started_ranks() == 1:
         return None

@@ -1,2 +1,3 @@
 // Every kernel of the exchange.
 #include "peer.h"
+#include "total.h"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import sys
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from groundswell.backends import Backend
@@ -117,3 +117,18 @@ def ranks_of(comm: Any) -> World:
     if not comm or not hasattr(comm, "Dup"):
         raise InputError(f"comm = {comm!r}: give a communicator of mpi4py that this rank is in")
     return MpiWorld(comm) if comm.size > 1 else Alone()
+
+
+def cartesian(comm: Any) -> tuple[Sequence[int] | None, Sequence[bool] | bool]:
+    """Processes along each axis of a Cartesian communicator, and whether each axis is periodic.
+
+    None and False for any other communicator. Its ranks are numbered as those of a `Decomposition`.
+    """
+    if comm is None:
+        return None, False
+    from mpi4py import MPI
+
+    if comm.Get_topology() != MPI.CART:
+        return None, False
+    dims, periods, _ = MPI.Cartcomm(comm).Get_topo()
+    return dims, [bool(period) for period in periods]

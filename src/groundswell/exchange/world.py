@@ -7,7 +7,6 @@ the job with a message that names it.
 
 from __future__ import annotations
 
-import os
 import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +22,7 @@ from groundswell.errors import (
     known_to_all,
     now_known,
 )
+from groundswell.exchange.launcher import signs, started_ranks
 from groundswell.exchange.patience import Patience, patience_seconds
 from groundswell.exchange.processes import Process
 from groundswell.exchange.undo import all_or_nothing
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PART = 2**30  # bytes of a message at most: many MPI libraries count them in 32 bits
-
-# What launchers tell the processes that they start: how many there are.
-SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
 
 
 class World(ABC):
@@ -358,18 +355,12 @@ def _pieces(numbers: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     return [numbers[begin : begin + most] for begin in range(0, len(numbers), most)]
 
 
-def started_ranks() -> int:
-    """How many processes the launcher says it has started; 1 without one."""
-    counts = (os.environ.get(name, "") for name in SIZE_VARIABLES)
-    return max((int(count) for count in counts if count.isdigit()), default=1)
-
-
 @cache
 def world() -> World:
-    """The job that this process belongs to; MPI is imported only if there are others.
+    """The job that this process belongs to; MPI is imported only if there may be others.
 
     Raises:
-        BackendError: several processes were started, but mpi4py is missing.
+        BackendError: several processes were started, but mpi4py is missing, or is of another MPI.
     """
     started = started_ranks()
     if started == 1:
@@ -378,7 +369,15 @@ def world() -> World:
         from mpi4py import MPI
     except ImportError as error:
         raise BackendError(
-            f"{started} processes were started, but mpi4py is not installed; "
-            "`pip install 'groundswell[mpi]'`, or start one process"
+            f"{started or 'several'} processes were started ({signs()}), but mpi4py is not "
+            "installed; `pip install 'groundswell[mpi]'`, or start one process without a launcher"
         ) from error
-    return MpiWorld(MPI.COMM_WORLD) if MPI.COMM_WORLD.size > 1 else Alone()
+    if MPI.COMM_WORLD.size > 1:
+        return MpiWorld(MPI.COMM_WORLD)
+    if started > 1:
+        raise BackendError(
+            f"{started} processes were started ({signs()}), but each is alone in the MPI of "
+            f"mpi4py ({MPI.Get_library_version().split(',')[0].splitlines()[0]}); take the mpiexec "
+            f"of that library, or unset {signs()} to let each process run by itself"
+        )
+    return Alone()
