@@ -200,11 +200,14 @@ def bench(
     output: Annotated[
         Path | None, typer.Option(help="Folder for measurements and pictures.")
     ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="All sizes; takes several times as long.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure a solver, or the exchange between ranks, on this machine, beside published figures.
 
-    For example
+    Rows are printed, and written to the folder, as they are measured. For example
 
         groundswell bench earthquake --output measured
 
@@ -212,17 +215,19 @@ def bench(
 
         mpiexec -n 2 groundswell bench exchange --output measured
     """
-    from groundswell.bench import benchmark, run_bench
+    from groundswell.bench import run_bench
     from groundswell.exchange.world import world
 
-    machine = backend.value if backend else None
-    measured = run_bench(subject, backend=machine, output=output, tell=_tell)
-    if not world().first:
-        return
-    if as_json:
+    measured = run_bench(
+        subject,
+        backend=backend.value if backend else None,
+        output=output,
+        full=full,
+        shown=not as_json,
+        progress=_tell if as_json else None,
+    )
+    if as_json and world().first:
         _print_json(measured)
-    else:
-        benchmark(subject).show(measured)
 
 
 @app.command()

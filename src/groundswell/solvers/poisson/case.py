@@ -171,7 +171,7 @@ class PoissonRun(RunSection):
     def faults(self) -> Iterator[Fault]:
         """What other solvers can do."""
         yield from super().faults()
-        for name in ("checkpoint", "overlap", "narrow", "codec", "lossy", "link"):
+        for name in ("checkpoint", "overlap", "narrow", "codec", "lossy"):
             if getattr(self, name) != RunSection.model_fields[name].default:
                 yield (name,), "is not for this solver; leave it out"
         if "fused" in self.transport:
