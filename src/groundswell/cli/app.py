@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
-from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -172,20 +171,25 @@ def verify(
 ) -> None:
     """Solve problems with known answers, and compare.
 
-    Analytic solutions and published references, as a table; ends with 1 if one misses its
-    tolerance. For example
+    Analytic solutions and published references, as a table that grows as they come; ends with 1 if
+    one misses its tolerance. Problems whose libraries are missing are skipped. For example
 
         groundswell verify earthquake --full --backend cuda
     """
-    from groundswell.cli import tables
-    from groundswell.verify import run_checks
+    from groundswell.verify import run_problems
+    from groundswell.verify.table import VerificationTable
 
-    checks = run_checks(solver, full=full, backend=backend.value, progress=_tell)
+    table, found = VerificationTable(), []
+    progress = _tell if as_json else table.begin
+    for row in run_problems(solver, full=full, backend=backend.value, progress=progress):
+        found.append(row)
+        if not as_json:
+            table.add(row)
     if as_json:
-        _print_json([{**vars(c), "value": c.value if isfinite(c.value) else None} for c in checks])
+        _print_json([row.as_dict() for row in found])
     else:
-        tables.show_verification(checks)
-    if not all(check.passed for check in checks):
+        table.end()
+    if any(row.status == "failed" for row in found):
         raise typer.Exit(1)
 
 
