@@ -27,7 +27,7 @@ from groundswell.exchange.transports.coded import CodedTransfer
 from groundswell.exchange.tuning import Choice, Rehearsal, tune
 from groundswell.solvers.earthquake import Earthquake, EarthquakeCase
 from groundswell.solvers.earthquake.benchmarks.throughput import Variant, make_case
-from groundswell.solvers.earthquake.halo import stress_layers, velocity_layers
+from groundswell.solvers.earthquake.halo import stress_halo, velocity_halo
 from groundswell.solvers.earthquake.setup import Setup
 
 CODECS = ("none", "mpc", "zfp16", "zfp8")
@@ -171,7 +171,7 @@ class Study:
         solver = self.solver
         solver.set_exchange(Choice(self._transport, aggregate=False, codec="mpc"))
         self._exchange()
-        layers = (velocity_layers(), stress_layers(solver.setup, solver.cut))
+        layers = (velocity_halo(), stress_halo(solver.setup, solver.cut))
         totals: dict[str, NDArray[np.int64]] = {}
         for found, exchange in zip(layers, solver.exchanges, strict=True):
             of_ranks = self._rig.world.share(exchange.coded.lengths() if exchange.coded else {})
