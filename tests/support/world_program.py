@@ -1,6 +1,6 @@
 """A program for several ranks that speak to each other outside any exchange.
 
-    mpiexec -n 2 python world_program.py words|parts|late|unknown|begun
+    mpiexec -n 2 python world_program.py words|parts|missed|late|unknown|begun
     mpiexec -n 6 python world_program.py hosts
 
 Every rank prints lines that begin with its number.
@@ -17,13 +17,16 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 from groundswell.errors import CaseError, GroundswellError, InputError, Problem, RunFailed
 from groundswell.exchange import Domain, processes
-from groundswell.exchange import world as module
-from groundswell.exchange.world import Word, World, world
+from groundswell.exchange import words as long_words
+from groundswell.exchange.patience import Patience
+from groundswell.exchange.words import Word
+from groundswell.exchange.world import World, world
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ def words(job: World) -> None:
 def parts(job: World) -> None:
     """Words of many messages; one of a whole number of them."""
     exact = Word("share", bytes(1000))
-    for module.PART in (len(pickle.dumps(exact, pickle.HIGHEST_PROTOCOL)), 500):
+    for long_words.PART in (len(pickle.dumps(exact, pickle.HIGHEST_PROTOCOL)), 500):
         assert job.share(exact.value) == [exact.value] * job.size
         for size in (0, 100, 100_000):
             mine = np.full(size, job.rank)
@@ -128,6 +131,27 @@ def unknown(kept: tuple[str, ...]) -> None:
     say(domain.world, "of", domain.size)
 
 
+def missed(job: World) -> None:
+    """What is told in a call that another rank has given up is never taken for the next call's."""
+    with patch.object(Patience, "pause", side_effect=KeyboardInterrupt):
+        try:
+            if job.rank == 1:
+                time.sleep(0.5)
+            job.gather(f"old {job.rank}")
+        except KeyboardInterrupt:
+            assert job.first
+    say(job, "interrupted", job.gather(f"new {job.rank}"))
+    begun = time.monotonic()
+    if job.rank == 1:
+        time.sleep(1.5)
+    for word in ("old", "new"):
+        try:
+            say(job, "heard", job.share(word))
+        except RunFailed as error:
+            say(job, "raised", error)
+    assert time.monotonic() - begun < 5
+
+
 def late(job: World) -> None:
     """Rank 1 sleeps longer than the others' patience lasts."""
     begun = time.monotonic()
@@ -150,4 +174,4 @@ if __name__ == "__main__":
         names = tuple(name for name in os.environ if "SIZE" not in name)
         unknown(names)
     else:
-        {"words": words, "parts": parts, "late": late}[sys.argv[1]](world())
+        {"words": words, "parts": parts, "missed": missed, "late": late}[sys.argv[1]](world())

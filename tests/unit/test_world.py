@@ -15,6 +15,7 @@ from ranks import run_on_ranks
 
 from groundswell.errors import BackendError, InputError, RunFailed
 from groundswell.exchange import patience as patience_module
+from groundswell.exchange import words
 from groundswell.exchange import world as module
 from groundswell.exchange.launcher import LAUNCHER_VARIABLES, SIZE_VARIABLES, started_ranks
 from groundswell.exchange.patience import (
@@ -25,7 +26,8 @@ from groundswell.exchange.patience import (
     patience_seconds,
 )
 from groundswell.exchange.processes import Process
-from groundswell.exchange.world import Alone, MpiWorld, Word
+from groundswell.exchange.words import Word
+from groundswell.exchange.world import Alone, MpiWorld
 
 PROGRAM = Path(__file__).parents[1] / "support" / "world_program.py"
 
@@ -207,6 +209,7 @@ def test_a_dead_rank_is_named() -> None:
     dead = here._replace(number=2**22 + 1)  # more than there can be
     job.rank, job.size = 0, 3
     job._processes, job._hosts = [here, dead, here], [0, 1, 0]
+    job._progress = SimpleNamespace(look=lambda: None)
     job.require_alive()
     assert job.same_host == [0, 2] and job.same_machine == [0, 1, 2]
     job._processes[2] = dead
@@ -221,17 +224,17 @@ def test_a_dead_rank_is_named() -> None:
 def test_parts_make_up_a_word_and_the_last_is_shorter(
     monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    monkeypatch.setattr(module, "PART", 10)
+    monkeypatch.setattr(words, "PART", 10)
     word = Word("gather", bytes(size))
-    *parts, last = module._parts(word)
+    *parts, last = words.parts(word)
     assert {len(part) for part in parts} <= {10} and len(last) < 10
     assert pickle.loads(b"".join([*parts, last])) == word
 
 
 def test_a_word_of_whole_parts_has_an_empty_end(monkeypatch: pytest.MonkeyPatch) -> None:
     word = Word("gather", bytes(1000))
-    monkeypatch.setattr(module, "PART", len(pickle.dumps(word, pickle.HIGHEST_PROTOCOL)))
-    assert [len(part) for part in module._parts(word)] == [module.PART, 0]
+    monkeypatch.setattr(words, "PART", len(pickle.dumps(word, pickle.HIGHEST_PROTOCOL)))
+    assert [len(part) for part in words.parts(word)] == [words.PART, 0]
 
 
 # --- several ranks --------------------------------------------------------------------------------
@@ -323,6 +326,16 @@ def test_a_rank_that_sleeps_too_long_is_named() -> None:
     assert time.monotonic() - begun < 15 and done.returncode != 0  # long before it wakes up
     match = re.search(r"rank 0 after (.*) s: rank 1 has sent no word for 2 s", done.stdout)
     assert match and 2 <= float(match[1]) < 4, done.stdout + done.stderr[-1000:]
+
+
+def test_late_words_are_not_taken_for_others() -> None:
+    """Of a call that rank 0 has given up all ranks are told, and none waits longer than it did."""
+    done = run_on_ranks(3, PROGRAM, "missed", timeout=60, **{PATIENCE: "1"})
+    assert done.returncode == 0, done.stderr[-2000:]
+    lines = sorted(done.stdout.splitlines())
+    assert "rank 0 interrupted ['new 0', 'new 1', 'new 2']" in lines
+    raised = [line for line in lines if "raised rank 1 has sent no word for 1 s" in line]
+    assert len(raised) == 6 and not any("heard" in line for line in lines), lines
 
 
 def test_patience_that_is_no_number_ends_all_ranks() -> None:

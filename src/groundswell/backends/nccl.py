@@ -41,8 +41,12 @@ class NcclGroup:
         self._communicator.allGather(source, target, size, nccl.NCCL_CHAR, stream)
 
     def close(self) -> None:
-        """Destroy the communicator."""
+        """Destroy the communicator; all ranks must."""
         self._communicator.destroy()
+
+    def abort(self) -> None:
+        """Destroy the communicator without the other ranks, whatever it is at."""
+        self._communicator.abort()
 
 
 def load() -> Any:

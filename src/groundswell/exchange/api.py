@@ -188,8 +188,13 @@ class Domain(PlanKeeper):
         return near, others
 
     def gather(self, array: Any) -> NDArray[Any] | None:
-        """The whole array, without ghosts, on rank 0; None elsewhere."""
+        """The whole array, without ghosts, on rank 0; None elsewhere.
+
+        Raises:
+            RunFailed: a rank is late or lost, see `check`; on all ranks.
+        """
         self._require_open()
+        self.world.agree(self.check)
         self._guests.follow(self._guests.streams(None, [array]))
         view = self.interior(self._guests.view(array, writable=False))
         blocks = self.world.gather(self.backend.to_host(view))

@@ -1,3 +1,2 @@
 // Every kernel of the exchange.
 #include "peer.h"
-#include "total.h"

@@ -45,14 +45,3 @@ INLINE void add_ranks(const Total& total, const Post& post, double* mine, long l
   }
   end_epoch(post, now);
 }
-
-// Sums of all ranks' numbers, (ranks, count), in the order of ranks.
-KERNEL add_up_ranks(const double* all, index_t ranks, index_t count, double* sums) {
-  FOR_BLOCKS(b, 1) {
-    FOR_THREADS(q, count) {
-      double sum = 0;
-      for (index_t n = 0; n < ranks; ++n) sum += all[n * count + q];
-      sums[q] = sum;
-    }
-  }
-}

@@ -5,11 +5,12 @@ Ranks of a host do so in the kernel that wants the sums, see total.h; others by 
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from groundswell.backends import Array, Backend, Blocks, Launch
+from groundswell.backends import Array, Backend, Blocks, Launch, Source
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.messages import ALIGNMENT, Message
 from groundswell.exchange.patience import Patience
@@ -75,9 +76,9 @@ class GatheredTotal:
         self.in_graph = transport == "nccl"
         self._comm: Any = None
         gather = self._by_nccl() if self.in_graph else self._by_mpi()
-        add = compile_kernels(backend).launch(
-            "add_up_ranks", Blocks(1, values.size), self._all, world.size, values.size, values
-        )
+        module, count = backend.compile(gathered_source()), values.size
+        ends = (self._all, world.size, count, values)
+        add = module.launch("add_up_ranks", Blocks(1, count), *ends)
         self.launches: list[Launch] = [gather, add]
 
     def _by_nccl(self) -> Launch:
@@ -112,3 +113,8 @@ class GatheredTotal:
         """Give back the communicator."""
         if self._comm:
             self._comm.Free()
+
+
+def gathered_source() -> Source:
+    """The kernel for numbers of all ranks."""
+    return Source(Path(__file__).with_name("gathered.h"), {})

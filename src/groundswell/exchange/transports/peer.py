@@ -71,13 +71,14 @@ class PeerTransfer(Mailboxes):
             extent = Blocks(blocks if tables else 1, THREADS)
             return [module.launch(name, extent, *loads, *post)]
 
-        self.open = launch("open_letters") if self.puts else []
-        self.send = launch("send_boxes", outgoing) if sent else launch("raise_letters")
+        look = self._require_no_failure
+        self.open = [look, *launch("open_letters")] if self.puts else []
+        self.send = [look, *(launch("send_boxes", outgoing) if sent else launch("raise_letters"))]
         self.receive = [*self._waits(module), *launch("receive_boxes", incoming)]
         if job.backend.on_host:
             self.whole = [*self.send, *self.receive]
         else:
-            self.whole = launch("swap_boxes", outgoing, incoming)
+            self.whole = [look, *launch("swap_boxes", outgoing, incoming)]
 
     # --- where things lie -------------------------------------------------------------------------
 
