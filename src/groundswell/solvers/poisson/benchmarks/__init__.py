@@ -71,9 +71,10 @@ FULL = {
 SIZES = FULL | {
     "cuda": replace(
         FULL["cuda"],
-        edges={7: (8, 20, 48), 15: (9, 22)},
-        bakeoff=(20,),
-        solves=(12,),
+        dofs=10_000_000,  # most of the time goes into numbering nodes, on the host
+        edges={7: (8, 20, 48), 15: (22,)},
+        bakeoff=(),
+        solves=(),
     )
 }
 
