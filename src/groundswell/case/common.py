@@ -24,11 +24,9 @@ from groundswell.case.units import (
     Count,
     CountOrZero,
     Flag,
-    NonNegative,
     Number,
     Positive,
     Quantity,
-    Rate,
     Time,
 )
 from groundswell.errors import CaseError, listed
@@ -101,17 +99,6 @@ CODECS = ("auto", "none", "mpc", "bitcomp", "ans")
 _ZFP = re.compile("zfp([4-9]|[12][0-9]|3[0-2])")
 
 
-class LinkSection(Section):
-    """`link = { bandwidth = "25 GB/s", latency = "2 us" }`: a slower link, imposed on ranks.
-
-    `gap` is what each message takes of it, however short it is.
-    """
-
-    bandwidth: Annotated[Rate, Positive]
-    latency: Annotated[Time, NonNegative] = 0.0
-    gap: Annotated[Time, NonNegative] = 0.0
-
-
 class RunSection(Section):
     """`[run]`: where the case runs and in which floating-point type; how ranks share it.
 
@@ -130,7 +117,6 @@ class RunSection(Section):
     narrow: Literal["float32", "bfloat16"] | None = None
     codec: Annotated[str, AfterValidator(_codec)] = "auto"
     lossy: Annotated[str, AfterValidator(_codec)] | None = None
-    link: LinkSection | None = None
 
     @property
     def dtype(self) -> str:

@@ -22,7 +22,6 @@ from groundswell.exchange.messages import GhostField
 from groundswell.exchange.overlap import Box, boundary_first
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.traffic import traffic
-from groundswell.exchange.transports.base import Link
 from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, candidates, tune
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.cartesian import Field, Grid, Layout, Part
@@ -272,7 +271,6 @@ class BlockSolver(ExchangingSolver):
             transport=choice.transport,
             aggregate=choice.aggregate,
             codec=choice.codec,
-            link=Link.of(run.link),
         )
         self.exchanges = (exchange,)
         self._step = in_order(self.compose())
@@ -283,8 +281,8 @@ class BlockSolver(ExchangingSolver):
             return None
         run, cut = self.setup.case.run, self.cut
         how = {"transport": run.transport, "overlap": run.overlap, "codecs": run.codecs}
-        choices = candidates(self.backend, self.world, **how, slow=run.link is not None)
-        problem = (self.setup.case.solver, cut, how, run.link, run.narrow, self.setup.dtype)
+        choices = candidates(self.backend, self.world, **how)
+        problem = (self.setup.case.solver, cut, how, run.narrow, self.setup.dtype)
         problem = self.world.tell((*problem, self.world.same_host))
         memory = Memory.of(self.world, self.backend, problem)
         tuning = tune(self.world, choices, self._rehearsal, memory)

@@ -226,20 +226,9 @@ class StartSection(Section):
 
 
 class CavityRun(RunSection):
-    """`[run]`, in double precision unless it says otherwise.
-
-    `version` exchanges as one of those that Xue & Roy (2020) compare, to see what each is worth:
-    without overlap, and to the same flow.
-    """
+    """`[run]`, in double precision unless it says otherwise."""
 
     precision: Literal["single", "double"] = "double"
-    version: Literal["baseline", "v1", "v2", "v3"] | None = None
-
-    def faults(self) -> Iterator[Fault]:
-        """A version of an exchange that knew nothing of codecs or described links."""
-        yield from super().faults()
-        if self.version and (self.codec not in ("auto", "none") or self.lossy or self.link):
-            yield ("version",), "cannot be given with codec, lossy or link"
 
 
 class CavityOutput(OutputSection):

@@ -48,8 +48,7 @@ class Cavity(ExchangingSolver):
     def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
         self.setup, self.backend, self.world = setup, backend, world or Alone()
         run = setup.case.run
-        overlap = bool(run.overlap) and not run.version
-        self.choice = Choice(run.transport, overlap=overlap, codec=run.codecs[0])
+        self.choice = Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0])
         cuts = decompose_grids(setup, self.world.size)
         self.cut = cuts[0]
         parts = parts_of(setup, cuts, self.world.rank)
@@ -201,21 +200,16 @@ class Cavity(ExchangingSolver):
         if self.world.size == 1:
             return None
         run, cut = self.setup.case.run, self.cut
-        overlap = False if run.version else run.overlap
-        codecs = ["none"] if run.version else run.codecs
         choices = candidates(
             self.backend,
             self.world,
             transport=run.transport,
-            overlap=overlap,
-            codecs=codecs,
-            slow=run.link is not None,
+            overlap=run.overlap,
+            codecs=run.codecs,
         )
-        choices = [choice for choice in choices if choice.aggregate or not run.version]
-        problem = (self.setup.grid.cells, cut, run.transport, overlap, run.narrow, run.version)
+        problem = (self.setup.grid.cells, cut, run.transport, run.overlap, run.narrow)
         more = (
-            codecs,
-            run.link,
+            run.codecs,
             self.setup.dtype,
             self.setup.scheme,
             self.setup.periodic,

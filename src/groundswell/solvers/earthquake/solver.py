@@ -20,7 +20,6 @@ from groundswell.backends.base import ROW_ALIGNMENT, Array, Event, in_order
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.overlap import Box, boundary_first
-from groundswell.exchange.transports.base import Link
 from groundswell.exchange.tuning import Choice, Tuning
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.cartesian import Field, Layout
@@ -88,7 +87,6 @@ class Earthquake(ExchangingSolver):
             setup, backend, self.module, self._interiors(), self.clock, self.part, self.world
         )
         run = setup.case.run
-        self.link = Link.of(run.link)
         self.set_exchange(Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0]))
         velocities = {name: self.fields[name].interior for name in VELOCITIES}
         self._finite_check = FiniteCheck(
@@ -205,7 +203,6 @@ class Earthquake(ExchangingSolver):
                 transport=self.choice.transport,
                 aggregate=self.choice.aggregate,
                 codec=self.choice.codec,
-                link=self.link,
                 stored={n: computed.index(name) for n, name in names.items()},
             )
 

@@ -177,7 +177,7 @@ class PoissonRun(RunSection):
     def faults(self) -> Iterator[Fault]:
         """What other solvers can do."""
         yield from super().faults()
-        yield from unsupported(self, "checkpoint", "overlap", "narrow", "codec", "lossy", "link")
+        yield from unsupported(self, "checkpoint", "overlap", "narrow", "codec", "lossy")
         if "fused" in self.transport:
             yield ("transport",), 'is not for this solver; give another one, or "auto"'
 
