@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 
 from groundswell.backends import cuda, open_backend
-from groundswell.bench.earthquake import Variant, measure_variant
+from groundswell.solvers.earthquake.benchmarks.throughput import Variant, measure_variant
 
 
 def main() -> None:

@@ -13,9 +13,9 @@ from __future__ import annotations
 import argparse
 
 from groundswell.bench import fastest
-from groundswell.bench.poisson.speed import Row, measure_iterations, measure_weak
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.world import World, world
+from groundswell.solvers.poisson.benchmarks.speed import Row, measure_iterations, measure_weak
 
 
 def main() -> None:

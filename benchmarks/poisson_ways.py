@@ -21,14 +21,20 @@ import numpy as np
 
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
-from groundswell.bench.poisson.problems import SCREENING, Cubes
-from groundswell.bench.poisson.speed import streaming_rate
 from groundswell.errors import GroundswellError
 from groundswell.exchange.world import Alone
-from groundswell.solvers.poisson.elements import METRICS, Elements
+from groundswell.solvers.poisson.benchmarks.problems import SCREENING, Cubes
+from groundswell.solvers.poisson.benchmarks.speed import streaming_rate
 from groundswell.solvers.poisson.operator import operator_source
-from groundswell.solvers.poisson.traffic import stored_factors
-from groundswell.solvers.poisson.ways import PENCILS, SLICES, TENSOR, Way, threads_of_element
+from groundswell.spectral_elements.elements import METRICS, Elements
+from groundswell.spectral_elements.kernel_variants import (
+    PENCILS,
+    SLICES,
+    TENSOR,
+    Way,
+    threads_of_element,
+)
+from groundswell.spectral_elements.roofline import stored_factors
 
 NAMES = {SLICES: "slices", TENSOR: "tensor", PENCILS: "pencils"}
 TIMES = 10

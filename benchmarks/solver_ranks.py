@@ -10,11 +10,11 @@ import argparse
 import statistics
 from typing import Any
 
-from groundswell.bench.earthquake import Variant, make_case
+from groundswell import registry
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.world import world
-from groundswell.solvers import load
 from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.earthquake.benchmarks.throughput import Variant, make_case
 
 
 def problem(solver: str, cells: tuple[int, int, int], elastic: bool) -> Any:
@@ -49,8 +49,8 @@ for transport in options.transports:
             }
         )
         case = case.model_copy(update={"run": run})
-        kind = load(options.solver, "solver")
-        solver = kind(kind.prepare(case), backend, job)
+        info = registry.find(options.solver)
+        solver = info.load("solver")(info.load("setup").from_case(case), backend, job)
         graph = backend.capture(solver.step, in_graph=solver.in_graph)
         graph.replay(8)
         backend.synchronize()
@@ -64,7 +64,7 @@ for transport in options.transports:
             found.append(
                 max(job.share(end.seconds_since(begin))) / options.steps / solver.steps_at_once
             )
-        solver.raise_if_unstable(1)
+        solver.check_health(1)
         seconds = statistics.median(found)
         if job.first:
             ranks = solver.describe_ranks()

@@ -15,9 +15,9 @@ import numpy as np
 
 from groundswell.backends import Backend, Blocks, Launch, Source, open_backend
 from groundswell.backends.base import in_order
-from groundswell.bench.poisson.problems import METRICS, SCREENING, Cubes
 from groundswell.exchange.world import Alone
-from groundswell.solvers.poisson.elements import Elements
+from groundswell.solvers.poisson.benchmarks.problems import METRICS, SCREENING, Cubes
+from groundswell.spectral_elements.elements import Elements
 
 SOURCE = Path(__file__).with_suffix(".h")
 TIMES, REPEATS, THREADS = 10, 4, 256

@@ -15,9 +15,9 @@ import meshio
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.grids.box import Box
-from groundswell.grids.gmsh import ORDERS
-from groundswell.grids.hexahedra import face_nodes
+from groundswell.meshes.box import Box
+from groundswell.meshes.gmsh import ORDERS
+from groundswell.meshes.hexahedra import face_nodes
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]

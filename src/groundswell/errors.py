@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from itertools import count
@@ -58,6 +58,31 @@ class Interrupted(GroundswellError):
     """A run stopped by the user or the batch system; its checkpoint is on disk."""
 
     exit_code = 130
+
+
+# --- the wording of messages ----------------------------------------------------------------------
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words as a list in a sentence: `a, b or c`."""
+    *head, last = words
+    return f"{', '.join(head)} or {last}" if head else last
+
+
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """The end of a sentence that offers the known word closest to `word`, or nothing."""
+    import difflib
+
+    if not isinstance(word, str) or len(word) > 40:
+        return ""
+    close = difflib.get_close_matches(word.lower(), list(known), n=1)
+    return f' (did you mean "{close[0]}"?)' if close else ""
+
+
+def quoted(text: str) -> str:
+    """Text in quotes, on one line of at most 60 characters."""
+    cut = text if len(text) <= 60 else text[:57] + "..."
+    return f'"{repr(cut)[1:-1]}"'  # repr escapes whatever a terminal cannot or should not print
 
 
 # --- who knows of an error ------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from gpu import gpu_count
 
 from groundswell.backends import open_backend
 from groundswell.solvers.cavity.case import CavityCase
-from groundswell.solvers.cavity.setup import FIELDS
+from groundswell.solvers.cavity.setup import FIELDS, Setup
 from groundswell.solvers.cavity.solver import Cavity
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(gpu_count() < 1, reason="needs a GPU")]
@@ -58,11 +58,11 @@ def test_cycles_through_coarser_grids_agree(sides: str) -> None:
 
 def flow_after(case: CavityCase, backend: str, steps: int) -> dict[str, Any]:
     """All fields after some steps."""
-    solver = Cavity(Cavity.prepare(case), open_backend(backend))
+    solver = Cavity(Setup.from_case(case), open_backend(backend))
     graph = solver.backend.capture(solver.step)
-    every = solver.look_every
+    every = solver.check_every
     for done in range(every, steps + 1, every):
         graph.replay(every // solver.steps_at_once)
-        if solver.look(done) and solver.go_on():
+        if solver.check_convergence(done) and solver.next_stage():
             graph = solver.backend.capture(solver.step)
     return {name: solver.snapshot(name) for name in FIELDS}

@@ -12,11 +12,11 @@ import groundswell as gs
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.world import Alone
-from groundswell.grids.box import Box
-from groundswell.solvers.poisson.elements import METRICS, Elements
-from groundswell.solvers.poisson.merged import Merged
-from groundswell.solvers.poisson.space import Space
-from groundswell.solvers.poisson.ways import PENCILS, SLICES, TENSOR, Way, way_of
+from groundswell.meshes.box import Box
+from groundswell.solvers.poisson.fused_cg import Merged
+from groundswell.spectral_elements.elements import METRICS, Elements
+from groundswell.spectral_elements.kernel_variants import PENCILS, SLICES, TENSOR, Way, way_of
+from groundswell.spectral_elements.space import Space
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(gpu_count() < 1, reason="needs a GPU")]
 

@@ -14,7 +14,8 @@ from variants import short_and_long
 
 from groundswell.backends import open_backend
 from groundswell.errors import InputError
-from groundswell.solvers.earthquake import shares, solver
+from groundswell.solvers.earthquake import solver
+from groundswell.solvers.earthquake import source_injection as shares
 from groundswell.verify import SOLVERS, Check, load_problem, problem_names, run_checks
 
 NAMES = problem_names("earthquake")

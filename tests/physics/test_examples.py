@@ -18,13 +18,15 @@ import pytest
 import xarray
 from matplotlib.image import imread
 
-from groundswell.io.maps import open_surface
-from groundswell.io.srf import read_srf
 from groundswell.report.pictures import draw_pictures
-from groundswell.run import Result, check, run
+from groundswell.seismology.formats.shaking_maps import open_surface
+from groundswell.seismology.formats.srf import read_srf
+from groundswell.seismology.reference.loh import loh_reference
+from groundswell.seismology.reference.misfit import l2_misfit, lowpass, resample
+from groundswell.simulation.preparation import check
+from groundswell.simulation.result import Result
+from groundswell.simulation.run import run
 from groundswell.solvers.earthquake import EarthquakeCase
-from groundswell.verify.reference.loh import loh_reference
-from groundswell.verify.reference.misfit import l2_misfit, lowpass, resample
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -11,8 +11,8 @@ import pytest
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
 from groundswell.exchange.world import Alone
-from groundswell.grids.box import Box, kershaw
-from groundswell.solvers.poisson.solver import Poisson
+from groundswell.meshes.box import Box, kershaw
+from groundswell.solvers.poisson.problem import Poisson
 
 EVERY_SIDE = range(1, 7)
 

@@ -11,7 +11,8 @@ import pytest
 from variants import short_and_long
 
 from groundswell.backends import open_backend
-from groundswell.solvers.poisson import elements, task
+from groundswell.solvers.poisson import problem_data as task
+from groundswell.spectral_elements import elements
 from groundswell.verify import Check, load_problem
 
 # Kernel file, what stands there, what is put in its place, and the problem that must fail.

@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 from groundswell.backends import open_backend
-from groundswell.io.lagrange import LagrangeElements
-from groundswell.run import Result, check, run
+from groundswell.simulation.preparation import check
+from groundswell.simulation.result import Result
+from groundswell.simulation.run import run
 from groundswell.solvers.poisson import PoissonCase
+from groundswell.spectral_elements.vtkhdf import LagrangeElements
 from groundswell.verify import load_problem, problem_names
 
 ROOT = Path(__file__).parents[2]

@@ -18,7 +18,7 @@ from variants import long_variants
 
 import groundswell
 from groundswell.errors import InputError
-from groundswell.run import checkpoint
+from groundswell.simulation import checkpoint
 
 pytestmark = pytest.mark.timeout(240)
 

@@ -13,7 +13,7 @@ from words import flat
 from groundswell.backends.cpu import CpuBackend
 from groundswell.cli import main
 from groundswell.errors import BackendError
-from groundswell.run import runner
+from groundswell.simulation import preparation
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -62,7 +62,9 @@ def test_check_looks_at_the_folder_of_the_results(
     write_case: Write, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case = str(write_case(tmp_path))
-    monkeypatch.setattr("groundswell.run.outlook.disk_usage", lambda _: SimpleNamespace(free=9))
+    monkeypatch.setattr(
+        "groundswell.simulation.resources.disk_usage", lambda _: SimpleNamespace(free=9)
+    )
     assert main(["check", case]) == 2
     assert "but 9e-09 GB are free" in flat(capsys.readouterr().err)
     monkeypatch.undo()
@@ -79,7 +81,7 @@ def test_check_on_a_machine_without_the_device(
     def absent(name: str) -> None:
         raise BackendError(f"there is no {name} here")
 
-    monkeypatch.setattr("groundswell.run.outlook.open_backend", absent)
+    monkeypatch.setattr("groundswell.simulation.resources.open_backend", absent)
     case = str(write_case(tmp_path))
     assert main(["check", case, "--backend", "cuda"]) == 2
     out, error = capsys.readouterr()
@@ -107,7 +109,7 @@ def test_check_of_ranks_on_one_host(write_case: Write, tmp_path: Path, capsys: C
     sharing = found["sharing"]
     assert found["memory"] < 3 * sharing["memory"] < 2 * found["memory"]
     assert (sharing["ranks_per_host"], sharing["ranks_per_device"]) == (3, 3)
-    alone = runner.check(case)
+    alone = preparation.check(case)
     work, whole = (f["seconds_at_least"] * f["bandwidth"] for f in (found, alone))
     assert work == pytest.approx(whole * 3 * 10 / 28)  # three of 28 layers of cells are 9, 9 and 10
 
@@ -129,7 +131,7 @@ def test_check_of_ranks_on_several_hosts(
 def test_check_of_ranks_on_gpus(
     write_case: Write, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("groundswell.run.outlook.open_backend", lambda name: CpuBackend())
+    monkeypatch.setattr("groundswell.simulation.resources.open_backend", lambda name: CpuBackend())
     monkeypatch.setattr("groundswell.exchange.devices.gpu_buses", lambda: ["a", "b"])
     case = [str(write_case(tmp_path)), "--backend", "cuda"]
     for ranks, text in ((2, "a rank, alone on its GPU"), (3, "for the 2 on a GPU")):
@@ -147,7 +149,7 @@ def test_ranks_of_one_host_share_its_memory(
     fits: bool,
 ) -> None:
     case = str(write_case(tmp_path))
-    free = runner.check(case)["memory"] // 2
+    free = preparation.check(case)["memory"] // 2
     monkeypatch.setattr(CpuBackend, "memory", lambda self: (free, 10**9))
     assert main(["check", case, "--ranks", "4", *more]) == (0 if fits else 2)
     assert ("4 ranks on one device take 0.00" in capsys.readouterr().err) is not fits

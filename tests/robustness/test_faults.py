@@ -21,9 +21,10 @@ from groundswell.backends.cpu import CpuBackend
 from groundswell.case import load_case
 from groundswell.cli import main
 from groundswell.errors import GroundswellError, InputError, RunFailed
-from groundswell.io.awp import VARIABLES
-from groundswell.run import runner
-from groundswell.run.folder import claimed
+from groundswell.seismology.formats.awp import VARIABLES
+from groundswell.simulation import preparation
+from groundswell.simulation.results_folder import claimed
+from groundswell.solvers.earthquake.setup import Setup
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -104,9 +105,9 @@ def test_a_run_that_does_not_fit_into_memory(
 def test_ranks_that_share_a_device_share_its_memory() -> None:
     backend = SimpleNamespace(memory=lambda: (100, 200))
     job = SimpleNamespace(rank=0, same_machine=[0, 2], share=lambda value: [value] * 3)
-    runner._require_memory([60, 900, 40], backend, job)  # type: ignore[arg-type]
+    preparation._require_memory([60, 900, 40], backend, job)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="2 ranks on one device take 1"):
-        runner._require_memory([60, 0, 50], backend, job)  # type: ignore[arg-type]
+        preparation._require_memory([60, 0, 50], backend, job)  # type: ignore[arg-type]
 
 
 def awp_mesh() -> np.ndarray:
@@ -287,7 +288,7 @@ def test_no_permission(
     def refuse(**_: Any) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr("groundswell.run.folder.TemporaryFile", refuse)
+    monkeypatch.setattr("groundswell.simulation.results_folder.TemporaryFile", refuse)
     assert main(["run", str(write_case(tmp_path)), "-q"]) == 2
     assert "no permission to write" in capsys.readouterr().err
     assert not (tmp_path / "results").exists()
@@ -333,7 +334,7 @@ def test_a_full_disk_leaves_the_last_checkpoint(
     """The disk fills up in mid-run; with room again the run continues to the same bits."""
     case = write_case(tmp_path, run={"checkpoint": {"steps": 20}})
     groundswell.run(case, folder=tmp_path / "whole")
-    from groundswell.io import growing
+    from groundswell.formats import appendable_hdf5 as growing
 
     reserve, calls = growing.reserve, iter(range(10**6))
 
@@ -388,16 +389,16 @@ def test_the_first_bad_value_is_named(tiny: Callable[..., dict[str, Any]]) -> No
     from groundswell.solvers.earthquake.case import EarthquakeCase
     from groundswell.solvers.earthquake.solver import Earthquake
 
-    setup = Earthquake.prepare(EarthquakeCase.from_dict(tiny()))
+    setup = Setup.from_case(EarthquakeCase.from_dict(tiny()))
     found = Earthquake(setup, open_backend("cpu"))
-    found.guard()
-    found.raise_if_unstable(0)
+    found.enqueue_finite_check()
+    found.check_health(0)
     found.fields["vy"].interior[4, 9, 11] = np.inf  # 4 layer cells before x and y, none above z
-    found.guard()
+    found.enqueue_finite_check()
     with pytest.raises(
         RunFailed, match=r"^vy is not finite at x = 750 m, y = 550 m, depth = 450 m"
     ):
-        found.raise_if_unstable(12)
+        found.check_health(12)
 
 
 def test_an_unexpected_failure_leaves_no_final_names(
@@ -413,7 +414,7 @@ def test_an_unexpected_failure_leaves_no_final_names(
     def fail(*_: Any) -> None:
         raise KeyError("gremlin")
 
-    monkeypatch.setattr("groundswell.run.ring.Output.collect", fail)
+    monkeypatch.setattr("groundswell.outputs.ring_buffer.Output.collect", fail)
     changed = write_case(tmp_path, source=source())
     assert main(["run", str(changed), "-q"]) == 1
     error = capsys.readouterr().err
@@ -429,7 +430,7 @@ def test_a_format_that_fails_leaves_the_shaking_map(
     def fail(*_: Any) -> None:
         raise RunFailed("full")
 
-    monkeypatch.setattr("groundswell.solvers.earthquake.recorders.write_sac", fail)
+    monkeypatch.setattr("groundswell.solvers.earthquake.outputs.write_sac", fail)
     case = write_case(tmp_path, output={"seismograms": {"formats": ["sac"]}})
     with pytest.raises(RunFailed, match="full"):
         groundswell.run(case, folder=tmp_path / "results")

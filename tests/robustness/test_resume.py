@@ -17,7 +17,7 @@ from results import FINAL, assert_same_results, source
 import groundswell
 from groundswell.cli import main
 from groundswell.errors import Interrupted
-from groundswell.run import checkpoint
+from groundswell.simulation import checkpoint
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -99,7 +99,7 @@ class Stop:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
         self._at = at
-        monkeypatch.setattr("groundswell.run.runner.progress", self._progress)
+        monkeypatch.setattr("groundswell.simulation.run.progress", self._progress)
 
     def _progress(self, *_: Any, **__: Any) -> Any:
         return nullcontext(self._report)

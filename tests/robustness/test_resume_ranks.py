@@ -17,7 +17,7 @@ from results import FINAL, assert_same_results
 from variants import long_variants
 
 import groundswell
-from groundswell.run import checkpoint
+from groundswell.simulation import checkpoint
 
 pytestmark = pytest.mark.timeout(240)
 

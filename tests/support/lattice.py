@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.solvers.earthquake.attenuation import Relaxation
+from groundswell.seismology.attenuation import Relaxation
 
 Matrix = NDArray[np.complex128]
 

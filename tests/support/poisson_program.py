@@ -29,17 +29,17 @@ from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.total import Total
 from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import Alone, World, world
-from groundswell.grids.box import Box
-from groundswell.grids.hexahedra import Hexahedra, Numbers
-from groundswell.io.lagrange import LagrangeElements, evenly
 from groundswell.linear.cg import Applied, Outcome
-from groundswell.solvers.poisson import merged
-from groundswell.solvers.poisson.elements import Elements
-from groundswell.solvers.poisson.merged import Merged
+from groundswell.meshes.box import Box
+from groundswell.meshes.hexahedra import Hexahedra, Numbers
+from groundswell.solvers.poisson import fused_cg as merged
+from groundswell.solvers.poisson.fused_cg import Merged
 from groundswell.solvers.poisson.multigrid import Cycle, Multigrid
 from groundswell.solvers.poisson.operator import Operator, Space
-from groundswell.solvers.poisson.shares import Shares
-from groundswell.solvers.poisson.solver import Poisson
+from groundswell.solvers.poisson.problem import Poisson
+from groundswell.spectral_elements.elements import Elements
+from groundswell.spectral_elements.partition import Shares
+from groundswell.spectral_elements.vtkhdf import LagrangeElements, evenly
 
 
 def random_mesh(rng: np.random.Generator) -> Hexahedra:

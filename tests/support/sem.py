@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.grids.box import Box
-from groundswell.grids.gll import gll
-from groundswell.grids.hexahedra import Hexahedra, positions
-from groundswell.grids.mesh import Mesh
+from groundswell.meshes.box import Box
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import Hexahedra, positions
+from groundswell.meshes.mesh import Mesh
 
 Floats = NDArray[np.float64]
 

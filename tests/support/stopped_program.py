@@ -16,7 +16,7 @@ from typing import Any
 from groundswell.backends import Backend
 from groundswell.cli import main
 from groundswell.exchange.world import world
-from groundswell.run import runner
+from groundswell.simulation import run as runner
 
 
 def stop_at(number: signal.Signals, rank: int, step: int) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from groundswell.solvers.earthquake.absorption import MatchedLayer, coupling, sponge
+from groundswell.solvers.earthquake.absorbing_profiles import MatchedLayer, coupling, sponge
 
 H, DT, VP = 100.0, 0.0078, 6000.0
 FREQUENCY = 3464.0 / (6 * H)  # Hz, that six cells resolve in rock
@@ -122,7 +122,7 @@ def test_a_square_would_send_more_back(monkeypatch: pytest.MonkeyPatch) -> None:
         return line.reflection("S", 8.0, 0.0, lambda f: halves(profiles, f))
 
     cubic = back()
-    monkeypatch.setattr("groundswell.solvers.earthquake.absorption.POWER", 2)
+    monkeypatch.setattr("groundswell.solvers.earthquake.absorbing_profiles.POWER", 2)
     assert back() > 4 * cubic
 
 

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 from groundswell.errors import InputError, RunFailed
-from groundswell.io import growing
-from groundswell.io.atomic import disk_errors, whole
-from groundswell.io.growing import GrowingFile, balanced
-from groundswell.io.maps import write_shaking_map
+from groundswell.formats import appendable_hdf5 as growing
+from groundswell.formats.appendable_hdf5 import GrowingFile, balanced
+from groundswell.formats.atomic import disk_errors, whole
+from groundswell.seismology.formats.shaking_maps import write_shaking_map
 
 rng = np.random.default_rng(71)
 

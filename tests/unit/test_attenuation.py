@@ -8,7 +8,7 @@ from lattice import WAVES, quality, wavenumber
 from scipy.optimize import linprog
 
 from groundswell.errors import InputError
-from groundswell.solvers.earthquake.attenuation import MECHANISMS, Relaxation, fit
+from groundswell.seismology.attenuation import MECHANISMS, Relaxation, fit
 
 BAND = (0.1, 10.0)
 FREQUENCIES = np.geomspace(*BAND, 801)  # 1 Hz, the transition, is among them

@@ -10,15 +10,14 @@ import pytest
 from ranks import run_on_ranks
 
 from groundswell.backends import open_backend
-from groundswell.bench.cavity import Sizes, draw, measure
 from groundswell.bench.exchange import published
-from groundswell.cli import cavity as tables
+from groundswell.solvers.cavity.benchmarks import Sizes, draw, measure, tables
 
 SMALL = Sizes(edges=(12, 16), edge=12, large=0, steady=(23, 1e4))
 ON_RANKS = """
 import json, sys
 from groundswell.backends import open_backend
-from groundswell.bench.cavity import Sizes, measure
+from groundswell.solvers.cavity.benchmarks import Sizes, measure
 from groundswell.exchange.world import world
 found = measure(open_backend("cpu"), Sizes(edges=(), edge=12, large=14, steady=(0, 0)))
 if world().first:

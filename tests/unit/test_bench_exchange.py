@@ -15,12 +15,10 @@ from ranks import run_on_ranks
 
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.strided import cuda_copy
-from groundswell.bench.exchange import draw, published
+from groundswell.bench.exchange import draw, published, tables
 from groundswell.bench.exchange.assembly import box_ids
 from groundswell.bench.exchange.ladder import WIDEST, grids, rung_exchanges
 from groundswell.bench.exchange.links import most_even, torus
-from groundswell.bench.exchange.slow import pays
-from groundswell.cli import exchange as tables
 from groundswell.cli import main
 from groundswell.errors import BackendError, InputError
 from groundswell.exchange import versions
@@ -30,6 +28,7 @@ from groundswell.exchange.pattern import Ghosts, uniform
 from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.buffers import Buffers
 from groundswell.exchange.world import Alone
+from groundswell.solvers.earthquake.benchmarks.slow_links import pays
 
 Capture = pytest.CaptureFixture[str]
 

@@ -13,14 +13,13 @@ import pytest
 from ranks import run_on_ranks
 
 from groundswell.backends import open_backend
-from groundswell.bench.poisson import Sizes, draw, measure
-from groundswell.bench.poisson.problems import Cubes, processes
-from groundswell.cli import poisson as tables
 from groundswell.exchange.world import Alone
-from groundswell.grids.box import Box
-from groundswell.solvers.poisson.elements import Elements
-from groundswell.solvers.poisson.merged import Merged
-from groundswell.solvers.poisson.space import Space
+from groundswell.meshes.box import Box
+from groundswell.solvers.poisson.benchmarks import Sizes, draw, measure, tables
+from groundswell.solvers.poisson.benchmarks.problems import Cubes, processes
+from groundswell.solvers.poisson.fused_cg import Merged
+from groundswell.spectral_elements.elements import Elements
+from groundswell.spectral_elements.space import Space
 
 SMALL = Sizes(
     stream=4096,
@@ -33,7 +32,8 @@ SMALL = Sizes(
 KINDS = ("stored", "affine")  # of metrics, on a CPU
 ON_RANKS = """
 import sys
-from groundswell.bench import poisson, run_bench
+from groundswell.bench import run_bench
+from groundswell.solvers.poisson import benchmarks as poisson
 poisson.SIZES["cpu"] = poisson.Sizes(4096, 0, (), {3: (1, 2)}, (2,), (3,))
 run_bench("poisson", backend="cpu", output=sys.argv[1])
 """

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import RunFailed
-from groundswell.run import checkpoint
+from groundswell.simulation import checkpoint
 from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.setup import Setup
 from groundswell.solvers.cavity.solver import Cavity
 
 MIRROR, PERIODIC, ADIABATIC = ({"kind": kind} for kind in ("symmetry", "periodic", "adiabatic"))
@@ -60,7 +61,7 @@ def random_flow(solver: Cavity, seed: int = 5) -> dict[str, np.ndarray]:
 
 def advanced(case: CavityCase, backend: Backend) -> tuple[Cavity, dict[str, np.ndarray]]:
     """A solver after what `step` makes, and what it should have come to."""
-    solver = Cavity(Cavity.prepare(case), backend)
+    solver = Cavity(Setup.from_case(case), backend)
     flow = random_flow(solver)
     pace = None if case.time.local else solver.setup.courant / rates(solver.setup, flow)[1].max()
     for _ in range(solver.steps_at_once):
@@ -111,7 +112,7 @@ def test_any_size_and_any_direction_of_gravity(points: tuple[int, int, int], dow
 
 def test_one_layer_is_a_flow_in_two_dimensions() -> None:
     case = make("mirrors", (9, 1, 8), time={"courant": 0.05})
-    solver = Cavity(Cavity.prepare(case), open_backend("cpu"))
+    solver = Cavity(Setup.from_case(case), open_backend("cpu"))
     flow = random_flow(solver) | {"v": np.zeros(solver.setup.grid.shape)}
     solver.fill({"v": flow["v"]})
     solver.step()
@@ -123,7 +124,7 @@ def test_one_layer_is_a_flow_in_two_dimensions() -> None:
 @pytest.mark.parametrize("local", [True, False])
 def test_residuals_are_those_of_the_equations(local: bool) -> None:
     """Of mass without what all pressure rises by; with local steps a step, otherwise a second."""
-    solver = Cavity(Cavity.prepare(make("cavity", time={"local": local})), open_backend("cpu"))
+    solver = Cavity(Setup.from_case(make("cavity", time={"local": local})), open_backend("cpu"))
     flow = random_flow(solver)
     change, limit = rates(solver.setup, flow)
     beta2 = np.maximum(sum(flow[n] ** 2 for n in "uvw"), solver.setup.least_beta2)
@@ -132,7 +133,7 @@ def test_residuals_are_those_of_the_equations(local: bool) -> None:
     change["p"] -= change["p"][centre] / weight[centre] * weight
     change["p"] /= beta2
     solver.history.bounded = lambda norms: True
-    solver.look(solver.look_every)
+    solver.check_convergence(solver.check_every)
     contrast = [1.0, 1.0, 1.0, 1.0, 1.0]
     expected = [np.sqrt(np.mean(change[name] ** 2)) for name in NAMES]
     assert np.allclose(solver.history.latest * contrast, expected, rtol=1e-10)
@@ -140,23 +141,23 @@ def test_residuals_are_those_of_the_equations(local: bool) -> None:
 
 def test_a_flow_without_bounds_is_noticed() -> None:
     case = make("cavity", time={"scheme": "euler", "courant": 40.0})
-    solver = Cavity(Cavity.prepare(case), open_backend("cpu"))
+    solver = Cavity(Setup.from_case(case), open_backend("cpu"))
     random_flow(solver)
     for _ in range(50):
         solver.step()
     with pytest.raises(
         RunFailed, match=r"grows without bounds at step 100.*set time\.courant lower"
     ):
-        solver.look(100)
+        solver.check_convergence(100)
 
 
 def test_a_checkpoint_is_the_whole_state(tmp_path: Path) -> None:
     machine, case = open_backend("cpu"), make("periodic", time={"courant": 0.05, "look": 2})
-    first, second = (Cavity(Cavity.prepare(case), machine) for _ in range(2))
+    first, second = (Cavity(Setup.from_case(case), machine) for _ in range(2))
     random_flow(first)
     first.step()
-    first.look(first.look_every)
-    progress = checkpoint.Progress(first.look_every, "digest", {})
+    first.check_convergence(first.check_every)
+    progress = checkpoint.Progress(first.check_every, "digest", {})
     checkpoint.save(tmp_path / "checkpoint.h5", machine, first.state(), progress)
     checkpoint.restore(tmp_path / "checkpoint.h5", machine, second.state(), progress)
     for solver in (first, second):

@@ -15,11 +15,12 @@ from groundswell.errors import InputError
 from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import Alone
 from groundswell.grids.cartesian import GHOSTS
-from groundswell.solvers.cavity.bands import Band, interpolation, restriction
 from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.decomposition import decompose_grids
+from groundswell.solvers.cavity.grid_transfer import Band, interpolation, restriction
 from groundswell.solvers.cavity.level import Level
 from groundswell.solvers.cavity.setup import Setup
-from groundswell.solvers.cavity.solver import Cavity, cut_grids
+from groundswell.solvers.cavity.solver import Cavity
 
 MIRROR, PERIODIC = {"kind": "symmetry"}, {"kind": "periodic"}
 FLAT = {"south": MIRROR, "north": MIRROR}
@@ -111,7 +112,7 @@ def test_a_coarse_grid_is_forced() -> None:
     """A step along the rates that NumPy finds, and what the finer grid adds to them."""
     setup = Setup(cavity((9, 7, 8), {}, scheme="rk3", courant=0.05))
     backend, rng = open_backend("cpu"), np.random.default_rng(3)
-    cut = cut_grids(setup, 1)[0]
+    cut = decompose_grids(setup, 1)[0]
     level = Level(setup, backend, Alone(), cut, Choice("auto"), coarse=True)
     flow, more = ({n: rng.normal(size=setup.grid.shape) for n in NAMES} for _ in range(2))
     level.fill(flow)
@@ -139,8 +140,8 @@ def test_a_coarse_grid_is_forced() -> None:
 
 
 def steady(case: CavityCase) -> Cavity:
-    solver = Cavity(Cavity.prepare(case), open_backend("cpu"))
-    assert sum(1 for _ in solver.to_rest()) * solver.look_every < solver.setup.steps
+    solver = Cavity(Setup.from_case(case), open_backend("cpu"))
+    assert sum(1 for _ in solver.to_rest()) * solver.check_every < solver.setup.steps
     return solver
 
 
@@ -165,7 +166,7 @@ def test_a_cycle_leaves_a_steady_flow_as_it_is() -> None:
     case = cavity((23, 1, 31), FLAT, levels=1, tolerance=1e-10)
     flow = fields(steady(case))
     time = case.time.model_copy(update={"levels": 2})
-    solver = Cavity(Cavity.prepare(case.model_copy(update={"time": time})), open_backend("cpu"))
+    solver = Cavity(Setup.from_case(case.model_copy(update={"time": time})), open_backend("cpu"))
     solver.fill(flow)
     for _ in range(3):
         solver.step()
@@ -173,9 +174,14 @@ def test_a_cycle_leaves_a_steady_flow_as_it_is() -> None:
 
 
 def test_a_flow_begins_on_the_coarsest_grid() -> None:
-    solver = Cavity(Cavity.prepare(cavity((47, 1, 47), FLAT)), open_backend("cpu"))
+    solver = Cavity(Setup.from_case(cavity((47, 1, 47), FLAT)), open_backend("cpu"))
     assert [grid.grid.cells[0] for grid in solver.setup.grids] == [47, 23, 11]
-    assert solver.stage == 2 and solver.go_on() and solver.go_on() and not solver.go_on()
+    assert (
+        solver.stage == 2
+        and solver.next_stage()
+        and solver.next_stage()
+        and not solver.next_stage()
+    )
     assert [row[1] for row in steady(solver.setup.case).history.read()][-1] == 0
 
 
@@ -192,4 +198,4 @@ def test_ranks_that_a_coarse_grid_is_too_small_for() -> None:
     run = wide.case.run.model_copy(update={"processes": (1, 1, 8)})
     crowded = Setup(wide.case.model_copy(update={"run": run}))
     with pytest.raises(InputError, match=r"20 x 20 x 8 points leaves some of 8 blocks along z"):
-        cut_grids(crowded, 8)
+        decompose_grids(crowded, 8)

@@ -15,10 +15,10 @@ from crew import Member, together
 
 from groundswell.errors import InputError, RunFailed
 from groundswell.exchange.world import Alone, World
-from groundswell.io.atomic import part_of
-from groundswell.run.checkpoint import (
+from groundswell.formats.atomic import part_of
+from groundswell.simulation.checkpoint import (
     NAME,
-    Portion,
+    DistributedArray,
     Progress,
     State,
     belongs,
@@ -64,7 +64,7 @@ def path(tmp_path: Path) -> Path:
 
 def alone(arrays: dict[str, np.ndarray]) -> State:
     """Whole arrays at the only rank."""
-    return {name: Portion.shared(array, Alone()) for name, array in arrays.items()}
+    return {name: DistributedArray.replicated(array, Alone()) for name, array in arrays.items()}
 
 
 def assert_same(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None:
@@ -170,7 +170,7 @@ def test_a_full_disk_leaves_the_previous_one(
     def full(*_: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(f"groundswell.io.atomic.{at}", full)
+    monkeypatch.setattr(f"groundswell.formats.atomic.{at}", full)
     with pytest.raises(RunFailed, match="disk full"):
         save(path, BACKEND, alone(state(3)), Progress(2000, "digest", {}))
     monkeypatch.undo()
@@ -220,7 +220,7 @@ def portions(arrays: dict[str, np.ndarray], world: World, ghosts: int = 1) -> St
     """One rank's: its rows and some of its neighbours' beside them, as far as there are any."""
     start, stop = (ROWS * n // world.size for n in (world.rank, world.rank + 1))
     first, last = max(0, start - ghosts), min(ROWS, stop + ghosts)
-    found = {"clock": Portion.shared(arrays["clock"].copy(), world)}
+    found = {"clock": DistributedArray.replicated(arrays["clock"].copy(), world)}
     for name, axis in (("vx", 0), ("layers/velocity/x", 1)):
         whole = arrays[name]
         box = tuple(slice(0, n) for n in whole.shape)
@@ -230,7 +230,7 @@ def portions(arrays: dict[str, np.ndarray], world: World, ghosts: int = 1) -> St
 
         window = ((rows(0, last - first), rows(first, last)),)
         own = ((rows(start - first, stop - first), rows(start, stop)),)
-        found[name] = Portion(whole[rows(first, last)].copy(), whole.shape, window, own)
+        found[name] = DistributedArray(whole[rows(first, last)].copy(), whole.shape, window, own)
     return found
 
 
@@ -284,7 +284,7 @@ def test_a_disk_full_on_one_rank_leaves_the_previous_one(
         if place == part_of(tmp_path / name):
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("groundswell.io.atomic.reserve", full)
+    monkeypatch.setattr("groundswell.formats.atomic.reserve", full)
     told = save_on(3, path, seed=7, progress=Progress(2000, "digest", {}))
     assert [type(error) for error in told] == [RunFailed] * 3 and name in str(told[0])
     monkeypatch.undo()
@@ -366,7 +366,7 @@ def test_ranks_that_answer_for_too_little_or_too_much(tmp_path: Path) -> None:
             [(here, there)] = field.own
             if world.rank == 1:
                 here, there = ((slice(s[0].start, s[0].stop + change), s[1]) for s in (here, there))
-            state["vx"] = Portion(field.array, field.shape, field.window, ((here, there),))
+            state["vx"] = DistributedArray(field.array, field.shape, field.window, ((here, there),))
             save(path, BACKEND, state, PROGRESS, world)
 
         assert together(3, write) == [None] * 3

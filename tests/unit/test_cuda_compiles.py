@@ -22,7 +22,6 @@ from variants import short_and_long
 import groundswell
 from groundswell.backends import Source
 from groundswell.bench.exchange.fused import SOURCE as UPDATE
-from groundswell.bench.poisson.speed import ROOFLINE
 from groundswell.exchange.assembly.mailed import mailed_source
 from groundswell.exchange.boxes import SOURCE as EXCHANGE
 from groundswell.exchange.codecs.mpc import mpc_source
@@ -30,11 +29,12 @@ from groundswell.exchange.codecs.nvcomp import packed_source
 from groundswell.exchange.codecs.zfp import zfp_source
 from groundswell.linear.cg import of_ranks_source
 from groundswell.linear.chebyshev import convert_source
-from groundswell.solvers.poisson.elements import METRICS, USUAL, element_constants, vectors_source
-from groundswell.solvers.poisson.merged import AS_FOLLOWED, AS_SWEPT, SUM_LANES, iterate_source
+from groundswell.solvers.poisson.benchmarks.speed import ROOFLINE
+from groundswell.solvers.poisson.fused_cg import AS_FOLLOWED, AS_SWEPT, SUM_LANES, iterate_source
 from groundswell.solvers.poisson.multigrid import multigrid_sources
 from groundswell.solvers.poisson.operator import operator_source
-from groundswell.solvers.poisson.traffic import CYCLE
+from groundswell.spectral_elements.elements import METRICS, USUAL, element_constants, vectors_source
+from groundswell.spectral_elements.roofline import CYCLE
 
 nvrtc = pytest.importorskip("groundswell.backends.nvrtc")
 pytest.importorskip("cuda.bindings.nvrtc", reason="needs nvidia-cuda-nvrtc and cuda-core")

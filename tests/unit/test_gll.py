@@ -7,7 +7,7 @@ import pytest
 from numpy.polynomial import Legendre
 
 from groundswell.errors import InputError
-from groundswell.grids.gll import gll
+from groundswell.meshes.gll import gll
 
 DEGREES = [*range(1, 17), 32, 64]
 

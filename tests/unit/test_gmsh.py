@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from sem import shuffled
 
 from groundswell.errors import InputError
-from groundswell.grids.box import Box
-from groundswell.grids.gmsh import read_gmsh
-from groundswell.grids.hexahedra import Hexahedra, face_nodes, positions, tangents
-from groundswell.grids.mesh import Mesh
+from groundswell.meshes.box import Box
+from groundswell.meshes.gmsh import read_gmsh
+from groundswell.meshes.hexahedra import Hexahedra, face_nodes, positions, tangents
+from groundswell.meshes.mesh import Mesh
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "poisson" / "cylinder.msh"
 FORMATS = [("2.2", False), ("2.2", True), ("4.1", False), ("4.1", True)]

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import groundswell as gs
-from groundswell.grids.hexahedra import positions
-from groundswell.solvers.poisson.geometry import Geometry
+from groundswell.meshes.hexahedra import positions
+from groundswell.spectral_elements.geometry import Geometry
 
 RING = Path(__file__).parent / "meshes" / "ring.msh"
 CURVED = 5e-4  # how far parabolas are from circles

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from sem import ROTATIONS, shuffled
 
 from groundswell.errors import InputError
-from groundswell.grids.box import Box, kershaw
-from groundswell.grids.gll import gll
-from groundswell.grids.hexahedra import INSIDE, Hexahedra, face_nodes, positions, refine
-from groundswell.grids.mesh import Mesh
+from groundswell.meshes.box import Box, kershaw
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import INSIDE, Hexahedra, face_nodes, positions, refine
+from groundswell.meshes.mesh import Mesh
 
 COUNTS = st.tuples(*[st.integers(1, 4)] * 3)
 few = settings(max_examples=25, deadline=None)

@@ -18,6 +18,7 @@ from scheme import AXES, GHOSTS, ON_FACES, Layer, Relaxing, Scheme
 from groundswell.backends import open_backend
 from groundswell.exchange.overlap import Box, split
 from groundswell.solvers.earthquake import EarthquakeCase
+from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import MEMORIES, STRESSES, VELOCITIES, Earthquake
 
 TOLERANCE = {"single": 3e-6, "double": 3e-14}  # of a field's largest value
@@ -66,7 +67,7 @@ def make_solver(sides: str, top: str, q: bool, precision: str, region: Any) -> E
         ],
         run={"precision": precision},
     )
-    return Earthquake(Earthquake.prepare(case), open_backend("cpu"))
+    return Earthquake(Setup.from_case(case), open_backend("cpu"))
 
 
 def readable(shape: tuple[int, ...], reach: dict[str, tuple[int, int]]) -> NDArray[np.bool_]:

@@ -11,9 +11,9 @@ import pytest
 from sem import shuffled
 
 from groundswell.errors import InputError
-from groundswell.grids.box import Box
-from groundswell.grids.hexahedra import positions
-from groundswell.io.lagrange import MOST, LagrangeElements, lagrange_order
+from groundswell.meshes.box import Box
+from groundswell.meshes.hexahedra import positions
+from groundswell.spectral_elements.vtkhdf import MOST, LagrangeElements, lagrange_order
 
 
 def bent(p: np.ndarray) -> np.ndarray:

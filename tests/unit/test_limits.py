@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigvalsh
 
 from groundswell.solvers.earthquake.interpolation import SHEAR_REACH
-from groundswell.time.limits import staggered_leapfrog
+from groundswell.time_integration.step_limits import staggered_leapfrog
 
 Vector = NDArray[np.float64]
 ROWS = 10  # of a half-space; its fastest modes hug the surface

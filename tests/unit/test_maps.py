@@ -10,7 +10,12 @@ import pytest
 import xarray
 
 from groundswell.errors import InputError
-from groundswell.io.maps import SurfaceWriter, open_surface, read_shaking_map, write_shaking_map
+from groundswell.seismology.formats.shaking_maps import (
+    SurfaceWriter,
+    open_surface,
+    read_shaking_map,
+    write_shaking_map,
+)
 
 rng = np.random.default_rng(8)
 NX, NY = 7, 5
@@ -85,7 +90,7 @@ def test_a_failed_write_leaves_the_older_map(
     def fail(*_: object) -> None:
         raise RuntimeError("interrupted in the middle")
 
-    monkeypatch.setattr("groundswell.io.netcdf._add", fail)
+    monkeypatch.setattr("groundswell.formats.netcdf._add", fail)
     with pytest.raises(RuntimeError, match="in the middle"):
         write_map(path)
     assert names(tmp_path) == ["map.nc"]

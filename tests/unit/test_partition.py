@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sem import shuffled
 
 from groundswell.errors import InputError
-from groundswell.grids.box import Box
-from groundswell.grids.hexahedra import Hexahedra
-from groundswell.grids.partition import _neighbors, partition
+from groundswell.meshes.box import Box
+from groundswell.meshes.hexahedra import Hexahedra
+from groundswell.meshes.partition import _neighbors, partition
 
 COUNTS = st.tuples(*[st.integers(1, 6)] * 3)
 few = settings(max_examples=60, deadline=None)
@@ -92,7 +92,7 @@ def test_a_million_elements_are_not_held_at_once(monkeypatch: pytest.MonkeyPatch
     """Nodes of a portion are, whose size does not change the parts."""
     mesh = shuffled(Box((5, 6, 7), high=SIZE), np.random.default_rng(1))
     expected = partition(mesh, 7)
-    monkeypatch.setattr("groundswell.grids.partition._PORTION", 11)
+    monkeypatch.setattr("groundswell.meshes.partition._PORTION", 11)
     assert np.array_equal(partition(mesh, 7), expected)
 
 

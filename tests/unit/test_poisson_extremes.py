@@ -17,11 +17,11 @@ from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.world import Alone, World
-from groundswell.grids.box import Box
+from groundswell.meshes.box import Box
 from groundswell.solvers.poisson import multigrid
-from groundswell.solvers.poisson import space as space_module
-from groundswell.solvers.poisson.elements import Elements
-from groundswell.solvers.poisson.space import Space
+from groundswell.spectral_elements import space as space_module
+from groundswell.spectral_elements.elements import Elements
+from groundswell.spectral_elements.space import Space
 
 FIXED = {"west": {"kind": "fixed"}}
 
@@ -135,7 +135,7 @@ exact = "1 / x"
 
 PROGRAM = """
 import groundswell as gs, sys
-from groundswell.solvers.poisson import merged
+from groundswell.solvers.poisson import fused_cg as merged
 merged.SUMS_EACH = 16  # even so small a problem has sums of several blocks
 box = gs.poisson.Box((7, 6, 5), deform=lambda p: p + 0.05 * p[..., ::-1] ** 2, order=1)
 for how in ("jacobi", "multigrid"):

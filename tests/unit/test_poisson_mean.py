@@ -11,10 +11,10 @@ import pytest
 import groundswell as gs
 from groundswell.case.load import load_case
 from groundswell.errors import CaseError, InputError
-from groundswell.grids.box import Box
-from groundswell.grids.hexahedra import positions
-from groundswell.grids.mesh import Mesh
-from groundswell.solvers.poisson.geometry import Geometry
+from groundswell.meshes.box import Box
+from groundswell.meshes.hexahedra import positions
+from groundswell.meshes.mesh import Mesh
+from groundswell.spectral_elements.geometry import Geometry
 
 PI = np.pi
 HOW = [

@@ -10,12 +10,12 @@ import pytest
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.world import Alone
-from groundswell.grids.box import Box
 from groundswell.linear.cg import ConjugateGradients, Outcome
-from groundswell.solvers.poisson.elements import Elements
-from groundswell.solvers.poisson.merged import Merged
+from groundswell.meshes.box import Box
+from groundswell.solvers.poisson.fused_cg import Merged
 from groundswell.solvers.poisson.operator import Jacobi, Operator
-from groundswell.solvers.poisson.space import Space
+from groundswell.spectral_elements.elements import Elements
+from groundswell.spectral_elements.space import Space
 
 
 @pytest.fixture(scope="module")

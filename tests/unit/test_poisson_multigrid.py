@@ -14,20 +14,20 @@ from groundswell.backends.base import in_order
 from groundswell.errors import InputError
 from groundswell.exchange.assembly.sharing import scattered
 from groundswell.exchange.world import Alone
-from groundswell.grids.box import Box, kershaw
-from groundswell.grids.gll import gll
-from groundswell.grids.hexahedra import positions
-from groundswell.solvers.poisson.geometry import Geometry
+from groundswell.meshes.box import Box, kershaw
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import positions
+from groundswell.solvers.poisson.grid_transfer import Transfer
 from groundswell.solvers.poisson.multigrid import (
     Cycle,
     Multigrid,
     degrees_of,
     galerkin,
 )
+from groundswell.solvers.poisson.problem import Poisson
 from groundswell.solvers.poisson.schwarz import Schwarz, stretches_of
-from groundswell.solvers.poisson.solver import Poisson
-from groundswell.solvers.poisson.space import Space
-from groundswell.solvers.poisson.transfer import Transfer
+from groundswell.spectral_elements.geometry import Geometry
+from groundswell.spectral_elements.space import Space
 
 RNG = np.random.default_rng
 EVERY_SIDE = range(1, 7)

@@ -13,14 +13,14 @@ from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
 from groundswell.exchange.world import Alone
-from groundswell.grids.box import Box, kershaw
-from groundswell.grids.gll import gll
-from groundswell.grids.hexahedra import positions
-from groundswell.solvers.poisson.geometry import Edges, Geometry
-from groundswell.solvers.poisson.layout import plane_bytes
+from groundswell.meshes.box import Box, kershaw
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import positions
 from groundswell.solvers.poisson.operator import Operator, Space
-from groundswell.solvers.poisson.traffic import stored_factors
-from groundswell.solvers.poisson.ways import PENCILS, WAYS, Way, way_of
+from groundswell.spectral_elements.geometry import Edges, Geometry
+from groundswell.spectral_elements.kernel_variants import PENCILS, WAYS, Way, way_of
+from groundswell.spectral_elements.metric_layout import plane_bytes
+from groundswell.spectral_elements.roofline import stored_factors
 
 RNG = np.random.default_rng
 

@@ -11,8 +11,8 @@ import pytest
 
 import groundswell as gs
 from groundswell.errors import InputError
-from groundswell.io.lagrange import LagrangeElements
 from groundswell.solvers.poisson import api
+from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 BOX = gs.poisson.Box((3, 2, 2), deform=lambda p: p + 0.1 * p[..., ::-1] ** 2, order=2)
 SIDES = {"west": {"kind": "fixed", "value": "y"}, "top": {"kind": "flux", "value": 0.5}}

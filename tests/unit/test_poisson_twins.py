@@ -17,18 +17,18 @@ from variants import long_variants
 
 from groundswell.backends import Backend, Source, cpu, open_backend
 from groundswell.exchange.world import Alone
-from groundswell.grids.box import Box
-from groundswell.solvers.poisson.elements import (
+from groundswell.meshes.box import Box
+from groundswell.spectral_elements.elements import (
     KERNELS,
     METRICS,
     USUAL,
     Elements,
     element_constants,
 )
-from groundswell.solvers.poisson.layout import Runs
-from groundswell.solvers.poisson.space import Space
-from groundswell.solvers.poisson.traffic import stored_factors
-from groundswell.solvers.poisson.ways import PENCILS, SLICES, TENSOR, Way, way_of
+from groundswell.spectral_elements.kernel_variants import PENCILS, SLICES, TENSOR, Way, way_of
+from groundswell.spectral_elements.metric_layout import Runs
+from groundswell.spectral_elements.roofline import stored_factors
+from groundswell.spectral_elements.space import Space
 
 EMULATED = Path(__file__).parents[1] / "support" / "emulated.h"
 OPERATOR = """

@@ -10,8 +10,8 @@ from scipy.integrate import quad
 from scipy.special import erf
 
 from groundswell.errors import InputError
-from groundswell.verify.reference import fullspace, lamb, loh, misfit
-from groundswell.verify.reference.pulse import Pulse
+from groundswell.seismology.reference import fullspace, lamb, loh, misfit
+from groundswell.seismology.reference.pulse import Pulse
 
 ROCK = fullspace.FullSpace(vp=5000.0, vs=2800.0, rho=2500.0)
 GROUND = lamb.PoissonHalfSpace(vs=1000.0, rho=2000.0)

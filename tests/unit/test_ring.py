@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundswell.exchange.world import Alone
-from groundswell.run.ring import Output, Ring
+from groundswell.outputs.ring_buffer import Output, Ring
 
 
 class Memory:

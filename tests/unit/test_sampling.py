@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundswell.grids.cartesian import Grid, Part
-from groundswell.run.ring import MOST_STEPS, RING_BYTES
+from groundswell.outputs.ring_buffer import MOST_STEPS, RING_BYTES
 from groundswell.solvers.earthquake.sampling import Samples, strided, taken
 
 

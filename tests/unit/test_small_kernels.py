@@ -20,6 +20,7 @@ from groundswell.exchange.world import Alone
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.interpolation import SETTLED, SHEAR_REACH
+from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 
 TOLERANCE = {"float32": 2e-6, "float64": 1e-14}
@@ -49,7 +50,7 @@ def make_solver(precision: str, sides: str = "pml", top: str = "free-surface") -
         receiver=RECEIVERS,
         run={"precision": precision},
     )
-    return Earthquake(Earthquake.prepare(case), open_backend("cpu"))
+    return Earthquake(Setup.from_case(case), open_backend("cpu"))
 
 
 def randomise(solver: Earthquake, seed: int, names: Any = VELOCITIES) -> dict[str, NDArray[Any]]:
@@ -268,8 +269,8 @@ def test_receivers_read_cubics_exactly(precision: str) -> None:
         places = [(r["x"], r["y"], r["depth"]) for r in RECEIVERS]
         wanted[:, component] = [polynomial(*place) for place in places]
     set_clock(solver, 0)
-    solver.recorders.launches[0]()
-    found = solver.recorders._rings["seismograms"].buffer[0]
+    solver.outputs.launches[0]()
+    found = solver.outputs._rings["seismograms"].buffer[0]
     scale = 30 * np.abs(wanted).max()  # weights of both signs cancel digits
     assert_close(found, wanted, scale)
 
@@ -332,10 +333,10 @@ def on_top(v: dict[str, NDArray[Any]], row: int, free_surface: bool) -> dict[str
 @pytest.mark.parametrize("top", ["free-surface", "absorbing"])
 def test_peaks_are_those_of_the_horizontal_vector(precision: str, top: str) -> None:
     solver = make_solver(precision, top=top)
-    run, dt = solver.recorders.launches[-1], solver.setup.dt
+    run, dt = solver.outputs.launches[-1], solver.setup.dt
     row = 2 if top == "free-surface" else 2 + WIDTH
     past, pgv, pga = np.zeros((2, *REGION[1::-1])), 0.0, 0.0
-    solver.recorders._peaks[...] = solver.recorders._past[...] = 0
+    solver.outputs._peaks[...] = solver.outputs._past[...] = 0
     for seed in (12, 13, 14):
         found = on_top(randomise(solver, seed), row, top == "free-surface")
         now = np.stack([found["vx"], found["vy"]])
@@ -343,7 +344,7 @@ def test_peaks_are_those_of_the_horizontal_vector(precision: str, top: str) -> N
         pga = np.maximum(pga, np.hypot(*(now - past)) / dt)
         past = now
         run()
-    for peaks, wanted in zip(solver.recorders._peaks, (pgv, pga), strict=True):
+    for peaks, wanted in zip(solver.outputs._peaks, (pgv, pga), strict=True):
         assert_close(peaks, wanted)
 
 
@@ -408,26 +409,26 @@ def test_a_step_moves_the_clock_once() -> None:
 def test_a_value_that_is_not_finite_is_found_and_named(precision: str, value: float) -> None:
     solver = make_solver(precision)
     randomise(solver, seed=16)
-    solver._guard._found[0] = -1
+    solver._finite_check._found[0] = -1
     solver.fields["vy"].array[0] = solver.fields["vy"].array[:, :2] = np.nan  # ghosts do not count
-    solver.guard()
-    solver.raise_if_unstable(3)
+    solver.enqueue_finite_check()
+    solver.check_health(3)
     i, j, k = 4, 11, 8
     solver.fields["vy"].interior[k, j, i] = value
-    solver.guard()
+    solver.enqueue_finite_check()
     with pytest.raises(
         RunFailed, match=r"vy is not finite at x = 150 m, y = 1190 m, depth = 637.5 m"
     ):
-        solver.raise_if_unstable(64)
-    solver._guard._found[0] = -1
+        solver.check_health(64)
+    solver._finite_check._found[0] = -1
 
 
 def test_the_largest_finite_value_is_finite() -> None:
     solver = make_solver("single")
     solver.fields["vx"].interior[...] = np.finfo(np.float32).max
     solver.fields["vy"].interior[...] = solver.fields["vz"].interior[...] = 0
-    solver.guard()
-    solver.raise_if_unstable(1)
+    solver.enqueue_finite_check()
+    solver.check_health(1)
 
 
 # --- periodic sides -------------------------------------------------------------------------------
@@ -477,7 +478,7 @@ def test_a_step_between_periodic_sides_does_not_know_where_they_are(region: Any)
         source=[SOURCE | {"x": 50.0, "time_function": silent}],
         run={"precision": "double"},
     )
-    solver = Earthquake(Earthquake.prepare(case), open_backend("cpu"))
+    solver = Earthquake(Setup.from_case(case), open_backend("cpu"))
     shifts, rng = (region[1] // 2 + 1, region[0] // 3 + 1), np.random.default_rng(18)
     start = {name: rng.normal(size=solver.part.shape) for name in solver.fields}
 

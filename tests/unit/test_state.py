@@ -20,7 +20,14 @@ from cuts import slices_of
 from numpy.typing import NDArray
 
 from groundswell.exchange.world import World
-from groundswell.run.checkpoint import NAME, Portion, Progress, read_progress, restore, save
+from groundswell.simulation.checkpoint import (
+    NAME,
+    DistributedArray,
+    Progress,
+    read_progress,
+    restore,
+    save,
+)
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import Earthquake
@@ -147,7 +154,7 @@ class Truth:
 # --- portions -------------------------------------------------------------------------------------
 
 
-def assert_paired(portion: Portion) -> None:
+def assert_paired(portion: DistributedArray) -> None:
     """Windows and owned pieces are boxes of the array itself, as large here as there."""
     whole = np.zeros(portion.shape, bool)
     for here, there in (*portion.window, *portion.own):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from groundswell.errors import InputError
-from groundswell.io.volumes import VolumeWriter
+from groundswell.formats.vtkhdf import VolumeWriter
 
 rng = np.random.default_rng(44)
 CELLS = (3, 4, 5)

@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike
 from groundswell.errors import GroundswellError
 
 INCLUDE = Path(__file__).parent / "include"
+PACKAGE = Path(__file__).parents[1]
 _LOCAL_INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 Constant = bool | int | float | str
@@ -81,7 +82,8 @@ def _inline(path: Path, seen: set[Path]) -> list[str]:
 
 
 def _find(name: str, folder: Path) -> Path:
-    for candidate in (folder / name, INCLUDE / name):
-        if candidate.is_file():
-            return candidate.resolve()
-    raise GroundswellError(f"kernel include {name!r} is in neither {folder} nor {INCLUDE}")
+    """A header beside the one that includes it, a common one, or one by its path in the package."""
+    for root in (folder, INCLUDE, PACKAGE):
+        if (root / name).is_file():
+            return (root / name).resolve()
+    raise GroundswellError(f"kernel include {name!r} is not in {folder}, {INCLUDE} or {PACKAGE}")

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from groundswell import registry
 from groundswell.backends import Backend
 from groundswell.bench.tell import Tell, silent
 from groundswell.errors import BackendError, InputError
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.world import World, world
-from groundswell.io.atomic import whole
+from groundswell.formats.atomic import whole
 
-SUBJECTS = ("earthquake", "cavity", "poisson", "exchange")
-ON_RANKS = ("cavity", "poisson", "exchange")
+
+@dataclass(frozen=True)
+class Benchmark:
+    """The tables and figures of a document, measured on this machine.
+
+    Args:
+        measure: function `(backend, tell)` that returns rows of figures; every rank calls it.
+        draw: function `(measured, path)` that draws them.
+        show: function `(measured)` that prints them.
+        on_ranks: whether several ranks may measure.
+    """
+
+    measure: Callable[..., dict[str, Any]]
+    draw: Callable[[dict[str, Any], Path], Any]
+    show: Callable[[dict[str, Any]], None]
+    on_ranks: bool = True
 
 
 def run_bench(
@@ -40,23 +56,34 @@ def run_bench(
         InputError: there are no tables of that subject, or no such backend; the exchange is to be
             measured on one rank.
     """
-    if subject not in SUBJECTS:
-        raise InputError(f"no benchmark of {subject!r}; there are: {', '.join(SUBJECTS)}")
-    ranks = world()
-    if subject not in ON_RANKS and ranks.size > 1:
+    found, ranks = benchmark(subject), world()
+    if not found.on_ranks and ranks.size > 1:
         raise InputError(
             f"{subject!r} is measured on one process, not on {ranks.size}; start it without mpiexec"
         )
     machine = open_device(backend, ranks) if backend else fastest(ranks)
-    module = import_module(f"groundswell.bench.{subject}")
-    measured: dict[str, Any] = module.measure(machine, tell=tell if ranks.first else silent)
+    measured = found.measure(machine, tell=tell if ranks.first else silent)
     if output is not None and ranks.first:
         folder = Path(output)
         name = f"bench_{subject}" + f"_{ranks.size}_ranks" * (ranks.size > 1)
         with whole(folder / f"{name}.json") as part:
             part.write_text(json.dumps(measured, indent=2) + "\n", encoding="utf-8")
-        module.draw(measured, folder / f"{name}.png")
+        found.draw(measured, folder / f"{name}.png")
     return measured
+
+
+def benchmark(subject: str) -> Benchmark:
+    """The benchmark of a solver, or of the exchange.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    if subject == "exchange":
+        from groundswell.bench.exchange import BENCHMARK
+
+        return BENCHMARK
+    found: Benchmark = registry.find(subject).load("benchmarks")
+    return found
 
 
 def fastest(ranks: World) -> Backend:

@@ -24,7 +24,7 @@ from pydantic import (
 )
 from pydantic_core import core_schema
 
-from groundswell.case.problems import Fault, did_you_mean, listed, problems_in, refuse, reword
+from groundswell.case.problems import Fault, problems_in, refuse, reword
 from groundswell.case.units import (
     Count,
     CountOrZero,
@@ -36,7 +36,7 @@ from groundswell.case.units import (
     Rate,
     Time,
 )
-from groundswell.errors import CaseError
+from groundswell.errors import CaseError, did_you_mean, listed
 
 
 class Section(BaseModel):

@@ -15,8 +15,9 @@ import simpleeval
 from numpy.typing import NDArray
 from pydantic import PlainValidator
 
-from groundswell.case.problems import did_you_mean, refuse
+from groundswell.case.problems import refuse
 from groundswell.case.units import Quantity
+from groundswell.errors import did_you_mean
 
 Floats = NDArray[np.float64]
 

@@ -6,10 +6,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from groundswell import solvers
+from groundswell import registry
 from groundswell.case.common import Case
-from groundswell.case.problems import listed
-from groundswell.errors import CaseError, InputError, Problem
+from groundswell.errors import CaseError, InputError, Problem, listed
 
 _LARGEST = 16 * 2**20  # bytes; what is larger is data, given as a case by mistake
 
@@ -70,9 +69,10 @@ def _parse(text: str | bytes, source: str) -> dict[str, Any]:
 
 def _schema(content: dict[str, Any], source: str) -> type[Case]:
     if "solver" not in content:
-        allowed = f"is required; use {listed(solvers.SOLVERS)}"
+        allowed = f"is required; use {listed(registry.names())}"
         raise CaseError([Problem("solver", "", allowed)], source)
     try:
-        return solvers.load(content["solver"], "schema")
+        schema: type[Case] = registry.find(content["solver"]).load("case")
     except InputError as error:
         raise CaseError([Problem("solver", "", str(error))], source) from None
+    return schema

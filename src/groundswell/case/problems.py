@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from groundswell.case.units import Quantity
-from groundswell.errors import Problem
+from groundswell.errors import Problem, did_you_mean, quoted
 
 Place = tuple[str | int, ...]
 Fault = tuple[Place, str]  # where, relative to a section, and what is allowed there
@@ -87,22 +87,6 @@ def _required(field: FieldInfo) -> str:
     return f"is required; give {quantity.expected}" if quantity else "is required"
 
 
-def listed(words: Iterable[str]) -> str:
-    """Words as a list in a sentence: `a, b or c`."""
-    *head, last = words
-    return f"{', '.join(head)} or {last}" if head else last
-
-
-def did_you_mean(word: object, known: Iterable[str]) -> str:
-    """The end of a sentence that offers the known word closest to `word`, or nothing."""
-    import difflib
-
-    if not isinstance(word, str) or len(word) > 40:
-        return ""
-    close = difflib.get_close_matches(word.lower(), list(known), n=1)
-    return f' (did you mean "{close[0]}"?)' if close else ""
-
-
 # --- reporting ------------------------------------------------------------------------------------
 
 
@@ -135,12 +119,7 @@ def locate(place: Place, content: Any) -> tuple[str, Any]:
 
 
 def _bare(key: str) -> str:
-    return key if _BARE_KEY.fullmatch(key) and len(key) <= 60 else _quote(key)
-
-
-def _quote(text: str) -> str:
-    cut = text if len(text) <= 60 else text[:57] + "..."
-    return f'"{repr(cut)[1:-1]}"'  # repr escapes whatever a terminal cannot or should not print
+    return key if _BARE_KEY.fullmatch(key) and len(key) <= 60 else quoted(key)
 
 
 def show(value: Any) -> str:
@@ -148,7 +127,7 @@ def show(value: Any) -> str:
     if value is _ABSENT or isinstance(value, Mapping | BaseModel):
         return ""
     if isinstance(value, str):
-        return _quote(value)
+        return quoted(value)
     if isinstance(value, list | tuple):
         shown = [show(v) if not isinstance(v, list | tuple) else "[...]" for v in value[:4]]
         return f"[{', '.join(v or '{...}' for v in shown)}{', ...' if len(value) > 4 else ''}]"

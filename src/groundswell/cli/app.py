@@ -89,11 +89,11 @@ def run(
     """
     from groundswell.cli import results, tables
     from groundswell.exchange.world import world
-    from groundswell.run import runner
+    from groundswell.simulation.run import run as run_case
 
     job = world()
     loaded = job.agree(lambda: _loaded(case, backend, precision))
-    result = runner.run(loaded, folder=output, resume=resume, quiet=quiet)
+    result = run_case(loaded, folder=output, resume=resume, quiet=quiet)
     if not job.first:
         return
     summary = result.summary if no_pictures else results.with_pictures(result.folder)
@@ -125,9 +125,9 @@ def check(
     """
     from groundswell.cli import tables
     from groundswell.errors import InputError
-    from groundswell.run import runner
+    from groundswell.simulation import preparation
 
-    found = runner.check(_loaded(case, backend, precision), ranks, hosts)
+    found = preparation.check(_loaded(case, backend, precision), ranks, hosts)
     if as_json:
         _print_json(found)
     else:
@@ -147,11 +147,11 @@ def new(
 
         groundswell new earthquake quake.toml
     """
+    from groundswell import registry
     from groundswell.errors import InputError
-    from groundswell.io.atomic import whole
-    from groundswell.solvers import template
+    from groundswell.formats.atomic import whole
 
-    text = template(solver)
+    text = registry.find(solver).read_template()
     if path.exists():
         raise InputError(f"{path} is there already; give another name, or delete it")
     with whole(path) as part:
@@ -212,19 +212,17 @@ def bench(
 
         mpiexec -n 2 groundswell bench exchange --output measured
     """
-    from groundswell.bench import run_bench
-    from groundswell.cli import cavity, exchange, poisson, tables
+    from groundswell.bench import benchmark, run_bench
     from groundswell.exchange.world import world
 
     machine = backend.value if backend else None
     measured = run_bench(subject, backend=machine, output=output, tell=_tell)
     if not world().first:
         return
-    shown = {"cavity": cavity.show, "poisson": poisson.show, "exchange": exchange.show}
     if as_json:
         _print_json(measured)
     else:
-        shown.get(subject, tables.show_bench)(measured)
+        benchmark(subject).show(measured)
 
 
 @app.command()
@@ -260,7 +258,7 @@ def report(
         groundswell report results
     """
     from groundswell.report.html import write_report
-    from groundswell.run.summary import add_files
+    from groundswell.simulation.summary import add_files
 
     page = write_report(folder)
     add_files(folder, [page])

@@ -16,7 +16,7 @@ from groundswell.exchange import mpi_library, probe
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.world import World, world
-from groundswell.run.summary import library_versions
+from groundswell.simulation.summary import library_versions
 
 EXTRAS = ("cuda-core", "cuda-bindings", "mpi4py", "obspy", "pyvista")
 BACKENDS = ("cpu", "cuda")

@@ -8,7 +8,7 @@ from typing import Any
 
 from groundswell.cli.tables import gigabytes, pairs, warn
 from groundswell.errors import GroundswellError
-from groundswell.run.summary import add_files, read_summary
+from groundswell.simulation.summary import add_files, read_summary
 
 LISTED = 8  # files that are named; of more, their number
 

@@ -12,7 +12,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from groundswell.grids.cartesian import times
-from groundswell.solvers import load
 
 
 def gigabytes(count: float) -> str:
@@ -49,10 +48,15 @@ def warn(warnings: Iterable[str]) -> None:
 
 
 def show_check(found: Mapping[str, Any]) -> None:
-    """What a case needs and resolves, the latter in its solver's words."""
-    grid, resolved = load(found["solver"], "words")(found)
-    pairs("What the run needs", grid | _needs(found))
-    pairs("What the grid resolves", resolved)
+    """The quantities of a set-up in their groups, what its device has, and warnings."""
+    groups: dict[str, dict[str, str]] = {}
+    for quantity in found["quantities"]:
+        if quantity["label"]:
+            groups.setdefault(quantity["group"], {})[quantity["label"]] = quantity["text"]
+    needs = _needs(found)
+    for title, rows in groups.items():
+        pairs(title, {name: text for name, text in rows.items() if name not in needs})
+    pairs("What the run needs", needs)
     warn(found["warnings"])
 
 
@@ -72,7 +76,9 @@ def _needs(found: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _least(found: Mapping[str, Any]) -> str:
-    return f"at least {duration(found['seconds_at_least'])}" + " a step" * (not found["ends"])
+    return f"at least {duration(found['seconds_at_least'])}" + " a step" * (
+        not found["has_fixed_steps"]
+    )
 
 
 def _ranks(sharing: Mapping[str, Any]) -> str:
@@ -114,31 +120,6 @@ def show_verification(checks: Iterable[Any]) -> None:
             "[green]passed[/green]" if check.passed else "[bold red]FAILED[/bold red]",
         )
     _print(table)
-
-
-def show_bench(measured: Mapping[str, Any]) -> None:
-    """Throughput of every variant, and published figures beside it."""
-    unit = measured["unit"]
-    title = f"{measured['device']}, {gigabytes(measured['bandwidth'])}/s"
-    table = Table("", "cells", unit, "ms a step", "of bandwidth", title=title, box=box.SIMPLE_HEAD)
-    for row in measured["rows"]:
-        table.add_row(
-            escape(row["name"]),
-            times(row["cells"]),
-            f"{row[unit]:,.4g}",
-            f"{row['milliseconds']:.4g}",
-            ", ".join([_percent(row["share"]), *_kernel_shares(row)]),
-        )
-    _print(table)
-    pairs(f"Published, {unit}", {name: f"{v:,.0f}" for name, v in measured["published"].items()})
-
-
-def _kernel_shares(row: Mapping[str, Any]) -> list[str]:
-    return [f"{name} {_percent(found['share'])}" for name, found in row["kernels"].items()]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
 
 
 def show_machine(found: Mapping[str, Any]) -> None:

@@ -13,18 +13,9 @@ from string import Template
 from typing import Any
 
 from groundswell.errors import InputError
-from groundswell.io.atomic import whole
-from groundswell.report.pictures import draw_pictures
+from groundswell.formats.atomic import whole
+from groundswell.report.pictures import draw_pictures, pictures_of
 
-_CAPTIONS = {
-    "shaking_map.png": "Peak ground velocity",
-    "seismograms.png": "Seismograms by distance",
-    "surface.png": "Waves on the surface",
-    "flow.png": "The flow in the middle plane",
-    "residuals.png": "Residuals by step",
-    "solution.png": "The solution from outside, and cut open",
-    "convergence.png": "Residuals by iteration",
-}
 _PAGE = Path(__file__).with_name("page.html")
 
 
@@ -48,7 +39,7 @@ def write_report(results: str | Path) -> Path:
     sections = (
         _tiles(summary),
         _section("Warnings", _sentences(_warnings(summary))),
-        _pictures(results),
+        _pictures(results, str(summary.get("solver"))),
         _section("Wall time", _bars(_mapping(summary.get("wall")))),
         _section("Case", _table(_without(summary.get("case"), "warnings"))),
         _section("Files", _files(results, summary.get("files"))),
@@ -106,12 +97,12 @@ def _figures(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield _duration(total), "wall time"
 
 
-def _pictures(results: Path) -> str:
+def _pictures(results: Path, solver: str) -> str:
     figures = [
-        f'<figure><img src="data:image/png;base64,{_base64(results / name)}" alt="{caption}">'
-        f"<figcaption>{caption}</figcaption></figure>"
-        for name, caption in _CAPTIONS.items()
-        if (results / name).exists()
+        f'<figure><img src="data:image/png;base64,{_base64(results / each.file)}" '
+        f'alt="{escape(each.caption)}"><figcaption>{escape(each.caption)}</figcaption></figure>'
+        for each in pictures_of(solver)
+        if (results / each.file).exists()
     ]
     return "\n".join(figures)
 

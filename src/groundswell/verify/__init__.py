@@ -1,19 +1,17 @@
 """Problems with known answers, and how close each solver comes to them.
 
-A problem is a function `problem(backend, full) -> list[Check]`. A solver lists its problems in
-`groundswell.verify.<solver>.PROBLEMS` as "module:function" strings, loaded when they are run.
+A problem is a function `problem(backend, full) -> list[Check]`. A solver lists the names of its
+problems, "module:function", in its `verification` package; they are loaded when they are run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 
+from groundswell import registry
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
-
-SOLVERS = ("earthquake", "cavity", "poisson")
 
 Problem = Callable[[Backend, bool], "list[Check]"]
 
@@ -80,7 +78,7 @@ def run_checks(
     """Run the problems of one solver, or of all, and return every check, failed ones included.
 
     Args:
-        solver: a name of `SOLVERS`; None for all.
+        solver: its name; None for all that have problems.
         full: finer and larger problems, for a GPU; otherwise each takes seconds on a CPU.
         backend: "cpu" or "cuda".
         progress: called with the name of each problem before it starts.
@@ -99,17 +97,17 @@ def run_checks(
 
 def problem_names(solver: str | None) -> list[str]:
     """The problems of one solver, or of all: "solver/module:function"."""
-    if solver is not None and solver not in SOLVERS:
-        raise InputError(f"solver {solver!r} has no verification; allowed: {', '.join(SOLVERS)}")
-    return [
-        f"{each}/{entry}"
-        for each in ((solver,) if solver else SOLVERS)
-        for entry in import_module(f"{__name__}.{each}").PROBLEMS
-    ]
+    chosen = registry.solvers() if solver is None else [registry.find(solver)]
+    having = [info for info in chosen if info.has("problems")]
+    if not having:
+        raise InputError(f"solver {solver!r} has no problems with known answers")
+    return [f"{info.name}/{entry}" for info in having for entry in info.load("problems")]
 
 
 def load_problem(name: str) -> Problem:
     """The problem of that name, its module imported now."""
-    module, function = name.replace("/", ".").split(":")
-    found: Problem = getattr(import_module(f"{__name__}.{module}"), function)
+    solver, _, entry = name.partition("/")
+    info = registry.find(solver)
+    package = info.problems.partition(":")[0]
+    found: Problem = info.resolve(f"{package}.{entry}")
     return found

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from groundswell.backends import Backend
+from groundswell.bench import Benchmark
 from groundswell.bench.exchange import published
 from groundswell.bench.exchange.assembly import measure_assembly
 from groundswell.bench.exchange.draw import draw
@@ -16,7 +17,7 @@ from groundswell.bench.exchange.links import measure_links, measure_neighbours
 from groundswell.bench.exchange.overlaps import measure_overlaps
 from groundswell.bench.exchange.progress import measure_progress
 from groundswell.bench.exchange.rig import Rig
-from groundswell.bench.exchange.slow import measure_slow
+from groundswell.bench.exchange.tables import show
 from groundswell.bench.tell import Tell, silent
 from groundswell.errors import InputError
 from groundswell.exchange import probe
@@ -36,7 +37,6 @@ class Sizes:
         blocks: see `measure_neighbours`.
         cavity: points of the edge of the whole cavity.
         cube, overlaps: points of a rank's edge, and overlaps, see `measure_overlaps`.
-        cells, slow, steps: see `measure_slow`.
         elements: see `measure_assembly`.
     """
 
@@ -47,9 +47,6 @@ class Sizes:
     cube: int = 256
     overlaps: tuple[int, ...] = (2, 4, 8, 16, 32)
     messages: tuple[int, ...] = (MIB, 16 * MIB)
-    cells: tuple[int, int, int] = (160, 32, 2048)
-    slow: tuple[float, ...] = (0.0, 12.5e9, 25e9, 50e9)
-    steps: tuple[int, ...] = (20, 400, 1500)
     elements: tuple[int, int] = (48, 8)
 
 
@@ -59,9 +56,6 @@ SIZES = {
         blocks=((128, 1), (256, 4), (256, 64)),
         cavity=64,
         cube=96,
-        cells=(64, 24, 64),
-        slow=(0.0, 1e7, 1e8),
-        steps=(5, 40, 150),
         elements=(12, 4),
     ),
 }
@@ -109,7 +103,6 @@ def _tables(rig: Rig, sizes: Sizes, tell: Tell) -> dict[str, Any]:
         "overlaps": (50, lambda: measure_overlaps(rig, sizes.cube, sizes.overlaps)),
         "progress": (20, lambda: measure_progress(rig, sizes.messages)),
         "assembly": (100, lambda: measure_assembly(rig, *sizes.elements)),
-        "slow": (60, lambda: measure_slow(rig, sizes.cells, sizes.slow, sizes.steps)),
     }
     for part, (seconds, act) in parts.items():
         tell(part)
@@ -137,3 +130,6 @@ def _published() -> dict[str, Any]:
         for size, seconds in times.items()
     ]
     return {"links": links, "ladder": cavity, "overlaps": overlaps}
+
+
+BENCHMARK = Benchmark(measure, draw, show)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from groundswell.report.style import INK, headline, picture, round_numbers
+from groundswell.plotting.style import INK, headline, picture, round_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

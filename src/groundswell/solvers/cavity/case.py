@@ -18,6 +18,7 @@ Acceleration = Annotated[float, Quantity("m/s^2", "an acceleration", "9.81 m/s^2
 Temperature = Annotated[float, Quantity("K", "a temperature", "300 K")]
 
 AXES = ("x", "y", "z")
+FIELDS = ("p", "u", "v", "w", "T")
 SIDES = (("west", "east"), ("south", "north"), ("bottom", "top"))  # low and high, by axis
 LIGHT = 299_792_458.0  # m/s
 LEAST_POINTS = 5  # along an axis that has walls: what a shifted fourth difference spans

@@ -10,9 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.io.atomic import whole
-from groundswell.solvers.cavity.case import AXES, AdiabaticWall, ConductingWall, FixedWall, Wall
-from groundswell.solvers.cavity.setup import FIELDS, Setup
+from groundswell.formats.atomic import whole
+from groundswell.solvers.cavity.case import (
+    AXES,
+    FIELDS,
+    AdiabaticWall,
+    ConductingWall,
+    FixedWall,
+    Wall,
+)
+from groundswell.solvers.cavity.setup import Setup
 
 Floats = NDArray[Any]
 

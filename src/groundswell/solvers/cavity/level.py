@@ -22,9 +22,11 @@ from groundswell.exchange.tuning import Choice
 from groundswell.exchange.versions import VERSIONS, exchanges, together
 from groundswell.exchange.world import World
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
-from groundswell.solvers.cavity.setup import FIELDS, SUMS, Setup
+from groundswell.solvers.cavity.boundary_conditions import sides
+from groundswell.solvers.cavity.case import FIELDS
+from groundswell.solvers.cavity.decomposition import READ
+from groundswell.solvers.cavity.setup import SUMS, Setup
 from groundswell.solvers.cavity.tiles import Tile
-from groundswell.solvers.cavity.walls import sides
 
 KERNELS = Path(__file__).parent / "kernels"
 LANES = 32
@@ -32,7 +34,6 @@ MOST_PARTS = 4096  # of sums that are finished on the host
 THICKNESS = (2, 4)  # of the slabs along z and y that are computed before the exchange
 
 # Ghosts that the stencils read: a fourth difference of pressure, and second ones of all else.
-READ = {name: uniform(2 if name == "p" else 1) for name in FIELDS}
 ALL = dict.fromkeys(FIELDS, uniform(GHOSTS, corners=True))  # that other grids read
 
 State = dict[str, Field]
@@ -216,7 +217,7 @@ class Level:
         narrow = self.setup.case.run.narrow
         return [GhostField(f.array, f.origin, ghosts[name], narrow) for name, f in state.items()]
 
-    def adopt(self, choice: Choice) -> None:
+    def set_exchange(self, choice: Choice) -> None:
         """Exchange in another way from now on, having closed the present one; every rank must."""
         self.choice = choice
         self._connect()

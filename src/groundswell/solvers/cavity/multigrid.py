@@ -13,9 +13,10 @@ from collections.abc import Callable, Sequence
 from groundswell.backends import Cells, Launch, Module, Source
 from groundswell.backends.source import precision
 from groundswell.grids.cartesian import Field
-from groundswell.solvers.cavity.bands import Band, interpolation, restriction
+from groundswell.solvers.cavity.case import FIELDS
+from groundswell.solvers.cavity.grid_transfer import Band, interpolation, restriction
 from groundswell.solvers.cavity.level import ALL, KERNELS, Level, State
-from groundswell.solvers.cavity.setup import FIELDS, Setup
+from groundswell.solvers.cavity.setup import Setup
 
 FORGET, ADD, TAKE_AWAY = 0, 1, -1  # what was there, see kernels/interpolate.h
 

@@ -10,8 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.case.quantities import Quantity
+from groundswell.exchange.world import World
 from groundswell.grids.cartesian import Grid, Layout, Part
+from groundswell.simulation.solver import DecompositionSummary
+from groundswell.solvers.cavity import check
 from groundswell.solvers.cavity.case import (
+    FIELDS,
     LEAST_POINTS,
     CavityCase,
     FixedWall,
@@ -19,10 +24,11 @@ from groundswell.solvers.cavity.case import (
     Open,
     Wall,
 )
+from groundswell.solvers.cavity.decomposition import summarize
 from groundswell.solvers.cavity.fluid import Fluid, fluid_of
-from groundswell.time.integrators import SCHEMES, Scheme
+from groundswell.solvers.cavity.initial_condition import require_fitting
+from groundswell.time_integration.runge_kutta import SCHEMES, Scheme
 
-FIELDS = ("p", "u", "v", "w", "T")
 LEAST_LAYER = 5.0  # points
 SUMS = 6  # of a part of the rows, see kernels/step.h
 
@@ -51,10 +57,30 @@ COARSE_COPIES = 2  # of the fields, beside those of the scheme
 class Setup:
     """A case that has been looked through."""
 
-    ends: ClassVar[bool] = False  # a flow that stands still ends the run
+    has_fixed_steps: ClassVar[bool] = False  # a steady flow ends the run
 
     case: CavityCase
     depth: int = 0  # of a coarser grid below the finest
+
+    @classmethod
+    def from_case(cls, case: CavityCase, world: World | None = None) -> Setup:
+        """Check what the case names.
+
+        Raises:
+            InputError: the flow to start from cannot be used.
+        """
+        setup = cls(case)
+        if case.start is not None:
+            require_fitting(setup)
+        return setup
+
+    def decompose(self, ranks: int) -> DecompositionSummary:
+        """How so many ranks would share the grids.
+
+        Raises:
+            InputError: a grid is too small for so many ranks.
+        """
+        return summarize(self, ranks)
 
     @property
     def dtype(self) -> str:
@@ -329,33 +355,18 @@ class Setup:
         lift = max(map(abs, self.fluid.buoyancy)) * self.contrast * self.length**3
         return lift / (self.fluid.viscosity * self.fluid.diffusivity)
 
-    def _warnings(self) -> list[str]:
+    def quantities(self) -> list[Quantity]:
+        """Grids, steps, memory; the fluid and its boundary layers."""
+        return check.quantities(self)
+
+    def warnings(self) -> list[str]:
+        """What will run, but may give poor results."""
         if not 0 < self.layer < LEAST_LAYER:
             return []
         return [
             f"the thinnest layer on a wall spans {self.layer:.2g} points; {LEAST_LAYER:g} or more "
             "keep heat fluxes and velocities there within a few per cent: use more points"
         ]
-
-    def describe(self) -> dict[str, Any]:
-        """What the run is, in the units of the case."""
-        fluid = self.fluid
-        return {
-            "cells": self.grid.cells,
-            "spacing": self.grid.spacing,
-            "precision": self.case.run.precision,
-            "grids": [grid.grid.cells for grid in self.grids],
-            "steps": self.steps,
-            "dt": self.dt,
-            "rayleigh": self.rayleigh,
-            "prandtl": fluid.viscosity / fluid.diffusivity,
-            "reynolds": self.reynolds,
-            "viscosity": fluid.viscosity,
-            "diffusivity": fluid.diffusivity,
-            "layer": self.layer,
-            "memory": self.memory,
-            "warnings": self._warnings(),
-        }
 
 
 def _offset(side: Any) -> float:

@@ -7,8 +7,7 @@ Coarser grids give it a flow to begin with, and then speed it up.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from math import prod
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,24 +15,19 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend
 from groundswell.backends.base import Event, in_order
-from groundswell.errors import InputError, RunFailed
-from groundswell.exchange.decomposition import Decomposition, decompose
+from groundswell.errors import RunFailed
+from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.exchange import Exchange
-from groundswell.exchange.traffic import traffic
 from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, candidates, tune
 from groundswell.exchange.world import Alone, World
-from groundswell.grids.cartesian import Part, times
-from groundswell.run.checkpoint import Portion
-from groundswell.run.portions import field_portion
-from groundswell.solvers.cavity.case import AXES
-from groundswell.solvers.cavity.history import History
-from groundswell.solvers.cavity.level import READ, Level, source_of
+from groundswell.solvers.cavity.case import FIELDS
+from groundswell.solvers.cavity.decomposition import decompose_grids, parts_of
+from groundswell.solvers.cavity.initial_condition import read_start
+from groundswell.solvers.cavity.level import Level, source_of
 from groundswell.solvers.cavity.multigrid import Bridge, cycle
-from groundswell.solvers.cavity.results import Results
-from groundswell.solvers.cavity.setup import FIELDS, Setup
-from groundswell.solvers.cavity.start import read_start, require_fitting
-
-LEAST_BLOCK = 2  # points: a fourth difference that is shifted off a wall reaches three further
+from groundswell.solvers.cavity.outputs import Outputs
+from groundswell.solvers.cavity.residual_history import History
+from groundswell.solvers.cavity.setup import Setup
 
 # A flow on a coarse grid is good enough to begin the next one with at this residual, or after so
 # many looks: single precision may not let it fall so far.
@@ -52,47 +46,15 @@ class Cavity:
     """
 
     unit = "MLUPS"  # million lattice points updated a second
-    warnings = ()  # beside what its set-up says
-
-    @staticmethod
-    def prepare(case: Any, world: World | None = None) -> Setup:
-        """What the case says, without a device.
-
-        Raises:
-            InputError: the flow that it starts from cannot be used.
-        """
-        setup = Setup(case)
-        if setup.case.start is not None:
-            require_fitting(setup)
-        return setup
-
-    @staticmethod
-    def outline(setup: Setup, ranks: int) -> dict[str, Any]:
-        """How ranks would share the grid: blocks, bytes of each and between them in a step."""
-        cuts = cut_grids(setup, ranks)
-        largest = [max(np.diff(edges)) for edges in cuts[0].edges][::-1]
-        size, stages = np.dtype(setup.dtype).itemsize, len(setup.scheme.stages)
-        swept = zip(cuts, setup.cycle(), strict=True)
-        sent = [n * traffic(cut, [(READ[name], size) for name in FIELDS]) for cut, n in swept]
-        return {
-            "ranks": ranks,
-            "processes": cuts[0].processes[::-1],
-            "largest_block": [int(n) for n in largest],
-            "updates_per_step": sum(
-                n * prod(int(max(np.diff(edges))) for edges in cut.edges)
-                for n, cut in zip(setup.cycle(), cuts, strict=True)
-            ),
-            "memory": [_memory(setup, cuts, rank) for rank in range(ranks)],
-            "traffic": stages * np.sum(sent, axis=0),
-        }
+    warnings: tuple[str, ...] = ()  # beside those of its set-up
 
     def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
         self.setup, self.backend, self.world = setup, backend, world or Alone()
         run = setup.case.run
         overlap = bool(run.overlap) and not run.version
         self.choice = Choice(run.transport, overlap=overlap, codec=run.codecs[0])
-        cuts = cut_grids(setup, self.world.size)
-        parts = _parts(setup, cuts, self.world.rank)
+        cuts = decompose_grids(setup, self.world.size)
+        parts = parts_of(setup, cuts, self.world.rank)
         backend.build_all(
             [source_of(*pair, backend.processors, n > 0) for n, pair in enumerate(parts)]
         )
@@ -102,13 +64,13 @@ class Cavity:
         ]
         self._stage = backend.zeros((1,), np.int64)
         self.history = History(backend, setup)
-        self.recorders = Results(self)
+        self.outputs = Outputs(self)
         self._connect()
         self._start()
 
     # --- the step ---------------------------------------------------------------------------------
 
-    def begin(self) -> None:
+    def initialize(self) -> None:
         """Make ready for the state as it is: at rest, or a checkpoint's."""
         self.stage = int(self.backend.to_host(self._stage)[0])
         self._looks = self.history.begin(self.stage)
@@ -125,11 +87,11 @@ class Cavity:
         return self.setup.scheme.at_once
 
     @property
-    def look_every(self) -> int:
+    def check_every(self) -> int:
         """Steps between looks."""
         return self.setup.look
 
-    def look(self, step: int) -> bool:
+    def check_convergence(self, step: int) -> bool:
         """Measure the residuals, set the next steps' length; whether the flow stands still.
 
         Raises:
@@ -140,13 +102,13 @@ class Cavity:
         if not self.history.bounded(norms):
             raise RunFailed(self._where_not_finite(step))
         level.set_pace(limit)
-        largest = self.history.add(step // self.look_every - 1, step, self.stage, norms)
+        largest = self.history.add(step // self.check_every - 1, step, self.stage, norms)
         self._looks += 1
         if self.stage > 0:
             return largest <= max(self.setup.tolerance, BEGIN) or self._looks >= LOOKS
         return largest <= self.setup.tolerance
 
-    def go_on(self) -> bool:
+    def next_stage(self) -> bool:
         """Begin on the next finer grid with the flow of this one; False if there is none."""
         if self.stage == 0:
             return False
@@ -162,13 +124,13 @@ class Cavity:
         Raises:
             RunFailed: a value is not finite, or the flow still moves after all steps.
         """
-        self.begin()
+        self.initialize()
         graph = self.backend.capture(self.step, in_graph=self.in_graph)
-        for done in range(self.look_every, self.setup.steps + 1, self.look_every):
-            graph.replay(self.look_every // self.steps_at_once)
-            yield self.look_every, self.look_every * self.updates_per_step
-            if self.look(done):
-                if not self.go_on():
+        for done in range(self.check_every, self.setup.steps + 1, self.check_every):
+            graph.replay(self.check_every // self.steps_at_once)
+            yield self.check_every, self.check_every * self.updates_per_step
+            if self.check_convergence(done):
+                if not self.next_stage():
                     return
                 graph = self.backend.capture(self.step, in_graph=self.in_graph)
         raise RunFailed(f"the flow is not steady after {self.setup.steps} steps; allow for more")
@@ -210,7 +172,7 @@ class Cavity:
 
     def _set_stage(self, stage: int) -> None:
         self.backend.assign(self._stage, np.array([stage]))
-        self.begin()
+        self.initialize()
 
     # --- ranks ------------------------------------------------------------------------------------
 
@@ -223,14 +185,14 @@ class Cavity:
         owners: list[Level | Bridge] = [*self.levels, *self._bridges]
         return [exchange for owner in owners for exchange in owner.exchanges]
 
-    def adopt(self, choice: Choice) -> None:
+    def set_exchange(self, choice: Choice) -> None:
         """Exchange in another way from now on; every rank must."""
         self.close()
         self.choice = choice
         for level in self.levels:
-            level.adopt(choice)
+            level.set_exchange(choice)
         self._connect()
-        self.begin()
+        self.initialize()
 
     def close(self) -> None:
         """Give back what it holds of other ranks; every rank must, before MPI ends."""
@@ -251,7 +213,7 @@ class Cavity:
             "bytes_sent_per_step": sent * len(self.setup.scheme.stages),
         }
 
-    def tune(self) -> Tuning | None:
+    def autotune(self) -> Tuning | None:
         """Find the fastest way to exchange and adopt it; afterwards the flow is at its start."""
         if self.world.size == 1:
             return None
@@ -278,48 +240,50 @@ class Cavity:
         )
         memory = Memory.of(self.world, self.backend, self.world.tell(("cavity", *problem, *more)))
         tuning = tune(self.world, choices, self._rehearsal, memory)
-        self.adopt(tuning.best)
+        self.set_exchange(tuning.best)
         self.world.agree(self._start)
         return tuning
 
     def _rehearsal(self, choice: Choice) -> Rehearsal:
-        self.adopt(choice)
+        self.set_exchange(choice)
         steps = in_order(self.levels[0].steps(self.steps_at_once))
         graph = self.backend.capture(steps, in_graph=self.in_graph)
         return lambda times: self.backend.seconds(lambda: graph.replay(times))
 
-    # --- what the driver asks ---------------------------------------------------------------------
+    # --- the solver interface ---------------------------------------------------------------------
 
     @property
     def updates_per_step(self) -> int:
         """Points that a step updates, coarser grids' included."""
         return self.setup.updates_from(self.stage)
 
-    @property
-    def bytes_per_update(self) -> float:
-        """Least traffic of a point's step."""
-        return self.setup.bytes_per_update
+    def distributed_fields(self) -> dict[str, DistributedArray]:
+        """Pressure, velocities and temperature (above the neutral one) on the finest grid."""
+        level = self.levels[0]
+        return {
+            name: DistributedArray.of_region(field.interior, level.part)
+            for name, field in level.copies[0].items()
+        }
 
-    def state(self) -> dict[str, Portion]:
+    def state(self) -> dict[str, DistributedArray]:
         """Every array that decides what comes next; writing them back restores the moment."""
         state = {}
         for n, level in enumerate(self.levels):
             for name, field in level.copies[0].items():
-                state[f"{name}-{n}"] = field_portion(field, level.part)
+                state[f"{name}-{n}"] = DistributedArray.of_field(field, level.part)
             for name, array in (("pace", level.pace), ("drift", level.drift)):
-                state[f"{name}-{n}"] = Portion.shared(array, self.world)
+                state[f"{name}-{n}"] = DistributedArray.replicated(array, self.world)
         own = {"history": self.history.rows, "stage": self._stage}
-        return state | {name: Portion.shared(array, self.world) for name, array in own.items()}
-
-    def guard(self) -> None:
-        """Nothing: `look` finds what is not finite."""
+        return state | {
+            name: DistributedArray.replicated(array, self.world) for name, array in own.items()
+        }
 
     @property
     def in_graph(self) -> bool:
         """Whether a graph of launches may hold a step."""
         return all(exchange.in_graph for exchange in self._exchanges)
 
-    def raise_if_unstable(self, steps: int, after: Event | None = None) -> None:
+    def check_health(self, steps: int, after: Event | None = None) -> None:
         """See that no rank was waited for in vain; raises RunFailed."""
         for exchange in self._exchanges:
             exchange.check(after)
@@ -334,55 +298,11 @@ class Cavity:
             "steady": residual is not None and residual <= self.setup.tolerance,
         }
 
-    def news(self, step: int) -> str:
-        """How far it is, in words."""
-        return self.history.news
+    def status(self, step: int) -> str:
+        """The grid in use, and its residual."""
+        return self.history.status
 
     def snapshot(self, name: str) -> NDArray[Any]:
         """A host copy of a field of the finest grid over this rank's part, (nz, ny, nx)."""
         found = self.backend.to_host(self.levels[0].copies[0][name].interior)
         return found + found.dtype.type(self.setup.fluid.neutral) if name == "T" else found
-
-
-def cut_grids(setup: Setup, ranks: int) -> list[Decomposition]:
-    """How ranks share the grid, as the case wants it where it says so, and the coarser ones.
-
-    Raises:
-        InputError: a grid is too small for so many ranks.
-    """
-    processes = setup.case.run.processes
-    wanted = tuple(processes)[::-1] if processes else None
-    periodic, least = setup.periodic[::-1], (LEAST_BLOCK,) * 3
-    cuts = [decompose(setup.grid.shape, ranks, periodic, wanted, least)]
-    for fine, coarse in zip(setup.grids, setup.grids[1:], strict=False):
-        cuts.append(_alike(cuts[-1], fine, coarse))
-    return cuts
-
-
-def _alike(cut: Decomposition, fine: Setup, coarse: Setup) -> Decomposition:
-    """Blocks of a coarser grid that cover the same parts of the box."""
-    cuts = []
-    for axis, edges in zip((2, 1, 0), cut.edges, strict=True):
-        first = fine.inside(axis)[edges[1:-1]] - fine.grid.spacing[axis] / 2
-        inner = np.searchsorted(coarse.inside(axis), first)
-        points = np.diff([0, *inner, coarse.grid.cells[axis]])
-        if len(inner) and points.min() < LEAST_BLOCK:
-            raise InputError(
-                f"a coarser grid of {times(coarse.grid.cells)} points leaves some of "
-                f"{len(points)} blocks along {AXES[axis]} less than {LEAST_BLOCK}; use fewer "
-                f"ranks, or time.levels = {coarse.depth}"
-            )
-        cuts.append(tuple(int(n) for n in inner))
-    return Decomposition(coarse.grid.shape, cut.processes, cut.periodic, tuple(cuts))
-
-
-def _parts(setup: Setup, cuts: Sequence[Decomposition], rank: int) -> list[tuple[Setup, Part]]:
-    """What a rank holds of each grid."""
-    blocks = [(grid, cut.block(rank)) for grid, cut in zip(setup.grids, cuts, strict=True)]
-    return [(grid, Part.held(grid.grid, block.start, block.shape)) for grid, block in blocks]
-
-
-def _memory(setup: Setup, cuts: Sequence[Decomposition], rank: int) -> int:
-    """Bytes of all grids' parts of a rank."""
-    parts = enumerate(_parts(setup, cuts, rank))
-    return sum(grid.memory_of(part, coarse=n > 0) for n, (grid, part) in parts)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from groundswell.registry import SolverInfo
+
 _EXPORTS = {
     "Model": "api",
     "build_case": "api",
@@ -16,7 +18,24 @@ _EXPORTS = {
     "Earthquake": "solver",
 }
 
-__all__ = [*_EXPORTS]
+info = SolverInfo(
+    name="earthquake",
+    title="Earthquakes",
+    summary="Anelastic waves from a source in the ground to shaking at the surface.",
+    package=__name__,
+    case=".case:EarthquakeCase",
+    solver=".solver:Earthquake",
+    pictures=".plots:PICTURES",
+    problems=".verification:PROBLEMS",
+    benchmarks=".benchmarks:BENCHMARK",
+    results={
+        "seismograms": ".results:seismograms",
+        "stream": ".results:stream",
+        "shaking_map": ".results:shaking_map",
+    },
+)
+
+__all__ = ["info", *_EXPORTS]
 
 
 def __getattr__(name: str) -> Any:

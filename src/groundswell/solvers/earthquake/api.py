@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
-from groundswell.run import Result, run
+from groundswell.seismology.media.material import PROPERTIES, UNITS, unit_factor
+from groundswell.simulation.run import Result, run
 from groundswell.solvers.earthquake.case import EarthquakeCase
-from groundswell.solvers.earthquake.media import PROPERTIES, UNITS, unit_factor
 
 if TYPE_CHECKING:
     import xarray

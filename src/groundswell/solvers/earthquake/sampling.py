@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from groundswell.grids.cartesian import Part, Triple
-from groundswell.run.ring import ring_slots
+from groundswell.outputs.ring_buffer import ring_slots
 
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup

@@ -1,6 +1,6 @@
-"""From a case to everything that a run needs, before any device is touched: grid, step, sources.
+"""Host-side preparation: reads the input, chooses the time step, estimates memory.
 
-`groundswell check` stops here; `Earthquake` goes on from here.
+`groundswell check` needs no more than this.
 """
 
 from __future__ import annotations
@@ -13,26 +13,30 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
 from groundswell.exchange.world import World
 from groundswell.grids.cartesian import Grid, Layout, Part
 from groundswell.grids.geography import Geography
-from groundswell.io.seismograms import require_formats
-from groundswell.solvers.earthquake import advice, refusals
-from groundswell.solvers.earthquake.attenuation import Relaxation, fit
-from groundswell.solvers.earthquake.event import Release
-from groundswell.solvers.earthquake.media import (
+from groundswell.seismology.attenuation import Relaxation, fit
+from groundswell.seismology.formats.seismograms import require_formats
+from groundswell.seismology.media.build import build_medium
+from groundswell.seismology.media.material import (
     Material,
     Medium,
-    build_medium,
     lame,
 )
-from groundswell.solvers.earthquake.receivers import Receiver, place_receivers
+from groundswell.seismology.media.statistics import MediumStatistics, medium_statistics
+from groundswell.seismology.receivers import Receiver, place_receivers
+from groundswell.seismology.sources.event import Release
+from groundswell.seismology.sources.point_sources import PointSource, build_sources
+from groundswell.seismology.sources.time_functions import corner_frequency
+from groundswell.simulation.solver import DecompositionSummary
+from groundswell.solvers.earthquake import check, validation
+from groundswell.solvers.earthquake.halo import summarize
 from groundswell.solvers.earthquake.sampling import Samples, recorded
-from groundswell.solvers.earthquake.sources import PointSource, build_sources
-from groundswell.solvers.earthquake.survey import Survey, survey
-from groundswell.solvers.earthquake.time_functions import corner_frequency
-from groundswell.time.limits import staggered_leapfrog
+from groundswell.solvers.earthquake.warnings import find_warnings
+from groundswell.time_integration.step_limits import staggered_leapfrog
 
 SAFETY = 0.97  # share of the stability limit that an automatic step takes
 POINTS_PER_WAVELENGTH = 6.0  # of the slowest wave: half a per cent error in its speed
@@ -54,13 +58,13 @@ MOST_SPECTRA = 256  # sources whose spectra are looked at, evenly spread over al
 class Setup:
     """A case with its data read: what will be computed, on what grid, with what step."""
 
-    ends: ClassVar[bool] = True  # all steps are made
+    has_fixed_steps: ClassVar[bool] = True
 
     case: Any
     grid: Grid
     geography: Geography | None
     medium: Medium
-    survey: Survey
+    statistics: MediumStatistics
     relaxation: Relaxation | None
 
     @classmethod
@@ -72,10 +76,10 @@ class Setup:
         """
         grid = build_grid(case)
         layout = Layout(grid.cells, 8 if case.run.precision == "double" else 4)
-        refusals.require_possible(layout, FIELDS[case.attenuation.model != "none"])
+        validation.require_possible(layout, FIELDS[case.attenuation.model != "none"])
         geography = case.grid.frame
         medium = build_medium(_with_paths(case), grid.region, grid.spacing, geography)
-        found = survey(medium, world)
+        found = medium_statistics(medium, world)
         setup = cls(case, grid, geography, medium, found, _relaxation(case, found))
         setup._derive_all()
         return setup
@@ -85,10 +89,10 @@ class Setup:
         _ = self.every("seismograms")
         if self.receivers:
             require_formats(self.case.output.seismograms.formats)
-            refusals.require_two_samples(self)
+            validation.require_two_samples(self)
         if not self.sources:
             raise InputError("no source acts: the rupture file holds no slip; give one that does")
-        refusals.require_inside(self.sources, self.extent)
+        validation.require_inside(self.sources, self.extent)
 
     @property
     def double(self) -> bool:
@@ -123,10 +127,10 @@ class Setup:
     @cached_property
     def fastest(self) -> float:
         """Fastest P wave, m/s: at infinite frequency where the medium is anelastic."""
-        if self.relaxation is None or self.survey.qp_min is None:
-            return self.survey.vp_max
-        ratio = self.relaxation.modulus_ratio(1 / self.survey.qp_min, self.reference)
-        return self.survey.vp_max * float(np.sqrt(ratio))
+        if self.relaxation is None or self.statistics.qp_min is None:
+            return self.statistics.vp_max
+        ratio = self.relaxation.modulus_ratio(1 / self.statistics.qp_min, self.reference)
+        return self.statistics.vp_max * float(np.sqrt(ratio))
 
     @property
     def largest_step(self) -> float:
@@ -190,7 +194,7 @@ class Setup:
     @property
     def resolved_frequency(self) -> float:
         """Highest frequency, Hz, whose slowest wave spans POINTS_PER_WAVELENGTH cells."""
-        return self.survey.speed_min / (POINTS_PER_WAVELENGTH * max(self.grid.spacing))
+        return self.statistics.speed_min / (POINTS_PER_WAVELENGTH * max(self.grid.spacing))
 
     @cached_property
     def source_frequency(self) -> float:
@@ -201,7 +205,7 @@ class Setup:
     @property
     def points_per_wavelength(self) -> float:
         """Cells that the slowest wave of `source_frequency` spans."""
-        return self.survey.speed_min / (self.source_frequency * max(self.grid.spacing))
+        return self.statistics.speed_min / (self.source_frequency * max(self.grid.spacing))
 
     @cached_property
     def release(self) -> Release:
@@ -233,35 +237,21 @@ class Setup:
         x, y, z = (n * h for n, h in zip(self.grid.region, self.grid.spacing, strict=True))
         return x, y, z
 
-    def describe(self) -> dict[str, Any]:
-        """What the run is: grid, step, what it resolves, memory, and `warnings`. SI units."""
-        grid, found = self.grid, self.survey
-        return {
-            "cells": grid.cells,
-            "region": grid.region,
-            "spacing": grid.spacing,
-            "precision": self.case.run.precision,
-            "steps": self.steps,
-            "dt": self.dt,
-            "stability_limit": self.largest_step,
-            "sampling": self.sampling,
-            "resolved_frequency": self.resolved_frequency,
-            "source_frequency": self.source_frequency,
-            "points_per_wavelength": self.points_per_wavelength,
-            "speed_min": found.speed_min,
-            "vs_min": found.vs_min,
-            "vs_min_depth": found.vs_min_depth,
-            "vs_min_cell": found.vs_min_cell,
-            "vp_max": found.vp_max,
-            "fluid_cells": found.fluid_cells,
-            "floored_cells": dict(found.floored),
-            "attenuation_error": self.relaxation.error if self.relaxation else None,
-            "magnitude": self.release.magnitude,
-            "sources": len(self.sources),
-            "receivers": len(self.receivers),
-            "memory": self.memory,
-            "warnings": advice.warnings(self),
-        }
+    def quantities(self) -> list[Quantity]:
+        """Grid, time step, what they resolve, sources and receivers, memory."""
+        return check.quantities(self)
+
+    def warnings(self) -> list[str]:
+        """What will run, but may give poor results."""
+        return find_warnings(self)
+
+    def decompose(self, ranks: int) -> DecompositionSummary:
+        """How so many ranks would share the grid.
+
+        Raises:
+            InputError: the grid is too small for so many ranks.
+        """
+        return summarize(self, ranks)
 
     @property
     def updates_per_step(self) -> int:
@@ -344,7 +334,7 @@ def build_grid(case: Any) -> Grid:
     )
 
 
-def _relaxation(case: Any, found: Survey) -> Relaxation | None:
+def _relaxation(case: Any, found: MediumStatistics) -> Relaxation | None:
     settings = case.attenuation
     if settings.model == "none":
         return None

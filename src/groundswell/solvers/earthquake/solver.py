@@ -17,32 +17,30 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Cells, Constant, Launch, Source
 from groundswell.backends.base import ROW_ALIGNMENT, Array, Event, in_order
+from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.overlap import Box, boundary_first
 from groundswell.exchange.transports.base import Link
 from groundswell.exchange.tuning import Choice, Tuning
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.cartesian import Field, Layout
-from groundswell.run.checkpoint import Portion
-from groundswell.run.portions import field_portion
-from groundswell.solvers.earthquake.ghosts import (
+from groundswell.solvers.earthquake.absorbing_layers import Layers
+from groundswell.solvers.earthquake.autotune import fastest
+from groundswell.solvers.earthquake.check_finite import FiniteCheck
+from groundswell.solvers.earthquake.halo import (
     VELOCITIES,
     Layer,
-    cut_grid,
-    ghost_fields,
-    outline,
+    decompose_grid,
+    halo_fields,
     part_of,
-    stress_layers,
-    velocity_layers,
+    stress_halo,
+    velocity_halo,
 )
-from groundswell.solvers.earthquake.guard import Guard
 from groundswell.solvers.earthquake.interpolation import SHEAR_REACH, surface_weights
-from groundswell.solvers.earthquake.layers import Layers
 from groundswell.solvers.earthquake.materials import Materials, mechanism_table
-from groundswell.solvers.earthquake.recorders import Recorders
-from groundswell.solvers.earthquake.rehearsal import fastest
+from groundswell.solvers.earthquake.outputs import Outputs
 from groundswell.solvers.earthquake.setup import Setup
-from groundswell.solvers.earthquake.shares import Histories, injection, share_out
+from groundswell.solvers.earthquake.source_injection import Histories, distribute_sources, injection
 from groundswell.solvers.earthquake.state import layer_portions, plane_portion
 
 KERNELS = Path(__file__).parent / "kernels"
@@ -66,22 +64,14 @@ class Earthquake:
     """
 
     unit = "MLUPS"  # million lattice points updated a second
-    warnings = ()  # beside what its set-up says
+    warnings: tuple[str, ...] = ()  # beside those of its set-up
     steps_at_once = 1
-    look_every = 0  # steps between looks at where it stands: it goes on to its end
-
-    outline = staticmethod(outline)
-
-    @staticmethod
-    def prepare(case: Any, world: World | None = None) -> Setup:
-        """Read and check everything that the case names, without a device."""
-        return Setup.from_case(case, world)
 
     def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
         self.setup = setup
         self.backend = backend
         self.world = world or Alone()
-        self.cut = cut_grid(setup, self.world.size)
+        self.cut = decompose_grid(setup, self.world.size)
         self.part = part_of(setup.grid, self.cut, self.world.rank)
         self.layout = Layout(self.part.cells, np.dtype(setup.dtype).itemsize)
         self.has_surface = setup.free_surface and self.part.start[2] == 0
@@ -96,14 +86,16 @@ class Earthquake:
         self.exchanges: tuple[Exchange, ...] = ()
         self.layers = Layers(setup, backend, self.part, slowest)
         self.module = backend.compile(self._source())
-        self.recorders = Recorders(
+        self.outputs = Outputs(
             setup, backend, self.module, self._interiors(), self.clock, self.part, self.world
         )
         run = setup.case.run
         self.link = Link.of(run.link)
-        self.adopt(Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0]))
+        self.set_exchange(Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0]))
         velocities = {name: self.fields[name].interior for name in VELOCITIES}
-        self._guard = Guard(setup, backend, self.module, self.part, self.layout, velocities)
+        self._finite_check = FiniteCheck(
+            setup, backend, self.module, self.part, self.layout, velocities
+        )
 
     # --- the step ---------------------------------------------------------------------------------
 
@@ -111,7 +103,7 @@ class Earthquake:
         """Enqueue one time step."""
         in_order(self._verbs)()
 
-    def adopt(self, choice: Choice) -> None:
+    def set_exchange(self, choice: Choice) -> None:
         """Exchange in another way from now on; every rank must."""
         self.close()
         self.choice = choice
@@ -125,7 +117,7 @@ class Earthquake:
         """
         together = self.backend.together
         return [
-            *together(self._mirror_stress(), *([launch] for launch in self.recorders.launches)),
+            *together(self._mirror_stress(), *([launch] for launch in self.outputs.launches)),
             *self._forces,
             *self.update_velocities(),
             *together(self._mirror_velocity(), self._moments),
@@ -211,7 +203,7 @@ class Earthquake:
                 self.backend,
                 self.world,
                 self.cut,
-                ghost_fields(self.fields, needed, self.setup.case.run.narrow),
+                halo_fields(self.fields, needed, self.setup.case.run.narrow),
                 transport=self.choice.transport,
                 aggregate=self.choice.aggregate,
                 codec=self.choice.codec,
@@ -219,8 +211,8 @@ class Earthquake:
                 stored={n: computed.index(name) for n, name in names.items()},
             )
 
-        velocities = make(velocity_layers(), VELOCITIES)
-        return velocities, make(stress_layers(self.setup, self.cut), STRESSES)
+        velocities = make(velocity_halo(), VELOCITIES)
+        return velocities, make(stress_halo(self.setup, self.cut), STRESSES)
 
     # --- launches ---------------------------------------------------------------------------------
 
@@ -248,7 +240,7 @@ class Earthquake:
         self, kernel: str, fields: list[Array], sources: list[Any], *, forces: bool
     ) -> list[Launch]:
         setup = self.setup
-        shares = share_out(
+        shares = distribute_sources(
             self.part,
             self.layout,
             sources,
@@ -307,7 +299,7 @@ class Earthquake:
             "ABOVE": float(surface_weights(setup.free_surface)[0]),
         }
 
-    # --- what the driver asks ---------------------------------------------------------------------
+    # --- the solver interface ---------------------------------------------------------------------
 
     def describe_ranks(self) -> dict[str, Any]:
         """How the ranks share the grid, and the way their messages really took."""
@@ -320,7 +312,7 @@ class Earthquake:
             "bytes_sent_per_step": sum(exchange.bytes for exchange in self.exchanges),
         }
 
-    def tune(self) -> Tuning | None:
+    def autotune(self) -> Tuning | None:
         """Find the fastest way to exchange and adopt it; only while all fields are still zero.
 
         Rehearsals leave them zero, and the clock where it is.
@@ -328,7 +320,7 @@ class Earthquake:
         if self.world.size == 1:
             return None
         tuning = fastest(self)
-        self.adopt(tuning.best)
+        self.set_exchange(tuning.best)
         return tuning
 
     def close(self) -> None:
@@ -341,15 +333,12 @@ class Earthquake:
         """Lattice points that a step updates, layers included."""
         return self.setup.updates_per_step
 
-    @property
-    def bytes_per_update(self) -> float:
-        """Least traffic of a point's update, layers included."""
-        return self.setup.bytes_per_update
-
-    def state(self) -> dict[str, Portion]:
+    def state(self) -> dict[str, DistributedArray]:
         """Every array that decides what comes next; writing them back restores the moment."""
         part = self.part
-        state = {name: field_portion(field, part) for name, field in self.fields.items()}
+        state = {
+            name: DistributedArray.of_field(field, part) for name, field in self.fields.items()
+        }
         state |= dict(layer_portions(self.layers, part))
         if self.has_surface:
             whole = (4, *part.grid.shape[1:])
@@ -357,33 +346,33 @@ class Earthquake:
                 state[f"surface/{name}"] = plane_portion(memory, whole, part.start[1::-1])
         return {
             **state,
-            **self.recorders.state(),
-            "clock": Portion.shared(self.clock, self.world),
+            **self.outputs.state(),
+            "clock": DistributedArray.replicated(self.clock, self.world),
         }
 
-    def begin(self) -> None:
-        """Nothing: it is ready from the beginning."""
+    def distributed_fields(self) -> dict[str, DistributedArray]:
+        """Velocities, stresses and memory variables over the region, (nz, ny, nx)."""
+        return {
+            name: DistributedArray.of_region(field.interior, self.part)
+            for name, field in self.fields.items()
+        }
 
-    def look(self, step: int) -> bool:
-        """It never stands still before its time."""
-        return False
-
-    def news(self, step: int) -> str:
-        """How far it is, in words."""
+    def status(self, step: int) -> str:
+        """Simulated time."""
         dt = self.setup.dt
         return f"t = {step * dt:.3f} of {self.setup.steps * dt:.3f} s"
 
-    def guard(self) -> None:
+    def enqueue_finite_check(self) -> None:
         """Enqueue a search for values that are not finite."""
-        in_order(self._guard.launches)()
+        in_order(self._finite_check.launches)()
 
     @property
     def in_graph(self) -> bool:
         """Whether a graph of launches may hold a step."""
         return all(exchange.in_graph for exchange in self.exchanges)
 
-    def raise_if_unstable(self, steps: int, after: Event | None = None) -> None:
-        """Read what the last `guard` before `after` (default: at all) found; `steps` are enqueued.
+    def check_health(self, steps: int, after: Event | None = None) -> None:
+        """Read what the last finite check before `after` (default: at all) found.
 
         Raises:
             RunFailed: some value is not finite; names the field, the place and the time. Or a rank
@@ -391,7 +380,7 @@ class Earthquake:
         """
         for exchange in self.exchanges:
             exchange.check(after)
-        self._guard.check(steps, after)
+        self._finite_check.check(steps, after)
 
     def snapshot(self, name: str) -> NDArray[Any]:
         """A host copy of a field over this rank's part of the region, (nz, ny, nx)."""

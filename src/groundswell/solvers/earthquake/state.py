@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Array
+from groundswell.exchange.distributed_array import AXES, DistributedArray, Span, span
 from groundswell.grids.cartesian import Part
-from groundswell.run.checkpoint import Portion
-from groundswell.run.portions import AXES, Run, own_portion, span
-from groundswell.solvers.earthquake.layers import Layers
+from groundswell.solvers.earthquake.absorbing_layers import Layers
 
 
-def layer_portions(layers: Layers, part: Part) -> Iterator[tuple[str, Portion]]:
+def layer_portions(layers: Layers, part: Part) -> Iterator[tuple[str, DistributedArray]]:
     """The memory of absorbing layers, of each update and axis."""
     for update, arrays in layers.memory.items():
         for axis, (name, array) in enumerate(zip("xyz", arrays, strict=True)):
@@ -23,7 +22,7 @@ def layer_portions(layers: Layers, part: Part) -> Iterator[tuple[str, Portion]]:
                 yield f"layers/{update}/{name}", _layer_portion(layers, part, axis, array)
 
 
-def _layer_portion(layers: Layers, part: Part, axis: int, array: Array) -> Portion:
+def _layer_portion(layers: Layers, part: Part, axis: int, array: Array) -> DistributedArray:
     grid = part.grid
     before, after = grid.before[axis], grid.after[axis]
     cells = layers.kept(axis)
@@ -33,17 +32,19 @@ def _layer_portion(layers: Layers, part: Part, axis: int, array: Array) -> Porti
         list(_runs(place)) if a == axis else [span(0, part.start[a], part.cells[a])] for a in AXES
     ]
     shape = tuple(before + after if a == axis else grid.cells[a] for a in AXES)
-    return own_portion(array, (3, *shape), [[span(0, 0, 3)], *runs])
+    return DistributedArray.of_boxes(array, (3, *shape), [[span(0, 0, 3)], *runs])
 
 
-def plane_portion(array: Array, shape: tuple[int, ...], first: Sequence[int]) -> Portion:
+def plane_portion(array: Array, shape: tuple[int, ...], first: Sequence[int]) -> DistributedArray:
     """Values on the surface, (n, ny, nx), that begin at (y, x) = `first` of the whole."""
     counts = array.shape
     starts = (0, *first)
-    return own_portion(array, shape, [[span(0, s, n)] for s, n in zip(starts, counts, strict=True)])
+    return DistributedArray.of_boxes(
+        array, shape, [[span(0, s, n)] for s, n in zip(starts, counts, strict=True)]
+    )
 
 
-def _runs(place: NDArray[Any]) -> Iterator[Run]:
+def _runs(place: NDArray[Any]) -> Iterator[Span]:
     """Consecutive places as slices; negative ones are left out."""
     here = np.flatnonzero(place >= 0)
     breaks = np.flatnonzero((np.diff(here) != 1) | (np.diff(place[here]) != 1)) + 1

@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from groundswell.registry import SolverInfo
+
 _HERE = "groundswell.solvers.poisson"
 _EXPORTS = {
     "solve": f"{_HERE}.api",
@@ -16,13 +18,25 @@ _EXPORTS = {
     "Problem": f"{_HERE}.api",
     "Solution": f"{_HERE}.api",
     "PoissonCase": f"{_HERE}.case",
-    "Box": "groundswell.grids.box",
-    "kershaw": "groundswell.grids.box",
-    "Mesh": "groundswell.grids.mesh",
-    "read_gmsh": "groundswell.grids.gmsh",
+    "Box": "groundswell.meshes.box",
+    "kershaw": "groundswell.meshes.box",
+    "Mesh": "groundswell.meshes.mesh",
+    "read_gmsh": "groundswell.meshes.gmsh",
 }
 
-__all__ = [*_EXPORTS]
+info = SolverInfo(
+    name="poisson",
+    title="Poisson's equation",
+    summary="Screened Poisson's equation by spectral elements on hexahedra.",
+    package=__name__,
+    case=".case:PoissonCase",
+    solver=".solver:Poisson",
+    pictures=".plots:PICTURES",
+    problems=".verification:PROBLEMS",
+    benchmarks=".benchmarks:BENCHMARK",
+)
+
+__all__ = ["info", *_EXPORTS]
 
 
 def __getattr__(name: str) -> Any:

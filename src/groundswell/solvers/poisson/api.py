@@ -10,20 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groundswell.case.problems import listed
-from groundswell.errors import InputError
+from groundswell.errors import InputError, listed
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.request import transport_of
 from groundswell.exchange.world import world
-from groundswell.grids.hexahedra import Floats, Hexahedra, Numbers, positions
-from groundswell.solvers.poisson import arguments
-from groundswell.solvers.poisson.arguments import Function, Table
+from groundswell.meshes.hexahedra import Floats, Hexahedra, Numbers, positions
+from groundswell.solvers.poisson import validation as arguments
+from groundswell.solvers.poisson.boundary_conditions import Field
 from groundswell.solvers.poisson.case import TOLERANCES
-from groundswell.solvers.poisson.fields import gathered, lagrange_elements
-from groundswell.solvers.poisson.shares import Shares
-from groundswell.solvers.poisson.sides import Field
-from groundswell.solvers.poisson.task import Given, Method, Preconditioner, Task
-from groundswell.solvers.poisson.unique import SILENT_LEFT
+from groundswell.solvers.poisson.nullspace import SILENT_LEFT
+from groundswell.solvers.poisson.problem_data import Given, Method, Preconditioner, Task
+from groundswell.solvers.poisson.validation import Function, Table
+from groundswell.spectral_elements.fields import gathered, lagrange_elements
+from groundswell.spectral_elements.partition import Shares
 
 DTYPES = {"double": "float64", "single": "float32"}
 

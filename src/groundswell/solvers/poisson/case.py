@@ -19,8 +19,9 @@ from groundswell.case.common import (
     repeated,
 )
 from groundswell.case.expressions import Formula
-from groundswell.case.problems import Fault, did_you_mean, listed
+from groundswell.case.problems import Fault
 from groundswell.case.units import Count, Flag, Length, NonNegative, Number, Positive, Quantity
+from groundswell.errors import did_you_mean, listed
 
 Screening = Annotated[float, Quantity("1/m^2", "a screening", "4 1/m^2"), NonNegative]
 Share = Annotated[Number, Field(gt=0, le=1)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from groundswell.solvers.poisson.traffic import CYCLE, PLACE
+from groundswell.spectral_elements.roofline import CYCLE, PLACE
 
 # Vectors of the merged iteration: the operator's two, residuals, x, s, p and Jacobi's factors; and
 # of the one around multigrid.

@@ -23,16 +23,16 @@ from groundswell.backends.base import in_order
 from groundswell.errors import InputError
 from groundswell.exchange.assembly.sharing import scattered
 from groundswell.exchange.world import World
-from groundswell.grids.gll import gll
-from groundswell.grids.hexahedra import AXES, Floats
 from groundswell.linear.cg import Applied
 from groundswell.linear.chebyshev import Chebyshev, chebyshev_source, convert
 from groundswell.linear.coarse import CoarseSolver
-from groundswell.solvers.poisson.geometry import Geometry
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import AXES, Floats
+from groundswell.solvers.poisson.grid_transfer import Transfer, transfer_source
 from groundswell.solvers.poisson.operator import Jacobi, Operator
 from groundswell.solvers.poisson.schwarz import Schwarz, schwarz_source, stretches_of
-from groundswell.solvers.poisson.space import Space
-from groundswell.solvers.poisson.transfer import Transfer, transfer_source
+from groundswell.spectral_elements.geometry import Geometry
+from groundswell.spectral_elements.space import Space
 
 DTYPES = ("float32", "float64")
 INNER = ("schwarz", "jacobi")

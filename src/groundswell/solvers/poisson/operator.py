@@ -16,8 +16,8 @@ from numpy.typing import DTypeLike
 from groundswell.backends import Array, Backend, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.exchange.world import World
-from groundswell.grids.hexahedra import Floats, Numbers
-from groundswell.solvers.poisson.elements import (
+from groundswell.meshes.hexahedra import Floats, Numbers
+from groundswell.spectral_elements.elements import (
     KERNELS,
     METRICS,
     USUAL,
@@ -25,9 +25,9 @@ from groundswell.solvers.poisson.elements import (
     element_constants,
     multiply,
 )
-from groundswell.solvers.poisson.messages import Messages, hidden, turns
-from groundswell.solvers.poisson.space import Space
-from groundswell.solvers.poisson.ways import Way, way_of
+from groundswell.spectral_elements.kernel_variants import Way, way_of
+from groundswell.spectral_elements.overlap import Messages, hidden, turns
+from groundswell.spectral_elements.space import Space
 
 
 class Operator(Messages):

@@ -14,6 +14,8 @@ both over the element. The result is scaled so that its diagonal is A's.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy import linalg
@@ -21,12 +23,14 @@ from scipy import linalg
 from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.exchange.world import World
-from groundswell.grids.gll import gll
-from groundswell.grids.hexahedra import Floats, Numbers
-from groundswell.solvers.poisson.elements import KERNELS, braced
-from groundswell.solvers.poisson.geometry import Geometry
-from groundswell.solvers.poisson.messages import Messages, hidden, turns
-from groundswell.solvers.poisson.space import Space
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import Floats, Numbers
+from groundswell.spectral_elements.elements import braced
+from groundswell.spectral_elements.geometry import Geometry
+from groundswell.spectral_elements.overlap import Messages, hidden, turns
+from groundswell.spectral_elements.space import Space
+
+KERNELS = Path(__file__).with_name("kernels")
 
 THREADS = 128  # of a block, at the least, on a machine that has some: from several small elements
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from groundswell.case.expressions import Expression
+from groundswell.case.quantities import Quantity
 from groundswell.errors import CaseError, Problem
-from groundswell.grids.box import Box, kershaw
-from groundswell.grids.hexahedra import Hexahedra
+from groundswell.exchange.world import World
 from groundswell.linear.coarse import factor_bytes
+from groundswell.meshes.box import Box, kershaw
+from groundswell.meshes.hexahedra import Hexahedra
+from groundswell.simulation.solver import DecompositionSummary
+from groundswell.solvers.poisson import check
+from groundswell.solvers.poisson.boundary_conditions import Field
 from groundswell.solvers.poisson.case import (
     BoxMesh,
     FixedSide,
@@ -24,9 +29,8 @@ from groundswell.solvers.poisson.case import (
 )
 from groundswell.solvers.poisson.memory import Kept
 from groundswell.solvers.poisson.multigrid import degrees_of
-from groundswell.solvers.poisson.shares import Shares
-from groundswell.solvers.poisson.sides import Field
-from groundswell.solvers.poisson.traffic import Traffic, stored_factors
+from groundswell.spectral_elements.partition import Shares
+from groundswell.spectral_elements.roofline import Traffic, stored_factors
 
 FINEST = {"double": 1e-15, "single": 1e-6}  # of the residual, about what can be told
 
@@ -39,16 +43,15 @@ class Setup:
         sides: tags of the mesh's sides, by name.
     """
 
-    ends: ClassVar[bool] = False  # nobody knows how many iterations there will be
+    has_fixed_steps: ClassVar[bool] = False  # the number of iterations is not known
     steps: ClassVar[int] = 1
-    dt: ClassVar[float] = 1.0
 
     case: PoissonCase
     mesh: Hexahedra
     sides: Mapping[str, int]
 
     @classmethod
-    def of(cls, case: PoissonCase) -> Setup:
+    def from_case(cls, case: PoissonCase, world: World | None = None) -> Setup:
         """The case, with its mesh.
 
         Raises:
@@ -180,27 +183,33 @@ class Setup:
         values = 3 + 1 + (self.case.equation.exact is not None)
         return 8 * (self.mesh.count * self.local + values * self.unknowns)
 
-    def describe(self) -> dict[str, Any]:
-        """What the run is."""
-        method = self.case.method
-        return {
-            "mesh": self.case.mesh.kind,
-            "elements": self.mesh.count,
-            "degree": self.degree,
-            "unknowns": self.unknowns,
-            "precision": self.case.run.precision,
-            "screening": self.case.equation.screening,
-            **({} if self.case.equation.mean is None else {"mean": self.case.equation.mean}),
-            "boundaries": {name: self._kind(name) for name in self.sides},
-            "preconditioner": method.preconditioner,
-            "tolerance": self.case.tolerance,
-            "iterations": method.iterations,
-            "memory": self.memory,
-            "warnings": self._warnings(),
-        }
+    def quantities(self) -> list[Quantity]:
+        """Elements, unknowns, the iteration, memory; the equation and its boundary conditions."""
+        return check.quantities(self)
 
-    def _warnings(self) -> list[str]:
-        """What works, but may disappoint."""
+    def decompose(self, ranks: int) -> DecompositionSummary:
+        """How so many ranks would share the elements.
+
+        Raises:
+            InputError: there are fewer elements than ranks.
+        """
+        shares, size = self.shares(ranks), np.dtype(self.dtype).itemsize
+        return DecompositionSummary(
+            ranks=ranks,
+            processes=shares.processes,
+            largest_block=shares.largest,
+            updates_per_step=self.unknowns_of(int(shares.counts.max())),
+            memory=[self.memory_of(int(n), first=not r) for r, n in enumerate(shares.counts)],
+            traffic=size * shares.shared_nodes(self.degree),
+        )
+
+    @property
+    def boundary_kinds(self) -> dict[str, str]:
+        """Kind of boundary condition of each side, by name."""
+        return {name: self._kind(name) for name in self.sides}
+
+    def warnings(self) -> list[str]:
+        """What will run, but may give poor results."""
         precision = self.case.run.precision
         if self.case.tolerance >= FINEST[precision]:
             return []
@@ -223,6 +232,6 @@ def _box(given: BoxMesh) -> Box:
 
 
 def _read(given: GmshMesh) -> tuple[Hexahedra, Mapping[str, int]]:
-    from groundswell.grids.gmsh import read_gmsh
+    from groundswell.meshes.gmsh import read_gmsh
 
     return read_gmsh(given.file)

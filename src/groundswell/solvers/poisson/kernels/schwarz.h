@@ -1,7 +1,7 @@
 // The inverse of what is nearly an element's part of the operator, see schwarz.py: modes along its
 // three axes, a number for each, and back. NODES is the degree plus one.
 #pragma once
-#include "lines.h"
+#include "spectral_elements/kernels/lines.h"
 
 constexpr int PLANE = NODES * NODES, CUBE = PLANE * NODES;
 constexpr int PITCH = pitch_of(NODES), LAYER = NODES * PITCH, WIDTH = ABREAST(NODES);

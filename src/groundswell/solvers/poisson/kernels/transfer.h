@@ -1,7 +1,7 @@
 // Between functions of two degrees on the same elements, see transfer.py: along each axis, the values
 // at FINE nodes of a polynomial that COARSE nodes know, and the transpose of that.
 #pragma once
-#include "lines.h"
+#include "spectral_elements/kernels/lines.h"
 
 constexpr int FINE_CUBE = FINE * FINE * FINE, COARSE_CUBE = COARSE * COARSE * COARSE;
 constexpr int PITCH = pitch_of(FINE), LAYER = FINE * PITCH, WIDTH = ABREAST(COARSE);

@@ -1,0 +1,70 @@
+"""Labelled quantities: what a set-up says of itself, for `check`, `summary.json` and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Value = bool | int | float | str | None | Sequence[Any] | Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One thing that is known of a run before it starts.
+
+    Args:
+        key: in `summary.json` and `check --json`, such as "vs_min".
+        value: in SI units; what JSON can hold.
+        label: for people, such as "slowest S wave"; empty if only programs want it.
+        unit: of the value, such as "m/s"; "" for a plain number.
+        text: the value for people; by default the value with its unit.
+        group: heading under which it is shown.
+    """
+
+    key: str
+    value: Value
+    label: str = ""
+    unit: str = ""
+    text: str = ""
+    group: str = "Set-up"
+
+    def __str__(self) -> str:
+        """The value for people, with its unit."""
+        return self.text or " ".join(filter(None, [shown(self.value), self.unit]))
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "key": self.key,
+            "label": self.label,
+            "value": self.value,
+            "unit": self.unit,
+            "text": str(self),
+            "group": self.group,
+        }
+
+
+def as_values(quantities: Sequence[Quantity]) -> dict[str, Value]:
+    """The values by key, for programs."""
+    return {quantity.key: quantity.value for quantity in quantities}
+
+
+def shown(value: Value) -> str:
+    """A value for people, without a unit."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {shown(inner)}" for key, inner in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return " x ".join(map(shown, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def byte_size(count: float) -> str:
+    """Bytes for people: "25.4 MB"."""
+    from humanize import naturalsize
+
+    return naturalsize(count, format="%.3g")

@@ -1,0 +1,105 @@
+"""Distributed arrays: an array of the whole problem, of which each rank holds a part.
+
+Parts are boxes or index lists, so that fields on Cartesian blocks, points on few ranks and values
+on elements are described alike. Checkpoints, outputs and gathering to rank 0 work on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.backends import Array, Backend
+from groundswell.exchange.world import World
+from groundswell.grids.cartesian import GHOSTS, Field, Part
+
+Index = tuple[Any, ...]  # slices, one an axis; or an index list of the first axis, then slices
+Span = tuple[slice, slice]  # along one axis: where in this rank's array, and where in the whole
+AXES = (2, 1, 0)  # of cells (x, y, z), in an array's order
+
+
+@dataclass(frozen=True)
+class DistributedArray:
+    """One rank's part of an array of the whole problem.
+
+    Args:
+        array: this rank's, on the device; it may hold ghost values and padding.
+        shape: of the whole array.
+        window: the parts of `array` that lie in the whole: pairs of where here, and where there.
+        own: the same of what this rank owns; each value of the whole has one owner.
+    """
+
+    array: Array
+    shape: tuple[int, ...]
+    window: tuple[tuple[Index, Index], ...]
+    own: tuple[tuple[Index, Index], ...]
+
+    @classmethod
+    def replicated(cls, array: Array, world: World) -> DistributedArray:
+        """A whole array that every rank has; rank 0 owns it."""
+        everything = tuple(slice(0, n) for n in array.shape)
+        window = ((everything, everything),)
+        return cls(array, array.shape, window, window if world.first else ())
+
+    @classmethod
+    def of_boxes(
+        cls, array: Array, shape: tuple[int, ...], spans: Sequence[Sequence[Span]]
+    ) -> DistributedArray:
+        """An array without ghost values.
+
+        Args:
+            shape: of the whole.
+            spans: for each axis, where pieces of it lie here and in the whole.
+        """
+        boxes = _boxes(spans)
+        return cls(array, shape, boxes, boxes)
+
+    @classmethod
+    def of_field(cls, field: Field, part: Part) -> DistributedArray:
+        """A Cartesian field; the outermost ghosts of the whole belong to the blocks beside them."""
+        whole = tuple(n + 2 * GHOSTS for n in part.grid.shape)
+        window, own = [], []
+        for axis in AXES:
+            start, n, end = part.start[axis], part.cells[axis], part.grid.cells[axis]
+            first = 0 if start == 0 else GHOSTS
+            last = n + 2 * GHOSTS if start + n == end else n + GHOSTS
+            window.append([span(0, start, n + 2 * GHOSTS)])
+            own.append([span(first, start + first, last - first)])
+        return cls(field.array, whole, _boxes(window), _boxes(own))
+
+    @classmethod
+    def of_region(cls, array: Array, part: Part) -> DistributedArray:
+        """The cells of the region of interest, of an array (nz, ny, nx) of a part's cells."""
+        region = array[part.region_slices]
+        first, cells = part.region_start, part.region
+        spans = [[span(0, first[axis], cells[axis])] for axis in AXES]
+        return cls.of_boxes(region, part.grid.region[::-1], spans)
+
+    def gather(self, backend: Backend, world: World) -> NDArray[Any] | None:
+        """The whole array at rank 0, None elsewhere; all ranks must call it."""
+        host = backend.to_host(self.array)
+        parts = world.gather([(there, host[here]) for here, there in self.own])
+        if not world.first:
+            return None
+        whole = np.zeros(self.shape, self.array.dtype)
+        for part in parts:
+            for there, values in part:
+                whole[there] = values
+        return whole
+
+
+def span(here: int, there: int, count: int) -> Span:
+    """So many points from `here` on, which are those from `there` on in the whole."""
+    return slice(here, here + count), slice(there, there + count)
+
+
+def _boxes(spans: Sequence[Sequence[Span]]) -> tuple[tuple[Index, Index], ...]:
+    return tuple(
+        (tuple(here for here, _ in box), tuple(there for _, there in box))
+        for box in product(*spans)
+    )

@@ -1,0 +1,1 @@
+"""Files: whole or absent, HDF5 that grows, NetCDF, VTKHDF, text."""

@@ -1,0 +1,151 @@
+"""Snapshots of the volume in VTKHDF, which ParaView opens as a time series of a box of cells.
+
+Format: "VTKHDF format specification", https://docs.vtk.org/en/latest/vtk_file_formats/vtkhdf_file_format
+(ImageData with temporal data, version 2.0, read by VTK 9.3 and ParaView 5.12 or later).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groundswell.errors import InputError
+from groundswell.formats.appendable_hdf5 import GrowingFile, balanced, finite_positive
+from groundswell.formats.netcdf import plain
+
+_VERSION = (2, 0)
+_CHUNK_BYTES = 1 << 22
+
+# Fields that change sign when z turns from down to up.
+_ODD_IN_Z = frozenset({"vz", "sxz", "syz"})
+_VELOCITY = ("vx", "vy", "vz")
+
+
+class VolumeWriter(GrowingFile):
+    """Appends snapshots of cell values; ParaView sees x east, y north and z up, metres.
+
+    Depth becomes negative z, so the surface is on top and the axes are right-handed; the vertical
+    velocity in the file is positive upward. When all of vx, vy and vz are written they form one
+    vector array `velocity`, which ParaView colours by magnitude or component; any other field is
+    a scalar array of its own name. Vectors and axes turn with the grid.
+
+    Args:
+        path: final name, usually `volumes.vtkhdf`.
+        cells: cells (x, y, z) of a snapshot.
+        spacing: their edges (x, y, z), m; with a stride, the stride times the grid's.
+        fields: names of the fields, as in `append`.
+        origin: corner (x, y, depth) of the first cell, m.
+        attrs: attributes of the file (kept outside what VTK reads).
+        resume: snapshots to keep of an earlier run's file; None starts a new one.
+
+    Raises:
+        InputError: no fields or a repeated one, or a file to resume that does not belong here.
+        RunFailed: the disk is full.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        cells: tuple[int, int, int],
+        spacing: tuple[float, float, float],
+        fields: Sequence[str] = _VELOCITY,
+        origin: tuple[float, float, float] = (0.0, 0.0, 0.0),
+        attrs: Mapping[str, Any] | None = None,
+        resume: int | None = None,
+    ) -> None:
+        self._cells = cells
+        self._spacing = tuple(finite_positive("spacing", h) for h in spacing)
+        self._origin = origin
+        self._attrs = dict(attrs or {})
+        self._arrays = _arrays(fields)
+        shape = (None, *cells[::-1])
+        growing: dict[str, tuple[int | None, ...]] = {"VTKHDF/Steps/Values": (None,)}
+        for name, parts in self._arrays.items():
+            growing[f"VTKHDF/CellData/{name}"] = shape if len(parts) == 1 else (*shape, len(parts))
+            growing[f"VTKHDF/Steps/CellDataOffsets/{name}"] = (None,)
+        super().__init__(path, growing, resume)
+
+    def append(self, time: float, fields: Mapping[str, ArrayLike]) -> None:
+        """Append the snapshot of `time` (s): each field an array (nz, ny, nx), depth downward.
+
+        Raises:
+            InputError: a field is missing or has another shape.
+            RunFailed: the disk is full; all earlier snapshots are still in the file.
+        """
+        blocks: dict[str, NDArray[Any]] = {"VTKHDF/Steps/Values": np.array([time])}
+        for name, parts in self._arrays.items():
+            upward = [self._upward(part, fields) for part in parts]
+            values = upward[0] if len(parts) == 1 else np.stack(upward, axis=-1)
+            blocks[f"VTKHDF/CellData/{name}"] = values[np.newaxis]
+            blocks[f"VTKHDF/Steps/CellDataOffsets/{name}"] = np.array([self.length])
+        self._extend(blocks)
+
+    def _upward(self, name: str, fields: Mapping[str, ArrayLike]) -> NDArray[np.float32]:
+        """The field with the deepest plane first, as z up wants it."""
+        if name not in fields:
+            raise InputError(f"the snapshot lacks {name}; it has {', '.join(fields) or 'nothing'}")
+        values = np.asarray(fields[name], np.float32)
+        if values.shape != self._cells[::-1]:
+            raise InputError(f"{name} has shape {values.shape}; it must be {self._cells[::-1]}")
+        return -values[::-1] if name in _ODD_IN_Z else values[::-1]
+
+    def _resize(self, length: int) -> None:
+        super()._resize(length)
+        self._file["VTKHDF/Steps"].attrs.modify("NSteps", np.int64(length))
+
+    def _create(self, part: Path) -> None:
+        import h5py
+
+        with h5py.File(part, "w", locking=False) as file:
+            file.attrs.update(plain(self._attrs))
+            root = file.create_group("VTKHDF")
+            self._describe_box(root)
+            for name, shape in self._shapes.items():
+                file.create_dataset(
+                    name,
+                    shape=tuple(n or 0 for n in shape),
+                    maxshape=shape,
+                    chunks=_chunks(shape),
+                    dtype=_dtype(name),
+                )
+            root["Steps"].attrs["NSteps"] = np.int64(0)
+
+    def _describe_box(self, root: Any) -> None:
+        """The attributes that make the group an ImageData: types as the specification has them."""
+        (nx, ny, nz), (_, _, hz) = self._cells, self._spacing
+        x, y, depth = self._origin
+        root.attrs["Version"] = np.array(_VERSION, np.int64)
+        root.attrs["Type"] = np.bytes_("ImageData")  # fixed-length ASCII
+        root.attrs["WholeExtent"] = np.array([0, nx, 0, ny, 0, nz], np.int64)
+        root.attrs["Origin"] = np.array([x, y, -(depth + nz * hz)], np.float64)
+        root.attrs["Spacing"] = np.array(self._spacing, np.float64)
+        root.attrs["Direction"] = np.eye(3, dtype=np.float64).ravel()
+
+
+def _arrays(fields: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Array name in the file -> the fields that are its components; the velocity vector first."""
+    if not fields or len(set(fields)) < len(fields) or any(set(f) & {"/", "."} for f in fields):
+        raise InputError(
+            f"fields = {list(fields)}: give at least one name, none twice and without '/' and '.'"
+        )
+    whole = set(_VELOCITY) <= set(fields)
+    vector = {"velocity": _VELOCITY} if whole else {}
+    return vector | {f: (f,) for f in fields if not (whole and f in _VELOCITY)}
+
+
+def _chunks(shape: tuple[int | None, ...]) -> tuple[int, ...]:
+    """One step's whole planes, as many as make a chunk of a few MiB; many steps of a table."""
+    if len(shape) == 1:
+        return (1024,)
+    planes, *plane = (n or 1 for n in shape[1:])
+    return (1, balanced(planes, _CHUNK_BYTES // (4 * int(np.prod(plane)))), *plane)
+
+
+def _dtype(name: str) -> str:
+    if name.startswith("VTKHDF/CellData/"):
+        return "float32"
+    return "float64" if name.endswith("/Values") else "int64"

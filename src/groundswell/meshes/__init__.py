@@ -1,0 +1,1 @@
+"""Hexahedral meshes: boxes, Gmsh files, nodes of elements, numbering and partition."""

@@ -1,0 +1,163 @@
+"""A box of hexahedra, of which a rank needs to know its own only; it may be deformed.
+
+Elements are numbered along x first, then y, then z, and so are nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from groundswell.errors import InputError
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import AXES, INSIDE, Floats, Numbers
+
+Deformation = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True)
+class Box:
+    """Elements in rows, all alike unless the box is deformed.
+
+    Args:
+        counts: elements along x, y, z.
+        low, high: corners, m.
+        periodic: axes along which the box follows itself.
+        deform: where points (..., 3) of the box are moved to; it must be continuous.
+        order: degree of the maps of deformed elements, which want one: 1 leaves their edges
+            straight.
+
+    Raises:
+        InputError: an axis without elements or length, more nodes than can be numbered, or a
+            deformed box without an order.
+    """
+
+    counts: tuple[int, int, int]
+    low: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    high: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    periodic: tuple[bool, bool, bool] = (False, False, False)
+    deform: Deformation | None = None
+    order: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.counts) < 1:
+            raise InputError(f"{self.counts} elements; allowed: at least 1 along each axis")
+        if not all(a < b for a, b in zip(self.low, self.high, strict=True)):
+            raise InputError(f"a box from {self.low} to {self.high}: each axis needs a length")
+        if self.deform and any(self.periodic):
+            raise InputError("a periodic box cannot be deformed: its ends would not meet")
+        if self.deform and not self.order:
+            raise InputError(
+                "a deformed box wants the order of its elements: 1 leaves their edges straight, "
+                "the degree of the equation lets them follow the deformation"
+            )
+        object.__setattr__(self, "order", self.order or 1)
+        gll(self.order)
+
+    @property
+    def count(self) -> int:
+        """Of all elements."""
+        return prod(self.counts)
+
+    def shapes(self, elements: ArrayLike) -> Floats:
+        """See `Hexahedra`."""
+        inside = (gll(self.order).points + 1) / 2
+        axes = zip(self._places(elements), self.counts, self.low, self.high, strict=True)
+        x, y, z = (low + (high - low) * (n[:, None] + inside) / m for n, m, low, high in axes)
+        cubes = np.broadcast_arrays(x[:, None, None, :], y[:, None, :, None], z[:, :, None, None])
+        points = np.stack(
+            [cube.reshape(len(x), (self.order + 1) ** AXES) for cube in cubes], axis=-1
+        )
+        return points if self.deform is None else self.deform(points)
+
+    def ids(self, degree: int, elements: ArrayLike) -> Numbers:
+        """See `Hexahedra`: ids are places on the lattice of all nodes."""
+        lattice = self._lattice(degree)
+        if prod(lattice) >= 2**63:
+            raise InputError(f"{lattice} nodes are more than can be numbered; take fewer elements")
+        steps = np.arange(degree + 1)
+        places = zip(self._places(elements), lattice, strict=True)
+        x, y, z = ((degree * n[:, None] + steps) % m for n, m in places)
+        planes = z[:, :, None, None] * lattice[1] + y[:, None, :, None]
+        return (planes * lattice[0] + x[:, None, None, :]).reshape(len(x), (degree + 1) ** AXES)
+
+    def count_nodes(self, degree: int) -> int:
+        """See `Hexahedra`."""
+        return prod(self._lattice(degree))
+
+    def tags(self, elements: ArrayLike) -> Numbers:
+        """See `Hexahedra`: the sides of the box are 1 to 6, x first, its lower one first."""
+        places = self._places(elements)
+        tags = np.full((len(places[0]), 2 * AXES), INSIDE)
+        for axis, (place, count) in enumerate(zip(places, self.counts, strict=True)):
+            if not self.periodic[axis]:
+                tags[place == 0, 2 * axis] = 2 * axis + 1
+                tags[place == count - 1, 2 * axis + 1] = 2 * axis + 2
+        return tags
+
+    def block(self, start: Sequence[int], shape: Sequence[int]) -> Numbers:
+        """The elements of a block, whose first one lies at (z, y, x), in their order."""
+        whole = [np.arange(first, first + n) for first, n in zip(start, shape, strict=True)]
+        return np.ravel_multi_index(np.ix_(*whole), self.counts[::-1]).ravel().astype(np.int64)
+
+    def _lattice(self, degree: int) -> list[int]:
+        """Nodes along x, y and z."""
+        return [degree * m + (not p) for m, p in zip(self.counts, self.periodic, strict=True)]
+
+    def _places(self, elements: ArrayLike) -> list[Numbers]:
+        """Numbers along x, y and z of elements."""
+        return [*np.unravel_index(np.asarray(elements, np.int64), self.counts[::-1])][::-1]
+
+
+def kershaw(eps_y: float, eps_z: float, smoothness: int = 0) -> Deformation:
+    """The deformation of the unit cube that is named after Kershaw, into thin and slanted elements.
+
+    Lines along x go through six layers of equal thickness. In the first one, planes of equal y and
+    z are crowded towards 0, in the last one towards 1, and in between they change sides three
+    times. Elements fit if the layers, and halves of y and z, are whole numbers of them.
+
+    Kershaw, Differencing of the diffusion equation in Lagrangian hydrodynamic codes, J. Comput.
+    Phys. 39, 1981; in the form of the bake-off problems of the Center for Efficient Exascale
+    Discretizations.
+
+    Args:
+        eps_y, eps_z: how much the thinnest elements shrink, 1 for not at all, to above 0.
+        smoothness: derivatives without a jump where planes change sides, 0 to 2.
+
+    Raises:
+        InputError: other values.
+    """
+    if not (0 < eps_y <= 1 and 0 < eps_z <= 1 and smoothness in (0, 1, 2)):
+        raise InputError(
+            f"eps = {eps_y}, {eps_z}, smoothness = {smoothness}; allowed: above 0 up to 1, 0 to 2"
+        )
+
+    def step(x: Floats) -> Floats:
+        """From 0 to 1."""
+        x = np.clip(x, 0.0, 1.0)
+        return (x, x**2 * (3 - 2 * x), x**3 * (x * (6 * x - 15) + 10))[smoothness]
+
+    def deform(points: Floats) -> Floats:
+        x = points[..., 0]
+        side = np.select(
+            [x <= 1 / 6, x <= 1 / 3, x <= 2 / 3, x <= 5 / 6],
+            [0 * x, step(6 * x - 1), 1 - step(3 * x - 1), step(6 * x - 4)],
+            1.0,
+        )
+        columns = [_crowded(points[..., n], eps, side) for n, eps in ((1, eps_y), (2, eps_z))]
+        return np.stack([x, *columns], axis=-1)
+
+    return deform
+
+
+def _crowded(y: Floats, eps: float, side: Floats) -> Floats:
+    """Values of [0, 1], half of them crowded at 0 (side 0) or 1 (side 1), or in between."""
+
+    def at_one(y: Floats) -> Floats:
+        return np.where(y <= 0.5, (2 - eps) * y, 1 + eps * (y - 1))
+
+    return (1 - side) * (1 - at_one(1 - y)) + side * at_one(y)

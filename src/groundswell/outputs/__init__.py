@@ -1,0 +1,1 @@
+"""What a solver can record while it runs."""

@@ -1,0 +1,119 @@
+"""What all pictures share: size, type, colours, units, and the numbers worth a contour or a bar."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from groundswell.formats.atomic import whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.figure import Figure
+
+DPI = 150
+WIDTH = 1600 / DPI  # inches
+_HEADLINE = 0.72  # inches at the top of a picture
+INK = "#1f2933"
+QUIET = "#6b7785"
+ACCENT = "#c8102e"
+
+_STYLE = {
+    "font.family": "DejaVu Sans",
+    "font.size": 11,
+    "text.color": INK,
+    "axes.edgecolor": QUIET,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.8,
+    "xtick.color": QUIET,
+    "ytick.color": QUIET,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+}
+_SPEED_UNITS = ((1.0, "m/s"), (1e-2, "cm/s"), (1e-3, "mm/s"), (1e-6, "µm/s"), (1e-9, "nm/s"))
+
+
+@contextmanager
+def picture(path: Path, height: float) -> Iterator[Figure]:
+    """A figure of the house's width and style, saved as PNG at the end.
+
+    Args:
+        height: inches, without those for the headline, which are added.
+    """
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    height += _HEADLINE
+    layout = ConstrainedLayoutEngine(compress=True, rect=(0, 0, 1, 1 - _HEADLINE / height))
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(WIDTH, height), layout=layout)
+        FigureCanvasAgg(figure)  # measures text, as the placing of labels needs
+        yield figure
+        figure.draw_without_rendering()  # the layout settles in the second pass
+        with whole(path) as part:
+            figure.savefig(part, format="png", dpi=DPI)
+
+
+def headline(axes: Axes, title: str, subtitle: str) -> None:
+    """Write a bold title and a quieter line at the picture's top, flush with the axes' left."""
+    bold = {"fontsize": 15, "fontweight": "bold"}
+    for text, below, style in ((title, 10, bold), (subtitle, 34, {"color": QUIET})):
+        line = axes.annotate(
+            text,
+            xy=(0, 1),
+            xytext=(0, -below),
+            xycoords=("axes fraction", "figure fraction"),
+            textcoords="offset points",
+            va="top",
+            **style,
+        )
+        line.set_in_layout(False)
+
+
+def title_of(attrs: Mapping[str, Any], otherwise: str = "Ground motion") -> str:
+    """The title that a results file carries."""
+    return str(attrs.get("title") or otherwise)
+
+
+def colour_bar(axes: Axes, cells: ScalarMappable, label: str) -> None:
+    """A bar as high as the axes, to their right, with plain round numbers on it."""
+    from matplotlib.colors import LogNorm
+
+    bar = axes.figure.colorbar(cells, cax=axes.inset_axes((1.02, 0, 0.025, 1)))
+    bar.set_label(label)
+    bar.outline.set_visible(False)
+    if isinstance(cells.norm, LogNorm):
+        lowest, highest = cells.get_clim()
+        ticks = round_numbers(lowest, highest * (1 + 1e-9))
+        bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks], minor=False)
+        bar.minorticks_off()
+
+
+def speed_unit(largest: float) -> tuple[float, str]:
+    """The unit in which a speed (m/s) reads best: how many m/s it is, and its name.
+
+    Centimetres a second, the unit of ground motion, from 0.1 to 1000 of them.
+    """
+    if not largest > 0 or 1e-3 <= largest < 10:
+        return 1e-2, "cm/s"
+    return next(((u, name) for u, name in _SPEED_UNITS if largest >= u), _SPEED_UNITS[-1])
+
+
+def round_numbers(lowest: float, highest: float) -> list[float]:
+    """The numbers 1, 2 and 5 times powers of ten strictly between two positive ones."""
+    if not 0 < lowest < highest:
+        return []
+    decades = range(math.floor(math.log10(lowest)), math.ceil(math.log10(highest)) + 1)
+    numbers = (m * 10.0**d for d in decades for m in (1, 2, 5))
+    return [n for n in numbers if lowest < n < highest]
+
+
+def round_below(value: float) -> float:
+    """The largest of 1, 2 and 5 times powers of ten that does not exceed a positive value."""
+    return max(round_numbers(value / 100, value * (1 + 1e-9)))

@@ -1,0 +1,131 @@
+"""The solvers that are installed, by name, known by lazy references until they are used.
+
+A package registers a solver by an entry point of the group `groundswell.solvers` that leads to its
+`SolverInfo`. `cli`, `simulation`, `verify`, `bench` and `report` know solvers through it alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from importlib.resources import files
+from operator import attrgetter
+from typing import Any, Literal
+
+from groundswell.errors import InputError, did_you_mean, listed, quoted
+
+GROUP = "groundswell.solvers"
+
+Part = Literal["case", "setup", "solver", "pictures", "problems", "benchmarks"]
+
+
+@dataclass(frozen=True)
+class SolverInfo:
+    """A solver as the rest of Groundswell knows it before it is used.
+
+    References are texts "module:attribute", where a module may start with a dot, in `package`.
+    `simulation/solver.py` says what the parts must offer.
+
+    Args:
+        name: what a case calls it.
+        title: two or three words, for tables.
+        summary: one sentence: what it computes.
+        package: the solver's Python package.
+        case: class of its cases, a `case.Case`.
+        setup: class with `from_case(case, communicator)`: host-side preparation.
+        solver: class or function `(setup, backend, communicator) -> Solver`.
+        pictures: list of `report.Picture`: what can be drawn from a folder of results.
+        problems: list of names "module:function" of problems with known answers (see `verify`).
+        benchmarks: the `bench.Benchmark` of its document.
+        template: file of a commented case, in `package`.
+        results: readers of its result files: attribute of `Result`, and a function `(folder)`.
+        readers: of other input files: suffix, such as ".h5", and a function `(path) -> Case`.
+    """
+
+    name: str
+    title: str
+    summary: str
+    package: str
+    case: str = ".case:Case"
+    setup: str = ".setup:Setup"
+    solver: str = ".solver:Solver"
+    pictures: str = ""
+    problems: str = ""
+    benchmarks: str = ""
+    template: str = "template.toml"
+    results: Mapping[str, str] = field(default_factory=dict)
+    readers: Mapping[str, str] = field(default_factory=dict)
+
+    def has(self, part: Part) -> bool:
+        """Whether the solver offers an optional part."""
+        return bool(getattr(self, part))
+
+    def load(self, part: Part) -> Any:
+        """The object that a part refers to.
+
+        Raises:
+            InputError: the solver has no such part.
+        """
+        if not self.has(part):
+            raise InputError(f"the solver {quoted(self.name)} has no {part}")
+        return self.resolve(getattr(self, part))
+
+    def resolve(self, reference: str) -> Any:
+        """The object behind "module:attribute"; a leading dot stands for the solver's package."""
+        module, _, attribute = reference.partition(":")
+        return attrgetter(attribute)(import_module(module, self.package))
+
+    def read_template(self) -> str:
+        """The text of a commented case to start from."""
+        return (files(self.package) / self.template).read_text(encoding="utf-8")
+
+
+@cache
+def _entry_points() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def names() -> list[str]:
+    """Names of all solvers that are installed."""
+    return list(_entry_points())
+
+
+@cache
+def find(name: str) -> SolverInfo:
+    """The solver of that name.
+
+    Raises:
+        InputError: there is none; or the package that offers it cannot be imported.
+    """
+    points = _entry_points()
+    if not isinstance(name, str) or name not in points:
+        shown = quoted(name) if isinstance(name, str) else name
+        raise InputError(
+            f"no solver is called {shown}; use {listed(points)}{did_you_mean(name, points)}"
+        )
+    try:
+        info = points[name].load()
+    except Exception as error:  # another package's code may raise anything
+        raise InputError(
+            f"the solver {quoted(name)} ({points[name].value}) cannot be imported: {error}; "
+            "reinstall or remove its package"
+        ) from error
+    if not isinstance(info, SolverInfo):
+        raise InputError(f"{points[name].value} is no SolverInfo; remove or mend its package")
+    return info
+
+
+def solvers() -> list[SolverInfo]:
+    """All solvers that are installed and can be imported."""
+    return [find(name) for name in names()]
+
+
+def reader_of(suffix: str) -> tuple[SolverInfo, str] | None:
+    """The solver that reads input files of a suffix, such as ".h5", and its reader's reference."""
+    for info in solvers():
+        if suffix in info.readers:
+            return info, info.readers[suffix]
+    return None

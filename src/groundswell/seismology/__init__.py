@@ -1,0 +1,1 @@
+"""Seismology for any solver: media, sources, stations, file formats, reference solutions."""

@@ -1,0 +1,239 @@
+"""The `[medium]` and `[attenuation]` of an earthquake case."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field, PlainValidator
+
+from groundswell.case.common import DataFile, Kinds, NotEmpty, Section, exactly_one
+from groundswell.case.problems import Fault, refuse
+from groundswell.case.units import (
+    Count,
+    Density,
+    Frequency,
+    Length,
+    NonNegative,
+    Number,
+    Positive,
+    Speed,
+)
+from groundswell.seismology.media.plausibility import forgotten_unit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Q = Annotated[Number, Positive]
+QRule = Literal["awp"]
+
+
+class FloorSection(Section):
+    """`floor = { vs = "500 m/s" }`: explicit lower bounds on the model."""
+
+    vp: Annotated[Speed, Positive] | None = None
+    vs: Annotated[Speed, Positive] | None = None
+    rho: Annotated[Density, Positive] | None = None
+
+    def faults(self) -> Iterator[Fault]:
+        """A floor without any bound."""
+        if not self.model_fields_set:
+            yield (), "give a bound on vp, vs or rho, or leave the floor out"
+
+
+class MediumSection(Section):
+    """What all kinds of medium have.
+
+    `has_q` says whether the medium has quality factors; `None` if only its file knows.
+    """
+
+    floor: FloorSection | None = None
+
+    @property
+    def has_q(self) -> bool | None:
+        """Whether quality factors come with the medium."""
+        return None
+
+
+class Matter(Section):
+    """Properties of one material; vs = 0 is a fluid, and without qp and qs it is elastic."""
+
+    vp: Annotated[Speed, Positive]
+    vs: Annotated[Speed, NonNegative]
+    rho: Annotated[Density, Positive]
+    qp: Q | None = None
+    qs: Q | None = None
+
+    def faults(self) -> Iterator[Fault]:
+        """Units left out, no positive bulk modulus, or one quality factor without the other."""
+        for name, value in (("vp", self.vp), ("rho", self.rho)):
+            if doubt := forgotten_unit(name, value):
+                allowed, meant = doubt
+                yield (name,), f'{allowed}; if it is in {meant}, write "{value:g} {meant}"'
+        least = math.sqrt(4 / 3) * self.vs
+        if not self.vp > least:
+            yield ("vp",), f"must exceed sqrt(4/3) vs = {least:.6g} m/s (positive bulk modulus)"
+        if (self.qp is None) != (self.qs is None):
+            yield (), "give both qp and qs, or neither"
+
+
+class HomogeneousMedium(Matter, MediumSection):
+    """The same matter everywhere."""
+
+    kind: Literal["homogeneous"]
+
+    @property
+    def has_q(self) -> bool:
+        """Whether qp and qs are given."""
+        return self.qs is not None
+
+
+class LayerSection(Matter):
+    """One layer, from depth `top` to the next one's."""
+
+    top: Length
+
+
+class LayeredMedium(MediumSection):
+    """Flat layers, given here or in a CSV file; linear interpolation takes them as depths."""
+
+    kind: Literal["layered"]
+    layers: Annotated[tuple[LayerSection, ...], NotEmpty] | None = None
+    file: DataFile | None = None
+    interpolation: Literal["constant", "linear"] = "constant"
+
+    @property
+    def has_q(self) -> bool | None:
+        """Whether the layers have qp and qs."""
+        return self.layers[0].qs is not None if self.layers else None
+
+    def faults(self) -> Iterator[Fault]:
+        """Layers out of order, not from the surface down, or only some of them with Q."""
+        yield from exactly_one(self, "layers", "file")
+        layers = self.layers or ()
+        if layers and layers[0].top != 0:
+            yield ("layers", 0, "top"), "the first layer must start at the surface, 0 m"
+        for n, (above, below) in enumerate(pairwise(layers), 1):
+            if below.top < above.top or (below.top == above.top and self.interpolation != "linear"):
+                yield ("layers", n, "top"), f"must lie below the top above it, {above.top:g} m"
+        for n, layer in enumerate(layers):
+            if (layer.qs is None) == self.has_q:
+                yield ("layers", n), "give qp and qs in every layer, or in none"
+
+
+class Variables(Section):
+    """Names of a netCDF file's variables."""
+
+    vp: str | None = None
+    vs: str | None = None
+    rho: str | None = None
+    qp: str | None = None
+    qs: str | None = None
+
+
+class NetcdfMedium(MediumSection):
+    """A model sampled on a rectilinear grid in a netCDF file; rules give what the file lacks."""
+
+    kind: Literal["netcdf"]
+    file: DataFile
+    variables: Variables | None = None
+    rho_rule: Literal["brocher"] | None = None
+    q_rule: QRule | None = None
+
+
+class AwpMedium(MediumSection):
+    """An AWP mesh file of the region's own cells."""
+
+    kind: Literal["awp"]
+    file: DataFile
+    cells: tuple[Count, Count, Count]
+    variables: Literal[3, 5, 8]
+    q_rule: QRule | None = None
+
+    @property
+    def has_q(self) -> bool:
+        """Whether the mesh has Q, or a rule for it."""
+        return self.variables > 3 or self.q_rule is not None
+
+
+def _as_array(value: Any) -> NDArray[np.floating[Any]]:
+    import numpy as np
+
+    if not isinstance(value, np.ndarray) or value.ndim != 3 or value.dtype.kind not in "fiu":
+        refuse([((), "must be a NumPy array (nz, ny, nx) of numbers; from Python only")])
+    return value
+
+
+Array = Annotated[Any, PlainValidator(_as_array)]
+
+
+class ArrayMedium(MediumSection):
+    """Arrays (nz, ny, nx) in SI with one value for each cell of the region; from Python only."""
+
+    kind: Literal["arrays"] = "arrays"
+    vp: Array
+    vs: Array
+    rho: Array
+    qp: Array | None = None
+    qs: Array | None = None
+
+    @property
+    def has_q(self) -> bool:
+        """Whether qp and qs are given."""
+        return self.qs is not None
+
+    @property
+    def cells(self) -> tuple[int, ...]:
+        """Cells (nx, ny, nz)."""
+        return tuple(self.vp.shape[::-1])
+
+    def faults(self) -> Iterator[Fault]:
+        """Arrays of different shapes; one quality factor without the other."""
+        given = {name: getattr(self, name) for name in ("vp", "vs", "rho", "qp", "qs")}
+        for name, array in given.items():
+            if array is not None and array.shape != self.vp.shape:
+                yield (name,), f"has the shape {array.shape}, but vp {self.vp.shape}"
+        if (self.qp is None) != (self.qs is None):
+            yield (), "give both qp and qs, or neither"
+
+
+Medium = Annotated[
+    HomogeneousMedium | LayeredMedium | NetcdfMedium | AwpMedium | ArrayMedium, Kinds()
+]
+
+
+# --- attenuation ----------------------------------------------------------------------------------
+
+
+class NoAttenuation(Section):
+    """Elastic waves, whatever quality factors the medium gives."""
+
+    model: Literal["none"]
+
+
+class ConstantQ(Section):
+    """Q that does not depend on frequency within `band`; speeds hold at `reference`."""
+
+    model: Literal["constant"]
+    reference: Annotated[Frequency, Positive] = 1.0
+    band: tuple[Annotated[Frequency, Positive], Annotated[Frequency, Positive]] = (0.1, 10.0)
+
+    def faults(self) -> Iterator[Fault]:
+        """A band that does not rise."""
+        low, high = self.band
+        if not low < high:
+            yield ("band",), "must be two frequencies, the lower one first"
+
+
+class PowerLawQ(ConstantQ):
+    """Q(f) = Q0 below the frequency `transition`, Q0 (f / transition)^exponent above it."""
+
+    model: Literal["power-law"]  # type: ignore[assignment]
+    exponent: Annotated[Number, Field(ge=0, le=1)]
+    transition: Annotated[Frequency, Positive] = 1.0
+
+
+Attenuation = Annotated[NoAttenuation | ConstantQ | PowerLawQ, Kinds("model")]

@@ -1,0 +1,238 @@
+"""Files of AWP-ODC: kinematic sources and velocity meshes, as flat 4-byte numbers, little endian.
+
+Facts from the AWP-ODC-OS sources (HPGeoC/awp-odc-os, src/source.c, src/mesh.c) and Cui et al.
+(2010), SC '10, doi 10.1109/SC.2010.45. Its manual lists a source's components as xx, yy, zz, xy,
+xz, yz; its program reads xx, yy, zz, xz, yz, xy, and so does this reader.
+
+AWP's frame has x and y along the mesh and z up; indices start at 1, and k counts down from the
+surface. Here z points down: xz and yz change sign. AWP's normal stresses of index k = 1 lie half a
+cell below the free surface, which is the centre of our cell k = 0, so the whole tensor of (i, j, k)
+is put at the centre of cell (i - 1, j - 1, k - 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groundswell.errors import InputError
+from groundswell.formats.atomic import whole
+from groundswell.formats.text import parse_numbers, read_text
+
+FORMATS = ("binary", "text")
+VARIABLES = {  # per mesh point, for each allowed number of variables
+    3: ("vp", "vs", "rho"),
+    5: ("vp", "vs", "rho", "qp", "qs"),
+    8: ("", "", "", "vp", "vs", "rho", "qp", "qs"),  # three coordinates first, which are ignored
+}
+_TO_OURS = [0, 1, 2, 5, 3, 4]  # file order xx yy zz xz yz xy -> xx yy zz xy xz yz
+_SIGNS = np.array([1, 1, 1, 1, -1, -1], dtype=np.float32)  # z up -> z down
+_MOST_CELLS = 10**7  # along one axis; an index beyond it is no index
+_LEAST, _MOST = 1e-3, 1e6  # speeds (m/s), densities (kg/m^3) and Q of any solid
+
+
+@dataclass(frozen=True, eq=False)
+class AwpSource:
+    """Moment rates at grid points, as in the file.
+
+    Args:
+        points: (n, 3) indices (i, j, k) from 1, k down from the surface.
+        rates: (n, steps, 6) moment rates, N m/s, in AWP's order (xx, yy, zz, xz, yz, xy) and frame,
+            z up.
+    """
+
+    points: NDArray[np.int64]
+    rates: NDArray[np.float32]
+
+    def positions(self, spacing: Sequence[float]) -> NDArray[np.float64]:
+        """Positions (x, y, z) from the region's corner, (n, 3) m; `spacing` is (x, y, z) in m."""
+        return (self.points - 0.5) * np.asarray(spacing, dtype=float)
+
+    def moment_rates(self) -> NDArray[np.float32]:
+        """(n, steps, 6) N m/s, (xx, yy, zz, xy, xz, yz) with z down."""
+        return self.rates[..., _TO_OURS] * _SIGNS
+
+
+def read_awp_source(path: Path | str, points: int, steps: int, format: str = "binary") -> AwpSource:
+    """Read a source of `points` points and `steps` time steps.
+
+    A binary file holds 3 int32 and steps x 6 float32 for each point, a text file the same numbers.
+
+    Raises InputError when the file's size or contents do not fit; a binary file is not read before
+    its size is right.
+    """
+    if points < 1 or steps < 1:
+        raise InputError(f"AWP source: points = {points}, steps = {steps}; both must be 1 or more")
+    binary = _checked_format(format) == "binary"
+    source = (_read_binary_source if binary else _read_text_source)(path, points, steps)
+    _check_source(source, path)
+    return source
+
+
+def write_awp_source(path: Path | str, source: AwpSource, format: str = "binary") -> None:
+    """Write a source as `read_awp_source` reads it."""
+    records = np.empty(len(source.points), _source_record(source.rates.shape[1]))
+    records["point"], records["rates"] = source.points, source.rates
+    with whole(path) as temporary, temporary.open("wb") as file:
+        if _checked_format(format) == "binary":
+            file.write(records.tobytes())
+        else:
+            for record in records:
+                np.savetxt(file, record["point"][None], "%d")
+                np.savetxt(file, record["rates"], "%.9g")
+
+
+class AwpMesh:
+    """Material on cells from a velocity mesh as UCVM writes it.
+
+    Points come with x fastest, then y, then z down from the surface. The file is mapped, never
+    loaded; a plane is read and checked when it is asked for.
+
+    Args:
+        cells: (nx, ny, nz).
+        variables: numbers a point, 3 (vp, vs, rho), 5 (and qp, qs) or 8 (three coordinates before
+            those five).
+
+    Raises InputError unless the file's size is exactly that of the cells.
+    """
+
+    def __init__(self, path: Path | str, cells: tuple[int, int, int], variables: int = 3) -> None:
+        if variables not in VARIABLES:
+            raise InputError(f"AWP mesh variables = {variables}; allowed: 3, 5, 8")
+        if min(cells) < 1:
+            raise InputError(f"AWP mesh cells = {list(cells)}; each must be 1 or more")
+        nx, ny, nz = cells
+        what = f"{nx} x {ny} x {nz} cells of {variables} float32"
+        _check_size(path, 4 * nx * ny * nz * variables, what)
+        self.path, self.cells = path, cells
+        self._names = VARIABLES[variables]
+        self._values = np.memmap(path, "<f4", "r", shape=(nz, ny, nx, variables))
+
+    def plane(self, k: int) -> dict[str, NDArray[np.float32]]:
+        """The cells of depth row `k`, 0 at the surface: arrays (ny, nx) by name.
+
+        The names are vp, vs (m/s), rho (kg/m^3) and, in meshes that have them, qp and qs.
+
+        Raises InputError naming the first cell whose value is no property of a solid: zero,
+        negative, NaN or absurd.
+        """
+        if not 0 <= k < self.cells[2]:
+            raise InputError(
+                f"{self.path}: no depth row {k}; the mesh has rows 0 to {self.cells[2] - 1}"
+            )
+        values = np.array(self._values[k])
+        plane = {name: values[..., n].copy() for n, name in enumerate(self._names) if name}
+        for name, field in plane.items():
+            self._check(name, field, k)
+        return plane
+
+    def _check(self, name: str, field: NDArray[np.float32], k: int) -> None:
+        valid = _plausible(field)
+        if valid.all():
+            return
+        if _plausible(field.byteswap()).all():
+            raise InputError(f"{self.path}: {_BIG_ENDIAN}")
+        j, i = np.unravel_index(int(np.argmin(valid)), valid.shape)
+        raise InputError(
+            f"{self.path}: {name} = {field[j, i]} in cell ({i}, {j}, {k}), counted from 0;"
+            f" it must be between {_LEAST:g} and {_MOST:g} (SI units)"
+        )
+
+
+def write_awp_mesh(
+    path: Path | str, planes: Iterable[Mapping[str, ArrayLike]], variables: int = 3
+) -> None:
+    """Write planes from the surface down, each a mapping of (ny, nx) arrays as `AwpMesh.plane`
+    gives them.
+
+    The coordinates of a mesh of 8 variables are written as zeros.
+    """
+    names = VARIABLES[variables]
+    with whole(path) as temporary, temporary.open("wb") as file:
+        for plane in planes:
+            zero = np.zeros(np.shape(plane["vp"]))
+            columns = [plane[name] if name else zero for name in names]
+            file.write(np.stack(columns, axis=-1).astype("<f4").tobytes())
+
+
+def _checked_format(format: str) -> str:
+    if format not in FORMATS:
+        raise InputError(f"AWP source format = {format!r}; allowed: {', '.join(FORMATS)}")
+    return format
+
+
+_BIG_ENDIAN = (
+    "its numbers make sense only in the other byte order; convert it, in Python:"
+    ' numpy.fromfile(path, ">u4").astype("<u4").tofile(converted)'
+)
+
+
+def _source_record(steps: int) -> np.dtype[np.void]:
+    return np.dtype([("point", "<i4", 3), ("rates", "<f4", (steps, 6))])
+
+
+def _read_binary_source(path: Path | str, points: int, steps: int) -> AwpSource:
+    what = f"{points} points x (3 int32 + {steps} steps x 6 float32)"
+    _check_size(path, points * 4 * (3 + 6 * steps), what)
+    records = np.fromfile(path, _source_record(steps))
+    indices = records["point"]
+    if not _are_indices(indices) and _are_indices(indices.byteswap()):
+        raise InputError(f"{path}: {_BIG_ENDIAN}")
+    return AwpSource(indices.astype(np.int64), records["rates"])
+
+
+def _read_text_source(path: Path | str, points: int, steps: int) -> AwpSource:
+    values = parse_numbers(read_text(path, "an AWP source"), path)
+    width = 3 + 6 * steps
+    if values.size != points * width:
+        raise InputError(
+            f"{path}: {points} points x (3 indices + {steps} steps x 6) need {points * width}"
+            f" numbers; found {values.size}"
+        )
+    rows = values.reshape(points, width)
+    indices = rows[:, :3]
+    if (indices != np.floor(indices)).any():
+        point = int(np.argmax((indices != np.floor(indices)).any(axis=1)))
+        raise InputError(
+            f"{path}: point {point + 1} has indices {indices[point].tolist()}; they must be whole"
+        )
+    with np.errstate(over="ignore"):  # what float32 cannot hold is refused as not finite
+        rates = rows[:, 3:].astype(np.float32).reshape(points, steps, 6)
+    return AwpSource(indices.clip(-1, 2.0 * _MOST_CELLS).astype(np.int64), rates)
+
+
+def _check_source(source: AwpSource, path: Path | str) -> None:
+    valid = (source.points >= 1) & (source.points <= _MOST_CELLS)
+    if not valid.all():
+        point = int(np.argmin(valid.all(axis=1)))
+        raise InputError(
+            f"{path}: point {point + 1} has indices {source.points[point].tolist()}; they count"
+            f" from 1 and do not exceed {_MOST_CELLS}"
+        )
+    finite = np.isfinite(source.rates)
+    if not finite.all():
+        place = np.unravel_index(int(np.argmin(finite)), finite.shape)
+        raise InputError(
+            f"{path}: point {place[0] + 1}, step {place[1] + 1}: a moment rate is not finite"
+        )
+
+
+def _check_size(path: Path | str, expected: int, what: str) -> None:
+    try:
+        size = Path(path).stat().st_size
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot read it: {error}") from None
+    if size != expected:
+        raise InputError(f"{path}: {what} need {expected} bytes; the file has {size}")
+
+
+def _are_indices(values: NDArray[np.int32]) -> bool:
+    return bool(((values >= 1) & (values <= _MOST_CELLS)).all())
+
+
+def _plausible(values: NDArray[np.float32]) -> NDArray[np.bool_]:
+    return (values >= _LEAST) & (values <= _MOST)

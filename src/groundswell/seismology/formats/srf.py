@@ -1,0 +1,400 @@
+"""Standard Rupture Format: slip on a fault as many point sources with a history of slip rate each.
+
+Versions 1.0 and 2.0 after R. W. Graves, "Standard Rupture Format", SCEC (2006, 2014). The text
+counts in degrees, km, cm, cm^2, cm/s and g/cm^3; everything here is SI. A file reads
+
+    version                                     1.0 or 2.0
+    PLANE planes                                optional; two lines a plane:
+        elon elat nstk ndip len wid
+        stk dip dtop shyp dhyp
+    POINTS points                               one block or more; for each point:
+        lon lat dep stk dip area tinit dt       in 2.0 also vs and den, -1 where unknown
+        rake slip1 nt1 slip2 nt2 slip3 nt3
+        the nt1 + nt2 + nt3 slip rates          on any number of lines
+
+and lines that start with # are comments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import astuple, dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import NoReturn, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.errors import InputError
+from groundswell.formats.atomic import whole
+from groundswell.formats.text import line_of_number, parse_numbers, read_text
+
+Array = NDArray[np.float64]
+
+_POINT = (  # a point's first line: our name, the unit in SI, and the range allowed in SI
+    ("longitude", 1.0, -180, 360),
+    ("latitude", 1.0, -90, 90),
+    ("depth", 1e3, -1e4, 1e6),
+    ("strike", 1.0, -360, 360),
+    ("dip", 1.0, 0, 90),
+    ("area", 1e-4, 1e-6, 1e12),
+    ("onset", 1.0, 0, 1e6),
+    ("step", 1.0, 1e-9, 1e6),
+    ("vs", 1e-2, 1, 1e5),
+    ("density", 1e3, 1, 1e5),
+)
+_COLUMNS = {"1.0": 8, "2.0": 10}  # of those, by version
+_SLIP_COLUMNS = 7  # numbers on its second line
+_KEYWORD = re.compile(r"^[ \t]*(PLANE|POINTS)[ \t]+(\S+)[ \t]*$", re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+_PLANE_UNITS = np.array([1, 1, 1, 1, 1e3, 1e3, 1, 1, 1e3, 1e3, 1e3])  # as in Plane
+_CUT = "the file is cut short; copy it again, or correct its counts"
+_NEGLIGIBLE_SLIP = 1e-4  # m: slip that generators leave without a history
+
+
+@dataclass(frozen=True)
+class Plane:
+    """One planar segment: its top centre, subfaults, size (m) and hypocentre.
+
+    The hypocentre lies `along_strike` m from the centre and `down_dip` m from the top edge.
+    """
+
+    longitude: float
+    latitude: float
+    strike_count: int
+    dip_count: int
+    length: float
+    width: float
+    strike: float
+    dip: float
+    top: float
+    along_strike: float
+    down_dip: float
+
+
+@dataclass(frozen=True, eq=False)
+class Srf:
+    """A rupture of n points in SI units.
+
+    Slip has three components: along the rake, along rake + 90 degrees, and along the fault's normal
+    (opening).
+
+    Args:
+        longitude, latitude: degrees, (n,).
+        depth: m, (n,).
+        strike, dip, rake: degrees after Aki & Richards, (n,).
+        area: m^2, (n,).
+        onset, step: time of the first slip-rate sample and between samples, s, (n,).
+        slip: m, (n, 3).
+        counts: samples of each component, integers (n, 3).
+        rates: slip rates, m/s, point after point and in each component after component,
+            (counts.sum(),).
+        vs, density: m/s and kg/m^3, (n,); NaN where the file does not say.
+        planes: the segments, when the file names them.
+        version: "1.0" or "2.0".
+
+    Raises InputError naming the first point that is not physical.
+    """
+
+    longitude: Array
+    latitude: Array
+    depth: Array
+    strike: Array
+    dip: Array
+    rake: Array
+    area: Array
+    onset: Array
+    step: Array
+    slip: Array
+    counts: NDArray[np.int64]
+    rates: Array
+    vs: Array
+    density: Array
+    planes: tuple[Plane, ...] = ()
+    version: str = "1.0"
+
+    def __post_init__(self) -> None:
+        _check_shapes(self)
+        _check_points(self)
+
+    def __len__(self) -> int:
+        return self.longitude.size
+
+    @cached_property
+    def _ends(self) -> NDArray[np.int64]:
+        return np.cumsum(self.counts.ravel())
+
+    def rate(self, point: int, component: int) -> Array:
+        """The slip rates (m/s) of one component of one point, a view; empty without slip."""
+        index = 3 * point + component
+        end = int(self._ends[index])
+        return self.rates[end - int(self.counts[point, component]) : end]
+
+
+def read_srf(path: Path | str) -> Srf:
+    """Read a rupture in SRF 1.0 or 2.0.
+
+    Raises InputError naming the line or the point for a file that is missing, truncated, malformed
+    or not physical.
+    """
+    text = _COMMENT.sub("", read_text(path, "a rupture in SRF"))
+    head, *sections = _sections(text)
+    version = _version(head, path)
+    planes = _planes(sections, path)
+    blocks = [_read_points(s, _COLUMNS[version], path) for s in sections if s.keyword == "POINTS"]
+    if not blocks:
+        raise InputError(f"{path}: no POINTS block; an SRF file needs at least one")
+    _check_planes(planes, sum(len(block.head) for block in blocks), path)
+    try:
+        return _assemble(blocks, tuple(planes), version)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def read_planes(path: Path | str) -> list[Plane]:
+    """The segments that a rupture names, without the work of reading its points.
+
+    Raises InputError as `read_srf`.
+    """
+    text = _COMMENT.sub("", read_text(path, "a rupture in SRF"))
+    return _planes(_sections(text), path)
+
+
+def write_srf(path: Path | str, rupture: Srf) -> None:
+    """Write a rupture in the version it names, nine digits a number."""
+    with whole(path) as temporary, temporary.open("w", encoding="ascii") as file:
+        file.write(f"{rupture.version}\n")
+        _write_planes(file, rupture.planes)
+        _write_points(file, rupture)
+
+
+# --- reading -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Section:
+    """A keyword with its count, and the text that follows, from line `line` of the file."""
+
+    keyword: str
+    count: str
+    text: str
+    line: int
+
+
+@dataclass(frozen=True)
+class _Points:
+    """The numbers of one POINTS block: two lines a point (n, columns + 7), and all its samples."""
+
+    head: Array
+    rates: Array
+
+
+def _sections(text: str) -> Iterator[_Section]:
+    """What stands before the first keyword, then each keyword's section."""
+    found = list(_KEYWORD.finditer(text))
+    ends = [match.start() for match in found] + [len(text)]
+    yield _Section("", "", text[: ends[0]], 1)
+    for match, end in zip(found, ends[1:], strict=True):
+        line = 1 + text.count("\n", 0, match.end())
+        yield _Section(match[1], match[2], text[match.end() : end], line)
+
+
+def _version(head: _Section, path: Path | str) -> str:
+    words = head.text.split()
+    if not words or words[0] not in _COLUMNS:
+        found = repr(words[0][:20]) if words else "nothing"
+        raise InputError(f"{path}: an SRF file starts with its version, 1.0 or 2.0; found {found}")
+    if len(words) > 1:
+        where = f"{path}, line {line_of_number(head.text, 1)}"
+        raise InputError(f"{where}: expected PLANE n or POINTS n, found {words[1][:20]!r}")
+    return words[0]
+
+
+def _count(section: _Section, path: Path | str) -> int:
+    if not (section.count.isascii() and section.count.isdigit() and len(section.count) < 19):
+        problem = f"{section.keyword} {section.count[:20]}: the count must be a whole number"
+    elif int(section.count) == 0:
+        problem = f"{section.keyword} 0: there must be at least one"
+    else:
+        return int(section.count)
+    raise InputError(f"{path}, line {section.line}: {problem}")
+
+
+def _planes(sections: Iterable[_Section], path: Path | str) -> list[Plane]:
+    return [plane for s in sections if s.keyword == "PLANE" for plane in _read_planes(s, path)]
+
+
+def _read_planes(section: _Section, path: Path | str) -> list[Plane]:
+    count = _count(section, path)
+    values = parse_numbers(section.text, path, section.line)
+    if values.size != count * _PLANE_UNITS.size:
+        raise InputError(
+            f"{path}, line {section.line}: PLANE {count} needs {_PLANE_UNITS.size} numbers a plane,"
+            f" {count * _PLANE_UNITS.size} in all; found {values.size}"
+        )
+    rows = values.reshape(count, -1)
+    subfaults = rows[:, 2:4]
+    if not ((subfaults >= 1) & (subfaults == np.floor(subfaults))).all():
+        raise InputError(
+            f"{path}, line {section.line}: a plane's nstk and ndip must be whole and positive;"
+            f" found {subfaults.tolist()}"
+        )
+    return [_plane(row) for row in rows]
+
+
+def _plane(row: Array) -> Plane:
+    values = (row * _PLANE_UNITS).tolist()
+    values[2:4] = map(int, values[2:4])
+    return Plane(*values)
+
+
+def _check_planes(planes: list[Plane], points: int, path: Path | str) -> None:
+    announced = sum(plane.strike_count * plane.dip_count for plane in planes)
+    if planes and announced != points:
+        raise InputError(
+            f"{path}: PLANE announces {announced} subfaults, POINTS has {points}; correct the"
+            " counts, or remove the PLANE block, which is optional"
+        )
+
+
+def _read_points(section: _Section, columns: int, path: Path | str) -> _Points:
+    def refuse(at: int, problem: str) -> NoReturn:
+        line = line_of_number(section.text, at, section.line)
+        raise InputError(f"{path}, line {line}: {problem}")
+
+    values = parse_numbers(section.text, path, section.line)
+    starts = _point_starts(values, _count(section, path), columns, refuse)
+    places = starts[:, None] + np.arange(columns + _SLIP_COLUMNS)
+    is_rate = np.ones(values.size, dtype=bool)
+    is_rate[places] = False
+    return _Points(values[places], values[is_rate])
+
+
+def _point_starts(
+    values: Array, count: int, columns: int, refuse: Callable[[int, str], NoReturn]
+) -> NDArray[np.int64]:
+    """Where each point starts in the block's numbers, which must hold all points and no more.
+
+    A point's length is known only from its own counts, hence one look at each in turn.
+    """
+    width = columns + _SLIP_COLUMNS
+    if count * width > values.size:
+        needed = f"POINTS {count} needs {count * width} numbers, found {values.size}"
+        refuse(values.size, f"{needed}: {_CUT}")
+    starts = np.empty(count, np.int64)
+    at = 0
+    for point in range(count):
+        starts[point] = at
+        if at + width > values.size:
+            refuse(values.size, f"it ends within point {point + 1} of {count}: {_CUT}")
+        samples = values[at + columns + 2 : at + width : 2].tolist()
+        if not all(number >= 0 and number.is_integer() for number in samples):
+            refuse(at, f"point {point + 1}: {samples} are not counts of samples")
+        following = at + width + sum(int(number) for number in samples)
+        if following > values.size:
+            missing = following - values.size
+            refuse(at, f"point {point + 1} of {count} lacks {missing} of its samples: {_CUT}")
+        at = following
+    if at < values.size:
+        refuse(at, f"POINTS {count} is followed by more numbers than its points have")
+    return starts
+
+
+def _assemble(blocks: list[_Points], planes: tuple[Plane, ...], version: str) -> Srf:
+    head = np.concatenate([block.head for block in blocks])
+    first, second = np.split(head, [_COLUMNS[version]], axis=1)
+    point = {name: np.full(len(head), np.nan) for name in ("vs", "density")}
+    for (name, unit, *_), column in zip(_POINT, first.T, strict=False):
+        point[name] = column * unit
+        if name in ("vs", "density"):
+            point[name][column == -1] = np.nan
+    return Srf(
+        **point,
+        rake=second[:, 0],
+        slip=second[:, 1::2] * 1e-2,
+        counts=second[:, 2::2].astype(np.int64),
+        rates=np.concatenate([block.rates for block in blocks]) * 1e-2,
+        planes=planes,
+        version=version,
+    )
+
+
+# --- what a rupture must be --------------------------------------------------------------------
+
+
+def _check_shapes(rupture: Srf) -> None:
+    n = len(rupture)
+    shapes = {"slip": (n, 3), "counts": (n, 3), "rates": (int(rupture.counts.sum()),)}
+    for field in fields(rupture):
+        value = getattr(rupture, field.name)
+        expected = shapes.get(field.name, (n,))
+        if isinstance(value, np.ndarray) and value.shape != expected:
+            raise InputError(f"{field.name} has shape {value.shape}; {n} points need {expected}")
+    if rupture.version not in _COLUMNS:
+        raise InputError(f"SRF version = {rupture.version!r}; allowed: 1.0, 2.0")
+
+
+def _check_points(rupture: Srf) -> None:
+    silent = rupture.counts.sum(axis=1) == 0  # then onset and step mean nothing
+    vs, density = np.isnan(rupture.vs), np.isnan(rupture.density)
+    exempt = {"onset": silent, "step": silent, "vs": vs, "density": density}
+    for name, _, low, high in (*_POINT, ("rake", 1.0, -360, 360)):
+        values = getattr(rupture, name)
+        valid = (values >= low) & (values <= high) | exempt.get(name, False)
+        if not valid.all():
+            point = int(np.argmin(valid))
+            raise InputError(
+                f"point {point + 1}: {name} = {values[point]:g}; it must be between {low:g} and"
+                f" {high:g} (in SI units; angles in degrees)"
+            )
+    _check_slip(rupture)
+
+
+def _check_slip(rupture: Srf) -> None:
+    lost = (np.abs(rupture.slip) > _NEGLIGIBLE_SLIP) & (rupture.counts == 0)
+    for wrong, allowed in (
+        (lost, "given with samples of its rate, or left out"),
+        (~np.isfinite(rupture.slip), "finite"),
+    ):
+        for point, component in np.argwhere(wrong)[:1]:
+            value = rupture.slip[point, component]
+            raise InputError(
+                f"point {point + 1}: slip{component + 1} = {value:g} m; it must be {allowed}"
+            )
+    finite = np.isfinite(rupture.rates)
+    if not finite.all():
+        point = int(np.searchsorted(rupture._ends, np.argmin(finite), "right")) // 3
+        raise InputError(f"point {point + 1}: a slip rate is not finite")
+
+
+# --- writing -----------------------------------------------------------------------------------
+
+
+def _write_planes(file: TextIO, planes: tuple[Plane, ...]) -> None:
+    if planes:
+        file.write(f"PLANE {len(planes)}\n")
+    for plane in planes:
+        values = [f"{value:.10g}" for value in np.array(astuple(plane)) / _PLANE_UNITS]
+        file.write(f"{' '.join(values[:6])}\n{' '.join(values[6:])}\n")
+
+
+def _write_points(file: TextIO, rupture: Srf) -> None:
+    described = _POINT[: _COLUMNS[rupture.version]]
+    columns = [getattr(rupture, name) / unit for name, unit, *_ in described]
+    first = np.stack(columns, axis=1)
+    file.write(f"POINTS {len(rupture)}\n")
+    for point, values in enumerate(np.where(np.isnan(first), -1, first).tolist()):
+        file.write(" ".join(f"{value:.10g}" for value in values) + "\n")
+        slip, counts = rupture.slip[point].tolist(), rupture.counts[point].tolist()
+        pairs = [f"{s * 1e2:.9g} {n}" for s, n in zip(slip, counts, strict=True)]
+        file.write(f"{rupture.rake[point]:.9g} {' '.join(pairs)}\n")
+        for component in range(3):
+            file.write(_six_a_line(rupture.rate(point, component) * 1e2))
+
+
+def _six_a_line(values: Array) -> str:
+    rows, rest = divmod(values.size, 6)
+    template = (" %.8e" * 6 + "\n") * rows + (" %.8e" * rest + "\n" if rest else "")
+    return template % tuple(values.tolist())

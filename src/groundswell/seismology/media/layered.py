@@ -1,0 +1,248 @@
+"""Media that vary with depth only: tables of layers and of values at depths, inline or from CSV."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from groundswell.errors import InputError
+from groundswell.formats.text import read_text
+from groundswell.seismology.media.material import (
+    UNITS,
+    Counts,
+    Lengths,
+    Material,
+    Values,
+    find_fault,
+    lame,
+    unit_factor,
+)
+from groundswell.seismology.media.plausibility import forgotten_unit
+
+COLUMNS = {"top": "m", **UNITS}
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A row of a table: the matter from depth `top` (m) down to the next row. SI units."""
+
+    top: float
+    vp: float
+    vs: float
+    rho: float
+    qp: float | None = None
+    qs: float | None = None
+
+
+class Layered:
+    """A table of layers or, with `interpolation = "linear"`, of values at the depths `top`.
+
+    Cells that an interface crosses hold exact volume averages: density and 1/Q arithmetic, lambda
+    and mu harmonic (Moczo et al. 2002, Bull. Seism. Soc. Am. 92, 3042-3066). Linear profiles are
+    averaged by 16-point Gauss quadrature between the table's depths; two rows at one depth make
+    a jump. The last row holds all the way down. `layers` are objects with `Layer`'s attributes.
+
+    Raises `InputError` for a table that is out of order, incomplete or unphysical.
+    """
+
+    def __init__(
+        self,
+        cells: Counts,
+        spacing: Lengths,
+        layers: Sequence[Any],
+        interpolation: str = "constant",
+    ) -> None:
+        if interpolation not in ("constant", "linear"):
+            raise InputError(
+                f"medium.interpolation = {interpolation!r}: must be 'constant' or 'linear'"
+            )
+        self.cells, self.spacing = cells, spacing
+        self._linear = interpolation == "linear"
+        self._table = _tabulate(layers)
+        self._tops = _ordered_tops(layers, repeat=self._linear)
+        self._gauss = np.polynomial.legendre.leggauss(16 if self._linear else 1)
+
+    def plane(self, k: int) -> Material:
+        """Averages over the cells of depth row `k`: arrays (1, 1), float64."""
+        depth, weight = self._quadrature(k * self.spacing[2], (k + 1) * self.spacing[2])
+        samples = self._sample(depth)
+        if len(depth) > 1:
+            samples = self._average(samples, weight, k)
+        return Material(**{name: row.reshape(1, 1) for name, row in samples.given().items()})
+
+    def runs(self) -> list[tuple[int, int]]:
+        """First row and number of rows of each run of equal ones, from the surface down."""
+        rows, nz = self._tops / self.spacing[2], self.cells[2]
+        # Rows beside an interface stand alone; so do all that a profile changes in.
+        if self._linear:
+            starts = np.arange(min(int(rows[-1]) + 3, nz))
+        else:
+            starts = np.floor(rows)[:, None] + np.arange(-1, 3)
+        starts = np.unique(np.append(starts.clip(0, nz - 1), 0)).astype(int)
+        return list(zip(starts.tolist(), np.diff(starts, append=nz).tolist(), strict=True))
+
+    def _quadrature(self, top: float, bottom: float) -> tuple[Values, Values]:
+        """Depths, none on an interface, and weights of sum 1 to average from `top` to `bottom`."""
+        # An interface meant for a cell's face may miss it by rounding, and a sliver of water that
+        # thin would turn the whole cell into a fluid.
+        sliver = 1e-9 * (bottom - top)
+        inside = (self._tops > top + sliver) & (self._tops < bottom - sliver)
+        edges = np.unique(np.concatenate([[top], self._tops[inside], [bottom]]))
+        points, weights = self._gauss
+        middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
+        depth = middle[:, None] + half[:, None] * points
+        return depth.ravel(), (half[:, None] * weights).ravel() / (bottom - top)
+
+    def _sample(self, depth: Values) -> Material:
+        """The profile at each `depth` (n,)."""
+        above = np.searchsorted(self._tops, depth, side="right") - 1
+        if not self._linear:
+            return Material(**{name: row[above] for name, row in self._table.items()})
+        below = np.minimum(above + 1, len(self._tops) - 1)
+        gap = self._tops[below] - self._tops[above]
+        share = (depth - self._tops[above]) / np.where(gap > 0, gap, np.inf)
+        rows = self._table.items()
+        return Material(
+            **{name: row[above] + share * (row[below] - row[above]) for name, row in rows}
+        )
+
+    def _average(self, samples: Material, weight: Values, k: int) -> Material:
+        """The effective matter of `samples` (n,) that fill the shares `weight` of a cell."""
+        lam, mu = lame(samples)
+        if lam.min() < 0 < lam.max():
+            raise InputError(
+                f"medium.layers: cells of row {k} (depth {k * self.spacing[2]:g} to "
+                f"{(k + 1) * self.spacing[2]:g} m) mix positive with negative lambda (vp < sqrt(2) "
+                "vs), which has no harmonic mean; put the interface on a multiple of the spacing, "
+                "or raise vp above sqrt(2) vs"
+            )
+        lam, mu, rho = _harmonic(lam, weight), _harmonic(mu, weight), samples.rho @ weight
+        # The arithmetic mean of 1/Q is the harmonic mean of Q.
+        quality = {q: _harmonic(samples.given()[q], weight) for q in samples.given() if q[0] == "q"}
+        return Material(np.sqrt((lam + 2 * mu) / rho), np.sqrt(mu / rho), rho, **quality)
+
+
+def _harmonic(values: Values, weight: Values) -> Values:
+    """The weighted harmonic mean: zero as soon as one value is."""
+    with np.errstate(divide="ignore"):
+        return 1 / ((1 / values) @ weight)
+
+
+def _tabulate(layers: Sequence[Any]) -> dict[str, Values]:
+    """The layers' properties as arrays (n,), all of them complete and physical."""
+    if not layers:
+        raise InputError("medium.layers is empty: give at least one layer, with top = 0")
+    anelastic = any(q is not None for layer in layers for q in (layer.qp, layer.qs))
+    names = ["vp", "vs", "rho", *(["qp", "qs"] if anelastic else [])]
+    for number, layer in enumerate(layers, 1):
+        for name in names:
+            if getattr(layer, name) is None:
+                raise InputError(
+                    f"medium: layer {number} (top {layer.top:g} m) has no {name}; give vp, vs and "
+                    "rho everywhere, and qp and qs everywhere or nowhere"
+                )
+    table = {name: np.array([getattr(layer, name) for layer in layers], float) for name in names}
+    if fault := find_fault(Material(**table)):
+        (row,) = fault.place
+        where = f"layer {row + 1} (top {layers[row].top:g} m)"
+        raise InputError(f"medium: {where} has {fault.found}: {fault.rule}")
+    return table
+
+
+def _ordered_tops(layers: Sequence[Any], repeat: bool) -> Values:
+    """Depths of the layers' tops (n,), which must cover the surface and increase."""
+    tops = np.array([layer.top for layer in layers], float)
+    if not np.isfinite(tops).all() or tops[0] != 0:
+        raise InputError(
+            f"medium: the layers' tops are {tops.tolist()} m; they must be finite, the first 0 m "
+            "(the surface)"
+        )
+    steps = np.diff(tops)
+    wrong = ~((steps >= 0) if repeat else (steps > 0))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise InputError(
+            f"medium: layer {row + 2} has its top at {tops[row + 1]:g} m, below a layer with its "
+            f"top at {tops[row]:g} m; tops are depths and must increase"
+        )
+    return tops
+
+
+class Homogeneous(Layered):
+    """The same matter everywhere: a table of one layer."""
+
+    def __init__(
+        self,
+        cells: Counts,
+        spacing: Lengths,
+        *,
+        vp: float,
+        vs: float,
+        rho: float,
+        qp: float | None = None,
+        qs: float | None = None,
+    ) -> None:
+        super().__init__(cells, spacing, [Layer(0.0, vp, vs, rho, qp, qs)])
+
+
+def read_layers(path: str | Path) -> list[Layer]:
+    """Layers from a CSV file with the columns top, vp, vs, rho and, if anelastic, qp and qs.
+
+    A column is in SI, or in the unit that its header names, as in `vp[km/s]`; `depth` stands for
+    `top`. Lines that are empty or start with `#` are skipped. Raises `InputError`.
+    """
+    text = read_text(path, "a table of layers")
+    # Comments become empty lines, which csv skips, so that line numbers stay those of the file.
+    lines = ("" if line.lstrip().startswith("#") else line for line in text.split("\n"))
+    reader = csv.reader(lines, strict=True)
+    try:
+        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: {error}") from None
+    if len(rows) < 2:
+        raise InputError(f"{path} has no layers: give a header, then one line for each layer")
+    columns = _read_header(rows[0][1], path)
+    return [_read_layer(row, columns, f"{path}, line {line}") for line, row in rows[1:]]
+
+
+def _read_header(titles: Sequence[str], path: str | Path) -> list[tuple[str, float]]:
+    """Name and factor to SI of each column."""
+    columns: list[tuple[str, float]] = []
+    for title in titles:
+        name, _, unit = title.strip().rstrip("]").partition("[")
+        name = name.strip().lower()
+        name = "top" if name == "depth" else name
+        if name not in COLUMNS or name in dict(columns):
+            raise InputError(
+                f"{path}: column {title!r} is not known, or is there twice; columns are "
+                f"{', '.join(COLUMNS)}, each with an optional unit as in vp[km/s]"
+            )
+        columns.append((name, unit_factor(unit, COLUMNS[name], f"{path}, column {name}")))
+    missing = {"top", "vp", "vs", "rho"} - dict(columns).keys()
+    if missing:
+        raise InputError(f"{path} lacks the columns {', '.join(sorted(missing))}")
+    return columns
+
+
+def _read_layer(row: Sequence[str], columns: Sequence[tuple[str, float]], where: str) -> Layer:
+    if len(row) != len(columns):
+        raise InputError(f"{where}: {len(row)} values for {len(columns)} columns")
+    values = {}
+    for (name, factor), text in zip(columns, row, strict=True):
+        try:
+            values[name] = float(text) * factor
+        except ValueError:
+            raise InputError(f"{where}: {name} = {text.strip()!r} is not a number") from None
+    for name in ("vp", "rho"):
+        if doubt := forgotten_unit(name, values[name]):
+            allowed, meant = doubt
+            raise InputError(
+                f"{where}: {name} = {values[name]:g} {UNITS[name]} {allowed}; if it is in {meant}, "
+                f"write {name}[{meant}] in the header"
+            )
+    return Layer(**values)

@@ -1,0 +1,191 @@
+"""What the ground is made of: wave speeds, density and quality factors, one row of cells at a time.
+
+A medium returns averages over the cells of the region, depth row by depth row, so that a model
+larger than memory costs one plane. This module has what every medium shares, and lower bounds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.errors import InputError
+from groundswell.seismology.media.plausibility import LEAST
+
+Values = NDArray[np.floating[Any]]
+Mask = NDArray[np.bool_]
+Counts = tuple[int, int, int]
+Lengths = tuple[float, float, float]
+
+UNITS = {"vp": "m/s", "vs": "m/s", "rho": "kg/m^3", "qp": "", "qs": ""}
+PROPERTIES = tuple(UNITS)
+
+# Only text of this form reaches the unit library, which would otherwise evaluate expressions.
+_UNIT = r"[A-Za-zµμ]+(?:\*\*-?[0-9])?"
+_UNITS = re.compile(rf"{_UNIT}(?:[ */]+{_UNIT})*")
+
+
+@dataclass(frozen=True)
+class Material:
+    """Properties of isotropic, viscoelastic matter: arrays that broadcast to one shape.
+
+    `vp`, `vs` in m/s (`vs = 0` is a fluid), `rho` in kg/m^3; `qp`, `qs` are `None` when elastic.
+    """
+
+    vp: Values
+    vs: Values
+    rho: Values
+    qp: Values | None = None
+    qs: Values | None = None
+
+    def given(self) -> dict[str, Values]:
+        """The properties that are present, by name."""
+        return {name: values for name, values in vars(self).items() if values is not None}
+
+
+class Medium(Protocol):
+    """A region's material: `cells` (nx, ny, nz) of size `spacing` (hx, hy, hz) in metres."""
+
+    cells: Counts
+    spacing: Lengths
+
+    def plane(self, k: int) -> Material:
+        """Averages over the cells of depth row `k`; each array broadcasts to (ny, nx)."""
+        ...
+
+
+def lame(material: Material) -> tuple[Values, Values]:
+    """Lame's parameters `(lam, mu)` in Pa, in the precision of the material."""
+    mu = material.rho * material.vs**2
+    return material.rho * material.vp**2 - 2 * mu, mu
+
+
+def describe_cell(cell: Counts, spacing: Lengths) -> str:
+    """Name cell `(i, j, k)` and the place of its centre, for messages."""
+    x, y, depth = ((i + 0.5) * h for i, h in zip(cell, spacing, strict=True))
+    return f"cell {cell} (x = {x:.8g} m, y = {y:.8g} m, depth = {depth:.8g} m)"
+
+
+def unit_factor(unit: str, target: str, where: str) -> float:
+    """The factor from `unit` ("km/s", "g/cm^3", "kg m-3", "km.s-1") to `target`; 1 for no unit.
+
+    Raises `InputError`, starting with `where`, if `unit` is unknown or of another dimension.
+    """
+    from groundswell.case.units import converter
+
+    # The conventions of netCDF write powers without a sign and products with a dot.
+    text = re.sub(r"\^|\*\*", "", unit.strip()).replace(".", "*")
+    text = re.sub(r"(?<=[A-Za-z])(-?[0-9])", r"**\1", text)
+    if not text:
+        return 1.0
+    try:
+        if not _UNITS.fullmatch(text):
+            raise ValueError("not a product of powers of units")
+        # Unit factors carry rounding errors; 15 digits make a g/cm^3 exactly 1000 kg/m^3.
+        return float(f"{converter(text, target)(1.0):.15g}")
+    except Exception as error:  # pint and the tokenizer under it raise a dozen types
+        target = target or "a plain number"
+        raise InputError(f"{where}: unit {unit!r} does not convert to {target}") from error
+
+
+# --- what no medium may hold ---------------------------------------------------------------------
+
+
+class Fault(NamedTuple):
+    """The first unphysical place of a material, what stands there, and the rule it breaks."""
+
+    place: tuple[int, ...]
+    found: str
+    rule: str
+
+
+def find_fault(material: Material) -> Fault | None:
+    """The first place that is not finite, not positive, or has a bulk modulus that is not."""
+    given = material.given()
+    together = dict(zip(given, np.broadcast_arrays(*given.values()), strict=True))
+    for bad, rule in _broken_rules(Material(**together)):
+        if bad.any():
+            index = np.unravel_index(int(bad.argmax()), bad.shape)
+            found = ", ".join(f"{name} = {values[index]:.6g}" for name, values in together.items())
+            return Fault(tuple(int(i) for i in index), found, rule)
+    return None
+
+
+def _broken_rules(material: Material) -> Iterator[tuple[Mask, str]]:
+    """Each rule with the mask of the places that break it."""
+    for name, values in material.given().items():
+        yield ~np.isfinite(values), f"{name} must be a finite number"
+    yield material.vp <= 0, "vp must be positive"
+    yield material.rho <= 0, "rho must be positive"
+    yield material.vs < 0, "vs must be positive, or 0 in a fluid"
+    if material.qp is not None:
+        yield material.qp <= 0, "qp must be positive"
+    if material.qs is not None:
+        yield (material.qs <= 0) & (material.vs > 0), "qs must be positive in a solid"
+    not_positive = 3 * material.vp**2 <= 4 * material.vs**2
+    yield not_positive, "vp must exceed sqrt(4/3) vs, or the bulk modulus is not positive"
+    for name, (least, unit, meant) in LEAST.items():
+        doubtful = getattr(material, name) < least
+        yield doubtful, f"{name} must be at least {least:g} {unit}; is the model in {meant}?"
+
+
+# --- explicit lower bounds -----------------------------------------------------------------------
+
+
+class Floor:
+    """A medium with lower bounds on `vp`, `vs` (m/s) and `rho` (kg/m^3).
+
+    Fluids keep `vs = 0`. Where `vs` is raised the bulk modulus is kept, so that it stays positive:
+    vp^2 grows by 4/3 of what vs^2 grows by. `vp` and `rho` are bounded after that.
+    """
+
+    def __init__(self, medium: Medium, vp: float = 0.0, vs: float = 0.0, rho: float = 0.0) -> None:
+        self.cells, self.spacing = medium.cells, medium.spacing
+        self._medium, self._vp, self._vs, self._rho = medium, vp, vs, rho
+        self._changed: dict[int, dict[str, int]] = {}
+
+    def runs(self) -> list[tuple[int, int]]:
+        """Runs of equal rows, where the medium knows them; see `find_runs`."""
+        return find_runs(self._medium)
+
+    @property
+    def changed(self) -> dict[str, int]:
+        """How many cells differ from the model in vp, vs and rho, in the rows asked for so far."""
+        return self.changed_in(dict.fromkeys(self._changed, 1))
+
+    def changed_in(self, rows: Mapping[int, int]) -> dict[str, int]:
+        """The same in some rows that were asked for, each counted so many times."""
+        return {
+            name: sum(count * self._changed[k][name] for k, count in rows.items())
+            for name in ("vp", "vs", "rho")
+        }
+
+    def plane(self, k: int) -> Material:
+        """Averages over the cells of depth row `k`, bounded."""
+        model = self._medium.plane(k)
+        vs = np.where(model.vs > 0, np.maximum(model.vs, self._vs), model.vs)
+        stiffer = np.sqrt(model.vp**2 + (vs**2 - model.vs**2) * 4 / 3)
+        vp = np.maximum(np.where(vs > model.vs, stiffer, model.vp), self._vp)
+        rho = np.maximum(model.rho, self._rho)
+        bounded = Material(vp, vs, rho, model.qp, model.qs)
+        self._changed[k] = {
+            name: count_cells(getattr(bounded, name) != getattr(model, name), self.cells)
+            for name in ("vp", "vs", "rho")
+        }
+        return bounded
+
+
+def count_cells(mask: Mask, cells: Counts) -> int:
+    """Cells of a plane for which `mask`, broadcastable to (ny, nx), holds."""
+    return int(np.count_nonzero(mask)) * (cells[0] * cells[1] // mask.size)
+
+
+def find_runs(medium: Medium) -> list[tuple[int, int]]:
+    """First row and number of rows of each run of equal ones; single rows unless known better."""
+    known = getattr(medium, "runs", None)
+    return known() if known else [(k, 1) for k in range(medium.cells[2])]

@@ -1,0 +1,134 @@
+"""The shaking map: how strong the ground moved where, with stations and source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from groundswell.plotting.labels import place_labels
+from groundswell.plotting.map_frame import Frame
+from groundswell.plotting.style import (
+    INK,
+    WIDTH,
+    colour_bar,
+    headline,
+    picture,
+    round_numbers,
+    speed_unit,
+    title_of,
+)
+from groundswell.seismology.formats.seismograms import read_seismograms
+from groundswell.seismology.formats.shaking_maps import read_shaking_map
+from groundswell.seismology.plots.source import draw_source, epicentre, event_sentence
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+
+Peaks = np.ma.MaskedArray  # (ny, nx), masked where nothing is known
+
+# Paper to near-black over yellow and red, in equal steps of lightness: reads in grey, too.
+_COLOURS = ("#fffcf0", "#fde6a0", "#fcbc55", "#f28a3c", "#dc503d", "#ab1f50", "#6b1257", "#2a0a3a")
+_SPAN = 100.0  # a logarithmic bar reaches at most this far below the peak
+_DARK = 0.65  # of the bar, from where on lines on it are white
+_MOST_CONTOURS = 8
+_MOST_CELLS = 1500  # along an axis; a finer map would not show in the picture
+
+
+def shaking_map(results: str | Path) -> Path:
+    """Draw `shaking_map.png`: horizontal peak ground velocity with stations and source.
+
+    Args:
+        results: folder with `shaking_map.nc` and, for the stations, `seismograms.h5`.
+
+    Raises:
+        InputError: `shaking_map.nc` is missing or damaged.
+    """
+    results = Path(results)
+    shaking = _thinned(read_shaking_map(results / "shaking_map.nc"))
+    frame = Frame.of(shaking)
+    unit, unit_name = speed_unit(float(shaking["pgv"].max()))
+    peaks = np.ma.masked_invalid(shaking["pgv"].values / unit)
+    path = results / "shaking_map.png"
+    with picture(path, height=_map_height(frame)) as figure:
+        axes = figure.subplots()
+        frame.dress(axes)
+        cells = _shade(axes, frame, peaks)
+        _contour(axes, frame, peaks, cells)
+        colour_bar(axes, cells, f"PGV, horizontal ({unit_name})")
+        sentence = event_sentence(shaking.attrs) + _peak_sentence(shaking, unit, unit_name)
+        headline(axes, title_of(shaking.attrs), sentence)
+        frame.scale_bar(axes)
+        avoid = [*frame.north_arrow(axes), *draw_source(axes, frame, shaking.attrs)]
+        if (results / "seismograms.h5").exists():
+            _draw_stations(axes, frame, read_seismograms(results / "seismograms.h5"), avoid)
+    return path
+
+
+def _thinned(shaking: xarray.Dataset) -> xarray.Dataset:
+    """The map with no more cells than the picture can show; what is left keeps the peaks."""
+    steps = {d: -(-shaking.sizes[d] // _MOST_CELLS) for d in ("y", "x")}
+    if max(steps.values()) == 1:
+        return shaking
+    blocks = shaking.coarsen(steps, boundary="trim", coord_func="mean")
+    return blocks.max(keep_attrs=True)
+
+
+def _map_height(frame: Frame) -> float:
+    return min(0.83 * WIDTH * frame.slenderness + 0.6, 1.4 * WIDTH)
+
+
+def _shade(axes: Axes, frame: Frame, peaks: Peaks) -> QuadMesh:
+    """Colour the cells: by logarithm when the values span more than a decade."""
+    from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
+
+    highest = float(peaks.max()) if peaks.count() else 0.0
+    lowest = float(np.percentile(peaks.compressed(), 1)) if peaks.count() else 0.0
+    norm = Normalize(0, highest or 1)
+    if highest > 10 * lowest:
+        norm = LogNorm(max(lowest, highest / _SPAN), highest, clip=True)
+    colours = LinearSegmentedColormap.from_list("shaking", _COLOURS)
+    return axes.pcolormesh(*frame.mesh, peaks, norm=norm, cmap=colours, shading="nearest")
+
+
+def _contour(axes: Axes, frame: Frame, peaks: Peaks, cells: QuadMesh) -> None:
+    """Lines of equal shaking at round numbers, slightly smoothed so that they can be followed."""
+    from scipy.ndimage import gaussian_filter
+
+    if min(peaks.shape) < 2 or not peaks.count():
+        return
+    levels = round_numbers(float(np.percentile(peaks.compressed(), 5)), float(peaks.max()))
+    levels = levels[-_MOST_CONTOURS:]
+    if not levels:
+        return
+    smooth = gaussian_filter(peaks.filled(np.nan), 1.5)
+    colours = np.where(np.asarray(cells.norm(np.array(levels))) < _DARK, INK, "white").tolist()
+    style = {"colors": colours, "linewidths": 0.7, "alpha": 0.7}
+    lines = axes.contour(*frame.mesh, smooth, levels=levels, **style)
+    axes.clabel(lines, fmt="%g", fontsize=8)
+
+
+def _peak_sentence(shaking: xarray.Dataset, unit: float, unit_name: str) -> str:
+    """How strong the shaking gets, and how far from the epicentre."""
+    pgv, attrs = shaking["pgv"].values, shaking.attrs
+    if not np.isfinite(pgv).any():
+        return "No ground velocity was recorded"
+    row, column = np.unravel_index(np.nanargmax(pgv), pgv.shape)
+    sentence = f"Strongest shaking {pgv[row, column] / unit:.3g} {unit_name}"
+    if (centre := epicentre(attrs)) is None:
+        return sentence
+    x, y = shaking["x"].values[column], shaking["y"].values[row]
+    distance = np.hypot(x - centre[0], y - centre[1])
+    return f"{sentence}, {distance / 1e3:.1f} km from the epicentre"
+
+
+def _draw_stations(
+    axes: Axes, frame: Frame, seismograms: xarray.DataArray, avoid: list[Artist]
+) -> None:
+    u, v = frame.locate(seismograms["x"], seismograms["y"])
+    axes.plot(u, v, "^", markersize=7, color="white", markeredgecolor=INK, zorder=5)
+    place_labels(axes, u, v, [str(code) for code in seismograms["code"].values], avoid)

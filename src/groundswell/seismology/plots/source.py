@@ -1,0 +1,98 @@
+"""How pictures tell of the earthquake: the fault's outline, a beach ball, a star, a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from groundswell.plotting.map_frame import Frame
+from groundswell.plotting.style import ACCENT, INK
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+
+def epicentre(attrs: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Above where the earthquake began, x and y in m: the event's place unless it is a rupture."""
+    for x, y in (("epicentre_x", "epicentre_y"), ("event_x", "event_y")):
+        if x in attrs and y in attrs:
+            return float(attrs[x]), float(attrs[y])
+    return None
+
+
+def event_sentence(attrs: Mapping[str, Any]) -> str:
+    """Magnitude, depth and time, as far as they are known; ends with a blank if not empty."""
+    words = []
+    if "magnitude" in attrs:
+        words.append(f"Mw {float(attrs['magnitude']):.1f}")
+    if "event_depth" in attrs:
+        words.append(f"{float(attrs['event_depth']) / 1e3:.3g} km deep")
+    if "origin_time" in attrs:
+        words.append(f"{str(attrs['origin_time'])[:16].replace('T', ' ')} UTC")
+    return f"{', '.join(words)}. " if words else ""
+
+
+def draw_source(axes: Axes, frame: Frame, attrs: Mapping[str, Any]) -> list[Artist]:
+    """Draw what the attributes of a results file tell of the source (see `write_shaking_map`).
+
+    The beach ball stands on the moment's centroid; a rupture has a star where it begins. Returns
+    the artists that names should keep clear of.
+    """
+    draw_fault(axes, frame, attrs)
+    ball = _draw_ball(axes, frame, attrs)
+    return [*ball, *draw_star(axes, frame, attrs)] if "epicentre_x" in attrs or not ball else ball
+
+
+def draw_fault(axes: Axes, frame: Frame, attrs: Mapping[str, Any]) -> None:
+    """Draw the outlines of a rupture's segments."""
+    if "fault_x" in attrs and "fault_y" in attrs:
+        outline = frame.locate(attrs["fault_x"], attrs["fault_y"])
+        axes.plot(*outline, color="white", linewidth=3.5, alpha=0.8, zorder=4)
+        axes.plot(*outline, color=INK, linewidth=1.6, zorder=4)
+
+
+def draw_star(
+    axes: Axes, frame: Frame, attrs: Mapping[str, Any], size: float = 1.0
+) -> list[Artist]:
+    """Draw a star on the epicentre."""
+    if (place := epicentre(attrs)) is None:
+        return []
+    (star,) = axes.plot(*frame.locate(*place), "*", markersize=20 * size, color=ACCENT, zorder=8)
+    star.set(markeredgecolor="white", clip_on=False)
+    return [star]
+
+
+def turned(mechanism: ArrayLike, upward: float) -> list[float]:
+    """A mechanism as seen on a map whose up points `upward` degrees clockwise from north.
+
+    Args:
+        mechanism: strike, dip and rake in degrees, or a moment tensor's rr, tt, pp, rt, rp, tp.
+    """
+    values = [float(v) for v in np.ravel(mechanism)]
+    if len(values) == 3:
+        strike, dip, rake = values
+        return [strike - upward, dip, rake]
+    rr, tt, pp, rt, rp, tp = values
+    cos, sin = np.cos(np.radians(upward)), np.sin(np.radians(upward))
+    rotation = np.array([[1, 0, 0], [0, cos, -sin], [0, sin, cos]])
+    m = rotation @ np.array([[rr, rt, rp], [rt, tt, tp], [rp, tp, pp]]) @ rotation.T
+    return [m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2]]
+
+
+def _draw_ball(axes: Axes, frame: Frame, attrs: Mapping[str, Any]) -> list[Artist]:
+    """The beach ball with a white halo; nothing where its data or ObsPy are missing."""
+    mechanism = attrs.get("focal_mechanism")
+    if mechanism is None or not np.any(mechanism) or "event_x" not in attrs:
+        return []
+    try:
+        from obspy.imaging.beachball import beach
+    except ImportError:
+        return []
+    u, v = (float(c[0]) for c in frame.locate(attrs["event_x"], attrs["event_y"]))
+    style = {"width": 70, "facecolor": ACCENT, "linewidth": 0.8, "zorder": 7}
+    axes.add_collection(beach(turned(mechanism, frame.upward), xy=(u, v), axes=axes, **style))
+    return list(axes.plot(u, v, "o", markersize=37, color="white", zorder=6))

@@ -1,0 +1,166 @@
+"""What comes before the first step: read the case, open the device, build the solver, tune it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from hashlib import file_digest, sha256
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+from groundswell import __version__, registry
+from groundswell.backends import Backend
+from groundswell.case import Case, load_case
+from groundswell.case.common import RunSection
+from groundswell.case.quantities import as_values
+from groundswell.errors import InputError
+from groundswell.exchange.devices import open_device, sharers
+from groundswell.exchange.tuning import Tuning
+from groundswell.exchange.world import Alone, World
+from groundswell.simulation.progress import compilation_progress
+from groundswell.simulation.resources import SMALLER, estimate_resources, require_memory
+from groundswell.simulation.results_folder import folder_of
+from groundswell.simulation.solver import Setup, Solver, Tunable
+
+Phases = Callable[[str], AbstractContextManager[None]]  # measures the time of a phase
+
+
+def prepare(case: Case | str | Path, job: World | None = None) -> Setup:
+    """Host-side preparation: reads the input, chooses the time step, estimates memory.
+
+    Args:
+        job: the ranks that do this together.
+
+    Raises:
+        InputError: the case, or the data it names, cannot be used.
+    """
+    job = job or Alone()
+    loaded = job.agree(lambda: case if isinstance(case, Case) else load_case(case))
+    setup: Setup = registry.find(loaded.solver).load("setup").from_case(loaded, job)
+    return setup
+
+
+def check(case: Case | str | Path, ranks: int = 1, hosts: int = 1) -> dict[str, Any]:
+    """What a run would need and resolve, without running it.
+
+    Args:
+        ranks: that would share it.
+        hosts: like this one, that the ranks would be spread over evenly.
+
+    Returns:
+        The quantities of the set-up by key (SI units) and, with labels, as a list `quantities`;
+        `warnings`; what its device and its disk have. `problems` lists what forbids the run on
+        such machines, and `sharing` tells how several ranks would divide the grid and what the
+        busiest of them needs and sends.
+
+    Raises:
+        InputError: the case, or the data it names, cannot be used; more hosts than ranks.
+    """
+    if hosts > ranks:
+        raise InputError(f"{hosts} hosts for {ranks} ranks; each host needs at least one")
+    setup = prepare(case)
+    quantities = setup.quantities()
+    found = {
+        "solver": setup.case.solver,
+        **as_values(quantities),
+        "quantities": [quantity.as_dict() for quantity in quantities],
+        "warnings": [*setup.warnings()],
+    }
+    sharing = _sharing(setup, ranks, hosts) if ranks > 1 else None
+    return {**found, **estimate_resources(setup, folder_of(setup.case, None), sharing)}
+
+
+def _sharing(setup: Setup, ranks: int, hosts: int) -> dict[str, Any]:
+    """Blocks, and what the busiest rank needs, and sends in a step, bytes."""
+    found = setup.decompose(ranks)
+    return {
+        "ranks": ranks,
+        "processes": found.processes,
+        "largest_block": found.largest_block,
+        "updates_per_step": found.updates_per_step,
+        "memory": max(found.memory),
+        "bytes_sent": int(found.traffic.sum(axis=1).max()),
+        "hosts": hosts,
+        "ranks_per_host": ceil(ranks / hosts),
+    }
+
+
+def case_digest(setup: Setup) -> str:
+    """Digest of all that decides the numbers in a run's files and the state behind them."""
+    case = setup.case
+    run = case.run
+    deciding = {
+        "backend": run.backend,
+        "precision": run.precision,
+        "narrow": run.narrow,
+        "codec": run.codec if run.codec.startswith("zfp") else "auto",  # others lose nothing
+        "lossy": run.lossy,
+    }
+    elsewhere = {
+        "run": RunSection(**deciding),
+        "output": case.output.model_copy(update={"directory": Path()}),
+    }
+    content = case.model_copy(update=elsewhere)
+    parts = [__version__, content.digest(), *map(_checksum, content.data_files())]
+    return sha256(" ".join(parts).encode()).hexdigest()
+
+
+def _checksum(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class OpenSolver:
+    """A solver on its device, ready for the first step.
+
+    Args:
+        bandwidth: of the devices of all ranks together, bytes a second; 0 if it was not measured.
+    """
+
+    backend: Backend
+    solver: Solver
+    bandwidth: float
+    tuning: Tuning | None
+
+
+def open_solver(
+    setup: Setup, job: World, phase: Phases | None = None, *, quiet: bool = True
+) -> OpenSolver:
+    """Open the device, build the solver and find its fastest exchange; all ranks call it.
+
+    Args:
+        phase: measures the time of each phase.
+        quiet: show no progress of compilation.
+
+    Raises:
+        InputError: no such device, or too little memory.
+    """
+    phase = phase or (lambda name: nullcontext())
+    with phase("read"):
+        shares = job.agree(lambda: setup.decompose(job.size))
+    with phase("measure bandwidth"):
+        backend = open_device(setup.case.run.backend, job, shares.traffic)
+        job.share(None)  # ranks of one host share its bandwidth, so they measure together
+        bandwidth = sum(job.share(backend.measure_bandwidth()))
+    with phase("build"), compilation_progress(quiet=quiet):
+        # All look at what is free before any takes of it.
+        job.agree(lambda: _require_memory(shares.memory, backend, job))
+        solver = job.agree(lambda: _build(setup, backend, job))
+        tuning = solver.autotune() if isinstance(solver, Tunable) else None
+    return OpenSolver(backend, solver, bandwidth, tuning)
+
+
+def _require_memory(needs: Sequence[int], backend: Backend, job: World) -> None:
+    mates = sharers(backend, job)
+    require_memory([needs[rank] for rank in mates], backend.memory()[0])
+
+
+def _build(setup: Setup, backend: Backend, job: World) -> Solver:
+    try:
+        solver: Solver = registry.find(setup.case.solver).load("solver")(setup, backend, job)
+    except MemoryError as error:
+        raise InputError(f"the device ran out of memory ({error}); {SMALLER}") from error
+    return solver

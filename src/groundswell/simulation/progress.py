@@ -1,0 +1,150 @@
+"""How a run shows that it lives: a bar in a terminal, a line now and then in a log."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Protocol
+
+from groundswell.backends.compilation import Report as CompilationReport
+from groundswell.backends.compilation import compilations
+
+LINE_EVERY = 10.0  # s between lines in a log
+FIRST_RUN = "(first run with these settings; later runs find them in the cache)"
+
+News = Callable[[int], str]
+
+
+class Report(Protocol):
+    """Takes the number of steps done, and of points that this run has updated."""
+
+    def __call__(self, step: int, updates: int) -> None: ...
+
+
+@contextmanager
+def progress(
+    total: int, news: News, unit: str, *, quiet: bool, start: int = 0, ends: bool = True
+) -> Iterator[Report]:
+    """A report on steps done, with throughput and time left, on standard error.
+
+    Args:
+        news: what the solver has to say of a step.
+        ends: whether all steps will be made; otherwise nobody knows how many are left.
+    """
+    if quiet:
+        yield lambda step, updates: None
+    elif sys.stderr.isatty():
+        with _bar(total, news, unit, start, ends) as report:
+            yield report
+    else:
+        lines = _Lines(total, news, unit, start, ends)
+        yield lines
+        lines.end()
+
+
+@contextmanager
+def compilation_progress(*, quiet: bool) -> Iterator[None]:
+    """Say on standard error that kernels are compiled, if any are within the block."""
+    if quiet:
+        yield
+    elif sys.stderr.isatty():
+        with _spinner() as report, compilations.reported_to(report):
+            yield
+    else:
+        with compilations.reported_to(_announce_once()):
+            yield
+
+
+@contextmanager
+def _spinner() -> Iterator[CompilationReport]:
+    from rich.console import Console
+    from rich.status import Status
+
+    status = Status("", console=Console(stderr=True))
+
+    def report(done: int, begun: int) -> None:
+        status.update(f"Compiling kernels: {done} of {begun} done {FIRST_RUN}")
+        status.start()
+
+    try:
+        yield report
+    finally:
+        status.stop()
+
+
+def _announce_once() -> CompilationReport:
+    def report(done: int, begun: int) -> None:
+        if done == 0 and begun == 1:
+            with suppress(OSError):  # a closed log is no reason to stop the run
+                print(f"Compiling kernels {FIRST_RUN}", file=sys.stderr, flush=True)
+
+    return report
+
+
+class _Lines:
+    """A line of text every few seconds."""
+
+    def __init__(self, total: int, news: News, unit: str, start: int, ends: bool) -> None:
+        self._total, self._news, self._unit, self._start = total, news, unit, start
+        self._ends, self._begun = ends, time.monotonic()
+        self._last = self._begun
+        self._now = self._said = (start, 0)
+
+    def __call__(self, step: int, updates: int) -> None:
+        self._now, now = (step, updates), time.monotonic()
+        if now - self._last >= LINE_EVERY:
+            self._say(now)
+
+    def end(self) -> None:
+        """The last line."""
+        if self._now != self._said:
+            self._say(time.monotonic())
+
+    def _say(self, now: float) -> None:
+        self._last, self._said = now, self._now
+        step, updates = self._now
+        passed = max(now - self._begun, 1e-9)
+        count = f"step {step} of {self._total}" if self._ends else f"step {step}"
+        line = f"{count}, {self._news(step)}, {updates / passed / 1e6:.4g} {self._unit}"
+        with suppress(OSError):  # nobody reads the log any more: no reason to stop the run
+            print(line + self._left(step, passed), file=sys.stderr, flush=True)
+
+    def _left(self, step: int, passed: float) -> str:
+        if not self._ends or step == self._start:
+            return ""
+        return f", {(self._total - step) * passed / (step - self._start):.0f} s left"
+
+
+@contextmanager
+def _bar(total: int, news: News, unit: str, start: int, ends: bool) -> Iterator[Report]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    known = (TextColumn("{task.percentage:>3.0f} %"),) if ends else ()
+    left = (TextColumn("left"), TimeRemainingColumn()) if ends else ()
+    columns = (
+        TextColumn("{task.fields[news]}"),
+        BarColumn(),
+        *known,
+        TextColumn("[cyan]{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        *left,
+    )
+    with Progress(*columns, console=Console(stderr=True)) as shown:
+        most = total if ends else None
+        task = shown.add_task("", total=most, completed=start, news=news(start), rate="")
+        begun = time.monotonic()
+
+        def report(step: int, updates: int) -> None:
+            rate = updates / max(time.monotonic() - begun, 1e-9) / 1e6
+            shown.update(task, completed=step, news=news(step), rate=f"{rate:.4g} {unit}")
+
+        yield report

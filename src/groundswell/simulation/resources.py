@@ -1,0 +1,97 @@
+"""What a run will ask of its device and its disk, and whether they have it.
+
+A device is a GPU, or the CPUs of a host: ranks that share one share its memory and bandwidth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
+from pathlib import Path
+from shutil import disk_usage
+from typing import Any
+
+from groundswell.backends import open_backend
+from groundswell.errors import BackendError, GroundswellError, InputError
+from groundswell.exchange.devices import count_devices
+from groundswell.formats.atomic import existing_part
+from groundswell.simulation.results_folder import require_writable
+from groundswell.simulation.solver import Setup
+
+SMALLER = "use larger cells, a smaller region, single precision, or ranks on more or other devices"
+
+
+def estimate_resources(
+    setup: Setup, folder: Path, sharing: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Memory, bandwidth and least time on the case's device; what forbids the run in `problems`.
+
+    `seconds_at_least` is the time of all steps, or of one if nobody knows how many it will be
+    (`has_fixed_steps`), if all of the measured bandwidth were used; `output_bytes` what the samples
+    take in the folder of the results.
+
+    Args:
+        sharing: of a run on several ranks: `ranks_per_host`, and of the largest block `memory` and
+            `updates_per_step`. All hosts and devices are taken to be like those that are here.
+    """
+    name, disk_free = setup.case.run.backend, disk_usage(existing_part(folder)).free
+    disk = {"output_bytes": setup.output_bytes, "disk_free": disk_free}
+    shared = {"sharing": dict(sharing)} if sharing else {}
+    problems = [*_folder_problems(setup, folder, disk_free)]
+    try:
+        backend = open_backend(name)
+        bandwidth = backend.measure_bandwidth()
+        ranks = ceil(sharing["ranks_per_host"] / count_devices(name)) if sharing else 1
+    except BackendError as error:
+        problems.insert(0, str(error))
+        return {"backend": name, "device": None, **disk, **shared, "problems": problems}
+    if sharing:
+        shared["sharing"]["ranks_per_device"] = ranks
+    most = sharing or {"memory": setup.memory, "updates_per_step": setup.updates_per_step}
+    steps = setup.steps if setup.has_fixed_steps else 1
+    traffic = steps * ranks * most["updates_per_step"] * setup.bytes_per_update
+    free, total = backend.memory()
+    return {
+        "backend": name,
+        "device": backend.device,
+        "memory_free": free,
+        "memory_total": total,
+        "bandwidth": bandwidth,
+        "seconds_at_least": traffic / bandwidth,
+        "has_fixed_steps": setup.has_fixed_steps,
+        **disk,
+        **shared,
+        "problems": [*_too_large([most["memory"]] * ranks, free), *problems],
+    }
+
+
+def _folder_problems(setup: Setup, folder: Path, free: int) -> Iterator[str]:
+    try:
+        require_writable(folder)
+    except GroundswellError as error:
+        yield str(error)
+    if setup.output_bytes > free:
+        yield (
+            f"the results take {setup.output_bytes / 1e9:.3g} GB, but {free / 1e9:.3g} GB are free "
+            f"for {folder}; sample less often, use a larger stride, or choose another folder"
+        )
+
+
+def require_memory(needs: Sequence[int], free: int) -> None:
+    """See that what the ranks on a device need, each so many bytes, fits into its free memory.
+
+    Raises:
+        InputError: it does not.
+    """
+    if problems := _too_large(needs, free):
+        raise InputError(problems[0])
+
+
+def _too_large(needs: Sequence[int], free: int) -> list[str]:
+    if sum(needs) <= free:
+        return []
+    who = "the run takes" if len(needs) == 1 else f"{len(needs)} ranks on one device take"
+    return [
+        f"{who} {sum(needs) / 1e9:.3g} GB of memory, but {free / 1e9:.3g} GB are free on the "
+        f"device; {SMALLER}"
+    ]

@@ -1,0 +1,51 @@
+"""A folder of results, as Python sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from groundswell import registry
+from groundswell.errors import did_you_mean, listed
+from groundswell.simulation.summary import read_summary
+
+
+@dataclass(frozen=True)
+class Result:
+    """A folder of results; the solver that wrote it adds readers of its own, such as `seismograms`.
+
+    Args:
+        folder: where all files are.
+    """
+
+    folder: Path
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The contents of summary.json."""
+        return read_summary(self.folder)
+
+    @property
+    def _readers(self) -> dict[str, str]:
+        return dict(registry.find(self.summary["solver"]).results)
+
+    def __getattr__(self, name: str) -> Any:
+        """What one of the solver's readers finds in the folder; read once."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        readers = self._readers
+        if name not in readers:
+            solver = self.summary["solver"]
+            raise AttributeError(
+                f"results of {solver!r} have no {name!r}; they have "
+                f"{listed(['summary', 'folder', *readers])}{did_you_mean(name, readers)}"
+            )
+        found = registry.find(self.summary["solver"]).resolve(readers[name])(self.folder)
+        self.__dict__[name] = found  # found without __getattr__ from now on
+        return found
+
+    def __dir__(self) -> list[str]:
+        """The solver's readers too."""
+        return [*super().__dir__(), *self._readers]

@@ -1,0 +1,93 @@
+"""`summary.json`: what ran, on what, how fast, and which files it left."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from groundswell import __version__
+from groundswell.backends import Backend
+from groundswell.errors import InputError
+from groundswell.formats.atomic import whole
+from groundswell.simulation.results_folder import relative
+from groundswell.simulation.solver import Solver
+
+NAME = "summary.json"
+LIBRARIES = (
+    "numpy",
+    "h5py",
+    "xarray",
+    "pydantic",
+    "pint",
+    "pyproj",
+    "cupy-cuda12x",
+    "cupy-cuda13x",
+)
+
+
+def throughput(solver: Solver, updates: int, seconds: float, bandwidth: float) -> dict[str, Any]:
+    """Updates a second in the solver's unit, and the share of the measured bandwidth they need."""
+    rate = updates / seconds if seconds > 0 else 0.0
+    return {
+        "throughput": {"value": rate / 1e6, "unit": solver.unit},
+        "bytes_per_update": solver.setup.bytes_per_update,
+        "bandwidth": {
+            "measured": bandwidth,
+            "used": rate * solver.setup.bytes_per_update,
+            "share": rate * solver.setup.bytes_per_update / bandwidth,
+        },
+    }
+
+
+def versions(backend: Backend) -> dict[str, str]:
+    """Everything whose version may matter to a result."""
+    own = {"groundswell": __version__, "python": platform.python_version()}
+    return own | library_versions() | backend.versions()
+
+
+def library_versions(more: Iterable[str] = ()) -> dict[str, str]:
+    """Versions of the libraries that are installed."""
+    found = {}
+    for library in (*LIBRARIES, *more):
+        with suppress(PackageNotFoundError):
+            found[library] = version(library)
+    return found
+
+
+def write_summary(folder: Path, content: Mapping[str, Any]) -> Path:
+    """Write the summary of a run."""
+    path = folder / NAME
+    with whole(path) as part:
+        part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    return path
+
+
+def read_summary(folder: Path) -> dict[str, Any]:
+    """The summary of the run whose results a folder holds.
+
+    Raises:
+        InputError: there is none, or it cannot be read.
+    """
+    path = folder / NAME
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InputError(f"{path} does not exist; give the results folder of a run") from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read as JSON ({error}); run the case again") from error
+    if not isinstance(content, dict):
+        raise InputError(f"{path} holds no JSON object; run the case again")
+    return content
+
+
+def add_files(folder: Path, files: Iterable[Path]) -> dict[str, Any]:
+    """Add files that were made from the results later; returns the new summary."""
+    content = read_summary(folder)
+    content["files"] = list(dict.fromkeys([*content.get("files", []), *relative(folder, files)]))
+    write_summary(folder, content)
+    return content

@@ -1,0 +1,228 @@
+"""The time loop of every solver that advances in steps: outputs, checkpoints, checks, signals.
+
+Steps are enqueued in batches. While one batch runs on the device, the samples of the batch before
+are written to disk, so that recording never stops the loop.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+from typing import NamedTuple
+
+from groundswell.backends import Backend, Event, Graph
+from groundswell.errors import Interrupted
+from groundswell.exchange.world import Alone, World
+from groundswell.outputs.ring_buffer import Output
+from groundswell.simulation import checkpoint
+from groundswell.simulation.checkpoint import Progress
+from groundswell.simulation.progress import Report
+from groundswell.simulation.signals import StopRequest
+from groundswell.simulation.solver import Converging, FiniteCheck, TimeStepper
+
+BATCH_SECONDS = 0.4  # aimed at for one batch of steps: how often the progress line changes
+LONGEST_BATCH = 1024
+FINITE_CHECK_STEPS = 64  # between searches for values that are not finite
+
+
+class Mark(NamedTuple):
+    """The end of a batch: steps done by then, and the event behind them."""
+
+    step: int
+    event: Event
+
+
+@dataclass
+class TimeLoop:
+    """The time loop of one run.
+
+    Args:
+        outputs: open files and the rings that feed them.
+        folder: of the results; checkpoints go there.
+        digest: of the case, so that checkpoints know where they belong.
+        step: steps done; at first those of the checkpoint that was restored.
+        world: the ranks that run it together, all in the same batches.
+
+    Attributes:
+        first: the step it began at.
+        seconds: wall time of its steps.
+        updates: points that they have updated.
+    """
+
+    solver: TimeStepper
+    backend: Backend
+    outputs: Mapping[str, Output]
+    folder: Path
+    digest: str
+    step: int = 0
+    world: World = field(default_factory=Alone)
+    seconds: float = field(default=0.0, init=False)
+    updates: int = field(default=0, init=False)
+    first: int = field(init=False)
+    _marks: tuple[Mark, Mark] = field(init=False)  # begin and end of the newest batch
+    _size: int = field(default=1, init=False)
+    _drained: int = field(init=False)
+    _finite_checked: int = field(init=False)
+    _saved_at: float = field(init=False)
+    _saved_step: int = field(init=False)
+    _next_check: float = field(init=False)
+    _converging: Converging | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.first = self._drained = self._finite_checked = self._saved_step = self.step
+        self._saved_at = time.monotonic()
+        self._converging = self.solver if isinstance(self.solver, Converging) else None
+        self._next_check = self._check_after(self.step)
+
+    def run(self, total: int, report: Report, stop: StopRequest) -> None:
+        """Advance to `total` steps; a stop that is asked for during the last of them is too late.
+
+        Raises:
+            Interrupted: a stop was asked for; the checkpoint is written.
+            RunFailed: a value became infinite or NaN, or the disk filled up.
+        """
+        if self._converging:
+            self._converging.initialize()
+        graph = self._capture()
+        begun = time.monotonic()
+        self._start_marks()
+        at_once = self.solver.steps_at_once
+        while self.step < total:
+            count = max(1, min(self._size, total - self.step, self._most_steps) // at_once)
+            graph.replay(count)
+            self.step += count * at_once
+            self.updates += count * at_once * self.solver.updates_per_step
+            self._write_behind()
+            report(self._drained, self.updates)
+            if self._stage_is_done():
+                if not self._next_stage():
+                    break
+                graph, self._size = self._capture(), 1
+            if self.step < total:
+                self._interrupt_or_save(stop)
+        self._settle()
+        report(self.step, self.updates)
+        self.seconds += time.monotonic() - begun
+
+    def _capture(self) -> Graph:
+        return self.backend.capture(self.solver.step, in_graph=self.solver.in_graph)
+
+    def _stage_is_done(self) -> bool:
+        """Check convergence where that is due."""
+        found = self._converging
+        if found is None or self.step < self._next_check:
+            return False
+        self._next_check = self._check_after(self.step)
+        return bool(self.world.agree(lambda: found.check_convergence(self.step)))
+
+    def _next_stage(self) -> bool:
+        if self._converging is None or not self._converging.next_stage():
+            return False
+        self._settle()
+        self._start_marks()
+        return True
+
+    def _check_after(self, step: int) -> float:
+        if self._converging is None:
+            return inf
+        every = self._converging.check_every
+        return (step // every + 1) * every
+
+    def save(self) -> None:
+        """Write a checkpoint of this moment; files are on disk before it that it relies on."""
+        self._settle()
+        writers = {name: output.writer for name, output in self.outputs.items() if output.writer}
+        self.world.agree(lambda: [writer.sync() for writer in writers.values()])
+        lengths = {name: writer.length for name, writer in writers.items()}
+        progress = Progress(self.step, self.digest, lengths)
+        checkpoint.save(self._checkpoint, self.backend, self.solver.state(), progress, self.world)
+        self._saved_at, self._saved_step = time.monotonic(), self.step
+        self._start_marks()
+
+    def _start_marks(self) -> None:
+        here = Mark(self.step, self.backend.mark())
+        self._marks = (here, here)
+
+    @property
+    def _checkpoint(self) -> Path:
+        return self.folder / checkpoint.NAME
+
+    @property
+    def _most_steps(self) -> int:
+        """Steps until a ring could overflow or a checkpoint is due."""
+        most = min([LONGEST_BATCH, *(output.most_steps for output in self.outputs.values())])
+        most = int(min(most, self._next_check - self.step))
+        wish = self.solver.setup.case.run.checkpoint
+        if wish is None or wish.steps is None:
+            return most
+        return min(most, self._saved_step + wish.steps - self.step)
+
+    def _write_behind(self) -> None:
+        """While the newest batch is under way, write what the one before it recorded.
+
+        Waiting for that one also keeps the host from running further ahead than the rings have
+        room for.
+        """
+        if self.step - self._finite_checked >= FINITE_CHECK_STEPS:
+            self._enqueue_finite_check()
+        begin, end = self._marks
+        self._marks = (end, Mark(self.step, self.backend.mark()))
+        if end.step > self._drained:
+            self._drain(end.step, end.event)
+            pace = end.event.seconds_since(begin.event) / (end.step - begin.step)
+            self._size = self.world.tell(_next_size(self._size, pace))
+
+    def _enqueue_finite_check(self) -> None:
+        if isinstance(self.solver, FiniteCheck):
+            self.solver.enqueue_finite_check()
+        self._finite_checked = self.step
+
+    def _drain(self, end: int, after: Event | None) -> None:
+        """Write the samples of all steps up to `end`, which are done when `after` is reached."""
+        written = [output.collect(self._drained, end, after) for output in self.outputs.values()]
+        self.world.agree(lambda: self._check_and_write(written, after))
+        self._drained = end
+
+    def _check_and_write(self, written: Sequence[Callable[[], None]], after: Event | None) -> None:
+        if after is not None:
+            after.wait()
+        self.solver.check_health(self.step, after)
+        for write in written:
+            write()
+
+    def _settle(self) -> None:
+        """Wait for everything, look for values that are not finite, write all samples."""
+        self._enqueue_finite_check()
+        self.backend.synchronize()
+        self._drain(self.step, None)
+
+    def _interrupt_or_save(self, stop: StopRequest) -> None:
+        """Rank 0 decides when a checkpoint is due, and anybody's signal stops all."""
+        wishes = self.world.share((str(stop), self._checkpoint_due()))
+        asked = next((signal for signal, _ in wishes if signal), "")
+        if asked:
+            self.save()
+            self.world.fail_together(
+                Interrupted(
+                    f"stopped by {asked} after step {self.step}; continue with --resume "
+                    f"({self._checkpoint})"
+                )
+            )
+        if wishes[0][1]:
+            self.save()
+
+    def _checkpoint_due(self) -> bool:
+        wish = self.solver.setup.case.run.checkpoint
+        if wish is None:
+            return False
+        if wish.steps is not None:
+            return bool(self.step - self._saved_step >= wish.steps)
+        return wish.minutes is not None and time.monotonic() - self._saved_at >= 60 * wish.minutes
+
+
+def _next_size(size: int, pace: float) -> int:
+    """Steps for a batch of about BATCH_SECONDS at `pace` s a step; at most twice as many as now."""
+    return max(1, min(2 * size, LONGEST_BATCH, int(BATCH_SECONDS / max(pace, 1e-9))))

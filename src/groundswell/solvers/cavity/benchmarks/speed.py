@@ -1,0 +1,72 @@
+"""The speed of a cavity's steps: on one device, and on the ranks of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Any
+
+from groundswell.backends import Backend
+from groundswell.bench.exchange.rig import Rig, Row
+from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.solver import Cavity
+
+UNIT = 1e7  # points a second: one ssspnt
+REPEATS, LEAST_SECONDS, MOST_TIMES = 5, 0.1, 1000
+
+
+def make_case(cells: tuple[int, int, int], **run: Any) -> CavityCase:
+    """Air at Ra = 1e5, in steps of the paper: forward Euler, of one length everywhere."""
+    return CavityCase(
+        fluid={"kind": "rayleigh", "rayleigh": 1e5},
+        grid={"points": list(cells)},
+        time={"scheme": "euler", "local": False},
+        run=run,
+    )
+
+
+def measure_sizes(backend: Backend, edges: Sequence[int], bandwidth: float) -> list[Row]:
+    """Cubes of several sizes on one device.
+
+    Returns:
+        Rows: `cells`, `precision`, `seconds` a step, `ssspnt`, and `share` of the bandwidth.
+    """
+    rows = []
+    for edge, precision in [(edge, "double") for edge in edges] + [(edges[-2], "single")]:
+        cells = (edge,) * 3
+        solver = Cavity(Setup.from_case(make_case(cells, precision=precision)), backend)
+        seconds = alone(backend, solver)
+        traffic = solver.updates_per_step * solver.setup.bytes_per_update / seconds
+        row = {"cells": cells, "precision": precision, "share": traffic / bandwidth}
+        rows.append(row | speed(cells, seconds))
+    return rows
+
+
+def alone(backend: Backend, solver: Cavity) -> float:
+    """Seconds of a step without other ranks: the median of REPEATS, warm."""
+    solver.initialize()
+    graph = backend.capture(solver.step)
+    one = backend.seconds(lambda: graph.replay(2)) / 2
+    times = max(2, min(MOST_TIMES, int(LEAST_SECONDS / max(one, 1e-7))))
+    found = [backend.seconds(lambda: graph.replay(times)) for _ in range(REPEATS)]
+    return median(found) / times / solver.steps_at_once
+
+
+def on_ranks(rig: Rig, case: CavityCase) -> Row:
+    """Seconds of a step on all ranks, and the way that their messages took."""
+    solver = Cavity(Setup.from_case(case), rig.backend, rig.world)
+    with rig.holding(solver):
+        solver.initialize()
+        seconds = rig.seconds(solver.step, in_graph=solver.in_graph) / solver.steps_at_once
+        solver.check_health(0)
+        ranks = solver.describe_ranks()
+        solver.close()
+    cells = solver.setup.grid.cells
+    return {"cells": cells, "path": ranks["transport"], **speed(cells, seconds)}
+
+
+def speed(cells: tuple[int, int, int], seconds: float) -> Row:
+    """A step's time and what it comes to, of all devices together."""
+    nx, ny, nz = cells
+    return {"seconds": seconds, "ssspnt": nx * ny * nz / seconds / UNIT}

@@ -1,0 +1,71 @@
+"""The flow to begin with, from the results of another run, whatever its grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.errors import InputError
+from groundswell.grids.cartesian import Part, times
+from groundswell.solvers.cavity.case import AXES, FIELDS
+
+if TYPE_CHECKING:
+    from groundswell.solvers.cavity.setup import Setup
+
+ROUNDING = 1e-6  # of the box's sides
+
+
+def require_fitting(setup: Setup) -> None:
+    """See that the file is of a flow in such a box.
+
+    Raises:
+        InputError: it cannot be read, or is of something else.
+    """
+    assert setup.case.start is not None
+    path, size = setup.case.start.flow, setup.case.grid.size
+    with _opened(path) as file:
+        missing = [name for name in (*AXES, *FIELDS) if name not in file]
+        if missing:
+            raise InputError(f"{path} lacks {', '.join(missing)}; give the flow.nc of a cavity")
+        found = [float(file[axis][-1]) for axis in AXES]
+    if not np.allclose(found, size, rtol=ROUNDING):
+        raise InputError(
+            f"{path} is of a box of {times(found)}, not {times(size)}; start from a flow in the "
+            "same box"
+        )
+
+
+def read_start(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]]:
+    """The fields on a part of the grid, (nz, ny, nx) each, by linear interpolation."""
+    from scipy.interpolate import RegularGridInterpolator
+
+    assert setup.case.start is not None
+    found, path = {}, setup.case.start.flow
+    with _opened(path) as file:
+        known = [np.asarray(file[axis]) for axis in AXES[::-1]]
+        wanted = [setup.inside(axis)[part.indices(axis)] for axis in (2, 1, 0)]
+        places = np.meshgrid(
+            *(np.clip(w, k[0], k[-1]) for w, k in zip(wanted, known, strict=True)), indexing="ij"
+        )
+        for name in FIELDS:
+            field = RegularGridInterpolator(known, np.asarray(file[name], np.float64))
+            found[name] = np.asarray(field(tuple(places)))
+            if not np.isfinite(found[name]).all():
+                raise InputError(f"{name} in {path} is not finite everywhere; give another flow")
+    return found
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as file:
+            yield file
+    except (OSError, KeyError, ValueError, TypeError) as error:
+        raise InputError(f"{path} cannot be read as a flow ({error}); give a flow.nc") from error

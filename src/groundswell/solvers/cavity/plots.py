@@ -1,0 +1,105 @@
+"""The flow in a box: temperature and streamlines in its middle, and how it came to rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.errors import InputError
+from groundswell.plotting.style import INK, QUIET, WIDTH, colour_bar, headline, picture, title_of
+from groundswell.report.pictures import Picture
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+
+_LINES = 1.1  # density of streamlines
+_RESIDUALS = {"mass": "mass", "momentum_x": "momentum", "heat": "heat"}
+_COLOURS = ("#0b6e4f", "#3b6fb6", "#c8102e")
+
+
+def flow_picture(results: str | Path) -> Path:
+    """Draw `flow.png`: temperature and streamlines in the middle plane across y.
+
+    Args:
+        results: folder with `flow.nc`.
+
+    Raises:
+        InputError: the file is damaged.
+    """
+    results = Path(results)
+    plane = _middle(results / "flow.nc")
+    path = results / "flow.png"
+    slender = float(np.ptp(plane["z"].values) / np.ptp(plane["x"].values))
+    with picture(path, min(0.62 * WIDTH * slender, WIDTH) + 0.4) as figure:
+        axes = figure.add_subplot()
+        _draw_plane(axes, plane)
+        headline(axes, title_of(plane.attrs, "Flow"), "Middle plane: temperature and streamlines")
+    return path
+
+
+def residuals_picture(results: str | Path) -> Path:
+    """Draw `residuals.png`: residuals of mass, momentum and heat by step.
+
+    Args:
+        results: folder with `residuals.csv`.
+
+    Raises:
+        InputError: the file is damaged.
+    """
+    results = Path(results)
+    table = _read_table(results / "residuals.csv")
+    path = results / "residuals.png"
+    with picture(path, 4.5) as figure:
+        axes = figure.add_subplot()
+        for (column, name), colour in zip(_RESIDUALS.items(), _COLOURS, strict=True):
+            if table[column].any():
+                axes.semilogy(table["step"], table[column], color=colour, label=name)
+        axes.set(xlabel="step", ylabel="root mean square, in units of the flow")
+        axes.grid(color="#e4e7eb", linewidth=0.8)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False)
+        headline(axes, "How the flow came to rest", "Residuals of the steady equations")
+    return path
+
+
+def _draw_plane(axes: Axes, plane: xarray.Dataset) -> None:
+    x, z, temperature = (plane[name].values for name in ("x", "z", "T"))
+    warm = bool(np.ptp(temperature) > 0)
+    shown = temperature if warm else np.hypot(plane["u"].values, plane["w"].values)
+    colours = axes.contourf(x, z, shown, levels=24, cmap="RdBu_r" if warm else "viridis")
+    axes.contour(x, z, shown, levels=12, colors="white", linewidths=0.5, linestyles="solid")
+    xs, zs = (np.linspace(s[0], s[-1], 160) for s in (x, z))
+    u, w = (plane[name].interp(x=xs, z=zs).values for name in ("u", "w"))
+    if np.hypot(u, w).max() > 0:
+        axes.streamplot(xs, zs, u, w, color=INK, linewidth=0.8, density=_LINES, arrowsize=0.8)
+    axes.set(xlabel="x", ylabel="z", aspect="equal", xlim=x[[0, -1]], ylim=z[[0, -1]])
+    axes.tick_params(color=QUIET)
+    colour_bar(axes, colours, "Temperature" if warm else "Speed")
+
+
+def _middle(path: Path) -> xarray.Dataset:
+    """All fields in the middle plane across y."""
+    import xarray
+
+    try:
+        with xarray.open_dataset(path, engine="h5netcdf") as flow:
+            return flow.interp(y=float(flow["y"][[0, -1]].mean())).load()
+    except (OSError, KeyError, ValueError) as error:
+        raise InputError(f"{path} is damaged ({error}); run the case again") from error
+
+
+def _read_table(path: Path) -> NDArray[Any]:
+    try:
+        return np.atleast_1d(np.genfromtxt(path, delimiter=",", names=True))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is damaged ({error}); run the case again") from error
+
+
+PICTURES = [
+    Picture("flow.nc", "flow.png", "The flow in the middle plane", flow_picture),
+    Picture("residuals.csv", "residuals.png", "Residuals by step", residuals_picture),
+]

@@ -1,0 +1,85 @@
+"""Cavities in memory: brought to a steady state, without files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import log2
+from typing import Any
+
+from groundswell.backends import Backend
+from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.flow import Flow
+from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.solver import Cavity
+
+TOLERANCE = 1e-6  # of residuals: far below the errors of these grids
+MIRROR = {"kind": "symmetry"}
+FLAT = {"south": MIRROR, "north": MIRROR}  # with one point along y: a flow in two dimensions
+
+
+def cavity(
+    points: int, fluid: Mapping[str, Any], walls: Mapping[str, Any] | None = None, **time: Any
+) -> CavityCase:
+    """A unit cube of so many points an axis, or a square if nothing varies along y."""
+    walls = walls or {}
+    across = 1 if walls.get("south") == MIRROR else points
+    return CavityCase(
+        fluid=fluid,
+        grid={"points": [points, across, points]},
+        walls=walls,
+        time={"tolerance": TOLERANCE} | time,
+    )
+
+
+def convection(rayleigh: float) -> dict[str, Any]:
+    """Air between a hot and a cold wall."""
+    return {"kind": "rayleigh", "rayleigh": rayleigh, "prandtl": 0.71}
+
+
+def steady(case: CavityCase, backend: Backend) -> Flow:
+    """The flow of a case when it stands still, or when it may make no more steps."""
+    return settled(case, backend)[0]
+
+
+def settled(case: CavityCase, backend: Backend) -> tuple[Flow, float]:
+    """The same, and the largest residual that is left."""
+    found = Cavity(Setup.from_case(case), backend)
+    for _ in found.to_rest():
+        pass
+    flow = found.outputs.flow()
+    assert flow is not None
+    return flow, float(found.history.latest.max())
+
+
+@dataclass(frozen=True)
+class Extrapolated:
+    """A number from grids of spacings 4 h, 2 h and h, and what it tends to."""
+
+    coarse: float
+    middle: float
+    fine: float
+
+    @property
+    def order(self) -> float:
+        """Of convergence."""
+        return log2(abs(self.coarse - self.middle) / abs(self.middle - self.fine))
+
+    @property
+    def limit(self) -> float:
+        """Second-order (Richardson) extrapolation from the two finest."""
+        return self.fine + (self.fine - self.middle) / 3
+
+
+def converging(
+    make: Callable[[int], CavityCase], intervals: int, backend: Backend
+) -> dict[str, Extrapolated]:
+    """Nusselt numbers and peaks on grids of `intervals`, and a half and a quarter as many."""
+    found = [_numbers(steady(make(intervals // n - 1), backend)) for n in (4, 2, 1)]
+    return {name: Extrapolated(*(numbers[name] for numbers in found)) for name in found[0]}
+
+
+def _numbers(flow: Flow) -> dict[str, float]:
+    summary = flow.summary()
+    peaks = {f"peak of {name}": peak["value"] for name, peak in summary.pop("peaks").items()}
+    return {**summary, **peaks}

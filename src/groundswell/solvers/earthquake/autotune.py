@@ -1,0 +1,44 @@
+"""The fastest way for an earthquake's ranks to exchange, found by rehearsing its two updates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from groundswell.backends.base import in_order
+from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, candidates, tune
+from groundswell.solvers.earthquake.halo import stress_halo
+
+if TYPE_CHECKING:
+    from groundswell.solvers.earthquake.solver import Earthquake
+
+
+def fastest(solver: Earthquake) -> Tuning:
+    """All ways that the case leaves open, timed, or what an earlier run has found."""
+    run = solver.setup.case.run
+    choices = candidates(
+        solver.backend,
+        solver.world,
+        transport=run.transport,
+        overlap=run.overlap,
+        fused=True,
+        codecs=run.codecs,
+        slow=run.link is not None,
+    )
+    memory = Memory.of(solver.world, solver.backend, solver.world.tell(_problem(solver)))
+    return tune(solver.world, choices, lambda choice: _rehearsal(solver, choice), memory)
+
+
+def _problem(solver: Earthquake) -> tuple[Any, ...]:
+    """What the answer depends on, besides the machine."""
+    setup, run = solver.setup, solver.setup.case.run
+    layers = (solver.layers.constants(), setup.dtype, solver.attenuated)
+    how = (run.narrow, run.codecs, run.link, solver.world.same_host)
+    messages = (stress_halo(setup, solver.cut), *how)
+    return setup.grid.cells, solver.cut, run.transport, run.overlap, layers, messages
+
+
+def _rehearsal(solver: Earthquake, choice: Choice) -> Rehearsal:
+    solver.set_exchange(choice)
+    verbs = [*solver.update_velocities(ticks=0), *solver.update_stresses()]
+    graph = solver.backend.capture(in_order(verbs), in_graph=solver.in_graph)
+    return lambda times: solver.backend.seconds(lambda: graph.replay(times))

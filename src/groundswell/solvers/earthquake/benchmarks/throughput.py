@@ -1,0 +1,150 @@
+"""Throughput of the earthquake solver in the form of AWP-ODC's table, and where its time goes.
+
+The document is Callaghan & Cui (2024): million lattice point updates a second (MLUPS) on 160 x 160
+x 2048 points a device, anelastic, single precision. Here everything is on: free surface, matched
+layers on five sides, Q, a source, a receiver and peak ground motion.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from groundswell.backends import Backend
+from groundswell.bench.tell import Tell, silent
+from groundswell.solvers.earthquake import Earthquake, EarthquakeCase
+from groundswell.solvers.earthquake.benchmarks.published import AWP_ODC, AWP_ODC_ON_H200
+from groundswell.solvers.earthquake.setup import Setup
+
+REPEATS = 5
+POINTS_A_RUN = {"cuda": 1e9, "cpu": 3e7}  # enough for a run to dwarf what surrounds it
+SPACING = 50.0
+PEER, OURS = "#9aa5b1", "#0b6e4f"
+MEASURED_PEER = "H200, awp-odc-os, measured by us"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One row: cells (layers included) and what is switched on."""
+
+    name: str
+    cells: tuple[int, int, int]
+    attenuated: bool = True
+    precision: str = "single"
+    sides: str = "pml"
+    width: int = 10
+
+
+def variants(backend: Backend) -> list[Variant]:
+    """The document's problem on a GPU; on a CPU the same physics on fewer points."""
+    full = (160, 160, 2048) if backend.name == "cuda" else (160, 160, 128)
+    return [
+        Variant("anelastic", full),
+        Variant("elastic", full, attenuated=False),
+        Variant("anelastic, sponge", full, sides="sponge"),
+        Variant("anelastic, double precision", full, precision="double"),
+        Variant("anelastic, 64 x 64 x 64", (64, 64, 64)),
+    ]
+
+
+def measure(backend: Backend, *, tell: Tell = silent) -> dict[str, Any]:
+    """Every variant's throughput, kernel by kernel, with the share of the measured bandwidth."""
+    bandwidth, rows = backend.measure_bandwidth(), []
+    for variant in variants(backend):
+        tell(variant.name)
+        rows.append(measure_variant(backend, variant, bandwidth))
+    return {
+        "solver": "earthquake",
+        "device": backend.device,
+        "bandwidth": bandwidth,
+        "unit": "MLUPS",
+        "rows": rows,
+        "published": AWP_ODC | {MEASURED_PEER: AWP_ODC_ON_H200},
+    }
+
+
+def measure_variant(
+    backend: Backend, variant: Variant, bandwidth: float, times: int | None = None
+) -> dict[str, Any]:
+    """Time the step and its two hot kernels, warm; medians of REPEATS runs of `times` launches."""
+    found = Earthquake(Setup.from_case(make_case(variant)), backend)
+    points = found.updates_per_step
+    times = times or max(4, min(4000, int(POINTS_A_RUN[backend.name] / points)))
+    step = _seconds(backend, _repeated(backend, found.step, times)) / times
+    row: dict[str, Any] = {
+        "name": variant.name,
+        "cells": variant.cells,
+        "milliseconds": step * 1e3,
+        "MLUPS": points / step / 1e6,
+        "bytes_per_update": found.bytes_per_update,
+        "share": points * found.bytes_per_update / step / bandwidth,
+        "kernels": {},
+    }
+    traffic, kernels = found.setup.bytes_moved, row["kernels"]
+    for name, launch in found.hot_kernels().items():
+        seconds = _seconds(backend, _repeated(backend, launch, times)) / times
+        share = points * traffic[name] / seconds / bandwidth
+        kernels[name] = {"milliseconds": seconds * 1e3, "bytes": traffic[name], "share": share}
+    return row
+
+
+def make_case(variant: Variant) -> EarthquakeCase:
+    """A homogeneous block with everything on, layers counted among its cells."""
+    nx, ny, nz = variant.cells
+    sides = 2 * variant.width if variant.sides != "periodic" else 0
+    x, y, z = (n * SPACING for n in (nx - sides, ny - sides, nz - variant.width))
+    matter: dict[str, Any] = {"vp": 6000.0, "vs": 3464.0, "rho": 2700.0}
+    if variant.attenuated:
+        matter |= {"qp": 155.9, "qs": 69.3}
+    pulse = {"kind": "gaussian", "sigma": 0.1}
+    place = {"x": x / 2, "y": y / 2, "depth": z / 3}
+    return EarthquakeCase(
+        title=variant.name,
+        time={"duration": 10.0},
+        grid={"size": [x, y, z], "spacing": SPACING},
+        medium={"kind": "homogeneous", **matter},
+        attenuation={"model": "constant" if variant.attenuated else "none"},
+        boundary={"sides": variant.sides, "width": variant.width},
+        source=[{"kind": "explosion", "moment": 1e16, "time_function": pulse, **place}],
+        receiver=[{"name": "R", "x": x / 3, "y": y / 3, "depth": 0.0}],
+        run={"precision": variant.precision},
+    )
+
+
+def draw(measured: dict[str, Any], path: Path) -> Path:
+    """Bars of the published throughputs and of ours."""
+    from groundswell.plotting.style import headline, picture
+
+    ours = f"{measured['device'].split(',')[0]}, Groundswell"
+    bars = {**measured["published"], ours: measured["rows"][0]["MLUPS"]}
+    with picture(path, height=5.5) as figure:
+        axes = figure.add_subplot()
+        colours = [PEER] * (len(bars) - 1) + [OURS]
+        axes.barh(list(bars), list(bars.values()), color=colours)
+        for n, value in enumerate(bars.values()):
+            axes.text(value, n, f" {value:,.0f}", va="center")
+        axes.invert_yaxis()
+        axes.set_xlabel("million lattice points updated a second")
+        axes.spines[["top", "right"]].set_visible(False)
+        cells = " x ".join(map(str, measured["rows"][0]["cells"]))
+        headline(
+            axes,
+            "Anelastic waves on one device",
+            f"Single precision; AWP-ODC on 160 x 160 x 2048 points, Groundswell on {cells}",
+        )
+    return path
+
+
+def _repeated(backend: Backend, launch: Callable[[], None], times: int) -> Callable[[], None]:
+    """The launch `times` times, without host work in between."""
+    graph = backend.capture(launch)
+    return lambda: graph.replay(times)
+
+
+def _seconds(backend: Backend, run: Callable[[], None]) -> float:
+    """Median device time of a run, after one to warm up."""
+    run()
+    return statistics.median(backend.seconds(run) for _ in range(REPEATS))

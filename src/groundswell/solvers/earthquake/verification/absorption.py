@@ -1,0 +1,194 @@
+"""Absorbing layers: how much of a wave comes back from them, and whether all motion dies out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from groundswell.backends import Backend
+from groundswell.solvers.earthquake.case import EarthquakeCase
+from groundswell.solvers.earthquake.verification import simulation as sim
+from groundswell.solvers.earthquake.verification.energy import Box, step_through
+from groundswell.solvers.earthquake.verification.simulation import Floats, Point
+from groundswell.verify import Check
+
+H = 100.0  # m, edge of a cell
+ROCK = {"vp": 6000.0, "vs": 3464.0, "rho": 2700.0}
+SEDIMENT = {"vp": 1800.0, "vs": 300.0, "rho": 1900.0}
+WIDTH = 10  # cells of a matched layer
+SPONGE_WIDTH = 20
+PULSE = 2.4  # periods that a Ricker wavelet lasts
+
+
+# --- reflection -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Room:
+    """A cube of rock that absorbs on all sides, a source of one kind of wave in its middle.
+
+    Args:
+        wave: "P" from an explosion, or "S" from a torque.
+        points: cells that the wavelength at the source's dominant frequency spans.
+        cells: of an edge.
+    """
+
+    wave: str
+    points: float
+    cells: int
+    sides: str = "pml"
+    width: int = WIDTH
+
+    @property
+    def speed(self) -> float:
+        return ROCK["vp" if self.wave == "P" else "vs"]
+
+    @property
+    def frequency(self) -> float:
+        return self.speed / (self.points * H)
+
+    @property
+    def duration(self) -> float:
+        """Until what the corner of a wall, and the layer behind it, sent back has passed."""
+        way = (0.5 * self.cells * 3**0.5 + 2 * self.width) * H
+        return way / self.speed + PULSE / self.frequency
+
+    @property
+    def pad(self) -> int:
+        """Cells by which each side moves away if no reflection is to return in time."""
+        return max(0, ceil(self.duration * self.speed / (2 * H) - self.cells / 2))
+
+    def reflected(self, backend: Backend) -> float:
+        """Largest reflected peak over the direct wave's, at receivers on the walls, %.
+
+        Reflected is what the room does not share with one so large that nothing returns in time.
+        """
+        there, direct = (self._motion(backend, pad) for pad in (0, self.pad))
+        wrong = np.abs(there - direct).max(axis=(1, 2))
+        return float(100 * np.max(wrong / np.abs(direct).max(axis=(1, 2))))
+
+    def _motion(self, backend: Backend, pad: int) -> Floats:
+        case = self._case(pad)
+        found = sim.build(case, backend)
+        return sim.seismograms(found, found.setup.steps)
+
+    def _case(self, pad: int) -> EarthquakeCase:
+        size = (self.cells + 2 * pad) * H
+        return EarthquakeCase(
+            grid={"size": [size] * 3, "spacing": H},
+            time={"duration": self.duration},
+            medium={"kind": "homogeneous", **ROCK},
+            boundary={"top": "absorbing", "sides": self.sides, "width": self.width},
+            source=self._sources(size / 2),
+            receiver=sim.receivers(self._places(size / 2)),
+            output={"shaking_map": False},
+        )
+
+    def _places(self, middle: float) -> list[Point]:
+        """On one wall, up to its corners: incidence from 0 to 45 degrees along y and z, then 55."""
+        half = 0.5 * self.cells * H
+        across = [(0, 0), (0.5, 0), (0.99, 0), (0, 0.5), (0, 0.99), (0.7, 0.7), (0.99, 0.99)]
+        return [(middle + half, middle + half * y, middle + half * z) for y, z in across]
+
+    def _sources(self, middle: float) -> list[dict[str, Any]]:
+        history = {
+            "kind": "ricker",
+            "frequency": self.frequency,
+            "delay": PULSE / 2 / self.frequency,
+        }
+        place = {"x": middle, "y": middle, "depth": middle, "time_function": history}
+        if self.wave == "P":
+            return [{"kind": "explosion", "moment": 1e16, **place}]
+        arms = (("x", (0, 1, 0)), ("y", (-1, 0, 0)))  # two couples turn the same way about z
+        return [
+            {
+                **place,
+                "kind": "force",
+                "force": [1e12 * end * f for f in force],
+                arm: middle + end * H / 2,
+            }
+            for arm, force in arms
+            for end in (1, -1)
+        ]
+
+
+def reflection(backend: Backend, full: bool) -> list[Check]:
+    """P and S waves in rock against matched layers and a sponge."""
+    cells = 40 if full else 20
+    checks = [
+        Check.at_most(
+            f"{wave} wave, {points} points a wavelength: reflected peak",
+            Room(wave, points, cells).reflected(backend),
+            0.1,
+            "%",
+            note=f"matched layer of {WIDTH} cells, incidence from 0 to 55 degrees",
+        )
+        for wave in "PS"
+        for points in ((8, 10) if full else (10,))
+    ]
+    room = Room("S", 10, cells, "sponge", SPONGE_WIDTH)
+    note = f"{SPONGE_WIDTH} cells, incidence from 0 to 55 degrees"
+    back = room.reflected(backend)
+    return [*checks, Check.at_most("sponge: reflected peak", back, 15, "%", note=note)]
+
+
+# --- long runs ------------------------------------------------------------------------------------
+
+
+def long_run(backend: Backend, full: bool) -> list[Check]:
+    """Soft sediments on rock under a free surface, until everything has left."""
+    steps, samples = (100_000, 100) if full else (5000, 10)
+    checks = []
+    for sides, width in (("pml", WIDTH), ("sponge", SPONGE_WIDTH)):
+        energy = _energies(_basin(40 if full else 24, sides, width), backend, steps, samples)
+        rises = energy[1:] / np.maximum(energy[:-1], 1e-9 * energy.max())
+        left = energy[-1] / energy.max()
+        note = f"{left:.1e} of the energy left after {steps} steps"
+        name = f"{sides}: energy after each {steps // samples} steps over that before"
+        checks.append(Check.at_most(name, rises.max(), 1.0, note=note))
+    return checks
+
+
+def _basin(cells: int, sides: str, width: int) -> EarthquakeCase:
+    """Vp/Vs of 6 in the soft layer, S speeds that differ by 12: backward waves are guided there."""
+    size, soft, frequency = cells * H, cells // 4 * H, 1.0
+    return EarthquakeCase(
+        grid={"size": [size] * 3, "spacing": H},
+        time={"duration": 1e6},
+        medium={
+            "kind": "layered",
+            "layers": [{"top": 0.0, **SEDIMENT}, {"top": soft, **ROCK}],
+        },
+        boundary={"sides": sides, "width": width},
+        source=[
+            {
+                "kind": "double-couple",
+                "strike": 30.0,
+                "dip": 70.0,
+                "rake": 40.0,
+                "moment": 1e16,
+                "x": 0.45 * size,
+                "y": 0.55 * size,
+                "depth": 0.7 * soft,
+                # No moment is left in the end, so that no strain stays.
+                "time_function": {"kind": "ricker", "frequency": frequency, "delay": 1.5},
+            }
+        ],
+        output={"shaking_map": False},
+    )
+
+
+def _energies(case: EarthquakeCase, backend: Backend, steps: int, samples: int) -> Floats:
+    """Energy of the whole grid over a cell's volume, at equal intervals once the source is over."""
+    found = sim.build(case, backend)
+    box = Box.of(found)
+    interval = steps // samples
+    first = ceil(3.0 / found.setup.dt / interval)  # the source is over
+    energies = []
+    for _ in range(samples):
+        sim.advance(found, interval - 1)
+        energies.append(box.energy(*step_through(found)))
+    return np.array(energies[first:])

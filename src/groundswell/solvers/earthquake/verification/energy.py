@@ -1,0 +1,182 @@
+"""Elastic energy in a closed box.
+
+The leapfrog keeps one quadratic form for ever if, and only if, its divergence of stress is minus
+the transpose of its gradient of velocity: kinetic energy plus the strain energy that the stresses
+half a step before and half a step after have in common. It differs from the energy at one time by
+the square of the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from groundswell.backends import Backend
+from groundswell.solvers.earthquake.case import EarthquakeCase
+from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
+from groundswell.solvers.earthquake.verification import simulation as sim
+from groundswell.solvers.earthquake.verification.simulation import Floats
+from groundswell.time_integration.step_limits import staggered_leapfrog
+from groundswell.verify import Check
+
+SPACING = (100.0, 120.0, 90.0)  # m
+SPEEDS = (3200.0, 4800.0)  # m/s, between which vp lies, with vp/vs between 1.6 and 2.4
+
+State = Mapping[str, Floats]  # components of velocity or stress, (nz, ny, nx)
+
+X, Y, Z = (0, 0, 1), (0, 1, 0), (1, 0, 0)  # steps from a cell to its neighbour in (z, y, x)
+
+
+@dataclass(frozen=True)
+class Box:
+    """A medium of random cells, (nz, ny, nx), with a free surface or none and periodic sides."""
+
+    rho: Floats
+    lam: Floats
+    mu: Floats
+    free_surface: bool
+
+    @classmethod
+    def random(cls, count: int, free_surface: bool) -> Box:
+        """`count` cells along x, fewer along y and z, each with properties of its own."""
+        rng = np.random.default_rng(11)
+        shape = (count - 4, count - 2, count)
+        vp, ratio, rho = (
+            rng.uniform(*bounds, shape) for bounds in (SPEEDS, (1.6, 2.4), (2000.0, 3000.0))
+        )
+        vp.flat[0] = SPEEDS[1]
+        mu = rho * (vp / ratio) ** 2
+        return cls(rho, rho * vp**2 - 2 * mu, mu, free_surface)
+
+    @classmethod
+    def of(cls, found: Earthquake) -> Box:
+        """The medium that a solver has on its device, absorbing layers included."""
+        rho, lam, compliance = (
+            found.backend.to_host(found.materials[name]).astype(float)
+            for name in ("rho", "lam", "compliance")
+        )
+        return cls(rho, lam, 1 / compliance, found.setup.free_surface)
+
+    def case(self, step: float) -> EarthquakeCase:
+        """The case of this box."""
+        return EarthquakeCase(
+            grid={"size": np.multiply(self.rho.shape[::-1], SPACING).tolist(), "spacing": SPACING},
+            time={"duration": 1e3 * step, "step": step},
+            medium={
+                "kind": "arrays",
+                "vp": np.sqrt((self.lam + 2 * self.mu) / self.rho),
+                "vs": np.sqrt(self.mu / self.rho),
+                "rho": self.rho,
+            },
+            boundary={
+                "top": "free-surface" if self.free_surface else "absorbing",
+                **{"sides": "periodic", "width": 1},
+            },
+            source=[sim.SILENCE],
+            output={"shaking_map": False},
+            run={"precision": "double"},
+        )
+
+    def energy(self, before: State, velocity: State, after: State) -> float:
+        """What the leapfrog conserves: stresses half a step before and after the velocities."""
+        return self.kinetic(velocity) + self.strain(before, after)
+
+    def kinetic(self, v: State) -> float:
+        """Kinetic energy over the volume of a cell; vz on a free surface moves half a cell."""
+        total = 0.0
+        for name, axis in zip(VELOCITIES, (X, Y, Z), strict=True):
+            density = v[name] ** 2 * _mean_with(self.rho, axis)
+            total += density.sum() / 2
+            if name == "vz" and self.free_surface:
+                total -= density[0].sum() / 4
+        return float(total)
+
+    def strain(self, a: State, b: State) -> float:
+        """Work of the stresses a on the strains that belong to b, over the volume of a cell."""
+        lam, mu = self.lam, self.mu
+        normal = [a[name] * b[name] for name in ("sxx", "syy", "szz")]
+        traces = [s["sxx"] + s["syy"] + s["szz"] for s in (a, b)]
+        total = (sum(normal) - lam / (3 * lam + 2 * mu) * traces[0] * traces[1]) / (4 * mu)
+        for name, axes in (("sxy", (X, Y)), ("sxz", (X, Z)), ("syz", (Y, Z))):
+            softness = _mean_with(_mean_with(1 / mu, axes[0]), axes[1])
+            total = total + a[name] * b[name] * softness / 2
+        return float(np.sum(total))
+
+
+def step_through(found: Earthquake) -> tuple[State, State, State]:
+    """Take one step: the stresses before it, its velocities and the stresses after it."""
+    before = _read(found, STRESSES)
+    sim.advance(found, 1)
+    return before, _read(found, VELOCITIES), _read(found, STRESSES)
+
+
+def conservation(backend: Backend, full: bool) -> list[Check]:
+    """Energy over many steps, below a free surface and without one."""
+    return [
+        check
+        for free_surface in (True, False)
+        for check in _checks(backend, Box.random(48 if full else 20, free_surface), full)
+    ]
+
+
+def _checks(backend: Backend, box: Box, full: bool) -> list[Check]:
+    top = "free surface" if box.free_surface else "rigid lid"
+    longest = 0.9 * staggered_leapfrog(SPACING, SPEEDS[1], free_surface=True)
+    drift, coarse = _histories(backend, box, longest, 4000 if full else 400)
+    _, fine = _histories(backend, box, longest / 2, 800)
+    return [
+        Check.at_most(
+            f"energy under a {top}: drift",
+            drift,
+            1e-12,
+            note="random medium, relative to all of it",
+        ),
+        Check.near(
+            f"energy under a {top}: order in time of its ripple",
+            log(coarse / fine, 2),
+            2.0,
+            0.1,
+            note=f"ripples by {fine:.1e} of all of it with the smaller step",
+        ),
+    ]
+
+
+def _histories(backend: Backend, box: Box, step: float, steps: int) -> tuple[float, float]:
+    """Largest change of the conserved energy, and how far the energy at one time is off it."""
+    found = sim.build(box.case(step), backend, closed=True)
+    _push(found)
+    conserved, rippling = [], []
+    for _ in range(20):
+        sim.advance(found, steps // 20 - 1)
+        before, velocity, after = step_through(found)
+        mean = {name: (before[name] + after[name]) / 2 for name in STRESSES}
+        conserved.append(box.energy(before, velocity, after))
+        rippling.append(box.energy(mean, velocity, mean))
+    ripple = np.subtract(rippling, conserved)
+    return float(np.ptp(conserved) / conserved[0]), float(np.abs(ripple).mean() / conserved[0])
+
+
+def _push(found: Earthquake) -> None:
+    """Set a ball in motion, near the top so that waves soon meet it."""
+    x, y, z = np.multiply(found.setup.grid.region, SPACING) * (0.5, 0.55, 0.3)
+    for name, speed in zip(VELOCITIES, (1.0, -0.7, 1.3), strict=True):
+        places = np.broadcast_arrays(*sim.coordinates(found, name))
+        distance = sum((place - at) ** 2 for place, at in zip(places, (x, y, z), strict=True))
+        sim.assign_inside(found, name, speed * np.exp(-distance / 300.0**2))
+
+
+def _read(found: Earthquake, names: tuple[str, ...]) -> State:
+    return {
+        name: found.backend.to_host(found.fields[name].interior).astype(float) for name in names
+    }
+
+
+def _mean_with(values: Floats, towards: tuple[int, int, int]) -> Floats:
+    """Mean of each cell and the one before it along an axis; outside, cells repeat or wrap."""
+    width = [(n, 0) for n in towards]
+    padded = np.pad(values, width, "edge") if towards == Z else np.pad(values, width, "wrap")
+    before = padded[tuple(slice(0, n) for n in values.shape)]
+    return (values + before) / 2

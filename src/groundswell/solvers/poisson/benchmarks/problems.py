@@ -1,0 +1,115 @@
+"""Cubes of elements on every rank, and what work on them moves and computes at the least."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from groundswell.backends import Backend
+from groundswell.exchange.assembly.fastest import tune_sharing
+from groundswell.exchange.world import World
+from groundswell.meshes.box import Box
+from groundswell.meshes.hexahedra import Floats
+from groundswell.spectral_elements.partition import Shares
+from groundswell.spectral_elements.roofline import Traffic, stored_factors
+from groundswell.spectral_elements.space import Space
+
+SCREENING = 0.1  # NekBone's and hipBone's
+VALUE = 8  # bytes
+# What tables call metrics: stored for each node, or worked out each time, as of any elements with
+# straight edges, or of parallelepipeds.
+METRICS = {"stored": "stored", "straight": "worked out, trilinear", "affine": "worked out, affine"}
+
+
+def kinds(backend: Backend) -> list[str]:
+    """Metrics that elements might take: a CPU reads faster than it works out trilinear ones."""
+    return [metric for metric in METRICS if metric != "straight" or not backend.on_host]
+
+
+@dataclass(frozen=True, eq=False)
+class Cubes:
+    """A cube of so many elements an edge on each rank, grown as ranks are put together.
+
+    Args:
+        space: this rank's part.
+    """
+
+    world: World
+    degree: int
+    edge: int
+    box: Box
+    space: Space
+    screening: float = SCREENING
+    components: int = 1
+
+    @classmethod
+    def on(cls, backend: Backend, world: World, degree: int, edge: int) -> Cubes:
+        """All ranks must call it together; values take the fastest way between them."""
+        x, y, z = (edge * n for n in processes(world.size))
+        box = Box((x, y, z))
+        elements = Shares.of(box, world.size).elements(world.rank)
+        space = Space.on(world, box, degree, elements)
+        found = tune_sharing(backend, world, space.sharing, "f8")
+        return cls(world, degree, edge, box, space.by(found.best) if found else space)
+
+    @property
+    def assembled(self) -> int:
+        """Degrees of freedom, of all ranks."""
+        return self.components * int(np.prod([self.degree * n + 1 for n in self.box.counts]))
+
+    @property
+    def usual(self) -> int:
+        """Degrees of freedom as they are often counted: N^3 an element."""
+        return self.components * self.box.count * self.degree**3
+
+    @property
+    def local(self) -> int:
+        """Nodes of all elements, counted in each."""
+        return self.components * self.box.count * (self.degree + 1) ** 3
+
+    @property
+    def merit(self) -> int:
+        """Floating-point operations of an iteration, as NekBone counts them (eq. 3)."""
+        n = self.degree + 1
+        return self.components * self.box.count * (12 * n**4 + 34 * n**3)
+
+    @property
+    def operator_flops(self) -> int:
+        """Of the operator (eq. 4)."""
+        n = self.degree + 1
+        return self.components * self.box.count * (12 * n**4 + 18 * n**3)
+
+    def traffic(self, metric: str) -> Traffic:
+        """Least bytes of all ranks."""
+        sizes = (self.assembled // self.components, self.local // self.components, VALUE)
+        return Traffic(*sizes, stored_factors(metric, self.screening), self.components)
+
+    @property
+    def inside(self) -> Floats:
+        """1 for values inside the box, 0 for those on its sides, assembled."""
+        lattice = [self.degree * n + 1 for n in self.box.counts[::-1]]
+        places = np.unravel_index(self.space.sharing.ids, lattice)
+        inside = [(n > 0) & (n < count - 1) for n, count in zip(places, lattice, strict=True)]
+        return np.asarray(np.all(inside, axis=0), float)
+
+    @cached_property
+    def load(self) -> Floats:
+        """A right-hand side that is the same on any number of ranks: a wave over the ids."""
+        ids = self.space.sharing.ids
+        load = np.sin(0.7 * ids) + np.cos(1e-3 * ids)
+        load[self.space.sharing.own :] = 0
+        return np.asarray(load)
+
+
+def processes(ranks: int) -> tuple[int, int, int]:
+    """Ranks along x, y and z, as equal as can be."""
+    grids = [
+        (x, y, ranks // (x * y))
+        for x in range(1, ranks + 1)
+        if ranks % x == 0
+        for y in range(1, ranks // x + 1)
+        if ranks // x % y == 0
+    ]
+    return min(grids, key=lambda grid: (max(grid), sum(grid), grid))

@@ -1,0 +1,218 @@
+"""The operator by degree and conjugate gradients by size, as Chalmers et al. (2023) measure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from groundswell.backends import Backend, Blocks, Items, Source
+from groundswell.backends.base import in_order
+from groundswell.bench.tell import Tell, silent
+from groundswell.exchange.world import Alone, World
+from groundswell.meshes.hexahedra import Floats
+from groundswell.solvers.poisson.benchmarks.problems import METRICS, SCREENING, Cubes, kinds
+from groundswell.solvers.poisson.fused_cg import Merged
+from groundswell.spectral_elements.elements import Elements
+
+Row = dict[str, Any]
+ROOFLINE = Path(__file__).with_name("roofline.h")
+TIMES, REPEATS = 50, 3  # launches that are timed together, and how often
+ITERATIONS = 100
+BAKEOFF = {"BP5": 1, "BP6": 3}  # components
+
+
+class AtOnce(Alone):
+    """A rank by itself, but it measures when all others do: ranks of one host share its memory."""
+
+    def __init__(self, job: World) -> None:
+        self._job = job
+
+    def share(self, value: Any) -> list[Any]:
+        self._job.share(None)
+        return [value]
+
+
+def streaming_rate(backend: Backend, count: int) -> float:
+    """Bytes a second of a kernel that reads eight values and writes one, `count` times."""
+    module = backend.compile(Source(ROOFLINE, {"DOUBLE_PRECISION": 1}))
+    x, y = backend.touched((8 * count,), "f8"), backend.touched((count,), "f8")
+    run = module.launch("stream_eight", Items(count), x, y, count)
+    run()
+    return 9 * 8 * count / min(backend.seconds(run) for _ in range(10))
+
+
+def compute_rate(backend: Backend, times: int = 1000) -> float:
+    """Floating-point operations a second of a kernel that does nothing else."""
+    blocks, threads = 16 * backend.processors, 256
+    at_once = 96 if backend.on_host else 48  # see roofline.h
+    module = backend.compile(Source(ROOFLINE, {"DOUBLE_PRECISION": 1}))
+    y = backend.zeros((blocks * threads,), "f8")
+    run = module.launch("multiply_add", Blocks(blocks, threads), y, blocks, times)
+    run()
+    operations = 2 * at_once * times * blocks * threads
+    return operations / min(backend.seconds(run) for _ in range(3))
+
+
+def measure_operator(
+    backend: Backend,
+    edges: dict[int, int],
+    stream: int,
+    peak: float,
+    *,
+    times: int = TIMES,
+    tell: Tell = silent,
+) -> Iterator[Row]:
+    """One rank's operator by degree, on cubes of so many elements an edge (figure 3).
+
+    Args:
+        stream: values of `streaming_rate`, which is measured before and after, as others may want
+            memory of the same machine.
+        peak: operations a second of what computes.
+    """
+    after = streaming_rate(backend, stream)
+    for degree, edge in edges.items():
+        cubes = Cubes.on(backend, Alone(), degree, edge)
+        for metric in kinds(backend):
+            tell(f"operator: {_named(cubes, metric)}")
+            before, seconds = after, _applied(backend, cubes, metric, times)
+            after = streaming_rate(backend, stream)
+            rate = (before + after) / 2
+            limit = max(cubes.traffic(metric).operator / rate, cubes.operator_flops / peak)
+            yield {
+                "degree": degree,
+                "elements": cubes.box.count,
+                "dofs": cubes.assembled,
+                "metric": metric,
+                "seconds": seconds,
+                "rate": rate,
+                "gflops": cubes.operator_flops / seconds / 1e9,
+                "roofline": cubes.operator_flops / limit / 1e9,
+                "share": limit / seconds,
+            }
+
+
+def measure_iterations(
+    backend: Backend,
+    world: World,
+    degree: int,
+    edges: Sequence[int],
+    bandwidth: float,
+    *,
+    tell: Tell = silent,
+) -> Iterator[Row]:
+    """100 iterations on cubes of so many elements an edge on each rank (figures 4 to 6)."""
+    for edge in edges:
+        cubes = Cubes.on(backend, world, degree, edge)
+        for metric in kinds(backend):
+            tell(f"iterations: {_named(cubes, metric)}")
+            yield _iterated(backend, cubes, metric, bandwidth)
+
+
+def measure_weak(
+    backend: Backend,
+    rows: Sequence[Row],
+    world: World,
+    bandwidth: float,
+    *,
+    tell: Tell = silent,
+) -> Iterator[Row]:
+    """What the largest cubes take, on each rank by itself at the same time, and on all together.
+
+    Args:
+        rows: of `measure_iterations`.
+    """
+    for degree in dict.fromkeys(row["degree"] for row in rows):
+        together = [row for row in rows if row["degree"] == degree]
+        edges = [max(row["edge"] for row in together)]
+        largest = [row for row in together if row["edge"] in edges]
+        for alone, row in zip(
+            measure_iterations(backend, AtOnce(world), degree, edges, bandwidth, tell=tell),
+            largest,
+            strict=True,
+        ):
+            seconds = max(world.share(alone["seconds"]))
+            told = {name: row[name] for name in ("degree", "edge", "ranks", "metric", "seconds")}
+            yield {**told, "alone": seconds, "efficiency": seconds / row["seconds"]}
+
+
+def measure_bakeoff(
+    backend: Backend,
+    world: World,
+    degree: int,
+    edges: Sequence[int],
+    bandwidth: float,
+    *,
+    tell: Tell = silent,
+) -> Iterator[Row]:
+    """The same without screening, and with 0 prescribed on all sides: bake-off problems 5 and 6.
+
+    Of the Center for Efficient Exascale Discretizations (Fischer et al. 2020, Int. J. High Perform.
+    Comput. Appl. 34): quadrature at the nodes, conjugate gradients without a preconditioner, for
+    one component and for three together.
+    """
+    for edge in edges:
+        every = Cubes.on(backend, world, degree, edge)
+        for problem, components in BAKEOFF.items():
+            cubes = replace(every, screening=0.0, components=components)
+            for metric in kinds(backend):
+                tell(f"{problem}: {_named(cubes, metric)}")
+                row = _iterated(backend, cubes, metric, bandwidth, cubes.inside)
+                yield {"problem": problem, **row}
+
+
+def _named(cubes: Cubes, metric: str) -> str:
+    elements = f"{cubes.box.count:,} elements of degree {cubes.degree}"
+    return f"{elements}, metric {METRICS[metric]}"
+
+
+def _applied(backend: Backend, cubes: Cubes, metric: str, times: int) -> float:
+    """Seconds of the operator."""
+    everyone = np.arange(cubes.box.count)
+    x, y = (backend.zeros((n,), "f8") for n in (cubes.assembled, cubes.local))
+    backend.assign(x, cubes.load)
+    elements = Elements(backend, cubes.space, SCREENING, "f8", metric=metric)
+    energies = backend.zeros((elements.blocks(everyone),), "f8")
+    run = in_order(elements.launches(everyone, x, y, energies))
+    run()
+    repeated = in_order([run] * times)
+    return min(backend.seconds(repeated) for _ in range(REPEATS)) / times
+
+
+def _iterated(
+    backend: Backend, cubes: Cubes, metric: str, bandwidth: float, mask: Floats | None = None
+) -> Row:
+    components, world = cubes.components, cubes.world
+    given = (backend, cubes.space, cubes.screening, "f8")
+    elements = Elements(*given, metric=metric, components=components)
+    solver = Merged(backend, world, elements, mask, components=components, most=ITERATIONS)
+    load = cubes.load if mask is None else cubes.load * mask
+    load = np.broadcast_to(load, solver.b.shape)
+    seconds = []
+    for _ in range(REPEATS + 1):  # the first one warms up
+        backend.assign(solver.b, load)
+        world.share(None)
+        outcome = solver.solve()
+        seconds.append(max(world.share(outcome.seconds)) / ITERATIONS)
+    solver.close()
+    best = min(seconds[1:])
+    residuals = outcome.residuals
+    return {
+        "degree": cubes.degree,
+        "edge": cubes.edge,
+        "ranks": world.size,
+        "elements": cubes.box.count,
+        "dofs": cubes.assembled,
+        "usual_dofs": cubes.usual,
+        "metric": metric,
+        "way": str(cubes.space.way) if world.size > 1 else "",
+        "seconds": best,
+        "fom": cubes.merit / best / 1e9,
+        "throughput": cubes.assembled / world.size / best,
+        "usual_throughput": cubes.usual / world.size / best,
+        "share": cubes.traffic(metric).iteration / best / bandwidth,
+        "residual": float(residuals[-1] / residuals[0]),
+    }

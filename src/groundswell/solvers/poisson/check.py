@@ -1,0 +1,51 @@
+"""What `groundswell check`, the summary and the report say of an equation before it is solved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from groundswell.case.quantities import Quantity, byte_size
+
+if TYPE_CHECKING:
+    from groundswell.solvers.poisson.setup import Setup
+
+ELEMENTS, EQUATION = "Elements and iteration", "The equation"
+
+
+def quantities(setup: Setup) -> list[Quantity]:
+    """Elements, unknowns, the iteration, memory; the equation and its boundary conditions."""
+    return [*_elements(setup), *_equation(setup)]
+
+
+def _elements(setup: Setup) -> Iterator[Quantity]:
+    method, count, tolerance = setup.case.method, setup.mesh.count, setup.case.tolerance
+    yield Quantity("mesh", setup.case.mesh.kind, "mesh", group=ELEMENTS)
+    text = f"{count:,} of degree {setup.degree}"
+    yield Quantity("elements", count, "elements", text=text, group=ELEMENTS)
+    yield Quantity("degree", setup.degree, group=ELEMENTS)
+    yield Quantity("unknowns", setup.unknowns, "unknowns", group=ELEMENTS)
+    yield Quantity("precision", setup.case.run.precision, "precision", group=ELEMENTS)
+    name = method.preconditioner
+    text = "none" if name == "none" else name
+    yield Quantity("preconditioner", name, "preconditioner", text=text, group=ELEMENTS)
+    text = f"at most {method.iterations:,}, until the residual is {tolerance:.1g} of the first"
+    yield Quantity("iterations", method.iterations, "iterations", text=text, group=ELEMENTS)
+    yield Quantity("tolerance", tolerance, group=ELEMENTS)
+    yield Quantity("memory", setup.memory, "memory", "B", byte_size(setup.memory), ELEMENTS)
+
+
+def _equation(setup: Setup) -> Iterator[Quantity]:
+    equation = setup.case.equation
+    screening = equation.screening
+    label = "screening" if screening else ""
+    yield Quantity("screening", screening, label, "1/m^2", group=EQUATION)
+    if equation.mean is not None:
+        yield Quantity("mean", equation.mean, "mean of u", group=EQUATION)
+    kinds = setup.boundary_kinds
+    names: dict[str, list[str]] = {}
+    for name, kind in kinds.items():
+        names.setdefault(kind, []).append(name)
+    text = "; ".join(f"{kind} on {', '.join(sides)}" for kind, sides in names.items())
+    label = "boundaries" if kinds else ""
+    yield Quantity("boundaries", kinds, label, text=text, group=EQUATION)

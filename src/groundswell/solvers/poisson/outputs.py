@@ -1,0 +1,95 @@
+"""What a solution leaves behind: u on all elements, numbers that sum it up, residuals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from groundswell.formats.atomic import whole
+from groundswell.meshes.hexahedra import Floats
+from groundswell.outputs.ring_buffer import Output
+from groundswell.solvers.poisson.boundary_conditions import at_positions
+from groundswell.spectral_elements.fields import gathered, lagrange_elements
+
+if TYPE_CHECKING:
+    from groundswell.solvers.poisson.solver import Poisson
+
+
+class Outputs:
+    """Collects the solution of all ranks at the end of a run."""
+
+    def __init__(self, solver: Poisson) -> None:
+        self._solver = solver
+
+    def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
+        """Files that grow during the run: none."""
+        return {}
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write everything; files are rank 0's."""
+        summary, fields = self._summary(), self._fields()
+        if not self._solver.world.first:
+            return []
+        files = [
+            _write_residuals(folder / "convergence.csv", self._solver.outcome.residuals),
+            _write_json(folder / "solution.json", summary),
+        ]
+        if fields:
+            files.append(self._write_fields(folder / "solution.vtkhdf", fields))
+        return files
+
+    def _summary(self) -> dict[str, Any]:
+        """Numbers of the whole solution; all ranks must call it."""
+        solver, outcome = self._solver, self._solver.outcome
+        first, last = (float(outcome.residuals[n]) for n in (0, -1))
+        ranges = solver.world.share((solver.values.min(), solver.values.max()))
+        low, high = zip(*ranges, strict=True)
+        found = {
+            "iterations": outcome.iterations,
+            "converged": outcome.converged,
+            "residual": last,
+            "relative_residual": last / first if first else 0.0,
+            "smallest": float(min(low)),
+            "largest": float(max(high)),
+        }
+        if (exact := solver.setup.exact) is None:
+            return found
+        largest, norm = solver.task.errors(solver.values, exact)
+        return found | {"error_max": largest, "error_l2": norm}
+
+    def _fields(self) -> dict[str, Floats]:
+        """u, and its error if that is known, on the whole mesh at rank 0."""
+        solver, setup = self._solver, self._solver.setup
+        if not setup.case.output.fields:
+            return {}
+        found = {"u": solver.values}
+        if (exact := setup.exact) is not None:
+            found["error"] = solver.values - at_positions(exact, solver.task.nodes, "exact")
+        where = (solver.world, setup.mesh, solver.elements)
+        return {name: gathered(*where, values) for name, values in found.items()}
+
+    def _write_fields(self, path: Path, fields: Mapping[str, Floats]) -> Path:
+        setup = self._solver.setup
+        attrs = {"title": setup.case.title, "degree": setup.degree}
+        return lagrange_elements(setup.mesh, setup.degree, fields, attrs).write(path)
+
+
+def _write_residuals(path: Path, residuals: Floats) -> Path:
+    """Norms of the residual before each iteration, and over the first."""
+    rows = np.column_stack(
+        [np.arange(len(residuals)), residuals, residuals / (residuals[0] or 1.0)]
+    )
+    with whole(path) as part:
+        names = "iteration,residual,relative"
+        np.savetxt(part, rows, ["%d", "%.9g", "%.9g"], ",", header=names, comments="")
+    return path
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> Path:
+    with whole(path) as part:
+        part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    return path

@@ -1,0 +1,85 @@
+"""A smooth solution: errors vanish exponentially with the degree, to rounding.
+
+That is the promise of spectral elements (Deville, Fischer & Mund 2002, section 2.5). Rounding may
+leave 1e-12 or so: that of a double, 2e-16, times conditions of some thousands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+
+from groundswell.backends import Backend
+from groundswell.exchange.world import Alone
+from groundswell.meshes.box import Box, kershaw
+from groundswell.meshes.hexahedra import Hexahedra
+from groundswell.solvers.poisson.problem_data import Given, Method, Task
+from groundswell.solvers.poisson.verification.shapes import (
+    EVERY_SIDE,
+    bent,
+    from_gmsh,
+    solution,
+    source,
+)
+from groundswell.verify import Check
+
+QUICK, FULL = (2, 4, 6, 8, 11), tuple(range(1, 16))
+FINEST = 11  # from which degree on rounding is all
+LARGEST, LEAST_GAIN = 1e-11, 3.0  # an error; from one degree to the next
+SMALL = 1e-9  # errors above which the next one is smaller
+TOLERANCE = 1e-15
+
+
+def box(backend: Backend, full: bool) -> list[Check]:
+    """Elements without a deformation."""
+    return _checks("box", lambda degree: Box((2, 2, 2)), backend, full)
+
+
+def curved(backend: Backend, full: bool) -> list[Check]:
+    """Elements curved like polynomials of their own degree."""
+    return _checks("curved", lambda n: Box((2, 2, 2), deform=bent, order=n), backend, full)
+
+
+def kershaw_mesh(backend: Backend, full: bool) -> list[Check]:
+    """Thin and slanted elements."""
+    mesh = Box((6, 2, 2), deform=kershaw(0.5, 0.5), order=1)
+    return _checks("Kershaw, eps 0.5", lambda degree: mesh, backend, full)
+
+
+def gmsh_mesh(backend: Backend, full: bool) -> list[Check]:
+    """Elements of 27 nodes from a file."""
+    mesh = from_gmsh()
+    return _checks("Gmsh", lambda degree: mesh, backend, full, sides=(1,))
+
+
+def _checks(
+    name: str,
+    mesh: Callable[[int], Hexahedra],
+    backend: Backend,
+    full: bool,
+    sides: tuple[int, ...] = EVERY_SIDE,
+) -> list[Check]:
+    degrees = FULL if full else QUICK
+    errors = {n: _error(backend, mesh(n), n, sides) for n in degrees}
+    gains = [
+        (errors[a] / errors[b]) ** (1 / (b - a)) for a, b in pairwise(degrees) if errors[a] > SMALL
+    ]
+    worst = max(error for degree, error in errors.items() if degree >= FINEST)
+    found = ", ".join(f"{error:.0e}" for error in errors.values())
+    return [
+        Check.at_most(f"{name}: error, N = {FINEST} and more", worst, LARGEST, note=found),
+        Check.at_least(f"{name}: least gain of a degree", min(gains), LEAST_GAIN),
+    ]
+
+
+def _error(backend: Backend, mesh: Hexahedra, degree: int, sides: tuple[int, ...]) -> float:
+    """The largest at a node; u is prescribed on all sides."""
+    given = Given(source(0.0), fixed=dict.fromkeys(sides, solution))
+    everyone = np.arange(mesh.count)
+    task = Task(backend, Alone(), mesh, everyone, given, Method(degree))
+    found, _ = task.solve(TOLERANCE)
+    error, _ = task.errors(found, solution)
+    task.close()
+    return error

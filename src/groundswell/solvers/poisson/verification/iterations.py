@@ -1,0 +1,81 @@
+"""How many iterations there are: of NekBone's problem, and with multigrid."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from groundswell.backends import Backend
+from groundswell.exchange.assembly.sharing import scattered
+from groundswell.exchange.world import Alone
+from groundswell.meshes.box import Box, kershaw
+from groundswell.meshes.gll import Floats
+from groundswell.solvers.poisson.problem import Poisson
+from groundswell.solvers.poisson.problem_data import Given, Method, Preconditioner, Task
+from groundswell.verify import Check
+
+DEGREE, TOLERANCE, EPS = 7, 1e-8, 0.3
+MOST = 28  # iterations, as nekRS takes for 20^3 elements (Nek5000/nekRS, examples/kershaw)
+QUICK, FULL = (6,), (6, 12, 18, 20)
+LEAST_GAIN = 10.0  # over Jacobi's
+SCREENING, ITERATIONS = 0.1, 100  # NekBone's
+FEW = {1: range(1, 16), 2: range(1, 8)}  # degrees by elements of an edge
+BOXES, SAME = (2, 4, 8), 1  # iterations that boxes may be apart
+
+
+def hundred(backend: Backend, full: bool) -> list[Check]:
+    """NekBone's rule: a hundred iterations, without a preconditioner, leave less than 1e-8.
+
+    So it is where conjugate gradients converge as fast, on few elements of a cube with u = 0 on its
+    sides; on others the residual after a hundred iterations says nothing but how many more there
+    have to be.
+    """
+    checks = []
+    for edge, every in FEW.items():
+        degrees = every if full else every[-1:]
+        worst = max(_left(backend, edge, degree) for degree in degrees)
+        name = f"{edge}^3 elements, N = 1 to {every[-1]}: residual after 100 iterations"
+        checks.append(Check.at_most(name, worst, TOLERANCE))
+    return checks
+
+
+def _left(backend: Backend, edge: int, degree: int) -> float:
+    """Of the first residual, noise, after a hundred iterations at most."""
+    box = Box((edge,) * 3)
+    every = (backend, Alone(), box, degree, np.arange(box.count))
+    how = {"fixed": range(1, 7), "precondition": "none", "most": ITERATIONS}
+    problem = Poisson(*every, screening=SCREENING, **how)  # type: ignore[arg-type]
+    noise = (scattered(problem.space.sharing.ids) / 2.0**64 - 0.5)[problem.space.places]
+    _, outcome = problem.solve(lambda *at: noise, tolerance=1e-14)
+    problem.close()
+    return float(outcome.residuals[-1] / (outcome.residuals[0] or 1.0))
+
+
+def kershaw_cube(backend: Backend, full: bool) -> list[Check]:
+    """Thin and slanted elements in the unit cube, with u = 0 on its sides."""
+    name = f"Kershaw, eps {EPS}, N = {DEGREE}, {{}}^3 elements: iterations"
+    cubes = {n: Box((n,) * 3, deform=kershaw(EPS, EPS), order=1) for n in (FULL if full else QUICK)}
+    found = {n: _iterations(backend, cube, "multigrid") for n, cube in cubes.items()}
+    checks = [Check.at_most(name.format(n), count, MOST) for n, count in found.items()]
+    if full:
+        gain = _iterations(backend, cubes[6], "jacobi") / found[6]
+        checks.append(Check.at_least("times as many with Jacobi's method", gain, LEAST_GAIN))
+    return checks
+
+
+def finer_boxes(backend: Backend, full: bool) -> list[Check]:
+    """Elements of a box, as many as there may be."""
+    found = [_iterations(backend, Box((n,) * 3), "multigrid") for n in BOXES]
+    name = f"N = {DEGREE}, 2^3 to 8^3 elements: iterations are apart by"
+    return [Check.at_most(name, max(found) - min(found), SAME, note=str(found))]
+
+
+def _iterations(backend: Backend, box: Box, precondition: Preconditioner) -> int:
+    def source(x: Floats, y: Floats, z: Floats) -> Floats:
+        return np.asarray(np.sin(np.pi * x) * np.sin(np.pi * y) * np.sin(np.pi * z))
+
+    given = Given(source, fixed=dict.fromkeys(range(1, 7), lambda x, y, z: 0 * x))
+    method = Method(DEGREE, precondition)
+    task = Task(backend, Alone(), box, np.arange(box.count), given, method)
+    _, outcome = task.solve(TOLERANCE)
+    task.close()
+    return outcome.iterations

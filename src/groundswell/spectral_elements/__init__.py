@@ -1,0 +1,1 @@
+"""Spectral elements on hexahedra, for any equation: geometry, tensor kernels, numbering, output."""
