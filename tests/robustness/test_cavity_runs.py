@@ -82,7 +82,7 @@ def test_stopped_runs_continue_on_any_grid(
     stopped = run_on_ranks(wrote, *asked)
     assert "stopped by SIGTERM" in stopped.stderr, stopped.stderr
     assert not FINAL & {p.name for p in folder.iterdir()}
-    again = ("-m", "groundswell", "run", case, "--resume", "-q", "--no-pictures")
+    again = (PROGRAM, "SIGTERM", "-1", "0", "run", case, "--resume", "-q", "--no-pictures")
     done = run_on_ranks(resumes, *again)
     assert done.returncode == 0, done.stderr
     assert_same_flow(folder, reference)
