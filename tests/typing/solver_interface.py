@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from groundswell.simulation.blocks import BlockSolver
 from groundswell.simulation.solver import (
     Converging,
     DirectSolver,
     FiniteCheck,
     Outputs,
     Setup,
+    TimeDependent,
     TimeStepper,
     Tunable,
 )
@@ -23,8 +25,9 @@ from groundswell.solvers.poisson.solver import Poisson
 
 setups: list[type[Setup]] = [CavitySetup, EarthquakeSetup, PoissonSetup]
 outputs: list[type[Outputs]] = [CavityOutputs, EarthquakeOutputs, PoissonOutputs]
-steppers: list[type[TimeStepper]] = [Cavity, Earthquake]
+steppers: list[type[TimeStepper]] = [BlockSolver, Cavity, Earthquake]
+timed: list[type[TimeDependent]] = [BlockSolver, Earthquake]
 direct: list[type[DirectSolver]] = [Poisson]
 converging: list[type[Converging]] = [Cavity]
 checked: list[type[FiniteCheck]] = [Earthquake]
-tunable: list[type[Tunable]] = [Cavity, Earthquake, Poisson]
+tunable: list[type[Tunable]] = [BlockSolver, Cavity, Earthquake, Poisson]
