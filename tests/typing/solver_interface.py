@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from groundswell.simulation.blocks import BlockSolver
 from groundswell.simulation.solver import (
     Converging,
     DirectSolver,
@@ -22,12 +21,14 @@ from groundswell.solvers.earthquake.solver import Earthquake
 from groundswell.solvers.poisson.outputs import Outputs as PoissonOutputs
 from groundswell.solvers.poisson.setup import Setup as PoissonSetup
 from groundswell.solvers.poisson.solver import Poisson
+from groundswell_acoustics.setup import Setup as AcousticsSetup
+from groundswell_acoustics.solver import Acoustics
 
-setups: list[type[Setup]] = [CavitySetup, EarthquakeSetup, PoissonSetup]
+setups: list[type[Setup]] = [AcousticsSetup, CavitySetup, EarthquakeSetup, PoissonSetup]
 outputs: list[type[Outputs]] = [CavityOutputs, EarthquakeOutputs, PoissonOutputs]
-steppers: list[type[TimeStepper]] = [BlockSolver, Cavity, Earthquake]
-timed: list[type[TimeDependent]] = [BlockSolver, Earthquake]
+steppers: list[type[TimeStepper]] = [Acoustics, Cavity, Earthquake]
+timed: list[type[TimeDependent]] = [Acoustics, Earthquake]
 direct: list[type[DirectSolver]] = [Poisson]
 converging: list[type[Converging]] = [Cavity]
 checked: list[type[FiniteCheck]] = [Earthquake]
-tunable: list[type[Tunable]] = [BlockSolver, Cavity, Earthquake, Poisson]
+tunable: list[type[Tunable]] = [Acoustics, Cavity, Earthquake, Poisson]
