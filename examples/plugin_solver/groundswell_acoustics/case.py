@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
 
 from groundswell.case import Case, Section
-from groundswell.case.common import Kinds, TimeSection
+from groundswell.case.common import Kinds, OutputSection, TimeSection
+from groundswell.case.recording import Recordable
 from groundswell.case.units import Count, CountOrZero, Length, Positive, Speed
 from groundswell.errors import InputError, listed
 from groundswell.formats.text import parse_numbers, read_text
@@ -42,6 +45,12 @@ class PulseStart(Section):
     width: Edge
 
 
+class AcousticsOutput(OutputSection):
+    """`[output]`: the folder, and records of the pressure."""
+
+    recordable: ClassVar[Recordable] = Recordable(("p",))
+
+
 class AcousticsCase(Case):
     """Waves in a periodic box: `[grid]`, `[medium]`, `[start]`, `[time]`."""
 
@@ -50,10 +59,12 @@ class AcousticsCase(Case):
     medium: MediumSection
     start: Annotated[WaveStart | PulseStart, Kinds()]
     time: TimeSection
+    output: AcousticsOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
 
 
 # --- another input format -------------------------------------------------------------------------
 
+FINAL = {"fields": "p", "where": {"kind": "all"}, "what": "final", "file": "pressure.nc"}
 KEYS = {"cells": 3, "spacing": 1, "speed": 1, "duration": 1, "pulse": 4}  # and how many numbers
 
 
@@ -77,5 +88,6 @@ def read_wave(path: Path) -> AcousticsCase:
         "medium": {"speed": found["speed"][0]},
         "start": {"kind": "pulse", "center": found["pulse"][:3], "width": found["pulse"][3]},
         "time": {"duration": found["duration"][0]},
+        "output": {"record": [FINAL]},
     }
     return AcousticsCase.from_dict(content, path.parent, path.name)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from groundswell.case.quantities import Quantity, byte_size
 from groundswell.errors import InputError
 from groundswell.exchange.pattern import uniform
-from groundswell.grids.cartesian import Grid, in_words
+from groundswell.grids.cartesian import Grid, describe_grid
+from groundswell.outputs.recording import RecordableField
 from groundswell.simulation.blocks import BlockSetup
 from groundswell_acoustics.case import AcousticsCase
 
@@ -26,22 +27,20 @@ class Setup(BlockSetup):
     fields = ("p", "q")  # pressure, and its rate of change half a step before
     ghosts = {"p": uniform(1)}  # noqa: RUF012
     periodic = (True, True, True)
+    recordable = (RecordableField("p", "Pa", "pressure"),)
 
     case: AcousticsCase
 
-    @classmethod
-    def from_case(cls, case: AcousticsCase, communicator: Any = None) -> Setup:
+    def validate(self) -> None:
         """See that the time step is stable.
 
         Raises:
             InputError: it is not.
         """
-        setup = cls(case)
-        if setup.dt > setup.longest:
+        if self.dt > self.longest:
             raise InputError(
-                f"time.step = {setup.dt:g} s is unstable; use {setup.longest:.4g} s at most"
+                f"time.step = {self.dt:g} s is unstable; use {self.longest:.4g} s at most"
             )
-        return setup
 
     @property
     def grid(self) -> Grid:
@@ -72,9 +71,9 @@ class Setup(BlockSetup):
 
     def quantities(self) -> list[Quantity]:
         """What `check`, the summary and the report say."""
-        cells = in_words(self.grid.cells, self.grid.spacing)
+        cells = describe_grid(self.grid.cells, self.grid.spacing)
         return [
-            Quantity("cells", self.grid.cells, "cells", text=cells),
+            Quantity("cells", self.grid.cells, "grid", text=cells),
             Quantity("dt", self.dt, "time step", "s"),
             Quantity("steps", self.steps, "steps"),
             Quantity("memory", self.memory, "memory", "B", byte_size(self.memory)),

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from groundswell.backends import Backend, Cells, Launch, Source
+from groundswell.backends import Cells, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
 from groundswell.exchange.overlap import Box
-from groundswell.exchange.world import World
 from groundswell.simulation.blocks import BlockSolver
-from groundswell_acoustics.results import Outputs
-from groundswell_acoustics.setup import Setup
 
 KERNELS = Path(__file__).parent / "kernels" / "wave.h"
 
 
 class Acoustics(BlockSolver):
     """Pressure p and its rate of change q; `step` advances them by `setup.dt`."""
-
-    def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
-        super().__init__(setup, backend, world)
-        self.outputs = Outputs(self)
 
     def source(self) -> Source:
         """The kernels, with the sizes of this rank's block."""

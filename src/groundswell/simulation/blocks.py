@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,9 @@ from groundswell.exchange.traffic import traffic
 from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, candidates, tune
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.cartesian import Field, Grid, Layout, Part
+from groundswell.outputs.cartesian import CartesianDomain, ghosts_read
+from groundswell.outputs.recorder import Recorders
+from groundswell.outputs.recording import RecordableField, Recording
 from groundswell.simulation.solver import DecompositionSummary
 
 THICKNESS = (2, 4)  # cells along z and y that are updated before an exchange: blocks of threads
@@ -34,26 +37,58 @@ class BlockSetup:
     """Host-side preparation of a case whose fields have one value a cell.
 
     Subclasses are data classes of the case; they add `grid`, `steps`, `dt`, `bytes_per_update` and
-    `quantities`, and say otherwise what is not as it is here.
+    `quantities`, and override what is not as it is here.
 
     Attributes:
         case: the case.
         fields: names of the fields on the device.
         ghosts: by name, the layers that a step reads of neighbours.
+        recordable: the fields that `[[output.record]]` may ask for.
         periodic: whether x, y and z wrap around.
     """
 
     case: Any
     fields: ClassVar[Sequence[str]]
     ghosts: ClassVar[Mapping[str, Ghosts]]
+    recordable: ClassVar[Sequence[RecordableField]] = ()
     periodic: ClassVar[tuple[bool, bool, bool]] = (False, False, False)
     has_fixed_steps: ClassVar[bool] = True
-    output_bytes: ClassVar[int] = 0
+
+    @classmethod
+    def from_case(cls, case: Any, communicator: Any = None) -> Self:
+        """See that the case can run.
+
+        Raises:
+            InputError: it cannot.
+        """
+        setup = cls(case)  # type: ignore[call-arg]
+        setup.validate()
+        setup.recording(setup.whole).require_samples(case.output.record, setup.steps)
+        return setup
+
+    @abstractmethod
+    def validate(self) -> None:
+        """Raise InputError if sections of the case that are each right do not fit together."""
 
     @property
     @abstractmethod
     def grid(self) -> Grid:
         """All cells."""
+
+    @property
+    @abstractmethod
+    def steps(self) -> int:
+        """Steps of the run."""
+
+    @property
+    @abstractmethod
+    def dt(self) -> float:
+        """The time step, s."""
+
+    @property
+    def whole(self) -> Part:
+        """All cells as one part."""
+        return Part.whole(self.grid)
 
     @property
     def dtype(self) -> str:
@@ -72,12 +107,28 @@ class BlockSetup:
 
     @property
     def memory(self) -> int:
-        """Bytes that the fields take on the device."""
-        return self.memory_of(Part.whole(self.grid))
+        """Bytes that fields and records take on the device."""
+        return self.memory_of(self.whole)
 
     def memory_of(self, part: Part) -> int:
         """The same of a rank's part."""
-        return len(self.fields) * self.itemsize * Layout(part.cells, self.itemsize).size
+        fields = len(self.fields) * self.itemsize * Layout(part.cells, self.itemsize).size
+        return fields + self.recording(part).device_bytes(self.case.output.record)
+
+    @property
+    def output_bytes(self) -> int:
+        """Bytes of the files of records."""
+        return self.recording(self.whole).file_bytes(self.case.output.record, self.steps)
+
+    def recording(self, part: Part) -> Recording:
+        """What a rank offers to record: values in the middles of its cells."""
+        grid = self.grid
+        x, y, z = (h / 2 for h in grid.spacing)
+        edges = zip(grid.region, grid.spacing, strict=True)
+        a, b, c = (n * h for n, h in edges)
+        domain = CartesianDomain(part, (x, y, z), (0.0, 0.0, 0.0), (a, b, c))
+        fields = {field.name: field for field in self.recordable}
+        return Recording(domain, fields, self.dtype, self.dt, attrs={"title": self.case.title})
 
     def warnings(self) -> Sequence[str]:
         """What a user should know before the run: nothing."""
@@ -170,6 +221,7 @@ class BlockSolver(ExchangingSolver):
     Attributes:
         part: the cells of this rank.
         fields: by name; all of them make the state, and may be seen by users.
+        outputs: what `[[output.record]]` asks for.
         module: the compiled kernels.
     """
 
@@ -182,6 +234,13 @@ class BlockSolver(ExchangingSolver):
         self.layout = Layout(self.part.cells, setup.itemsize)
         self.fields = {name: Field(backend, self.layout, setup.dtype) for name in setup.fields}
         self.module = backend.compile(self.source())
+        self.outputs = Recorders(
+            setup.case.output.record,
+            setup.recording(self.part),
+            {name: field.interior for name, field in self.fields.items()},
+            backend,
+            self.world,
+        )
         run = setup.case.run
         self.set_exchange(Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0]))
         self.start()
@@ -249,9 +308,10 @@ class BlockSolver(ExchangingSolver):
         return f"t = {self.time(step):.4g} of {self.time(self.setup.steps):.4g} s"
 
     def state(self) -> dict[str, DistributedArray]:
-        """All fields with their ghosts."""
+        """All fields with their ghosts, and what records go on with."""
         fields = self.fields.items()
-        return {name: DistributedArray.of_field(field, self.part) for name, field in fields}
+        state = {name: DistributedArray.of_field(field, self.part) for name, field in fields}
+        return state | self.outputs.state()
 
     def distributed_fields(self) -> dict[str, DistributedArray]:
         """All fields over the region, (nz, ny, nx)."""
@@ -261,19 +321,26 @@ class BlockSolver(ExchangingSolver):
     def set_exchange(self, choice: Choice) -> None:
         """Exchange in another way from now on; every rank must."""
         self.close()
-        self.choice, run = choice, self.setup.case.run
-        ghosts = [(self.fields[name], ghosts) for name, ghosts in self.setup.ghosts.items()]
+        self.choice = choice
         exchange = Exchange(
             self.backend,
             self.world,
             self.cut,
-            [GhostField(field.array, field.origin, g, run.narrow) for field, g in ghosts],
+            list(self._ghost_fields()),
             transport=choice.transport,
             aggregate=choice.aggregate,
             codec=choice.codec,
         )
         self.exchanges = (exchange,)
-        self._step = in_order(self.compose())
+        records = self.backend.together(*([launch] for launch in self.outputs.launches))
+        self._step = in_order([*records, *self.outputs.tick, *self.compose()])
+
+    def _ghost_fields(self) -> Iterator[GhostField]:
+        """What a step reads of neighbours, and what records that interpolate read."""
+        setup, run = self.setup, self.setup.case.run
+        recorded = ghosts_read(setup.recording(setup.whole), setup.case.output.record, self.cut)
+        for name, ghosts in [*setup.ghosts.items(), *recorded.items()]:
+            yield GhostField(self.fields[name].array, self.fields[name].origin, ghosts, run.narrow)
 
     def autotune(self) -> Tuning | None:
         """Find the fastest way to exchange and adopt it; afterwards the run is at its start."""
@@ -292,7 +359,7 @@ class BlockSolver(ExchangingSolver):
 
     def _rehearsal(self, choice: Choice) -> Rehearsal:
         self.set_exchange(choice)
-        graph = self.backend.capture(self.step, in_graph=self.in_graph)
+        graph = self.backend.capture(in_order(self.compose()), in_graph=self.in_graph)
         return lambda times: self.backend.seconds(lambda: graph.replay(times))
 
     def _restart(self) -> None:
