@@ -26,6 +26,7 @@ from groundswell.exchange.boxes import SOURCE as EXCHANGE
 from groundswell.exchange.codecs.mpc import mpc_source
 from groundswell.exchange.codecs.nvcomp import packed_source
 from groundswell.exchange.codecs.zfp import zfp_source
+from groundswell.exchange.total import gathered_source
 from groundswell.linear.cg import of_ranks_source
 from groundswell.linear.chebyshev import convert_source
 from groundswell.outputs.launches import recorder_source
@@ -112,6 +113,7 @@ LIMITS = {
     "multiply_add": (72, 128),
     "sum_products": (60, 60),
     "add_up_parts": (48, 48),
+    "add_up_ranks": (40, 40),
     "find_step": (48, 48),
     "tell_others": (48, 48),
     "find_common_step": (48, 48),
@@ -205,6 +207,7 @@ def test_the_cavitys_kernels(precision: str, local: bool) -> None:
 def test_the_exchanges_kernels() -> None:
     check(Source(EXCHANGE, {}), "single")
     check(Source(UPDATE, {}), "single")
+    check(gathered_source(), "double")
 
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])

@@ -72,8 +72,17 @@ def connect(job: Job, transport: str, codec: str = "none") -> Transfer:
 
 
 def resolved(backend: Backend, world: World, transport: str) -> str:
-    """The transport that a name stands for."""
-    return usual(backend, world) if transport in ("auto", "fastest") else transport
+    """The transport that a name stands for; raises BackendError if it stands for none."""
+    if transport in ("auto", "fastest"):
+        return usual(backend, world)
+    here = TRANSPORTS[backend.name] | FUSED[backend.name]
+    names = transport.split("+")
+    if len(names) > 2 or not set(names) <= set(here):
+        raise BackendError(
+            f"transport {transport!r} does not exist for backend {backend.name!r}; allowed: "
+            f"{', '.join(here)}, or two of them as in peer+mpi, within and between hosts"
+        )
+    return transport
 
 
 def by_memory(backend: Backend, world: World, transport: str = "auto") -> bool:
@@ -101,12 +110,6 @@ def _maker(backend: Backend, transport: str, codec: str) -> Maker:
     """What makes a transport of that name; "near+far" mixes two, within and between hosts."""
     here = TRANSPORTS[backend.name] | FUSED[backend.name]
     names = transport.split("+")
-    unknown = [name for name in names if name not in here]
-    if unknown or len(names) > 2:
-        raise BackendError(
-            f"transport {transport!r} does not exist for backend {backend.name!r}; allowed: "
-            f"{', '.join(here)}, or two of them as in peer+mpi, within and between hosts"
-        )
     *near, last = (here[name] for name in names)
     # Codecs store their streams as other kernels do: where they are wanted, if that can be.
     stored = names[-1] == "direct" and codec not in FOREIGN

@@ -188,11 +188,15 @@ class Exchange:
         self._transfer.check(after)
 
     def close(self) -> None:
-        """Give back what it holds of other ranks; every rank must, before MPI ends."""
+        """Give back what it holds of other ranks; every rank must, before MPI ends.
+
+        Raises:
+            RunFailed: a wait was in vain, and nobody has seen it so far.
+        """
         if not self._closed:
+            self._closed = True
             self._backend.synchronize()
             self._transfer.close()
-        self._closed = True
 
     def _poison(self, boxes: Sequence[tuple[GhostField, Any]]) -> list[Copy]:
         """Copies of one NaN into every ghost point of floating-point fields."""

@@ -37,21 +37,26 @@ struct Link {
   }
 };
 
-// What all launches of an exchange know of it. `failure` gets the number of the letter that a rank
-// waited for in vain, counted from 1.
+// What all launches of an exchange know of it. `failure`, and `told` where the host sees it at once,
+// get the number of the letter that a rank waited for in vain, counted from 1.
 struct Post {
   const Letter* letters;
   index_t letter_count, blocks;
-  long long *done, *epoch, *failure;
+  long long *done, *epoch, *failure, *told;
   Patience patience;
   Link link;
 };
+
+INLINE void give_up(const Post& post, index_t number) {
+  *post.failure = number + 1;
+  raise_flag(post.told, number + 1);
+}
 
 INLINE void await_letter(const Post& post, long long flag, long long epoch, index_t number) {
   FOR_THREADS(t, 1) {
     // Whoever has waited in vain once does not wait again.
     if (!read_flag(post.failure) && !await_flag(at<long long>(flag), epoch, post.patience))
-      *post.failure = number + 1;
+      give_up(post, number);
   }
   BARRIER();
 }
@@ -118,7 +123,7 @@ INLINE void await_letters(const Post& post, long long epoch) {
   FOR_THREADS(l, post.letter_count) {
     if (!read_flag(post.failure) &&
         !await_flag(at<long long>(post.letters[l].arrived), epoch, post.patience))
-      *post.failure = l + 1;
+      give_up(post, l);
   }
 }
 
@@ -136,10 +141,10 @@ INLINE void end_epoch(const Post& post, long long epoch) {
 
 #define POST_ARGUMENTS                                                                       \
   const Letter *letters, index_t letter_count, index_t blocks, long long *done,              \
-      long long *epoch, long long *failure, const long long *stop, index_t nanoseconds,      \
+      long long *epoch, long long *failure, long long *stop, index_t nanoseconds,            \
       const double *rate, index_t latency, index_t gap, long long *busy
 #define POST                                                                                 \
   {                                                                                          \
-    letters, letter_count, blocks, done, epoch, failure, { stop, nanoseconds },              \
+    letters, letter_count, blocks, done, epoch, failure, stop + 1, { stop, nanoseconds },    \
         { *rate, latency, gap, busy }                                                        \
   }

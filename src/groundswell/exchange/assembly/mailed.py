@@ -132,7 +132,7 @@ class MailedRows(Mailboxes):
     def _launches(self, tables: Tables, old: Values, new: Values) -> None:
         self.send, self.receive = [], []
         if self._job.messages:
-            self.send = self._sending(tables.pack, old)
+            self.send = [self._require_no_failure, *self._sending(tables.pack, old)]
             self.receive = self._receiving(tables.unpack, new)
         self.whole = [*self.send, *self.receive]
 

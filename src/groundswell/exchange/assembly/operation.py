@@ -136,11 +136,15 @@ class Operation:
         self._transfer.check(after)
 
     def close(self) -> None:
-        """Give back what it holds of other ranks; every rank must, before MPI ends."""
+        """Give back what it holds of other ranks; every rank must, before MPI ends.
+
+        Raises:
+            RunFailed: a wait was in vain, and nobody has seen it so far.
+        """
         if not self.closed:
+            self.closed = True
             self._backend.synchronize()
             self._transfer.close()
-        self.closed = True
 
 
 def _fitting(
