@@ -72,7 +72,7 @@ def sections_in(annotation: Any) -> Iterator[type[Section]]:
 
 def keys_of(section: type[Section]) -> Iterator[str]:
     for name, field in section.model_fields.items():
-        yield name
+        yield field.alias or name
         for inner in sections_in(field.annotation):
             yield from keys_of(inner)
 
