@@ -24,11 +24,9 @@ from groundswell.case.units import (
     Count,
     CountOrZero,
     Flag,
-    NonNegative,
     Number,
     Positive,
     Quantity,
-    Rate,
     Time,
 )
 from groundswell.errors import CaseError, listed
@@ -101,17 +99,6 @@ CODECS = ("auto", "none", "mpc", "bitcomp", "ans")
 _ZFP = re.compile("zfp([4-9]|[12][0-9]|3[0-2])")
 
 
-class LinkSection(Section):
-    """`link = { bandwidth = "25 GB/s", latency = "2 us" }`: a slower link, imposed on ranks.
-
-    `gap` is what each message takes of it, however short it is.
-    """
-
-    bandwidth: Annotated[Rate, Positive]
-    latency: Annotated[Time, NonNegative] = 0.0
-    gap: Annotated[Time, NonNegative] = 0.0
-
-
 class RunSection(Section):
     """`[run]`: where the case runs and in which floating-point type; how ranks share it.
 
@@ -130,7 +117,11 @@ class RunSection(Section):
     narrow: Literal["float32", "bfloat16"] | None = None
     codec: Annotated[str, AfterValidator(_codec)] = "auto"
     lossy: Annotated[str, AfterValidator(_codec)] | None = None
-    link: LinkSection | None = None
+
+    @property
+    def dtype(self) -> str:
+        """NumPy's name of the floating-point type."""
+        return {"single": "float32", "double": "float64"}[self.precision]
 
     @property
     def codecs(self) -> list[str]:
@@ -150,6 +141,13 @@ class RunSection(Section):
             yield ("lossy",), 'is for codec = "auto" without narrow; leave it out'
         if self.lossy and not _ZFP.fullmatch(self.lossy):
             yield ("lossy",), 'must be a codec with loss, as in "zfp16"'
+
+
+def unsupported(section: Section, *names: str) -> Iterator[Fault]:
+    """The faults of a section that sets keys which this solver does not have."""
+    for name in names:
+        if getattr(section, name) != type(section).model_fields[name].default:
+            yield (name,), "is not for this solver; leave it out"
 
 
 class Case(Section):
@@ -182,6 +180,21 @@ class Case(Section):
             raise CaseError(problems_in(error, content), source) from None
         case._folder = where
         return case
+
+    def with_run(self, **values: str | None) -> Self:
+        """The case with other values in `[run]`, such as its backend; None leaves one as it is.
+
+        Raises `CaseError` for values that `[run]` does not allow.
+        """
+        given = {name: value for name, value in values.items() if value is not None}
+        if not given:
+            return self
+        content = {**self.run.model_dump(exclude_none=True), **given}
+        try:
+            section = type(self.run).model_validate(content)
+        except ValidationError as error:
+            raise CaseError(problems_in(error, content), "[run]") from None
+        return self.model_copy(update={"run": section})
 
     @property
     def source_path(self) -> Path:

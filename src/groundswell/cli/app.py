@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
-from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -103,10 +102,10 @@ def run(
     from groundswell.exchange.world import world
     from groundswell.simulation.run import run as run_case
 
-    job = world()
-    loaded = job.agree(lambda: _loaded(case, backend, precision))
-    result = run_case(loaded, folder=output, resume=resume, quiet=quiet)
-    if not job.first:
+    result = run_case(
+        case, folder=output, resume=resume, quiet=quiet, backend=backend, precision=precision
+    )
+    if not world().first:
         return
     summary = result.summary if no_pictures else results.with_pictures(result.folder)
     if as_json:
@@ -139,7 +138,7 @@ def check(
     from groundswell.errors import InputError
     from groundswell.simulation import preparation
 
-    found = preparation.check(_loaded(case, backend, precision), ranks, hosts)
+    found = preparation.check(case, ranks, hosts, backend=backend, precision=precision)
     if as_json:
         _print_json(found)
     else:
@@ -174,8 +173,8 @@ def new(
 @app.command(
     help=f"""Solve problems with known answers, and compare.
 
-    Analytic solutions and published references, as a table; the exit code is 1 if one misses its
-    tolerance. For example
+    Analytic solutions and published references, as a table that grows as they come. The exit code
+    is 1 if one misses its tolerance. Problems whose libraries are missing are skipped. For example
 
         groundswell verify {EXAMPLE} --full --backend cuda
     """
@@ -190,15 +189,20 @@ def verify(
     backend: Annotated[BackendName, typer.Option(help="Where to run them.")] = BackendName.cpu,
     as_json: AsJson = False,
 ) -> None:
-    from groundswell.cli import tables
-    from groundswell.verify import run_checks
+    from groundswell.verify import run_problems
+    from groundswell.verify.table import VerificationTable
 
-    checks = run_checks(solver, full=full, backend=backend.value, progress=_tell)
+    table, found = VerificationTable(), []
+    progress = _tell if as_json else table.begin
+    for row in run_problems(solver, full=full, backend=backend.value, progress=progress):
+        found.append(row)
+        if not as_json:
+            table.add(row)
     if as_json:
-        _print_json([{**vars(c), "value": c.value if isfinite(c.value) else None} for c in checks])
+        _print_json([row.as_dict() for row in found])
     else:
-        tables.show_verification(checks)
-    if not all(check.passed for check in checks):
+        table.end()
+    if any(row.status == "failed" for row in found):
         raise typer.Exit(1)
 
 
@@ -206,7 +210,7 @@ def verify(
     help=f"""Measure a solver, or the exchange between ranks, on this machine, next to published
     figures.
 
-    For example
+    Rows are printed, and written to the folder, as they are measured. For example
 
         groundswell bench {EXAMPLE} --output measured
 
@@ -223,19 +227,24 @@ def bench(
     output: Annotated[
         Path | None, typer.Option(help="Folder for measurements and pictures.")
     ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="All sizes; takes several times as long.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    from groundswell.bench import benchmark, run_bench
+    from groundswell.bench import run_bench
     from groundswell.exchange.world import world
 
-    machine = backend.value if backend else None
-    measured = run_bench(subject, backend=machine, output=output, tell=_tell)
-    if not world().first:
-        return
-    if as_json:
+    measured = run_bench(
+        subject,
+        backend=backend.value if backend else None,
+        output=output,
+        full=full,
+        shown=not as_json,
+        progress=_tell if as_json else None,
+    )
+    if as_json and world().first:
         _print_json(measured)
-    else:
-        benchmark(subject).show(measured)
 
 
 @app.command()
@@ -277,19 +286,6 @@ def report(
     page = write_report(folder, lambda text: tables.warn([text]))
     add_files(folder, [page])
     typer.echo(page)
-
-
-def _loaded(path: Path, backend: BackendName | None, precision: Precision | None) -> Any:
-    """The case of a file, with what the command line says of its [run]."""
-    from groundswell.case import load_case
-
-    case = load_case(path)
-    options = {"backend": backend, "precision": precision}
-    chosen = {name: value.value for name, value in options.items() if value is not None}
-    if not chosen:
-        return case
-    section = type(case.run).model_validate({**case.run.model_dump(exclude_none=True), **chosen})
-    return case.model_copy(update={"run": section})
 
 
 def _print_json(content: Any) -> None:

@@ -84,20 +84,6 @@ def _least_time(found: Mapping[str, Any]) -> str:
     return f"{least}, without the exchange" if "sharing" in found else least
 
 
-def show_verification(checks: Iterable[Any]) -> None:
-    """What each check came to and had to be."""
-    table = Table("problem", "found", "exact", "allowed", "", box=box.SIMPLE_HEAD)
-    for check in checks:
-        table.add_row(
-            escape(check.name) + (f"\n[dim]{escape(check.note)}[/dim]" if check.note else ""),
-            f"{check.value:.4g} {check.unit}",
-            "" if check.reference is None else f"{check.reference:.4g} {check.unit}",
-            check.tolerance,
-            "[green]passed[/green]" if check.passed else "[bold red]FAILED[/bold red]",
-        )
-    _print(table)
-
-
 def show_machine(found: Mapping[str, Any]) -> None:
     """Versions, solvers, devices and their links, MPI, transports and cache."""
     libraries = ", ".join(f"{name} {version}" for name, version in found["libraries"].items())

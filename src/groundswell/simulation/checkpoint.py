@@ -8,9 +8,10 @@ number of ranks can go on from them: as boxes, or as index lists along the first
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -44,13 +45,13 @@ class Progress:
     Args:
         step: steps done.
         digest: of the case it belongs to.
-        lengths: samples in each output file.
+        lengths: samples in each output file; None if no results are being written.
         parts: files beside the first one, of the other ranks.
     """
 
     step: int
     digest: str
-    lengths: Mapping[str, int]
+    lengths: Mapping[str, int] | None
     parts: tuple[str, ...] = ()
 
 
@@ -67,7 +68,7 @@ def save(
     """
     world = world or Alone()
     parts = tuple(f"{path.stem}-{progress.step}-{rank}.h5" for rank in range(1, world.size))
-    whole_progress = Progress(progress.step, progress.digest, dict(progress.lengths), parts)
+    whole_progress = replace(progress, parts=parts)
     place = path if world.first else path.with_name(parts[world.rank - 1])
 
     def write(now: bool) -> None:
@@ -76,7 +77,7 @@ def save(
 
     world.agree(lambda: write(not world.first))
     world.agree(lambda: write(world.first))
-    world.agree(lambda: _remove_parts(path.parent, keep=parts) if world.first else None)
+    world.agree(lambda: _remove_parts(path, keep=parts) if world.first else None)
 
 
 def _write(path: Path, backend: Backend, state: State, progress: Progress) -> None:
@@ -242,16 +243,16 @@ def remove(folder: Path) -> None:
     with disk_errors(path):
         path.unlink(missing_ok=True)
         part_of(path).unlink(missing_ok=True)
-    _remove_parts(folder)
+    _remove_parts(path)
 
 
-def _remove_parts(folder: Path, keep: tuple[str, ...] = ()) -> None:
-    """Delete the other ranks' files that do not belong to the checkpoint."""
-    stem = Path(NAME).stem
-    with disk_errors(folder / NAME):
-        for path in [*folder.glob(f"{stem}-*.h5"), *folder.glob(f".{stem}-*.h5.part")]:
-            if path.name not in keep:
-                path.unlink(missing_ok=True)
+def _remove_parts(path: Path, keep: tuple[str, ...] = ()) -> None:
+    """Delete the other ranks' files, whole or in part, that do not belong to the checkpoint."""
+    part = re.compile(rf"\.?{re.escape(path.stem)}-\d+-\d+\.h5(\.part)?")
+    with disk_errors(path):
+        for file in path.parent.glob("*.h5*"):
+            if part.fullmatch(file.name) and file.name not in keep:
+                file.unlink(missing_ok=True)
 
 
 def _checksum(data: Any) -> np.bytes_:

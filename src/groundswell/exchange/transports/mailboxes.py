@@ -58,7 +58,7 @@ class Mailboxes(Transfer):
     All ranks must make and close them together, also those that have no messages.
 
     Args:
-        job: the messages, and the slower link, if any; fields are up to who packs them.
+        job: the messages; fields are up to who packs them.
         room: bytes of each half that this rank has for itself, before its mailboxes.
         straight: of each message the parcels that need none, see `_Mail`.
 
@@ -153,7 +153,7 @@ class Mailboxes(Transfer):
         self._letters = job.backend.to_device(np.array([*rows, [0] * len(LETTER)], np.int64))
         patience = (self._failure, self._stop_address, round(patience_seconds() * 1e9))
         done = job.backend.zeros((len(rows) + 1,), np.int64)
-        return (self._letters, len(rows), blocks, done, self._epoch, *patience, *self._link())
+        return (self._letters, len(rows), blocks, done, self._epoch, *patience)
 
     def _blocks_at_once(self) -> int:
         """One block a processor, shared by the ranks that share the device.
@@ -171,14 +171,6 @@ class Mailboxes(Transfer):
         allowed = own + FLAG // 2 if there.straight else 0
         allow = other + FLAG // 2 if here.straight else 0
         return [own, other, allowed, allow, chunks, message.send_bytes, message.limit]
-
-    def _link(self) -> tuple[Any, int, int, Any]:
-        """The slower link that is imposed, if any, as letters.h wants it."""
-        backend, link = self._job.backend, self._job.link
-        rate = 1e9 / link.bandwidth if link else 0.0
-        times = (round(t * 1e9) for t in (link.latency, link.gap)) if link else (0, 0)
-        busy = backend.zeros((1 + 2 * len(self._job.messages),), np.int64)
-        return backend.to_device(np.array([rate])), *times, busy
 
     # --- waiting ----------------------------------------------------------------------------------
 

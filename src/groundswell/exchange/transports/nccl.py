@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from groundswell.backends import Launch
@@ -18,6 +19,9 @@ class NcclTransfer(Transfer):
     NCCL has no tags: messages between two ranks are matched by the order in which they are posted.
     Both ranks post theirs by key, so several messages to the same peer cannot be mixed up.
 
+    Args:
+        buffers: makes the buffers.
+
     Raises:
         BackendError: there is no NCCL here, or its ranks cannot meet.
     """
@@ -25,9 +29,9 @@ class NcclTransfer(Transfer):
     path = "NCCL"
     in_graph = True
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, *, buffers: Callable[[Job], Buffers] = Buffers) -> None:
         self._job = job
-        self._buffers = job.world.agree(lambda: Buffers(job))
+        self._buffers = job.world.agree(lambda: buffers(job))
         self._group = communicator(job.world, job.backend)
         self.send: list[Launch] = [*self._buffers.pack, self._move]
         self.receive: list[Launch] = list(self._buffers.unpack)

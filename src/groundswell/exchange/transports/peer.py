@@ -53,7 +53,6 @@ class PeerTransfer(Mailboxes):
             job.world.agree(self._compose)
         self.path += ", straight into ghost layers" * direct
         self.path += ", by the kernels that compute the values" * bool(self.puts)
-        self.path += f", as slow as {job.link}" if job.link else ""
 
     def _compose(self) -> None:
         job = self._job

@@ -17,6 +17,7 @@ from groundswell.case.common import (
     Section,
     exactly_one,
     repeated,
+    unsupported,
 )
 from groundswell.case.expressions import Formula
 from groundswell.case.problems import Fault
@@ -176,9 +177,7 @@ class PoissonRun(RunSection):
     def faults(self) -> Iterator[Fault]:
         """What other solvers can do."""
         yield from super().faults()
-        for name in ("checkpoint", "overlap", "narrow", "codec", "lossy", "link"):
-            if getattr(self, name) != RunSection.model_fields[name].default:
-                yield (name,), "is not for this solver; leave it out"
+        yield from unsupported(self, "checkpoint", "overlap", "narrow", "codec", "lossy")
         if "fused" in self.transport:
             yield ("transport",), 'is not for this solver; give another one, or "auto"'
 
