@@ -168,3 +168,41 @@ def test_python_has_the_solver_too(tmp_path: Path) -> None:
         assert (simulation.fields["p"] != first).any()
     result = gs.run(path, precision="double")
     assert result.folder == tmp_path / "results" and result.fields["p"].dtype == np.float64
+
+
+RECORDS = """
+[[output.record]]
+fields = ["p"]
+where = { kind = "points", positions = [[2.33, 2.41, 1.62], [0.4, 3.1, 2.45]], method = "cubic" }
+what = ["raw", "max", "final"]
+file = "points.h5"
+
+[[output.record]]
+fields = ["p"]
+where = { kind = "plane", normal = "y", at = 2.35 }
+what = "final"
+file = "plane.nc"
+"""
+
+
+def test_fields_are_recorded_alike_on_ranks(groundswell: Run, case: Path, searched: str) -> None:
+    """Without a line of the solver's own for them; the plane is that of its own file."""
+    folders = [case.parent / name for name in ("alone", "together")]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "case.toml").write_text(case.read_text() + RECORDS)
+    done = groundswell("run", folders[0] / "case.toml", "-q")
+    assert done.returncode == 0, done.stderr
+    flags = ("run", folders[1] / "case.toml", "-q", "--no-pictures")
+    done = run_on_ranks(3, "-m", "groundswell", *flags, PYTHONPATH=searched)
+    assert done.returncode == 0, done.stderr
+    for name in ("points.h5", "points_statistics.nc", "plane.nc"):
+        one, other = (
+            xarray.load_dataset(folder / "results" / name, engine="h5netcdf") for folder in folders
+        )
+        assert one.identical(other) and one.sizes["x" if name == "plane.nc" else "point"] > 1
+    plane = pressure(folders[0] / "results")[:, 23]
+    np.testing.assert_array_equal(one["p_final"].values, plane)
+    series = xarray.load_dataset(folders[0] / "results" / "points.h5", engine="h5netcdf")
+    known = xarray.load_dataset(folders[0] / "results" / "points_statistics.nc", engine="h5netcdf")
+    assert (series["p"].max("time") == known["p_max"]).all() and len(series["time"]) == 66

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
 
 from groundswell.case import Case, Section
-from groundswell.case.common import Kinds, TimeSection
+from groundswell.case.common import Kinds, OutputSection, TimeSection
+from groundswell.case.recording import Recordable
 from groundswell.case.units import Count, CountOrZero, Length, Positive, Speed
 from groundswell.errors import InputError, listed
 from groundswell.formats.text import parse_numbers, read_text
@@ -42,10 +45,17 @@ class PulseStart(Section):
     width: Edge
 
 
+class AcousticsOutput(OutputSection):
+    """`[output]`: the pressure at the end is always written, and what `[[output.record]]` says."""
+
+    recordable: ClassVar[Recordable] = Recordable(("p",), files=("pressure.nc",))
+
+
 class AcousticsCase(Case):
     """Waves in a periodic box: `[grid]`, `[medium]`, `[start]`, `[time]`."""
 
     solver: Literal["acoustics"] = "acoustics"
+    output: AcousticsOutput = Field(default_factory=dict, validate_default=True)
     grid: GridSection
     medium: MediumSection
     start: Annotated[WaveStart | PulseStart, Kinds()]

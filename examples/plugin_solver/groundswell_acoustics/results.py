@@ -21,20 +21,21 @@ NAME = "pressure.nc"
 
 
 class Outputs:
-    """Writes the pressure at the end."""
+    """Writes what is recorded, and the pressure at the end."""
 
     def __init__(self, solver: Any) -> None:
         self._solver = solver
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
-        """Files that grow during the run: none."""
-        return {}
+        """Files of `[[output.record]]` that grow during the run."""
+        return self._solver.recorders.open(folder, lengths)
 
     def write(self, folder: Path) -> list[Path]:
         """Gather the pressure of all ranks; rank 0 writes it."""
         import xarray
 
         solver, case = self._solver, self._solver.setup.case
+        records = solver.recorders.write(folder)
         p = solver.distributed_fields()["p"].gather(solver.backend, solver.world)
         if p is None:
             return []
@@ -43,7 +44,7 @@ class Outputs:
         found = xarray.Dataset({"p": (tuple("zyx"), p)}, places, {"title": case.title})
         with whole(folder / NAME) as part:
             found.to_netcdf(part, engine="h5netcdf")
-        return [folder / NAME]
+        return [folder / NAME, *records]
 
 
 def fields(folder: Path) -> xarray.Dataset:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from groundswell.case.quantities import Quantity, byte_size
 from groundswell.errors import InputError
 from groundswell.exchange.pattern import uniform
-from groundswell.grids.cartesian import Grid, in_words
+from groundswell.grids.cartesian import Grid, Part, in_words
+from groundswell.outputs.recording import RecordableField
 from groundswell.simulation.blocks import BlockSetup
 from groundswell_acoustics.case import AcousticsCase
 
@@ -26,12 +27,13 @@ class Setup(BlockSetup):
     fields = ("p", "q")  # pressure, and its rate of change half a step before
     ghosts = {"p": uniform(1)}  # noqa: RUF012
     periodic = (True, True, True)
+    recordable = (RecordableField("p", "Pa", "pressure"),)
 
     case: AcousticsCase
 
     @classmethod
     def from_case(cls, case: AcousticsCase, communicator: Any = None) -> Setup:
-        """See that the time step is stable.
+        """See that the time step is stable, and that there is what is to be recorded.
 
         Raises:
             InputError: it is not.
@@ -41,6 +43,8 @@ class Setup(BlockSetup):
             raise InputError(
                 f"time.step = {setup.dt:g} s is unstable; use {setup.longest:.4g} s at most"
             )
+        whole = setup.recording(Part.whole(setup.grid))
+        whole.require_samples(case.output.record, setup.steps)
         return setup
 
     @property

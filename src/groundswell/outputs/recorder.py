@@ -203,6 +203,10 @@ class Recorders:
         needs_tick = bool(self._all) and clock is None
         self.tick = [launches.advance_clock(recording.at_once)] if needs_tick else []
 
+    def restart(self) -> None:
+        """Begin again at step 0; the first samples replace whatever there is."""
+        self._backend.assign(self._clock, np.zeros(1, np.int64))
+
     def state(self) -> dict[str, DistributedArray]:
         """Running statistics, and the clock where the solver has none."""
         found = {

@@ -25,6 +25,9 @@ from groundswell.exchange.traffic import traffic
 from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, candidates, tune
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.cartesian import Field, Grid, Layout, Part
+from groundswell.outputs.cartesian import CartesianDomain, ghosts_read
+from groundswell.outputs.recorder import Recorders
+from groundswell.outputs.recording import RecordableField, Recording
 from groundswell.simulation.solver import DecompositionSummary
 
 THICKNESS = (2, 4)  # cells along z and y that are updated before an exchange: blocks of threads
@@ -41,6 +44,7 @@ class BlockSetup:
         fields: names of the fields on the device.
         ghosts: by name, the layers that a step reads of neighbours.
         periodic: whether x, y and z wrap around.
+        recordable: fields that `[[output.record]]` may name.
     """
 
     case: Any
@@ -48,7 +52,9 @@ class BlockSetup:
     ghosts: ClassVar[Mapping[str, Ghosts]]
     periodic: ClassVar[tuple[bool, bool, bool]] = (False, False, False)
     has_fixed_steps: ClassVar[bool] = True
-    output_bytes: ClassVar[int] = 0
+    recordable: ClassVar[Sequence[RecordableField]] = ()
+    steps: int
+    dt: float
 
     @property
     @abstractmethod
@@ -77,7 +83,23 @@ class BlockSetup:
 
     def memory_of(self, part: Part) -> int:
         """The same of a rank's part."""
-        return len(self.fields) * self.itemsize * Layout(part.cells, self.itemsize).size
+        records = self.recording(part).device_bytes(self.case.output.record)
+        return records + len(self.fields) * self.itemsize * Layout(part.cells, self.itemsize).size
+
+    @property
+    def output_bytes(self) -> int:
+        """Bytes of what is recorded."""
+        whole = self.recording(Part.whole(self.grid))
+        return whole.file_bytes(self.case.output.record, self.steps)
+
+    def recording(self, part: Part) -> Recording:
+        """What may be recorded of a part; the region begins at the origin."""
+        edges = self.grid.spacing
+        x, y, z = (h / 2 for h in edges)
+        high = tuple(n * h for n, h in zip(self.grid.region, edges, strict=True))
+        domain = CartesianDomain(part, (x, y, z), (0.0, 0.0, 0.0), (high[0], high[1], high[2]))
+        fields = {field.name: field for field in self.recordable}
+        return Recording(domain, fields, self.dtype, self.dt, attrs={"title": self.case.title})
 
     def warnings(self) -> Sequence[str]:
         """What a user should know before the run: nothing."""
@@ -171,6 +193,7 @@ class BlockSolver(ExchangingSolver):
         part: the cells of this rank.
         fields: by name; all of them make the state, and may be seen by users.
         module: the compiled kernels.
+        recorders: of `[[output.record]]`; the solver's outputs open and write their files.
     """
 
     steps_at_once = 1
@@ -182,6 +205,9 @@ class BlockSolver(ExchangingSolver):
         self.layout = Layout(self.part.cells, setup.itemsize)
         self.fields = {name: Field(backend, self.layout, setup.dtype) for name in setup.fields}
         self.module = backend.compile(self.source())
+        records, recording = setup.case.output.record, setup.recording(self.part)
+        regions = {n: f.interior[self.part.region_slices] for n, f in self.fields.items()}
+        self.recorders = Recorders(records, recording, regions, backend, self.world)
         run = setup.case.run
         self.set_exchange(Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0]))
         self.start()
@@ -249,9 +275,10 @@ class BlockSolver(ExchangingSolver):
         return f"t = {self.time(step):.4g} of {self.time(self.setup.steps):.4g} s"
 
     def state(self) -> dict[str, DistributedArray]:
-        """All fields with their ghosts."""
+        """All fields with their ghosts, and what recorders go on with."""
         fields = self.fields.items()
-        return {name: DistributedArray.of_field(field, self.part) for name, field in fields}
+        state = {name: DistributedArray.of_field(field, self.part) for name, field in fields}
+        return state | self.recorders.state()
 
     def distributed_fields(self) -> dict[str, DistributedArray]:
         """All fields over the region, (nz, ny, nx)."""
@@ -262,7 +289,10 @@ class BlockSolver(ExchangingSolver):
         """Exchange in another way from now on; every rank must."""
         self.close()
         self.choice, run = choice, self.setup.case.run
-        ghosts = [(self.fields[name], ghosts) for name, ghosts in self.setup.ghosts.items()]
+        whole = self.setup.recording(Part.whole(self.setup.grid))
+        read = ghosts_read(whole, self.setup.case.output.record, self.cut)
+        needed = [*self.setup.ghosts.items(), *read.items()]
+        ghosts = [(self.fields[name], ghosts) for name, ghosts in needed]
         exchange = Exchange(
             self.backend,
             self.world,
@@ -273,7 +303,8 @@ class BlockSolver(ExchangingSolver):
             codec=choice.codec,
         )
         self.exchanges = (exchange,)
-        self._step = in_order(self.compose())
+        records = self.backend.together(*([launch] for launch in self.recorders.launches))
+        self._step = in_order([*records, *self.recorders.tick, *self.compose()])
 
     def autotune(self) -> Tuning | None:
         """Find the fastest way to exchange and adopt it; afterwards the run is at its start."""
@@ -298,4 +329,5 @@ class BlockSolver(ExchangingSolver):
     def _restart(self) -> None:
         for field in self.fields.values():
             self.backend.assign(field.array, np.zeros(field.array.shape, self.setup.dtype))
+        self.recorders.restart()
         self.start()
