@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from groundswell.case.quantities import Quantity, byte_size
 from groundswell.errors import InputError
 from groundswell.exchange.pattern import uniform
-from groundswell.grids.cartesian import Grid, Part, in_words
+from groundswell.grids.cartesian import Grid, Part, describe_grid
 from groundswell.outputs.recording import RecordableField
 from groundswell.simulation.blocks import BlockSetup
 from groundswell_acoustics.case import AcousticsCase
@@ -76,7 +76,7 @@ class Setup(BlockSetup):
 
     def quantities(self) -> list[Quantity]:
         """What `check`, the summary and the report say."""
-        cells = in_words(self.grid.cells, self.grid.spacing)
+        cells = describe_grid(self.grid.cells, self.grid.spacing)
         return [
             Quantity("cells", self.grid.cells, "cells", text=cells),
             Quantity("dt", self.dt, "time step", "s"),
