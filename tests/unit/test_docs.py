@@ -18,7 +18,7 @@ from groundswell.solvers.earthquake import EarthquakeCase
 ROOT = Path(__file__).parents[2]
 MANUAL = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 PAGES = [*MANUAL, *(ROOT / "examples").rglob("*.md")]
-GUIDE = (ROOT / "docs" / "earthquake.md").read_text()
+GUIDE = "\n".join((ROOT / "docs" / page).read_text() for page in ("earthquake.md", "recording.md"))
 
 
 def without_code(text: str) -> str:
@@ -72,7 +72,7 @@ def sections_in(annotation: Any) -> Iterator[type[Section]]:
 
 def keys_of(section: type[Section]) -> Iterator[str]:
     for name, field in section.model_fields.items():
-        yield name
+        yield field.alias or name
         for inner in sections_in(field.annotation):
             yield from keys_of(inner)
 

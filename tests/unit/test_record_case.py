@@ -77,10 +77,15 @@ def test_mistakes_are_told_with_what_is_allowed(record: dict[str, Any], told: st
         cavity(**record)
 
 
-def test_two_records_cannot_share_a_file() -> None:
-    one = {"fields": ["u"], "where": ALL, "file": "u.nc"}
-    with pytest.raises(CaseError, match=r"record\[1\].file = .*another record's file already"):
-        CavityCase.from_dict({**CAVITY, "output": {"record": [one, one]}})
+@pytest.mark.parametrize(
+    "files",
+    [("u.nc", "u.nc"), ("u.nc", "u_statistics.nc"), ("u.nc", "flow.nc"), ("u.nc", "checkpoint.h5")],
+)
+def test_a_file_is_written_once(files: tuple[str, str]) -> None:
+    one = {"fields": ["u"], "where": ALL, "what": ["raw", "max"]}
+    records = [{**one, "file": file} for file in files]
+    with pytest.raises(CaseError, match=r"record\[1\].file = .*is the name of another file"):
+        CavityCase.from_dict({**CAVITY, "output": {"record": records}})
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -187,6 +187,16 @@ class RecordSection(Section):
         """All of `what` but the series."""
         return tuple(name for name in self.what if name != "raw")
 
+    @property
+    def statistics_file(self) -> str:
+        """Where these go: to `file`, unless that has a series."""
+        return f"{PurePath(self.file).stem}_statistics.nc" if "raw" in self.what else self.file
+
+    @property
+    def files(self) -> set[str]:
+        """All that it writes."""
+        return {self.file} | ({self.statistics_file} if self.statistics else set())
+
 
 @dataclass(frozen=True)
 class Recordable:
@@ -197,19 +207,25 @@ class Recordable:
         kinds: of places.
         what: may become of values.
         timed: whether its steps have a common length, so that times and intervals mean something.
+        files: names of files that the solver writes itself.
     """
 
     fields: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ("points", "line", "plane", "box", "mask", "all")
     what: tuple[What, ...] = ("raw", "max", "min", "rms", "mean", "final")
     timed: bool = True
+    files: tuple[str, ...] = ()
 
-    def faults(self, records: Collection[RecordSection]) -> Iterator[Fault]:
+    def faults(self, records: Sequence[RecordSection]) -> Iterator[Fault]:
         """What records ask for in vain, and files that two of them would write."""
-        files = [record.file for record in records]
+        taken = set(self.files)
         for n, record in enumerate(records):
-            if record.file in files[:n]:
-                yield ("record", n, "file"), "is another record's file already"
+            if record.files & taken or record.file.startswith("checkpoint"):
+                yield (
+                    ("record", n, "file"),
+                    "is the name of another file of this run",
+                )
+            taken |= record.files
             for place, text in self._faults_of(record):
                 yield ("record", n, *place), text
 

@@ -16,16 +16,15 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Array, Backend, Launch
 from groundswell.backends.base import in_order
-from groundswell.case.recording import AllWhere, BoxWhere, RecordSection
+from groundswell.case.recording import RecordSection
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.world import World
 from groundswell.formats.netcdf import Variable
-from groundswell.formats.vtkhdf import VolumeWriter
-from groundswell.outputs.cartesian import CartesianDomain
-from groundswell.outputs.files import SeriesWriter, write_fields
+from groundswell.outputs.files import write_fields
 from groundswell.outputs.launches import WANTED, RecordLaunches, Targets
-from groundswell.outputs.recording import EXACT, BoxSelection, Recording
+from groundswell.outputs.recording import EXACT, Recording
 from groundswell.outputs.ring_buffer import Output, Ring, ring_slots
+from groundswell.outputs.series import append_to, open_series
 
 METHODS = {
     "max": "maximum",
@@ -68,17 +67,13 @@ class Recorder:
             for name in WANTED
             if name in section.what
         }
-        running = self._ring is not None or self._statistics
-        self.launches = self._into(self._ring, self._statistics) if running else []
+        targets = Targets(self._schedule.begin, self._schedule.every, self._ring, self._statistics)
+        self.launches = self._launch(targets) if targets.wanted else []
 
     def _new_ring(self, shape: tuple[int, ...]) -> Ring:
         every, dtype = self._schedule.every, self._recording.dtype
         slots = ring_slots(self._recording.sample_bytes(self.section, self._selection), every)
         return Ring(self._backend, shape, every, slots, dtype, self._schedule.begin)
-
-    def _into(self, ring: Ring | None, statistics: Mapping[str, Array]) -> list[Launch]:
-        targets = Targets(self._schedule.begin, self._schedule.every, ring, statistics)
-        return self._launch(targets)
 
     def _launch(self, targets: Targets) -> list[Launch]:
         shifts = [field.shift for field in self._fields]
@@ -103,61 +98,13 @@ class Recorder:
         """The file behind the ring; `length` is the samples to keep of an earlier run's."""
         if self._ring is None:
             return None
-        writer: Any = self._world.first and self._open_file(folder / self.section.file, length)
+        source = (self.section, self._recording, self._selection)
+        path = folder / self.section.file
+        writer: Any = open_series(*source, path, length) if self._world.first else None
+        write = append_to(*source, writer)
         shape = (len(self._fields), *self._selection.shape)
         place = (slice(None), *self._selection.place)
-        return Output(
-            [self._ring], writer or None, self._appender(writer), shape, place, self._world
-        )
-
-    def _open_file(self, path: Path, length: int | None) -> SeriesWriter | VolumeWriter:
-        if path.suffix == ".vtkhdf":
-            return self._open_images(path, length)
-        frame, dtype = self._selection.frame, self._recording.dtype
-        axis, variable = self._schedule.axis
-        fields = {f.name: frame.variable(f, axis, dtype=dtype) for f in self._fields}
-        axis_of = (axis, variable)
-        return SeriesWriter(path, axis_of, frame.coordinates, fields, self._recording.attrs, length)
-
-    def _open_images(self, path: Path, length: int | None) -> VolumeWriter:
-        domain, box = self._recording.domain, self._selection
-        where = self.section.where
-        assert isinstance(domain, CartesianDomain) and isinstance(box, BoxSelection)
-        assert isinstance(where, AllWhere | BoxWhere)  # or the case would have been refused
-        runs = domain.runs(where)
-        hx, hy, hz = (r.step * h for r, h in zip(runs, domain.part.grid.spacing, strict=True))
-        # A value is its block's first cell's, so that cell's middle becomes the block's.
-        x, y, z = (
-            float(domain.coordinate(axis, run.start)) - h / 2
-            for axis, (run, h) in enumerate(zip(runs, (hx, hy, hz), strict=True))
-        )
-        nz, ny, nx = box.shape
-        return VolumeWriter(
-            path,
-            (nx, ny, nz),
-            (hx, hy, hz),
-            self.section.fields,
-            origin=(x, y, z),
-            attrs=self._recording.attrs,
-            resume=length,
-            downward=domain.downward,
-        )
-
-    def _appender(self, writer: Any) -> Any:
-        names, selection, frame = self.section.fields, self._selection, self._selection.frame
-
-        def append(blocks: list[NDArray[Any]], numbers: range) -> None:
-            times, samples = self._schedule.times(numbers), selection.complete(blocks[0])
-            if isinstance(writer, VolumeWriter):
-                for time, sample in zip(times, samples, strict=True):
-                    writer.append(time, dict(zip(names, sample, strict=True)))
-                return
-            shapes = ((len(numbers), *frame.shape(name)) for name in names)
-            fields = zip(names, shapes, strict=True)
-            found = {name: samples[:, n].reshape(to) for n, (name, to) in enumerate(fields)}
-            writer.append(times, found)
-
-        return append
+        return Output([self._ring], writer, write, shape, place, self._world)
 
     # --- what is known at the end -----------------------------------------------------------------
 
@@ -181,12 +128,8 @@ class Recorder:
         attrs = {**self._recording.attrs, "steps": steps}
         if self._statistics:
             attrs["samples"] = self._schedule.samples(steps)
-        frame = self._selection.frame
-        return [write_fields(self._statistics_file(folder), frame.coordinates, variables, attrs)]
-
-    def _statistics_file(self, folder: Path) -> Path:
-        path = folder / self.section.file
-        return path if self._ring is None else path.with_name(f"{path.stem}_statistics.nc")
+        path = folder / self.section.statistics_file
+        return [write_fields(path, self._selection.frame.coordinates, variables, attrs)]
 
     def _variables(self, what: str, values: Sequence[NDArray[Any]]) -> dict[str, Variable]:
         frame, along = self._selection.frame, self._schedule.axis[0]
@@ -259,6 +202,10 @@ class Recorders:
         self.launches = [launch for each in self._all for launch in each.launches]
         needs_tick = bool(self._all) and clock is None
         self.tick = [launches.advance_clock(recording.at_once)] if needs_tick else []
+
+    def restart(self) -> None:
+        """Begin again at step 0; the first samples replace whatever there is."""
+        self._backend.assign(self._clock, np.zeros(1, np.int64))
 
     def state(self) -> dict[str, DistributedArray]:
         """Running statistics, and the clock where the solver has none."""

@@ -365,4 +365,5 @@ class BlockSolver(ExchangingSolver):
     def _restart(self) -> None:
         for field in self.fields.values():
             self.backend.assign(field.array, np.zeros(field.array.shape, self.setup.dtype))
+        self.outputs.restart()
         self.start()

@@ -234,7 +234,7 @@ class CavityRun(RunSection):
 class CavityOutput(OutputSection):
     """`[output]`: profiles and heat fluxes are always written, whole fields if wanted."""
 
-    recordable: ClassVar[Recordable] = Recordable(FIELDS, timed=False)
+    recordable: ClassVar[Recordable] = Recordable(FIELDS, timed=False, files=("flow.nc",))
 
     fields: Flag = True
 

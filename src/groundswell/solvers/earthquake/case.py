@@ -85,7 +85,10 @@ class VolumeOutput(SurfaceOutput):
 class EarthquakeOutput(OutputSection):
     """`[output]`: seismograms, maps and volumes."""
 
-    recordable: ClassVar[Recordable] = Recordable(get_args(FieldName))
+    recordable: ClassVar[Recordable] = Recordable(
+        get_args(FieldName),
+        files=("seismograms.h5", "shaking_map.nc", "surface.nc", "volumes.vtkhdf"),
+    )
 
     seismograms: SeismogramOutput = SeismogramOutput()
     surface: SurfaceOutput | None = None

@@ -158,7 +158,7 @@ class PoissonOutput(OutputSection):
     """`[output]`: residuals are always written, u on all elements if wanted."""
 
     recordable: ClassVar[Recordable] = Recordable(
-        ("u",), ("points", "line", "plane"), ("final",), timed=False
+        ("u",), ("points", "line", "plane"), ("final",), timed=False, files=("solution.vtkhdf",)
     )
 
     fields: Flag = True
