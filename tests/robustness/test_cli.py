@@ -18,9 +18,10 @@ from words import flat
 from groundswell import registry
 from groundswell.bench import Benchmark, Session
 from groundswell.bench.tables import Table, field
+from groundswell.case.quantities import byte_size, duration
 from groundswell.cli import machine, main, tables
-from groundswell.cli.tables import duration, gigabytes
 from groundswell.errors import BackendError, GroundswellError, InputError, Interrupted, RunFailed
+from groundswell.report.pictures import Picture
 from groundswell.verify import Check, Row
 
 pytestmark = pytest.mark.timeout(120)
@@ -41,10 +42,17 @@ def test_help_names_every_command(capsys: Capture) -> None:
     assert all(name in out for name in COMMANDS)
 
 
+@pytest.mark.parametrize("name", ["new", "verify", "bench"])
+def test_help_names_the_solvers(name: str, capsys: Capture) -> None:
+    assert main([name, "--help"]) == 0
+    out = capsys.readouterr().out
+    assert all(solver in out for solver in registry.names())
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_an_example(name: str, capsys: Capture) -> None:
     assert main([name, "--help"]) == 0
-    assert f"groundswell {name}" in capsys.readouterr().out.partition("For example")[2]
+    assert f"groundswell {name}" in flat(capsys.readouterr().out).partition("For example")[2]
 
 
 def test_help_loads_nothing_heavy() -> None:
@@ -175,12 +183,13 @@ def test_run_for_a_program(write_case: Write, tmp_path: Path, capsys: Capture) -
 def test_a_picture_that_fails_does_not_fail_the_run(
     write_case: Write, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(folder: Path) -> None:
+    def fail(folder: Path) -> Path:
         raise RunFailed("disk full")
 
-    monkeypatch.setattr("groundswell.report.pictures.draw_pictures", fail)
+    picture = Picture("surface.nc", "surface.png", "Waves", fail)
+    monkeypatch.setattr("groundswell.solvers.earthquake.plots.PICTURES", [picture])
     assert main(["run", str(write_case(tmp_path))]) == 0
-    assert "no pictures: disk full" in capsys.readouterr().err
+    assert "warning: surface.png could not be drawn: disk full" in flat(capsys.readouterr().err)
 
 
 def test_report(write_case: Write, tmp_path: Path, capsys: Capture) -> None:
@@ -324,6 +333,7 @@ def test_info(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     cpu = found["devices"]["cpu"]
     assert cpu["bandwidth"] > 1e8 and 0 < cpu["memory_free"] <= cpu["memory_total"]
     assert "compiler" in cpu["versions"] and "numpy" in found["libraries"]
+    assert found["solvers"] == registry.names()
     assert found["cache"]["entries"] >= 1 and found["cache"]["bytes"] > 0
     assert {"mpi4py", "mpiexec", "ranks", "hosts"} <= set(found["mpi"])
     # Of one process nobody can say that ways to others work.
@@ -377,10 +387,11 @@ def test_info_tells_why_ways_do_not_work() -> None:
 
 
 def test_numbers_for_the_eye() -> None:
-    assert [gigabytes(n) for n in (12, 3456, 7.89e6, 24.2e9)] == [
-        "12 B",
+    assert [byte_size(n) for n in (12, 3456, 7.89e6, 24.2e9)] == [
+        "12 Bytes",
         "3.46 kB",
         "7.89 MB",
         "24.2 GB",
     ]
-    assert [duration(s) for s in (0.034, 90, 600, 86400)] == ["0.034 s", "90 s", "10 min", "24 h"]
+    times = {0.034: "34.0 ms", 59: "59.0 s", 75.2: "1 minute and 15 seconds", 86400: "1 day"}
+    assert [duration(seconds) for seconds in times] == [*times.values()]

@@ -204,11 +204,11 @@ class Field:
 
 
 def times(counts: Iterable[float]) -> str:
-    """Counts along axes, for the eye."""
+    """Counts along axes, such as "80 x 80 x 40"."""
     return " x ".join(f"{count:g}" for count in counts)
 
 
-def in_words(cells: Sequence[int], spacing: Sequence[float], unit: str = " m") -> str:
-    """So many cells of that size."""
+def describe_grid(cells: Sequence[int], spacing: Sequence[float], of: str = "cells of {} m") -> str:
+    """Such as "80 x 80 x 40 = 256,000 cells of 100 m"; `of` holds a place for the spacing."""
     edges = f"{spacing[0]:g}" if len(set(spacing)) == 1 else times(spacing)
-    return f"{times(cells)} = {prod(cells):,} of {edges}{unit}"
+    return f"{times(cells)} = {prod(cells):,} {of.format(edges)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.formats.atomic import whole
+from groundswell.formats.text import write_json
 from groundswell.outputs.ring_buffer import Output
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.flow import Flow
@@ -39,7 +38,7 @@ class Outputs:
         files = [
             self._solver.history.write(folder / "residuals.csv"),
             flow.write_profiles(folder / "profiles.csv"),
-            _write_json(folder / "heat.json", flow.summary() | self._solver.steadiness()),
+            write_json(folder / "heat.json", flow.summary() | self._solver.steadiness()),
         ]
         if self._solver.setup.heat is not None:
             files.append(flow.write_nusselt(folder / "nusselt.csv"))
@@ -61,9 +60,3 @@ class Outputs:
         for place, part in solver.world.gather((block.slices, solver.snapshot(name))):
             found[place] = part
         return found
-
-
-def _write_json(path: Path, content: dict[str, Any]) -> Path:
-    with whole(path) as part:
-        part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    return path

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groundswell.formats.atomic import whole
+from groundswell.formats.text import write_json, write_table
 from groundswell.meshes.hexahedra import Floats
 from groundswell.outputs.ring_buffer import Output
 from groundswell.solvers.poisson.boundary_conditions import at_positions
@@ -35,8 +34,8 @@ class Outputs:
         if not self._solver.world.first:
             return []
         files = [
-            _write_residuals(folder / "convergence.csv", self._solver.outcome.residuals),
-            _write_json(folder / "solution.json", summary),
+            self._write_residuals(folder / "convergence.csv"),
+            write_json(folder / "solution.json", summary),
         ]
         if fields:
             files.append(self._write_fields(folder / "solution.vtkhdf", fields))
@@ -61,6 +60,13 @@ class Outputs:
         largest, norm = solver.task.errors(solver.values, exact)
         return found | {"error_max": largest, "error_l2": norm}
 
+    def _write_residuals(self, path: Path) -> Path:
+        """Norms of the residual before each iteration, and over the first."""
+        residuals = self._solver.outcome.residuals
+        relative = residuals / (residuals[0] or 1.0)
+        columns = {"iteration": np.arange(len(residuals)), "residual": residuals}
+        return write_table(path, columns | {"relative": relative})
+
     def _fields(self) -> dict[str, Floats]:
         """u, and its error if that is known, on the whole mesh at rank 0."""
         solver, setup = self._solver, self._solver.setup
@@ -76,20 +82,3 @@ class Outputs:
         setup = self._solver.setup
         attrs = {"title": setup.case.title, "degree": setup.degree}
         return lagrange_elements(setup.mesh, setup.degree, fields, attrs).write(path)
-
-
-def _write_residuals(path: Path, residuals: Floats) -> Path:
-    """Norms of the residual before each iteration, and over the first."""
-    rows = np.column_stack(
-        [np.arange(len(residuals)), residuals, residuals / (residuals[0] or 1.0)]
-    )
-    with whole(path) as part:
-        names = "iteration,residual,relative"
-        np.savetxt(part, rows, ["%d", "%.9g", "%.9g"], ",", header=names, comments="")
-    return path
-
-
-def _write_json(path: Path, content: dict[str, Any]) -> Path:
-    with whole(path) as part:
-        part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    return path
