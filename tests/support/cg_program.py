@@ -11,8 +11,6 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from groundswell.grids.box import Box
-from groundswell.solvers.poisson.shares import Shares
 
 from groundswell.backends import Array, Backend, Launch, open_backend
 from groundswell.errors import BackendError
@@ -20,7 +18,9 @@ from groundswell.exchange.transports.mailboxes import Mailboxes
 from groundswell.exchange.transports.mpi import MpiTransfer
 from groundswell.exchange.world import World, world
 from groundswell.linear.cg import ConjugateGradients
-from groundswell.solvers.poisson.solver import Poisson
+from groundswell.meshes.box import Box
+from groundswell.solvers.poisson.problem import Poisson
+from groundswell.spectral_elements.partition import Shares
 
 
 def multigrid(backend: Backend, job: World) -> None:

@@ -29,6 +29,7 @@ from groundswell.exchange.codecs.zfp import zfp_source
 from groundswell.exchange.total import gathered_source
 from groundswell.linear.cg import of_ranks_source
 from groundswell.linear.chebyshev import convert_source
+from groundswell.outputs.launches import recorder_source
 from groundswell.solvers.poisson.benchmarks.speed import ROOFLINE
 from groundswell.solvers.poisson.fused_cg import AS_FOLLOWED, AS_SWEPT, SUM_LANES, iterate_source
 from groundswell.solvers.poisson.multigrid import multigrid_sources
@@ -67,10 +68,11 @@ LIMITS = {
     "mirror_stress": (36, 44),
     "inject_moments": (52, 52),
     "inject_forces": (52, 62),
-    "record_points": (36, 52),
+    "record_points": (36, 42),
     "record_peaks": (36, 52),
     "record_surface": (36, 52),
-    "record_volume": (30, 32),
+    "record_box": (32, 32),
+    "advance_clock": (10, 10),
     "find_nonfinite": (12, 12),
     "copy_boxes": (52, 52),
     "send_boxes": (128, 128),
@@ -206,6 +208,11 @@ def test_the_exchanges_kernels() -> None:
     check(Source(EXCHANGE, {}), "single")
     check(Source(UPDATE, {}), "single")
     check(gathered_source(), "double")
+
+
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_recorders_kernels(dtype: str, precision: str) -> None:
+    check(recorder_source(dtype), precision)
 
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])

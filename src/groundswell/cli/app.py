@@ -102,10 +102,10 @@ def run(
     from groundswell.exchange.world import world
     from groundswell.simulation.run import run as run_case
 
-    job = world()
-    loaded = job.agree(lambda: _loaded(case, backend, precision))
-    result = run_case(loaded, folder=output, resume=resume, quiet=quiet)
-    if not job.first:
+    result = run_case(
+        case, folder=output, resume=resume, quiet=quiet, backend=backend, precision=precision
+    )
+    if not world().first:
         return
     summary = result.summary if no_pictures else results.with_pictures(result.folder)
     if as_json:
@@ -138,7 +138,7 @@ def check(
     from groundswell.errors import InputError
     from groundswell.simulation import preparation
 
-    found = preparation.check(_loaded(case, backend, precision), ranks, hosts)
+    found = preparation.check(case, ranks, hosts, backend=backend, precision=precision)
     if as_json:
         _print_json(found)
     else:
@@ -173,7 +173,11 @@ def new(
 @app.command(
     help=f"""Solve problems with known answers, and compare.
 
+<<<<<<< HEAD
     Analytic solutions and published references, as a table that grows as they come; the exit code
+=======
+    Analytic solutions and published references, as a table that grows as they come. The exit code
+>>>>>>> main
     is 1 if one misses its tolerance. Problems whose libraries are missing are skipped. For example
 
         groundswell verify {EXAMPLE} --full --backend cuda
@@ -286,19 +290,6 @@ def report(
     page = write_report(folder, lambda text: tables.warn([text]))
     add_files(folder, [page])
     typer.echo(page)
-
-
-def _loaded(path: Path, backend: BackendName | None, precision: Precision | None) -> Any:
-    """The case of a file, with what the command line says of its [run]."""
-    from groundswell.case import load_case
-
-    case = load_case(path)
-    options = {"backend": backend, "precision": precision}
-    chosen = {name: value.value for name, value in options.items() if value is not None}
-    if not chosen:
-        return case
-    section = type(case.run).model_validate({**case.run.model_dump(exclude_none=True), **chosen})
-    return case.model_copy(update={"run": section})
 
 
 def _print_json(content: Any) -> None:

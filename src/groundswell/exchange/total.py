@@ -17,6 +17,7 @@ from groundswell.exchange.patience import Patience
 from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.mailboxes import Mailboxes
 from groundswell.exchange.transports.nccl import communicator
+from groundswell.exchange.undo import opened
 from groundswell.exchange.world import MpiWorld, World
 
 SIZE = np.dtype(np.float64).itemsize
@@ -72,14 +73,19 @@ class GatheredTotal:
     def __init__(self, backend: Backend, world: World, values: Array, transport: str) -> None:
         assert isinstance(world, MpiWorld)
         self._backend, self._world, self._values = backend, world, values
-        self._all = backend.zeros((world.size, values.size), "f8")
         self.in_graph = transport == "nccl"
         self._comm: Any = None
+        add = world.agree(self._added_up)  # and all come: MPI's own calls wait for ever
         gather = self._by_nccl() if self.in_graph else self._by_mpi()
-        module, count = backend.compile(gathered_source()), values.size
-        ends = (self._all, world.size, count, values)
-        add = module.launch("add_up_ranks", Blocks(1, count), *ends)
         self.launches: list[Launch] = [gather, add]
+
+    def _added_up(self) -> Launch:
+        """Makes sums of what is gathered."""
+        ranks, count = self._world.size, self._values.size
+        self._all = self._backend.zeros((ranks, count), "f8")
+        module = self._backend.compile(gathered_source())
+        ends = (self._all, ranks, count, self._values)
+        return module.launch("add_up_ranks", Blocks(1, count), *ends)
 
     def _by_nccl(self) -> Launch:
         group, address = communicator(self._world, self._backend), self._backend.address
@@ -94,6 +100,7 @@ class GatheredTotal:
 
     def _by_mpi(self) -> Launch:
         self._comm = self._world.comm.Dup()
+        opened(self)
         others = [rank for rank in range(self._world.size) if rank != self._world.rank]
         found = np.empty(self._all.shape)
 

@@ -85,6 +85,17 @@ def read_table(path: Path) -> dict[str, NDArray[np.float64]]:
     return dict(zip(columns, values.reshape(-1, len(columns)).T, strict=True))
 
 
+def read_json(path: Path) -> Any:
+    """The content of a JSON file.
+
+    Raises InputError when the file is missing or damaged.
+    """
+    try:
+        return json.loads(read_text(path, "JSON"))
+    except ValueError as error:
+        raise InputError(f"{path} is damaged ({error}); run the case again") from error
+
+
 def line_of_number(text: str, index: int, line: int = 1) -> int:
     """The line on which number `index` of `text` stands; the last line when there are fewer."""
     token = next(islice(_TOKEN.finditer(text), index, None), None)

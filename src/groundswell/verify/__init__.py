@@ -1,8 +1,8 @@
 """Problems with known answers, and how close each solver comes to them.
 
 A problem is a function `problem(backend, full)` that makes one `Check` after another. A solver
-lists the names of its problems, "module:function", in its `verification` package; they are loaded
-when they are run. Libraries that a problem needs are declared with `needs`.
+lists the names of its problems in its module `verification`, or as "module:function" of a package
+of that name; they are loaded when they are run. `needs` declares the libraries of a problem.
 """
 
 from __future__ import annotations
@@ -226,5 +226,6 @@ def load_problem(name: str) -> Problem:
     solver, _, entry = name.partition("/")
     info = registry.find(solver)
     package = info.problems.partition(":")[0]
-    found: Problem = info.resolve(f"{package}.{entry}")
+    inside = f"{package}.{entry}" if ":" in entry else f"{package}:{entry}"
+    found: Problem = info.resolve(inside)
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,11 @@ from groundswell.exchange.pattern import Ghosts, uniform
 from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import World
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
+from groundswell.outputs.cartesian import ghosts_read
 from groundswell.solvers.cavity.boundary_conditions import sides
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import READ
+from groundswell.solvers.cavity.recording import recording
 from groundswell.solvers.cavity.setup import SUMS, Setup
 from groundswell.solvers.cavity.tiles import Tile
 
@@ -181,13 +183,22 @@ class Level:
         """Bytes that a sweep sends."""
         return self.exchanges[0].bytes
 
-    def exchange(self, state: State, ghosts: Mapping[str, Ghosts]) -> Exchange:
-        """An exchange of a state's ghosts in the chosen way."""
+    def _recorded(self, copy: State) -> list[GhostField]:
+        """What recorders read of the flow across blocks; only the finest grid has any."""
+        if self.coarse or copy is not self.copies[0]:
+            return []
+        whole = recording(self.setup, Part.whole(self.setup.grid))
+        return self._fields(copy, ghosts_read(whole, self.setup.case.output.record, self.cut))
+
+    def exchange(
+        self, state: State, ghosts: Mapping[str, Ghosts], more: Sequence[GhostField] = ()
+    ) -> Exchange:
+        """An exchange of a state's ghosts, and of `more`, in the chosen way."""
         return self.make_exchange(
             self.backend,
             self.world,
             self.cut,
-            self._fields(state, ghosts),
+            [*self._fields(state, ghosts), *more],
             transport=self.choice.transport,
             aggregate=self.choice.aggregate,
             codec=self.choice.codec,
@@ -195,12 +206,15 @@ class Level:
 
     def _fields(self, state: State, ghosts: Mapping[str, Ghosts]) -> list[GhostField]:
         narrow = self.setup.case.run.narrow
-        return [GhostField(f.array, f.origin, ghosts[name], narrow) for name, f in state.items()]
+        return [
+            GhostField(state[name].array, state[name].origin, of, narrow)
+            for name, of in ghosts.items()
+        ]
 
     def set_exchange(self, choice: Choice) -> None:
         """Exchange in another way from now on, having closed the present one; every rank must."""
         self.choice = choice
-        self.exchanges = [self.exchange(copy, READ) for copy in self.copies]
+        self.exchanges = [self.exchange(copy, READ, self._recorded(copy)) for copy in self.copies]
 
     # --- launches ---------------------------------------------------------------------------------
 

@@ -10,12 +10,17 @@ import numpy as np
 
 from groundswell.formats.text import write_json, write_table
 from groundswell.meshes.hexahedra import Floats
+from groundswell.outputs.recorder import Recorders
+from groundswell.outputs.recording import RecordableField, Recording
 from groundswell.outputs.ring_buffer import Output
 from groundswell.solvers.poisson.boundary_conditions import at_positions
 from groundswell.spectral_elements.fields import gathered, lagrange_elements
+from groundswell.spectral_elements.recording import ElementDomain
 
 if TYPE_CHECKING:
     from groundswell.solvers.poisson.solver import Poisson
+
+SOLUTION = RecordableField("u", "1", "solution")
 
 
 class Outputs:
@@ -23,6 +28,13 @@ class Outputs:
 
     def __init__(self, solver: Poisson) -> None:
         self._solver = solver
+        setup, world, sections = solver.setup, solver.world, solver.setup.case.output.record
+        domain = ElementDomain(world, setup.mesh, setup.degree, solver.elements)
+        attrs = {"title": setup.case.title}
+        recording = Recording(domain, {"u": SOLUTION}, "float64", attrs=attrs)
+        # Positions are looked up now, so that bad ones are told before the equation is solved.
+        self._u = solver.backend.zeros(solver.values.shape if sections else (0, 1), "float64")
+        self._recorders = Recorders(sections, recording, {"u": self._u}, solver.backend, world)
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
         """Files that grow during the run: none."""
@@ -30,16 +42,23 @@ class Outputs:
 
     def write(self, folder: Path) -> list[Path]:
         """Write everything; files are rank 0's."""
-        summary, fields = self._summary(), self._fields()
+        summary, fields, records = self._summary(), self._fields(), self._records(folder)
         if not self._solver.world.first:
             return []
         files = [
+            *records,
             self._write_residuals(folder / "convergence.csv"),
             write_json(folder / "solution.json", summary),
         ]
         if fields:
             files.append(self._write_fields(folder / "solution.vtkhdf", fields))
         return files
+
+    def _records(self, folder: Path) -> list[Path]:
+        """u at positions; all ranks must call it."""
+        if self._u.size:
+            self._solver.backend.assign(self._u, self._solver.values)
+        return self._recorders.write(folder)
 
     def _summary(self) -> dict[str, Any]:
         """Numbers of the whole solution; all ranks must call it."""

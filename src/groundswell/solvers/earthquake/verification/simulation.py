@@ -62,7 +62,7 @@ def seismograms(found: Earthquake, steps: int) -> Floats:
         end = min(begin + STEPS_AT_ONCE, steps)
         step.replay(end - begin)
         blocks.append(ring.read(begin, end, None))
-    return np.concatenate(blocks).astype(float).transpose(1, 2, 0)
+    return np.concatenate(blocks).astype(float).transpose(2, 1, 0)
 
 
 def advance(found: Earthquake, steps: int) -> None:
