@@ -6,11 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pool import RankPool
 from toml_text import toml
 
 # Threads that sleep instead of spinning at a barrier: tests share their cores with others.
@@ -65,6 +66,19 @@ TINY: dict[str, Any] = {
 Content = dict[str, Any]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="run the long variants of tests, too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave long variants out unless somebody asks for them."""
+    if config.getoption("--full"):
+        return
+    long = [item for item in items if item.get_closest_marker("full")]
+    config.hook.pytest_deselected(items=long)
+    items[:] = [item for item in items if not item.get_closest_marker("full")]
+
+
 def merged(base: Content, changes: Content) -> Content:
     """`base` with some keys replaced; tables are merged, and None removes a key."""
     result = dict(base)
@@ -76,6 +90,12 @@ def merged(base: Content, changes: Content) -> Content:
         else:
             result[key] = value
     return result
+
+
+@pytest.fixture(scope="session")
+def full(pytestconfig: pytest.Config) -> bool:
+    """Whether long variants run, too."""
+    return bool(pytestconfig.getoption("--full"))
 
 
 @pytest.fixture(scope="session")
@@ -130,6 +150,28 @@ def command(
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def on_ranks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
+    """What a program prints: `on_ranks(4, PROGRAM, "cpu")`. The same ranks run one after another.
+
+    Another number of ranks starts anew, so tests should come in the order of these numbers.
+    """
+    pools: list[RankPool] = []
+
+    def run(ranks: int, program: Path, *arguments: str | Path) -> str:
+        if not pools or pools[-1].ranks != ranks or not pools[-1].usable:
+            end()
+            pools.append(RankPool(ranks, tmp_path_factory.mktemp("ranks")))
+        return pools[-1].run(program, *arguments)
+
+    def end() -> None:
+        while pools:
+            pools.pop().close()
+
+    yield run
+    end()
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from variants import short_and_long
 
 from groundswell.backends import open_backend
 from groundswell.solvers.poisson import problem_data as task
@@ -53,8 +54,7 @@ def failed(problem: str) -> list[Check]:
     return [check for check in checks if not check.passed]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("mistake", IN_KERNELS)
+@pytest.mark.parametrize("mistake", short_and_long(IN_KERNELS, list(IN_KERNELS)[2:]))
 def test_mistakes_in_kernels(mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, right, wrong, problem = IN_KERNELS[mistake]
     kernels = tmp_path / "kernels"
@@ -66,7 +66,6 @@ def test_mistakes_in_kernels(mistake: str, tmp_path: Path, monkeypatch: pytest.M
     assert failed(problem)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", OF_SIDES)
 def test_mistakes_at_sides(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     factor, problem = OF_SIDES[what]

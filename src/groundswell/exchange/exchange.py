@@ -186,7 +186,7 @@ class Exchange:
         """Give back what it holds of other ranks; every rank must, before MPI ends.
 
         Raises:
-            RunFailed: a wait was in vain, and nobody has seen it so far.
+            RunFailed: some rank's wait was in vain, so that what it left is stale.
         """
         if not self._closed:
             self._closed = True

@@ -70,7 +70,7 @@ class PlanKeeper:
 
         Raises:
             InputError: plans have been started, and are to be finished first; nothing is closed.
-            RunFailed: a wait of a GPU was in vain, and nobody has seen it so far.
+            RunFailed: some GPU's wait was in vain, so that what it left is stale.
         """
         if self not in _OPEN:
             return

@@ -116,7 +116,7 @@ class Plan:
 
         Raises:
             InputError: it has been started, and is to be finished first.
-            RunFailed: a wait of a GPU was in vain, and nobody has seen it so far.
+            RunFailed: some GPU's wait was in vain, so that what it left is stale.
         """
         if self._exchange is None:
             return

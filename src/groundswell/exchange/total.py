@@ -105,8 +105,8 @@ class GatheredTotal:
         found = np.empty(self._all.shape)
 
         def gather() -> None:
-            mine = self._backend.to_host(self._values)
-            request, patience = self._comm.Iallgather(mine, found), Patience(self._world)
+            self._mine = self._backend.to_host(self._values)  # kept, even if the wait is in vain
+            request, patience = self._comm.Iallgather(self._mine, found), Patience(self._world)
             while not request.Test():
                 patience.pause("sums", others)
             self._backend.assign(self._all, found)

@@ -133,7 +133,7 @@ class Operation:
         """Give back what it holds of other ranks; every rank must, before MPI ends.
 
         Raises:
-            RunFailed: a wait was in vain, and nobody has seen it so far.
+            RunFailed: some rank's wait was in vain, so that what it left is stale.
         """
         if not self.closed:
             self.closed = True

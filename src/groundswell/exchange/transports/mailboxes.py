@@ -233,7 +233,7 @@ class Mailboxes(Transfer):
         """Give back all memory.
 
         Raises:
-            RunFailed: a wait of some rank's device was in vain, and nobody has seen it so far.
+            RunFailed: a wait of some rank's device was in vain, so that what it left is stale.
         """
         if self._closed:
             return
