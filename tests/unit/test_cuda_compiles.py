@@ -22,8 +22,10 @@ from variants import short_and_long
 import groundswell
 from groundswell.backends import Source
 from groundswell.bench.exchange.fused import SOURCE as UPDATE
+from groundswell.bench.exchange.slow_link import Link, LinkedBackend
 from groundswell.exchange.assembly.mailed import mailed_source
 from groundswell.exchange.boxes import SOURCE as EXCHANGE
+from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.codecs.mpc import mpc_source
 from groundswell.exchange.codecs.nvcomp import packed_source
 from groundswell.exchange.codecs.zfp import zfp_source
@@ -80,6 +82,7 @@ LIMITS = {
     "send_boxes": (128, 128),
     "receive_boxes": (128, 128),
     "swap_boxes": (128, 128),
+    "set_link": (16, 16),
     "look_for_letters": (20, 20),
     "open_letters": (24, 24),
     "raise_letters": (32, 32),
@@ -288,6 +291,17 @@ def test_the_codes_kernels(check: Check, full: bool, precision: str) -> None:
             check(zfp_source(dtype, axes, rate * 4**axes), precision, limits)
     check(zfp_source(dtype, 1, 13), precision, ZFP_LIMITS[1])
     check(zfp_source(dtype, 1, 64, strips=True), precision, ZFP_LIMITS[1])
+
+
+def test_kernels_over_a_slower_link() -> None:
+    backend = Collector()
+    linked: Any = LinkedBackend(backend, Link(1e9))
+    compile_kernels(linked)
+    linked.compile(mailed_source("float64", "sum"))
+    assert len({source.path for source in backend.sources}) == 2
+    for source in backend.sources:
+        assert "#define DELIVER deliver_over_link" in source.text()
+        assert "set_link" in {found.kernel for found in kernels_of(source.text())}
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
