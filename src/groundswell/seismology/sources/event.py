@@ -28,27 +28,27 @@ class HasEvent(Protocol):
     @property
     def sources(self) -> Sequence[PointSource]: ...
     @property
-    def release(self) -> Release: ...
+    def source_summary(self) -> SourceSummary: ...
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class SourceSummary:
     """What the sources of a case release together.
 
     Attributes:
         moment: (6,) net moment tensor in the grid's frame, N m; zero for forces.
         magnitude: Mw of it, to 0.01; None where no moment stays.
         centroid: (x, y, depth), m, of the moment; of forces, the mean of their places.
-        beginning: (x, y, depth), m, of the source that acts first.
+        hypocentre: (x, y, depth), m, of the source that acts first.
     """
 
     moment: Array
     magnitude: float | None
     centroid: tuple[float, float, float]
-    beginning: tuple[float, float, float]
+    hypocentre: tuple[float, float, float]
 
     @classmethod
-    def of(cls, sources: Sequence[PointSource]) -> Self:
+    def from_sources(cls, sources: Sequence[PointSource]) -> Self:
         """Sum up at least one source."""
         net, acting = net_moment(sources), _acting_moments(sources)
         size = float(scalar_moment(net))
@@ -59,7 +59,7 @@ class Release:
             moment=net if stays else np.zeros(6),
             magnitude=round(magnitude_from_moment(size), 2) if stays else None,
             centroid=(float(x), float(y), float(z)),
-            beginning=min(sources, key=lambda source: source.start).position,
+            hypocentre=min(sources, key=lambda source: source.start).position,
         )
 
 
@@ -77,15 +77,15 @@ def event_attributes(setup: HasEvent) -> dict[str, Any]:
     and `event_latitude` where the case has geography. Of several sources there are also
     `epicentre_x` and `epicentre_y`, above the first, and of rupture files the segments' outlines.
     """
-    event, geography, release = setup.case.event, setup.geography, setup.release
+    event, geography, summary = setup.case.event, setup.geography, setup.source_summary
     return {
         "title": setup.case.title,
         "event_name": event.name or None,
         "origin_time": event.origin_time,
         "azimuth": geography.true_azimuth if geography else None,
-        "magnitude": release.magnitude if event.magnitude is None else event.magnitude,
+        "magnitude": summary.magnitude if event.magnitude is None else event.magnitude,
         "focal_mechanism": _mechanism(setup),
-        **_places(release, geography, several=len(setup.sources) > 1),
+        **_places(summary, geography, several=len(setup.sources) > 1),
         **_outlines(setup),
     }
 
@@ -95,20 +95,22 @@ def _mechanism(setup: HasEvent) -> list[float] | None:
     first, *others = setup.case.source
     if first.kind == "double-couple" and not others:
         return [first.strike, first.dip, first.rake]
-    if setup.release.magnitude is None:
+    if setup.source_summary.magnitude is None:
         return None
     azimuth = setup.geography.true_azimuth if setup.geography else 0.0
-    return [float(component) for component in to_rtp(setup.release.moment, azimuth)]
+    return [float(component) for component in to_rtp(setup.source_summary.moment, azimuth)]
 
 
-def _places(release: Release, geography: Geography | None, *, several: bool) -> dict[str, float]:
-    x, y, depth = release.centroid
+def _places(
+    summary: SourceSummary, geography: Geography | None, *, several: bool
+) -> dict[str, float]:
+    x, y, depth = summary.centroid
     found = {"event_x": x, "event_y": y, "event_depth": depth}
     if geography is not None:
         longitude, latitude = geography.to_lonlat(x, y)
         found |= {"event_longitude": float(longitude), "event_latitude": float(latitude)}
     if several:
-        found |= {"epicentre_x": release.beginning[0], "epicentre_y": release.beginning[1]}
+        found |= {"epicentre_x": summary.hypocentre[0], "epicentre_y": summary.hypocentre[1]}
     return found
 
 

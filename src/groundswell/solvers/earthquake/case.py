@@ -1,4 +1,4 @@
-"""The case file of the earthquake solver: `EarthquakeCase`, made of the sections of this folder."""
+"""Schema of the case file of the earthquake solver: `EarthquakeCase`."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from groundswell.seismology.case.sources import (
 
 
 class BoundarySection(Section):
-    """`[boundary]`: the edges of the grid; absorbing layers are `width` cells wide.
+    """`[boundary]`: boundary conditions; absorbing layers are `width` cells wide.
 
-    With periodic sides the bottom is a perfectly matched layer.
+    With periodic sides, the bottom is a perfectly matched layer.
     """
 
     top: Literal["free-surface", "absorbing"] = "free-surface"
@@ -118,10 +118,13 @@ def _placed_receiver(receiver: Receiver, info: ValidationInfo) -> Receiver:
 
 
 class EarthquakeCase(Case):
-    """Waves of an earthquake: `[grid]`, `[medium]`, `[[source]]` and what is recorded of them.
+    """The case of an earthquake: `[grid]`, `[medium]`, `[[source]]` and its outputs.
 
-    Built from a file by `load_case`, or by keyword, where values may be numbers in SI, text with a
-    unit, tables or sections: `EarthquakeCase(grid={"size": ...}, ...)`. Raises `CaseError`.
+    `load_case` builds it from a file. Built by keyword, as in `EarthquakeCase(grid={"size": ...})`,
+    values may be numbers in SI units, text with a unit, tables or sections.
+
+    Raises:
+        CaseError: the case is invalid; lists every problem.
     """
 
     solver: Literal["earthquake"] = "earthquake"
@@ -136,7 +139,7 @@ class EarthquakeCase(Case):
     receiver: tuple[Annotated[Receiver, AfterValidator(_placed_receiver)], ...] = ()
     receivers: ReceiverFile | None = None
 
-    # Checks between sections stand at the later one, so that they run even if a third is wrong.
+    # A check of two sections belongs to the later one, so that it runs even if a third is invalid.
 
     @field_validator("output")
     @classmethod
@@ -147,7 +150,7 @@ class EarthquakeCase(Case):
 
     @field_validator("medium")
     @classmethod
-    def _fills_the_region(cls, medium: Medium, info: ValidationInfo) -> Medium:
+    def _matches_the_grid(cls, medium: Medium, info: ValidationInfo) -> Medium:
         grid = info.data.get("grid")
         if grid and isinstance(medium, AwpMedium | ArrayMedium) and medium.cells != grid.cells:
             key = "cells" if isinstance(medium, AwpMedium) else "vp"
@@ -177,7 +180,10 @@ class EarthquakeCase(Case):
         return receivers
 
     def faults(self) -> Iterator[Fault]:
-        """Quality factors of which the case does not say whether they count."""
+        """A medium with quality factors in a case without `attenuation.model`."""
         if "attenuation" not in self.model_fields_set and self.medium.has_q:
             models = '"constant", "power-law" or, to ignore them, "none"'
-            yield ("attenuation", "model"), f"is required, as the medium has qp and qs: {models}"
+            yield (
+                ("attenuation", "model"),
+                f"is required since the medium has qp and qs: {models}",
+            )

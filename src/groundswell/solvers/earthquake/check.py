@@ -1,4 +1,4 @@
-"""What `groundswell check`, the summary and the report say of an earthquake before it runs."""
+"""Quantities of a set-up that `groundswell check`, the summary and the report list."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GRID, RESOLVES = "Grid and time steps", "What the grid resolves"
 
 
 def quantities(setup: Setup) -> list[Quantity]:
-    """Grid, time step, what they resolve, sources and receivers, memory."""
+    """Grid, time step, resolution, sources, receivers and memory."""
     return [*_grid(setup), *_waves(setup), *_sources(setup)]
 
 
@@ -26,9 +26,9 @@ def _grid(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("region", grid.region, "region", "cells", times(grid.region), GRID)
     yield Quantity("spacing", grid.spacing, "spacing", "m", group=GRID)
     yield Quantity("precision", setup.case.run.precision, "precision", group=GRID)
-    limit = f"{dt:.6g} s; stable up to {setup.largest_step:.6g} s"
+    limit = f"{dt:.6g} s; stable up to {setup.stability_limit:.6g} s"
     yield Quantity("dt", dt, "time step", "s", limit, GRID)
-    yield Quantity("stability_limit", setup.largest_step, unit="s", group=GRID)
+    yield Quantity("stability_limit", setup.stability_limit, unit="s", group=GRID)
     yield Quantity("steps", steps, "steps", text=f"{steps} for {steps * dt:.6g} s", group=GRID)
     sampling = ", ".join(f"{name} every {s:.6g} s" for name, s in setup.sampling.items())
     label = "samples" if sampling else ""
@@ -78,6 +78,6 @@ def _sources(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("sources", count, "sources", text=text, group=RESOLVES)
     yield Quantity("source_frequency", frequency, unit="Hz", group=RESOLVES)
     yield Quantity("points_per_wavelength", points, group=RESOLVES)
-    yield Quantity("magnitude", setup.release.magnitude, group=RESOLVES)
+    yield Quantity("magnitude", setup.source_summary.magnitude, group=RESOLVES)
     receivers = len(setup.receivers)
     yield Quantity("receivers", receivers, "receivers", text=f"{receivers}", group=RESOLVES)

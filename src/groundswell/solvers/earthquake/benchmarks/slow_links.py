@@ -159,7 +159,7 @@ def _by_field(rig: Rig, solver: Earthquake) -> list[Row]:
     """How much shorter the code without loss makes each field's ghosts."""
     _adopt(rig, solver, Choice(FASTEST[rig.backend.name], aggregate=False, codec="mpc"))
     _exchange(rig, solver)
-    layers = (velocity_halo(), stress_halo(solver.setup, solver.cut))
+    layers = (velocity_halo(), stress_halo(solver.setup, solver.decomposition))
     totals: dict[str, NDArray[np.int64]] = {}
     for found, exchange in zip(layers, solver.exchanges, strict=True):
         of_ranks = rig.world.share(exchange.coded.lengths() if exchange.coded else {})
