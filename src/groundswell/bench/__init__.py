@@ -14,7 +14,7 @@ from groundswell.bench.tell import Tell, silent
 from groundswell.errors import BackendError, InputError
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.world import World, world
-from groundswell.formats.atomic import whole
+from groundswell.formats.atomic import atomic_write
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def run_bench(
     if output is not None and ranks.first:
         folder = Path(output)
         name = f"bench_{subject}" + f"_{ranks.size}_ranks" * (ranks.size > 1)
-        with whole(folder / f"{name}.json") as part:
+        with atomic_write(folder / f"{name}.json") as part:
             part.write_text(json.dumps(measured, indent=2) + "\n", encoding="utf-8")
         found.draw(measured, folder / f"{name}.png")
     return measured

@@ -24,7 +24,7 @@ from pydantic import (
 )
 from pydantic_core import core_schema
 
-from groundswell.case.problems import Fault, problems_in, refuse, reword
+from groundswell.case.problems import Violation, problems_in, reject, translate_errors
 from groundswell.case.units import (
     Count,
     CountOrZero,
@@ -32,9 +32,9 @@ from groundswell.case.units import (
     NonNegative,
     Number,
     Positive,
-    Quantity,
     Rate,
     Time,
+    Unit,
 )
 from groundswell.errors import CaseError, did_you_mean, listed
 
@@ -57,7 +57,7 @@ class Section(BaseModel):
     # bad one would end the search for problems.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """What is wrong between keys that are each right; for sections to override."""
         yield from ()
 
@@ -67,13 +67,13 @@ class Section(BaseModel):
         try:
             section = handler(content)
         except ValidationError as error:
-            refuse(reword(error, cls.model_fields))
-        refuse(section.faults())
+            reject(translate_errors(error, cls.model_fields))
+        reject(section.violations())
         return section
 
 
 @dataclass(frozen=True)
-class Kinds:
+class TaggedUnion:
     """Annotation of a union of sections: which one a table is, its key `tag` says."""
 
     tag: str = "kind"
@@ -91,17 +91,17 @@ class Kinds:
         if isinstance(value, tuple(sections.values())):
             return value
         if not isinstance(value, dict):
-            refuse([((), f"must be a table with the key {self.tag}: {listed(sections)}")])
+            reject([((), f"must be a table with the key {self.tag}: {listed(sections)}")])
         if self.tag not in value:
-            refuse([((self.tag,), f"is required; use {listed(sections)}")])
+            reject([((self.tag,), f"is required; use {listed(sections)}")])
         kind = value[self.tag]
         if not isinstance(kind, str) or kind not in sections:
             allowed = f"must be {listed(sections)}{did_you_mean(kind, sections)}"
-            refuse([((self.tag,), allowed)])
+            reject([((self.tag,), allowed)])
         return sections[kind].model_validate(value, context=info.context)
 
 
-def exactly_one(section: Section, *names: str) -> Iterator[Fault]:
+def exactly_one(section: Section, *names: str) -> Iterator[Violation]:
     """The fault of a section that gives none, or several, of the keys `names`."""
     given = [name for name in names if getattr(section, name) is not None]
     if not given:
@@ -112,7 +112,7 @@ def exactly_one(section: Section, *names: str) -> Iterator[Fault]:
 
 def _filled(entries: tuple[Any, ...]) -> tuple[Any, ...]:
     if not entries:
-        refuse([((), "must not be empty")])
+        reject([((), "must not be empty")])
     return entries
 
 
@@ -120,7 +120,7 @@ def _filled(entries: tuple[Any, ...]) -> tuple[Any, ...]:
 NotEmpty = AfterValidator(_filled)
 
 
-def repeated(place: str, entries: tuple[Any, ...]) -> Iterator[Fault]:
+def repeated(place: str, entries: tuple[Any, ...]) -> Iterator[Violation]:
     """The faults of a list that names something twice."""
     for n, entry in enumerate(entries):
         if entry in entries[:n]:
@@ -133,7 +133,7 @@ def repeated(place: str, entries: tuple[Any, ...]) -> Iterator[Fault]:
 def _in_folder(value: Any, info: ValidationInfo) -> Path:
     """The path that a name stands for: relative names start in the case file's folder."""
     if not isinstance(value, str | PurePath) or not str(value).strip() or "\0" in str(value):
-        refuse([((), 'must be the name of a file or folder, such as "model.csv"')])
+        reject([((), 'must be the name of a file or folder, such as "model.csv"')])
     return (info.context or {}).get("folder", Path()) / Path(value)
 
 
@@ -143,7 +143,7 @@ def _existing(path: Path) -> Path:
     except (OSError, ValueError):  # a name too long for the system, or not in its encoding
         found = False
     if not found:
-        refuse([((), "is not there; relative names start in the case file's folder")])
+        reject([((), "is not there; relative names start in the case file's folder")])
     return path
 
 
@@ -160,10 +160,10 @@ class TimeSection(Section):
     duration: Annotated[Time, Positive]
     step: Annotated[
         float | Literal["auto"],
-        Quantity("s", "a time", "5 ms", word="auto"),
+        Unit("s", "a time", "5 ms", word="auto"),
     ] = "auto"
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """A step that is not positive, or longer than the run."""
         if self.step != "auto" and not 0 < self.step <= self.duration:
             yield ("step",), f"must be positive and at most the duration, {self.duration:g} s"
@@ -181,7 +181,7 @@ class CheckpointSection(Section):
     minutes: Annotated[Number, Positive] | None = None
     steps: Count | None = None
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Not exactly one of the two."""
         yield from exactly_one(self, "minutes", "steps")
 
@@ -192,14 +192,14 @@ TRANSPORTS = ("fused", "direct", "peer", "nccl", "mpi-gpu", "mpi", "mpi-thread")
 def _transport(value: str) -> str:
     """A transport, or two as in "peer+mpi": one within hosts, one between them."""
     if value != "auto" and (value.count("+") > 1 or set(value.split("+")) - set(TRANSPORTS)):
-        refuse([((), f'must be "auto", {listed(TRANSPORTS)}, or two as in "peer+mpi"')])
+        reject([((), f'must be "auto", {listed(TRANSPORTS)}, or two as in "peer+mpi"')])
     return value
 
 
 def _codec(value: str) -> str:
     """A codec of messages."""
     if value not in CODECS and not _ZFP.fullmatch(value):
-        refuse([((), f'must be {listed(CODECS)}, or as in "zfp16"')])
+        reject([((), f'must be {listed(CODECS)}, or as in "zfp16"')])
     return value
 
 
@@ -246,7 +246,7 @@ class RunSection(Section):
             return ["none" if self.codec == "auto" else self.codec]
         return ["none", "mpc", *([self.lossy] if self.lossy else [])]
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Messages in another type than one narrower than the run's."""
         allowed = {"single": "bfloat16", "double": "float32"}[self.precision]
         if self.narrow not in (None, allowed):

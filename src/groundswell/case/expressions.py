@@ -15,8 +15,8 @@ import simpleeval
 from numpy.typing import NDArray
 from pydantic import PlainValidator
 
-from groundswell.case.problems import refuse
-from groundswell.case.units import Quantity
+from groundswell.case.problems import reject
+from groundswell.case.units import Unit
 from groundswell.errors import did_you_mean
 
 Floats = NDArray[np.float64]
@@ -116,7 +116,7 @@ def _unknown(name: str) -> str:
     return f'has the unknown name "{shown}"{near}; names are: {", ".join(KNOWN)}'
 
 
-_NUMBER = Quantity("", f"an expression such as {EXAMPLE}, or a number", "1.5")
+_NUMBER = Unit("", f"an expression such as {EXAMPLE}, or a number", "1.5")
 
 
 def _checked(value: Any) -> str | float:
@@ -125,7 +125,7 @@ def _checked(value: Any) -> str | float:
     try:
         Expression(value)
     except ValueError as error:
-        refuse([((), str(error))])
+        reject([((), str(error))])
     return value
 
 

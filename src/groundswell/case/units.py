@@ -1,6 +1,6 @@
 """Quantities of a case: a plain SI number, or text such as "5 km", checked and converted to SI.
 
-`Length = Annotated[float, Quantity("m", ...)]` is a float for the program and a length for the
+`Length = Annotated[float, Unit("m", ...)]` is a float for the program and a length for the
 user. A bound is one more annotation: `Annotated[Length, Positive]`.
 """
 
@@ -34,7 +34,7 @@ _ALSO_RAISED = (ArithmeticError, LookupError, TypeError, ValueError, tokenize.To
 
 
 @dataclass(frozen=True)
-class Quantity:
+class Unit:
     """Annotation of a float that a case gives in any unit of one dimension.
 
     Args:
@@ -122,17 +122,17 @@ def _registry() -> Any:
     return pint.UnitRegistry()
 
 
-Length = Annotated[float, Quantity("m", "a length", "5 km")]
-Time = Annotated[float, Quantity("s", "a time", "0.5 s")]
-Frequency = Annotated[float, Quantity("Hz", "a frequency", "2.3 Hz")]
-Speed = Annotated[float, Quantity("m/s", "a speed", "5.5 km/s")]
-Density = Annotated[float, Quantity("kg/m^3", "a density", "2.67 g/cm^3")]
-Angle = Annotated[float, Quantity("deg", "an angle", "30 deg")]
-Moment = Annotated[float, Quantity("N m", "a moment", "1e18 N m")]
-Force = Annotated[float, Quantity("N", "a force", "1e10 N")]
-Pressure = Annotated[float, Quantity("Pa", "a pressure", "120 MPa")]
-Rate = Annotated[float, Quantity("B/s", "a rate of bytes", "25 GB/s")]
-Number = Annotated[float, Quantity("", "a plain number", "0.6")]
+Length = Annotated[float, Unit("m", "a length", "5 km")]
+Time = Annotated[float, Unit("s", "a time", "0.5 s")]
+Frequency = Annotated[float, Unit("Hz", "a frequency", "2.3 Hz")]
+Speed = Annotated[float, Unit("m/s", "a speed", "5.5 km/s")]
+Density = Annotated[float, Unit("kg/m^3", "a density", "2.67 g/cm^3")]
+Angle = Annotated[float, Unit("deg", "an angle", "30 deg")]
+Moment = Annotated[float, Unit("N m", "a moment", "1e18 N m")]
+Force = Annotated[float, Unit("N", "a force", "1e10 N")]
+Pressure = Annotated[float, Unit("Pa", "a pressure", "120 MPa")]
+Rate = Annotated[float, Unit("B/s", "a rate of bytes", "25 GB/s")]
+Number = Annotated[float, Unit("", "a plain number", "0.6")]
 Count = Annotated[int, Field(strict=True, ge=1)]
 CountOrZero = Annotated[int, Field(strict=True, ge=0)]
 Flag = Annotated[bool, Field(strict=True)]

@@ -149,12 +149,12 @@ def new(
     """
     from groundswell import registry
     from groundswell.errors import InputError
-    from groundswell.formats.atomic import whole
+    from groundswell.formats.atomic import atomic_write
 
     text = registry.find(solver).read_template()
     if path.exists():
         raise InputError(f"{path} is there already; give another name, or delete it")
-    with whole(path) as part:
+    with atomic_write(path) as part:
         part.write_text(text, encoding="utf-8")
     typer.echo(f"wrote {path}; now: groundswell check {path}")
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from groundswell.grids.cartesian import times
+from groundswell.grids.cartesian import format_extent
 
 
 def gigabytes(count: float) -> str:
@@ -83,11 +83,11 @@ def _least(found: Mapping[str, Any]) -> str:
 
 def _ranks(sharing: Mapping[str, Any]) -> str:
     hosts = "1 host" if sharing["hosts"] == 1 else f"{sharing['hosts']} hosts like this one"
-    grid = f"{times(sharing['processes'])} = " if len(sharing["processes"]) > 1 else ""
+    grid = f"{format_extent(sharing['processes'])} = " if len(sharing["processes"]) > 1 else ""
     return (
         f"{grid}{sharing['ranks']} on {hosts}; at most "
-        f"{times(sharing['largest_block'])} cells, and {gigabytes(sharing['bytes_sent'])} sent a "
-        "step, each"
+        f"{format_extent(sharing['largest_block'])} cells, and {gigabytes(sharing['bytes_sent'])} "
+        "sent a step, each"
     )
 
 

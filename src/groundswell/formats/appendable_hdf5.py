@@ -19,7 +19,7 @@ from groundswell.formats.atomic import disk_errors, reserve, sync
 _METADATA_BYTES = 1 << 18
 
 
-class GrowingFile:
+class AppendableFile:
     """An HDF5 file of which some datasets grow together along one axis, called time here.
 
     It is written as `<name>.part` and takes its name with `finish`. Every `append` leaves a
@@ -189,13 +189,13 @@ class GrowingFile:
         return math.prod(counts)
 
 
-def balanced(count: int, limit: int) -> int:
+def chunk_length(count: int, limit: int) -> int:
     """Length of equal pieces, each at most `limit`, that cover `count` with the least waste."""
     pieces = max(1, -(-count // max(1, limit)))
     return max(1, -(-count // pieces))
 
 
-def finite_positive(name: str, value: float) -> float:
+def require_positive(name: str, value: float) -> float:
     """The value, if it can be an interval or a spacing.
 
     Raises:

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from groundswell.errors import InputError, RunFailed
 
-_FULL = {errno.ENOSPC, errno.EDQUOT}
-_REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
-_MISPLACED = {errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG}
+_DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
+_DENIED = {errno.EACCES, errno.EPERM, errno.EROFS}
+_INVALID_PATH = {errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG}
 
 
 @contextmanager
-def whole(path: str | Path, size: int = 0) -> Iterator[Path]:
+def atomic_write(path: str | Path, size: int = 0) -> Iterator[Path]:
     """Write to the yielded temporary sibling; it is renamed to `path` when the block ends well.
 
     The data are on the disk before the rename, so not even a power cut leaves half a file under
@@ -34,9 +34,9 @@ def whole(path: str | Path, size: int = 0) -> Iterator[Path]:
         InputError: there is no permission to write, or `path` is a folder.
     """
     path = Path(path)
-    part = part_of(path)
+    part = temporary_path(path)
     with disk_errors(path):
-        _make_place(path)
+        _make_parent(path)
         try:
             if size:
                 reserve(part, 0, size)
@@ -51,8 +51,8 @@ def whole(path: str | Path, size: int = 0) -> Iterator[Path]:
             raise
 
 
-def part_of(path: Path) -> Path:
-    """The temporary sibling that `whole` writes to; a process that was killed leaves it behind."""
+def temporary_path(path: Path) -> Path:
+    """The temporary sibling that `atomic_write` writes to; a killed process leaves it behind."""
     return path.with_name(f".{path.name}.part")
 
 
@@ -72,7 +72,7 @@ def disk_errors(path: str | Path) -> Iterator[None]:
         code = _errno(error)
         if code is None:
             raise
-        raise _explained(Path(path), code) from error
+        raise _translated(Path(path), code) from error
 
 
 def reserve(path: Path, start: int, size: int) -> None:
@@ -97,12 +97,12 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def existing_part(path: Path) -> Path:
+def existing_ancestor(path: Path) -> Path:
     """The path, or the last folder above it that exists: its disk is the one to be written to."""
     return next(p for p in (path.absolute(), *path.absolute().parents) if p.exists())
 
 
-def _make_place(path: Path) -> None:
+def _make_parent(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -115,18 +115,18 @@ def _errno(error: OSError | RuntimeError) -> int | None:
     return code
 
 
-def _explained(path: Path, code: int) -> InputError | RunFailed:
+def _translated(path: Path, code: int) -> InputError | RunFailed:
     reason = os.strerror(code)
-    if code in _FULL:
+    if code in _DISK_FULL:
         return RunFailed(
             f"disk full while writing {path}: {reason}, {_free_space(path)}; make room or choose a "
             f"folder on a larger disk, then start again from the last checkpoint"
         )
-    if code in _REFUSED:
+    if code in _DENIED:
         return InputError(
             f"no permission to write {path}: {reason}; make its folder writable or choose another"
         )
-    if code in _MISPLACED:
+    if code in _INVALID_PATH:
         return InputError(
             f"{path} cannot be written: {reason}; choose a path whose folder is a folder and "
             f"whose own name is free or that of a file"
@@ -136,5 +136,5 @@ def _explained(path: Path, code: int) -> InputError | RunFailed:
 
 def _free_space(path: Path) -> str:
     """Free space of the disk that holds (or would hold) `path`, in words."""
-    existing = existing_part(path.parent)
+    existing = existing_ancestor(path.parent)
     return f"{shutil.disk_usage(existing).free / 1e6:,.1f} MB free in {existing}"

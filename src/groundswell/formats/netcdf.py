@@ -39,7 +39,7 @@ TIME = Variable(
 )
 
 
-def lay_out(
+def create_netcdf(
     path: Path,
     dimensions: Mapping[str, int | None],
     variables: Mapping[str, Variable],
@@ -52,12 +52,12 @@ def lay_out(
         file.dimensions = dict(dimensions)
         for name, variable in variables.items():
             _add(file, name, variable)
-        for key, value in plain(attrs).items():
+        for key, value in netcdf_attributes(attrs).items():
             file.attrs[key] = value
 
 
 @contextmanager
-def opened(path: str | Path, required: Sequence[str]) -> Iterator[xarray.Dataset]:
+def open_netcdf(path: str | Path, required: Sequence[str]) -> Iterator[xarray.Dataset]:
     """A NetCDF file as a dataset that reads what is used of it; times stay plain numbers.
 
     Raises:
@@ -81,9 +81,9 @@ def opened(path: str | Path, required: Sequence[str]) -> Iterator[xarray.Dataset
         ) from error
 
 
-def load(path: str | Path, required: Sequence[str]) -> xarray.Dataset:
+def read_netcdf(path: str | Path, required: Sequence[str]) -> xarray.Dataset:
     """Read a NetCDF file whole; raises as `opened`."""
-    with opened(path, required) as dataset:
+    with open_netcdf(path, required) as dataset:
         return dataset.load()
 
 
@@ -94,12 +94,12 @@ def _require(dataset: xarray.Dataset, required: Sequence[str], path: Path) -> No
         )
 
 
-def plain(attrs: Mapping[str, Any]) -> dict[str, Any]:
+def netcdf_attributes(attrs: Mapping[str, Any]) -> dict[str, Any]:
     """The attributes as NetCDF can hold them: None left out, times as ISO 8601 text."""
-    return {key: _plain(value) for key, value in attrs.items() if value is not None}
+    return {key: _attribute(value) for key, value in attrs.items() if value is not None}
 
 
-def _plain(value: Any) -> Any:
+def _attribute(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, bool):
@@ -119,5 +119,5 @@ def _add(file: Any, name: str, variable: Variable) -> None:
     added = file.create_variable(name, variable.dims, dtype, chunks=variable.chunks)
     if values is not None and values.size:
         added[...] = values
-    for key, value in plain(variable.attrs).items():
+    for key, value in netcdf_attributes(variable.attrs).items():
         added.attrs[key] = value

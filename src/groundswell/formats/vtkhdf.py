@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
-from groundswell.formats.appendable_hdf5 import GrowingFile, balanced, finite_positive
-from groundswell.formats.netcdf import plain
+from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length, require_positive
+from groundswell.formats.netcdf import netcdf_attributes
 
 _VERSION = (2, 0)
 _CHUNK_BYTES = 1 << 22
@@ -25,7 +25,7 @@ _ODD_IN_Z = frozenset({"vz", "sxz", "syz"})
 _VELOCITY = ("vx", "vy", "vz")
 
 
-class VolumeWriter(GrowingFile):
+class VolumeWriter(AppendableFile):
     """Appends snapshots of cell values; ParaView sees x east, y north and z up, metres.
 
     Depth becomes negative z, so the surface is on top and the axes are right-handed; the vertical
@@ -58,7 +58,7 @@ class VolumeWriter(GrowingFile):
         resume: int | None = None,
     ) -> None:
         self._cells = cells
-        self._spacing = tuple(finite_positive("spacing", h) for h in spacing)
+        self._spacing = tuple(require_positive("spacing", h) for h in spacing)
         self._origin = origin
         self._attrs = dict(attrs or {})
         self._arrays = _arrays(fields)
@@ -101,7 +101,7 @@ class VolumeWriter(GrowingFile):
         import h5py
 
         with h5py.File(part, "w", locking=False) as file:
-            file.attrs.update(plain(self._attrs))
+            file.attrs.update(netcdf_attributes(self._attrs))
             root = file.create_group("VTKHDF")
             self._describe_box(root)
             for name, shape in self._shapes.items():
@@ -142,7 +142,7 @@ def _chunks(shape: tuple[int | None, ...]) -> tuple[int, ...]:
     if len(shape) == 1:
         return (1024,)
     planes, *plane = (n or 1 for n in shape[1:])
-    return (1, balanced(planes, _CHUNK_BYTES // (4 * int(np.prod(plane)))), *plane)
+    return (1, chunk_length(planes, _CHUNK_BYTES // (4 * int(np.prod(plane)))), *plane)
 
 
 def _dtype(name: str) -> str:

@@ -203,12 +203,12 @@ class Field:
         self.interior: Array = self.array[g:-g, g:-g, g:-g]
 
 
-def times(counts: Iterable[float]) -> str:
+def format_extent(counts: Iterable[float]) -> str:
     """Counts along axes, for the eye."""
     return " x ".join(f"{count:g}" for count in counts)
 
 
-def in_words(cells: Sequence[int], spacing: Sequence[float], unit: str = " m") -> str:
+def describe_cells(cells: Sequence[int], spacing: Sequence[float], unit: str = " m") -> str:
     """So many cells of that size."""
-    edges = f"{spacing[0]:g}" if len(set(spacing)) == 1 else times(spacing)
-    return f"{times(cells)} = {prod(cells):,} of {edges}{unit}"
+    edges = f"{spacing[0]:g}" if len(set(spacing)) == 1 else format_extent(spacing)
+    return f"{format_extent(cells)} = {prod(cells):,} of {edges}{unit}"

@@ -13,7 +13,7 @@ from string import Template
 from typing import Any
 
 from groundswell.errors import InputError
-from groundswell.formats.atomic import whole
+from groundswell.formats.atomic import atomic_write
 from groundswell.report.pictures import draw_pictures, pictures_of
 
 _PAGE = Path(__file__).with_name("page.html")
@@ -49,7 +49,7 @@ def write_report(results: str | Path) -> Path:
         title=escape(title), subtitle=_subtitle(summary), body="\n".join(filter(None, sections))
     )
     path = results / "report.html"
-    with whole(path) as part:
+    with atomic_write(path) as part:
         part.write_text(page, encoding="utf-8")
     return path
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast
 from pydantic import BeforeValidator, Field
 
 from groundswell.case.common import Section, exactly_one
-from groundswell.case.problems import Fault
+from groundswell.case.problems import Violation
 from groundswell.case.units import Angle, Length, Positive
 from groundswell.errors import InputError
 from groundswell.grids.geography import Geography
@@ -42,7 +42,7 @@ class Position(Section):
         pair = (self.longitude, self.latitude) if self.geographic else (self.x, self.y)
         return cast(tuple[float, float], pair)
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Neither, or both, of the two ways to give a place."""
         names = ("x", "y", "longitude", "latitude")
         given = tuple(name for name in names if getattr(self, name) is not None)
@@ -58,7 +58,7 @@ class GeographySection(Section):
     azimuth: Annotated[Angle, Field(ge=-360, le=360)] = 0.0
     projection: Annotated[str, Field(max_length=1000)] = "tmerc"
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Not exactly one of corner and middle."""
         yield from exactly_one(self, "origin", "center")
 
@@ -112,7 +112,7 @@ class GridSection(Section):
             x, y = map(float, self.frame.to_grid(x, y))
         return x, y, position.depth
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Sizes that are no whole number of cells, and maps that do not fit the region."""
         for axis, (size, h) in enumerate(zip(self.size, self.spacing, strict=True)):
             yield from ((("size", axis), text) for text in _uneven(size, h))
@@ -133,7 +133,7 @@ def _uneven(size: float, h: float) -> Iterator[str]:
         yield f"must be a whole number of cells of {h:g} m; nearest: {' or '.join(nearest)}"
 
 
-def misplaced(position: Position, grid: GridSection) -> Iterator[Fault]:
+def misplaced(position: Position, grid: GridSection) -> Iterator[Violation]:
     """Why a position is not one of the grid's region, if it is not."""
     if position.depth < 0:
         yield ("depth",), "lies above the surface; depth is positive downwards"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator
 
-from groundswell.case.common import DataFile, Kinds, NotEmpty, Section, exactly_one
-from groundswell.case.problems import Fault, refuse
+from groundswell.case.common import DataFile, NotEmpty, Section, TaggedUnion, exactly_one
+from groundswell.case.problems import Violation, reject
 from groundswell.case.units import (
     Count,
     Density,
@@ -38,7 +38,7 @@ class FloorSection(Section):
     vs: Annotated[Speed, Positive] | None = None
     rho: Annotated[Density, Positive] | None = None
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """A floor without any bound."""
         if not self.model_fields_set:
             yield (), "give a bound on vp, vs or rho, or leave the floor out"
@@ -67,7 +67,7 @@ class Matter(Section):
     qp: Q | None = None
     qs: Q | None = None
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Units left out, no positive bulk modulus, or one quality factor without the other."""
         for name, value in (("vp", self.vp), ("rho", self.rho)):
             if doubt := forgotten_unit(name, value):
@@ -110,7 +110,7 @@ class LayeredMedium(MediumSection):
         """Whether the layers have qp and qs."""
         return self.layers[0].qs is not None if self.layers else None
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Layers out of order, not from the surface down, or only some of them with Q."""
         yield from exactly_one(self, "layers", "file")
         layers = self.layers or ()
@@ -163,7 +163,7 @@ def _as_array(value: Any) -> NDArray[np.floating[Any]]:
     import numpy as np
 
     if not isinstance(value, np.ndarray) or value.ndim != 3 or value.dtype.kind not in "fiu":
-        refuse([((), "must be a NumPy array (nz, ny, nx) of numbers; from Python only")])
+        reject([((), "must be a NumPy array (nz, ny, nx) of numbers; from Python only")])
     return value
 
 
@@ -190,7 +190,7 @@ class ArrayMedium(MediumSection):
         """Cells (nx, ny, nz)."""
         return tuple(self.vp.shape[::-1])
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Arrays of different shapes; one quality factor without the other."""
         given = {name: getattr(self, name) for name in ("vp", "vs", "rho", "qp", "qs")}
         for name, array in given.items():
@@ -201,7 +201,7 @@ class ArrayMedium(MediumSection):
 
 
 Medium = Annotated[
-    HomogeneousMedium | LayeredMedium | NetcdfMedium | AwpMedium | ArrayMedium, Kinds()
+    HomogeneousMedium | LayeredMedium | NetcdfMedium | AwpMedium | ArrayMedium, TaggedUnion()
 ]
 
 
@@ -221,7 +221,7 @@ class ConstantQ(Section):
     reference: Annotated[Frequency, Positive] = 1.0
     band: tuple[Annotated[Frequency, Positive], Annotated[Frequency, Positive]] = (0.1, 10.0)
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """A band that does not rise."""
         low, high = self.band
         if not low < high:
@@ -236,4 +236,4 @@ class PowerLawQ(ConstantQ):
     transition: Annotated[Frequency, Positive] = 1.0
 
 
-Attenuation = Annotated[NoAttenuation | ConstantQ | PowerLawQ, Kinds("model")]
+Attenuation = Annotated[NoAttenuation | ConstantQ | PowerLawQ, TaggedUnion("model")]

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from groundswell.case.common import DataFile, Kinds, Section, exactly_one
-from groundswell.case.problems import Fault, refuse
+from groundswell.case.common import DataFile, Section, TaggedUnion, exactly_one
+from groundswell.case.problems import Violation, reject
 from groundswell.case.units import (
     Angle,
     Count,
@@ -36,7 +36,7 @@ def _in_utc(value: Any) -> str:
         time = value if isinstance(value, datetime) else datetime.fromisoformat(value)
         utc = time.astimezone(UTC) if time.tzinfo else time
     except (OverflowError, TypeError, ValueError):
-        refuse([((), "must be a date and time, such as 2014-03-29T04:09:42.97Z")])
+        reject([((), "must be a date and time, such as 2014-03-29T04:09:42.97Z")])
     return utc.replace(tzinfo=None).isoformat() + "Z"
 
 
@@ -74,7 +74,7 @@ class Gaussian(History):
     sigma: Annotated[Time, Positive]
     delay: Annotated[Time, Positive] | None = None
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """A pulse that would start with a jump."""
         if self.delay is not None and self.delay < 4 * self.sigma:
             yield ("delay",), f"must be at least 4 sigma = {4 * self.sigma:g} s, to start from zero"
@@ -87,7 +87,7 @@ class Ricker(History):
     frequency: Annotated[Frequency, Positive]
     delay: Annotated[Time, Positive] | None = None
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """A wavelet that would start with a jump."""
         if self.delay is not None and self.delay * self.frequency < 1:
             least = 1 / self.frequency
@@ -101,7 +101,7 @@ class TableFunction(History):
     file: DataFile
 
 
-TimeFunction = Annotated[Pulse | Gaussian | Ricker | TableFunction, Kinds()]
+TimeFunction = Annotated[Pulse | Gaussian | Ricker | TableFunction, TaggedUnion()]
 
 
 # --- sources --------------------------------------------------------------------------------------
@@ -119,9 +119,9 @@ class SizedSource(PointSourceSection):
     magnitude: Magnitude | None = None
     moment: Annotated[Moment, Positive] | None = None
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Not exactly one of the two sizes."""
-        yield from super().faults()
+        yield from super().violations()
         yield from exactly_one(self, "magnitude", "moment")
 
 
@@ -159,7 +159,7 @@ class Components(Section):
     rp: Moment | None = None
     tp: Moment | None = None
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Not exactly the six of one frame, or all of them zero."""
         given = {name: value for name, value in self if value is not None}
         if set(given) not in map(set, _FRAMES):
@@ -182,9 +182,9 @@ class PointForce(PointSourceSection):
     kind: Literal["force"]
     force: tuple[Force, Force, Force]
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """No force at all."""
-        yield from super().faults()
+        yield from super().violations()
         if not any(self.force):
             yield ("force",), "is zero; nothing would happen"
 
@@ -208,7 +208,7 @@ class AwpRupture(Section):
 
 
 Source = Annotated[
-    DoubleCouple | MomentTensor | Explosion | PointForce | SrfRupture | AwpRupture, Kinds()
+    DoubleCouple | MomentTensor | Explosion | PointForce | SrfRupture | AwpRupture, TaggedUnion()
 ]
 
 
@@ -217,7 +217,7 @@ Source = Annotated[
 
 def _code(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_-]*", text):
-        refuse([((), "must be letters, digits, - or _")])
+        reject([((), "must be letters, digits, - or _")])
     return text
 
 
@@ -247,7 +247,7 @@ class ReceiverFile(Section):
 _LONGEST_CODES = {"network": 2, "name": 5}
 
 
-def name_twice(receivers: tuple[Receiver, ...]) -> Iterator[Fault]:
+def name_twice(receivers: tuple[Receiver, ...]) -> Iterator[Violation]:
     """The receivers whose codes are taken."""
     first: dict[str, int] = {}
     for n, receiver in enumerate(receivers):
@@ -265,7 +265,7 @@ class Coded(Protocol):
     def name(self) -> str: ...
 
 
-def too_long(receiver: Coded, formats: tuple[str, ...]) -> Iterator[Fault]:
+def too_long(receiver: Coded, formats: tuple[str, ...]) -> Iterator[Violation]:
     """Codes that do not fit into the formats of seismograms."""
     named = [name for name in formats if name in ("sac", "mseed")]
     for key, most in _LONGEST_CODES.items():

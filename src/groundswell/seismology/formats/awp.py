@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
-from groundswell.formats.atomic import whole
+from groundswell.formats.atomic import atomic_write
 from groundswell.formats.text import parse_numbers, read_text
 
 FORMATS = ("binary", "text")
@@ -77,7 +77,7 @@ def write_awp_source(path: Path | str, source: AwpSource, format: str = "binary"
     """Write a source as `read_awp_source` reads it."""
     records = np.empty(len(source.points), _source_record(source.rates.shape[1]))
     records["point"], records["rates"] = source.points, source.rates
-    with whole(path) as temporary, temporary.open("wb") as file:
+    with atomic_write(path) as temporary, temporary.open("wb") as file:
         if _checked_format(format) == "binary":
             file.write(records.tobytes())
         else:
@@ -152,7 +152,7 @@ def write_awp_mesh(
     The coordinates of a mesh of 8 variables are written as zeros.
     """
     names = VARIABLES[variables]
-    with whole(path) as temporary, temporary.open("wb") as file:
+    with atomic_write(path) as temporary, temporary.open("wb") as file:
         for plane in planes:
             zero = np.zeros(np.shape(plane["vp"]))
             columns = [plane[name] if name else zero for name in names]

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from groundswell.errors import InputError
-from groundswell.formats.appendable_hdf5 import GrowingFile, balanced, finite_positive
-from groundswell.formats.atomic import whole
-from groundswell.formats.netcdf import CONVENTIONS, TIME, Variable, lay_out, load
+from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length, require_positive
+from groundswell.formats.atomic import atomic_write
+from groundswell.formats.netcdf import CONVENTIONS, TIME, Variable, create_netcdf, read_netcdf
 
 if TYPE_CHECKING:
     import obspy
@@ -57,7 +57,7 @@ class Station(Protocol):
     def latitude(self) -> float | None: ...
 
 
-class SeismogramWriter(GrowingFile):
+class SeismogramWriter(AppendableFile):
     """Appends particle velocity at stations to a file of true east, north and up components.
 
     Args:
@@ -91,7 +91,7 @@ class SeismogramWriter(GrowingFile):
         resume: int | None = None,
         dtype: DTypeLike = "float32",
     ) -> None:
-        self._interval = finite_positive("sampling interval", interval)
+        self._interval = require_positive("sampling interval", interval)
         self._start_time = start
         self._attrs = dict(attrs or {})
         self._azimuth = float(self._attrs.get("azimuth") or 0.0)
@@ -134,14 +134,14 @@ class SeismogramWriter(GrowingFile):
         velocity = Variable(
             ("station", "component", "time"),
             dtype=self._dtype,
-            chunks=(balanced(station, _CHUNK_BYTES // trace_bytes), component, _CHUNK_SAMPLES),
+            chunks=(chunk_length(station, _CHUNK_BYTES // trace_bytes), component, _CHUNK_SAMPLES),
             attrs={
                 "units": "m s-1",
                 "long_name": "particle velocity",
                 "coordinates": " ".join(name for name in places if name != "station"),
             },
         )
-        lay_out(
+        create_netcdf(
             part,
             {"station": station, "component": component, "time": None},
             {
@@ -179,7 +179,7 @@ def read_seismograms(path: str | Path) -> xarray.DataArray:
     Raises:
         InputError: the file is missing, damaged or holds no seismograms.
     """
-    dataset = load(path, required=("velocity", "station", "component", "time"))
+    dataset = read_netcdf(path, required=("velocity", "station", "component", "time"))
     array = dataset["velocity"]
     if array.dims != ("station", "component", "time"):
         raise InputError(
@@ -226,7 +226,7 @@ def write_mseed(array: xarray.DataArray, path: str | Path) -> Path:
         RunFailed: the disk is full.
     """
     stream = to_obspy(array)
-    with whole(path, size=array.nbytes) as part:
+    with atomic_write(path, size=array.nbytes) as part:
         stream.write(str(part), format="MSEED", reclen=512)  # data centres' record length
     return Path(path)
 
@@ -245,7 +245,7 @@ def write_sac(array: xarray.DataArray, folder: str | Path) -> list[Path]:
     paths = []
     for trace in to_obspy(array):
         path = Path(folder) / f"{trace.id.lstrip('.')}.sac"  # a file must not hide
-        with whole(path, size=trace.data.nbytes) as part:
+        with atomic_write(path, size=trace.data.nbytes) as part:
             _sac_trace(trace, event, _origin_time(array)).write(str(part))
         paths.append(path)
     return paths

@@ -11,9 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from groundswell.errors import InputError
-from groundswell.formats.appendable_hdf5 import GrowingFile, balanced, finite_positive
-from groundswell.formats.atomic import whole
-from groundswell.formats.netcdf import CONVENTIONS, TIME, Variable, lay_out, load, opened
+from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length, require_positive
+from groundswell.formats.atomic import atomic_write
+from groundswell.formats.netcdf import (
+    CONVENTIONS,
+    TIME,
+    Variable,
+    create_netcdf,
+    open_netcdf,
+    read_netcdf,
+)
 from groundswell.seismology.formats.seismograms import COMPONENTS, east_north_up
 
 if TYPE_CHECKING:
@@ -60,8 +67,8 @@ def write_shaking_map(
     }
     _require_plane(variables, (np.size(y), np.size(x)))
     size = sum(v.values.nbytes for v in variables.values()) + _METADATA_BYTES
-    with whole(path, size) as part:
-        lay_out(
+    with atomic_write(path, size) as part:
+        create_netcdf(
             part,
             {"y": np.size(y), "x": np.size(x)},
             variables,
@@ -76,7 +83,7 @@ def read_shaking_map(path: str | Path) -> xarray.Dataset:
     Raises:
         InputError: the file is missing, damaged or no shaking map.
     """
-    return load(path, required=("pgv", "pga", "x", "y"))
+    return read_netcdf(path, required=("pgv", "pga", "x", "y"))
 
 
 def open_surface(path: str | Path) -> AbstractContextManager[xarray.Dataset]:
@@ -85,10 +92,10 @@ def open_surface(path: str | Path) -> AbstractContextManager[xarray.Dataset]:
     Raises:
         InputError: the file is missing, damaged or of another kind.
     """
-    return opened(path, required=("velocity", "time", "component", "x", "y"))
+    return open_netcdf(path, required=("velocity", "time", "component", "x", "y"))
 
 
-class SurfaceWriter(GrowingFile):
+class SurfaceWriter(AppendableFile):
     """Appends particle velocity on the surface to a file (time, component, y, x), m/s.
 
     Components are true east, north and up as in seismograms, also on a turned grid.
@@ -120,7 +127,7 @@ class SurfaceWriter(GrowingFile):
         latitude: ArrayLike | None = None,
         dtype: DTypeLike = "float32",
     ) -> None:
-        self._interval = finite_positive("sampling interval", interval)
+        self._interval = require_positive("sampling interval", interval)
         self._start_time = start
         self._attrs = dict(attrs or {})
         self._azimuth = float(self._attrs.get("azimuth") or 0.0)
@@ -156,14 +163,14 @@ class SurfaceWriter(GrowingFile):
         velocity = Variable(
             ("time", "component", "y", "x"),
             dtype=self._dtype,
-            chunks=(1, 1, balanced(ny, _TILE), balanced(nx, _TILE)),
+            chunks=(1, 1, chunk_length(ny, _TILE), chunk_length(nx, _TILE)),
             attrs={
                 "units": "m s-1",
                 "long_name": "particle velocity of the surface",
                 **_located(self._places),
             },
         )
-        lay_out(
+        create_netcdf(
             part,
             {"time": None, "component": 3, "y": ny, "x": nx},
             {

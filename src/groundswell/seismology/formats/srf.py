@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.formats.atomic import whole
+from groundswell.formats.atomic import atomic_write
 from groundswell.formats.text import line_of_number, parse_numbers, read_text
 
 Array = NDArray[np.float64]
@@ -164,7 +164,7 @@ def read_planes(path: Path | str) -> list[Plane]:
 
 def write_srf(path: Path | str, rupture: Srf) -> None:
     """Write a rupture in the version it names, nine digits a number."""
-    with whole(path) as temporary, temporary.open("w", encoding="ascii") as file:
+    with atomic_write(path) as temporary, temporary.open("w", encoding="ascii") as file:
         file.write(f"{rupture.version}\n")
         _write_planes(file, rupture.planes)
         _write_points(file, rupture)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from groundswell.case.quantities import Quantity, byte_size
-from groundswell.grids.cartesian import in_words, times
+from groundswell.grids.cartesian import describe_cells, format_extent
 
 if TYPE_CHECKING:
     from groundswell.solvers.cavity.setup import Setup
@@ -21,13 +21,13 @@ def quantities(setup: Setup) -> list[Quantity]:
 
 def _grid(setup: Setup) -> Iterator[Quantity]:
     grid, grids = setup.grid, [each.grid.cells for each in setup.grids]
-    points = in_words(grid.cells, grid.spacing, unit="")
+    points = describe_cells(grid.cells, grid.spacing, unit="")
     yield Quantity("cells", grid.cells, "points", text=points, group=GRID)
     yield Quantity("spacing", grid.spacing, "spacing", "m", group=GRID)
     yield Quantity("precision", setup.case.run.precision, "precision", group=GRID)
     yield Quantity("dt", setup.dt, "time step", "s", f"about {setup.dt:.4g} s", GRID)
     yield Quantity("steps", setup.steps, "steps", text=f"at most {setup.steps}", group=GRID)
-    coarser = ", ".join(map(times, grids[1:]))
+    coarser = ", ".join(map(format_extent, grids[1:]))
     text = f"{coarser}; steps are multigrid cycles" if coarser else ""
     yield Quantity("grids", grids, "coarser grids" if text else "", text=text, group=GRID)
     yield Quantity("memory", setup.memory, "memory", "B", byte_size(setup.memory), GRID)

@@ -12,7 +12,7 @@ from groundswell.errors import InputError
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.pattern import uniform
 from groundswell.exchange.traffic import traffic
-from groundswell.grids.cartesian import Part, times
+from groundswell.grids.cartesian import Part, format_extent
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.cavity.case import AXES, FIELDS
 
@@ -47,7 +47,7 @@ def _match(cut: Decomposition, fine: Setup, coarse: Setup) -> Decomposition:
         points = np.diff([0, *inner, coarse.grid.cells[axis]])
         if len(inner) and points.min() < LEAST_BLOCK:
             raise InputError(
-                f"a coarser grid of {times(coarse.grid.cells)} points leaves some of "
+                f"a coarser grid of {format_extent(coarse.grid.cells)} points leaves some of "
                 f"{len(points)} blocks along {AXES[axis]} less than {LEAST_BLOCK}; use fewer "
                 f"ranks, or time.levels = {coarse.depth}"
             )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.formats.atomic import whole
+from groundswell.formats.atomic import atomic_write
 from groundswell.outputs.ring_buffer import Output
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.flow import Flow
@@ -64,6 +64,6 @@ class Outputs:
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> Path:
-    with whole(path) as part:
+    with atomic_write(path) as part:
         part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     return path

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend
-from groundswell.formats.atomic import whole
-from groundswell.grids.cartesian import times
+from groundswell.formats.atomic import atomic_write
+from groundswell.grids.cartesian import format_extent
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.setup import Setup
 
@@ -35,7 +35,7 @@ class History:
         self._scale = np.array([1.0, speed, speed, speed, contrast]) * speed / size
         rows = setup.steps // setup.look + 2
         self.rows = backend.zeros((rows, 2 + len(FIELDS)), np.float64)
-        self._grids = [times(grid.grid.cells) for grid in setup.grids]
+        self._grids = [format_extent(grid.grid.cells) for grid in setup.grids]
         self.status = ""
         self.latest: NDArray[np.float64] = np.full(len(FIELDS), np.nan)
 
@@ -65,6 +65,6 @@ class History:
     def write(self, path: Path) -> Path:
         """The same as a table of text."""
         names = "step,grid,mass,momentum_x,momentum_y,momentum_z,heat"
-        with whole(path) as part:
+        with atomic_write(path) as part:
             np.savetxt(part, self.read(), "%.9g", ",", header=names, comments="")
         return path

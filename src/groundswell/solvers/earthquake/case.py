@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from groundswell.case.common import Case, NotEmpty, OutputSection, Section, TimeSection, repeated
-from groundswell.case.problems import Fault, refuse
+from groundswell.case.problems import Violation, reject
 from groundswell.case.units import Count, Flag, Positive, Time
 from groundswell.seismology.case.grid import GridSection, Position, misplaced
 from groundswell.seismology.case.media import (
@@ -56,7 +56,7 @@ class SeismogramOutput(Section):
     interval: Interval | None = None
     formats: Annotated[tuple[Format, ...], NotEmpty] = ("hdf5",)
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """A format named twice."""
         yield from repeated("formats", self.formats)
 
@@ -76,7 +76,7 @@ class VolumeOutput(SurfaceOutput):
 
     fields: Annotated[tuple[FieldName, ...], NotEmpty] = ("vx", "vy", "vz")
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """A field named twice."""
         yield from repeated("fields", self.fields)
 
@@ -89,7 +89,7 @@ class EarthquakeOutput(OutputSection):
     shaking_map: Flag = True
     volumes: VolumeOutput | None = None
 
-    def longer_than(self, duration: float) -> Iterator[Fault]:
+    def longer_than(self, duration: float) -> Iterator[Violation]:
         """Intervals in which a run of `duration` s would record nothing."""
         for name in ("seismograms", "surface", "volumes"):
             interval = getattr(getattr(self, name), "interval", None)
@@ -103,17 +103,17 @@ class EarthquakeOutput(OutputSection):
 def _placed_source(source: Source, info: ValidationInfo) -> Source:
     grid = info.data.get("grid")
     if grid and isinstance(source, Position):
-        refuse(misplaced(source, grid))
+        reject(misplaced(source, grid))
     if grid and isinstance(source, SrfRupture) and grid.geography is None:
-        refuse([(("kind",), "has longitudes and latitudes; it needs [grid.geography]")])
+        reject([(("kind",), "has longitudes and latitudes; it needs [grid.geography]")])
     return source
 
 
 def _placed_receiver(receiver: Receiver, info: ValidationInfo) -> Receiver:
     if grid := info.data.get("grid"):
-        refuse(misplaced(receiver, grid))
+        reject(misplaced(receiver, grid))
     if output := info.data.get("output"):
-        refuse(too_long(receiver, output.seismograms.formats))
+        reject(too_long(receiver, output.seismograms.formats))
     return receiver
 
 
@@ -145,7 +145,7 @@ class EarthquakeCase(Case):
     @classmethod
     def _within_duration(cls, output: EarthquakeOutput, info: ValidationInfo) -> EarthquakeOutput:
         if time := info.data.get("time"):
-            refuse(output.longer_than(time.duration))
+            reject(output.longer_than(time.duration))
         return output
 
     @field_validator("medium")
@@ -155,7 +155,7 @@ class EarthquakeCase(Case):
         if grid and isinstance(medium, AwpMedium | ArrayMedium) and medium.cells != grid.cells:
             key = "cells" if isinstance(medium, AwpMedium) else "vp"
             allowed = f"has {medium.cells} cells (nx, ny, nz), but the region {grid.cells}"
-            refuse([((key,), allowed)])
+            reject([((key,), allowed)])
         return medium
 
     @field_validator("attenuation")
@@ -163,23 +163,23 @@ class EarthquakeCase(Case):
     def _has_q(cls, attenuation: Attenuation, info: ValidationInfo) -> Attenuation:
         medium = info.data.get("medium")
         if attenuation.model != "none" and medium and medium.has_q is False:
-            refuse([(("model",), 'needs qp and qs in [medium]; add them, or use "none"')])
+            reject([(("model",), 'needs qp and qs in [medium]; add them, or use "none"')])
         return attenuation
 
     @field_validator("receiver")
     @classmethod
     def _unique(cls, receiver: tuple[Receiver, ...]) -> tuple[Receiver, ...]:
-        refuse(name_twice(receiver))
+        reject(name_twice(receiver))
         return receiver
 
     @field_validator("receivers")
     @classmethod
     def _one_list(cls, receivers: ReceiverFile | None, info: ValidationInfo) -> ReceiverFile | None:
         if receivers and info.data.get("receiver"):
-            refuse([((), "give stations as [[receiver]] or in a file, not both")])
+            reject([((), "give stations as [[receiver]] or in a file, not both")])
         return receivers
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """A medium with quality factors in a case without `attenuation.model`."""
         if "attenuation" not in self.model_fields_set and self.medium.has_q:
             models = '"constant", "power-law" or, to ignore them, "none"'

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from groundswell.case.quantities import Quantity, byte_size
-from groundswell.grids.cartesian import in_words, times
+from groundswell.grids.cartesian import describe_cells, format_extent
 
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup
@@ -21,9 +21,9 @@ def quantities(setup: Setup) -> list[Quantity]:
 
 def _grid(setup: Setup) -> Iterator[Quantity]:
     grid, dt, steps = setup.grid, setup.dt, setup.steps
-    cells = f"{in_words(grid.cells, grid.spacing)}, absorbing layers included"
+    cells = f"{describe_cells(grid.cells, grid.spacing)}, absorbing layers included"
     yield Quantity("cells", grid.cells, "cells", text=cells, group=GRID)
-    yield Quantity("region", grid.region, "region", "cells", times(grid.region), GRID)
+    yield Quantity("region", grid.region, "region", "cells", format_extent(grid.region), GRID)
     yield Quantity("spacing", grid.spacing, "spacing", "m", group=GRID)
     yield Quantity("precision", setup.case.run.precision, "precision", group=GRID)
     limit = f"{dt:.6g} s; stable up to {setup.stability_limit:.6g} s"

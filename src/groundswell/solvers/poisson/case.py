@@ -11,19 +11,19 @@ from pydantic import Field
 from groundswell.case.common import (
     Case,
     DataFile,
-    Kinds,
     OutputSection,
     RunSection,
     Section,
+    TaggedUnion,
     exactly_one,
     repeated,
 )
 from groundswell.case.expressions import Formula
-from groundswell.case.problems import Fault
-from groundswell.case.units import Count, Flag, Length, NonNegative, Number, Positive, Quantity
+from groundswell.case.problems import Violation
+from groundswell.case.units import Count, Flag, Length, NonNegative, Number, Positive, Unit
 from groundswell.errors import did_you_mean, listed
 
-Screening = Annotated[float, Quantity("1/m^2", "a screening", "4 1/m^2"), NonNegative]
+Screening = Annotated[float, Unit("1/m^2", "a screening", "4 1/m^2"), NonNegative]
 Share = Annotated[Number, Field(gt=0, le=1)]
 Axis = Literal["x", "y", "z"]
 
@@ -76,7 +76,7 @@ class BoxMesh(Section):
         tags = {name: tag for tag, name in enumerate(names, 1)}
         return {n: tag for n, tag in tags.items() if AXES[(tag - 1) // 2] not in self.periodic}
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Two ends or none, and Kershaw's deformation of what is not the unit cube."""
         yield from repeated("periodic", self.periodic)
         if self.size is not None and self.high is not None:
@@ -100,7 +100,7 @@ class GmshMesh(Section):
     partition: Literal["bisection", "metis"] = "bisection"
 
 
-MeshSection = Annotated[BoxMesh | GmshMesh, Kinds()]
+MeshSection = Annotated[BoxMesh | GmshMesh, TaggedUnion()]
 
 
 # --- the equation ---------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ class FluxSide(Section):
     value: Formula = 0.0
 
 
-Side = Annotated[FixedSide | FluxSide, Kinds()]
+Side = Annotated[FixedSide | FluxSide, TaggedUnion()]
 
 
 class MethodSection(Section):
@@ -168,9 +168,9 @@ class PoissonRun(RunSection):
     precision: Literal["single", "double"] = "double"
     route: Literal["auto", "pairwise", "alltoall", "crystal"] = "auto"
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """What other solvers can do."""
-        yield from super().faults()
+        yield from super().violations()
         for name in ("checkpoint", "overlap", "narrow", "codec", "lossy", "link"):
             if getattr(self, name) != RunSection.model_fields[name].default:
                 yield (name,), "is not for this solver; leave it out"
@@ -198,7 +198,7 @@ class PoissonCase(Case):
         """Of the residual: what the case says, or what the precision allows."""
         return self.method.tolerance or TOLERANCES[self.run.precision]
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Sides that a box does not have, and what leaves u undetermined."""
         if isinstance(self.mesh, BoxMesh):
             yield from unknown_sides(self.boundaries, self.mesh.sides)
@@ -219,7 +219,9 @@ class PoissonCase(Case):
             yield ("run", "processes"), "are of a box; leave them out"
 
 
-def unknown_sides(boundaries: Mapping[str, object], sides: Mapping[str, int]) -> Iterator[Fault]:
+def unknown_sides(
+    boundaries: Mapping[str, object], sides: Mapping[str, int]
+) -> Iterator[Violation]:
     """The faults of `[boundaries]` that names sides which the mesh does not have."""
     for name in boundaries:
         if name not in sides:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groundswell.formats.atomic import whole
+from groundswell.formats.atomic import atomic_write
 from groundswell.meshes.hexahedra import Floats
 from groundswell.outputs.ring_buffer import Output
 from groundswell.solvers.poisson.boundary_conditions import at_positions
@@ -83,13 +83,13 @@ def _write_residuals(path: Path, residuals: Floats) -> Path:
     rows = np.column_stack(
         [np.arange(len(residuals)), residuals, residuals / (residuals[0] or 1.0)]
     )
-    with whole(path) as part:
+    with atomic_write(path) as part:
         names = "iteration,residual,relative"
         np.savetxt(part, rows, ["%d", "%.9g", "%.9g"], ",", header=names, comments="")
     return path
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> Path:
-    with whole(path) as part:
+    with atomic_write(path) as part:
         part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     return path

@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 
 from groundswell.bench.tables import print_table, say, table_of
-from groundswell.grids.cartesian import times
+from groundswell.grids.cartesian import format_extent
 
 Row = Mapping[str, Any]
 VERSIONS = {"baseline": "Baseline", "v3": "V3", "ours": "ours"}
@@ -34,7 +34,9 @@ def _sizes(measured: Mapping[str, Any], part: str) -> Table:
     table = table_of("One device", "points", "", "ms a step", "ssspnt", "of bandwidth")
     for row in measured[part]:
         share, ms = f"{100 * row['share']:.0f} %", f"{1e3 * row['seconds']:.4g}"
-        table.add_row(times(row["cells"]), row["precision"], ms, f"{row['ssspnt']:,.1f}", share)
+        table.add_row(
+            format_extent(row["cells"]), row["precision"], ms, f"{row['ssspnt']:,.1f}", share
+        )
     one = f"{measured['published']['one']}"
     table.add_row("256 x 256 x 256", "P100, Xue & Roy 2020", "", one, "")
     return table
@@ -42,9 +44,8 @@ def _sizes(measured: Mapping[str, Any], part: str) -> Table:
 
 def _steady(measured: Mapping[str, Any], part: str) -> Table:
     rows = measured[part]
-    title = (
-        f"From rest to residuals of {rows[0]['tolerance']:.0e} on {times(rows[0]['cells'])} points"
-    )
+    extent = format_extent(rows[0]["cells"])
+    title = f"From rest to residuals of {rows[0]['tolerance']:.0e} on {extent} points"
     table = table_of(title, "", "steps", "sweeps", "s", "times faster", "Nu")
     for row in rows:
         gain = rows[0]["seconds"] / row["seconds"]
@@ -79,8 +80,8 @@ HEADS = ("version", "i x j x k", "points", "transport", "ms a step", "ssspnt", "
 def _row(row: Row) -> Sequence[str]:
     return (
         VERSIONS[row["version"]],
-        times(row["processes"]) if row["processes"] else "",
-        times(row["cells"]),
+        format_extent(row["processes"]) if row["processes"] else "",
+        format_extent(row["cells"]),
         row["path"],
         f"{1e3 * row['seconds']:.4g}",
         f"{row['ssspnt']:,.1f}",

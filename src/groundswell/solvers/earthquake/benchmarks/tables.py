@@ -9,7 +9,7 @@ from rich.table import Table
 
 from groundswell.bench.tables import print_table, say, table_of, time_of
 from groundswell.case.quantities import byte_size
-from groundswell.grids.cartesian import times
+from groundswell.grids.cartesian import format_extent
 
 
 def show(measured: Mapping[str, Any]) -> None:
@@ -31,7 +31,7 @@ def _variants(measured: Mapping[str, Any], unit: str) -> Table:
     for row in measured["rows"]:
         table.add_row(
             row["name"],
-            times(row["cells"]),
+            format_extent(row["cells"]),
             f"{row[unit]:,.4g}",
             f"{row['milliseconds']:.4g}",
             ", ".join([_percent(row["share"]), *_kernel_shares(row)]),
