@@ -261,7 +261,7 @@ MISTAKES = [
     ({"attenuation__band": [2, 1]}, "attenuation.band", "[2, 1]", "the lower one first"),
     ({"attenuation__exponent": 1.1}, "attenuation.exponent", "1.1", "at most 1"),
     ({"attenuation": {"model": "none", "band": [1, 2]}}, "attenuation.band", "[1, 2]", "not a key"),
-    ({"attenuation": DROP}, "attenuation.model", "", "as the medium has qp and qs"),
+    ({"attenuation": DROP}, "attenuation.model", "", "since the medium has qp and qs"),
     ({"boundary__width": True}, "boundary.width", "true", "whole number"),
     ({"boundary__width": 0}, "boundary.width", "0", "at least 1"),
     ({"boundary__sides": "PML"}, "boundary.sides", '"PML"', 'did you mean "pml"?'),
