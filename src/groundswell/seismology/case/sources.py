@@ -15,15 +15,14 @@ from groundswell.case.units import (
     Angle,
     Count,
     Force,
-    Frequency,
     Length,
     Moment,
-    NonNegative,
     Number,
     Positive,
     Time,
 )
 from groundswell.seismology.case.grid import Position
+from groundswell.seismology.sources.time_functions import AnyTimeFunction
 
 # --- the event ------------------------------------------------------------------------------------
 
@@ -51,66 +50,13 @@ class EventSection(Section):
     magnitude: Magnitude | None = None
 
 
-# --- histories ------------------------------------------------------------------------------------
-
-
-class History(Section):
-    """A time function; it starts at `onset`."""
-
-    onset: Annotated[Time, NonNegative] = 0.0
-
-
-class Pulse(History):
-    """A pulse of duration `rise`; Brune's decays with that time constant."""
-
-    kind: Literal["brune", "cosine", "triangle"]
-    rise: Annotated[Time, Positive]
-
-
-class Gaussian(History):
-    """A Gaussian of standard deviation `sigma`, whose peak comes `delay` after the onset."""
-
-    kind: Literal["gaussian"]
-    sigma: Annotated[Time, Positive]
-    delay: Annotated[Time, Positive] | None = None
-
-    def violations(self) -> Iterator[Violation]:
-        """A pulse that would start with a jump."""
-        if self.delay is not None and self.delay < 4 * self.sigma:
-            yield ("delay",), f"must be at least 4 sigma = {4 * self.sigma:g} s, to start from zero"
-
-
-class Ricker(History):
-    """A Ricker wavelet of peak `frequency`, whose peak comes `delay` after the onset."""
-
-    kind: Literal["ricker"]
-    frequency: Annotated[Frequency, Positive]
-    delay: Annotated[Time, Positive] | None = None
-
-    def violations(self) -> Iterator[Violation]:
-        """A wavelet that would start with a jump."""
-        if self.delay is not None and self.delay * self.frequency < 1:
-            least = 1 / self.frequency
-            yield ("delay",), f"must be at least 1 / frequency = {least:g} s, to start from zero"
-
-
-class TableFunction(History):
-    """Values from a text file with two columns: time in s and value."""
-
-    kind: Literal["table"]
-    file: DataFile
-
-
-TimeFunction = Annotated[Pulse | Gaussian | Ricker | TableFunction, TaggedUnion()]
-
-
 # --- sources --------------------------------------------------------------------------------------
 
 
 class PointSourceSection(Position):
     """A source at one place."""
 
-    time_function: TimeFunction
+    time_function: AnyTimeFunction
 
 
 class SizedSource(PointSourceSection):

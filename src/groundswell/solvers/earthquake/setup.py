@@ -233,7 +233,6 @@ class Setup:
             self._modulus(lambda lam, mu: mu),
             lame=self._modulus(lambda lam, mu: lam),
             spacing=self.grid.spacing,
-            folder=self.case.source_path,
         )
 
     @cached_property
