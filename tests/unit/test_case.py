@@ -123,7 +123,7 @@ def test_small_cases_need_few_sections() -> None:
     case = schema.EarthquakeCase(
         grid={"size": [1000, 1000, 1000], "spacing": [100, 50, 10]},
         time={"duration": 1},
-        medium=case_media.HomogeneousMedium(kind="homogeneous", vp=2000, vs=0, rho=1000),
+        medium=case_media.HomogeneousSection(kind="homogeneous", vp=2000, vs=0, rho=1000),
         source=[
             case_sources.PointForce(
                 kind="force", x=1, y=2, depth=3, force=[0, 0, "1 MN"],

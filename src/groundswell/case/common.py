@@ -1,4 +1,4 @@
-"""What the cases of all solvers share: sections, unions of sections, and `Case` itself."""
+"""Base classes and sections that the cases of all solvers share."""
 
 from __future__ import annotations
 
@@ -40,9 +40,11 @@ from groundswell.errors import CaseError, did_you_mean, listed
 
 
 class Section(BaseModel):
-    """A table of a case. Unknown keys are refused, and a section never changes.
+    """A table of a case. Sections are immutable and reject unknown keys.
 
-    Built by keyword it raises `CaseError`; inside a larger case it adds to the case's problems.
+    Raises:
+        CaseError: built by keyword, the section is invalid. Within a case, the case reports the
+            problems of all its sections together.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -53,12 +55,12 @@ class Section(BaseModel):
         except ValidationError as error:
             raise CaseError(problems_in(error, content), type(self).__name__) from None
 
-    # Without this mark pydantic would build nested sections through `__init__` too, and the first
-    # bad one would end the search for problems.
+    # Without this attribute pydantic would build nested sections through `__init__` too, and report
+    # the problems of the first invalid one only.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     def violations(self) -> Iterator[Violation]:
-        """What is wrong between keys that are each right; for sections to override."""
+        """Yield the violations of rules between valid keys; overridden by sections."""
         yield from ()
 
     @model_validator(mode="wrap")
@@ -74,7 +76,7 @@ class Section(BaseModel):
 
 @dataclass(frozen=True)
 class TaggedUnion:
-    """Annotation of a union of sections: which one a table is, its key `tag` says."""
+    """Annotation of a union of sections; the key `tag` of a table selects the section."""
 
     tag: str = "kind"
 
@@ -102,7 +104,7 @@ class TaggedUnion:
 
 
 def exactly_one(section: Section, *names: str) -> Iterator[Violation]:
-    """The fault of a section that gives none, or several, of the keys `names`."""
+    """Yield a violation if the section gives none, or several, of the keys `names`."""
     given = [name for name in names if getattr(section, name) is not None]
     if not given:
         yield (), f"give {listed(names)}"
@@ -110,28 +112,28 @@ def exactly_one(section: Section, *names: str) -> Iterator[Violation]:
         yield (given[-1],), f"give only one of {' and '.join(names)}"
 
 
-def _filled(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+def _not_empty(entries: tuple[Any, ...]) -> tuple[Any, ...]:
     if not entries:
         reject([((), "must not be empty")])
     return entries
 
 
-# Checked after the entries, so that bad ones do not make a list look empty.
-NotEmpty = AfterValidator(_filled)
+# Validated after the entries, so that invalid entries do not make a list look empty.
+NotEmpty = AfterValidator(_not_empty)
 
 
-def repeated(place: str, entries: tuple[Any, ...]) -> Iterator[Violation]:
-    """The faults of a list that names something twice."""
+def repeated(key: str, entries: tuple[Any, ...]) -> Iterator[Violation]:
+    """Yield a violation for each repeated entry of the list `key`."""
     for n, entry in enumerate(entries):
         if entry in entries[:n]:
-            yield (place, n), "is in the list already; name each once"
+            yield (key, n), "is in the list already; name each once"
 
 
 # --- files ----------------------------------------------------------------------------------------
 
 
 def _in_folder(value: Any, info: ValidationInfo) -> Path:
-    """The path that a name stands for: relative names start in the case file's folder."""
+    """The path of a file name; relative names start in the folder of the case file."""
     if not isinstance(value, str | PurePath) or not str(value).strip() or "\0" in str(value):
         reject([((), 'must be the name of a file or folder, such as "model.csv"')])
     return (info.context or {}).get("folder", Path()) / Path(value)
@@ -139,10 +141,10 @@ def _in_folder(value: Any, info: ValidationInfo) -> Path:
 
 def _existing(path: Path) -> Path:
     try:
-        found = path.is_file()
-    except (OSError, ValueError):  # a name too long for the system, or not in its encoding
-        found = False
-    if not found:
+        exists = path.is_file()
+    except (OSError, ValueError):  # name too long, or not encodable
+        exists = False
+    if not exists:
         reject([((), "is not there; relative names start in the case file's folder")])
     return path
 
@@ -151,11 +153,11 @@ FileName = Annotated[Path, PlainValidator(_in_folder)]
 DataFile = Annotated[FileName, AfterValidator(_existing)]
 
 
-# --- the sections all solvers have ----------------------------------------------------------------
+# --- common sections -----------------------------------------------------------------------------
 
 
 class TimeSection(Section):
-    """`[time]`: how long, and the step in seconds, or "auto" for the longest stable one."""
+    """`[time]`: the duration, and the time step or "auto" for the longest stable step."""
 
     duration: Annotated[Time, Positive]
     step: Annotated[
@@ -164,19 +166,19 @@ class TimeSection(Section):
     ] = "auto"
 
     def violations(self) -> Iterator[Violation]:
-        """A step that is not positive, or longer than the run."""
+        """A step that is not positive, or longer than the duration."""
         if self.step != "auto" and not 0 < self.step <= self.duration:
             yield ("step",), f"must be positive and at most the duration, {self.duration:g} s"
 
 
 class OutputSection(Section):
-    """`[output]`: the folder of the results; solvers add what they can record."""
+    """`[output]`: the folder of the results; solvers add their outputs."""
 
     directory: FileName = Field(default=Path("results"), validate_default=True)
 
 
 class CheckpointSection(Section):
-    """`checkpoint = { minutes = 10 }` or `{ steps = 1000 }`: how often the state is saved."""
+    """`checkpoint = { minutes = 10 }` or `{ steps = 1000 }`: interval between checkpoints."""
 
     minutes: Annotated[Number, Positive] | None = None
     steps: Count | None = None
@@ -190,14 +192,14 @@ TRANSPORTS = ("fused", "direct", "peer", "nccl", "mpi-gpu", "mpi", "mpi-thread")
 
 
 def _transport(value: str) -> str:
-    """A transport, or two as in "peer+mpi": one within hosts, one between them."""
+    """Validate a transport, or two as in "peer+mpi": within a host, and between hosts."""
     if value != "auto" and (value.count("+") > 1 or set(value.split("+")) - set(TRANSPORTS)):
         reject([((), f'must be "auto", {listed(TRANSPORTS)}, or two as in "peer+mpi"')])
     return value
 
 
 def _codec(value: str) -> str:
-    """A codec of messages."""
+    """Validate a codec of messages."""
     if value not in CODECS and not _ZFP.fullmatch(value):
         reject([((), f'must be {listed(CODECS)}, or as in "zfp16"')])
     return value
@@ -209,9 +211,9 @@ _ZFP = re.compile("zfp([4-9]|[12][0-9]|3[0-2])")
 
 
 class LinkSection(Section):
-    """`link = { bandwidth = "25 GB/s", latency = "2 us" }`: a slower link, imposed on ranks.
+    """`link = { bandwidth = "25 GB/s", latency = "2 us" }`: an emulated slower link between ranks.
 
-    `gap` is what each message takes of it, however short it is.
+    `gap` is the cost of each message, whatever its size.
     """
 
     bandwidth: Annotated[Rate, Positive]
@@ -220,12 +222,12 @@ class LinkSection(Section):
 
 
 class RunSection(Section):
-    """`[run]`: where the case runs and in which floating-point type; how ranks share it.
+    """`[run]`: backend, precision, checkpoints, and the exchange between ranks.
 
-    `processes` are ranks along x, y and z, 0 where that is left open. `narrow` is a type that ghost
-    values are rounded to on their way; that, and codecs with loss, alone change results. `codec` is
-    what messages are coded with: "auto" tries one without loss where links may be slow, and `lossy`
-    if it is given.
+    `processes` is the number of ranks along x, y and z, 0 where it is automatic. `narrow` is a type
+    that ghost values are rounded to for transfer; only this and lossy codecs change results.
+    `codec` compresses messages: "auto" tries a lossless codec on links that may be slow, and
+    `lossy` if it is given.
     """
 
     backend: Literal["cpu", "cuda"] = "cpu"
@@ -241,13 +243,13 @@ class RunSection(Section):
 
     @property
     def codecs(self) -> list[str]:
-        """The codecs that may be tried."""
+        """The codecs to try."""
         if self.codec != "auto" or self.narrow:
             return ["none" if self.codec == "auto" else self.codec]
         return ["none", "mpc", *([self.lossy] if self.lossy else [])]
 
     def violations(self) -> Iterator[Violation]:
-        """Messages in another type than one narrower than the run's."""
+        """A type for transfer that is not narrower than the precision, or conflicting codecs."""
         allowed = {"single": "bfloat16", "double": "float32"}[self.precision]
         if self.narrow not in (None, allowed):
             yield ("narrow",), f'must be "{allowed}" where precision = "{self.precision}"'
@@ -260,12 +262,12 @@ class RunSection(Section):
 
 
 class Case(Section):
-    """A whole case: everything that decides what a run computes. Solvers add their sections."""
+    """A case: the complete description of a run. Solvers add their sections."""
 
     solver: str
     title: str = ""
     time: Section | None = None
-    # Defaults are validated because names of files depend on the folder.
+    # Defaults are validated because file names depend on the folder.
     output: OutputSection = Field(default_factory=dict, validate_default=True)  # type: ignore
     run: RunSection = RunSection()
     _folder: Path = PrivateAttr(default_factory=Path)
@@ -274,37 +276,39 @@ class Case(Section):
     def from_dict(
         cls, content: Mapping[str, Any], folder: str | Path = "", source: str = "case"
     ) -> Self:
-        """The case that the tables `content` of a case file describe.
+        """Validate the tables of a case file.
 
         Args:
-            folder: where its relative file names start; the current folder if empty.
+            content: the tables.
+            folder: folder of relative file names; the current folder if empty.
             source: name of the case in messages.
 
-        Raises `CaseError`, which lists every problem.
+        Raises:
+            CaseError: the case is invalid; lists every problem.
         """
-        where = Path(folder).absolute()
+        path = Path(folder).absolute()
         try:
-            case = cls.model_validate(content, context={"folder": where})
+            case = cls.model_validate(content, context={"folder": path})
         except ValidationError as error:
             raise CaseError(problems_in(error, content), source) from None
-        case._folder = where
+        case._folder = path
         return case
 
     @property
     def source_path(self) -> Path:
-        """The folder in which the case's relative file names start."""
+        """The folder of relative file names."""
         return self._folder
 
     def resolve(self, name: str | Path) -> Path:
-        """The path of a file that belongs to the case, such as a result."""
+        """The path of a file of the case, such as a result."""
         return self._folder / name
 
     def data_files(self) -> list[Path]:
-        """The files that the case names and that exist, in the order of its content."""
+        """The existing files that the case names, in the order of its content."""
         return [path for path in _paths(self.model_dump()) if path.is_file()]
 
     def canonical(self, without: tuple[str, ...] = ()) -> str:
-        """The validated content, in SI, as JSON with sorted keys; arrays appear as checksums.
+        """The validated content in SI units, as JSON with sorted keys and checksums of arrays.
 
         Args:
             without: top-level sections to leave out.
@@ -313,14 +317,11 @@ class Case(Section):
         return json.dumps(content, sort_keys=True, default=self._plain)
 
     def digest(self, without: tuple[str, ...] = ()) -> str:
-        """The SHA-256 of the canonical content: equal for cases that say the same.
-
-        Data files count by name, not by content.
-        """
+        """SHA-256 of the canonical content; data files count by name, not by content."""
         return hashlib.sha256(self.canonical(without).encode()).hexdigest()
 
     def _plain(self, value: Any) -> Any:
-        """What JSON does not know: paths, as the user wrote them, and arrays."""
+        """JSON values of paths, as the user wrote them, and of arrays."""
         if isinstance(value, PurePath):
             inside = value.is_relative_to(self._folder)
             return (value.relative_to(self._folder) if inside else value).as_posix()
@@ -329,7 +330,7 @@ class Case(Section):
 
 
 def _paths(content: Any) -> Iterator[Path]:
-    """Every path in nested mappings and sequences."""
+    """Yield every path in nested mappings and sequences."""
     if isinstance(content, Path):
         yield content
     elif isinstance(content, Mapping):

@@ -1,4 +1,4 @@
-"""From a TOML file to the validated case of the solver that it names."""
+"""Reading of case files."""
 
 from __future__ import annotations
 
@@ -10,23 +10,29 @@ from groundswell import registry
 from groundswell.case.common import Case
 from groundswell.errors import CaseError, InputError, Problem, listed
 
-_LARGEST = 16 * 2**20  # bytes; what is larger is data, given as a case by mistake
+_MAX_BYTES = 16 * 2**20  # a larger file is data, given as a case by mistake
 
 
 def load_case(path: str | Path) -> Case:
     """Read and validate a case file.
 
-    Raises `InputError` if there is no such file, and `CaseError`, which lists every problem with
-    its key or line, if it does not describe a valid case.
+    Raises:
+        InputError: the file cannot be read.
+        CaseError: the case is invalid; lists every problem with its key or line.
     """
     path = Path(path)
     return read_case(_read(path), path.parent, path.name)
 
 
 def read_case(text: str | bytes, folder: str | Path = "", source: str = "case") -> Case:
-    """The case that TOML `text` describes; relative file names start in `folder`.
+    """Validate the TOML `text` of a case.
 
-    Raises `CaseError`, in which the case is called `source`.
+    Args:
+        folder: folder of relative file names.
+        source: name of the case in messages.
+
+    Raises:
+        CaseError: the case is invalid; lists every problem.
     """
     content = _parse(text, source)
     return _schema(content, source).from_dict(content, folder, source)
@@ -40,7 +46,7 @@ def _read(path: Path) -> bytes:
             )
         if path.exists() and not path.is_file():
             raise InputError(f"{path} is not a file; a case is a TOML text file")
-        if path.is_file() and path.stat().st_size > _LARGEST:
+        if path.is_file() and path.stat().st_size > _MAX_BYTES:
             raise InputError(f"{path} is larger than 16 MiB; a case is a short TOML text file")
         return path.read_bytes()
     except FileNotFoundError:
@@ -61,9 +67,9 @@ def _parse(text: str | bytes, source: str) -> dict[str, Any]:
     except RecursionError:
         problem = Problem("case", "", "has lists or tables nested too deep")
     except ValueError as error:
-        # Numbers with too many digits come as a bare ValueError, without a line.
-        reason, _, place = str(error).partition(" (at ")
-        problem = Problem(place.rstrip(")") or "case", "", f"is not TOML: {reason}")
+        # Numbers with too many digits raise a plain ValueError, without a line.
+        reason, _, location = str(error).partition(" (at ")
+        problem = Problem(location.rstrip(")") or "case", "", f"is not TOML: {reason}")
     raise CaseError([problem], source)
 
 

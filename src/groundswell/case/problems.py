@@ -1,4 +1,4 @@
-"""What is wrong with a case, in words: from pydantic's errors to `Problem`s with key and value."""
+"""Problems of a case: raised by its sections, reported with key, value and what is allowed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from groundswell.case.units import Unit
 from groundswell.errors import Problem, did_you_mean, quoted
 
 Location = tuple[str | int, ...]
-Violation = tuple[Location, str]  # where, relative to a section, and what is allowed there
+Violation = tuple[Location, str]  # location relative to a section, what is allowed there
 
-_FINAL = "final"  # the type of an error whose text is final
+_FINAL = "final"  # type of errors whose text is shown as it is
 _ABSENT = object()
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -62,7 +62,7 @@ def reject(violations: Iterable[Violation]) -> None:
 def translate_errors(
     error: ValidationError, fields: Mapping[str, FieldInfo]
 ) -> Iterator[Violation]:
-    """The errors of a section with these fields, as violations in the user's words."""
+    """Yield the pydantic errors of a section with `fields` as violations."""
     for item in error.errors(include_url=False):
         yield item["loc"], _sentence(item, fields)
 
@@ -93,7 +93,7 @@ def _required(field: FieldInfo) -> str:
 
 
 def problems_in(error: ValidationError, content: Any) -> list[Problem]:
-    """Every problem of the `content` that was validated, each once, with the user's own values."""
+    """All distinct problems of the validated `content`, with the values that the user gave."""
     problems = []
     for item in error.errors(include_url=False, include_input=False):
         key, value = locate(item["loc"], content)
@@ -101,13 +101,13 @@ def problems_in(error: ValidationError, content: Any) -> list[Problem]:
     return list(dict.fromkeys(problems))
 
 
-def locate(place: Location, content: Any) -> tuple[str, Any]:
-    """Key path (`source[2].depth`) and value at a place.
+def locate(location: Location, content: Any) -> tuple[str, Any]:
+    """Key path (`source[2].depth`) and value at a location.
 
-    Ends at the last value that the user wrote: where one number stands for three, at the number.
+    The path ends at the value in the file: at the number where one number stands for three.
     """
     key, value = "", content
-    for part in place:
+    for part in location:
         if isinstance(value, Mapping):
             value = value.get(part, _ABSENT)
         elif isinstance(value, BaseModel):
@@ -125,7 +125,7 @@ def _bare(key: str) -> str:
 
 
 def format_value(value: Any) -> str:
-    """A value as a case file would write it, cut to one short line; nothing for a table."""
+    """A value as in a case file, shortened to one line; empty for a table."""
     if value is _ABSENT or isinstance(value, Mapping | BaseModel):
         return ""
     if isinstance(value, str):

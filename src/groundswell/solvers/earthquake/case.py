@@ -12,10 +12,10 @@ from groundswell.case.problems import Violation, reject
 from groundswell.case.units import Count, Flag, Positive, Time
 from groundswell.seismology.case.grid import GridSection, Position, misplaced
 from groundswell.seismology.case.media import (
-    ArrayMedium,
+    ArraySection,
     Attenuation,
-    AwpMedium,
-    Medium,
+    AwpSection,
+    MediumSection,
     NoAttenuation,
 )
 from groundswell.seismology.case.sources import (
@@ -24,8 +24,8 @@ from groundswell.seismology.case.sources import (
     ReceiverFile,
     Source,
     SrfRupture,
-    name_twice,
-    too_long,
+    long_codes,
+    repeated_codes,
 )
 
 
@@ -113,7 +113,7 @@ def _placed_receiver(receiver: Receiver, info: ValidationInfo) -> Receiver:
     if grid := info.data.get("grid"):
         reject(misplaced(receiver, grid))
     if output := info.data.get("output"):
-        reject(too_long(receiver, output.seismograms.formats))
+        reject(long_codes(receiver, output.seismograms.formats))
     return receiver
 
 
@@ -131,7 +131,7 @@ class EarthquakeCase(Case):
     time: TimeSection
     output: EarthquakeOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
     grid: GridSection
-    medium: Medium
+    medium: MediumSection
     attenuation: Attenuation = NoAttenuation(model="none")
     boundary: BoundarySection = BoundarySection()
     event: EventSection = EventSection()
@@ -150,10 +150,10 @@ class EarthquakeCase(Case):
 
     @field_validator("medium")
     @classmethod
-    def _matches_the_grid(cls, medium: Medium, info: ValidationInfo) -> Medium:
+    def _matches_the_grid(cls, medium: MediumSection, info: ValidationInfo) -> MediumSection:
         grid = info.data.get("grid")
-        if grid and isinstance(medium, AwpMedium | ArrayMedium) and medium.cells != grid.cells:
-            key = "cells" if isinstance(medium, AwpMedium) else "vp"
+        if grid and isinstance(medium, AwpSection | ArraySection) and medium.cells != grid.cells:
+            key = "cells" if isinstance(medium, AwpSection) else "vp"
             allowed = f"has {medium.cells} cells (nx, ny, nz), but the region {grid.cells}"
             reject([((key,), allowed)])
         return medium
@@ -169,7 +169,7 @@ class EarthquakeCase(Case):
     @field_validator("receiver")
     @classmethod
     def _unique(cls, receiver: tuple[Receiver, ...]) -> tuple[Receiver, ...]:
-        reject(name_twice(receiver))
+        reject(repeated_codes(receiver))
         return receiver
 
     @field_validator("receivers")
