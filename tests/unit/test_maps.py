@@ -65,7 +65,7 @@ def test_a_map_without_geography_has_metres_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"pgv": np.zeros((NX, NY))}, r"pgv has shape \(7, 5\); x and y make it \(5, 7\)"),
+        ({"pgv": np.zeros((NX, NY))}, r"pgv has shape \(7, 5\); x and y require \(5, 7\)"),
         ({"pga": np.zeros((NY, NX + 1))}, "pga has shape"),
         ({"longitude": LONGITUDE}, "belong together"),
         ({"longitude": LONGITUDE[0], "latitude": LATITUDE[0]}, "longitude has shape"),

@@ -333,7 +333,7 @@ def test_an_origin_time_that_is_no_date_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("obspy")
     attrs = {"origin_time": "last spring"}
     array = read_seismograms(write(tmp_path / "s.h5", noise(), attrs=attrs))
-    with pytest.raises(InputError, match="origin_time = 'last spring' is no date"):
+    with pytest.raises(InputError, match="origin_time = 'last spring' is not a date"):
         to_obspy(array)
 
 

@@ -1,4 +1,4 @@
-"""What readers of text files share: the text, and the numbers in it."""
+"""Reading of text files and of the numbers in them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,13 @@ _TOKEN = re.compile(r"\S+")
 
 
 def read_text(path: Path | str, what: str) -> str:
-    """The text of a file (ASCII or UTF-8); `what` says in the message what was looked for.
+    """Read a text file (ASCII or UTF-8).
 
-    Raises InputError when the file is missing, unreadable or not text.
+    Args:
+        what: the expected content, for messages.
+
+    Raises:
+        InputError: the file is missing, unreadable or not text.
     """
     try:
         return Path(path).read_text(encoding="utf-8-sig")
@@ -29,15 +33,20 @@ def read_text(path: Path | str, what: str) -> str:
 
 
 def parse_numbers(text: str, source: Path | str, line: int = 1) -> NDArray[np.float64]:
-    """All numbers of a whitespace-separated text whose first line is line `line` of `source`.
+    """All numbers of a whitespace-separated text, (n,).
 
-    Raises InputError naming the line of the first token that is not a finite number.
+    Args:
+        source: name of the file, for messages.
+        line: number of the first line.
+
+    Raises:
+        InputError: a token is not a finite number; names its line.
     """
     if not text.strip():
         return np.empty(0)
     try:
         with warnings.catch_warnings():
-            # NumPy < 2.3 only warns, and stops reading, where later ones raise ValueError.
+            # NumPy < 2.3 warns and stops reading where later versions raise ValueError.
             warnings.simplefilter("error", DeprecationWarning)
             values = np.fromstring(text, sep=" ")
     except (ValueError, DeprecationWarning):
@@ -48,7 +57,7 @@ def parse_numbers(text: str, source: Path | str, line: int = 1) -> NDArray[np.fl
 
 
 def line_of_number(text: str, index: int, line: int = 1) -> int:
-    """The line on which number `index` of `text` stands; the last line when there are fewer."""
+    """The line of number `index` of `text`; the last line if there are fewer numbers."""
     token = next(islice(_TOKEN.finditer(text), index, None), None)
     return line + text.rstrip().count("\n", 0, token.start() if token else len(text))
 

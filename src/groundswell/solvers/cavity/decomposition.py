@@ -58,7 +58,7 @@ def _match(cut: Decomposition, fine: Setup, coarse: Setup) -> Decomposition:
 def parts_of(setup: Setup, cuts: Sequence[Decomposition], rank: int) -> list[tuple[Setup, Part]]:
     """What a rank holds of each grid."""
     blocks = [(grid, cut.block(rank)) for grid, cut in zip(setup.grids, cuts, strict=True)]
-    return [(grid, Part.held(grid.grid, block.start, block.shape)) for grid, block in blocks]
+    return [(grid, Part.from_block(grid.grid, block.start, block.shape)) for grid, block in blocks]
 
 
 def _memory(setup: Setup, cuts: Sequence[Decomposition], rank: int) -> int:

@@ -65,7 +65,7 @@ def decompose_grid(setup: Setup, ranks: int) -> Decomposition:
 def part_of(grid: Grid, decomposition: Decomposition, rank: int) -> Part:
     """The cells of one rank."""
     block = decomposition.block(rank)
-    return Part.held(grid, block.start, block.shape)
+    return Part.from_block(grid, block.start, block.shape)
 
 
 def velocity_halo() -> list[Layer]:
