@@ -36,7 +36,7 @@ from groundswell.seismology.plots import shaking_map as shaking
 from groundswell.seismology.plots import snapshots
 from groundswell.seismology.plots.record_section import record_section
 from groundswell.seismology.plots.shaking_map import shaking_map
-from groundswell.seismology.plots.source import epicentre, event_sentence
+from groundswell.seismology.plots.source import epicentre, event_sentence, rotated
 
 rng = np.random.default_rng(5)
 X, Y = 50.0 + 100.0 * np.arange(60), 50.0 + 100.0 * np.arange(40)

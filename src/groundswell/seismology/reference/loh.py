@@ -2,10 +2,10 @@
 
 A layer of 1 km over a half-space; a vertical strike-slip point source, Mxy = 1e18 N m, at a depth
 of 2 km below the origin; receivers on the surface at multiples of (600 m, 800 m). Defined by Day et
-al. (2001), "Tests of 3D elastodynamic codes: final report for Lifelines Project 1A01", Pacific Earthquake
-Engineering Research Center; LOH.3 also in Day and Bradley (2001), BSSA 91, 520-531. The solutions
-at receiver 10 are semi-analytic (frequency-wavenumber method) and were distributed with SW4
-(github.com/geodynamics/sw4, tools/LOH.1_prose3 and tools/LOH.3_prose_corrected).
+al. (2001), "Tests of 3D elastodynamic codes: final report for Lifelines Project 1A01", Pacific
+Earthquake Engineering Research Center; LOH.3 also in Day and Bradley (2001), BSSA 91, 520-531. The
+solutions at receiver 10 are semi-analytic (frequency-wavenumber method) and were distributed with
+SW4 (github.com/geodynamics/sw4, tools/LOH.1_prose3 and tools/LOH.3_prose_corrected).
 
 In the frame x east, y north, z down, the components of the solutions are
 
@@ -14,14 +14,14 @@ In the frame x east, y north, z down, the components of the solutions are
 - vertical: down.
 
 The first motions confirm this. With Mxy > 0 the azimuth of (6, 8) km is in a compressional
-quadrant, so P motion is outward and up, and S motion is along (0.8, 0.6) less its radial part, that is,
-transverse negative.
+quadrant, so P motion is outward and up, and S motion is along (0.8, 0.6) less its radial part, that
+is, transverse negative.
 
 The accuracy of the series follows from a frequency-wavenumber calculation of our own, converged to
 0.2 %, with constant Q. LOH.1 arrives 1 to 4 ms late and is too small by 1 % below 2 Hz and by 4 %
-at 7 Hz, as if Qs were 2500. LOH.3 is too small by 5 % below 1 Hz and by 1 % at 5 Hz, and its times are
-correct to 1 ms. If the source has energy at the Nyquist frequency of the tables, 62 Hz, as Brune's
-does, the peaks of LOH.1 depend on where the spectrum ends: filter before comparing peaks.
+at 7 Hz, as if Qs were 2500. LOH.3 is too small by 5 % below 1 Hz and by 1 % at 5 Hz, and its times
+are correct to 1 ms. If the source has energy at the Nyquist frequency of the tables, 62 Hz, as
+Brune's does, the peaks of LOH.1 depend on where the spectrum ends: filter before comparing peaks.
 
 The third line of the spectrum of LOH.1, at 0.183 Hz, is wrong in the radial component. Compared
 with its neighbours and LOH.3, its amplitude is a third too small and its phase is off by 0.8. This
@@ -166,8 +166,8 @@ def _convolve(response: Floats, rate: Pulse) -> Floats:
 
     The responses have all frequencies up to the Nyquist frequency and ring there. Sampling the
     pulse every 8 ms would alias its spectrum and change peaks by some parts in a thousand. The
-    spectrum is therefore computed from finer samples. A smooth pulse has almost no energy at the Nyquist
-    frequency, which removes the ringing.
+    spectrum is therefore computed from finer samples. A smooth pulse has almost no energy at the
+    Nyquist frequency, which removes the ringing.
     """
     n = 2 * response.shape[1]  # padded, so that nothing wraps around
     fine = STEP / _OVERSAMPLING
