@@ -108,7 +108,7 @@ def test_a_damaged_map_is_bad_input(tmp_path: Path, keep: int) -> None:
 
 def test_another_file_is_no_map(tmp_path: Path) -> None:
     xarray.Dataset({"pgv": ("x", [1.0])}).to_netcdf(tmp_path / "o.nc", engine="h5netcdf")
-    with pytest.raises(InputError, match="lacks pga, x, y; it holds pgv"):
+    with pytest.raises(InputError, match="lacks pga, x, y; it has pgv"):
         read_shaking_map(tmp_path / "o.nc")
 
 

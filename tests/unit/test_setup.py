@@ -293,7 +293,7 @@ ANELASTIC = MEDIUM | {"qp": 200.0, "qs": 100.0}
     [
         (
             {"source": [SOURCE | {"time_function": {"kind": "brune", "rise": 0.03}}]},
-            "sources hold energy up to .* Hz, but the grid resolves 4.83 Hz",
+            "sources have energy up to .* Hz, but the grid resolves 4.83 Hz",
         ),
         (
             {

@@ -110,8 +110,8 @@ def _make_parent(path: Path) -> None:
 
 def _errno(error: OSError | RuntimeError) -> int | None:
     code = getattr(error, "errno", None)
-    if code is None and (found := re.search(r"errno = (\d+)", str(error))):
-        code = int(found[1])
+    if code is None and (match := re.search(r"errno = (\d+)", str(error))):
+        code = int(match[1])
     return code
 
 

@@ -92,7 +92,7 @@ def read_netcdf(path: str | Path, required: Sequence[str]) -> xarray.Dataset:
 def _require(dataset: xarray.Dataset, required: Sequence[str], path: Path) -> None:
     if missing := [name for name in required if name not in dataset.variables]:
         raise InputError(
-            f"{path} lacks {', '.join(missing)}; it holds {', '.join(map(str, dataset.variables))}"
+            f"{path} lacks {', '.join(missing)}; it has {', '.join(map(str, dataset.variables))}"
         )
 
 

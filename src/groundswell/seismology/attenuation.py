@@ -153,9 +153,9 @@ class Relaxation:
         least, most = np.min(inv_q, initial=0.0), np.max(inv_q, initial=0.0)
         if least >= 0 and most * self.minimum_q <= 1 + 1e-6:  # 1/10 in single precision is allowed
             return inv_q
-        found = f"1/Q = {least:g}" if not least >= 0 else f"Q = {1 / most:.4g}"
+        given = f"1/Q = {least:g}" if not least >= 0 else f"Q = {1 / most:.4g}"
         raise InputError(
-            f"{found}: the attenuation was fitted for Q from {self.minimum_q:g} to infinity "
+            f"{given}: the attenuation was fitted for Q from {self.minimum_q:g} to infinity "
             "(1/Q = 0 is elastic); raise Q, or fit with a smaller minimum_q"
         )
 

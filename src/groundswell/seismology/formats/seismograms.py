@@ -161,11 +161,11 @@ class SeismogramWriter(AppendableFile):
         )
 
     def _require_same_stations(self) -> None:
-        found = tuple(self._file["station"].asstr()[:])
-        if found != self._ids:
+        ids = tuple(self._file["station"].asstr()[:])
+        if ids != self._ids:
             self.close()
             raise InputError(
-                f"{self.part} cannot be continued: it holds other stations ({', '.join(found)}); "
+                f"{self.part} cannot be continued: it has other stations ({', '.join(ids)}); "
                 f"restart with the case that wrote it"
             )
 
@@ -177,7 +177,7 @@ def read_seismograms(path: str | Path) -> xarray.DataArray:
     geography, `longitude` and `latitude`.
 
     Raises:
-        InputError: the file is missing, damaged or holds no seismograms.
+        InputError: the file is missing, damaged or has no seismograms.
     """
     dataset = read_netcdf(path, required=("velocity", "station", "component", "time"))
     array = dataset["velocity"]

@@ -194,11 +194,11 @@ class _Points:
 
 
 def _sections(text: str) -> Iterator[_Section]:
-    """What stands before the first keyword, then each keyword's section."""
-    found = list(_KEYWORD.finditer(text))
-    ends = [match.start() for match in found] + [len(text)]
+    """The text before the first keyword, followed by the section of each keyword."""
+    matches = list(_KEYWORD.finditer(text))
+    ends = [match.start() for match in matches] + [len(text)]
     yield _Section("", "", text[: ends[0]], 1)
-    for match, end in zip(found, ends[1:], strict=True):
+    for match, end in zip(matches, ends[1:], strict=True):
         line = 1 + text.count("\n", 0, match.end())
         yield _Section(match[1], match[2], text[match.end() : end], line)
 
@@ -206,8 +206,8 @@ def _sections(text: str) -> Iterator[_Section]:
 def _version(head: _Section, path: Path | str) -> str:
     words = head.text.split()
     if not words or words[0] not in _COLUMNS:
-        found = repr(words[0][:20]) if words else "nothing"
-        raise InputError(f"{path}: an SRF file starts with its version, 1.0 or 2.0; found {found}")
+        first = repr(words[0][:20]) if words else "nothing"
+        raise InputError(f"{path}: an SRF file starts with its version, 1.0 or 2.0; found {first}")
     if len(words) > 1:
         where = f"{path}, line {line_of_number(head.text, 1)}"
         raise InputError(f"{where}: expected PLANE n or POINTS n, found {words[1][:20]!r}")

@@ -153,10 +153,10 @@ def _tabulate(layers: Sequence[Layer | LayerSection]) -> dict[str, Values]:
                     "rho everywhere, and qp and qs everywhere or nowhere"
                 )
     table = {name: np.array([getattr(layer, name) for layer in layers], float) for name in names}
-    if found := find_unphysical(Material(**table)):
-        (row,) = found.entry
+    if unphysical := find_unphysical(Material(**table)):
+        (row,) = unphysical.entry
         where = f"layer {row + 1} (top {layers[row].top:g} m)"
-        raise InputError(f"medium: {where} has {found.properties}: {found.rule}")
+        raise InputError(f"medium: {where} has {unphysical.properties}: {unphysical.rule}")
     return table
 
 

@@ -288,7 +288,7 @@ def _choose_variables(
     if missing:
         raise InputError(
             f"{model.path} has no variable {', '.join(missing)}; it has "
-            f"{', '.join(model.variables) or 'none'}. Name them in medium.variables, or ask for "
+            f"{', '.join(model.variables) or 'none'}. Name them in medium.variables, or use "
             "medium.rho_rule = 'brocher' or medium.q_rule = 'awp'"
         )
     return names

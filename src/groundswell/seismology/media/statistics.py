@@ -141,11 +141,11 @@ def _physical_plane(medium: Medium, k: int) -> Material:
     given = medium.plane(k).given()
     arrays = np.broadcast_arrays(*given.values())
     material = Material(**dict(zip(given, arrays, strict=True)))
-    if found := find_unphysical(material):
-        j, i = found.entry
+    if unphysical := find_unphysical(material):
+        j, i = unphysical.entry
         raise InputError(
-            f"medium: {describe_cell((i, j, k), medium.spacing)} has {found.properties}: "
-            f"{found.rule}; correct the model, or give lower bounds in medium.floor"
+            f"medium: {describe_cell((i, j, k), medium.spacing)} has {unphysical.properties}: "
+            f"{unphysical.rule}; correct the model, or give lower bounds in medium.floor"
         )
     return material
 

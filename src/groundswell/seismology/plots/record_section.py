@@ -39,7 +39,7 @@ def record_section(results: str | Path) -> Path:
     results = Path(results)
     array = read_seismograms(results / "seismograms.h5")
     if not array.sizes["time"]:
-        raise InputError(f"{results / 'seismograms.h5'} holds no samples; let the run come further")
+        raise InputError(f"{results / 'seismograms.h5'} has no samples yet; let the run continue")
     distance = _epicentral_distance(array)
     shown = _select(np.argsort(distance, kind="stable"), _MAX_STATIONS)
     sentence = _sentence(len(shown), array.sizes["station"])

@@ -60,7 +60,7 @@ def _select(path: Path) -> xarray.Dataset:
     """Upward velocity (time, y, x) at the times of the panels, subsampled to their resolution."""
     with open_surface(path) as surface:
         if not surface.sizes["time"]:
-            raise InputError(f"{path} holds no samples yet; let the run come further")
+            raise InputError(f"{path} has no samples yet; let the run continue")
         strides = {d: slice(None, None, -(-surface.sizes[d] // _MAX_CELLS)) for d in ("y", "x")}
         upward = surface.isel(strides).sel(component="Z")
         return upward.isel(time=_panel_times(upward["velocity"])).load()

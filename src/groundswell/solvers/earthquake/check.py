@@ -37,29 +37,29 @@ def _grid(setup: Setup) -> Iterator[Quantity]:
 
 
 def _waves(setup: Setup) -> Iterator[Quantity]:
-    found, frequency = setup.statistics, setup.resolved_frequency
+    medium, frequency = setup.statistics, setup.resolved_frequency
     yield Quantity(
-        "vp_max", found.vp_max, "fastest wave", "m/s", f"{found.vp_max:.5g} m/s", RESOLVES
+        "vp_max", medium.vp_max, "fastest wave", "m/s", f"{medium.vp_max:.5g} m/s", RESOLVES
     )
-    yield Quantity("speed_min", found.speed_min, unit="m/s", group=RESOLVES)
+    yield Quantity("speed_min", medium.speed_min, unit="m/s", group=RESOLVES)
     slowest = ""
-    if found.vs_min is not None:
+    if medium.vs_min is not None:
         slowest = (
-            f"{found.vs_min:.5g} m/s in cell {tuple(found.vs_min_cell or ())}, at a depth of "
-            f"{found.vs_min_depth:.5g} m"
+            f"{medium.vs_min:.5g} m/s in cell {tuple(medium.vs_min_cell or ())}, at a depth of "
+            f"{medium.vs_min_depth:.5g} m"
         )
     label = "slowest S wave" if slowest else ""
-    yield Quantity("vs_min", found.vs_min, label, "m/s", slowest, RESOLVES)
-    yield Quantity("vs_min_depth", found.vs_min_depth, unit="m", group=RESOLVES)
-    yield Quantity("vs_min_cell", found.vs_min_cell, group=RESOLVES)
+    yield Quantity("vs_min", medium.vs_min, label, "m/s", slowest, RESOLVES)
+    yield Quantity("vs_min_depth", medium.vs_min_depth, unit="m", group=RESOLVES)
+    yield Quantity("vs_min_cell", medium.vs_min_cell, group=RESOLVES)
     text = f"up to {frequency:.3g} Hz"
     yield Quantity("resolved_frequency", frequency, "frequencies", "Hz", text, RESOLVES)
     error = setup.relaxation.error if setup.relaxation else None
     text = "" if error is None else f"at most {100 * error:.2g} %"
     yield Quantity("attenuation_error", error, "misfit of Q(f)" * bool(text), "", text, RESOLVES)
-    fluid = found.fluid_cells
+    fluid = medium.fluid_cells
     yield Quantity("fluid_cells", fluid, "fluid" * bool(fluid), "cells", f"{fluid} cells", RESOLVES)
-    floored = dict(found.floored)
+    floored = dict(medium.floored)
     text = ", ".join(f"{name} in {n} cells" for name, n in floored.items() if n)
     label = "raised by the floor" if text else ""
     yield Quantity("floored_cells", floored, label, "cells", text, RESOLVES)

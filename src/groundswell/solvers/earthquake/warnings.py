@@ -29,7 +29,7 @@ def _resolution(setup: Setup) -> Iterator[str]:
     if emitted > resolved:
         cell = max(setup.grid.spacing) * resolved / emitted
         yield (
-            f"the sources hold energy up to {emitted:.3g} Hz, but the grid resolves {resolved:.3g} "
+            f"the sources have energy up to {emitted:.3g} Hz, but the grid resolves {resolved:.3g} "
             f"Hz; low-pass the results there, lengthen the source, or use cells of {cell:.3g} m"
         )
 
