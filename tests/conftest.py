@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from toml_text import toml
 
 # Threads that sleep instead of spinning at a barrier: tests share their cores with others.
 os.environ.setdefault("OMP_NUM_THREADS", "2")
@@ -76,15 +76,6 @@ def merged(base: Content, changes: Content) -> Content:
         else:
             result[key] = value
     return result
-
-
-def toml(value: Any) -> str:
-    """A value as TOML on one line."""
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {toml(entry)}" for key, entry in value.items()) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(toml, value)) + "]"
-    return json.dumps(value)
 
 
 @pytest.fixture(scope="session")

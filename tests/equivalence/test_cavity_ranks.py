@@ -47,7 +47,6 @@ class Way:
     physics: tuple[str, str, bool, int]  # walls, scheme, local steps, grids
     transport: str = "auto"
     overlap: bool = True
-    version: str | None = None
     codec: str = "none"
 
     def case(self, backend: str) -> dict[str, Any]:
@@ -56,7 +55,7 @@ class Way:
         steps = {"steps": CYCLES} if levels > 1 else {"steps": STEPS, "look": 20}
         run: dict[str, Any] = {"backend": backend, "overlap": self.overlap}
         if self.ranks > 1:
-            run |= {"transport": self.transport, "version": self.version, "codec": self.codec}
+            run |= {"transport": self.transport, "codec": self.codec}
         if self.processes:
             run |= {"processes": list(self.processes)}
         return {
@@ -73,7 +72,7 @@ class Way:
         """Of its folder."""
         cut = "x".join(map(str, self.processes or ("any",)))
         physics = "-".join(map(str, self.physics))
-        how = f"{self.transport}-{self.overlap}-{self.version or self.codec}"
+        how = f"{self.transport}-{self.overlap}-{self.codec}"
         return f"{self.ranks}-{cut}-{physics}-{how}"
 
 
@@ -90,10 +89,6 @@ CPU = [
     Way(4, (1, 1, 4), ("periodic", "rk3", True, 1), transport="mpi"),
     Way(6, None, BOX),
     Way(8, (2, 2, 2), BOX),
-    Way(2, (2, 1, 1), GRIDS, transport="mpi", version="baseline"),
-    Way(4, (2, 1, 2), BOX, version="v1"),
-    Way(2, (1, 1, 2), BOX, version="v2"),
-    Way(3, (3, 1, 1), GRIDS, version="v3"),
     Way(3, (1, 1, 3), OPEN_GRIDS, transport="mpi"),
     Way(4, (2, 2, 1), OPEN_GRIDS, overlap=False),
     Way(8, (2, 2, 2), GRIDS),
@@ -113,8 +108,6 @@ GPU = [
     )
     for transport in ("direct", "peer", "nccl", "mpi")
 ] + [
-    Way(4, (2, 1, 2), BOX, transport="mpi", version="baseline"),
-    Way(2, (2, 1, 1), BOX, transport="direct", version="v3"),
     Way(2, (2, 1, 1), GRIDS, transport="direct", codec="mpc"),
 ]
 Ran = Callable[[str, int], Path]
@@ -166,3 +159,23 @@ def test_any_number_of_gpus_finds_the_same_flow(ran: Ran, way: Way) -> None:
     if way.ranks > gpu_count():
         pytest.skip(f"needs {way.ranks} GPUs")
     assert_same_flow(ran("cuda", way.ranks) / way.name, ran("cuda", 1) / str(way.physics))
+
+
+VERSIONS = Path(__file__).parents[1] / "support" / "versions_program.py"
+
+
+def check_versions(ranks: int, *arguments: str) -> None:
+    done = run_on_ranks(ranks, VERSIONS, *arguments, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "all versions agree" in done.stdout
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_versions_of_the_exchange_find_the_same_flow(ranks: int) -> None:
+    check_versions(ranks, "cpu", "peer", "mpi")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(gpu_count() < 2, reason="needs two GPUs")
+def test_versions_of_the_exchange_find_the_same_flow_on_gpus() -> None:
+    check_versions(2, "cuda", "direct", "nccl", "mpi")

@@ -64,7 +64,7 @@ def test_the_python_of_the_page_runs_with(library: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "what",
     [
-        *("numpy", "narrow", "plans", "owners", "communicators"),
+        *("numpy", "narrow", "plans", "owners", "communicators", "cartesian"),
         *("disagreement", "lonely error", "unfinished"),
     ],
 )

@@ -49,7 +49,7 @@ OF_SIDES = {
 
 
 def failed(problem: str) -> list[Check]:
-    checks = load_problem(f"poisson/{problem}")(open_backend("cpu"), False)
+    checks = list(load_problem(f"poisson/{problem}")(open_backend("cpu"), False))
     return [check for check in checks if not check.passed]
 
 

@@ -26,8 +26,10 @@ from groundswell.exchange.boxes import SOURCE as EXCHANGE
 from groundswell.exchange.codecs.mpc import mpc_source
 from groundswell.exchange.codecs.nvcomp import packed_source
 from groundswell.exchange.codecs.zfp import zfp_source
+from groundswell.exchange.total import gathered_source
 from groundswell.linear.cg import of_ranks_source
 from groundswell.linear.chebyshev import convert_source
+from groundswell.outputs.launches import recorder_source
 from groundswell.solvers.poisson.benchmarks.speed import ROOFLINE
 from groundswell.solvers.poisson.fused_cg import AS_FOLLOWED, AS_SWEPT, SUM_LANES, iterate_source
 from groundswell.solvers.poisson.multigrid import multigrid_sources
@@ -66,10 +68,11 @@ LIMITS = {
     "mirror_stress": (36, 44),
     "inject_moments": (52, 52),
     "inject_forces": (52, 62),
-    "record_points": (36, 52),
+    "record_points": (36, 42),
     "record_peaks": (36, 52),
     "record_surface": (36, 52),
-    "record_volume": (30, 32),
+    "record_box": (32, 32),
+    "advance_clock": (10, 10),
     "find_nonfinite": (12, 12),
     "copy_boxes": (52, 52),
     "send_boxes": (128, 128),
@@ -110,6 +113,7 @@ LIMITS = {
     "multiply_add": (72, 128),
     "sum_products": (60, 60),
     "add_up_parts": (48, 48),
+    "add_up_ranks": (40, 40),
     "find_step": (48, 48),
     "tell_others": (48, 48),
     "find_common_step": (48, 48),
@@ -203,6 +207,12 @@ def test_the_cavitys_kernels(precision: str, local: bool) -> None:
 def test_the_exchanges_kernels() -> None:
     check(Source(EXCHANGE, {}), "single")
     check(Source(UPDATE, {}), "single")
+    check(gathered_source(), "double")
+
+
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_recorders_kernels(dtype: str, precision: str) -> None:
+    check(recorder_source(dtype), precision)
 
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])

@@ -1,4 +1,4 @@
-"""Base classes and sections that the cases of all solvers share."""
+"""Sections that the cases of all solvers share, and the base class `Case`."""
 
 from __future__ import annotations
 
@@ -6,152 +6,30 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path, PurePath
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    PlainValidator,
-    PrivateAttr,
-    ValidationError,
-    ValidationInfo,
-    model_validator,
-)
-from pydantic_core import core_schema
+from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
 
-from groundswell.case.problems import Violation, problems_in, reject, translate_errors
+from groundswell.case.problems import Violation, problems_in, reject
+from groundswell.case.recording import Recordable, RecordSection
+from groundswell.case.section import DataFile as DataFile
+from groundswell.case.section import FileName as FileName
+from groundswell.case.section import NotEmpty as NotEmpty
+from groundswell.case.section import Section as Section
+from groundswell.case.section import TaggedUnion as TaggedUnion
+from groundswell.case.section import exactly_one as exactly_one
+from groundswell.case.section import repeated as repeated
 from groundswell.case.units import (
     Count,
     CountOrZero,
     Flag,
-    NonNegative,
     Number,
     Positive,
-    Rate,
     Time,
     Unit,
 )
-from groundswell.errors import CaseError, did_you_mean, listed
-
-
-class Section(BaseModel):
-    """A table of a case. Sections are immutable and reject unknown keys.
-
-    Raises:
-        CaseError: built by keyword, the section is invalid. Within a case, the case reports the
-            problems of all its sections together.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    def __init__(self, /, **content: Any) -> None:
-        try:
-            super().__init__(**content)
-        except ValidationError as error:
-            raise CaseError(problems_in(error, content), type(self).__name__) from None
-
-    # Without this attribute pydantic would build nested sections through `__init__` too, and report
-    # the problems of the first invalid one only.
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
-
-    def violations(self) -> Iterator[Violation]:
-        """Yield the violations of rules between valid keys; overridden by sections."""
-        yield from ()
-
-    @model_validator(mode="wrap")
-    @classmethod
-    def _validate(cls, content: Any, handler: Any) -> Any:
-        try:
-            section = handler(content)
-        except ValidationError as error:
-            reject(translate_errors(error, cls.model_fields))
-        reject(section.violations())
-        return section
-
-
-@dataclass(frozen=True)
-class TaggedUnion:
-    """Annotation of a union of sections; the key `tag` of a table selects the section."""
-
-    tag: str = "kind"
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
-        sections = {
-            kind: section
-            for section in get_args(source)
-            for kind in get_args(section.model_fields[self.tag].annotation)
-        }
-        choose = partial(self._choose, sections)
-        return core_schema.with_info_plain_validator_function(choose)
-
-    def _choose(self, sections: dict[str, type[Section]], value: Any, info: ValidationInfo) -> Any:
-        if isinstance(value, tuple(sections.values())):
-            return value
-        if not isinstance(value, dict):
-            reject([((), f"must be a table with the key {self.tag}: {listed(sections)}")])
-        if self.tag not in value:
-            reject([((self.tag,), f"is required; use {listed(sections)}")])
-        kind = value[self.tag]
-        if not isinstance(kind, str) or kind not in sections:
-            allowed = f"must be {listed(sections)}{did_you_mean(kind, sections)}"
-            reject([((self.tag,), allowed)])
-        return sections[kind].model_validate(value, context=info.context)
-
-
-def exactly_one(section: Section, *names: str) -> Iterator[Violation]:
-    """Yield a violation if the section gives none, or several, of the keys `names`."""
-    given = [name for name in names if getattr(section, name) is not None]
-    if not given:
-        yield (), f"give {listed(names)}"
-    elif len(given) > 1:
-        yield (given[-1],), f"give only one of {' and '.join(names)}"
-
-
-def _not_empty(entries: tuple[Any, ...]) -> tuple[Any, ...]:
-    if not entries:
-        reject([((), "must not be empty")])
-    return entries
-
-
-# Validated after the entries, so that invalid entries do not make a list look empty.
-NotEmpty = AfterValidator(_not_empty)
-
-
-def repeated(key: str, entries: tuple[Any, ...]) -> Iterator[Violation]:
-    """Yield a violation for each repeated entry of the list `key`."""
-    for n, entry in enumerate(entries):
-        if entry in entries[:n]:
-            yield (key, n), "is in the list already; name each once"
-
-
-# --- files ----------------------------------------------------------------------------------------
-
-
-def _in_folder(value: Any, info: ValidationInfo) -> Path:
-    """The path of a file name; relative names start in the folder of the case file."""
-    if not isinstance(value, str | PurePath) or not str(value).strip() or "\0" in str(value):
-        reject([((), 'must be the name of a file or folder, such as "model.csv"')])
-    return (info.context or {}).get("folder", Path()) / Path(value)
-
-
-def _existing(path: Path) -> Path:
-    try:
-        exists = path.is_file()
-    except (OSError, ValueError):  # name too long, or not encodable
-        exists = False
-    if not exists:
-        reject([((), "is not there; relative names start in the case file's folder")])
-    return path
-
-
-FileName = Annotated[Path, PlainValidator(_in_folder)]
-DataFile = Annotated[FileName, AfterValidator(_existing)]
-
+from groundswell.errors import CaseError, listed
 
 # --- common sections -----------------------------------------------------------------------------
 
@@ -172,9 +50,20 @@ class TimeSection(Section):
 
 
 class OutputSection(Section):
-    """`[output]`: the folder of the results; solvers add their outputs."""
+    """`[output]`: the folder of the results and the records; solvers add their outputs.
+
+    Attributes:
+        recordable: what the solver can record.
+    """
+
+    recordable: ClassVar[Recordable] = Recordable()
 
     directory: FileName = Field(default=Path("results"), validate_default=True)
+    record: tuple[RecordSection, ...] = ()
+
+    def violations(self) -> Iterator[Violation]:
+        """Records that the solver cannot make."""
+        yield from self.recordable.violations(self.record)
 
 
 class CheckpointSection(Section):
@@ -210,17 +99,6 @@ CODECS = ("auto", "none", "mpc", "bitcomp", "ans")
 _ZFP = re.compile("zfp([4-9]|[12][0-9]|3[0-2])")
 
 
-class LinkSection(Section):
-    """`link = { bandwidth = "25 GB/s", latency = "2 us" }`: an emulated slower link between ranks.
-
-    `gap` is the cost of each message, whatever its size.
-    """
-
-    bandwidth: Annotated[Rate, Positive]
-    latency: Annotated[Time, NonNegative] = 0.0
-    gap: Annotated[Time, NonNegative] = 0.0
-
-
 class RunSection(Section):
     """`[run]`: backend, precision, checkpoints, and the exchange between ranks.
 
@@ -239,7 +117,11 @@ class RunSection(Section):
     narrow: Literal["float32", "bfloat16"] | None = None
     codec: Annotated[str, AfterValidator(_codec)] = "auto"
     lossy: Annotated[str, AfterValidator(_codec)] | None = None
-    link: LinkSection | None = None
+
+    @property
+    def dtype(self) -> str:
+        """NumPy name of the floating-point type."""
+        return {"single": "float32", "double": "float64"}[self.precision]
 
     @property
     def codecs(self) -> list[str]:
@@ -259,6 +141,13 @@ class RunSection(Section):
             yield ("lossy",), 'is for codec = "auto" without narrow; leave it out'
         if self.lossy and not _ZFP.fullmatch(self.lossy):
             yield ("lossy",), 'must be a codec with loss, as in "zfp16"'
+
+
+def unsupported(section: Section, *names: str) -> Iterator[Violation]:
+    """Yield a violation for each of the keys `names` that is set; the solver has none of them."""
+    for name in names:
+        if getattr(section, name) != type(section).model_fields[name].default:
+            yield (name,), "is not for this solver; leave it out"
 
 
 class Case(Section):
@@ -293,6 +182,25 @@ class Case(Section):
             raise CaseError(problems_in(error, content), source) from None
         case._folder = path
         return case
+
+    def with_run(self, **values: str | None) -> Self:
+        """A copy of the case with other values in `[run]`, such as the backend.
+
+        Args:
+            values: values by key; None leaves the value of the case.
+
+        Raises:
+            CaseError: a value is invalid.
+        """
+        given = {name: value for name, value in values.items() if value is not None}
+        if not given:
+            return self
+        content = {**self.run.model_dump(exclude_none=True), **given}
+        try:
+            section = type(self.run).model_validate(content)
+        except ValidationError as error:
+            raise CaseError(problems_in(error, content), "[run]") from None
+        return self.model_copy(update={"run": section})
 
     @property
     def source_path(self) -> Path:

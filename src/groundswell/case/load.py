@@ -1,27 +1,63 @@
-"""Reading of case files."""
+"""Reading of cases: TOML files, and input files in formats that installed solvers read."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from groundswell import registry
 from groundswell.case.common import Case
-from groundswell.errors import CaseError, InputError, Problem, listed
+from groundswell.errors import CaseError, InputError, Problem, listed, quoted
 
+TOML = (".toml", "")  # suffixes of case files
 _MAX_BYTES = 16 * 2**20  # a larger file is data, given as a case by mistake
 
 
-def load_case(path: str | Path) -> Case:
-    """Read and validate a case file.
+def as_case(case: Case | str | Path, **run: str | None) -> Case:
+    """Return a case, or read an input file, and replace values of `[run]`.
+
+    Args:
+        run: values by key; None leaves the value of the case.
 
     Raises:
-        InputError: the file cannot be read.
+        InputError: as `load_case`.
+        CaseError: as `load_case`, or a value of `run` is invalid.
+    """
+    return (case if isinstance(case, Case) else load_case(case)).with_run(**run)
+
+
+def load_case(path: str | Path) -> Case:
+    """Read and validate a case file (TOML), or another input file that an installed solver reads.
+
+    Raises:
+        InputError: the file cannot be read, or no solver reads its format.
         CaseError: the case is invalid; lists every problem with its key or line.
     """
     path = Path(path)
-    return read_case(_read(path), path.parent, path.name)
+    if path.suffix.lower() in TOML:
+        return read_case(_read(path), path.parent, path.name)
+    return _load_with_solver(path)
+
+
+def _load_with_solver(path: Path) -> Case:
+    """Read an input file in a format other than TOML."""
+    _require_file(path)
+    found = registry.reader_of(path.suffix.lower())
+    if found is None:
+        others = ", ".join(
+            sorted({suffix for info in registry.solvers() for suffix in info.readers})
+        )
+        raise InputError(
+            f"{path}: no installed solver reads {quoted(path.suffix)} files; give a case file "
+            f"(.toml){f' or one of {others}' if others else ''}"
+        )
+    info, reader = found
+    with _readable(path):
+        case: Case = info.resolve(reader)(path)
+    return case
 
 
 def read_case(text: str | bytes, folder: str | Path = "", source: str = "case") -> Case:
@@ -39,16 +75,29 @@ def read_case(text: str | bytes, folder: str | Path = "", source: str = "case") 
 
 
 def _read(path: Path) -> bytes:
-    try:
+    with _readable(path):
+        _require_file(path)
+        if path.stat().st_size > _MAX_BYTES:
+            raise InputError(f"{path} is larger than 16 MiB; a case is a short TOML text file")
+        return path.read_bytes()
+
+
+def _require_file(path: Path) -> None:
+    with _readable(path):
         if path.is_dir():
             raise InputError(
                 f"{path} is a folder; give the case file in it, such as {path}/case.toml"
             )
-        if path.exists() and not path.is_file():
+        path.stat()  # raises if the file does not exist
+        if not path.is_file():
             raise InputError(f"{path} is not a file; a case is a TOML text file")
-        if path.is_file() and path.stat().st_size > _MAX_BYTES:
-            raise InputError(f"{path} is larger than 16 MiB; a case is a short TOML text file")
-        return path.read_bytes()
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Translate operating-system errors while reading into `InputError`."""
+    try:
+        yield
     except FileNotFoundError:
         raise InputError(
             f"{path}: no such file; `groundswell new` writes one to start from"
@@ -78,7 +127,7 @@ def _schema(content: dict[str, Any], source: str) -> type[Case]:
         allowed = f"is required; use {listed(registry.names())}"
         raise CaseError([Problem("solver", "", allowed)], source)
     try:
-        schema: type[Case] = registry.find(content["solver"]).load("case")
+        schema: type[Case] = registry.find(str(content["solver"])).load("case")
     except InputError as error:
         raise CaseError([Problem("solver", "", str(error))], source) from None
     return schema

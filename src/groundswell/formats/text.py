@@ -1,16 +1,20 @@
-"""Reading of text files and of the numbers in them."""
+"""Text files: plain text, numbers, JSON, and tables of comma-separated values."""
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
+from groundswell.formats.atomic import atomic_write
 
 _TOKEN = re.compile(r"\S+")
 
@@ -54,6 +58,55 @@ def parse_numbers(text: str, source: Path | str, line: int = 1) -> NDArray[np.fl
     if not np.isfinite(values).all():
         raise InputError(f"{source}, {_first_bad_token(text, line)}")
     return values
+
+
+def write_json(path: Path, content: Any) -> Path:
+    """Write an indented JSON file and return its path.
+
+    Raises:
+        RunFailed: the disk is full.
+    """
+    with atomic_write(path) as part:
+        part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    return path
+
+
+def write_table(path: Path, columns: Mapping[str, ArrayLike]) -> Path:
+    """Write a header and columns of numbers with nine digits, and return the path.
+
+    Raises:
+        RunFailed: the disk is full.
+    """
+    rows = np.column_stack([np.asarray(column) for column in columns.values()])
+    with atomic_write(path) as part:
+        np.savetxt(part, rows, "%.9g", ",", header=",".join(columns), comments="")
+    return path
+
+
+def read_table(path: Path) -> dict[str, NDArray[np.float64]]:
+    """Read the columns of a table of `write_table`, by name.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
+    names, _, body = read_text(path, "a table of numbers").partition("\n")
+    columns = names.split(",")
+    values = parse_numbers(body.replace(",", " "), path, line=2)
+    if not values.size or values.size % len(columns):
+        raise InputError(f"{path} is damaged: its rows are incomplete; run the case again")
+    return dict(zip(columns, values.reshape(-1, len(columns)).T, strict=True))
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
+    try:
+        return json.loads(read_text(path, "JSON"))
+    except ValueError as error:
+        raise InputError(f"{path} is damaged ({error}); run the case again") from error
 
 
 def line_of_number(text: str, index: int, line: int = 1) -> int:

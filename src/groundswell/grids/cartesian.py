@@ -14,7 +14,7 @@ from groundswell.backends import Array, Backend
 from groundswell.backends.base import ROW_ALIGNMENT
 
 Triple = tuple[int, int, int]
-GHOSTS = 2  # ghost layers for a fourth-order staggered difference
+GHOSTS = 2  # default ghost layers on each side, for a fourth-order staggered difference
 
 
 @dataclass(frozen=True)
@@ -156,27 +156,53 @@ class Part:
 
 @dataclass(frozen=True)
 class Layout:
-    """Memory layout of one value per cell, with ghost layers and padded rows."""
+    """Memory layout of one value per cell, with ghost layers and padded rows.
+
+    Args:
+        cells: number of cells (nx, ny, nz), without ghosts.
+        itemsize: bytes per value.
+        low, high: ghost layers on the low and the high side of each axis (x, y, z).
+    """
 
     cells: Triple
     itemsize: int
-    ghosts: int = GHOSTS
+    low: Triple = (GHOSTS,) * 3
+    high: Triple = (GHOSTS,) * 3
+
+    @cached_property
+    def padded(self) -> Triple:
+        """Number of cells along each axis, ghosts included."""
+        nx, ny, nz = (a + n + b for a, n, b in zip(self.low, self.cells, self.high, strict=True))
+        return nx, ny, nz
+
+    @property
+    def _line(self) -> int:
+        """Elements per cache line."""
+        return ROW_ALIGNMENT // self.itemsize
 
     @cached_property
     def row(self) -> int:
         """Stride of rows, elements: whole cache lines."""
-        line = ROW_ALIGNMENT // self.itemsize
-        return -(-(self.cells[0] + 2 * self.ghosts) // line) * line
+        return self._lines(self.padded[0])
 
     @property
     def plane(self) -> int:
         """Stride of planes, elements."""
-        return self.row * (self.cells[1] + 2 * self.ghosts)
+        return self.row * self.padded[1]
+
+    @property
+    def first(self) -> int:
+        """Elements before the first ghost, so that cell 0 starts a cache line."""
+        return self._lines(self.low[0]) - self.low[0]
 
     @property
     def size(self) -> int:
-        """Elements to allocate: all planes, and a cache line to align the first cell."""
-        return self.plane * (self.cells[2] + 2 * self.ghosts) + ROW_ALIGNMENT // self.itemsize
+        """Elements to allocate: all planes, and whole cache lines before them."""
+        return self.plane * self.padded[2] + self._lines(self.low[0])
+
+    def _lines(self, count: int) -> int:
+        """`count` rounded up to whole cache lines, elements."""
+        return -(-count // self._line) * self._line
 
     def constants(self) -> dict[str, int]:
         """Compile-time constants of kernels."""
@@ -188,27 +214,28 @@ class Field:
     """One value per cell on a device, with ghost layers.
 
     Attributes:
-        array: view with the ghosts, (nz + 2g, ny + 2g, nx + 2g).
+        layout: cells and ghost layers.
+        array: view with ghosts, (nz, ny, nx).
         origin: index of the first cell in `array`.
-        interior: view without the ghosts, (nz, ny, nx); kernels take a pointer to its first value.
+        interior: view without ghosts, (nz, ny, nx); kernels take a pointer to its first value.
     """
 
     def __init__(self, backend: Backend, layout: Layout, dtype: DTypeLike) -> None:
-        g = layout.ghosts
-        nx, ny, nz = (n + 2 * g for n in layout.cells)
-        line = ROW_ALIGNMENT // np.dtype(dtype).itemsize
-        raw = backend.zeros((layout.size,), dtype)[line - g :][: layout.plane * nz]
+        self.layout = layout
+        nx, ny, nz = layout.padded
+        raw = backend.zeros((layout.size,), dtype)[layout.first :][: layout.plane * nz]
         self.array: Array = raw.reshape(nz, ny, layout.row)[:, :, :nx]
-        self.origin = (g, g, g)
-        self.interior: Array = self.array[g:-g, g:-g, g:-g]
+        self.origin: Triple = layout.low[::-1]
+        inside = zip(self.origin, layout.cells[::-1], strict=True)
+        self.interior: Array = self.array[tuple(slice(first, first + n) for first, n in inside)]
 
 
 def format_extent(counts: Iterable[float]) -> str:
-    """Numbers along axes as text, such as "3 x 4 x 5"."""
+    """Numbers along axes as text, such as "80 x 80 x 40"."""
     return " x ".join(f"{count:g}" for count in counts)
 
 
-def describe_cells(cells: Sequence[int], spacing: Sequence[float], unit: str = " m") -> str:
-    """The number of cells and their size, as text."""
+def describe_grid(cells: Sequence[int], spacing: Sequence[float], of: str = "cells of {} m") -> str:
+    """A grid as text, such as "80 x 80 x 40 = 256,000 cells of 100 m"; `of` formats the spacing."""
     edges = f"{spacing[0]:g}" if len(set(spacing)) == 1 else format_extent(spacing)
-    return f"{format_extent(cells)} = {prod(cells):,} of {edges}{unit}"
+    return f"{format_extent(cells)} = {prod(cells):,} {of.format(edges)}"

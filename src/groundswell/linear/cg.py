@@ -20,10 +20,8 @@ from groundswell.backends import Array, Backend, Blocks, Items, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
 from groundswell.errors import InputError, RunFailed
-from groundswell.exchange.assembly.operation import Operation
-from groundswell.exchange.assembly.sharing import find_sharing
-from groundswell.exchange.connect import by_memory
-from groundswell.exchange.total import Total
+from groundswell.exchange.connect import by_memory, resolved
+from groundswell.exchange.total import GatheredTotal, Total
 from groundswell.exchange.world import World
 
 SOURCE = Path(__file__).with_name("cg.h")
@@ -135,10 +133,7 @@ class Iteration:
             return [], [module.launch("find_step", block, *parts, *state)]
         if by_memory(backend, world, transport):
             return self._common_steps(Total(backend, world, SUMS), dtype, parts)
-        # Everybody's sums are shared values with the same three ids.
-        shared = find_sharing(world, np.arange(SUMS))
-        given = (backend, world, shared, "gather-scatter", sums, sums)
-        total = Operation(*given, transport=transport)
+        total = GatheredTotal(backend, world, sums, resolved(backend, world, transport))
         add_up = module.launch("add_up_parts", block, *parts)
         find = module.launch("find_step", block, sums, 1, sums, *state)
         return [total], [add_up, *total.launches, find]
@@ -221,6 +216,7 @@ class ConjugateGradients(Iteration):
         apply: makes A.
         precondition: makes M, symmetric and positive, when A is there; none by default.
         most: iterations.
+        transport: that sums over ranks take, a name in connect.TRANSPORTS, or "auto".
     """
 
     def __init__(
@@ -234,6 +230,7 @@ class ConjugateGradients(Iteration):
         *,
         precondition: Maker | None = None,
         most: int = 1000,
+        transport: str = "auto",
     ) -> None:
         super().__init__(backend, most)
         self.x, self.b, w, p, s = (backend.zeros((count,), dtype) for _ in range(5))
@@ -243,7 +240,7 @@ class ConjugateGradients(Iteration):
         made = [*before, applied]
         blocks = max(1, min(MOST_BLOCKS, -(-own // LANES)))
         partial = backend.zeros((blocks * SUMS,), "f8")
-        total, find_step = self._steps(world, dtype, partial)
+        total, find_step = self._steps(world, dtype, partial, transport)
         module = backend.compile(cg_source(dtype))
         measure: list[Launch] = [
             *(launch for part in made for launch in part.launches),

@@ -1,10 +1,10 @@
-"""Fields of all ranks together, on the elements that ParaView opens."""
+"""Fields on elements: those of all ranks together, for ParaView and for xarray."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from groundswell.exchange.world import World
 from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import Floats, Hexahedra, Numbers
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
+
+if TYPE_CHECKING:
+    import xarray
 
 
 def gathered(world: World, mesh: Hexahedra, elements: Numbers, values: Floats) -> Floats:
@@ -38,3 +41,12 @@ def lagrange_elements(
 def unrolled(mesh: Hexahedra) -> Hexahedra:
     """The same elements, whose nodes at the two ends of a period are different ones."""
     return replace(mesh, periodic=(False,) * 3) if isinstance(mesh, Box) else mesh
+
+
+def as_dataset(positions: Floats, fields: Mapping[str, Floats]) -> xarray.Dataset:
+    """Values on elements, (elements, (N + 1)^3) each, with the positions (.., 3) of their nodes."""
+    import xarray
+
+    dims = ("element", "node")
+    places = {axis: (dims, positions[..., n]) for n, axis in enumerate("xyz")}
+    return xarray.Dataset({name: (dims, values) for name, values in fields.items()}, places)

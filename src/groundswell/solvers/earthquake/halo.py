@@ -9,7 +9,6 @@ one of the two exchanges.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,8 +18,10 @@ from groundswell.exchange.messages import GhostField
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.traffic import traffic
 from groundswell.grids.cartesian import GHOSTS, Field, Grid, Part
+from groundswell.outputs.cartesian import ghosts_read
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.earthquake.interpolation import velocity_stencils
+from groundswell.solvers.earthquake.sampling import recording
 
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup
@@ -80,7 +81,9 @@ def stress_halo(setup: Setup, decomposition: Decomposition) -> list[Layer]:
         layers.append(("szz", ON_SURFACE))
     if (recorded := recorded_halo(setup, decomposition)) is not None:
         layers += [(name, recorded) for name in VELOCITIES]
-    return layers
+    whole = recording(setup, Part.whole(setup.grid))
+    records = ghosts_read(whole, setup.case.output.record, decomposition)
+    return [*layers, *records.items()]
 
 
 def halo_fields(
@@ -95,17 +98,10 @@ def summarize(setup: Setup, ranks: int) -> DecompositionSummary:
     decomposition = decompose_grid(setup, ranks)
     layers = [*velocity_halo(), *stress_halo(setup, decomposition)]
     size = np.dtype(setup.dtype).itemsize
-    largest = [
-        -(-n // p) for n, p in zip(decomposition.shape, decomposition.processes, strict=True)
-    ][::-1]
-    return DecompositionSummary(
-        ranks=ranks,
-        processes=decomposition.processes[::-1],
-        largest_block=largest,
-        updates_per_step=prod(largest),
-        memory=[setup.memory_of(part_of(setup.grid, decomposition, rank)) for rank in range(ranks)],
-        traffic=traffic(decomposition, [(ghosts, size) for _, ghosts in layers]),
-    )
+    parts = [part_of(setup.grid, decomposition, rank) for rank in range(ranks)]
+    memory = [setup.memory_of(part) for part in parts]
+    sent = traffic(decomposition, [(ghosts, size) for _, ghosts in layers])
+    return DecompositionSummary.of_blocks(decomposition, memory, sent)
 
 
 def recorded_halo(setup: Setup, decomposition: Decomposition) -> Ghosts | None:

@@ -20,10 +20,10 @@ from groundswell.backends.base import ROW_ALIGNMENT, Array, Event, in_order
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.overlap import Box, boundary_first
-from groundswell.exchange.transports.base import Link
 from groundswell.exchange.tuning import Choice, Tuning
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.cartesian import Field, Layout
+from groundswell.simulation.blocks import ExchangingSolver
 from groundswell.solvers.earthquake.absorbing_layers import Layers
 from groundswell.solvers.earthquake.autotune import autotune_exchange
 from groundswell.solvers.earthquake.check_finite import FiniteCheck
@@ -57,7 +57,7 @@ MEMORIES = ("rxx", "ryy", "rzz", "rxy", "rxz", "ryz")
 THICKNESS = (2, 4)
 
 
-class Earthquake:
+class Earthquake(ExchangingSolver):
     """The earthquake solver on one rank; `step` advances it by `setup.dt`.
 
     Args:
@@ -68,8 +68,6 @@ class Earthquake:
         part: the cells of this rank.
     """
 
-    unit = "MLUPS"  # million lattice updates per second
-    warnings: tuple[str, ...] = ()  # besides those of the set-up
     steps_at_once = 1
 
     def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
@@ -88,14 +86,12 @@ class Earthquake:
         self._placeholder = backend.zeros((1,), setup.dtype)
         self.clock = backend.zeros((1,), np.int64)
         self.materials, slowest = self._materials()
-        self.exchanges: tuple[Exchange, ...] = ()
         self.layers = Layers(setup, backend, self.part, slowest)
         self.module = backend.compile(self._source())
         self.outputs = Outputs(
             setup, backend, self.module, self._interiors(), self.clock, self.part, self.world
         )
         run = setup.case.run
-        self.link = Link.of(run.link)
         self.set_exchange(Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0]))
         velocities = {name: self.fields[name].interior for name in VELOCITIES}
         self._finite_check = FiniteCheck(
@@ -213,7 +209,6 @@ class Earthquake:
                 transport=self.choice.transport,
                 aggregate=self.choice.aggregate,
                 codec=self.choice.codec,
-                link=self.link,
                 stored={n: computed.index(name) for n, name in names.items()},
             )
 
@@ -314,16 +309,10 @@ class Earthquake:
 
     # --- the solver interface ---------------------------------------------------------------------
 
-    def describe_ranks(self) -> dict[str, Any]:
-        """The decomposition and the transport in use."""
-        return {
-            "count": self.world.size,
-            "processes": self.decomposition.processes[::-1],
-            "transport": self.exchanges[0].path,
-            "overlap": bool(self._boxes()[0]),
-            "aggregate": self.choice.aggregate,
-            "bytes_sent_per_step": sum(exchange.bytes for exchange in self.exchanges),
-        }
+    @property
+    def overlaps(self) -> bool:
+        """Whether exchanges overlap with updates."""
+        return bool(self._boxes()[0])
 
     def autotune(self) -> Tuning | None:
         """Time the exchange variants and set the fastest; None on a single rank.
@@ -336,14 +325,9 @@ class Earthquake:
         self.set_exchange(tuning.best)
         return tuning
 
-    def close(self) -> None:
-        """Release resources shared with other ranks; collective, before MPI is finalised."""
-        for exchange in self.exchanges:
-            exchange.close()
-
     @property
     def updates_per_step(self) -> int:
-        """Lattice points that a step updates, layers included."""
+        """Number of grid points that a step updates, absorbing layers included."""
         return self.setup.updates_per_step
 
     def state(self) -> dict[str, DistributedArray]:
@@ -370,19 +354,17 @@ class Earthquake:
             for name, field in self.fields.items()
         }
 
+    def time(self, step: int) -> float:
+        """Time of the velocities after `step` steps, s."""
+        return step * self.setup.dt
+
     def status(self, step: int) -> str:
         """Simulated time."""
-        dt = self.setup.dt
-        return f"t = {step * dt:.3f} of {self.setup.steps * dt:.3f} s"
+        return f"t = {self.time(step):.3f} of {self.time(self.setup.steps):.3f} s"
 
     def enqueue_finite_check(self) -> None:
         """Enqueue a search for velocities that are not finite."""
         in_order(self._finite_check.launches)()
-
-    @property
-    def in_graph(self) -> bool:
-        """Whether a step can be captured in a graph."""
-        return all(exchange.in_graph for exchange in self.exchanges)
 
     def check_health(self, steps: int, after: Event | None = None) -> None:
         """Read the result of the last finite check, or of the last one before the event `after`.
@@ -391,8 +373,7 @@ class Earthquake:
             RunFailed: a velocity is not finite, with its field, position and time; or another rank
                 did not respond.
         """
-        for exchange in self.exchanges:
-            exchange.check(after)
+        super().check_health(steps, after)
         self._finite_check.check(steps, after)
 
     def snapshot(self, name: str) -> NDArray[Any]:

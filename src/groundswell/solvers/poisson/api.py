@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,8 +21,11 @@ from groundswell.solvers.poisson.case import TOLERANCES
 from groundswell.solvers.poisson.nullspace import SILENT_LEFT
 from groundswell.solvers.poisson.problem_data import Given, Method, Preconditioner, Task
 from groundswell.solvers.poisson.validation import Function, Table
-from groundswell.spectral_elements.fields import gathered, lagrange_elements
+from groundswell.spectral_elements.fields import as_dataset, gathered, lagrange_elements
 from groundswell.spectral_elements.partition import Shares
+
+if TYPE_CHECKING:
+    import xarray
 
 DTYPES = {"double": "float64", "single": "float32"}
 
@@ -55,6 +58,11 @@ class Solution:
     def iterations(self) -> int:
         """How many it took."""
         return len(self.residuals) - 1
+
+    @property
+    def fields(self) -> xarray.Dataset:
+        """u on this rank's elements, (element, node), with the nodes' x, y and z, m."""
+        return as_dataset(self.positions, {"u": self.values})
 
     def write(self, path: str | Path) -> Path:
         """Write u for ParaView, as a run's `solution.vtkhdf`; all ranks must call it.
@@ -105,8 +113,8 @@ def solve(
     ...     source=lambda x, y, z: np.pi**2 * np.sin(np.pi * x),
     ...     boundaries={"west": {"kind": "fixed"}, "east": {"kind": "fixed", "value": 1.0}},
     ... )
-    >>> x = found.positions[..., 0]
-    >>> bool(np.abs(found.values - np.sin(np.pi * x) - x).max() < 1e-7)
+    >>> u = found.fields["u"]  # xarray, (element, node)
+    >>> bool(np.abs(u - np.sin(np.pi * u.x) - u.x).max() < 1e-7)
     True
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -17,9 +17,11 @@ from groundswell.case.common import (
     TaggedUnion,
     exactly_one,
     repeated,
+    unsupported,
 )
 from groundswell.case.expressions import Formula
 from groundswell.case.problems import Violation
+from groundswell.case.recording import Recordable
 from groundswell.case.units import Count, Flag, Length, NonNegative, Number, Positive, Unit
 from groundswell.errors import did_you_mean, listed
 
@@ -155,6 +157,10 @@ class MethodSection(Section):
 class PoissonOutput(OutputSection):
     """`[output]`: residuals are always written, u on all elements if wanted."""
 
+    recordable: ClassVar[Recordable] = Recordable(
+        ("u",), ("points", "line", "plane"), ("final",), timed=False
+    )
+
     fields: Flag = True
 
 
@@ -171,9 +177,7 @@ class PoissonRun(RunSection):
     def violations(self) -> Iterator[Violation]:
         """What other solvers can do."""
         yield from super().violations()
-        for name in ("checkpoint", "overlap", "narrow", "codec", "lossy", "link"):
-            if getattr(self, name) != RunSection.model_fields[name].default:
-                yield (name,), "is not for this solver; leave it out"
+        yield from unsupported(self, "checkpoint", "overlap", "narrow", "codec", "lossy")
         if "fused" in self.transport:
             yield ("transport",), 'is not for this solver; give another one, or "auto"'
 

@@ -105,7 +105,10 @@ class Poisson:
 
         sizes = (len(space.sharing.ids), space.sharing.own, dtype)
         return ConjugateGradients(
-            *(backend, world, *sizes, self._applied_to), precondition=multigrid, most=most
+            *(backend, world, *sizes, self._applied_to),
+            precondition=multigrid,
+            most=most,
+            transport=space.way.transport,
         )
 
     def _merged(self, dtype: str, most: int, *, jacobi: bool) -> Iteration:

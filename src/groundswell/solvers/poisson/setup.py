@@ -68,7 +68,7 @@ class Setup:
     @property
     def dtype(self) -> str:
         """NumPy's name of the floating-point type."""
-        return "float64" if self.case.run.precision == "double" else "float32"
+        return self.case.run.dtype
 
     @property
     def degree(self) -> int:

@@ -1,0 +1,232 @@
+"""Section `[[output.record]]`: fields to record, positions, times and statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
+
+from groundswell.case.problems import Violation, reject
+from groundswell.case.section import DataFile, NotEmpty, Section, TaggedUnion, exactly_one, repeated
+from groundswell.case.units import Count, Length, Positive, Time
+from groundswell.errors import did_you_mean, listed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Position = tuple[Length, Length, Length]
+Axis = Literal["x", "y", "z"]
+Method = Literal["nearest", "linear", "cubic"]
+What = Literal["raw", "max", "min", "rms", "mean", "final"]
+SUFFIXES = (".h5", ".nc", ".vtkhdf")
+
+
+# --- positions ------------------------------------------------------------------------------------
+
+
+class PointsWhere(Section):
+    """`kind = "points"`: positions, or a text file of them with x, y and z on each line.
+
+    `method` is the interpolation between the nodes of a grid; on elements, the polynomial of the
+    solution is evaluated.
+    """
+
+    kind: Literal["points"]
+    positions: Annotated[tuple[Position, ...], NotEmpty] | None = None
+    file: DataFile | None = None
+    method: Method = "nearest"
+
+    def violations(self) -> Iterator[Violation]:
+        """Not exactly one of positions and file."""
+        yield from exactly_one(self, "positions", "file")
+
+
+class LineWhere(Section):
+    """`kind = "line"`: `points` at equal distances from `start` to `end`."""
+
+    kind: Literal["line"]
+    start: Position
+    end: Position
+    points: Annotated[int, Field(strict=True, ge=2)]
+    method: Method = "linear"
+
+    def violations(self) -> Iterator[Violation]:
+        """A line of zero length."""
+        if self.start == self.end:
+            yield ("end",), "must differ from start"
+
+
+class PlaneWhere(Section):
+    """`kind = "plane"`: a plane normal to an axis.
+
+    On grids, every `stride`-th node of the layer nearest to `at`; on elements, `points` along the
+    other two axes, over the whole extent of the mesh.
+    """
+
+    kind: Literal["plane"]
+    normal: Axis
+    at: Length
+    stride: Count | None = None
+    points: tuple[Count, Count] | None = None
+
+
+class BoxWhere(Section):
+    """`kind = "box"`: every `stride`-th node of the cells whose centres lie in a box."""
+
+    kind: Literal["box"]
+    low: Position
+    high: Position
+    stride: Count = 1
+
+    def violations(self) -> Iterator[Violation]:
+        """A box with `high` below `low`."""
+        if any(a > b for a, b in zip(self.low, self.high, strict=True)):
+            yield ("high",), "must not lie below low along any axis"
+
+
+def _as_indices(value: Any) -> NDArray[np.int64]:
+    """Flat indices from a list or an array of indices, or from a mask."""
+    import numpy as np
+
+    indices = np.asarray(value) if isinstance(value, list | tuple | np.ndarray) else np.array("")
+    if indices.dtype == bool:
+        indices = np.flatnonzero(indices)
+    if indices.dtype.kind not in "iu" or indices.ndim != 1 or not indices.size or indices.min() < 0:
+        reject([((), "must be a list of whole numbers from 0 up, or a mask, that is not empty")])
+    return indices.astype(np.int64)
+
+
+class MaskWhere(Section):
+    """`kind = "mask"`: nodes given by flat indices in an array (nz, ny, nx), or by a mask of it.
+
+    `file` is a NumPy file (.npy) of either.
+    """
+
+    kind: Literal["mask"]
+    indices: Annotated[Any, PlainValidator(_as_indices)] | None = None
+    file: DataFile | None = None
+
+    def violations(self) -> Iterator[Violation]:
+        """Not exactly one of indices and file."""
+        yield from exactly_one(self, "indices", "file")
+
+
+class AllWhere(Section):
+    """`kind = "all"`: every `stride`-th node of the whole field."""
+
+    kind: Literal["all"]
+    stride: Count = 1
+
+
+Where = Annotated[
+    PointsWhere | LineWhere | PlaneWhere | BoxWhere | MaskWhere | AllWhere, TaggedUnion("kind")
+]
+
+
+# --- times and statistics -------------------------------------------------------------------------
+
+
+def _as_moment(value: Any) -> Any:
+    """A step, or a time (s)."""
+    from groundswell.case.units import Unit
+
+    if isinstance(value, int) and not isinstance(value, bool):
+        if value < 0:
+            reject([((), "must be a step from 0 up")])
+        return value
+    if not isinstance(value, str | float):
+        reject([((), 'must be a step such as 100, or a time such as "0.5 s"')])
+    moment = Unit("s", "a time", "0.5 s").read(value)
+    if isinstance(moment, float) and moment < 0:
+        reject([((), "must not lie before the start of the run")])
+    return moment
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def _file_name(value: str) -> str:
+    path = PurePath(value)
+    if path.name != value or path.suffix not in SUFFIXES or value.startswith("."):
+        reject([((), f"must be a name that ends in {listed(SUFFIXES)}, without a folder")])
+    return value
+
+
+class RecordSection(Section):
+    """`[[output.record]]`: a time series or statistics of fields at selected positions.
+
+    `from` is the first step or time; `interval` is rounded to whole steps. With a series and
+    statistics in `what`, `file` has the series, and a second file the statistics.
+    """
+
+    fields: Annotated[tuple[str, ...], BeforeValidator(_as_list), NotEmpty]
+    where: Where
+    every: Count | None = None
+    interval: Annotated[Time, Positive] | None = None
+    begin: Annotated[Any, PlainValidator(_as_moment)] = Field(default=0, alias="from")
+    what: Annotated[tuple[What, ...], BeforeValidator(_as_list), NotEmpty] = ("raw",)
+    file: Annotated[str, AfterValidator(_file_name)]
+
+    def violations(self) -> Iterator[Violation]:
+        """Two intervals, repeated names, or content that VTKHDF does not support."""
+        yield from repeated("fields", self.fields)
+        yield from repeated("what", self.what)
+        if self.every and self.interval:
+            yield from exactly_one(self, "every", "interval")
+        images = isinstance(self.where, BoxWhere | AllWhere) and self.what == ("raw",)
+        if self.file.endswith(".vtkhdf") and not images:
+            yield ("file",), 'can be .vtkhdf for what = "raw" in a box or all of a field; use .nc'
+
+    @property
+    def statistics(self) -> tuple[What, ...]:
+        """The entries of `what` other than the series."""
+        return tuple(name for name in self.what if name != "raw")
+
+
+@dataclass(frozen=True)
+class Recordable:
+    """Options of `[[output.record]]` that a solver supports.
+
+    Args:
+        fields: names of the fields.
+        kinds: kinds of positions.
+        what: series and statistics.
+        timed: whether steps have a common length, so that times and intervals are defined.
+    """
+
+    fields: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ("points", "line", "plane", "box", "mask", "all")
+    what: tuple[What, ...] = ("raw", "max", "min", "rms", "mean", "final")
+    timed: bool = True
+
+    def violations(self, records: Collection[RecordSection]) -> Iterator[Violation]:
+        """Yield unsupported options and repeated file names of records."""
+        files = [record.file for record in records]
+        for n, record in enumerate(records):
+            if record.file in files[:n]:
+                yield ("record", n, "file"), "is the file of another record already"
+            for location, text in self._violations_of(record):
+                yield ("record", n, *location), text
+
+    def _violations_of(self, record: RecordSection) -> Iterator[Violation]:
+        for n, name in enumerate(record.fields):
+            if name not in self.fields:
+                allowed = f"must be {listed(self.fields)}" if self.fields else "cannot be recorded"
+                yield ("fields", n), f"{allowed}{did_you_mean(name, self.fields)}"
+        if record.where.kind not in self.kinds:
+            yield ("where", "kind"), f"must be {listed(self.kinds)} for this solver"
+        for n, what in enumerate(record.what):
+            if what not in self.what:
+                yield ("what", n), f"must be {listed(self.what)} for this solver"
+        if not self.timed and record.interval is not None:
+            yield (
+                ("interval",),
+                "is not for this solver, whose steps have no common length: use every",
+            )
+        if not self.timed and isinstance(record.begin, float):
+            yield ("from",), "must be a step for this solver, whose steps have no common length"
