@@ -95,8 +95,8 @@ def test_thinning_keeps_the_peak(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     pgv = rng.uniform(0, 1, (40, 60))
     pgv[17, 23] = 5
     write_map(tmp_path, pgv)
-    monkeypatch.setattr(shaking, "_MOST_CELLS", 20)
-    thin = shaking._thinned(read_shaking_map(tmp_path / "shaking_map.nc"))
+    monkeypatch.setattr(shaking, "_MAX_CELLS", 20)
+    thin = shaking._coarsened(read_shaking_map(tmp_path / "shaking_map.nc"))
     assert dict(thin.sizes) == {"y": 20, "x": 20}
     assert thin["pgv"].max() == 5
     assert thin["x"].values == pytest.approx(X.reshape(20, 3).mean(1))

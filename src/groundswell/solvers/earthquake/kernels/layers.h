@@ -78,7 +78,7 @@ INLINE void stretch(real& derivative, real past, real* memory, const real* profi
   derivative = FMA(profile[0], derivative, profile[count] * past);
 }
 
-// Stretch the derivatives along one axis that a velocity or stress update uses, each at its place.
+// Stretch the derivatives along one axis of a velocity or stress update, each at its location.
 INLINE void stretch_x(const Layers& layers, const Triple& past, int l, int j, int k, real& first,
                       Place at_first, real& second, Place at_second, real& third,
                       Place at_third) {
@@ -107,9 +107,9 @@ INLINE void stretch_z(const Layers& layers, const Triple& past, int i, int j, in
   stretch(third, past.c, memory + 2 * MEMORY_Z, profile + at_third * LAYERS_Z, LAYERS_Z);
 }
 
-// Damping factor of a value over a step: of a sponge (Cerjan et al. 1985), or, in matched layers next
-// to soft ground, of the multiaxial damping along x and y, in a ratio that depends on the depth row;
-// see `damping_ratio` in absorbing_profiles.py.
+// Damping factor of a value over a step: of a sponge (Cerjan et al. 1985), or, in matched layers
+// next to soft ground, of the multiaxial damping along x and y, in a ratio that depends on the
+// depth row; see `damping_ratio` in absorbing_profiles.py.
 INLINE real sponge_factor(const real* RESTRICT sponge, int i, int j, int k) {
   const real *x = sponge, *y = x + NX, *z = y + NY;
 #if SPONGE

@@ -1,5 +1,6 @@
 // Sources as body forces and stress glut, added to the fields before the update that follows. When
-// forces are injected the clock counts the old step; the velocity update advances it before moments.
+// forces are injected the clock counts the old step; the velocity update advances it before
+// moments.
 #pragma once
 #include "stencil.h"
 
