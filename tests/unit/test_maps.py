@@ -90,7 +90,7 @@ def test_a_failed_write_leaves_the_older_map(
     def fail(*_: object) -> None:
         raise RuntimeError("interrupted in the middle")
 
-    monkeypatch.setattr("groundswell.formats.netcdf._add", fail)
+    monkeypatch.setattr("groundswell.formats.netcdf._create_variable", fail)
     with pytest.raises(RuntimeError, match="in the middle"):
         write_map(path)
     assert names(tmp_path) == ["map.nc"]
