@@ -11,21 +11,21 @@ from pydantic import Field
 from groundswell.case.common import (
     Case,
     DataFile,
-    Kinds,
     OutputSection,
     RunSection,
     Section,
+    TaggedUnion,
     exactly_one,
     repeated,
     unsupported,
 )
 from groundswell.case.expressions import Formula
-from groundswell.case.problems import Fault
+from groundswell.case.problems import Violation
 from groundswell.case.recording import Recordable
-from groundswell.case.units import Count, Flag, Length, NonNegative, Number, Positive, Quantity
+from groundswell.case.units import Count, Flag, Length, NonNegative, Number, Positive, Unit
 from groundswell.errors import did_you_mean, listed
 
-Screening = Annotated[float, Quantity("1/m^2", "a screening", "4 1/m^2"), NonNegative]
+Screening = Annotated[float, Unit("1/m^2", "a screening", "4 1/m^2"), NonNegative]
 Share = Annotated[Number, Field(gt=0, le=1)]
 Axis = Literal["x", "y", "z"]
 
@@ -78,7 +78,7 @@ class BoxMesh(Section):
         tags = {name: tag for tag, name in enumerate(names, 1)}
         return {n: tag for n, tag in tags.items() if AXES[(tag - 1) // 2] not in self.periodic}
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Two ends or none, and Kershaw's deformation of what is not the unit cube."""
         yield from repeated("periodic", self.periodic)
         if self.size is not None and self.high is not None:
@@ -102,7 +102,7 @@ class GmshMesh(Section):
     partition: Literal["bisection", "metis"] = "bisection"
 
 
-MeshSection = Annotated[BoxMesh | GmshMesh, Kinds()]
+MeshSection = Annotated[BoxMesh | GmshMesh, TaggedUnion()]
 
 
 # --- the equation ---------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ class FluxSide(Section):
     value: Formula = 0.0
 
 
-Side = Annotated[FixedSide | FluxSide, Kinds()]
+Side = Annotated[FixedSide | FluxSide, TaggedUnion()]
 
 
 class MethodSection(Section):
@@ -174,9 +174,9 @@ class PoissonRun(RunSection):
     precision: Literal["single", "double"] = "double"
     route: Literal["auto", "pairwise", "alltoall", "crystal"] = "auto"
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """What other solvers can do."""
-        yield from super().faults()
+        yield from super().violations()
         yield from unsupported(self, "checkpoint", "overlap", "narrow", "codec", "lossy")
         if "fused" in self.transport:
             yield ("transport",), 'is not for this solver; give another one, or "auto"'
@@ -202,7 +202,7 @@ class PoissonCase(Case):
         """Of the residual: what the case says, or what the precision allows."""
         return self.method.tolerance or TOLERANCES[self.run.precision]
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Sides that a box does not have, and what leaves u undetermined."""
         if isinstance(self.mesh, BoxMesh):
             yield from unknown_sides(self.boundaries, self.mesh.sides)
@@ -223,7 +223,9 @@ class PoissonCase(Case):
             yield ("run", "processes"), "are of a box; leave them out"
 
 
-def unknown_sides(boundaries: Mapping[str, object], sides: Mapping[str, int]) -> Iterator[Fault]:
+def unknown_sides(
+    boundaries: Mapping[str, object], sides: Mapping[str, int]
+) -> Iterator[Violation]:
     """The faults of `[boundaries]` that names sides which the mesh does not have."""
     for name in boundaries:
         if name not in sides:
