@@ -74,7 +74,7 @@ def shuffled(box: Box, rng: np.random.Generator) -> Mesh:
     order = rng.permutation(box.count)
     rename = rng.permutation(int(np.prod([n + 1 for n in box.counts])))
     chosen = rng.integers(len(ROTATIONS), size=box.count)
-    corners, nodes = rename[box.ids(1, order)], box.shapes(order)
+    corners, nodes = rename[box.ids(1, order)], box.geometry_nodes(order)
     of = [ROTATIONS[n] for n in chosen]
     return Mesh(
         np.stack([turned(c, r) for c, r in zip(corners, of, strict=True)]),

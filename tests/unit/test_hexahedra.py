@@ -104,7 +104,7 @@ def test_sides_of_a_mesh() -> None:
 
 def test_named_sides_of_a_mesh() -> None:
     box = Box((2, 1, 1))
-    corners, nodes = box.ids(1, [0, 1]), box.shapes([0, 1])
+    corners, nodes = box.ids(1, [0, 1]), box.geometry_nodes([0, 1])
     side = corners[1, face_nodes(1, 1)]
     mesh = Mesh(corners, nodes, sides=side[None, ::-1], side_tags=np.array([7]))
     assert mesh.tags([0, 1]).tolist() == [[1, 0, 1, 1, 1, 1], [0, 7, 1, 1, 1, 1]]
@@ -159,8 +159,8 @@ def test_kershaws_box(smoothness: int) -> None:
         (lambda: kershaw(0, 1), "allowed: above 0"),
         (lambda: Mesh(np.zeros((1, 4), int), np.zeros((1, 8, 3))), r"give \(elements, 8\)"),
         (lambda: Mesh(np.arange(8)[None], np.zeros((1, 27, 3))), "degree 1"),
-        (lambda: Mesh(np.arange(8)[None, ::-1], Box((1, 1, 1)).shapes([0])[:, ::-1]), "inside out"),
-        (lambda: Mesh(np.tile(np.arange(8), (3, 1)), Box((3, 1, 1)).shapes(range(3))), "three"),
+        (lambda: Mesh(np.arange(8)[None, ::-1], Box((1, 1, 1)).geometry_nodes([0])[:, ::-1]), "inside out"),
+        (lambda: Mesh(np.tile(np.arange(8), (3, 1)), Box((3, 1, 1)).geometry_nodes(range(3))), "three"),
     ],
 )
 def test_what_is_refused(make: Any, words: str) -> None:

@@ -63,7 +63,7 @@ def test_files_hold_the_polynomials(tmp_path: Path, degree: int, written: int) -
     assert (found.places == elements.places).all()
     x, y, z = found.points.T
     np.testing.assert_allclose(found.fields["u"], x - 2 * y + z, atol=1e-12)
-    wanted = mesh.shapes(np.arange(4))[:, [0, -1]]  # corners are nodes of both
+    wanted = mesh.geometry_nodes(np.arange(4))[:, [0, -1]]  # corners are nodes of both
     np.testing.assert_allclose(found.points[found.places[:, [0, -1]]], wanted, atol=1e-12)
 
 

@@ -30,7 +30,7 @@ def cut(mesh: Hexahedra, parts: NDArray[Any]) -> int:
 
 
 def centers(mesh: Hexahedra) -> NDArray[Any]:
-    return mesh.shapes(np.arange(mesh.count)).mean(axis=1)
+    return mesh.geometry_nodes(np.arange(mesh.count)).mean(axis=1)
 
 
 # --- bisection ------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What a solution leaves behind: u on all elements, numbers that sum it up, residuals."""
+"""Files of a solution: u on all elements, a summary, and residuals."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 from groundswell.formats.atomic import whole
 from groundswell.meshes.hexahedra import Floats
 from groundswell.outputs.ring_buffer import Output
-from groundswell.solvers.poisson.boundary_conditions import at_positions
-from groundswell.spectral_elements.fields import gathered, lagrange_elements
+from groundswell.spectral_elements.boundary import evaluate
+from groundswell.spectral_elements.vtkhdf import LagrangeElements, gather_on_root
 
 if TYPE_CHECKING:
     from groundswell.solvers.poisson.solver import Poisson
@@ -35,7 +35,7 @@ class Outputs:
         if not self._solver.world.first:
             return []
         files = [
-            _write_residuals(folder / "convergence.csv", self._solver.outcome.residuals),
+            _write_residuals(folder / "convergence.csv", self._solver.history.residuals),
             _write_json(folder / "solution.json", summary),
         ]
         if fields:
@@ -44,13 +44,13 @@ class Outputs:
 
     def _summary(self) -> dict[str, Any]:
         """Numbers of the whole solution; all ranks must call it."""
-        solver, outcome = self._solver, self._solver.outcome
-        first, last = (float(outcome.residuals[n]) for n in (0, -1))
+        solver, history = self._solver, self._solver.history
+        first, last = (float(history.residuals[n]) for n in (0, -1))
         ranges = solver.world.share((solver.values.min(), solver.values.max()))
         low, high = zip(*ranges, strict=True)
         found = {
-            "iterations": outcome.iterations,
-            "converged": outcome.converged,
+            "iterations": history.iterations,
+            "converged": history.converged,
             "residual": last,
             "relative_residual": last / first if first else 0.0,
             "smallest": float(min(low)),
@@ -58,7 +58,7 @@ class Outputs:
         }
         if (exact := solver.setup.exact) is None:
             return found
-        largest, norm = solver.task.errors(solver.values, exact)
+        largest, norm = solver.problem.measure_errors(solver.values, exact)
         return found | {"error_max": largest, "error_l2": norm}
 
     def _fields(self) -> dict[str, Floats]:
@@ -68,14 +68,14 @@ class Outputs:
             return {}
         found = {"u": solver.values}
         if (exact := setup.exact) is not None:
-            found["error"] = solver.values - at_positions(exact, solver.task.nodes, "exact")
+            found["error"] = solver.values - evaluate(exact, solver.problem.nodes, "exact")
         where = (solver.world, setup.mesh, solver.elements)
-        return {name: gathered(*where, values) for name, values in found.items()}
+        return {name: gather_on_root(*where, values) for name, values in found.items()}
 
     def _write_fields(self, path: Path, fields: Mapping[str, Floats]) -> Path:
         setup = self._solver.setup
         attrs = {"title": setup.case.title, "degree": setup.degree}
-        return lagrange_elements(setup.mesh, setup.degree, fields, attrs).write(path)
+        return LagrangeElements.of(setup.mesh, setup.degree, fields, attrs).write(path)
 
 
 def _write_residuals(path: Path, residuals: Floats) -> Path:

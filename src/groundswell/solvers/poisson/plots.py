@@ -43,7 +43,7 @@ def solution_picture(results: str | Path) -> Path:
     """
     results = Path(results)
     elements = LagrangeElements.read(results / "solution.vtkhdf")
-    panels = [np.arange(len(elements.places)), *_behind_the_middle(elements)]
+    panels = [np.arange(len(elements.connectivity)), *_behind_the_middle(elements)]
     path = results / "solution.png"
     with picture(path, 4.6 if len(panels) > 1 else 6.5) as figure:
         shown = figure.subplots(1, len(panels), squeeze=False)[0]
@@ -111,9 +111,9 @@ class _Surface:
     def of(cls, elements: LagrangeElements, chosen: Numbers) -> _Surface:
         """Of some of the elements."""
         degree = elements.degree
-        element, face = _uncovered(elements.places[chosen][:, _corners(degree)])
+        element, face = _uncovered(elements.connectivity[chosen][:, _corners(degree)])
         nodes = np.stack([face_nodes(degree, f) for f in range(2 * AXES)])[face]
-        places = np.take_along_axis(elements.places[chosen[element]], nodes, axis=1)
+        places = np.take_along_axis(elements.connectivity[chosen[element]], nodes, axis=1)
         count = int(np.clip(np.sqrt(_QUADS / max(len(face), 1)), 1, _FINEST))
         fields = np.column_stack([elements.points, elements.fields["u"]])
         fine = _between(fields[places], degree, count)
@@ -185,7 +185,7 @@ def _around(grid: Floats) -> Floats:
 def _behind_the_middle(elements: LagrangeElements) -> list[Numbers]:
     """The elements with a centre of larger y than the domain's; nothing if that is all or none."""
     y = elements.points[:, 1]
-    centres = y[elements.places[:, _corners(elements.degree)]].mean(axis=1)
+    centres = y[elements.connectivity[:, _corners(elements.degree)]].mean(axis=1)
     behind = np.flatnonzero(centres > (y.min() + y.max()) / 2)
     return [behind] if 0 < len(behind) < len(centres) else []
 
