@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gpu import gpu_count
+from groundswell.spectral_elements.elements import METRICS, Elements
 
 import groundswell as gs
 from groundswell.backends import Backend, open_backend
@@ -14,7 +15,6 @@ from groundswell.backends.base import in_order
 from groundswell.exchange.world import Alone
 from groundswell.meshes.box import Box
 from groundswell.solvers.poisson.fused_cg import Merged
-from groundswell.spectral_elements.elements import METRICS, Elements
 from groundswell.spectral_elements.kernel_variants import PENCILS, SLICES, TENSOR, Way, way_of
 from groundswell.spectral_elements.space import Space
 

@@ -15,6 +15,8 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from groundswell.solvers.poisson.problem import Poisson
+from groundswell.spectral_elements.elements import Elements
 from halo_program import device_of
 from numpy.typing import NDArray
 from sem import shuffled
@@ -36,8 +38,6 @@ from groundswell.solvers.poisson import fused_cg as merged
 from groundswell.solvers.poisson.fused_cg import Merged
 from groundswell.solvers.poisson.multigrid import Cycle, Multigrid
 from groundswell.solvers.poisson.operator import Operator, Space
-from groundswell.solvers.poisson.problem import Poisson
-from groundswell.spectral_elements.elements import Elements
 from groundswell.spectral_elements.partition import Shares
 from groundswell.spectral_elements.vtkhdf import LagrangeElements, evenly
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from groundswell.bench.exchange.slow import pays
 from halos import EMPTY, after, before, numbered
 from measured import WAYS, fake, nothing
 from ranks import run_on_ranks
@@ -19,7 +20,6 @@ from groundswell.bench.exchange import draw, published, tables
 from groundswell.bench.exchange.assembly import box_ids
 from groundswell.bench.exchange.ladder import WIDEST, grids, rung_exchanges
 from groundswell.bench.exchange.links import most_even, torus
-from groundswell.bench.exchange.slow import pays
 from groundswell.cli import main
 from groundswell.errors import BackendError, InputError
 from groundswell.exchange import versions

@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from groundswell.spectral_elements.elements import Elements
 from ranks import run_on_ranks
 
 from groundswell.backends import open_backend
@@ -18,7 +19,6 @@ from groundswell.meshes.box import Box
 from groundswell.solvers.poisson.benchmarks import Sizes, draw, measure, tables
 from groundswell.solvers.poisson.benchmarks.problems import Cubes, processes
 from groundswell.solvers.poisson.fused_cg import Merged
-from groundswell.spectral_elements.elements import Elements
 from groundswell.spectral_elements.space import Space
 
 SMALL = Sizes(

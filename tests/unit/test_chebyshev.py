@@ -15,12 +15,12 @@ from groundswell.exchange.world import Alone
 from groundswell.linear import chebyshev
 from groundswell.linear.chebyshev import (
     KINDS,
-    UPPER_PART,
+    SPECTRUM_RATIO,
     Chebyshev,
-    convert,
     largest_eigenvalue,
     optimal_weights,
 )
+from groundswell.linear.operators import VectorLayout, convert
 
 SIZE, MORE = 40, 5  # values of this rank, and behind them those of others
 
@@ -41,7 +41,7 @@ def backend() -> Backend:
 def polynomial(kind: str, order: int, t: Any) -> Any:
     """What errors are multiplied by, where eigenvalues are t times their bound."""
     if kind == "first":
-        least = 1 / UPPER_PART
+        least = 1 / SPECTRUM_RATIO
         series = np.eye(order + 1)[order]
         at = (1 + least - 2 * np.append(t, 0.0)) / (1 - least)
         values = first_kind.chebval(at, series)
@@ -80,8 +80,8 @@ def random_matrix(rng: np.random.Generator, size: int, condition: float) -> Any:
 
 def smoother(backend: Backend, a: Any, s: Any, dtype: str = "float64", **how: Any) -> Chebyshev:
     start = np.cos(np.arange(SIZE) ** 2)
-    sizes = (SIZE + MORE, SIZE, dtype)
-    return Chebyshev(backend, Alone(), *sizes, Padded(a), Padded(s), start, **how)
+    vectors = VectorLayout(backend, Alone(), SIZE + MORE, SIZE, dtype)
+    return Chebyshev(vectors, Padded(a), Padded(s), start, **how)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -186,5 +186,5 @@ def test_what_there_is_not(backend: Backend) -> None:
 
 def test_beginnings_are_the_kernels() -> None:
     text = (chebyshev.HERE / "chebyshev.h").read_text()
-    names = ("FROM_ZERO", "FROM_GIVEN", "ON")
+    names = ("FROM_ZERO", "FROM_X", "CONTINUE")
     assert ", ".join(f"{name} = {getattr(chebyshev, name)}" for name in names) in text

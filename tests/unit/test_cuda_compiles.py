@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 from collector import Collector, assembly_sources, cavity_sources, solver_sources
+from groundswell.spectral_elements.elements import METRICS, USUAL, element_constants, vectors_source
+from groundswell.spectral_elements.roofline import CYCLE
 from toys import KERNELS, contraction_source, stencil_source
 
 import groundswell
@@ -32,8 +34,6 @@ from groundswell.solvers.poisson.benchmarks.speed import ROOFLINE
 from groundswell.solvers.poisson.fused_cg import AS_FOLLOWED, AS_SWEPT, SUM_LANES, iterate_source
 from groundswell.solvers.poisson.multigrid import multigrid_sources
 from groundswell.solvers.poisson.operator import operator_source
-from groundswell.spectral_elements.elements import METRICS, USUAL, element_constants, vectors_source
-from groundswell.spectral_elements.roofline import CYCLE
 
 nvrtc = pytest.importorskip("groundswell.backends.nvrtc")
 pytest.importorskip("cuda.bindings.nvrtc", reason="needs nvidia-cuda-nvrtc and cuda-core")

@@ -18,6 +18,8 @@ from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import INSIDE, Hexahedra, face_nodes, positions, refine
 from groundswell.meshes.mesh import Mesh
 
+CUBE = Box((1, 1, 1)).geometry_nodes([0])
+
 COUNTS = st.tuples(*[st.integers(1, 4)] * 3)
 few = settings(max_examples=25, deadline=None)
 
@@ -159,8 +161,14 @@ def test_kershaws_box(smoothness: int) -> None:
         (lambda: kershaw(0, 1), "allowed: above 0"),
         (lambda: Mesh(np.zeros((1, 4), int), np.zeros((1, 8, 3))), r"give \(elements, 8\)"),
         (lambda: Mesh(np.arange(8)[None], np.zeros((1, 27, 3))), "degree 1"),
-        (lambda: Mesh(np.arange(8)[None, ::-1], Box((1, 1, 1)).geometry_nodes([0])[:, ::-1]), "inside out"),
-        (lambda: Mesh(np.tile(np.arange(8), (3, 1)), Box((3, 1, 1)).geometry_nodes(range(3))), "three"),
+        (
+            lambda: Mesh(np.arange(8)[None, ::-1], Box((1, 1, 1)).geometry_nodes([0])[:, ::-1]),
+            "inverted",
+        ),
+        (
+            lambda: Mesh(np.tile(np.arange(8), (3, 1)), Box((3, 1, 1)).geometry_nodes(range(3))),
+            "three",
+        ),
     ],
 )
 def test_what_is_refused(make: Any, words: str) -> None:
