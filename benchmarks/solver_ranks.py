@@ -10,9 +10,9 @@ import argparse
 import statistics
 from typing import Any
 
+from groundswell import registry
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.world import world
-from groundswell.solvers import load
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.earthquake.benchmarks.throughput import Variant, make_case
 
@@ -49,8 +49,8 @@ for transport in options.transports:
             }
         )
         case = case.model_copy(update={"run": run})
-        kind = load(options.solver, "solver")
-        solver = kind(kind.prepare(case), backend, job)
+        info = registry.find(options.solver)
+        solver = info.load("solver")(info.load("setup").from_case(case), backend, job)
         graph = backend.capture(solver.step, in_graph=solver.in_graph)
         graph.replay(8)
         backend.synchronize()

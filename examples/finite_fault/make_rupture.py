@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pyproj import Proj
 
-from groundswell.seismology.moment import moment_from_magnitude
-from groundswell.seismology.srf import Plane, Srf, write_srf
+from groundswell.seismology.formats.srf import Plane, Srf, write_srf
+from groundswell.seismology.sources.moment import moment_from_magnitude
 
 Array = NDArray[np.float64]
 

@@ -27,8 +27,7 @@ def __getattr__(name: str) -> Any:
     """A public function or class, or the package of a solver that is installed."""
     if name in _EXPORTS:
         return getattr(import_module(_EXPORTS[name]), name)
-    from groundswell import registry
-
+    registry = import_module("groundswell.registry")
     if name in registry.names():
         return import_module(registry.find(name).package)
     raise AttributeError(f"module 'groundswell' has no attribute {name!r}")

@@ -102,9 +102,9 @@ def find(name: str) -> SolverInfo:
     """
     points = _entry_points()
     if not isinstance(name, str) or name not in points:
+        shown = quoted(name) if isinstance(name, str) else name
         raise InputError(
-            f"no solver is called {quoted(str(name))}; use {listed(points)}"
-            f"{did_you_mean(name, points)}"
+            f"no solver is called {shown}; use {listed(points)}{did_you_mean(name, points)}"
         )
     try:
         info = points[name].load()

@@ -19,11 +19,13 @@ import xarray
 from matplotlib.image import imread
 
 from groundswell.report.pictures import draw_pictures
+from groundswell.seismology.formats.shaking_maps import open_surface
+from groundswell.seismology.formats.srf import read_srf
 from groundswell.seismology.reference.loh import loh_reference
 from groundswell.seismology.reference.misfit import l2_misfit, lowpass, resample
-from groundswell.seismology.shaking_maps import open_surface
-from groundswell.seismology.srf import read_srf
-from groundswell.simulation import Result, check, run
+from groundswell.simulation.preparation import check
+from groundswell.simulation.result import Result
+from groundswell.simulation.run import run
 from groundswell.solvers.earthquake import EarthquakeCase
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

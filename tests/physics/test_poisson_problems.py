@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from groundswell.backends import open_backend
-from groundswell.simulation import Result, check, run
+from groundswell.simulation.preparation import check
+from groundswell.simulation.result import Result
+from groundswell.simulation.run import run
 from groundswell.solvers.poisson import PoissonCase
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 from groundswell.verify import load_problem, problem_names

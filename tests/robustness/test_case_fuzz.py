@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from groundswell import registry
 from groundswell.case import read_case
 from groundswell.errors import CaseError
-from groundswell.solvers import load, template
 
 # With all sections more can be hit.
 MORE = {
@@ -111,7 +111,7 @@ class Subject(NamedTuple):
     @classmethod
     def of(cls, solver: str) -> Subject:
         """Without comments more mutations hit something that matters."""
-        text = re.sub(r"(?m)\s*#.*$", "", template(solver))
+        text = re.sub(r"(?m)\s*#.*$", "", registry.find(solver).read_template())
         text = re.sub(r"(?ms)^\[(walls|boundaries)\].*?(?=^\[|\Z)", "", text)
         text += "\n".join(MORE[solver])
         read_case(text)  # loads the units and the projections, and is valid
@@ -229,13 +229,13 @@ def earthquake(case: Any) -> None:
 def cavity(case: Any) -> None:
     """What would be computed can be told, whatever the numbers."""
     if max(case.grid.points) < 2000:
-        setup = load("cavity", "solver").prepare(case)
-        assert setup.describe()["memory"] > 0 and len(setup.grids) >= 1
+        setup = registry.find("cavity").load("setup").from_case(case)
+        assert setup.memory > 0 and setup.quantities() and len(setup.grids) >= 1
 
 
 def poisson(case: Any) -> None:
-    setup = load("poisson", "solver").prepare(case)
-    assert setup.describe()["memory"] > 0 and setup.bytes_per_update > 0
+    setup = registry.find("poisson").load("setup").from_case(case)
+    assert setup.memory > 0 and setup.quantities() and setup.bytes_per_update > 0
     assert setup.fixed or case.equation.screening > 0
 
 
@@ -250,7 +250,7 @@ CONSISTENT: dict[str, Callable[[Any], None]] = {
 @given(mutated_content())
 def test_mutated_content(mutated: tuple[str, Any]) -> None:
     solver, content = mutated
-    check(lambda: load(solver, "schema").from_dict(content))
+    check(lambda: registry.find(solver).load("case").from_dict(content))
 
 
 @settings(FEW_SECONDS, max_examples=700)
@@ -268,4 +268,4 @@ def test_mutated_bytes(data: bytes) -> None:
 @settings(FEW_SECONDS, max_examples=100)
 @given(st.sampled_from(list(MORE)), junk)
 def test_content_that_is_no_table(solver: str, content: Any) -> None:
-    check(lambda: load(solver, "schema").from_dict(content))
+    check(lambda: registry.find(solver).load("case").from_dict(content))

@@ -15,7 +15,7 @@ from fake_nvml import BUSES, SWITCH, pretend, wire
 from ranks import run_on_ranks
 from words import flat
 
-from groundswell import solvers
+from groundswell import registry
 from groundswell.cli import machine, main, tables
 from groundswell.cli.tables import duration, gigabytes
 from groundswell.errors import BackendError, GroundswellError, InputError, Interrupted, RunFailed
@@ -53,7 +53,7 @@ assert main(["run", "--help"]) == 0
 print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
 """
     path = os.pathsep.join(
-        [str(Path(solvers.__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+        [str(Path(registry.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -121,7 +121,7 @@ def test_a_bug_is_called_one(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -
 def test_a_reader_that_goes_away(tmp_path: Path) -> None:
     """`groundswell new ... | true`: no traceback, and the file is there."""
     path = os.pathsep.join(
-        [str(Path(solvers.__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+        [str(Path(registry.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     )
     case = tmp_path / "case.toml"
     process = subprocess.Popen(
@@ -198,7 +198,7 @@ def test_new_writes_a_case_that_can_be_checked(tmp_path: Path, capsys: Capture) 
     path = tmp_path / "deep" / "quake.toml"
     assert main(["new", "earthquake", str(path)]) == 0
     assert f"groundswell check {path}" in capsys.readouterr().out
-    assert path.read_text() == solvers.template("earthquake")
+    assert path.read_text() == registry.find("earthquake").read_template()
     assert main(["check", str(path)]) == 0
     path.write_text("mine")
     capsys.readouterr()

@@ -13,7 +13,7 @@ from words import flat
 from groundswell.backends.cpu import CpuBackend
 from groundswell.cli import main
 from groundswell.errors import BackendError
-from groundswell.simulation import run as runner
+from groundswell.simulation import preparation
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -109,7 +109,7 @@ def test_check_of_ranks_on_one_host(write_case: Write, tmp_path: Path, capsys: C
     sharing = found["sharing"]
     assert found["memory"] < 3 * sharing["memory"] < 2 * found["memory"]
     assert (sharing["ranks_per_host"], sharing["ranks_per_device"]) == (3, 3)
-    alone = runner.check(case)
+    alone = preparation.check(case)
     work, whole = (f["seconds_at_least"] * f["bandwidth"] for f in (found, alone))
     assert work == pytest.approx(whole * 3 * 10 / 28)  # three of 28 layers of cells are 9, 9 and 10
 
@@ -149,7 +149,7 @@ def test_ranks_of_one_host_share_its_memory(
     fits: bool,
 ) -> None:
     case = str(write_case(tmp_path))
-    free = runner.check(case)["memory"] // 2
+    free = preparation.check(case)["memory"] // 2
     monkeypatch.setattr(CpuBackend, "memory", lambda self: (free, 10**9))
     assert main(["check", case, "--ranks", "4", *more]) == (0 if fits else 2)
     assert ("4 ranks on one device take 0.00" in capsys.readouterr().err) is not fits

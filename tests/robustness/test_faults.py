@@ -21,8 +21,8 @@ from groundswell.backends.cpu import CpuBackend
 from groundswell.case import load_case
 from groundswell.cli import main
 from groundswell.errors import GroundswellError, InputError, RunFailed
-from groundswell.seismology.awp import VARIABLES
-from groundswell.simulation import run as runner
+from groundswell.seismology.formats.awp import VARIABLES
+from groundswell.simulation import preparation
 from groundswell.simulation.results_folder import claimed
 from groundswell.solvers.earthquake.setup import Setup
 
@@ -105,9 +105,9 @@ def test_a_run_that_does_not_fit_into_memory(
 def test_ranks_that_share_a_device_share_its_memory() -> None:
     backend = SimpleNamespace(memory=lambda: (100, 200))
     job = SimpleNamespace(rank=0, same_machine=[0, 2], share=lambda value: [value] * 3)
-    runner._require_memory([60, 900, 40], backend, job)  # type: ignore[arg-type]
+    preparation._require_memory([60, 900, 40], backend, job)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="2 ranks on one device take 1"):
-        runner._require_memory([60, 0, 50], backend, job)  # type: ignore[arg-type]
+        preparation._require_memory([60, 0, 50], backend, job)  # type: ignore[arg-type]
 
 
 def awp_mesh() -> np.ndarray:

@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from groundswell import registry
 from groundswell.backends.base import Backend
-from groundswell.simulation import run
-from groundswell.solvers import load
+from groundswell.simulation.run import run
 
 
 def quick(*_: Any, **__: Any) -> float:
@@ -28,7 +28,7 @@ def main() -> None:
     cases, folder = (Path(argument) for argument in sys.argv[1:3])
     Backend.measure_bandwidth = quick  # type: ignore[method-assign]
     for name, content in json.loads(cases.read_text()).items():
-        schema = load(content.get("solver", "earthquake"), "schema")
+        schema = registry.find(content.get("solver", "earthquake")).load("case")
         run(schema.from_dict(content), folder=folder / name)
 
 

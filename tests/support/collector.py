@@ -11,10 +11,11 @@ from groundswell.backends.cpu import CpuBackend
 from groundswell.exchange.assembly.rows import Rows, Values, reduce_rows
 from groundswell.exchange.assembly.tiles import Tiles, launch_tiles
 from groundswell.solvers.cavity.case import CavityCase
-from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.setup import Setup as CavitySetup
 from groundswell.solvers.cavity.solver import Cavity
 from groundswell.solvers.cavity.tiles import Tile
 from groundswell.solvers.earthquake import EarthquakeCase
+from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import Earthquake
 
 
@@ -68,7 +69,7 @@ def cavity_sources(precision: str, local: bool) -> list[Source]:
         run={"precision": precision},
     )
     backend = Collector()
-    Cavity(Setup.from_case(case), backend)
+    Cavity(CavitySetup.from_case(case), backend)
     tile = Tile.of((512, 512, 512), 132)
     return [Source(s.path, {**s.constants, **tile.constants()}) for s in backend.sources]
 

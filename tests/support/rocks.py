@@ -11,8 +11,8 @@ import xarray as xr
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from groundswell.seismology.awp import write_awp_mesh
-from groundswell.seismology.media_layered import Layer, Layered
+from groundswell.seismology.formats.awp import write_awp_mesh
+from groundswell.seismology.media.layered import Layer, Layered
 
 CELLS, SPACING = (4, 3, 5), (100.0, 100.0, 100.0)
 ROCK = {"vp": 6000.0, "vs": 3464.0, "rho": 2700.0}

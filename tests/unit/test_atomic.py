@@ -19,7 +19,7 @@ from groundswell.errors import InputError, RunFailed
 from groundswell.formats import appendable_hdf5 as growing
 from groundswell.formats.appendable_hdf5 import GrowingFile, balanced
 from groundswell.formats.atomic import disk_errors, whole
-from groundswell.seismology.shaking_maps import write_shaking_map
+from groundswell.seismology.formats.shaking_maps import write_shaking_map
 
 rng = np.random.default_rng(71)
 

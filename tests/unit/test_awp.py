@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundswell.errors import InputError
-from groundswell.seismology.awp import (
+from groundswell.seismology.formats.awp import (
     AwpMesh,
     AwpSource,
     read_awp_source,

@@ -29,6 +29,7 @@ from groundswell.exchange.pattern import Ghosts, uniform
 from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.buffers import Buffers
 from groundswell.exchange.world import Alone
+from groundswell.solvers.earthquake.benchmarks.slow_links import pays
 
 Capture = pytest.CaptureFixture[str]
 

@@ -13,7 +13,8 @@ from groundswell.case import common, load_case
 from groundswell.errors import CaseError, Problem
 from groundswell.exchange.codecs.coder import require_codec
 from groundswell.exchange.connect import FUSED, TRANSPORTS
-from groundswell.seismology import case_media, case_sources
+from groundswell.seismology.case import media as case_media
+from groundswell.seismology.case import sources as case_sources
 from groundswell.solvers.earthquake import case as schema
 
 TEMPLATE = Path(schema.__file__).with_name("template.toml")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from groundswell import solvers
+from groundswell import registry
 from groundswell.case import load_case, read_case
 from groundswell.errors import CaseError, InputError
 from groundswell.solvers.earthquake import case as schema
@@ -32,8 +32,8 @@ def write(folder: Path, text: str | bytes) -> Path:
         (b"a = 1\nb = '\xff'\n", "line 2", "is not UTF-8"),
         ("a = " + "[" * 10_000, "case", "nested too deep"),
         ("a = " + "1" * 10_000, "case", "is not TOML"),
-        ("", "solver", "is required; use earthquake"),
-        ("solver = 5", "solver", "no solver is called 5; use earthquake"),
+        ("", "solver", "is required; use cavity, earthquake or poisson"),
+        ("solver = 5", "solver", "no solver is called 5; use cavity"),
         ('solver = "earthqake"', "solver", 'did you mean "earthquake"?'),
     ],
 )
@@ -67,9 +67,12 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_solvers_are_found_by_name() -> None:
-    assert solvers.load("earthquake", "schema") is schema.EarthquakeCase
-    with pytest.raises(InputError, match=r'"earthquak".*use earthquake.*did you mean "earthquake"'):
-        solvers.load("earthquak", "schema")
+    assert registry.find("earthquake").load("case") is schema.EarthquakeCase
+    with pytest.raises(
+        InputError,
+        match=r'"earthquak".*use cavity, earthquake or poisson.*did you mean "earthquake"',
+    ):
+        registry.find("earthquak")
 
 
 def test_importing_the_reader_loads_nothing_heavy() -> None:

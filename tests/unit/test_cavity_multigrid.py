@@ -16,10 +16,11 @@ from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import Alone
 from groundswell.grids.cartesian import GHOSTS
 from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.decomposition import decompose_grids
 from groundswell.solvers.cavity.grid_transfer import Band, interpolation, restriction
 from groundswell.solvers.cavity.level import Level
 from groundswell.solvers.cavity.setup import Setup
-from groundswell.solvers.cavity.solver import Cavity, cut_grids
+from groundswell.solvers.cavity.solver import Cavity
 
 MIRROR, PERIODIC = {"kind": "symmetry"}, {"kind": "periodic"}
 FLAT = {"south": MIRROR, "north": MIRROR}
@@ -111,7 +112,7 @@ def test_a_coarse_grid_is_forced() -> None:
     """A step along the rates that NumPy finds, and what the finer grid adds to them."""
     setup = Setup(cavity((9, 7, 8), {}, scheme="rk3", courant=0.05))
     backend, rng = open_backend("cpu"), np.random.default_rng(3)
-    cut = cut_grids(setup, 1)[0]
+    cut = decompose_grids(setup, 1)[0]
     level = Level(setup, backend, Alone(), cut, Choice("auto"), coarse=True)
     flow, more = ({n: rng.normal(size=setup.grid.shape) for n in NAMES} for _ in range(2))
     level.fill(flow)
@@ -197,4 +198,4 @@ def test_ranks_that_a_coarse_grid_is_too_small_for() -> None:
     run = wide.case.run.model_copy(update={"processes": (1, 1, 8)})
     crowded = Setup(wide.case.model_copy(update={"run": run}))
     with pytest.raises(InputError, match=r"20 x 20 x 8 points leaves some of 8 blocks along z"):
-        cut_grids(crowded, 8)
+        decompose_grids(crowded, 8)

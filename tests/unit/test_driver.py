@@ -21,7 +21,7 @@ from groundswell.exchange.world import Alone, World
 from groundswell.outputs.ring_buffer import Output, Ring
 from groundswell.simulation import checkpoint
 from groundswell.simulation.signals import StopRequest, stop_request
-from groundswell.simulation.time_loop import BATCH_SECONDS, LONGEST_BATCH, Loop, _next_size
+from groundswell.simulation.time_loop import BATCH_SECONDS, LONGEST_BATCH, TimeLoop, _next_size
 
 # --- a device, a solver and a file --------------------------------------------------------------
 
@@ -95,8 +95,6 @@ class Solver:
     in_graph = True
     updates_per_step = 3
     steps_at_once = 1
-    check_every = 0
-    arrives = -1  # step at which a look finds it standing still
     world: World = Alone()
 
     def __init__(
@@ -120,20 +118,12 @@ class Solver:
             self.value[0] = np.nan
         self.clock += 1
 
-    def begin(self) -> None:
-        self.begun = True
+    distributed_fields = describe_ranks = close = status = outputs = unit = warnings = None
 
-    def look(self, step: int) -> bool:
-        self.looks = [*getattr(self, "looks", []), step]
-        return step >= self.arrives
+    def enqueue_finite_check(self) -> None:
+        self.device.enqueue(self._find)
 
-    def go_on(self) -> bool:
-        return False
-
-    def guard(self) -> None:
-        self.device.enqueue(self._guard)
-
-    def _guard(self) -> None:
+    def _find(self) -> None:
         if not np.isfinite(self.value[0]):
             self.found[0] = 0
 
@@ -146,6 +136,23 @@ class Solver:
         return {
             name: DistributedArray.replicated(array, self.world) for name, array in arrays.items()
         }
+
+
+class SteadySolver(Solver):
+    """One that has converged at the step `arrives`, in stages that a test may add."""
+
+    check_every = 30
+    arrives = 90
+
+    def initialize(self) -> None:
+        self.initialized = True
+
+    def check_convergence(self, step: int) -> bool:
+        self.checked = [*getattr(self, "checked", []), step]
+        return step >= self.arrives
+
+    def next_stage(self) -> bool:
+        return False
 
 
 class Samples:
@@ -178,7 +185,7 @@ def expected(total: int, every: int) -> list[tuple[float, float]]:
     return [tuple(map(float, row)) for row in solver.ring.read(0, total, None)]  # type: ignore[misc]
 
 
-def make_loop(solver: Solver, samples: Samples, folder: Path, *, resume: bool = False) -> Loop:
+def make_loop(solver: Solver, samples: Samples, folder: Path, *, resume: bool = False) -> TimeLoop:
     step = 0
     if resume:
         path = folder / checkpoint.NAME
@@ -191,7 +198,7 @@ def make_loop(solver: Solver, samples: Samples, folder: Path, *, resume: bool = 
     output = Output(
         [solver.ring], writer, lambda blocks, _: samples.append(blocks[0]), (2,), (), world
     )
-    return Loop(solver, solver.device, {"samples": output}, folder, "digest", step, world)  # type: ignore[arg-type]
+    return TimeLoop(solver, solver.device, {"samples": output}, folder, "digest", step, world)  # type: ignore[arg-type]
 
 
 def silent(step: int, updates: int) -> None: ...
@@ -313,7 +320,7 @@ def test_a_run_that_nobody_reads_from_does_not_run_ahead(tmp_path: Path, pace: s
     device = Device(pace)
     solver = Solver(device, 1, 2)
     solver.check_health = lambda steps, after=None: None  # type: ignore[method-assign]
-    Loop(solver, device, {}, tmp_path, "digest").run(300, silent, StopRequest())  # type: ignore[arg-type]
+    TimeLoop(solver, device, {}, tmp_path, "digest").run(300, silent, StopRequest())  # type: ignore[arg-type]
     assert solver.clock[0] == 300
 
 
@@ -331,33 +338,33 @@ def test_a_stop_during_the_last_steps_is_too_late(tmp_path: Path) -> None:
 def test_a_solver_that_has_arrived_ends_the_run(tmp_path: Path, pace: str, at_once: int) -> None:
     """It is asked at multiples of its interval, whatever the batches; all samples are written."""
     samples, device = Samples(), Device(pace, 3)
-    solver = Solver(device, 4, 600)
-    solver.steps_at_once, solver.check_every, solver.arrives = at_once, 30, 90
+    solver = SteadySolver(device, 4, 600)
+    solver.steps_at_once = at_once
     one = solver.step
     solver.step = lambda: [one() for _ in range(at_once)]  # type: ignore[assignment]
     loop = make_loop(solver, samples, tmp_path)
     loop.run(1000, silent, StopRequest())
-    assert solver.looks == [30, 60, 90] and loop.step == 90
+    assert solver.checked == [30, 60, 90] and loop.step == 90
     assert samples.kept == expected(90, 4) and int(solver.clock[0]) == 90
 
 
 def test_a_solver_with_several_stages_goes_on(tmp_path: Path) -> None:
     """Arriving on one grid it begins on the next, with steps of another kind."""
     device = Device("late", 3)
-    solver = Solver(device, 4, 600)
+    solver = SteadySolver(device, 4, 600)
     solver.check_every, solver.arrives = 10, 0
     stages = [lambda: None, solver.step]
 
-    def go_on() -> bool:
+    def next_stage() -> bool:
         if stages:
             solver.step, solver.updates_per_step = stages.pop(), 5  # type: ignore[method-assign]
             return True
         return False
 
-    solver.go_on = go_on  # type: ignore[method-assign]
+    solver.next_stage = next_stage  # type: ignore[method-assign]
     loop = make_loop(solver, Samples(), tmp_path)
     loop.run(1000, silent, StopRequest())
-    assert loop.step == 30 and loop.updates == 10 * 3 + 20 * 5 and solver.begun
+    assert loop.step == 30 and loop.updates == 10 * 3 + 20 * 5 and solver.initialized
     assert int(solver.clock[0]) == 20  # of the last stage's steps nothing is left to do
 
 
@@ -427,9 +434,9 @@ def test_checkpoints_of_ranks_are_due_when_rank_0_says_so(
 
     monkeypatch.setattr(checkpoint, "save", save)
     monkeypatch.setattr(
-        Loop, "_checkpoint_due", lambda loop: loop.step % (20 + loop.world.rank) == 0
+        TimeLoop, "_checkpoint_due", lambda loop: loop.step % (20 + loop.world.rank) == 0
     )
-    monkeypatch.setattr(Loop, "_most_steps", 1)
+    monkeypatch.setattr(TimeLoop, "_most_steps", 1)
     assert on_ranks(3, Samples(), tmp_path, lambda *_: None) == [300] * 3
     assert sorted(saved) == [(rank, step) for rank in range(3) for step in range(20, 300, 20)]
 

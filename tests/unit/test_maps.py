@@ -10,7 +10,7 @@ import pytest
 import xarray
 
 from groundswell.errors import InputError
-from groundswell.seismology.shaking_maps import (
+from groundswell.seismology.formats.shaking_maps import (
     SurfaceWriter,
     open_surface,
     read_shaking_map,

@@ -25,16 +25,16 @@ from rocks import (
 )
 
 from groundswell.errors import InputError
-from groundswell.seismology.media import (
+from groundswell.seismology.media.build import build_medium
+from groundswell.seismology.media.layered import Homogeneous, Layer, Layered
+from groundswell.seismology.media.material import (
     Floor,
     Material,
-    build_medium,
     find_fault,
     lame,
 )
-from groundswell.seismology.media_layered import Homogeneous, Layer, Layered
-from groundswell.seismology.media_sampled import ArrayMedium, AwpMedium, NetcdfMedium
-from groundswell.seismology.model_statistics import survey
+from groundswell.seismology.media.sampled import ArrayMedium, AwpMedium, NetcdfMedium
+from groundswell.seismology.media.statistics import medium_statistics
 
 # --- the survey ----------------------------------------------------------------------------------
 
@@ -46,7 +46,7 @@ def test_a_survey_finds_the_extremes_of_the_whole_model():
     arrays["vs"][wet], arrays["qs"][wet] = 0, np.pi
     arrays["vp"][0, 1, 2] = 299.0
     arrays["vs"][3, 2, 1] = arrays["vs"][4, 0, 0] = 299.5
-    found = survey(ArrayMedium(SPACING, **arrays))
+    found = medium_statistics(ArrayMedium(SPACING, **arrays))
     dry = {name: np.where(wet, np.nan, values) for name, values in arrays.items()}
     for name in ("vp", "rho", "qp"):
         assert getattr(found, f"{name}_min") == arrays[name].min()
@@ -65,7 +65,7 @@ def test_a_survey_finds_the_extremes_of_the_whole_model():
 
 
 def test_a_sea_without_ground_has_no_s_waves():
-    found = survey(Homogeneous(CELLS, SPACING, **SEA))
+    found = medium_statistics(Homogeneous(CELLS, SPACING, **SEA))
     assert (found.vs_min, found.vs_min_cell, found.vp_vs_max, found.qs_max) == (None,) * 4
     assert (found.speed_min, found.fluid_cells) == (1500.0, 60)
 
@@ -90,7 +90,7 @@ def test_a_survey_refuses_unphysical_cells_and_says_where(name, value, rule, dty
     arrays[name][4, 1, 3] = value
     place = r"cell \(3, 1, 4\) \(x = 350 m, y = 150 m, depth = 450 m\)"
     with pytest.raises(InputError, match=f"{place} has .*{name} = .*{rule}.*floor"):
-        survey(ArrayMedium(SPACING, **arrays))
+        medium_statistics(ArrayMedium(SPACING, **arrays))
 
 
 @given(st.floats(100, 9000), st.floats(1.0, 2.0))
@@ -116,14 +116,14 @@ def test_a_survey_of_runs_is_one_of_every_row(layers, interpolation, h):
     assert [k for k, _ in runs] == np.cumsum([0, *(n for _, n in runs)])[:-1].tolist()
     assert sum(n for _, n in runs) == 60
     slow.runs = lambda: [(k, 1) for k in range(60)]
-    assert survey(fast) == survey(slow)
+    assert medium_statistics(fast) == medium_statistics(slow)
 
 
 def test_a_large_layered_model_is_surveyed_in_a_moment():
     cells, spacing = (500, 500, 250), (40.0, 40.0, 40.0)
     layers = [Layer(333.3 * n, 3000 + 100 * n, 1500 + 50 * n, 2500.0) for n in range(30)]
     start = time.perf_counter()
-    found = survey(Floor(Layered(cells, spacing, layers), vs=1600.0))
+    found = medium_statistics(Floor(Layered(cells, spacing, layers), vs=1600.0))
     assert time.perf_counter() - start < 2
     assert found.floored["vs"] % 250_000 == 0
     assert found.floored["vs"] > 0
@@ -148,7 +148,7 @@ def test_a_floor_raises_solids_at_constant_bulk_modulus():
         assert_array_equal(found.qs, arrays["qs"][k])
     light = int((arrays["rho"] < 2000).sum())
     assert floor.changed == {"vp": slow.sum(), "vs": slow.sum(), "rho": light}
-    assert survey(floor).floored == floor.changed
+    assert medium_statistics(floor).floored == floor.changed
 
 
 def test_a_floor_counts_each_cell_once_and_keeps_single_precision():
@@ -181,7 +181,7 @@ def test_the_case_chooses_the_medium(tmp_path):
         medium = build_medium(case, CELLS, SPACING, None)
         assert type(medium) is kind
         assert medium.cells == CELLS
-        assert survey(medium).vp_max > 0
+        assert medium_statistics(medium).vp_max > 0
     from_file = build_medium(SimpleNamespace(kind="layered", file=csv), CELLS, SPACING)
     assert only(from_file.plane(4).vp) == 6000
 
@@ -189,7 +189,7 @@ def test_the_case_chooses_the_medium(tmp_path):
 @pytest.mark.parametrize("table", [dict, lambda **entries: SimpleNamespace(rho=None, **entries)])
 def test_the_case_asks_for_the_floor(table):
     case = SimpleNamespace(kind="homogeneous", **SOIL, floor=table(vs=2500.0, vp=None))
-    found = survey(build_medium(case, CELLS, SPACING))
+    found = medium_statistics(build_medium(case, CELLS, SPACING))
     assert (found.vs_min, found.floored["vs"], found.floored["rho"]) == (2500.0, 60, 0)
 
 

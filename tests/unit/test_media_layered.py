@@ -13,9 +13,9 @@ from numpy.testing import assert_allclose
 from rocks import ROCK, SEA, SOIL, layered, only, tables
 
 from groundswell.errors import InputError
-from groundswell.seismology.media import Material, lame, unit_factor
-from groundswell.seismology.media_layered import Layer, read_layers
-from groundswell.seismology.model_statistics import survey
+from groundswell.seismology.media.layered import Layer, read_layers
+from groundswell.seismology.media.material import Material, lame, unit_factor
+from groundswell.seismology.media.statistics import medium_statistics
 
 # --- oracles -------------------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ def test_a_cell_with_some_water_is_a_fluid():
 def test_water_needs_no_meaningful_qs():
     sea = Layer(0.0, **SEA, qp=1e5, qs=0.0)
     medium = layered(sea, Layer(100.0, **ROCK, qp=400.0, qs=200.0))
-    found = survey(medium)
+    found = medium_statistics(medium)
     assert (found.qs_min, found.qs_max, found.qp_max) == (200.0, 200.0, 1e5)
 
 

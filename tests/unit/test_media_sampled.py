@@ -11,15 +11,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from rocks import CELLS, ROCK, SPACING, make_model, random_arrays, write_mesh
 
 from groundswell.errors import InputError
-from groundswell.seismology.media import lame
-from groundswell.seismology.media_sampled import (
+from groundswell.seismology.media.material import lame
+from groundswell.seismology.media.sampled import (
     ArrayMedium,
     AwpMedium,
     NetcdfMedium,
     _ModelFile,
     brocher_density,
 )
-from groundswell.seismology.model_statistics import survey
+from groundswell.seismology.media.statistics import medium_statistics
 
 # --- arrays and meshes ---------------------------------------------------------------------------
 
@@ -149,7 +149,7 @@ def test_a_pass_downwards_reads_each_slab_once(tmp_path, model, monkeypatch):
     medium = NetcdfMedium(save(tmp_path, model), CELLS, SPACING)
     reads, read = [], _ModelFile.read
     monkeypatch.setattr(_ModelFile, "read", lambda *a: reads.append(a[1:3]) or read(*a))
-    survey(medium)
+    medium_statistics(medium)
     assert len(reads) == len(set(reads)) <= 3 * model.sizes["depth"]
 
 
@@ -225,7 +225,7 @@ def test_gaps_of_a_model_are_named(tmp_path, model):
     exact = model["vs"].interp(at).transpose("depth", "y", "x").values
     k, j, i = np.argwhere(np.isnan(exact))[0]
     with pytest.raises(InputError, match=rf"vs has no value \(NaN\) at cell \({i}, {j}, {k}\)"):
-        survey(NetcdfMedium(save(tmp_path, model), CELLS, SPACING))
+        medium_statistics(NetcdfMedium(save(tmp_path, model), CELLS, SPACING))
 
 
 def test_fill_values_of_a_model_are_gaps(tmp_path, model):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from groundswell.errors import InputError
-from groundswell.seismology import moment
+from groundswell.seismology.sources import moment
 
 rng = np.random.default_rng(20140329)
 

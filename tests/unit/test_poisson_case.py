@@ -11,6 +11,7 @@ import pytest
 from sem import shuffled
 
 import groundswell as gs
+from groundswell import registry
 from groundswell.backends import open_backend
 from groundswell.case import read_case
 from groundswell.errors import CaseError, InputError
@@ -19,10 +20,8 @@ from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import Hexahedra, positions
 from groundswell.meshes.mesh import Mesh
-from groundswell.solvers import template
 from groundswell.solvers.poisson.boundary_conditions import flux_loads
 from groundswell.solvers.poisson.case import PoissonCase
-from groundswell.solvers.poisson.check import words
 from groundswell.solvers.poisson.problem_data import Given, Method, Task
 from groundswell.solvers.poisson.setup import Setup
 from groundswell.spectral_elements.fields import unrolled
@@ -45,9 +44,9 @@ def bent(p: np.ndarray) -> np.ndarray:
 
 
 def test_the_template_is_a_case() -> None:
-    made = read_case(template("poisson"))
+    made = read_case(registry.find("poisson").read_template())
     assert isinstance(made, PoissonCase) and made.tolerance == 1e-10
-    setup = Setup.of(made)
+    setup = Setup.from_case(made)
     assert setup.mesh.count == 48 and setup.unknowns == 29 * 29 * 22
 
 
@@ -59,10 +58,8 @@ def test_defaults_follow_the_precision() -> None:
 
 def test_what_single_precision_cannot_tell() -> None:
     single = case(run={"precision": "single"}, method={"tolerance": 1e-9})
-    assert (
-        "1e-09 is more than single precision can tell" in Setup.of(single).describe()["warnings"][0]
-    )
-    assert not Setup.of(case(run={"precision": "single"})).describe()["warnings"]
+    assert "1e-09 is more than single precision can tell" in Setup.from_case(single).warnings()[0]
+    assert not Setup.from_case(case(run={"precision": "single"})).warnings()
 
 
 @pytest.mark.parametrize(
@@ -74,13 +71,13 @@ def test_what_single_precision_cannot_tell() -> None:
     ],
 )
 def test_boxes(changes: Any, high: Any) -> None:
-    mesh = Setup.of(case(mesh=BOX | changes)).mesh
+    mesh = Setup.from_case(case(mesh=BOX | changes)).mesh
     assert isinstance(mesh, Box) and mesh.high == pytest.approx(high)
 
 
 def test_sides_have_the_tags_of_a_box() -> None:
     made = case(mesh=BOX | {"periodic": ["y"]}, boundaries={"top": {"kind": "fixed", "value": 3}})
-    setup = Setup.of(made)
+    setup = Setup.from_case(made)
     assert setup.sides == {"west": 1, "east": 2, "bottom": 5, "top": 6}
     assert [*setup.fixed] == [6] and setup.fluxes == {}
     assert setup.mesh.periodic == (False, True, False)  # type: ignore[attr-defined]
@@ -89,13 +86,12 @@ def test_sides_have_the_tags_of_a_box() -> None:
 
 
 def test_what_check_tells() -> None:
-    rows, sides = words(Setup.of(case(equation={"screening": "2 1/m^2"})).describe())
-    assert rows["elements"] == "6 of degree 7" and "jacobi" in rows["iterations"]
-    assert sides == {
-        "fixed": "west",
-        "no flux": "east, south, north, bottom, top",
-        "screening": "2 1/m^2",
-    }
+    setup = Setup.from_case(case(equation={"screening": "2 1/m^2"}))
+    texts = {q.label: str(q) for q in setup.quantities() if q.label}
+    assert texts["elements"] == "6 of degree 7" and texts["preconditioner"] == "jacobi"
+    assert texts["screening"] == "2 1/m^2"
+    sides = "fixed on west; no flux on east, south, north, bottom, top"
+    assert texts["boundaries"] == sides
 
 
 @pytest.mark.parametrize(
@@ -150,7 +146,7 @@ def test_a_file_without_the_side(tmp_path: Path) -> None:
     made = case(mesh={"kind": "gmsh", "file": str(source)}, boundaries=named)
     said = "boundaries.roof: is no side of the mesh.*; its sides are wall, bottom or top"
     with pytest.raises(CaseError, match=said):
-        Setup.of(made)
+        Setup.from_case(made)
 
 
 def test_the_guide_names_every_key() -> None:

@@ -17,7 +17,7 @@ from groundswell.case.load import load_case
 from groundswell.linear.coarse import factor_bytes
 from groundswell.meshes.box import Box
 from groundswell.solvers.poisson.setup import Setup
-from groundswell.solvers.poisson.solver import Run
+from groundswell.solvers.poisson.solver import Poisson
 
 BENT = "kershaw = { eps_y = 0.3, eps_z = 0.3 }"
 CASES = [
@@ -76,7 +76,7 @@ def setup_of(folder: Path, backend: str, *case: Any) -> Setup:
         backend = "{backend}"
         precision = "{precision}"
         """)
-    return Setup.of(load_case(folder / "case.toml"))
+    return Setup.from_case(load_case(folder / "case.toml"))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -88,11 +88,11 @@ def test_it_is_what_a_run_asks_for(tmp_path: Path, case: Any, curved: bool) -> N
     if curved:
         bent = Box(setup.mesh.counts, deform=lambda p: p + 0.1 * p[..., ::-1] ** 2, order=2)
         setup = replace(setup, mesh=bent)
-    run = Run(setup, open_backend("cpu"))  # compiles what it needs, and forgets the rest
+    run = Poisson(setup, open_backend("cpu"))  # compiles what it needs, and forgets the rest
     run.close()
     tracemalloc.start()
-    run = Run(setup, backend)
-    run.step()
+    run = Poisson(setup, backend)
+    run.solve()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     run.close()

@@ -13,8 +13,9 @@ import pytest
 import xarray
 
 from groundswell.backends import open_backend
-from groundswell.seismology.shaking_maps import open_surface
-from groundswell.simulation import Result, run
+from groundswell.seismology.formats.shaking_maps import open_surface
+from groundswell.simulation.result import Result
+from groundswell.simulation.run import run
 from groundswell.solvers.earthquake import Earthquake, EarthquakeCase
 from groundswell.solvers.earthquake.setup import Setup
 

@@ -24,13 +24,19 @@ from groundswell.plotting.labels import place_labels
 from groundswell.plotting.map_frame import Frame
 from groundswell.plotting.style import round_below, round_numbers, speed_unit
 from groundswell.report.html import write_report
-from groundswell.report.pictures import draw_pictures, record_section, shaking_map
+from groundswell.report.pictures import draw_pictures
+from groundswell.seismology.formats.seismograms import SeismogramWriter, read_seismograms
+from groundswell.seismology.formats.shaking_maps import (
+    SurfaceWriter,
+    read_shaking_map,
+    write_shaking_map,
+)
 from groundswell.seismology.plots import record_section as section
 from groundswell.seismology.plots import shaking_map as shaking
 from groundswell.seismology.plots import snapshots
+from groundswell.seismology.plots.record_section import record_section
+from groundswell.seismology.plots.shaking_map import shaking_map
 from groundswell.seismology.plots.source import epicentre, event_sentence, turned
-from groundswell.seismology.seismograms import SeismogramWriter, read_seismograms
-from groundswell.seismology.shaking_maps import SurfaceWriter, read_shaking_map, write_shaking_map
 
 rng = np.random.default_rng(5)
 X, Y = 50.0 + 100.0 * np.arange(60), 50.0 + 100.0 * np.arange(40)

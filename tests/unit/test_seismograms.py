@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundswell.errors import InputError
-from groundswell.seismology.seismograms import (
+from groundswell.seismology.formats.seismograms import (
     SeismogramWriter,
     band_code,
     east_north_up,

@@ -14,12 +14,11 @@ import numpy as np
 import pytest
 
 from groundswell.errors import CaseError, InputError
-from groundswell.seismology import moment
-from groundswell.seismology.event import event_attributes, outline
-from groundswell.seismology.srf import Plane
-from groundswell.simulation import check
+from groundswell.seismology.formats.srf import Plane
+from groundswell.seismology.sources import moment
+from groundswell.seismology.sources.event import event_attributes, outline
+from groundswell.simulation.preparation import check
 from groundswell.solvers.earthquake import EarthquakeCase
-from groundswell.solvers.earthquake import halo as ghosts
 from groundswell.solvers.earthquake.setup import Setup
 
 rng = np.random.default_rng(2014)
@@ -176,10 +175,10 @@ def test_ranks_take_what_their_parts_do(sides: str) -> None:
         boundary={"sides": sides},
         output={"surface": {"interval": 0.1}, "volumes": {"interval": 0.5, "stride": 2}},
     )
-    assert ghosts.outline(found, 1)["memory"] == [found.memory]
+    assert found.decompose(1).memory == [found.memory]
     for ranks in (2, 5, 12):
-        shared = ghosts.outline(found, ranks)
-        needs, share = shared["memory"], shared["updates_per_step"] / found.updates_per_step
+        shared = found.decompose(ranks)
+        needs, share = shared.memory, shared.updates_per_step / found.updates_per_step
         assert len(needs) == ranks and share >= 1 / ranks
         assert found.memory < sum(needs) < 1.6 * found.memory
         assert max(needs) < 1.6 * share * found.memory

@@ -65,7 +65,7 @@ def test_own_folder_comes_before_the_shared_one(tmp_path: Path) -> None:
 
 
 def test_a_missing_include_is_named(tmp_path: Path) -> None:
-    with pytest.raises(GroundswellError, match=r"'absent\.h' is in neither"):
+    with pytest.raises(GroundswellError, match=r"'absent\.h' is not in"):
         Source(write(tmp_path, main='#include "absent.h"\n'), {}).text()
 
 

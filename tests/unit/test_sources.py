@@ -10,11 +10,15 @@ import numpy as np
 import pytest
 
 from groundswell.errors import InputError
-from groundswell.seismology import moment
-from groundswell.seismology.awp import AwpSource, write_awp_source
-from groundswell.seismology.sources import PointSource, build_sources, net_moment
-from groundswell.seismology.srf import Srf, write_srf
-from groundswell.seismology.time_functions import time_function
+from groundswell.seismology.formats.awp import AwpSource, write_awp_source
+from groundswell.seismology.formats.srf import Srf, write_srf
+from groundswell.seismology.sources import moment
+from groundswell.seismology.sources.point_sources import (
+    PointSource,
+    build_sources,
+    net_moment,
+)
+from groundswell.seismology.sources.time_functions import time_function
 
 rng = np.random.default_rng(5)
 STEP, DURATION = 0.01, 6.0

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundswell.errors import InputError
-from groundswell.seismology.srf import Plane, Srf, read_planes, read_srf, write_srf
+from groundswell.seismology.formats.srf import Plane, Srf, read_planes, read_srf, write_srf
 
 QUICK = settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

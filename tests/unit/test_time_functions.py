@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import erfinv
 
 from groundswell.errors import InputError
-from groundswell.seismology.time_functions import KINDS, TimeFunction, time_function
+from groundswell.seismology.sources.time_functions import KINDS, TimeFunction, time_function
 
 rng = np.random.default_rng(1970)
 

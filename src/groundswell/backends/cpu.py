@@ -28,6 +28,7 @@ from groundswell.backends.base import (
     Launch,
 )
 from groundswell.backends.cache import KernelCache, default_folder
+from groundswell.backends.compilation import compilations
 from groundswell.backends.host_memory import host_memory
 from groundswell.backends.source import Source, digest
 from groundswell.backends.strided import Ends, require_rows, view
@@ -241,6 +242,7 @@ def _processor() -> dict[str, str]:
 
 def _build(compiler: str, text: str, out: Path) -> None:
     command = [compiler, *FLAGS, "-x", "c++", "-", "-o", str(out)]
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    with compilations.one():
+        done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
         raise BackendError(f"{compiler} refused a kernel:\n{done.stderr.strip()}")

@@ -11,6 +11,7 @@ from threading import Lock
 from typing import Any
 
 from groundswell.backends.cache import KernelCache
+from groundswell.backends.compilation import compilations
 from groundswell.backends.source import digest
 from groundswell.errors import BackendError
 
@@ -50,9 +51,12 @@ def compile_cubin(text: str, architecture: str) -> tuple[bytes, list[Resources]]
 def compile_cached(kernel_cache: KernelCache, text: str, architecture: str) -> Path:
     """Path of the cubin in the cache, compiled if need be."""
     key = digest(text, architecture, version(), *FLAGS)
-    return kernel_cache.get(
-        f"{key}.cubin", lambda out: _write(out, compile_cubin(text, architecture)[0])
-    )
+
+    def build(out: Path) -> None:
+        with compilations.one():
+            out.write_bytes(compile_cubin(text, architecture)[0])
+
+    return kernel_cache.get(f"{key}.cubin", build)
 
 
 def parse_resources(log: str) -> list[Resources]:
@@ -83,10 +87,6 @@ def version() -> str:
 _MISSING = (
     "CUDA's run-time compiler is not installed; `pip install 'groundswell[cuda13]'` (or cuda12)"
 )
-
-
-def _write(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
 
 
 _LOADING = Lock()  # another thread would find a package that is half loaded

@@ -7,8 +7,8 @@ from typing import Any
 
 from groundswell.errors import InputError
 from groundswell.grids.geography import Geography
-from groundswell.seismology.case_sources import too_long
-from groundswell.seismology.stations import Station, read_stations
+from groundswell.seismology.case.sources import too_long
+from groundswell.seismology.formats.stations import Station, read_stations
 
 
 @dataclass(frozen=True)

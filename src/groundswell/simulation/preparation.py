@@ -19,6 +19,7 @@ from groundswell.errors import InputError
 from groundswell.exchange.devices import open_device, sharers
 from groundswell.exchange.tuning import Tuning
 from groundswell.exchange.world import Alone, World
+from groundswell.simulation.progress import compilation_progress
 from groundswell.simulation.resources import SMALLER, estimate_resources, require_memory
 from groundswell.simulation.results_folder import folder_of
 from groundswell.simulation.solver import Setup, Solver, Tunable
@@ -125,8 +126,14 @@ class OpenSolver:
     tuning: Tuning | None
 
 
-def open_solver(setup: Setup, job: World, phase: Phases | None = None) -> OpenSolver:
+def open_solver(
+    setup: Setup, job: World, phase: Phases | None = None, *, quiet: bool = True
+) -> OpenSolver:
     """Open the device, build the solver and find its fastest exchange; all ranks call it.
+
+    Args:
+        phase: measures the time of each phase.
+        quiet: show no progress of compilation.
 
     Raises:
         InputError: no such device, or too little memory.
@@ -138,7 +145,7 @@ def open_solver(setup: Setup, job: World, phase: Phases | None = None) -> OpenSo
         backend = open_device(setup.case.run.backend, job, shares.traffic)
         job.share(None)  # ranks of one host share its bandwidth, so they measure together
         bandwidth = sum(job.share(backend.measure_bandwidth()))
-    with phase("build"):
+    with phase("build"), compilation_progress(quiet=quiet):
         # All look at what is free before any takes of it.
         job.agree(lambda: _require_memory(shares.memory, backend, job))
         solver = job.agree(lambda: _build(setup, backend, job))

@@ -8,7 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Protocol
 
+from groundswell.backends.compilation import Report as CompilationReport
+from groundswell.backends.compilation import compilations
+
 LINE_EVERY = 10.0  # s between lines in a log
+FIRST_RUN = "(first run with these settings; later runs find them in the cache)"
 
 News = Callable[[int], str]
 
@@ -38,6 +42,45 @@ def progress(
         lines = _Lines(total, news, unit, start, ends)
         yield lines
         lines.end()
+
+
+@contextmanager
+def compilation_progress(*, quiet: bool) -> Iterator[None]:
+    """Say on standard error that kernels are compiled, if any are within the block."""
+    if quiet:
+        yield
+    elif sys.stderr.isatty():
+        with _spinner() as report, compilations.reported_to(report):
+            yield
+    else:
+        with compilations.reported_to(_announce_once()):
+            yield
+
+
+@contextmanager
+def _spinner() -> Iterator[CompilationReport]:
+    from rich.console import Console
+    from rich.status import Status
+
+    status = Status("", console=Console(stderr=True))
+
+    def report(done: int, begun: int) -> None:
+        status.update(f"Compiling kernels: {done} of {begun} done {FIRST_RUN}")
+        status.start()
+
+    try:
+        yield report
+    finally:
+        status.stop()
+
+
+def _announce_once() -> CompilationReport:
+    def report(done: int, begun: int) -> None:
+        if done == 0 and begun == 1:
+            with suppress(OSError):  # a closed log is no reason to stop the run
+                print(f"Compiling kernels {FIRST_RUN}", file=sys.stderr, flush=True)
+
+    return report
 
 
 class _Lines:

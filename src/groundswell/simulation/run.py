@@ -171,7 +171,7 @@ def run(
         job.agree(lambda: _require_alike(job.share(digest)))
         # What cannot go on is refused before the long part.
         job.agree(lambda: _require_possible(target, digest, resume))
-    opened = open_solver(setup, job, clock)
+    opened = open_solver(setup, job, clock, quiet=quiet or not job.first)
     current = _Run(
         setup,
         opened.backend,

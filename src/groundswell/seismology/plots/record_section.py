@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from groundswell.errors import InputError
 from groundswell.plotting.style import INK, QUIET, headline, picture, speed_unit, title_of
+from groundswell.seismology.formats.seismograms import read_seismograms
 from groundswell.seismology.plots.source import epicentre, event_sentence
-from groundswell.seismology.seismograms import read_seismograms
 
 if TYPE_CHECKING:
     import xarray

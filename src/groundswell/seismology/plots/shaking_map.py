@@ -19,9 +19,9 @@ from groundswell.plotting.style import (
     speed_unit,
     title_of,
 )
+from groundswell.seismology.formats.seismograms import read_seismograms
+from groundswell.seismology.formats.shaking_maps import read_shaking_map
 from groundswell.seismology.plots.source import draw_source, epicentre, event_sentence
-from groundswell.seismology.seismograms import read_seismograms
-from groundswell.seismology.shaking_maps import read_shaking_map
 
 if TYPE_CHECKING:
     import xarray

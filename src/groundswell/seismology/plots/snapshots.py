@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from groundswell.errors import InputError
 from groundswell.plotting.map_frame import Frame
 from groundswell.plotting.style import WIDTH, headline, picture, speed_unit, title_of
+from groundswell.seismology.formats.shaking_maps import open_surface
 from groundswell.seismology.plots.source import draw_fault, draw_star
-from groundswell.seismology.shaking_maps import open_surface
 
 if TYPE_CHECKING:
     import xarray

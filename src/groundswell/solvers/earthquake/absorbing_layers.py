@@ -100,7 +100,7 @@ class Layers:
 
     def _side_coupling(self, slowest: NDArray[np.float64]) -> NDArray[np.float64]:
         """Of each depth row, (nz,): how far layers at the sides damp all values of soft ground."""
-        fastest = self._setup.survey.vs_max
+        fastest = self._setup.statistics.vs_max
         if not self._setup.matched or self._setup.periodic or fastest is None:
             return np.zeros(len(slowest))
         return coupling(slowest, fastest)

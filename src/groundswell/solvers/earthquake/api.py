@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
-from groundswell.seismology.media import PROPERTIES, UNITS, unit_factor
+from groundswell.seismology.media.material import PROPERTIES, UNITS, unit_factor
 from groundswell.simulation.run import Result, run
 from groundswell.solvers.earthquake.case import EarthquakeCase
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from groundswell.backends.base import in_order
 from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, candidates, tune
-from groundswell.solvers.earthquake.halo import stress_layers
+from groundswell.solvers.earthquake.halo import stress_halo
 
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.solver import Earthquake
@@ -33,7 +33,7 @@ def _problem(solver: Earthquake) -> tuple[Any, ...]:
     setup, run = solver.setup, solver.setup.case.run
     layers = (solver.layers.constants(), setup.dtype, solver.attenuated)
     how = (run.narrow, run.codecs, run.link, solver.world.same_host)
-    messages = (stress_layers(setup, solver.cut), *how)
+    messages = (stress_halo(setup, solver.cut), *how)
     return setup.grid.cells, solver.cut, run.transport, run.overlap, layers, messages
 
 

@@ -10,15 +10,15 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 from groundswell.case.common import Case, NotEmpty, OutputSection, Section, TimeSection, repeated
 from groundswell.case.problems import Fault, refuse
 from groundswell.case.units import Count, Flag, Positive, Time
-from groundswell.seismology.case_grid import GridSection, Position, misplaced
-from groundswell.seismology.case_media import (
+from groundswell.seismology.case.grid import GridSection, Position, misplaced
+from groundswell.seismology.case.media import (
     ArrayMedium,
     Attenuation,
     AwpMedium,
     Medium,
     NoAttenuation,
 )
-from groundswell.seismology.case_sources import (
+from groundswell.seismology.case.sources import (
     EventSection,
     Receiver,
     ReceiverFile,

@@ -37,7 +37,7 @@ def _grid(setup: Setup) -> Iterator[Quantity]:
 
 
 def _waves(setup: Setup) -> Iterator[Quantity]:
-    found, frequency = setup.survey, setup.resolved_frequency
+    found, frequency = setup.statistics, setup.resolved_frequency
     yield Quantity(
         "vp_max", found.vp_max, "fastest wave", "m/s", f"{found.vp_max:.5g} m/s", RESOLVES
     )

@@ -49,7 +49,7 @@ Rows = tuple[int, int]
 Layer = tuple[str, Ghosts]  # a field, and what is needed of it
 
 
-def cut_grid(setup: Setup, ranks: int) -> Decomposition:
+def decompose_grid(setup: Setup, ranks: int) -> Decomposition:
     """How ranks share the grid, as the case wants it where it says so."""
     sides, processes = setup.periodic, setup.case.run.processes
     wanted = tuple(processes)[::-1] if processes else None
@@ -63,22 +63,22 @@ def part_of(grid: Grid, cut: Decomposition, rank: int) -> Part:
     return Part.held(grid, block.start, block.shape)
 
 
-def velocity_layers() -> list[Layer]:
+def velocity_halo() -> list[Layer]:
     """What the stress update and the free surface read of velocities."""
     return [(name, _stencil_ghosts(name)) for name in VELOCITIES]
 
 
-def stress_layers(setup: Setup, cut: Decomposition) -> list[Layer]:
+def stress_halo(setup: Setup, cut: Decomposition) -> list[Layer]:
     """What the velocity update and the free surface read of stresses, recorders of velocities."""
     found = [(name, _stencil_ghosts(name)) for name in READ if name not in VELOCITIES]
     if setup.free_surface:
         found.append(("szz", ON_SURFACE))
-    if (recorded := recorded_ghosts(setup, cut)) is not None:
+    if (recorded := recorded_halo(setup, cut)) is not None:
         found += [(name, recorded) for name in VELOCITIES]
     return found
 
 
-def ghost_fields(
+def halo_fields(
     fields: Mapping[str, Field], layers: Sequence[Layer], narrow: str | None
 ) -> list[GhostField]:
     """The arrays behind the layers, and the type that their values are sent in."""
@@ -87,8 +87,8 @@ def ghost_fields(
 
 def summarize(setup: Setup, ranks: int) -> DecompositionSummary:
     """Blocks, bytes of each, and bytes from rank to rank in a step."""
-    cut = cut_grid(setup, ranks)
-    layers = [*velocity_layers(), *stress_layers(setup, cut)]
+    cut = decompose_grid(setup, ranks)
+    layers = [*velocity_halo(), *stress_halo(setup, cut)]
     size = np.dtype(setup.dtype).itemsize
     largest = [-(-n // p) for n, p in zip(cut.shape, cut.processes, strict=True)][::-1]
     return DecompositionSummary(
@@ -101,7 +101,7 @@ def summarize(setup: Setup, ranks: int) -> DecompositionSummary:
     )
 
 
-def recorded_ghosts(setup: Setup, cut: Decomposition) -> Ghosts | None:
+def recorded_halo(setup: Setup, cut: Decomposition) -> Ghosts | None:
     """The velocities that recorders read across the sides of blocks, corners included.
 
     They are few rows as a rule, since most receivers stand on the surface.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from groundswell.backends import Array, Backend
 from groundswell.grids.cartesian import GHOSTS, Field, Grid, Layout, Part
 from groundswell.seismology.attenuation import Relaxation
-from groundswell.seismology.media import Material, Medium
+from groundswell.seismology.media.material import Material, Medium
 
 Values = NDArray[np.floating]
 

@@ -21,14 +21,14 @@ from groundswell.exchange.world import World
 from groundswell.formats.vtkhdf import VolumeWriter
 from groundswell.grids.cartesian import Layout, Part
 from groundswell.outputs.ring_buffer import Output, Ring
-from groundswell.seismology.event import event_attributes
-from groundswell.seismology.seismograms import (
+from groundswell.seismology.formats.seismograms import (
     SeismogramWriter,
     read_seismograms,
     write_mseed,
     write_sac,
 )
-from groundswell.seismology.shaking_maps import SurfaceWriter, write_shaking_map
+from groundswell.seismology.formats.shaking_maps import SurfaceWriter, write_shaking_map
+from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.earthquake.interpolation import velocity_stencils
 from groundswell.solvers.earthquake.sampling import strided, taken
 from groundswell.solvers.earthquake.setup import Setup

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from groundswell.seismology.seismograms import read_seismograms, to_obspy
-from groundswell.seismology.shaking_maps import read_shaking_map
+from groundswell.seismology.formats.seismograms import read_seismograms, to_obspy
+from groundswell.seismology.formats.shaking_maps import read_shaking_map
 
 
 def seismograms(folder: Path) -> Any:

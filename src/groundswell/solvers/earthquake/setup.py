@@ -19,18 +19,18 @@ from groundswell.exchange.world import World
 from groundswell.grids.cartesian import Grid, Layout, Part
 from groundswell.grids.geography import Geography
 from groundswell.seismology.attenuation import Relaxation, fit
-from groundswell.seismology.event import Release
-from groundswell.seismology.media import (
+from groundswell.seismology.formats.seismograms import require_formats
+from groundswell.seismology.media.build import build_medium
+from groundswell.seismology.media.material import (
     Material,
     Medium,
-    build_medium,
     lame,
 )
-from groundswell.seismology.model_statistics import Survey, survey
+from groundswell.seismology.media.statistics import MediumStatistics, medium_statistics
 from groundswell.seismology.receivers import Receiver, place_receivers
-from groundswell.seismology.seismograms import require_formats
-from groundswell.seismology.sources import PointSource, build_sources
-from groundswell.seismology.time_functions import corner_frequency
+from groundswell.seismology.sources.event import Release
+from groundswell.seismology.sources.point_sources import PointSource, build_sources
+from groundswell.seismology.sources.time_functions import corner_frequency
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.earthquake import check, validation
 from groundswell.solvers.earthquake.halo import summarize
@@ -64,7 +64,7 @@ class Setup:
     grid: Grid
     geography: Geography | None
     medium: Medium
-    survey: Survey
+    statistics: MediumStatistics
     relaxation: Relaxation | None
 
     @classmethod
@@ -79,7 +79,7 @@ class Setup:
         validation.require_possible(layout, FIELDS[case.attenuation.model != "none"])
         geography = case.grid.frame
         medium = build_medium(_with_paths(case), grid.region, grid.spacing, geography)
-        found = survey(medium, world)
+        found = medium_statistics(medium, world)
         setup = cls(case, grid, geography, medium, found, _relaxation(case, found))
         setup._derive_all()
         return setup
@@ -127,10 +127,10 @@ class Setup:
     @cached_property
     def fastest(self) -> float:
         """Fastest P wave, m/s: at infinite frequency where the medium is anelastic."""
-        if self.relaxation is None or self.survey.qp_min is None:
-            return self.survey.vp_max
-        ratio = self.relaxation.modulus_ratio(1 / self.survey.qp_min, self.reference)
-        return self.survey.vp_max * float(np.sqrt(ratio))
+        if self.relaxation is None or self.statistics.qp_min is None:
+            return self.statistics.vp_max
+        ratio = self.relaxation.modulus_ratio(1 / self.statistics.qp_min, self.reference)
+        return self.statistics.vp_max * float(np.sqrt(ratio))
 
     @property
     def largest_step(self) -> float:
@@ -194,7 +194,7 @@ class Setup:
     @property
     def resolved_frequency(self) -> float:
         """Highest frequency, Hz, whose slowest wave spans POINTS_PER_WAVELENGTH cells."""
-        return self.survey.speed_min / (POINTS_PER_WAVELENGTH * max(self.grid.spacing))
+        return self.statistics.speed_min / (POINTS_PER_WAVELENGTH * max(self.grid.spacing))
 
     @cached_property
     def source_frequency(self) -> float:
@@ -205,7 +205,7 @@ class Setup:
     @property
     def points_per_wavelength(self) -> float:
         """Cells that the slowest wave of `source_frequency` spans."""
-        return self.survey.speed_min / (self.source_frequency * max(self.grid.spacing))
+        return self.statistics.speed_min / (self.source_frequency * max(self.grid.spacing))
 
     @cached_property
     def release(self) -> Release:
@@ -334,7 +334,7 @@ def build_grid(case: Any) -> Grid:
     )
 
 
-def _relaxation(case: Any, found: Survey) -> Relaxation | None:
+def _relaxation(case: Any, found: MediumStatistics) -> Relaxation | None:
     settings = case.attenuation
     if settings.model == "none":
         return None

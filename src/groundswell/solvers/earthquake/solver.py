@@ -30,17 +30,17 @@ from groundswell.solvers.earthquake.check_finite import FiniteCheck
 from groundswell.solvers.earthquake.halo import (
     VELOCITIES,
     Layer,
-    cut_grid,
-    ghost_fields,
+    decompose_grid,
+    halo_fields,
     part_of,
-    stress_layers,
-    velocity_layers,
+    stress_halo,
+    velocity_halo,
 )
 from groundswell.solvers.earthquake.interpolation import SHEAR_REACH, surface_weights
 from groundswell.solvers.earthquake.materials import Materials, mechanism_table
 from groundswell.solvers.earthquake.outputs import Outputs
 from groundswell.solvers.earthquake.setup import Setup
-from groundswell.solvers.earthquake.source_injection import Histories, injection, share_out
+from groundswell.solvers.earthquake.source_injection import Histories, distribute_sources, injection
 from groundswell.solvers.earthquake.state import layer_portions, plane_portion
 
 KERNELS = Path(__file__).parent / "kernels"
@@ -71,7 +71,7 @@ class Earthquake:
         self.setup = setup
         self.backend = backend
         self.world = world or Alone()
-        self.cut = cut_grid(setup, self.world.size)
+        self.cut = decompose_grid(setup, self.world.size)
         self.part = part_of(setup.grid, self.cut, self.world.rank)
         self.layout = Layout(self.part.cells, np.dtype(setup.dtype).itemsize)
         self.has_surface = setup.free_surface and self.part.start[2] == 0
@@ -203,7 +203,7 @@ class Earthquake:
                 self.backend,
                 self.world,
                 self.cut,
-                ghost_fields(self.fields, needed, self.setup.case.run.narrow),
+                halo_fields(self.fields, needed, self.setup.case.run.narrow),
                 transport=self.choice.transport,
                 aggregate=self.choice.aggregate,
                 codec=self.choice.codec,
@@ -211,8 +211,8 @@ class Earthquake:
                 stored={n: computed.index(name) for n, name in names.items()},
             )
 
-        velocities = make(velocity_layers(), VELOCITIES)
-        return velocities, make(stress_layers(self.setup, self.cut), STRESSES)
+        velocities = make(velocity_halo(), VELOCITIES)
+        return velocities, make(stress_halo(self.setup, self.cut), STRESSES)
 
     # --- launches ---------------------------------------------------------------------------------
 
@@ -240,7 +240,7 @@ class Earthquake:
         self, kernel: str, fields: list[Array], sources: list[Any], *, forces: bool
     ) -> list[Launch]:
         setup = self.setup
-        shares = share_out(
+        shares = distribute_sources(
             self.part,
             self.layout,
             sources,

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend, Items, Launch, Module
 from groundswell.backends.base import Array
 from groundswell.grids.cartesian import Grid, Layout, Part
-from groundswell.seismology.sources import PointSource
+from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.solvers.earthquake import interpolation as lattice
 from groundswell.solvers.earthquake.interpolation import Cell, Position
 
 Integers = NDArray[np.int64]
-Share = tuple[int, Cell, float]  # component, cell (i, j, k), weight
+Contribution = tuple[int, Cell, float]  # component, cell (i, j, k), weight
 
 X, Y, Z = range(3)
 _LIGHTNESS = (1, 1, 2)  # of the velocities of row 0: at a free surface vz moves half a cell
@@ -24,20 +24,20 @@ ON_SURFACE = (4, 5)  # of the stresses: sxz and syz
 
 
 @dataclass(frozen=True)
-class Shares:
+class InjectionTable:
     """Which sources reach which values; see `kernels/sources.h` for the tables."""
 
     targets: Integers
     components: Integers
     starts: Integers
-    share_source: Integers
-    share_weight: NDArray[np.float64]
+    source_index: Integers
+    source_weight: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.targets)
 
 
-def share_out(
+def distribute_sources(
     part: Part,
     layout: Layout,
     sources: Sequence[PointSource],
@@ -45,7 +45,7 @@ def share_out(
     forces: bool,
     free_surface: bool,
     periodic: bool,
-) -> Shares:
+) -> InjectionTable:
     """Spread moments (or forces) over the values of each component, per unit volume.
 
     Rows are sorted by component and place, and the shares of one value by source, so that sums
@@ -64,16 +64,18 @@ def share_out(
     )
     keys = np.stack([component, place], axis=1).astype(np.int64)
     unique, first = np.unique(keys, axis=0, return_index=True)
-    return Shares(
+    return InjectionTable(
         targets=unique[:, 1].copy(),
         components=unique[:, 0].copy(),
         starts=np.append(first, len(rows)).astype(np.int64),
-        share_source=source.astype(np.int64),
-        share_weight=weight.astype(float) / float(np.prod(grid.spacing)),
+        source_index=source.astype(np.int64),
+        source_weight=weight.astype(float) / float(np.prod(grid.spacing)),
     )
 
 
-def _spread(grid: Grid, source: PointSource, forces: bool, free_surface: bool) -> Iterator[Share]:
+def _spread(
+    grid: Grid, source: PointSource, forces: bool, free_surface: bool
+) -> Iterator[Contribution]:
     strengths = source.force if forces else source.moment
     spread = spread_force if forces else spread_moment
     for component, strength in enumerate(() if strengths is None else strengths):
@@ -82,7 +84,9 @@ def _spread(grid: Grid, source: PointSource, forces: bool, free_surface: bool) -
                 yield target, cell, strength * share
 
 
-def spread_force(grid: Grid, position: Position, axis: int, free_surface: bool) -> Iterator[Share]:
+def spread_force(
+    grid: Grid, position: Position, axis: int, free_surface: bool
+) -> Iterator[Contribution]:
     """A unit force along an axis as forces on velocities: the transpose of reading one there.
 
     Beside a free surface a force on vx above it acts through what sets that value, vx below and the
@@ -104,7 +108,7 @@ def spread_force(grid: Grid, position: Position, axis: int, free_surface: bool) 
 
 def spread_moment(
     grid: Grid, position: Position, component: int, free_surface: bool
-) -> Iterator[Share]:
+) -> Iterator[Contribution]:
     """A unit moment as stresses; none on a free surface, where shear stress stays zero."""
     stencil = lattice.stress_stencils(grid, position, free_surface)[component]
     for (i, j, k), weight in stencil.points():
@@ -137,7 +141,7 @@ def injection(
     module: Module,
     name: str,
     fields: Sequence[Array],
-    shares: Shares,
+    shares: InjectionTable,
     histories: Histories,
     clock: Array,
 ) -> list[Launch]:
@@ -145,9 +149,9 @@ def injection(
     if not len(shares):
         return []
     dtype = fields[0].dtype
-    tables = [shares.targets, shares.components, shares.starts, shares.share_source]
+    tables = [shares.targets, shares.components, shares.starts, shares.source_index]
     on_device = [backend.to_device(table) for table in tables]
-    weights = backend.to_device(shares.share_weight.astype(dtype))
+    weights = backend.to_device(shares.source_weight.astype(dtype))
     return [
         module.launch(
             name,

@@ -9,7 +9,7 @@ import numpy as np
 
 from groundswell.errors import InputError
 from groundswell.grids.cartesian import Layout
-from groundswell.seismology.sources import PointSource
+from groundswell.seismology.sources.point_sources import PointSource
 
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup

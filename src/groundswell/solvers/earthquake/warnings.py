@@ -36,7 +36,7 @@ def _resolution(setup: Setup) -> Iterator[str]:
 
 def _material(setup: Setup) -> Iterator[str]:
     cells = np.prod(setup.grid.region, dtype=float)
-    for name, count in setup.survey.floored.items():
+    for name, count in setup.statistics.floored.items():
         if count:
             yield f"medium.floor raised {name} in {count} cells ({100 * count / cells:.3g} %)"
 
@@ -44,7 +44,7 @@ def _material(setup: Setup) -> Iterator[str]:
 def _attenuation(setup: Setup) -> Iterator[str]:
     if setup.relaxation is None:
         return
-    if (setup.survey.qp_qs_max or 0) > QP_QS:
+    if (setup.statistics.qp_qs_max or 0) > QP_QS:
         yield (
             "qp / qs exceeds 3/4 (vp / vs)^2 somewhere, so that pure compression gains energy; "
             "lower qp there"

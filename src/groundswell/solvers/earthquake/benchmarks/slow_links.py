@@ -26,7 +26,7 @@ from groundswell.exchange.tuning import Choice, Rehearsal, tune
 from groundswell.exchange.world import MpiWorld, world
 from groundswell.solvers.earthquake import Earthquake, EarthquakeCase
 from groundswell.solvers.earthquake.benchmarks.throughput import Variant, make_case
-from groundswell.solvers.earthquake.halo import stress_layers, velocity_layers
+from groundswell.solvers.earthquake.halo import stress_halo, velocity_halo
 from groundswell.solvers.earthquake.setup import Setup
 
 CODECS = ("none", "mpc", "zfp16", "zfp8")
@@ -159,7 +159,7 @@ def _by_field(rig: Rig, solver: Earthquake) -> list[Row]:
     """How much shorter the code without loss makes each field's ghosts."""
     _adopt(rig, solver, Choice(FASTEST[rig.backend.name], aggregate=False, codec="mpc"))
     _exchange(rig, solver)
-    layers = (velocity_layers(), stress_layers(solver.setup, solver.cut))
+    layers = (velocity_halo(), stress_halo(solver.setup, solver.cut))
     totals: dict[str, NDArray[np.int64]] = {}
     for found, exchange in zip(layers, solver.exchanges, strict=True):
         of_ranks = rig.world.share(exchange.coded.lengths() if exchange.coded else {})

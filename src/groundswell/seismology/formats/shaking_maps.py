@@ -14,7 +14,7 @@ from groundswell.errors import InputError
 from groundswell.formats.appendable_hdf5 import GrowingFile, balanced, finite_positive
 from groundswell.formats.atomic import whole
 from groundswell.formats.netcdf import CONVENTIONS, TIME, Variable, lay_out, load, opened
-from groundswell.seismology.seismograms import COMPONENTS, east_north_up
+from groundswell.seismology.formats.seismograms import COMPONENTS, east_north_up
 
 if TYPE_CHECKING:
     import xarray

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
-from groundswell.seismology import moment as tensors
-from groundswell.seismology.awp import read_awp_source
-from groundswell.seismology.srf import Srf, read_srf
-from groundswell.seismology.time_functions import TimeFunction, time_function
+from groundswell.seismology.formats.awp import read_awp_source
+from groundswell.seismology.formats.srf import Srf, read_srf
+from groundswell.seismology.sources import moment as tensors
+from groundswell.seismology.sources.time_functions import TimeFunction, time_function
 
 Array = NDArray[np.float64]
 Modulus = Callable[[Array, Array, Array], ArrayLike]  # Pa at positions (x, y, z) in m, arrays (n,)

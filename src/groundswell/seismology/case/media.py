@@ -21,7 +21,7 @@ from groundswell.case.units import (
     Positive,
     Speed,
 )
-from groundswell.seismology.plausibility import forgotten_unit
+from groundswell.seismology.media.plausibility import forgotten_unit
 
 if TYPE_CHECKING:
     import numpy as np

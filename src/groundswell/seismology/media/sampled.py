@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.seismology.awp import AwpMesh
-from groundswell.seismology.media import (
+from groundswell.seismology.formats.awp import AwpMesh
+from groundswell.seismology.media.material import (
     PROPERTIES,
     UNITS,
     Counts,

@@ -12,7 +12,7 @@ import numpy as np
 
 from groundswell.errors import InputError
 from groundswell.formats.text import read_text
-from groundswell.seismology.media import (
+from groundswell.seismology.media.material import (
     UNITS,
     Counts,
     Lengths,
@@ -22,7 +22,7 @@ from groundswell.seismology.media import (
     lame,
     unit_factor,
 )
-from groundswell.seismology.plausibility import forgotten_unit
+from groundswell.seismology.media.plausibility import forgotten_unit
 
 COLUMNS = {"top": "m", **UNITS}
 

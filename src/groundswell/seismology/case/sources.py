@@ -23,7 +23,7 @@ from groundswell.case.units import (
     Positive,
     Time,
 )
-from groundswell.seismology.case_grid import Position
+from groundswell.seismology.case.grid import Position
 
 # --- the event ------------------------------------------------------------------------------------
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.grids.geography import Geography
-from groundswell.seismology.moment import magnitude_from_moment, scalar_moment, to_rtp
-from groundswell.seismology.sources import PointSource, net_moment
-from groundswell.seismology.srf import Plane, read_planes
+from groundswell.seismology.formats.srf import Plane, read_planes
+from groundswell.seismology.sources.moment import magnitude_from_moment, scalar_moment, to_rtp
+from groundswell.seismology.sources.point_sources import PointSource, net_moment
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-6  # of the moment that acts back and forth: if no more stays, nothing does

@@ -9,7 +9,7 @@ import numpy as np
 
 from groundswell.errors import InputError
 from groundswell.exchange.world import Alone, World
-from groundswell.seismology.media import (
+from groundswell.seismology.media.material import (
     Counts,
     Floor,
     Material,
@@ -23,7 +23,7 @@ from groundswell.seismology.media import (
 
 
 @dataclass(frozen=True)
-class Survey:
+class MediumStatistics:
     """Extremes of a medium in SI units; S speeds, `qs_*` and Vp/Vs of its solid cells only.
 
     Values are `None` where nothing has them: S speeds without solids, Q of an elastic medium.
@@ -78,7 +78,7 @@ class _Extremes:
             self.floored[name] = self.floored.get(name, 0) + count
 
 
-def survey(medium: Medium, world: World | None = None) -> Survey:
+def medium_statistics(medium: Medium, world: World | None = None) -> MediumStatistics:
     """Stream the planes of `medium`, refuse what is unphysical, and return the extremes.
 
     Of a run of equal planes one is looked at. Ranks share the planes.
@@ -92,7 +92,7 @@ def survey(medium: Medium, world: World | None = None) -> Survey:
     for extremes in job.share(job.agree(lambda: _extremes(medium, own))):
         found.add(extremes)
     lows, highs, slowest = found.lows, found.highs, found.slowest
-    return Survey(
+    return MediumStatistics(
         vp_min=lows["vp"],
         vp_max=highs["vp"],
         rho_min=lows["rho"],
@@ -124,7 +124,7 @@ def _extremes(medium: Medium, runs: Sequence[tuple[int, int]]) -> _Extremes:
 
 def _of_plane(medium: Medium, k: int, rows: int) -> _Extremes:
     material = _physical_plane(medium, k)
-    values = dict(_surveyed(material))
+    values = dict(_quantities(material))
     return _Extremes(
         {name: float(v.min()) for name, v in values.items()},
         {name: float(v.max()) for name, v in values.items()},
@@ -154,7 +154,7 @@ def _slowest(vs: Values, k: int) -> tuple[float, int, int, int] | None:
     return (float(solid[j, i]), k, int(j), int(i)) if np.isfinite(solid[j, i]) else None
 
 
-def _surveyed(material: Material) -> Iterator[tuple[str, Values]]:
+def _quantities(material: Material) -> Iterator[tuple[str, Values]]:
     """The values, never none of them, that each extreme is taken over."""
     solid = material.vs > 0
     shear = {"vs", "qs"}

@@ -1,24 +1,21 @@
 """What the ground is made of: wave speeds, density and quality factors, one row of cells at a time.
 
-A medium hands out averages over the cells of the region, depth row by depth row, so that a model
-larger than memory costs one plane. Here is what every medium shares, with its lower bounds; tables
-of layers are in `media_layered`, models sampled in three dimensions in `media_sampled`, `survey`
-finds extremes, and `build_medium` makes the medium that a case asks for.
+A medium returns averages over the cells of the region, depth row by depth row, so that a model
+larger than memory costs one plane. This module has what every medium shares, and lower bounds.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.seismology.plausibility import LEAST
+from groundswell.seismology.media.plausibility import LEAST
 
 Values = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]
@@ -192,95 +189,3 @@ def find_runs(medium: Medium) -> list[tuple[int, int]]:
     """First row and number of rows of each run of equal ones; single rows unless known better."""
     known = getattr(medium, "runs", None)
     return known() if known else [(k, 1) for k in range(medium.cells[2])]
-
-
-# --- from the case -------------------------------------------------------------------------------
-
-
-def build_medium(medium: Any, cells: Counts, spacing: Lengths, geography: Any = None) -> Medium:
-    """The medium that the case's `medium` describes, over a region of `cells` of size `spacing`.
-
-    `medium` has the attributes of the case file's `[medium]` in SI units; those that a kind does
-    not need may be missing or `None`. `geography` gives `to_lonlat(x, y)`, for models on longitude
-    and latitude. Raises `InputError`.
-    """
-    if medium.kind not in _BUILDERS:
-        raise InputError(f"medium.kind = {medium.kind!r}: must be one of {', '.join(_BUILDERS)}")
-    built = _BUILDERS[medium.kind](medium, cells, spacing, geography)
-    bounds = _entries(medium, "floor", ("vp", "vs", "rho"))
-    return Floor(built, **bounds) if bounds else built
-
-
-def _entries(medium: Any, table: str, names: Sequence[str]) -> dict[str, Any]:
-    """What the case gives of `names` in one of the medium's tables, a mapping or an object."""
-    value = getattr(medium, table, None) or {}
-    get = value.get if isinstance(value, Mapping) else partial(getattr, value)
-    found = {name: get(name, None) for name in names}
-    return {name: entry for name, entry in found.items() if entry is not None}
-
-
-def _build_homogeneous(medium: Any, cells: Counts, spacing: Lengths, _: Any) -> Medium:
-    from groundswell.seismology.media_layered import Homogeneous
-
-    properties: dict[str, Any] = {name: getattr(medium, name, None) for name in PROPERTIES}
-    return Homogeneous(cells, spacing, **properties)
-
-
-def _build_layered(medium: Any, cells: Counts, spacing: Lengths, _: Any) -> Medium:
-    from groundswell.seismology.media_layered import Layered, read_layers
-
-    layers: Any = getattr(medium, "layers", None)
-    file: Any = getattr(medium, "file", None)
-    if (not layers) == (file is None):
-        raise InputError("medium: a layered medium needs either layers or file, and not both")
-    interpolation = getattr(medium, "interpolation", None) or "constant"
-    return Layered(cells, spacing, layers or read_layers(file), interpolation)
-
-
-def _build_netcdf(medium: Any, cells: Counts, spacing: Lengths, geography: Any) -> Medium:
-    from groundswell.seismology.media_sampled import NetcdfMedium
-
-    return NetcdfMedium(
-        medium.file,
-        cells,
-        spacing,
-        geography=geography,
-        variables=_entries(medium, "variables", PROPERTIES),
-        rho_rule=getattr(medium, "rho_rule", None),
-        q_rule=getattr(medium, "q_rule", None),
-    )
-
-
-def _build_awp(medium: Any, cells: Counts, spacing: Lengths, _: Any) -> Medium:
-    from groundswell.seismology.media_sampled import AwpMedium
-
-    return AwpMedium(
-        medium.file,
-        cells,
-        spacing,
-        mesh_cells=medium.cells,
-        variables=medium.variables,
-        q_rule=getattr(medium, "q_rule", None),
-    )
-
-
-def _build_arrays(medium: Any, cells: Counts, spacing: Lengths, _: Any) -> Medium:
-    from groundswell.seismology.media_sampled import ArrayMedium
-
-    arrays: dict[str, Any] = {name: getattr(medium, name, None) for name in PROPERTIES}
-    built = ArrayMedium(spacing, **arrays)
-    if built.cells != tuple(cells):
-        raise InputError(
-            f"medium: the arrays have {list(built.cells)} cells (nx, ny, nz) and the region "
-            f"{list(cells)}; give arrays of shape {tuple(cells)[::-1]}, or change the grid"
-        )
-    return built
-
-
-_BUILDERS = {
-    "homogeneous": _build_homogeneous,
-    "layered": _build_layered,
-    "netcdf": _build_netcdf,
-    "awp": _build_awp,
-    "arrays": _build_arrays,
-}

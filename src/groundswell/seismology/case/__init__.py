@@ -1,0 +1,1 @@
+"""Sections of a case file that describe ground, sources and receivers."""

@@ -1,0 +1,1 @@
+"""File formats of seismology: SRF, AWP-ODC, HDF5, SAC and miniSEED seismograms, station lists."""
