@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from groundswell.bench.exchange.slow import pays
 from halos import EMPTY, after, before, numbered
 from measured import WAYS, fake, nothing
 from ranks import run_on_ranks
