@@ -92,7 +92,7 @@ def test_a_million_elements_are_not_held_at_once(monkeypatch: pytest.MonkeyPatch
     """Nodes of a portion are, whose size does not change the parts."""
     mesh = shuffled(Box((5, 6, 7), high=SIZE), np.random.default_rng(1))
     expected = partition(mesh, 7)
-    monkeypatch.setattr("groundswell.meshes.partition._PORTION", 11)
+    monkeypatch.setattr("groundswell.meshes.partition._CHUNK", 11)
     assert np.array_equal(partition(mesh, 7), expected)
 
 
