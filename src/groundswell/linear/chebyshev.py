@@ -2,13 +2,10 @@
 
 With S a symmetric positive definite preconditioner, such as the inverse of A's diagonal, a step
 sets d = a d + b S r, adds c d to x and subtracts A d from r. The error is multiplied by a
-polynomial of S A:
-
-- "first": Chebyshev polynomials of the first kind, minimal on the upper part of the spectrum
-  (Adams, Brezina, Hu & Tuminaro 2003, J. Comput. Phys. 188).
-- "fourth": polynomials of the fourth kind, which need no lower bound of that part, with weights c
-  that minimise the bound of a V-cycle's convergence (Lottes 2023, Numer. Linear Algebra Appl. 30,
-  arXiv:2202.08830; Phillips & Fischer 2022, Optimal Chebyshev smoothers and one-sided V-cycles).
+Chebyshev polynomial of the fourth kind of S A, which needs no lower bound of the upper part of the
+spectrum. The weights c minimise the bound of a V-cycle's convergence (Lottes 2023, Numer. Linear
+Algebra Appl. 30, arXiv:2202.08830; Phillips & Fischer 2022, Optimal Chebyshev smoothers and
+one-sided V-cycles).
 """
 
 from __future__ import annotations
@@ -36,9 +33,7 @@ from groundswell.linear.operators import (
 Floats = NDArray[np.float64]
 Product = Callable[[Floats], Floats]
 
-KINDS = ("fourth", "first")
 MAX_ORDER = 16
-SPECTRUM_RATIO = 10  # of the largest eigenvalue to the lower end, for the first kind
 LANCZOS_STEPS = 20  # to estimate the largest eigenvalue
 SAFETY = 1.05  # factor on that estimate, which is a lower bound
 EXHAUSTED = 1e-10  # squared reduction of the residual at which the estimate is final
@@ -58,7 +53,6 @@ class Chebyshev:
         start: this rank's part, (own,), of a vector to start the eigenvalue estimate from. It
             should not depend on the number of ranks.
         order: number of steps, 1 to 16. Each applies S, and all but the last one A.
-        kind: one of KINDS.
 
     Attributes:
         b: the right-hand side.
@@ -71,7 +65,7 @@ class Chebyshev:
         largest: upper bound of the eigenvalues of S A.
 
     Raises:
-        InputError: the order or kind does not exist.
+        InputError: the order is out of range.
     """
 
     def __init__(
@@ -82,9 +76,9 @@ class Chebyshev:
         start: ArrayLike,
         *,
         order: int = 3,
-        kind: str = "fourth",
     ) -> None:
-        _require(order, kind)
+        if not 1 <= order <= MAX_ORDER:
+            raise InputError(f"order = {order}; allowed: 1 to {MAX_ORDER}")
         backend = vectors.backend
         self._vectors, self._order = vectors, order
         arrays = [vectors.zeros() for _ in range(6)]
@@ -97,7 +91,7 @@ class Chebyshev:
             self._product(self._precondition, self.r, self._z),
             np.asarray(start, float),
         )
-        table = coefficients(kind, order, self.largest)
+        table = coefficients(order, self.largest)
         self._table = backend.to_device(table.ravel().astype(vectors.dtype))
         self._module = backend.compile(chebyshev_source(vectors.dtype))
         copy = convert(backend, self.b, self.r, vectors.own)
@@ -170,27 +164,16 @@ def largest_eigenvalue(world: World, apply: Product, precondition: Product, star
     return float(linalg.eigvalsh_tridiagonal(diagonal, off_diagonal[: len(diagonal) - 1]).max())
 
 
-def coefficients(kind: str, order: int, largest: float) -> Floats:
-    """a, b and c of each step, (order, 3), for eigenvalues up to `largest`.
-
-    For the first kind see Saad 2003, Iterative methods for sparse linear systems, algorithm 12.1.
-    """
-    if kind == "fourth":
-        n = np.arange(1, order + 1)
-        a, b = (2 * n - 3) / (2 * n + 1), (8 * n - 4) / (2 * n + 1) / largest
-        return np.stack([a * (n > 1), b, optimal_weights(order)], axis=1)
-    least = largest / SPECTRUM_RATIO
-    middle, half = (largest + least) / 2, (largest - least) / 2
-    ratio, rows = half / middle, [(0.0, 1 / middle, 1.0)]
-    for _ in range(1, order):
-        ratio, last = 1 / (2 * middle / half - ratio), ratio
-        rows.append((ratio * last, 2 * ratio / half, 1.0))
-    return np.array(rows)
+def coefficients(order: int, largest: float) -> Floats:
+    """a, b and c of each step, (order, 3), for eigenvalues up to `largest`."""
+    n = np.arange(1, order + 1)
+    a, b = (2 * n - 3) / (2 * n + 1), (8 * n - 4) / (2 * n + 1) / largest
+    return np.stack([a * (n > 1), b, optimal_weights(order)], axis=1)
 
 
 @cache
 def optimal_weights(order: int) -> Floats:
-    """The weights c of the fourth kind, (order,).
+    """The weights c, (order,).
 
     They minimise the maximum over (0, 1] of t p(t)^2 / (1 - p(t)^2), where p is the polynomial that
     multiplies the error (Lottes 2023). At the minimum all local maxima equal the value at 0.
@@ -216,10 +199,3 @@ def chebyshev_source(dtype: str) -> Source:
     """The kernels for vectors of a type."""
     constants = precision(dtype)
     return Source(HERE / "chebyshev.h", constants)
-
-
-def _require(order: int, kind: str) -> None:
-    if not 1 <= order <= MAX_ORDER:
-        raise InputError(f"order = {order}; allowed: 1 to {MAX_ORDER}")
-    if kind not in KINDS:
-        raise InputError(f"kind = {kind!r}; allowed: {', '.join(KINDS)}")

@@ -40,14 +40,7 @@ NO_PYAMG = (
 
 
 class Contribution(NamedTuple):
-    """A rank's part of the matrix.
-
-    Args:
-        ids: of the rank's unknowns.
-        fixed: ids of those that are prescribed.
-        rows, columns: ids of the entries.
-        values: the entries, one for each pair of ids.
-    """
+    """A rank's part of the matrix: ids of its unknowns, of prescribed ones, and entries by id."""
 
     ids: Numbers
     fixed: Numbers

@@ -60,21 +60,6 @@ class LinearOperator(Recordable, Protocol):
 OperatorFactory = Callable[[Array, Array], LinearOperator]  # from source and target
 
 
-class LocalOperator:
-    """A linear operator whose launches need no other rank."""
-
-    in_graph = True
-
-    def __init__(self, launches: list[Launch]) -> None:
-        self.launches = launches
-
-    def check(self) -> None:
-        """There is no exchange to check."""
-
-    def close(self) -> None:
-        """There is nothing to release."""
-
-
 def convert(backend: Backend, source: Array, target: Array, count: int) -> list[Launch]:
     """Launches that copy the first `count` values to an array that may have another type."""
     if not count:

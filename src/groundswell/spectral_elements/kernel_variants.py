@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 SLICES, TENSOR_CORES, PENCILS = range(3)
 WARP = 32
-HOST_NODES = 1024  # nodes of the elements that a core processes together, if these are several
 
 # Bytes of shared memory of an H200's multiprocessor, and of what each block takes for the system.
 H200_SHARED_BYTES, RESERVED_BYTES = 228 * 1024, 1536
@@ -43,11 +42,6 @@ class KernelVariant:
     def fits_h200(self, block_bytes: int) -> bool:
         """Whether a multiprocessor has shared memory for `blocks` blocks of this size."""
         return max(1, self.blocks) * (block_bytes + RESERVED_BYTES) <= H200_SHARED_BYTES
-
-
-def elements_per_host_block(degree: int) -> int:
-    """Elements that a core processes together."""
-    return max(1, HOST_NODES // (degree + 1) ** 3)
 
 
 def threads_per_element(layout: int, degree: int) -> int:

@@ -13,10 +13,11 @@ from groundswell.spectral_elements.kernel_variants import (
     SLICES,
     TENSOR_CORES,
     KernelVariant,
-    elements_per_host_block,
     padded_nodes,
 )
 from groundswell.spectral_elements.metric_layout import plane_bytes
+
+HOST_NODES = 1024  # of the elements that a core processes together, if these are several
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def choose_variant(
 ) -> OperatorVariant:
     """The fastest variant; on a CPU, where a block has one thread, only `elements` matters."""
     if on_host:
-        return OperatorVariant(SLICES, elements_per_host_block(degree))
+        return OperatorVariant(SLICES, max(1, HOST_NODES // (degree + 1) ** 3))
     tables = (SEVERAL_COMPONENTS, VARIANTS) if components > 1 else (VARIANTS,)
     found = [table[dtype, metric][degree - 1] for table in tables if (dtype, metric) in table]
     room = (degree, np.dtype(dtype).itemsize, stored_factors(metric, screening))

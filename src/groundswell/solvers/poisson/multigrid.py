@@ -1,7 +1,7 @@
 """p-multigrid: a V-cycle over falling degrees on the same elements, a preconditioner for CG.
 
 On each degree but the lowest, a Chebyshev iteration smooths before and after the coarse correction,
-with additive Schwarz or Jacobi as its preconditioner (Lottes & Fischer 2005, J. Sci. Comput. 24;
+with additive Schwarz as its preconditioner (Lottes & Fischer 2005, J. Sci. Comput. 24;
 Phillips, Kerkemeier & Fischer 2022, Tuning spectral element preconditioners for parallel
 scalability on GPUs). A library on the host solves degree 1. The same polynomial before and after,
 and transfers that are transposes of each other, make the cycle symmetric positive definite. Each
@@ -31,12 +31,11 @@ from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.geometric_factors import PAIRS, GeometricFactors
 from groundswell.solvers.poisson.grid_transfer import Transfer, transfer_source
-from groundswell.solvers.poisson.operator import Operator, make_jacobi
+from groundswell.solvers.poisson.operator import Operator
 from groundswell.solvers.poisson.schwarz import Schwarz, compute_stretches, schwarz_source
 from groundswell.spectral_elements.space import FunctionSpace
 
 DTYPES = ("float32", "float64")
-SMOOTHERS = ("schwarz", "jacobi")
 
 
 @dataclass(frozen=True)
@@ -46,27 +45,21 @@ class Cycle:
     Args:
         dtype: of all its vectors. Residuals are converted, and must be in the range of the type.
         degrees: of the levels, falling from the equation's to 1; by default see `level_degrees`.
-        order, kind: of the smoothing on the highest level, see `Chebyshev`; each lower level takes
-            one step more.
-        smoother: the preconditioner of the smoothing, "schwarz" or "jacobi".
+        order: steps of the smoothing on the highest level; each lower level takes one more.
         coarse: how degree 1 is solved, see `CoarseSolver`.
 
     Raises:
-        InputError: the type or smoother does not exist.
+        InputError: the type does not exist.
     """
 
     dtype: str = "float32"
     degrees: tuple[int, ...] | None = None
     order: int = 4
-    kind: str = "fourth"
-    smoother: str = "schwarz"
     coarse: str = "auto"
 
     def __post_init__(self) -> None:
-        options = (("dtype", self.dtype, DTYPES), ("smoother", self.smoother, SMOOTHERS))
-        for name, value, allowed in options:
-            if value not in allowed:
-                raise InputError(f"{name} = {value!r}; allowed: {', '.join(allowed)}")
+        if self.dtype not in DTYPES:
+            raise InputError(f"dtype = {self.dtype!r}; allowed: {', '.join(DTYPES)}")
 
     def levels(self, degree: int) -> tuple[int, ...]:
         """Degrees of the levels for an equation of this degree.
@@ -212,8 +205,6 @@ class Level:
         def precondition(r: Array, z: Array) -> LinearOperator:
             diagonal = self.operator.assemble(geometry.diagonal(space.degree, equation.screening))
             diagonal = np.where(self.operator.mask > 0, diagonal, 0.0)
-            if cycle.smoother == "jacobi":
-                return make_jacobi(backend, space, np.where(diagonal > 0, diagonal, np.inf), r, z)
             copies = self.operator.assemble(np.ones(space.dofs.shape))
             stretches = compute_stretches(geometry, space.degree, equation.screening)
             return Schwarz(backend, space, stretches, diagonal * copies, r, z)
@@ -224,7 +215,6 @@ class Level:
             precondition,
             scattered(space.sharing.ids[: space.own]) / 2.0**64 - 0.5,
             order=order,
-            kind=cycle.kind,
         )
 
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Array, Backend, Launch
 from groundswell.backends.base import in_order
-from groundswell.linear.operators import LocalOperator
 from groundswell.meshes.hexahedra import Floats, Numbers
 from groundswell.solvers.poisson.element_operator import ElementOperator
 from groundswell.solvers.poisson.equation import Equation
@@ -85,10 +84,6 @@ class Operator(NodalExchange):
         """Whether assembled values lie on tagged faces of elements of any rank, (values,)."""
         return np.asarray(self.assemble(self._space.boundary_nodes(tags).astype(float)) > 0)
 
-    def load(self, source: Floats) -> Floats:
-        """The right-hand side of a source at the elements' nodes, (elements, (N + 1)^3)."""
-        return self.assemble(source * self.elements.geometry.mass)
-
     def diagonal(self) -> Floats:
         """The diagonal of A, assembled; 1 where values are prescribed."""
         geometry, degree = self.elements.geometry, self._space.degree
@@ -105,11 +100,3 @@ class Operator(NodalExchange):
             return []
         mask = self._backend.to_device(self.mask.astype(self._x.dtype))
         return multiply(self._backend, self._y, mask, self._y, own)
-
-
-def make_jacobi(
-    backend: Backend, space: FunctionSpace, diagonal: Floats, x: Array, y: Array
-) -> LocalOperator:
-    """An operator that multiplies by the inverse of an assembled diagonal, from x to y."""
-    factors = backend.to_device((1 / diagonal[: space.own]).astype(x.dtype))
-    return LocalOperator(multiply(backend, x, factors, y, space.own))

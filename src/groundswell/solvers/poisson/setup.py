@@ -177,10 +177,6 @@ class Setup:
             return 0
         return stored_factors("stored", self.case.equation.screening)
 
-    def unknowns_of(self, elements: int) -> int:
-        """Approximate unknowns of this number of elements."""
-        return -(-self.unknowns * elements // self.mesh.count)
-
     @property
     def output_bytes(self) -> int:
         """Bytes of the solution file: connectivity, positions, values."""
@@ -204,7 +200,7 @@ class Setup:
             ranks=ranks,
             processes=partition.processes,
             largest_block=partition.largest,
-            updates_per_step=self.unknowns_of(int(partition.counts.max())),
+            updates_per_step=-(-self.unknowns * int(partition.counts.max()) // self.mesh.count),
             memory=[self.memory_of(int(n), first=not r) for r, n in enumerate(partition.counts)],
             traffic=size * partition.shared_nodes(self.degree),
         )
