@@ -24,7 +24,7 @@ from groundswell.exchange.assembly.sharing import find_sharing
 from groundswell.exchange.connect import by_memory
 from groundswell.exchange.total import Total
 from groundswell.exchange.world import World
-from groundswell.linear.operators import OperatorFactory, Recordable, VectorLayout
+from groundswell.linear.operators import Composite, OperatorFactory, Recordable, VectorLayout
 
 SOURCE = Path(__file__).with_name("cg.h")
 SHARED_MEMORY_SOURCE = Path(__file__).with_name("cg_ranks.h")
@@ -62,7 +62,7 @@ class ConvergenceHistory:
         return float(self.residuals[-1] / (self.residuals[0] or 1.0))
 
 
-class RecordedIteration:
+class RecordedIteration(Composite):
     """Base class of conjugate gradients: runs recorded launches until the residual is small.
 
     Args:
@@ -100,10 +100,9 @@ class RecordedIteration:
             reset: arrays that are 0 before the first iteration.
             start: launches before the first iteration.
         """
-        self._parts, self._start, self._measure = parts, in_order(start), in_order(measure)
+        self.parts, self._start, self._measure = parts, in_order(start), in_order(measure)
         self._reset = (*reset, self._state, self._history)
-        self._in_graph = all(part.in_graph for part in parts)
-        self._graph = self._backend.capture(in_order(step), in_graph=self._in_graph)
+        self._graph = self._backend.capture(in_order(step), in_graph=self.in_graph)
 
     def _find_step(
         self, world: World, dtype: str, partial: Array, transport: str = "auto"
@@ -166,26 +165,20 @@ class RecordedIteration:
     def _checkpoints(self, tolerance: float) -> list[int]:
         """Iterations after which the host checks the residual."""
         # Without a graph the host makes every launch, so it can check after each batch.
-        every = CHECK_EVERY if self._in_graph else self._batch
+        every = CHECK_EVERY if self.in_graph else self._batch
         between = range(every, self.max_iterations, every) if tolerance else ()
         return [*between, self.max_iterations]
 
     def _squares(self, count: int) -> NDArray[np.float64]:
         """r.r before each of the first iterations; raises RunFailed."""
         squares = np.asarray(self._backend.to_host(self._history[:count]), float)
-        for part in self._parts:
-            part.check()
+        self.check()
         if len(bad := np.flatnonzero(~np.isfinite(squares))):
             raise RunFailed(
                 f"conjugate gradients: the residual before iteration {bad[0] + 1} is not finite: "
                 "the operator returned values that are not finite, or it is not positive definite"
             )
         return squares
-
-    def close(self) -> None:
-        """Release memory that is shared with other ranks; all ranks must call it."""
-        for part in self._parts:
-            part.close()
 
 
 def require_tolerance(tolerance: float) -> None:

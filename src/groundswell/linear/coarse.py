@@ -17,7 +17,7 @@ from scipy.sparse import linalg
 from groundswell.backends import Launch
 from groundswell.errors import InputError
 from groundswell.exchange.assembly.sharing import Sharing
-from groundswell.linear.operators import VectorLayout
+from groundswell.linear.operators import Composite, VectorLayout
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -49,7 +49,7 @@ class Contribution(NamedTuple):
     values: Floats
 
 
-class CoarseSolver:
+class CoarseSolver(Composite):
     """Applies the inverse of a matrix, or an approximation. All ranks must use it together.
 
     Args:
@@ -69,7 +69,7 @@ class CoarseSolver:
         InputError: the method does not exist, or the matrix is singular.
     """
 
-    in_graph = False
+    in_graph = False  # the host solves
 
     def __init__(
         self,
@@ -111,12 +111,6 @@ class CoarseSolver:
             sent = {rank: x[rows].view(np.int64) for rank, rows in enumerate(self._rows)}
         for part in world.swap(sent).values():
             backend.assign(self.x, part.view(np.float64).astype(self.x.dtype))
-
-    def check(self) -> None:
-        """Lost ranks are noticed by each solve."""
-
-    def close(self) -> None:
-        """There is nothing to release."""
 
 
 def assemble_entries(sharing: Sharing, matrices: Floats) -> tuple[Numbers, Numbers, Floats]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -58,6 +58,31 @@ class LinearOperator(Recordable, Protocol):
 
 
 OperatorFactory = Callable[[Array, Array], LinearOperator]  # from source and target
+
+
+class Composite:
+    """Base class of what consists of recordable parts.
+
+    Attributes:
+        parts: checked and closed together.
+    """
+
+    parts: Sequence[Recordable] = ()
+
+    @property
+    def in_graph(self) -> bool:
+        """Whether a graph may record all parts."""
+        return all(part.in_graph for part in self.parts)
+
+    def check(self) -> None:
+        """Raise RunFailed if an exchange has failed."""
+        for part in self.parts:
+            part.check()
+
+    def close(self) -> None:
+        """Release memory that is shared with other ranks; all ranks must call it."""
+        for part in self.parts:
+            part.close()
 
 
 def convert(backend: Backend, source: Array, target: Array, count: int) -> list[Launch]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from groundswell.backends import Backend, Launch
 from groundswell.exchange.assembly.operation import Operation
+from groundswell.linear.operators import Composite
 from groundswell.meshes.hexahedra import Numbers
 from groundswell.spectral_elements.space import FunctionSpace
 
@@ -18,7 +19,7 @@ def split_elements(space: FunctionSpace) -> tuple[Numbers, Numbers]:
     return np.flatnonzero(is_shared), np.flatnonzero(~is_shared)
 
 
-class NodalExchange:
+class NodalExchange(Composite):
     """Base class of element operators: gets values of other ranks, and adds up shared results.
 
     Args:
@@ -27,27 +28,12 @@ class NodalExchange:
     """
 
     def __init__(self, halo: Operation, gather: Operation) -> None:
-        self._halo, self._gather = halo, gather
+        self._halo, self._gather = self.parts = (halo, gather)
 
     @property
     def path(self) -> str:
         """The transport in use."""
         return self._halo.path
-
-    @property
-    def in_graph(self) -> bool:
-        """Whether a graph of launches may include the exchange."""
-        return self._halo.in_graph and self._gather.in_graph
-
-    def check(self) -> None:
-        """Raise RunFailed if an exchange has failed."""
-        self._halo.check()
-        self._gather.check()
-
-    def close(self) -> None:
-        """Release memory that is shared with other ranks; all ranks must call it."""
-        self._halo.close()
-        self._gather.close()
 
     def overlap(
         self,

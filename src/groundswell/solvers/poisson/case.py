@@ -123,21 +123,11 @@ class EquationSection(Section):
     mean: Number | None = None
 
 
-class FixedSide(Section):
-    """`kind = "fixed"`: u is prescribed."""
+class BoundarySection(Section):
+    """`kind = "fixed"` prescribes u, `kind = "flux"` du/dn; n points out of the domain."""
 
-    kind: Literal["fixed"]
+    kind: Literal["fixed", "flux"]
     value: Formula = 0.0
-
-
-class FluxSide(Section):
-    """`kind = "flux"`: du/dn is prescribed; n points out of the domain."""
-
-    kind: Literal["flux"]
-    value: Formula = 0.0
-
-
-Side = Annotated[FixedSide | FluxSide, Kinds()]
 
 
 class MethodSection(Section):
@@ -193,7 +183,7 @@ class PoissonCase(Case):
     run: PoissonRun = PoissonRun()
     mesh: MeshSection
     equation: EquationSection = EquationSection()
-    boundaries: dict[str, Side] = Field(default_factory=dict)
+    boundaries: dict[str, BoundarySection] = Field(default_factory=dict)
     method: MethodSection = MethodSection()
 
     @property
@@ -205,7 +195,7 @@ class PoissonCase(Case):
         """Sides that a box does not have, and equations that do not determine u."""
         if isinstance(self.mesh, BoxMesh):
             yield from unknown_sides(self.boundaries, self.mesh.sides)
-        fixed = any(isinstance(side, FixedSide) for side in self.boundaries.values())
+        fixed = any(side.kind == "fixed" for side in self.boundaries.values())
         determined = fixed or self.equation.screening > 0
         if not determined and self.equation.mean is None:
             allowed = (

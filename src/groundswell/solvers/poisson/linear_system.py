@@ -15,7 +15,7 @@ from groundswell.linear.cg import (
     RecordedIteration,
     require_tolerance,
 )
-from groundswell.linear.operators import LinearOperator
+from groundswell.linear.operators import Composite, LinearOperator
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.case import MAX_DEGREE, MethodSection
 from groundswell.solvers.poisson.equation import Equation, require_solvable
@@ -26,7 +26,7 @@ from groundswell.solvers.poisson.operator import Operator
 from groundswell.spectral_elements.space import FunctionSpace
 
 
-class LinearSystem:
+class LinearSystem(Composite):
     """The equation on one function space. All ranks must make and use it together.
 
     Args:
@@ -68,6 +68,7 @@ class LinearSystem:
         else:
             is_jacobi = method.preconditioner == "jacobi"
             self._iteration = self._make_fused_cg(method.iterations, is_jacobi=is_jacobi)
+        self.parts = (self._iteration, self.operator)
         self._mass = self.operator.elements.keep_mass()
         self.imbalance, mean = 0.0, equation.mean
         self._mean = None if mean is None else MeanConstraint(space.world, self._mass, mean)
@@ -185,8 +186,3 @@ class LinearSystem:
         """Apply a linear function to values that are scaled to about 1, and scale back."""
         power = self._exponent(values)
         return np.asarray(np.ldexp(linear(np.ldexp(values, -power)), power))
-
-    def close(self) -> None:
-        """Release memory that is shared with other ranks; all ranks must call it."""
-        self._iteration.close()
-        self.operator.close()

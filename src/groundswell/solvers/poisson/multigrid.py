@@ -25,7 +25,7 @@ from groundswell.exchange.assembly.sharing import scattered
 from groundswell.exchange.world import World
 from groundswell.linear.chebyshev import Chebyshev, chebyshev_source
 from groundswell.linear.coarse import CoarseSolver
-from groundswell.linear.operators import LinearOperator, convert
+from groundswell.linear.operators import Composite, LinearOperator, convert
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.equation import Equation
@@ -74,7 +74,7 @@ class Cycle:
         return degrees
 
 
-class Multigrid:
+class Multigrid(Composite):
     """One cycle, from x to y. All ranks must make it and run it together.
 
     Args:
@@ -92,8 +92,6 @@ class Multigrid:
         InputError: the options do not fit, elements are inverted as polynomials of a lower degree,
             or the coarsest matrix is singular.
     """
-
-    in_graph = False  # the host solves the coarsest level
 
     def __init__(
         self,
@@ -117,7 +115,7 @@ class Multigrid:
         self._coarse = _make_coarse_solver(backend, spaces, geometries[0], equation, cycle)
         self._transfers = self._connect(backend, spaces)
         smoothing = [part for level in self.levels for part in level.smoother.parts]
-        self._parts: list[LinearOperator] = [*smoothing, *self._transfers, self._coarse]
+        self.parts = [*smoothing, *self._transfers, self._coarse]
         b, e = self._ends[0]
         first, last = (convert(backend, *pair, space.own) for pair in ((x, b), (e, y)))
         self.launches = [
@@ -166,19 +164,9 @@ class Multigrid:
         """The same as a single launch, of a graph if possible."""
         if not launches:
             return []
-        in_graph = all(part.in_graph for part in self._parts if part is not self._coarse)
+        in_graph = all(part.in_graph for part in self.parts if part is not self._coarse)
         graph = backend.capture(in_order(launches), in_graph=in_graph)
         return [lambda: graph.replay(1)]
-
-    def check(self) -> None:
-        """Raise RunFailed if an exchange has failed."""
-        for part in self._parts:
-            part.check()
-
-    def close(self) -> None:
-        """Release memory that is shared with other ranks; all ranks must call it."""
-        for part in self._parts:
-            part.close()
 
 
 class Level:
