@@ -22,7 +22,7 @@ HOST_NODE, HOST_LEVELS, HOST_BEFORE = 165, 55, 100
 HOST_CURVED = 130  # for the metric of curved elements with multigrid
 # Host bytes per element of the coarsest matrix: each rank's part, the whole while rank 0 assembles
 # it, and what remains of it.
-COARSEST_PART, COARSEST_WHOLE, COARSEST_KEPT = 1800, 3300, 700
+COARSEST_PART, COARSEST_WHOLE, COARSEST_KEPT = 1800, 2650, 700
 
 
 @dataclass(frozen=True)
