@@ -25,5 +25,7 @@ ranks="benchmarks/solver_ranks.py"
     $mpirun -n "$ranks" $python benchmarks/poisson_iterations.py 7:8,20,48 15:22 3:110
   done
 } 2>&1 | tee "$OUT/ranks.txt"
-$mpirun -n "$GPUS" $python -m groundswell bench poisson --backend cuda --output "$OUT"
-$mpirun -n "$GPUS" $python -m groundswell bench exchange --backend cuda --output "$OUT"
+$mpirun -n "$GPUS" $python -m groundswell bench poisson --full --backend cuda --output "$OUT"
+for subject in cavity earthquake exchange; do
+  $mpirun -n "$GPUS" $python -m groundswell bench $subject --backend cuda --output "$OUT"
+done

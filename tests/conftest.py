@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from pool import RankPool
+from toml_text import toml
 
 # Threads that sleep instead of spinning at a barrier: tests share their cores with others.
 os.environ.setdefault("OMP_NUM_THREADS", "2")
@@ -65,6 +67,19 @@ TINY: dict[str, Any] = {
 Content = dict[str, Any]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="run the long variants of tests, too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave long variants out unless somebody asks for them."""
+    if config.getoption("--full"):
+        return
+    long = [item for item in items if item.get_closest_marker("full")]
+    config.hook.pytest_deselected(items=long)
+    items[:] = [item for item in items if not item.get_closest_marker("full")]
+
+
 def merged(base: Content, changes: Content) -> Content:
     """`base` with some keys replaced; tables are merged, and None removes a key."""
     result = dict(base)
@@ -78,13 +93,27 @@ def merged(base: Content, changes: Content) -> Content:
     return result
 
 
-def toml(value: Any) -> str:
-    """A value as TOML on one line."""
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {toml(entry)}" for key, entry in value.items()) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(toml, value)) + "]"
-    return json.dumps(value)
+@pytest.fixture(scope="session", autouse=True)
+def _small_triads() -> Iterator[None]:
+    """Have runs in this process measure the bandwidth on a megabyte: on 384 it takes half a second.
+
+    Commands in processes of their own measure it as users' do.
+    """
+    from groundswell.backends import Backend
+
+    measure = Backend.measure_bandwidth
+    with patch.object(
+        Backend,
+        "measure_bandwidth",
+        lambda self, megabytes=1, repeats=1: measure(self, megabytes, repeats),
+    ):
+        yield
+
+
+@pytest.fixture(scope="session")
+def full(pytestconfig: pytest.Config) -> bool:
+    """Whether long variants run, too."""
+    return bool(pytestconfig.getoption("--full"))
 
 
 @pytest.fixture(scope="session")
@@ -139,6 +168,28 @@ def command(
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def on_ranks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
+    """What a program prints: `on_ranks(4, PROGRAM, "cpu")`. The same ranks run one after another.
+
+    Another number of ranks starts anew, so tests should come in the order of these numbers.
+    """
+    pools: list[RankPool] = []
+
+    def run(ranks: int, program: Path, *arguments: str | Path) -> str:
+        if not pools or pools[-1].ranks != ranks or not pools[-1].usable:
+            end()
+            pools.append(RankPool(ranks, tmp_path_factory.mktemp("ranks")))
+        return pools[-1].run(program, *arguments)
+
+    def end() -> None:
+        while pools:
+            pools.pop().close()
+
+    yield run
+    end()
 
 
 @pytest.fixture(scope="module")

@@ -1,33 +1,63 @@
 """Groundswell: wave and flow solvers that scale from a laptop core to many GPUs.
 
-Run a case file with `groundswell.run("case.toml")`. Each solver has its own functions that take
-arrays, such as `groundswell.earthquake.simulate` and `groundswell.poisson.solve`. Names are loaded
-on first use, so importing the package costs little.
+Run a case file with `groundswell.run("case.toml")`, or advance it from Python as a `Simulation`.
+Each solver has its own functions that take arrays, such as `simulate` or `solve`, in its package:
+`groundswell.NAME`. Names are loaded on first use, so importing the package costs little.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from groundswell import errors, exchange
+    from groundswell.backends import open_backend
+    from groundswell.case import Case, load_case
+    from groundswell.simulation.preparation import check
+    from groundswell.simulation.result import Result
+    from groundswell.simulation.run import run
+    from groundswell.simulation.simulation import Simulation
 
 __version__ = "0.1.0"
+__all__ = [
+    "Case",
+    "Result",
+    "Simulation",
+    "__version__",
+    "check",
+    "errors",
+    "exchange",
+    "load_case",
+    "open_backend",
+    "run",
+]
 
 _EXPORTS = {
-    "run": "groundswell.simulation.run",
-    "check": "groundswell.simulation.preparation",
+    "Case": "groundswell.case",
     "Result": "groundswell.simulation.result",
+    "Simulation": "groundswell.simulation.simulation",
+    "check": "groundswell.simulation.preparation",
     "load_case": "groundswell.case",
     "open_backend": "groundswell.backends",
+    "run": "groundswell.simulation.run",
 }
-
-__all__ = ["__version__", *_EXPORTS]
 
 
 def __getattr__(name: str) -> Any:
-    """A public function or class, or the package of a solver that is installed."""
+    """A public name, a module that was not imported yet, or the package of an installed solver."""
     if name in _EXPORTS:
         return getattr(import_module(_EXPORTS[name]), name)
+    if find_spec(f"groundswell.{name}"):
+        return import_module(f"groundswell.{name}")
     registry = import_module("groundswell.registry")
     if name in registry.names():
         return import_module(registry.find(name).package)
     raise AttributeError(f"module 'groundswell' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Public names, and the solvers that are installed."""
+    registry = import_module("groundswell.registry")
+    return sorted({*__all__, *registry.names()})

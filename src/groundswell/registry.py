@@ -84,8 +84,12 @@ class SolverInfo:
 
 
 @cache
-def _entry_points() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=GROUP)}
+def _entry_points() -> dict[str, list[EntryPoint]]:
+    """By solver; several packages may lay claim to a name."""
+    found: dict[str, list[EntryPoint]] = {}
+    for point in entry_points(group=GROUP):
+        found.setdefault(point.name, []).append(point)
+    return found
 
 
 def names() -> list[str]:
@@ -98,29 +102,38 @@ def find(name: str) -> SolverInfo:
     """The solver of that name.
 
     Raises:
-        InputError: there is none; or the package that offers it cannot be imported.
+        InputError: there is none, or several; or its package cannot be imported.
     """
     points = _entry_points()
-    if not isinstance(name, str) or name not in points:
-        shown = quoted(name) if isinstance(name, str) else name
+    if name not in points:
         raise InputError(
-            f"no solver is called {shown}; use {listed(points)}{did_you_mean(name, points)}"
+            f"no solver is called {quoted(name)}; use {listed(points)}{did_you_mean(name, points)}"
         )
+    point, *others = points[name]
+    if others:
+        packages = " and ".join(each.value for each in points[name])
+        raise InputError(f"{packages} both offer a solver {quoted(name)}; remove one of them")
     try:
-        info = points[name].load()
+        info = point.load()
     except Exception as error:  # another package's code may raise anything
         raise InputError(
-            f"the solver {quoted(name)} ({points[name].value}) cannot be imported: {error}; "
+            f"the solver {quoted(name)} ({point.value}) cannot be imported: {error}; "
             "reinstall or remove its package"
         ) from error
     if not isinstance(info, SolverInfo):
-        raise InputError(f"{points[name].value} is no SolverInfo; remove or mend its package")
+        raise InputError(f"{point.value} is no SolverInfo; remove or mend its package")
     return info
 
 
 def solvers() -> list[SolverInfo]:
     """All solvers that are installed and can be imported."""
     return [find(name) for name in names()]
+
+
+def versions_of(name: str) -> dict[str, str]:
+    """Name and version of the package that offers a solver, unless it is Groundswell itself."""
+    packages = [point.dist for point in _entry_points().get(name, ())]
+    return {p.name: p.version for p in packages if p is not None and p.name != "groundswell"}
 
 
 def reader_of(suffix: str) -> tuple[SolverInfo, str] | None:

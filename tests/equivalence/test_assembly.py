@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from gpu import gpu_count
-from ranks import run_on_ranks
+from variants import long_variants
 
 from groundswell.backends import open_backend
 from groundswell.backends.base import in_order
@@ -21,73 +22,80 @@ from groundswell.exchange.world import Alone
 PROGRAM = Path(__file__).parents[1] / "support" / "assembly_program.py"
 
 
-def check(ranks: int, *arguments: str) -> None:
-    done = run_on_ranks(ranks, PROGRAM, *arguments)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert "all cases hold" in done.stdout
+OnRanks = Callable[..., str]
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7, 8])
+def check(on_ranks: OnRanks, ranks: int, *arguments: str) -> None:
+    assert "all cases hold" in on_ranks(ranks, PROGRAM, *arguments)
+
+
+@pytest.fixture(scope="module")
+def cases(full: bool) -> str:
+    """How many random ones a program checks on a CPU."""
+    return "12" if full else "4"
+
+
 @pytest.mark.parametrize("way", ["peer pairwise", "mpi alltoall", "peer crystal"])
-def test_on_cpus(ranks: int, way: str) -> None:
-    check(ranks, "cpu", *way.split(), str(ranks), "12")
+@pytest.mark.parametrize("ranks", [1, 2, 3, *long_variants([4, 8]), 7])
+def test_on_cpus(on_ranks: OnRanks, cases: str, ranks: int, way: str) -> None:
+    check(on_ranks, ranks, "cpu", *way.split(), str(ranks), cases)
 
 
 @pytest.mark.parametrize(
     "way", ["mpi pairwise", "mpi-thread pairwise", "mpi crystal", "peer+mpi pairwise"]
 )
-def test_other_transports(way: str) -> None:
-    check(4, "cpu", *way.split(), "1", "12")
+def test_other_transports(on_ranks: OnRanks, cases: str, way: str) -> None:
+    check(on_ranks, 4, "cpu", *way.split(), "1", cases)
 
 
 @pytest.mark.parametrize("way", ["peer pairwise", "mpi crystal"])
-def test_messages_are_coded(way: str) -> None:
-    check(4, "cpu", *way.split(), "1", "12", "mpc")
+def test_messages_are_coded(on_ranks: OnRanks, cases: str, way: str) -> None:
+    check(on_ranks, 4, "cpu", *way.split(), "1", cases, "mpc")
 
 
-def assemble(ranks: int, *arguments: str) -> str:
-    done = run_on_ranks(ranks, PROGRAM.with_name("numbering_program.py"), *arguments)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
+def assemble(on_ranks: OnRanks, ranks: int, *arguments: str) -> str:
+    return on_ranks(ranks, PROGRAM.with_name("numbering_program.py"), *arguments)
+
+
+def test_the_fastest_way(on_ranks: OnRanks) -> None:
+    assert "all holds:" in assemble(on_ranks, 4, "cpu", "fastest", "fastest")
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
-def test_as_users_do_it(ranks: int) -> None:
-    assert "all holds: peer memory" in assemble(ranks, "cpu", "auto", "pairwise")
-
-
-def test_the_fastest_way() -> None:
-    assert "all holds:" in assemble(4, "cpu", "fastest", "fastest")
+def test_as_users_do_it(on_ranks: OnRanks, ranks: int) -> None:
+    assert "all holds: peer memory" in assemble(on_ranks, ranks, "cpu", "auto", "pairwise")
 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(gpu_count() < 2, reason="needs 2 GPUs")
 @pytest.mark.parametrize("how", ["auto", "fastest"])
-def test_as_users_do_it_on_gpus(how: str) -> None:
-    assert "all holds:" in assemble(2, "cuda", how, how if how == "fastest" else "pairwise")
+def test_as_users_do_it_on_gpus(on_ranks: OnRanks, how: str) -> None:
+    assert "all holds:" in assemble(
+        on_ranks, 2, "cuda", how, how if how == "fastest" else "pairwise"
+    )
 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not gpu_count(), reason="needs a GPU")
 @pytest.mark.parametrize("route", ["pairwise", "crystal"])
 @pytest.mark.parametrize("transport", ["direct", "peer", "nccl", "mpi"])
-def test_on_gpus(route: str, transport: str) -> None:
+def test_on_gpus(on_ranks: OnRanks, route: str, transport: str) -> None:
     if gpu_count() < 2 and transport == "nccl":
         pytest.skip("NCCL needs a GPU for each rank")
-    check(max(2, gpu_count()), "cuda", transport, route, "1", "12")
+    check(on_ranks, max(2, gpu_count()), "cuda", transport, route, "1", "12")
 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not gpu_count(), reason="needs a GPU")
-def test_messages_are_coded_on_gpus() -> None:
-    check(max(2, gpu_count()), "cuda", "direct", "crystal", "1", "12", "mpc")
+def test_messages_are_coded_on_gpus(on_ranks: OnRanks) -> None:
+    check(on_ranks, max(2, gpu_count()), "cuda", "direct", "crystal", "1", "12", "mpc")
 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not gpu_count(), reason="needs a GPU")
 @pytest.mark.parametrize("way", ["mpi alltoall", "direct crystal", "peer pairwise"])
-def test_more_ranks_than_gpus(way: str) -> None:
-    check(5, "cuda", *way.split(), "2", "8")
+def test_more_ranks_than_gpus(on_ranks: OnRanks, way: str) -> None:
+    check(on_ranks, 5, "cuda", *way.split(), "2", "8")
 
 
 @pytest.mark.gpu

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from gpu import gpu_count
 from ranks import run_on_ranks
+from variants import long_variants
 
 PROGRAM = Path(__file__).parents[1] / "support" / "halo_program.py"
 
 
+OnRanks = Callable[..., str]
+
+
 @pytest.mark.parametrize("transport", ["mpi", "mpi-thread", "peer"])
 @pytest.mark.parametrize("ranks", [2, 3, 4, 8])
-def test_ghosts_on_cpus(ranks: int, transport: str) -> None:
-    done = run_on_ranks(ranks, PROGRAM, "cpu", transport, str(ranks), "25")
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert "all cases hold" in done.stdout
+def test_ghosts_on_cpus(on_ranks: OnRanks, full: bool, ranks: int, transport: str) -> None:
+    cases = "25" if full else "8"
+    assert "all cases hold" in on_ranks(ranks, PROGRAM, "cpu", transport, str(ranks), cases)
 
 
 @pytest.mark.gpu
@@ -31,8 +35,9 @@ def test_ghosts_on_gpus(transport: str) -> None:
     assert "all cases hold" in done.stdout
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 8])
-def test_ghosts_that_are_stored_straight_into_arrays(ranks: int) -> None:
-    done = run_on_ranks(ranks, PROGRAM.with_name("put_program.py"), str(ranks), "10")
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, *long_variants([8])])
+def test_ghosts_that_are_stored_straight_into_arrays(full: bool, ranks: int) -> None:
+    cases = "10" if full else "5"
+    done = run_on_ranks(ranks, PROGRAM.with_name("put_program.py"), str(ranks), cases)
     assert done.returncode == 0, done.stderr[-2000:]
     assert "all cases hold" in done.stdout

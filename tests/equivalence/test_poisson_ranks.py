@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from gpu import gpu_count
 from ranks import run_on_ranks
+from variants import long_variants
 
 PROGRAM = Path(__file__).parents[1] / "support" / "poisson_program.py"
 
@@ -18,10 +19,11 @@ def check(ranks: int, *arguments: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ranks", "way"), [(2, "peer pairwise"), (3, "mpi crystal"), (4, "peer crystal")]
+    ("ranks", "way"),
+    [(2, "peer pairwise"), (3, "mpi crystal"), *long_variants([(4, "peer crystal")])],
 )
-def test_on_cpus(ranks: int, way: str) -> None:
-    check(ranks, "cpu", *way.split(), str(ranks), "8")
+def test_on_cpus(full: bool, ranks: int, way: str) -> None:
+    check(ranks, "cpu", *way.split(), str(ranks), "8" if full else "3")
 
 
 @pytest.mark.gpu

@@ -14,21 +14,24 @@ import numpy as np
 import pytest
 from ranks import run_on_ranks
 from results import assert_same_results, numbers
-from ways import PROGRAM, WAYS, Variant, Way
+from variants import long_variants
+from ways import LONG, PROGRAM, WAYS, Variant, Way
 
 pytestmark = pytest.mark.timeout(300)
 Ran = Callable[[int], Path]
+every_way = pytest.mark.parametrize("way", [*WAYS, *long_variants(LONG)], ids=lambda way: way.name)
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+def ran(tmp_path_factory: pytest.TempPathFactory, full: bool) -> Ran:
     """The folder with the results of all cases of so many ranks."""
     folder = tmp_path_factory.mktemp("ranks")
+    ways = [*WAYS, *LONG] if full else WAYS
 
     @cache
     def run(ranks: int) -> Path:
-        whole = {repr(way.variant): way.variant.case() for way in WAYS}
-        cases = {way.name: way.case() for way in WAYS if way.ranks == ranks} or whole
+        whole = {repr(way.variant): way.variant.case() for way in ways}
+        cases = {way.name: way.case() for way in ways if way.ranks == ranks} or whole
         path = folder / f"{ranks}.json"
         path.write_text(json.dumps(cases))
         done = run_on_ranks(ranks, PROGRAM, path, folder)
@@ -38,13 +41,13 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     return run
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+@every_way
 def test_any_number_of_ranks_leaves_the_same_files(ran: Ran, way: Way) -> None:
     reference = ran(1) / repr(way.variant)
     assert_same_results(ran(way.ranks) / way.name, reference)
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+@every_way
 def test_ranks_share_it_as_they_were_told(ran: Ran, way: Way) -> None:
     found = json.loads((ran(way.ranks) / way.name / "summary.json").read_text())["ranks"]
     assert found["count"] == way.ranks == np.prod(found["processes"])

@@ -12,7 +12,7 @@ import pytest
 from gpu import gpu_count
 from ranks import run_on_ranks
 from results import assert_same_results
-from ways import PROGRAM, WAYS, Way
+from ways import LONG, PROGRAM, WAYS, Way
 
 pytestmark = [
     pytest.mark.gpu,
@@ -25,7 +25,7 @@ TRIED = {
     replace(way, transport=transport, overlap=overlap).name: replace(
         way, transport=transport, overlap=overlap
     )
-    for way in WAYS
+    for way in (*WAYS, *LONG)
     if way.ranks in COUNTS and way.processes
     for transport in TRANSPORTS
     for overlap in (True, False)

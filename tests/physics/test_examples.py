@@ -111,7 +111,7 @@ def test_outputs_are_whole_and_pictures_are_drawn(name: str, results: dict[str, 
     if "surface.nc" in files:
         with open_surface(result.folder / "surface.nc") as surface:
             assert np.isfinite(surface["velocity"]).all()
-    pictures = [imread(path) for path in draw_pictures(result.folder)]
+    pictures = [imread(path) for path in draw_pictures(result.folder, pytest.fail)]
     assert len(pictures) == 2 + ("surface.nc" in files)
     assert all(picture[..., :3].std() > 0.05 for picture in pictures)
 

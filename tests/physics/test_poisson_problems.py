@@ -25,7 +25,7 @@ EXAMPLES = ROOT / "examples" / "poisson"
 
 @pytest.mark.parametrize("name", problem_names("poisson"))
 def test_the_solver_comes_close_enough(name: str) -> None:
-    checks = load_problem(name)(open_backend("cpu"), False)
+    checks = list(load_problem(name)(open_backend("cpu"), False))
     assert checks
     assert not [f"{c.name}: {c.value:.3g} {c.note}" for c in checks if not c.passed]
 

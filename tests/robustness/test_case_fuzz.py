@@ -38,7 +38,6 @@ MORE = {
     ],
     "cavity": [
         "checkpoint = { steps = 10 }",
-        'version = "v2"',
         "[walls]",
         'west = { kind = "fixed", temperature = "20 K" }',
         'east = { kind = "fixed", temperature = 10 }',

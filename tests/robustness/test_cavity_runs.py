@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import xarray
 from ranks import run_on_ranks
+from variants import long_variants
 
 import groundswell
 from groundswell.errors import InputError
@@ -67,10 +68,13 @@ def assert_same_flow(folder: Path, reference: Path, ranks: int = 1) -> None:
     assert np.allclose(*tables, rtol=1e-8) and tables[0].shape == tables[1].shape
 
 
-@pytest.mark.parametrize("at", [2, 5, 10])
-@pytest.mark.parametrize(("wrote", "resumes"), [(1, 1), (2, 1), (1, 3)])
+STOPS = [(1, 1, 2), (2, 1, 5), (1, 3, 10)]
+OTHER_STOPS = [(1, 1, 5), (1, 1, 10), (2, 1, 2), (2, 1, 10), (1, 3, 2), (1, 3, 5)]
+
+
+@pytest.mark.parametrize(("wrote", "resumes", "at"), [*STOPS, *long_variants(OTHER_STOPS)])
 def test_stopped_runs_continue_on_any_grid(
-    tmp_path: Path, reference: Path, at: int, wrote: int, resumes: int
+    tmp_path: Path, reference: Path, wrote: int, resumes: int, at: int
 ) -> None:
     """At step 2 the coarsest grid is in use, at 10 the finest."""
     case, folder = write_case(tmp_path), tmp_path / "results"
@@ -78,7 +82,7 @@ def test_stopped_runs_continue_on_any_grid(
     stopped = run_on_ranks(wrote, *asked)
     assert "stopped by SIGTERM" in stopped.stderr, stopped.stderr
     assert not FINAL & {p.name for p in folder.iterdir()}
-    again = ("-m", "groundswell", "run", case, "--resume", "-q", "--no-pictures")
+    again = (PROGRAM, "SIGTERM", "-1", "0", "run", case, "--resume", "-q", "--no-pictures")
     done = run_on_ranks(resumes, *again)
     assert done.returncode == 0, done.stderr
     assert_same_flow(folder, reference)

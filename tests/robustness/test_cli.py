@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,13 @@ from ranks import run_on_ranks
 from words import flat
 
 from groundswell import registry
+from groundswell.bench import Benchmark, Session
+from groundswell.bench.tables import Table, field
+from groundswell.case.quantities import byte_size, duration
 from groundswell.cli import machine, main, tables
-from groundswell.cli.tables import duration, gigabytes
 from groundswell.errors import BackendError, GroundswellError, InputError, Interrupted, RunFailed
-from groundswell.verify import Check
+from groundswell.report.pictures import Picture
+from groundswell.verify import Check, Row
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -39,10 +42,17 @@ def test_help_names_every_command(capsys: Capture) -> None:
     assert all(name in out for name in COMMANDS)
 
 
+@pytest.mark.parametrize("name", ["new", "verify", "bench"])
+def test_help_names_the_solvers(name: str, capsys: Capture) -> None:
+    assert main([name, "--help"]) == 0
+    out = capsys.readouterr().out
+    assert all(solver in out for solver in registry.names())
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_an_example(name: str, capsys: Capture) -> None:
     assert main([name, "--help"]) == 0
-    assert f"groundswell {name}" in capsys.readouterr().out.partition("For example")[2]
+    assert f"groundswell {name}" in flat(capsys.readouterr().out).partition("For example")[2]
 
 
 def test_help_loads_nothing_heavy() -> None:
@@ -173,12 +183,13 @@ def test_run_for_a_program(write_case: Write, tmp_path: Path, capsys: Capture) -
 def test_a_picture_that_fails_does_not_fail_the_run(
     write_case: Write, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(folder: Path) -> None:
+    def fail(folder: Path) -> Path:
         raise RunFailed("disk full")
 
-    monkeypatch.setattr("groundswell.report.pictures.draw_pictures", fail)
+    picture = Picture("surface.nc", "surface.png", "Waves", fail)
+    monkeypatch.setattr("groundswell.solvers.earthquake.plots.PICTURES", [picture])
     assert main(["run", str(write_case(tmp_path))]) == 0
-    assert "no pictures: disk full" in capsys.readouterr().err
+    assert "warning: surface.png could not be drawn: disk full" in flat(capsys.readouterr().err)
 
 
 def test_report(write_case: Write, tmp_path: Path, capsys: Capture) -> None:
@@ -223,29 +234,57 @@ def test_new_of_an_unknown_solver(tmp_path: Path, capsys: Capture) -> None:
 
 # --- verify, bench, info ------------------------------------------------------------------------
 
-PASSED = Check.near("plane wave: speed", 3001.0, 3000.0, 5.0, "m/s", "on [coarse] cells")
-FAILED = Check.at_most("plane wave: misfit", 0.3, 0.1)
+PASSED = Row(
+    "tides/high:spring",
+    "passed",
+    Check.near("plane wave: speed", 3001.0, 3000.0, 5.0, "m/s", "on [coarse] cells"),
+)
+FAILED = Row("tides/high:neap", "failed", Check.at_most("plane wave: misfit", 0.3, 0.1))
+BROKEN = Row("tides/low:neap", "failed", message="ValueError: [ebb]")
+SKIPPED = Row("tides/low:spring", "skipped", message="needs moon; pip install 'groundswell[moon]'")
 
 
-@pytest.mark.parametrize(("checks", "code"), [([PASSED], 0), ([PASSED, FAILED], 1)])
+@pytest.mark.parametrize(
+    ("rows", "code"),
+    [([PASSED, SKIPPED], 0), ([PASSED, FAILED, PASSED], 1), ([BROKEN, PASSED], 1)],
+)
 def test_verify(
-    monkeypatch: pytest.MonkeyPatch, capsys: Capture, checks: list[Check], code: int
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture, rows: list[Row], code: int
 ) -> None:
     asked: list[Any] = []
 
-    def run_checks(solver: str | None, **options: Any) -> list[Check]:
-        asked.append((solver, options.pop("progress") is not None, options))
-        return checks
+    def run_problems(solver: str | None, **options: Any) -> Iterator[Row]:
+        progress = options.pop("progress")
+        asked.append((solver, options))
+        for row in rows:
+            progress(row.problem)
+            yield row
 
-    monkeypatch.setattr("groundswell.verify.run_checks", run_checks)
+    monkeypatch.setattr("groundswell.verify.run_problems", run_problems)
     assert main(["verify", "earthquake", "--full"]) == code
     out = flat(capsys.readouterr().out)
     assert "plane wave: speed" in out and "3001 m/s" in out and "+- 5" in out
     assert "on [coarse] cells" in out
     assert ("FAILED" in out) == bool(code)
-    assert asked == [("earthquake", True, {"full": True, "backend": "cpu"})]
+    assert ("ValueError: [ebb]" in out) == (BROKEN in rows)
+    assert ("needs moon" in out) == ("1 skipped" in out) == (SKIPPED in rows)
+    assert asked == [("earthquake", {"full": True, "backend": "cpu"})]
     assert main(["verify", "--json"]) == code
-    assert [c["passed"] for c in json.loads(capsys.readouterr().out)] == [c.passed for c in checks]
+    found = json.loads(capsys.readouterr().out)
+    assert [row["status"] for row in found] == [row.status for row in rows]
+
+
+def test_verify_tells_rows_as_they_come(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    seen: list[str] = []
+
+    def run_problems(solver: str | None, **options: Any) -> Iterator[Row]:
+        yield PASSED
+        seen.append(capsys.readouterr().out)
+        yield FAILED
+
+    monkeypatch.setattr("groundswell.verify.run_problems", run_problems)
+    assert main(["verify"]) == 1
+    assert "plane wave: speed" in seen[0]
 
 
 def test_verify_of_an_unknown_solver(capsys: Capture) -> None:
@@ -254,33 +293,25 @@ def test_verify_of_an_unknown_solver(capsys: Capture) -> None:
 
 
 def test_bench(monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path) -> None:
-    measured = {
-        "solver": "earthquake",
-        "device": "abacus",
-        "bandwidth": 2e9,
-        "unit": "MLUPS",
-        "rows": [
-            {
-                "name": "anelastic",
-                "cells": [8, 8, 8],
-                "milliseconds": 0.5,
-                "MLUPS": 1234.0,
-                "bytes_per_update": 176,
-                "share": 0.42,
-                "kernels": {
-                    "velocity": {"milliseconds": 0.2, "bytes": 52, "share": 0.5},
-                    "stress": {"milliseconds": 0.3, "bytes": 124, "share": 0.4},
-                },
-            }
-        ],
-        "published": {"another abacus": 552},
-    }
-    monkeypatch.setattr("groundswell.bench.run_bench", lambda solver, **_: measured)
-    assert main(["bench", "earthquake"]) == 0
-    out = flat(capsys.readouterr().out)
-    assert "anelastic" in out and "1,234" in out and "42 %" in out and "another abacus" in out
-    assert main(["bench", "earthquake", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == measured
+    """Rows are told as they come, and so they are written."""
+    path = tmp_path / "bench_tides.json"
+    written: list[Any] = []
+
+    def measure(session: Session) -> Iterator[dict[str, Any]]:
+        for height in (1, 2):
+            yield {"height": height, "sizes": session.sizes}
+            written.append((json.loads(path.read_text())["tides"], capsys.readouterr().out))
+
+    table = Table("tides", "High water", [field("height"), field("sizes")], measure)
+    tides = Benchmark(lambda backend, full: f"{backend} {full}", lambda session: {}, [table])
+    monkeypatch.setattr("groundswell.bench.benchmark", lambda subject: tides)
+    arguments = ["bench", "tides", "--backend", "cpu", "--output", str(tmp_path)]
+    assert main(arguments) == 0
+    assert [len(rows) for rows, _ in written] == [1, 2]
+    assert "High water" in written[0][1] and written[1][1].split() == ["2", "cpu", "False"]
+    assert main(["bench", "tides", "--backend", "cpu", "--full", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["tides"] == [{"height": n, "sizes": "cpu True"} for n in (1, 2)]
 
 
 def test_bench_of_an_unknown_solver(capsys: Capture) -> None:
@@ -302,6 +333,7 @@ def test_info(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     cpu = found["devices"]["cpu"]
     assert cpu["bandwidth"] > 1e8 and 0 < cpu["memory_free"] <= cpu["memory_total"]
     assert "compiler" in cpu["versions"] and "numpy" in found["libraries"]
+    assert found["solvers"] == registry.names()
     assert found["cache"]["entries"] >= 1 and found["cache"]["bytes"] > 0
     assert {"mpi4py", "mpiexec", "ranks", "hosts"} <= set(found["mpi"])
     # Of one process nobody can say that ways to others work.
@@ -355,10 +387,11 @@ def test_info_tells_why_ways_do_not_work() -> None:
 
 
 def test_numbers_for_the_eye() -> None:
-    assert [gigabytes(n) for n in (12, 3456, 7.89e6, 24.2e9)] == [
-        "12 B",
+    assert [byte_size(n) for n in (12, 3456, 7.89e6, 24.2e9)] == [
+        "12 Bytes",
         "3.46 kB",
         "7.89 MB",
         "24.2 GB",
     ]
-    assert [duration(s) for s in (0.034, 90, 600, 86400)] == ["0.034 s", "90 s", "10 min", "24 h"]
+    times = {0.034: "34.0 ms", 59: "59.0 s", 75.2: "1 minute and 15 seconds", 86400: "1 day"}
+    assert [duration(seconds) for seconds in times] == [*times.values()]

@@ -26,20 +26,20 @@ def test_check_shows_what_matters(write_case: Write, tmp_path: Path, capsys: Cap
     assert main(["check", str(write_case(tmp_path, medium=floor))]) == 0
     out, error = capsys.readouterr()
     for text in (
-        "32 x 32 x 28 = 28,672 of 100 m",
-        "24 x 24 x 24",
+        "32 x 32 x 28 = 28,672 cells of 100 m",
+        "24 x 24 x 24 cells, 2.4 x 2.4 x 2.4 km",
         "0.01 s; stable up to 0.0",
-        "100 for 1 s",
-        "MB of",
-        "GB free",
+        "100 for 1 s of motion",
+        "precision single",
+        "GB; the results take",
         "GB/s",
-        "at least",
-        "2500 m/s in cell (0, 0, 0), at a depth of 50 m",
+        "at full memory bandwidth",
+        "2,500 m/s, 50 m deep in cell (0, 0, 0)",
         "up to 4.17 Hz",
-        "99 % of their energy below",
-        "cells",
-        "misfit of Q(f)",
-        "vs in 13824 cells",
+        "99 % of the energy below",
+        "cells per wavelength",
+        "error of Q(f)",
+        "vs in 13,824 cells",
     ):
         assert text in flat(out), text
     assert "warning: the sources hold energy up to" in flat(error)
@@ -96,12 +96,11 @@ def test_check_of_ranks_on_one_host(write_case: Write, tmp_path: Path, capsys: C
     assert main(["check", case, "--ranks", "3"]) == 0
     out = flat(capsys.readouterr().out)
     for text in (
-        "1 x 1 x 3 = 3 on 1 host; at most 32 x 32 x 10 cells, and",
-        "sent a step, each",
-        "MB a rank;",
-        "MB for the 3 on a host, where",
-        "GB/s, shared by 3 ranks",
-        "s for the largest block, if all bandwidth were used and exchanges took no time",
+        "On 3 ranks process grid 1 x 1 x 3 hosts 1 largest block 32 x 32 x 10",
+        "by each rank",
+        "threads, shared by 3 ranks",
+        "; 3 ranks take",
+        "at full memory bandwidth, without the exchange",
     ):
         assert text in out, text
     assert main(["check", case, "--ranks", "3", "--json"]) == 0
@@ -120,8 +119,8 @@ def test_check_of_ranks_on_several_hosts(
     case = str(write_case(tmp_path))
     assert main(["check", case, "--ranks", "3", "--hosts", "3"]) == 0
     out = flat(capsys.readouterr().out)
-    assert "on 3 hosts like this one" in out and "a rank, alone on its host, where" in out
-    assert "shared by" not in out
+    assert "hosts 3 like this one, one rank each" in out
+    assert "shared by" not in out and "ranks take" not in out
     assert main(["check", case, "--ranks", "3", "--hosts", "2", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["sharing"]["ranks_per_host"] == 2
     assert main(["check", case, "--ranks", "3", "--hosts", "4"]) == 2
@@ -134,9 +133,9 @@ def test_check_of_ranks_on_gpus(
     monkeypatch.setattr("groundswell.simulation.resources.open_backend", lambda name: CpuBackend())
     monkeypatch.setattr("groundswell.exchange.devices.gpu_buses", lambda: ["a", "b"])
     case = [str(write_case(tmp_path)), "--backend", "cuda"]
-    for ranks, text in ((2, "a rank, alone on its GPU"), (3, "for the 2 on a GPU")):
+    for ranks, shared in ((2, False), (3, True)):
         assert main(["check", *case, "--ranks", str(ranks)]) == 0
-        assert text in flat(capsys.readouterr().out)
+        assert ("shared by 2 ranks" in flat(capsys.readouterr().out)) is shared
 
 
 @pytest.mark.parametrize(("more", "fits"), [([], False), (["--hosts", "4"], True)])

@@ -254,8 +254,9 @@ def test_processes_that_start_together_with_an_empty_cache(
     write_case: Write, tmp_path: Path, start: Start
 ) -> None:
     case, cache = write_case(tmp_path, time={"duration": "0.3 s"}), tmp_path / "cache"
+    quiet = ("-q", "--no-pictures")
     running = [
-        start("run", case, "--output", tmp_path / str(n), "-q", GROUNDSWELL_CACHE=str(cache))
+        start("run", case, "--output", tmp_path / str(n), *quiet, GROUNDSWELL_CACHE=str(cache))
         for n in range(3)
     ]
     for process in running:

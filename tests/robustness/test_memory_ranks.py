@@ -10,7 +10,7 @@ from ranks import run_on_ranks
 PROGRAM = Path(__file__).parents[1] / "support" / "memory_program.py"
 
 
-@pytest.mark.parametrize("what", ["mailboxes", "sharing"])
+@pytest.mark.parametrize("what", ["mailboxes", "peer", "sums", "sharing"])
 def test_all_are_told_and_stay_in_step(what: str) -> None:
     """Long before anybody's patience ends."""
     done = run_on_ranks(3, PROGRAM, what, timeout=60)

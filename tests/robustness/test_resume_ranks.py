@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from ranks import run_on_ranks, start_on_ranks
 from results import FINAL, assert_same_results
+from variants import long_variants
 
 import groundswell
 from groundswell.simulation import checkpoint
@@ -26,8 +27,11 @@ TIME = {"duration": "3 s"}  # 300 steps
 STEPS = 300
 
 
+NO_SIGNAL = ("SIGTERM", "-1", "0")
+
+
 def run(ranks: int, case: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    return run_on_ranks(ranks, "-m", "groundswell", "run", case, "--no-pictures", *more)
+    return run_on_ranks(ranks, PROGRAM, *NO_SIGNAL, "run", case, "--no-pictures", *more)
 
 
 def run_until(
@@ -70,7 +74,7 @@ def assert_finished(done: subprocess.CompletedProcess[str], folder: Path, refere
 
 @pytest.mark.parametrize(
     ("wrote", "asked", "resumes", "sides"),
-    [(1, 0, 3, "pml"), (4, 3, 2, "periodic"), (2, 1, 1, "sponge")],
+    [(2, 1, 1, "sponge"), *long_variants([(1, 0, 3, "pml"), (4, 3, 2, "periodic")])],
 )
 def test_stopped_runs_continue_on_any_number_of_ranks(
     write_case: Write,
@@ -123,7 +127,7 @@ def test_a_run_may_be_stopped_again_and_again(
     assert_finished(run(2, case, "--resume", "-q"), folder, reference("pml"))
 
 
-@pytest.mark.parametrize("killed", [0, 1])
+@pytest.mark.parametrize("killed", [1, *long_variants([0])])
 def test_runs_whose_rank_was_killed_continue_from_the_last_checkpoint(
     write_case: Write, tmp_path: Path, reference: Any, killed: int
 ) -> None:

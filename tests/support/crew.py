@@ -45,6 +45,9 @@ class Member(World):
     def require_alive(self) -> None:
         """Threads of one process live and die together."""
 
+    def begin_exchange(self) -> None:
+        """They do the same, or hang."""
+
     def abort(self, code: int) -> None:
         self._meeting.abort()
 

@@ -3,8 +3,8 @@
     mpiexec -n 4 python domain_program.py WHAT DEVICE SEED
 
 WHAT is a library (numpy, torch, jax, cupy), or "narrow", "plans", "streams",
-"views", "disagreement", "lonely error", "communicators", "unfinished",
-"owners".
+"views", "disagreement", "lonely error", "communicators", "cartesian",
+"unfinished", "owners".
 """
 
 from __future__ import annotations
@@ -305,6 +305,29 @@ def check_communicators(device: str, rng: np.random.Generator) -> None:
     require_refusal("that this rank is in", lambda: Domain((6, 7), 1, comm=MPI.COMM_NULL))
 
 
+def check_cartesian(device: str, rng: np.random.Generator) -> None:
+    """Whoever has laid out the ranks finds them so, unless the domain is told otherwise."""
+    from mpi4py import MPI
+
+    size, shape = MPI.COMM_WORLD.size, (9, 50)
+    for dims, periods in [((size, 1), (False, True)), ((1, size), (True, False))]:
+        comm = MPI.COMM_WORLD.Create_cart(dims, periods)
+        given: tuple[dict[str, Any], ...] = ({}, {"periodic": True}, {"processes": dims[::-1]})
+        for options in given:
+            with Domain(shape, 2, comm=comm, device=device, **options) as domain:
+                assert domain.cut.processes == options.get("processes", dims)
+                assert domain.cut.periodic == ((True, True) if "periodic" in options else periods)
+                if "processes" not in options:
+                    assert domain.cut.coordinates(domain.rank) == tuple(comm.coords)
+                whole = numbered(shape, "int32")
+                u = before(whole, domain)
+                domain.exchange(u)
+                assert np.array_equal(u, wanted(whole, domain))
+        require_refusal("of 2 axes", lambda comm=comm: Domain((8, 8, 8), comm=comm))
+        Domain((8, 8, 8), comm=comm, periodic=False, processes=(1, *dims)).close()
+        comm.Free()
+
+
 def check_lonely_error(device: str, rng: np.random.Generator) -> None:
     """An array or an option that one rank cannot have is an error on all, at once."""
     domain = Domain((8, 8), 1, device=device, processes=np.array([world().size, 0]))
@@ -367,6 +390,7 @@ def main() -> None:
         "disagreement": check_disagreement,
         "lonely error": check_lonely_error,
         "communicators": check_communicators,
+        "cartesian": check_cartesian,
         "unfinished": check_unfinished,
         "owners": check_owners,
     }

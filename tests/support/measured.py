@@ -45,50 +45,24 @@ def fake() -> dict[str, Any]:
             for way, slow in WAYS.items()
         ],
         "progress": [row("mpi", bytes=1 << 20, exchange=2e-3, work=2e-3, both=3.5e-3, hidden=0.25)],
-        "assembly": {
-            "local": [
-                {
-                    "kind": "gather",
-                    "values": 2_000_000,
-                    "seconds": 1e-5,
-                    "share": 0.87,
-                    "setup": 1.5,
-                }
-                | {"remote": 1.2e-5, "whole": 1.9e-5}
-            ],
-            "routes": [
-                row("mpi", route="alltoall", bytes=2048, remote=4e-5),
-                row("direct", route="crystal", bytes=2048, remote=2e-5),
-            ],
-            "crowd": [
-                row("direct", route=route, gap=gap, bytes=56, remote=t + n * gap)
-                for gap in (0.0, 2e-5)
-                for route, t, n in (("pairwise", 1e-5, 7), ("crystal", 3e-5, 3))
-            ],
-        },
-        "slow": {
-            "ratios": [
-                {"step": 7, "codec": "mpc", "ratio": 20.03, "encode": 4.4e11, "decode": 4.2e11}
-            ],
-            "fields": [{"step": 7, "field": "vx", "bytes": 4096, "ratio": 3.21}],
-            "links": [
-                {"link": link, "codec": c, "seconds": t, "chosen": c == "mpc", "pays": pays}
-                for link in (0.0, 12.5e9)
-                for c, t, pays in (("none", 3e-3, None), ("mpc", 2e-3, True))
-            ],
-        },
+        "assembly": [
+            {"kind": "gather", "values": 2_000_000, "seconds": 1e-5, "share": 0.87, "setup": 1.5}
+            | {"remote": 1.2e-5, "whole": 1.9e-5}
+        ],
+        "routes": [
+            row("direct", route="crystal", bytes=2048, remote=2e-5),
+            row("mpi", route="alltoall", bytes=2048, remote=4e-5),
+        ],
+        "crowd": [
+            row("direct", route=route, gap=gap, bytes=56, remote=t + n * gap)
+            for gap in (0.0, 2e-5)
+            for route, t, n in (("pairwise", 1e-5, 7), ("crystal", 3e-5, 3))
+        ],
+        "paths": [row(way) for way in WAYS],
+        "gains": [{"grid": (2, 1, 1), "transport": way, "gain": 4.0} for way in WAYS],
+        "speedups": [{"transport": way, "speedup": 60 / slow} for way, slow in WAYS.items()],
+        "transports": list(WAYS),
         "published": {
-            "links": [{"way": "somebody's library", "bytes": 4096, "seconds": 8.5e-6}],
-            "ladder": [
-                {
-                    "rung": rung,
-                    "grid": (2, 1, 1),
-                    "efficiency": efficiency,
-                    "weak_efficiency": 77.7,
-                    "lost_seconds": lost,
-                }
-                for rung, efficiency, lost in (("Baseline", 11.7, 0.06), ("V3", 90.5, 0.002))
-            ],
             "overlaps": [{"overlap": n, "speedup": [None, 1.8]} for n in (2, 4, 8, 16, 32)],
         },
         "notes": ["pigeon: it has [flown] away"],
@@ -102,9 +76,5 @@ def row(transport: str, **more: Any) -> dict[str, Any]:
 
 def nothing() -> dict[str, Any]:
     """A measurement in which all failed."""
-    parts = ("links", "neighbours", "fused", "ladder", "overlaps", "progress")
-    empty = {
-        "assembly": {"local": [], "routes": [], "crowd": []},
-        "slow": {"ratios": [], "fields": [], "links": []},
-    }
-    return {**fake(), **{part: [] for part in parts}, **empty}
+    parts = ("links", "neighbours", "fused", "ladder", "gains", "overlaps", "speedups", "progress")
+    return {**fake(), **{part: [] for part in (*parts, "paths", "assembly", "routes", "crowd")}}

@@ -1,6 +1,6 @@
 """A program for several ranks, the last of which runs out of memory again and again.
 
-    mpiexec -n 3 python memory_program.py mailboxes|sharing
+    mpiexec -n 3 python memory_program.py mailboxes|peer|sums|sharing
 
 Each time all ranks are told, and are in step afterwards: a word that one of them has said too
 often would come up instead of the next one.
@@ -20,7 +20,13 @@ import pytest
 from groundswell.backends import open_backend
 from groundswell.errors import InputError
 from groundswell.exchange.assembly import sharing
-from groundswell.exchange.total import Total
+from groundswell.exchange.decomposition import decompose
+from groundswell.exchange.exchange import Exchange
+from groundswell.exchange.messages import GhostField
+from groundswell.exchange.pattern import uniform
+from groundswell.exchange.total import GatheredTotal, Total
+from groundswell.exchange.transports import peer as peer_module
+from groundswell.exchange.transports.mailboxes import Mailboxes
 from groundswell.exchange.world import World, world
 
 
@@ -50,6 +56,41 @@ def mailboxes(job: World) -> None:
         check(job, make, backend, name)
 
 
+def peer(job: World) -> None:
+    """Tables of what is sent and received, when all have mapped each other's memory."""
+    backend, cut = open_backend("cpu"), decompose((12, 5), job.size, True)
+    block = cut.block(job.rank)
+    array = backend.zeros(tuple(n + 2 for n in block.shape), "f8")
+    field = GhostField(array, (1, 1), uniform(1, 2))
+
+    def make() -> None:
+        with patch.object(Mailboxes, "close", autospec=True, side_effect=Mailboxes.close) as closed:
+            try:
+                Exchange(backend, job, cut, [field], transport="peer").close()
+            finally:
+                assert closed.call_count == 1
+
+    for name in ("compile_kernels", "Copies"):
+        check(job, make, peer_module, name)
+
+
+def sums(job: World) -> None:
+    """Before and while all make what gathers numbers, which MPI begins without any patience."""
+    backend = open_backend("cpu")
+
+    def make() -> None:
+        free, _ = backend.memory()
+        values = np.full(3, float(free > 0))
+        total = GatheredTotal(backend, job, values, "mpi")
+        for launch in total.launches:
+            launch()
+        total.close()
+        assert (values == job.size).all()
+
+    for name in ("memory", "zeros", "compile"):
+        check(job, lambda: job.agree(make), backend, name)
+
+
 def ids(job: World) -> None:
     """Before, between and after the messages that tell who shares what."""
     mine = np.arange(job.rank, 20)
@@ -63,4 +104,4 @@ def ids(job: World) -> None:
 
 
 if __name__ == "__main__":
-    {"mailboxes": mailboxes, "sharing": ids}[sys.argv[1]](world())
+    {"mailboxes": mailboxes, "peer": peer, "sums": sums, "sharing": ids}[sys.argv[1]](world())

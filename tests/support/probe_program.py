@@ -9,7 +9,7 @@ import ctypes
 import os
 from typing import Any
 
-from groundswell.backends import open_backend
+from groundswell.backends import Backend, open_backend
 from groundswell.errors import RunFailed
 from groundswell.exchange import probe, probe_gpu_mpi
 from groundswell.exchange.connect import TRANSPORTS
@@ -47,6 +47,25 @@ def broken(job: Job) -> Any:
     raise OSError("no such\ndevice")
 
 
+def mistaken(job: Job) -> Any:
+    """A transport that has a mistake, which shows on one rank."""
+    if job.world.rank == 1:
+        raise TypeError("a mistake")
+    return MpiTransfer(job)
+
+
+def check_mistake(backend: Backend, job: MpiWorld) -> None:
+    """It is no reason not to use a transport, and all ranks are told."""
+    TRANSPORTS["cpu"] |= {"mistaken": mistaken}
+    try:
+        probe.usable(backend, job, ["mistaken"])
+    except (RunFailed, TypeError) as error:
+        assert "a mistake" in str(error), error
+    else:
+        raise AssertionError("a mistake is taken for a reason")
+    assert job.share(job.rank) == list(range(job.size))
+
+
 def check_child(job: MpiWorld) -> None:
     """A job started from within a job ends, says something, and does no harm."""
     if job.first:
@@ -73,6 +92,7 @@ def main() -> None:
     for name, reason in found.items():
         if job.first:
             print(f"{name}: {reason}")
+    check_mistake(backend, job)
     check_child(job)
 
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,9 @@ def launcher() -> str:
     return shutil.which("mpiexec") or pytest.skip("needs mpiexec")
 
 
-def start_on_ranks(ranks: int, *arguments: str | Path, **environment: str) -> subprocess.Popen[str]:
+def start_on_ranks(
+    ranks: int, *arguments: str | Path, errors: Any = subprocess.PIPE, **environment: str
+) -> subprocess.Popen[str]:
     """Start `python arguments...` on so many ranks, one thread each; the process is mpiexec's."""
     searched = os.pathsep.join([str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])])
     known = {"PYTHONPATH": searched, "OMP_NUM_THREADS": "1"}
@@ -41,7 +44,7 @@ def start_on_ranks(ranks: int, *arguments: str | Path, **environment: str) -> su
         ],
         env={**os.environ, **AS_ROOT, **known, **environment},
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=errors,
         text=True,
     )
 

@@ -1,6 +1,6 @@
 """A program for several ranks that speak to each other outside any exchange.
 
-    mpiexec -n 2 python world_program.py words|parts|late
+    mpiexec -n 2 python world_program.py words|parts|missed|late|unknown|begun
     mpiexec -n 6 python world_program.py hosts
 
 Every rank prints lines that begin with its number.
@@ -15,14 +15,18 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 from groundswell.errors import CaseError, GroundswellError, InputError, Problem, RunFailed
-from groundswell.exchange import processes
-from groundswell.exchange import world as module
-from groundswell.exchange.world import Word, World, world
+from groundswell.exchange import Domain, processes
+from groundswell.exchange import words as long_words
+from groundswell.exchange.patience import Patience
+from groundswell.exchange.words import Word
+from groundswell.exchange.world import World, world
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ def words(job: World) -> None:
 def parts(job: World) -> None:
     """Words of many messages; one of a whole number of them."""
     exact = Word("share", bytes(1000))
-    for module.PART in (len(pickle.dumps(exact, pickle.HIGHEST_PROTOCOL)), 500):
+    for long_words.PART in (len(pickle.dumps(exact, pickle.HIGHEST_PROTOCOL)), 500):
         assert job.share(exact.value) == [exact.value] * job.size
         for size in (0, 100, 100_000):
             mine = np.full(size, job.rank)
@@ -118,6 +122,36 @@ def hosts() -> None:
     job.require_alive()
 
 
+def unknown(kept: tuple[str, ...]) -> None:
+    """Ranks whose launcher says nothing but what is kept."""
+    for name in [n for n in os.environ if n.startswith(("OMPI_", "PMIX_", "PMI_", "PRTE_"))]:
+        if name not in kept:
+            del os.environ[name]
+    domain = Domain((8, 8))
+    say(domain.world, "of", domain.size)
+
+
+def missed(job: World) -> None:
+    """What is told in a call that another rank has given up is never taken for the next call's."""
+    with patch.object(Patience, "pause", side_effect=KeyboardInterrupt):
+        try:
+            if job.rank == 1:
+                time.sleep(0.5)
+            job.gather(f"old {job.rank}")
+        except KeyboardInterrupt:
+            assert job.first
+    say(job, "interrupted", job.gather(f"new {job.rank}"))
+    begun = time.monotonic()
+    if job.rank == 1:
+        time.sleep(1.5)
+    for word in ("old", "new"):
+        try:
+            say(job, "heard", job.share(word))
+        except RunFailed as error:
+            say(job, "raised", error)
+    assert time.monotonic() - begun < 5
+
+
 def late(job: World) -> None:
     """Rank 1 sleeps longer than the others' patience lasts."""
     begun = time.monotonic()
@@ -133,5 +167,11 @@ def late(job: World) -> None:
 if __name__ == "__main__":
     if sys.argv[1] == "hosts":
         hosts()
+    elif sys.argv[1] == "begun":
+        import_module("mpi4py.MPI")
+        unknown(())
+    elif sys.argv[1] == "unknown":
+        names = tuple(name for name in os.environ if "SIZE" not in name)
+        unknown(names)
     else:
-        {"words": words, "parts": parts, "late": late}[sys.argv[1]](world())
+        {"words": words, "parts": parts, "missed": missed, "late": late}[sys.argv[1]](world())

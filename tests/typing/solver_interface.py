@@ -8,6 +8,7 @@ from groundswell.simulation.solver import (
     FiniteCheck,
     Outputs,
     Setup,
+    TimeDependent,
     TimeStepper,
     Tunable,
 )
@@ -20,11 +21,14 @@ from groundswell.solvers.earthquake.solver import Earthquake
 from groundswell.solvers.poisson.outputs import Outputs as PoissonOutputs
 from groundswell.solvers.poisson.setup import Setup as PoissonSetup
 from groundswell.solvers.poisson.solver import Poisson
+from groundswell_acoustics.setup import Setup as AcousticsSetup
+from groundswell_acoustics.solver import Acoustics
 
-setups: list[type[Setup]] = [CavitySetup, EarthquakeSetup, PoissonSetup]
+setups: list[type[Setup]] = [AcousticsSetup, CavitySetup, EarthquakeSetup, PoissonSetup]
 outputs: list[type[Outputs]] = [CavityOutputs, EarthquakeOutputs, PoissonOutputs]
-steppers: list[type[TimeStepper]] = [Cavity, Earthquake]
+steppers: list[type[TimeStepper]] = [Acoustics, Cavity, Earthquake]
+timed: list[type[TimeDependent]] = [Acoustics, Earthquake]
 direct: list[type[DirectSolver]] = [Poisson]
 converging: list[type[Converging]] = [Cavity]
 checked: list[type[FiniteCheck]] = [Earthquake]
-tunable: list[type[Tunable]] = [Cavity, Earthquake, Poisson]
+tunable: list[type[Tunable]] = [Acoustics, Cavity, Earthquake, Poisson]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,10 @@ KERNEL add(real* out, const real* in, index_t count) {
   FOR_ITEMS(n, count) { out[n] += in[n]; }
 }
 KERNEL widest(long long* out, index_t value) { FOR_ITEMS(n, 1) { out[0] = value; } }
+extern "C" int omp_get_num_threads();
+KERNEL team(long long* out, index_t count) {
+  FOR_ITEMS(n, count) { out[n] = omp_get_num_threads(); }
+}
 """
 
 
@@ -105,6 +110,21 @@ def test_a_launch_keeps_its_arrays_alive(backend: CpuBackend, kernels: Source) -
     backend.zeros((2**20,), np.float32)[...] = 5  # would take the freed memory
     run()
     assert (out == 1).all()
+
+
+def test_kernels_use_as_many_threads_as_they_are_given(tmp_path: Path, kernels: Source) -> None:
+    """Whichever thread launches them, and whatever another backend of the process uses."""
+    cache = KernelCache(tmp_path / "cache")
+    for threads in (3, 1, 2):
+        backend = CpuBackend(cache, threads)
+        found = backend.zeros((8,), np.int64)
+        launch = backend.compile(kernels).launch("team", Items(8), found, 8)
+        launch()
+        assert backend.cores == threads and (found == threads).all()
+        found[...] = 0
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(launch).result()
+        assert (found == threads).all()
 
 
 def test_other_arguments_are_refused(backend: CpuBackend, kernels: Source) -> None:

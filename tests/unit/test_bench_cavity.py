@@ -10,16 +10,21 @@ import pytest
 from ranks import run_on_ranks
 
 from groundswell.backends import open_backend
+from groundswell.bench import Session, measure
 from groundswell.bench.exchange import published
-from groundswell.solvers.cavity.benchmarks import Sizes, draw, measure, tables
+from groundswell.bench.tables import show
+from groundswell.exchange.world import Alone
+from groundswell.solvers.cavity.benchmarks import BENCHMARK, Sizes, draw
 
 SMALL = Sizes(edges=(12, 16), edge=12, large=0, steady=(23, 1e4))
 ON_RANKS = """
 import json, sys
 from groundswell.backends import open_backend
-from groundswell.solvers.cavity.benchmarks import Sizes, measure
+from groundswell.bench import Session, measure
 from groundswell.exchange.world import world
-found = measure(open_backend("cpu"), Sizes(edges=(), edge=12, large=14, steady=(0, 0)))
+from groundswell.solvers.cavity.benchmarks import BENCHMARK, Sizes
+sizes = Sizes(edges=(), edge=12, large=14, steady=(0, 0))
+found = measure(BENCHMARK, Session(open_backend("cpu"), world(), sizes))
 if world().first:
     json.dump(found, open(sys.argv[1], "w"))
 """
@@ -27,7 +32,7 @@ if world().first:
 
 @pytest.fixture(scope="module")
 def alone() -> dict[str, Any]:
-    return measure(open_backend("cpu"), SMALL)
+    return measure(BENCHMARK, Session(open_backend("cpu"), Alone(), SMALL))
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +75,7 @@ def test_on_two_ranks(shared: dict[str, Any]) -> None:
 def test_the_papers_figures_stand_beside_ours(
     shared: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tables.show(shared)
+    show(BENCHMARK.tables, shared)
     said = capsys.readouterr().out
     baseline = next(
         line for line in said.splitlines() if "Baseline" in line and "2 x 1 x 1" in line
@@ -81,7 +86,7 @@ def test_the_papers_figures_stand_beside_ours(
 
 
 def test_tables_of_one_rank(alone: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
-    tables.show(alone)
+    show(BENCHMARK.tables, alone)
     said = capsys.readouterr().out
     assert "93.8" in said and "times faster" in said and "with coarser grids" in said
 

@@ -15,20 +15,22 @@ from ranks import run_on_ranks
 
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.strided import cuda_copy
-from groundswell.bench.exchange import draw, published, tables
+from groundswell.bench.exchange import draw, published, versions
 from groundswell.bench.exchange.assembly import box_ids
-from groundswell.bench.exchange.ladder import WIDEST, grids, rung_exchanges
+from groundswell.bench.exchange.ladder import WIDEST, grids, rung_exchange
 from groundswell.bench.exchange.links import most_even, torus
+from groundswell.bench.exchange.slow_link import Link
+from groundswell.bench.exchange.tables import ENDS, TABLES
+from groundswell.bench.tables import Printer, show
 from groundswell.cli import main
 from groundswell.errors import BackendError, InputError
-from groundswell.exchange import versions
+from groundswell.exchange.boxes import copy_launch
 from groundswell.exchange.decomposition import Decomposition, decompose, process_grids
 from groundswell.exchange.messages import GhostField, plan_messages
 from groundswell.exchange.pattern import Ghosts, uniform
 from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.buffers import Buffers
 from groundswell.exchange.world import Alone
-from groundswell.solvers.earthquake.benchmarks.slow_links import pays
 
 Capture = pytest.CaptureFixture[str]
 
@@ -41,40 +43,58 @@ def backend() -> Backend:
 # --- tables and picture ---------------------------------------------------------------------------
 
 
+def shown(measured: dict[str, Any], capsys: Capture) -> list[str]:
+    """Lines of the tables of what was measured."""
+    show(TABLES, measured)
+    return capsys.readouterr().out.splitlines()
+
+
 def test_tables_show_ours_and_theirs(capsys: Capture) -> None:
-    tables.show(fake())
-    out = capsys.readouterr().out
+    lines = shown(fake(), capsys)
+    out = "\n".join(lines)
     assert "by nccl" in out and "no: the host takes part" in out
     assert "3.02 us, 2.71 GB/s" in out  # the limit at 4 KiB and two faces: 8192 / 3.02048e-6 s
     assert "3.91 us, 1.05 GB/s, 77 %" in out  # peer memory: 1.3 x 3.01024e-6 s for 4096 bytes
-    assert "8.5 us, 0.482 GB/s" in out
     assert "13 us, 62 %" in out  # six faces by peer memory: 8 / 13
     assert "11 us" in out and "6 us" in out  # a step whose update stores the ghosts itself
-    assert "of 26 neighbours 8 are the rank itself, the others 1 different rank" in " ".join(
-        out.split()
-    )
-    baseline = next(n for n in out.splitlines() if "2, 1, 1" in n and "Baseline" in n)
-    assert "4.8 ms" in baseline and "11.7 %, 77.7 %" in baseline and "1 MiB" in baseline
-    gains = [n for n in out.splitlines() if n.strip().startswith("2, 1, 1") and "30x" in n]
+    assert "2x1x1: itself 8 times, 1 other" in out
+    baseline = next(n for n in lines if n.startswith("2, 1, 1") and "Baseline" in n)
+    assert "4.8 ms" in baseline and "11.7 %, 11.4 %" in baseline and "1 MiB" in baseline
+    gains = [n for n in lines if n.startswith("2, 1, 1") and " 4x" in n]
     assert len(gains) == 1 and gains[0].count(" 4x") == len(WAYS)
-    assert "10 us, 60.00x" in out and "up to 1.8x" in out and "direct: 60.00x" in out
-    assert any("3.5 ms" in n and "25 %" in n for n in out.splitlines())
-    assert "2 million values a rank, set up in 1.5 s" in " ".join(out.split())
-    assert any("gather" in n and "87 %" in n and "12 us" in n for n in out.splitlines())
-    routes = [n.split()[:2] for n in out.splitlines() if "2 KiB" in n]
-    assert routes == [["direct", "crystal"], ["mpi", "alltoall"]]  # the fastest first
-    assert any("mpc" in n and "20x" in n and "440 GB/s" in n for n in out.splitlines())
-    slow = next(n for n in out.splitlines() if "12.5 GB/s" in n and "mpc" in n)
-    assert "+50 %" in slow and "pays" in slow and "takes it" in slow
-    assert [n.split() for n in out.splitlines() if n.strip().startswith("vx")] == [["vx", "3.21x"]]
-    dear = next(n for n in out.splitlines() if n.strip().startswith("20 us"))
-    assert "150 us" in dear and "90 us" in dear and "1.67x as fast" in dear
-    assert "not measured: pigeon: it has [flown] away" in out
+    lost = [published.lost_seconds(published.STRONG[rung, (2, 1, 1)][0]) for rung in ENDS]
+    assert f"{lost[0] / lost[1]:.3g}x" in gains[0]
+    assert "10 us, 60.00x" in out and "up to 1.8x" in out
+    assert any(n.split() == ["direct", "60.00x"] for n in lines)
+    assert any("3.5 ms" in n and "25 %" in n for n in lines)
+    gather = next(n for n in lines if n.startswith("gather"))
+    assert "2 million" in gather and "1.5 s" in gather and "87 %" in gather and "12 us" in gather
+    assert [n.split()[:2] for n in lines if "2 KiB" in n] == [
+        ["direct", "crystal"],
+        ["mpi", "alltoall"],
+    ]
+    dear = next(n for n in lines if n.startswith("20 us"))
+    assert dear.split() == ["20", "us", "150", "us", "90", "us"]
+
+
+def test_rows_stand_side_by_side_as_they_come(capsys: Capture) -> None:
+    """A line is printed when the next one begins, and the last at the end; gaps stay empty."""
+    [crowd] = [table for table in TABLES if table.name == "crowd"]
+    printer = Printer(crowd, {})
+    printed = []
+    for gap, route in ((0.0, "pairwise"), (0.0, "crystal"), (1e-6, "crystal")):
+        printer.add({"gap": gap, "route": route, "remote": 1e-3})
+        printed.append(capsys.readouterr().out.split("\n"))
+    printer.end()
+    title, heads, rule = printed[0][1:4]
+    assert title == crowd.title and "crystal" in heads and set(rule) == {"-", " "}
+    assert printed[1] == [""]
+    assert printed[2][0].split() == ["0", "us", "1", "ms", "1", "ms"]
+    assert capsys.readouterr().out.split() == ["1", "us", "1", "ms"]
 
 
 def test_tables_of_nothing(capsys: Capture) -> None:
-    tables.show(nothing())
-    assert "not measured: pigeon" in capsys.readouterr().out
+    assert shown(nothing(), capsys) == []
 
 
 @pytest.mark.parametrize("measured", [fake(), nothing()], ids=["all", "nothing"])
@@ -131,8 +151,10 @@ class Recorded:
     """Stands for an exchange: what it would send, worked out from its arguments."""
 
     def __init__(self, backend: Any, world: Any, cut: Any, fields: Any, **options: Any) -> None:
-        self.options = options
-        self.messages = plan_messages(cut, world.rank, fields, aggregate=options["aggregate"])
+        self.packing = "kernel" if isinstance(options["transport"], str) else "copies"
+        self.path, self.in_graph = "nowhere", False
+        together = options.get("aggregate", True)
+        self.messages = plan_messages(cut, world.rank, fields, aggregate=together)
         self.bytes = sum(message.send_bytes for message in self.messages)
 
 
@@ -159,7 +181,9 @@ def recorded(
     shape = tuple(n + 2 * WIDEST for n in cut.block(0).shape)
     arrays = [backend.zeros(shape, np.float64) for _ in range(5)]
     rig: Any = SmallRig(backend, cut.ranks)
-    return {r.name: rung_exchanges(rig, "mpi", cut, arrays, r) for r in versions.VERSIONS.values()}  # type: ignore[misc]
+    rungs = versions.VERSIONS.values()
+    found: Any = {r.name: rung_exchange(rig, "mpi", cut, arrays, r)._parts for r in rungs}
+    return found
 
 
 ALL_WIDE, OWN_WIDTHS = 5 * 2 * 16 * 16 * 8, (2 + 4 * 1) * 16 * 16 * 8  # bytes of a face
@@ -170,7 +194,7 @@ def test_rungs_along_the_fast_axis(monkeypatch: pytest.MonkeyPatch, backend: Bac
     assert all(len(parts) == 1 for parts in found.values())
     sent = {name: parts[0].bytes for name, parts in found.items()}
     assert sent == {"Baseline": ALL_WIDE, "V1": ALL_WIDE, "V2": OWN_WIDTHS, "V3": OWN_WIDTHS}
-    packing = {name: parts[0].options["packing"] for name, parts in found.items()}
+    packing = {name: parts[0].packing for name, parts in found.items()}
     assert packing == {"Baseline": "copies", "V1": "kernel", "V2": "kernel", "V3": "kernel"}
     assert {name: len(p[0].messages) for name, p in found.items()} == {
         **dict.fromkeys(found, 1),
@@ -182,7 +206,7 @@ def test_rungs_along_the_slow_axis(monkeypatch: pytest.MonkeyPatch, backend: Bac
     found = recorded(monkeypatch, backend, (2, 1, 1))
     sent = {name: parts[0].bytes for name, parts in found.items()}
     assert sent == {"Baseline": ALL_WIDE, "V1": ALL_WIDE, "V2": OWN_WIDTHS, "V3": OWN_WIDTHS}
-    packing = {name: parts[0].options["packing"] for name, parts in found.items()}
+    packing = {name: parts[0].packing for name, parts in found.items()}
     assert packing == {"Baseline": "copies", "V1": "copies", "V2": "copies", "V3": "kernel"}
     assert {name: len(p[0].messages) for name, p in found.items()} == {
         **dict.fromkeys(found, 5),
@@ -193,7 +217,7 @@ def test_rungs_along_the_slow_axis(monkeypatch: pytest.MonkeyPatch, backend: Bac
 def test_rungs_along_two_axes(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> None:
     """Faces of half the size, one along each axis; V1 and V2 pack those of the fast axis only."""
     found = recorded(monkeypatch, backend, (1, 2, 2))
-    parts = {name: [(p.options["packing"], p.bytes) for p in ps] for name, ps in found.items()}
+    parts = {name: [(p.packing, p.bytes) for p in ps] for name, ps in found.items()}
     assert parts == {
         "Baseline": [("copies", ALL_WIDE)],
         "V1": [("kernel", ALL_WIDE // 2), ("copies", ALL_WIDE // 2)],
@@ -216,9 +240,9 @@ def packed(
                 Ranks(rank, 2),
                 fields[rank],
                 plan_messages(cut, rank, fields[rank], aggregate=True),
-                packing=packing[rank],
             ),
             on_host=bool(rank),
+            launches={"copies": versions.copy_one_by_one, "kernel": copy_launch}[packing[rank]],
         )
         for rank in (0, 1)
     ]
@@ -238,7 +262,7 @@ def packed(
 def test_copies_and_the_kernel_fill_buffers_alike(
     backend: Backend, packing: list[str], dtype: str
 ) -> None:
-    rng = np.random.default_rng()
+    rng = np.random.default_rng(17)
     for _ in range(5):
         axes, margin = int(rng.integers(1, 4)), 3
         cut = decompose(tuple(int(n) for n in rng.integers(4, 9, axes)), 2)
@@ -260,13 +284,24 @@ def test_copies_cannot_narrow(backend: Backend) -> None:
     cut = Decomposition((8, 8), (2, 1), (False, False))
     field = GhostField(backend.zeros((8, 8), np.float64), (2, 0), uniform(1, 2), "float32")
     messages = plan_messages(cut, 0, [field], aggregate=True)
-    with pytest.raises(InputError, match="'copies' cannot narrow"):
-        Buffers(Job(backend, Ranks(0, 2), [field], messages, packing="copies"))
+    with pytest.raises(InputError, match="strided copies cannot narrow"):
+        Buffers(Job(backend, Ranks(0, 2), [field], messages), launches=versions.copy_one_by_one)
 
 
-def test_packing_of_another_kind(backend: Backend) -> None:
-    with pytest.raises(InputError, match=r"'string' is unknown; allowed: kernel, copies"):
-        Job(backend, Ranks(0, 2), [], [], packing="string")
+def test_versions_have_no_corners(backend: Backend) -> None:
+    cut = Decomposition((8, 8, 8), (2, 1, 1), (False,) * 3)
+    array = backend.zeros((8, 12, 12), np.float64)
+    field = GhostField(array, (2, 2, 2), uniform(1, corners=True))
+    with pytest.raises(InputError, match="faces alone"):
+        versions.VersionExchange(
+            versions.VERSIONS["v3"], backend, Ranks(0, 2), cut, [field], transport="mpi"
+        )
+
+
+@pytest.mark.parametrize("wrong", [{"bandwidth": 1.0}, {"bandwidth": 1e9, "gap": -1.0}])
+def test_links_that_there_are_not(wrong: dict[str, float]) -> None:
+    with pytest.raises(InputError, match="give a bandwidth of at least 10000"):
+        Link(**wrong)
 
 
 @pytest.mark.parametrize("axes", [1, 2, 3])
@@ -284,7 +319,7 @@ def test_the_box_that_cuda_is_given(monkeypatch: pytest.MonkeyPatch, axes: int) 
         return (driver.CUresult.CUDA_SUCCESS,)
 
     monkeypatch.setattr(driver, "cuMemcpy3DAsync", carry_out)
-    rng = np.random.default_rng()
+    rng = np.random.default_rng(18)
     source = rng.standard_normal((7, 8, 9)[:axes])
     target = np.full((9, 7, 8)[:axes], float(EMPTY))
     part = tuple(slice(2, 2 + n) for n in (3, 4, 5)[:axes])
@@ -311,53 +346,40 @@ def test_one_rank_is_told_what_to_do(capsys: Capture) -> None:
 
 TINY = """
 import sys
-from pathlib import Path
-from groundswell.bench import exchange, run_bench
-from groundswell.bench.exchange import rig
+from groundswell.bench import exchange, rig, run_bench
 rig.REPEATS, rig.REPEAT_SECONDS = 2, 1e-4
 exchange.SIZES["cpu"] = exchange.Sizes(
     faces=(4096, 8192), shifts=(4096,), blocks=((8, 2),), cavity=8, cube=8, overlaps=(2, 4),
-    messages=(65536,), cells=(44, 24, 24), slow=(0.0, 1e6), steps=(2, 9), elements=(2, 1),
+    messages=(65536,), elements=(2, 1),
 )
-run_bench("exchange", backend="cpu", output=sys.argv[1])
+run_bench("exchange", backend="cpu", output=sys.argv[1], shown=True)
 """
 
 
-def test_a_small_measurement(tmp_path: Path) -> None:
-    done = run_on_ranks(2, "-c", TINY, tmp_path, timeout=100)
+@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.slow)])
+def test_a_small_measurement(tmp_path: Path, ranks: int) -> None:
+    done = run_on_ranks(ranks, "-c", TINY, tmp_path, timeout=200)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert (tmp_path / "bench_exchange_2_ranks.png").stat().st_size > 20_000
-    found = json.loads((tmp_path / "bench_exchange_2_ranks.json").read_text())
-    assert found["notes"] == [] and found["ranks"] == 2 and len(found["devices"]) == 2
+    assert (tmp_path / f"bench_exchange_{ranks}_ranks.png").stat().st_size > 20_000
+    found = json.loads((tmp_path / f"bench_exchange_{ranks}_ranks.json").read_text())
+    assert found["notes"] == [] and found["ranks"] == ranks and len(found["devices"]) == ranks
+    titles = [table.heading(found) for table in TABLES if found[table.name]]
+    assert [line for line in done.stdout.splitlines() if line in titles] == titles
     ways = {"peer", "mpi", "mpi-thread"}
     for part in ("links", "neighbours", "ladder", "overlaps"):
         assert {row["transport"] for row in found[part]} - {"copy"} == ways
         assert all(row["seconds"] > 0 for row in found[part])
     assert len(found["links"]) == 3 * 4 and len(found["neighbours"]) == 2 * 4
-    assert len(found["ladder"]) == 3 * 4 * 3 and len(found["overlaps"]) == 2 * 2 * 3
+    grids = 3 + (ranks == 4)
+    assert len(found["ladder"]) == grids * 4 * 3 and len(found["overlaps"]) == 2 * 2 * 3
+    assert len(found["gains"]) == grids * 3
     assert {row["transport"] for row in found["progress"]} == {"mpi", "mpi-thread"}
-    local, routes = found["assembly"]["local"], found["assembly"]["routes"]
-    assert {row["kind"] for row in local} == {"gather", "scatter", "gather-scatter"}
-    assert len(routes) == 2 * 3 + 1 and all(row["remote"] > 0 for row in routes)
-    slow = found["slow"]
-    assert len(slow["ratios"]) == 2 * 3 and len(slow["links"]) == 2 * 4
-    fields = [row["field"] for row in slow["fields"] if row["step"] == 9]
-    assert {*fields} >= {"vx", "vy", "vz", "sxy", "syz", "syy"} and len({*fields}) == len(fields)
-    crowd = found["assembly"]["crowd"]
+    assert {row["kind"] for row in found["assembly"]} == {"gather", "scatter", "gather-scatter"}
+    assert len(found["routes"]) == 2 * 3 + 1 and all(row["remote"] > 0 for row in found["routes"])
+    crowd = found["crowd"]
     assert all(row["remote"] > row["gap"] for row in crowd) and len(crowd) == 4 * 2
-    assert all(row["ratio"] > 1 for row in slow["ratios"] if row["codec"] != "mpc")
-    crawling = {row["codec"]: row for row in slow["links"] if row["link"]}
-    assert crawling["zfp8"]["chosen"] and crawling["zfp8"]["pays"]
-    assert crawling["zfp8"]["seconds"] < 0.6 * crawling["none"]["seconds"]
     slabs = [row for row in found["overlaps"] if row["cut"] == "1-D"]
     assert {row["overlap"]: row["sent"] for row in slabs} == {2: 2 * 2 * 256, 4: 2 * 4 * 256}
-
-
-def test_whether_a_code_pays() -> None:
-    """The rule: what messages gain on the link against what coding costs."""
-    code = {"ratio": 2.0, "encode": 100e9, "decode": 50e9}
-    assert pays(code, 16e9) and not pays(code, 17e9)  # 1 - 1/2 = B (1/100 + 1/50) / 1e9
-    assert not pays(code, 0.0)
 
 
 def test_ids_of_a_box_of_elements() -> None:
@@ -368,7 +390,7 @@ def test_ids_of_a_box_of_elements() -> None:
 
 FAILING = """
 from groundswell.backends import open_backend
-from groundswell.bench.exchange.rig import Rig
+from groundswell.bench.rig import Rig
 from groundswell.exchange.world import world
 
 job = world()

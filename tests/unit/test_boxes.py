@@ -171,6 +171,20 @@ assert (source == target).all()
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize("padding", [0, 7])
+@pytest.mark.parametrize(
+    ("dtype", "as_dtype"), [("int16", "int16"), ("float64", "float64"), ("float64", "float32")]
+)
+def test_fields_of_packed_structures_are_refused(
+    backend: Backend, dtype: str, as_dtype: str, padding: int
+) -> None:
+    """Kernels read no values across their alignment, be it the address or a stride that is odd."""
+    packed = np.zeros(9, [("a", "u1"), ("b", dtype), ("c", f"V{padding}")])
+    target = np.zeros(9, as_dtype)
+    with pytest.raises(InputError, match=rf"values of type {dtype}.*packed structure"):
+        run(backend, [whole(packed["b"], target)])
+
+
 # --- what the kernel is told ----------------------------------------------------------------------
 
 

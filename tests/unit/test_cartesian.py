@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundswell.backends.cpu import CpuBackend
+from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.grids.cartesian import Field, Grid, Layout, Part
 
 GRID = Grid((7, 5, 4), (100.0, 50.0, 20.0), before=(3, 2, 0), after=(1, 4, 6))
@@ -76,6 +77,47 @@ def test_fields_are_views_of_one_aligned_block(dtype: str, cells) -> None:
     assert field.interior.strides == field.array.strides == tuple(strides)
     field.interior[...] = 1
     assert field.array.sum() == np.prod(cells)
+
+
+widths = st.tuples(*[st.integers(0, 20)] * 3)
+
+
+@given(cells, widths, widths, st.sampled_from(["float32", "float64"]))
+def test_ghost_layers_are_as_wide_as_each_side_wants(cells, low, high, dtype: str) -> None:
+    layout = Layout(cells, np.dtype(dtype).itemsize, low, high)
+    field = Field(CpuBackend(), layout, dtype)
+    assert field.array.shape == tuple(np.add(np.add(low, cells), high))[::-1]
+    assert field.interior.shape == cells[::-1] and field.origin == low[::-1]
+    assert field.interior.ctypes.data % 128 == 0 and layout.row * layout.itemsize % 128 == 0
+    field.array[...] = 1
+    field.interior[...] = 2
+    inside = tuple(slice(a, a + n) for a, n in zip(low, cells, strict=True))[::-1]
+    assert (field.array[inside] == 2).all() and (field.array == 2).sum() == np.prod(cells)
+
+
+@given(cut_grids(longest=6, widest=3), widths, widths)
+def test_parts_of_a_field_own_each_value_once(cut, low, high) -> None:
+    """Also where ghost layers are wider than blocks, or there are none."""
+    grid, parts = cut
+    shape = tuple(np.add(np.add(low, grid.cells), high))[::-1]
+    whole = np.arange(np.prod(shape), dtype=float).reshape(shape)
+    owners = np.zeros(shape, int)
+    for part in parts:
+        found = DistributedArray.of_field(
+            Field(CpuBackend(), Layout(part.cells, 8, low, high), "float64"), part
+        )
+        assert found.shape == shape
+        inside = [
+            slice(s, s + a + n + b)
+            for s, a, n, b in zip(part.start, low, part.cells, high, strict=True)
+        ]
+        for here, there in found.window:
+            found.array[here] = whole[there]
+        assert (found.array == whole[tuple(inside[::-1])]).all()
+        for here, there in found.own:
+            owners[there] += 1
+            assert (found.array[here] == whole[there]).all()
+    assert (owners == 1).all()
 
 
 def test_places_of_cells_are_affine() -> None:

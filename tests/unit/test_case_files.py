@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from groundswell import registry
-from groundswell.case import load_case, read_case
+from groundswell.case import as_case, load_case, read_case
 from groundswell.errors import CaseError, InputError
 from groundswell.solvers.earthquake import case as schema
 
@@ -32,8 +34,9 @@ def write(folder: Path, text: str | bytes) -> Path:
         (b"a = 1\nb = '\xff'\n", "line 2", "is not UTF-8"),
         ("a = " + "[" * 10_000, "case", "nested too deep"),
         ("a = " + "1" * 10_000, "case", "is not TOML"),
-        ("", "solver", "is required; use cavity, earthquake or poisson"),
-        ("solver = 5", "solver", "no solver is called 5; use cavity"),
+        ("", "solver", "is required; use "),
+        ("solver = 5", "solver", 'no solver is called "5"; use '),
+        ("solver = [[]]", "solver", 'no solver is called "[[]]"; use '),
         ('solver = "earthqake"', "solver", 'did you mean "earthquake"?'),
     ],
 )
@@ -59,18 +62,51 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=reason):
             load_case(path)
-    large = tmp_path / "mesh.bin"
+    large = tmp_path / "mesh.toml"
     with large.open("wb") as file:
         file.truncate(17 * 2**20)
     with pytest.raises(InputError, match="larger than 16 MiB"):
         load_case(large)
+    data = tmp_path / "mesh.bin"
+    data.touch()
+    with pytest.raises(InputError, match=r'no installed solver reads ".bin" files; .*\(\.toml\)'):
+        load_case(data)
+
+
+def test_other_input_files_are_what_their_solver_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(path: Path) -> schema.EarthquakeCase:
+        return schema.EarthquakeCase.from_dict(tomllib.loads(TEMPLATE.read_text()), path.parent)
+
+    monkeypatch.setattr(schema, "read_other", read, raising=False)
+    reading = replace(registry.find("earthquake"), readers={".quake": ".case:read_other"})
+    monkeypatch.setattr(registry, "solvers", lambda: [reading])
+    path = tmp_path / "la_habra.QUAKE"
+    path.touch()
+    case = load_case(path)
+    assert case.digest() == load_case(TEMPLATE).digest() and case.source_path == tmp_path
+    with pytest.raises(InputError, match=r'reads ".h5" files; .* or one of \.quake'):
+        (tmp_path / "a.h5").touch()
+        load_case(tmp_path / "a.h5")
+    with pytest.raises(InputError, match="no such file"):
+        load_case(tmp_path / "absent.quake")
+
+
+def test_values_of_run_can_be_replaced() -> None:
+    case = load_case(TEMPLATE)
+    changed = as_case(TEMPLATE, backend="cuda", precision=None)
+    assert changed.run == case.run.model_copy(update={"backend": "cuda"})
+    assert as_case(case) is case and changed.source_path == case.source_path
+    narrow = case.with_run(narrow="bfloat16")
+    with pytest.raises(CaseError, match=r"^\[run\] cannot be used:\n  narrow = \"bfloat16\": must"):
+        narrow.with_run(precision="double")
 
 
 def test_solvers_are_found_by_name() -> None:
     assert registry.find("earthquake").load("case") is schema.EarthquakeCase
     with pytest.raises(
-        InputError,
-        match=r'"earthquak".*use cavity, earthquake or poisson.*did you mean "earthquake"',
+        InputError, match=r'"earthquak".*use .*earthquake.*did you mean "earthquake"'
     ):
         registry.find("earthquak")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Barrier
 from typing import Any
 
@@ -12,6 +13,8 @@ import h5py
 import numpy as np
 import pytest
 from crew import Member, together
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from groundswell.errors import InputError, RunFailed
 from groundswell.exchange.world import Alone, World
@@ -204,6 +207,7 @@ def test_removing_takes_what_a_killed_run_left(path: Path) -> None:
 # --- several ranks --------------------------------------------------------------------------------
 
 ROWS = 12
+NOTHING = {"layers/velocity/x": np.zeros((3, 12, 2)), "clock": np.zeros(1)}
 
 
 def whole_state(seed: int) -> dict[str, np.ndarray]:
@@ -372,3 +376,67 @@ def test_ranks_that_answer_for_too_little_or_too_much(tmp_path: Path) -> None:
         assert together(3, write) == [None] * 3
         with pytest.raises(InputError, match=rf"hold {5 * (ROWS + change)} values of 'vx'"):
             assert_restored(path, 1, seed=6)
+
+
+# --- index lists ----------------------------------------------------------------------------------
+
+
+def scattered(whole: np.ndarray, world: World, seed: int, ghosts: int) -> State:
+    """One rank's rows in no order, and so many ghosts, which may be its own rows again."""
+    rng = np.random.default_rng(seed)
+    owner = rng.integers(0, world.size, len(whole))
+    mine = rng.permutation(np.flatnonzero(owner == world.rank))
+    copies = rng.integers(0, len(whole), ghosts) if len(whole) else mine[:0]
+    rows = np.concatenate([mine, copies]).astype(np.int64)
+    here = rng.permutation(len(rows) + 2)[: len(rows)]  # the array has two rows of padding
+    array = np.zeros((len(rows) + 2, *whole.shape[1:]), whole.dtype)
+    array[here] = whole[rows]
+    own = ((here[: len(mine)],), (mine,))
+    return {"u": DistributedArray(array, whole.shape, (((here,), (rows,)),), (own,))}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 9), st.integers(1, 4), st.integers(1, 4), st.integers(0, 999))
+def test_index_lists_come_back_to_any_ranks(rows: int, wrote: int, reads: int, seed: int) -> None:
+    whole = np.random.default_rng(seed).normal(size=(rows, 2, 3))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / NAME
+        told = together(
+            wrote, lambda w: save(path, BACKEND, scattered(whole, w, seed, 3), PROGRESS, w)
+        )
+        assert told == [None] * wrote
+        progress = read_progress(path, "digest")
+        for rank in range(reads):
+            world = Member(rank, reads, [], Barrier(1))
+            found, expected = (scattered(w, world, seed + 1, 4) for w in (0 * whole, whole))
+            restore(path, BACKEND, found, progress)
+            assert_same({"u": found["u"].array}, {"u": expected["u"].array})
+
+
+@pytest.mark.parametrize("lists_first", [True, False])
+def test_boxes_and_index_lists_read_each_other(tmp_path: Path, lists_first: bool) -> None:
+    whole = np.random.default_rng(5).normal(size=(ROWS, 4)).astype("f4")
+
+    def boxes(world: World, values: np.ndarray) -> State:
+        return {"u": portions({"vx": values, **NOTHING}, world)["vx"]}
+
+    def lists(world: World, values: np.ndarray) -> State:
+        return scattered(values, world, 7, 2)
+
+    wrote, reads = (lists, boxes) if lists_first else (boxes, lists)
+    path = tmp_path / NAME
+    assert together(3, lambda w: save(path, BACKEND, wrote(w, whole), PROGRESS, w)) == [None] * 3
+    for rank in range(2):
+        world = Member(rank, 2, [], Barrier(1))
+        found, expected = reads(world, 0 * whole), reads(world, whole)
+        restore(path, BACKEND, found, read_progress(path, "digest"))
+        assert_same({"u": found["u"].array}, {"u": expected["u"].array})
+
+
+def test_an_index_list_that_is_damaged(tmp_path: Path) -> None:
+    path, whole = tmp_path / NAME, np.arange(12.0).reshape(6, 2)
+    save(path, BACKEND, scattered(whole, Alone(), 1, 0), PROGRESS)
+    with h5py.File(path, "r+") as file:
+        file["state/u/0-rows"][0] += 1
+    with pytest.raises(InputError, match="'u' is not what was written"):
+        restore(path, BACKEND, scattered(whole, Alone(), 1, 0), PROGRESS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -187,6 +188,32 @@ def test_two_gpus_for_each_two_ranks(nvml: FakeNvml, taken: Taken) -> None:
 def test_containers_of_a_machine_share_its_gpus(nvml: FakeNvml, taken: Taken) -> None:
     assert sorted(taken([SHORT] * 4, "aAaA")) == [0, 1, 2, 3]
     assert taken([SHORT[:2], SHORT[2:]], "aA") == [0, 0]
+
+
+# --- cores ----------------------------------------------------------------------------------------
+
+
+def threads_of_ranks(monkeypatch: pytest.MonkeyPatch, hosts: str) -> list[int | None]:
+    """How many threads ranks run on a machine of 8 cores."""
+    monkeypatch.setattr(devices.os, "sched_getaffinity", lambda _: set(range(8)))
+    monkeypatch.setattr(devices, "open_backend", lambda name, threads: threads)
+    said, meet = [None] * len(hosts), threading.Barrier(len(hosts))
+    ranks = [Rank(rank, hosts, said, meet) for rank in range(len(hosts))]
+    with ThreadPoolExecutor(len(hosts)) as pool:
+        return list(pool.map(lambda rank: open_device("cpu", rank), ranks))  # type: ignore[arg-type]
+
+
+def test_ranks_share_the_cores_of_their_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment stays the user's: other libraries and processes read it too."""
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    before = dict(os.environ)
+    assert threads_of_ranks(monkeypatch, "aAab") == [2, 2, 2, 8]
+    assert dict(os.environ) == before
+
+
+def test_the_user_decides_about_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
+    assert threads_of_ranks(monkeypatch, "aa") == [None, None]
 
 
 # --- who shares a device --------------------------------------------------------------------------

@@ -145,7 +145,7 @@ class SteadySolver(Solver):
     arrives = 90
 
     def initialize(self) -> None:
-        self.initialized = True
+        self.initialized = getattr(self, "initialized", 0) + 1
 
     def check_convergence(self, step: int) -> bool:
         self.checked = [*getattr(self, "checked", []), step]
@@ -368,11 +368,40 @@ def test_a_solver_with_several_stages_goes_on(tmp_path: Path) -> None:
     assert int(solver.clock[0]) == 20  # of the last stage's steps nothing is left to do
 
 
+@pytest.mark.parametrize("pace", ["late", "early", "random"])
+def test_a_loop_without_a_folder_goes_on_from_call_to_call(tmp_path: Path, pace: str) -> None:
+    """Steps of any number of calls are those of one; it prepares once and writes no checkpoint."""
+    wish, device = SimpleNamespace(steps=7, minutes=None), Device(pace, 5)
+    solver, alone = SteadySolver(device, 4, 600, wish), Solver(Device("early"), 4, 600)
+    solver.check_every, solver.arrives = 50, 150
+    loop = TimeLoop(solver, device, {}, None, "digest")  # type: ignore[arg-type]
+    for total in (1, 2, 40, 45, 160, 200):
+        loop.run(total, silent, StopRequest())
+        assert loop.step == min(total, 150) and int(solver.clock[0]) == loop.step
+    for _ in range(150):
+        alone.step()
+    assert solver.value == alone.value
+    assert loop.converged and solver.checked == [50, 100, 150] and solver.initialized == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_loop_without_a_folder_can_be_stopped_in_its_last_steps(tmp_path: Path) -> None:
+    """Its caller may call it again at once, so that there is no better moment."""
+    device = Device("late")
+    loop = TimeLoop(Solver(device, 4, 600), device, {}, None, "digest")  # type: ignore[arg-type]
+    stop = StopRequest()
+    stop.set(signal.SIGTERM)
+    with pytest.raises(Interrupted, match=r"SIGTERM after step 1$"):
+        loop.run(1, silent, stop)
+    loop.run(3, silent, StopRequest())
+    assert loop.step == 3
+
+
 def test_a_finished_checkpoint_is_continued_to_no_steps(tmp_path: Path) -> None:
     samples = Samples()
     loop = make_loop(Solver(Device("late"), 4, 8), samples, tmp_path)
     loop.run(40, silent, StopRequest())
-    loop.save()
+    loop.save(tmp_path / checkpoint.NAME)
     again = make_loop(Solver(Device("late"), 4, 8), samples, tmp_path, resume=True)
     again.run(40, silent, StopRequest())
     assert samples.kept == expected(40, 4)

@@ -20,7 +20,7 @@ from halos import numbered
 from groundswell.backends import open_backend
 from groundswell.backends.foreign import as_array, stream_handle
 from groundswell.errors import InputError
-from groundswell.exchange import Domain, Field, Ghosts, keeper
+from groundswell.exchange import Domain, Field, Ghosts, Numbering, keeper
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE
 from groundswell.exchange.connect import FUSED, TRANSPORTS
 from groundswell.exchange.patience import DEFAULT_PATIENCE, PATIENCE
@@ -171,6 +171,13 @@ def test_what_cannot_be_viewed_is_refused_with_its_cure() -> None:
     on_gpu = SimpleNamespace(__cuda_array_interface__={})
     assert "lies on a GPU" in refused(on_gpu)
     assert "cannot be viewed" in refused(Capsule(frozen[:0].astype(object)))
+
+
+def test_arrays_without_values_are_viewed() -> None:
+    """A rank may have none; NumPy's strides are 0 then."""
+    assert as_array(open_backend("cpu"), np.zeros((3, 0))).shape == (3, 0)
+    nothing = Numbering(np.array([], np.int64)).gather_scatter(np.zeros((3, 0)))
+    assert nothing.shape == (3, 0)
 
 
 def test_torch_tensors_are_viewed(rng: np.random.Generator) -> None:

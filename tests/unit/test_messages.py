@@ -280,6 +280,12 @@ def test_other_wire_types_are_refused(dtype: str, wire: str, allowed: str) -> No
     assert str(caught.value) == f"{dtype} cannot be sent as {wire!r}; allowed: {allowed}"
 
 
+@pytest.mark.parametrize("dtype", ["u1,f8", "f4,f4", "S3"])
+def test_values_that_are_no_numbers_are_refused(dtype: str) -> None:
+    with pytest.raises(InputError, match="plain numbers of 1, 2, 4, 8, 16 bytes"):
+        GhostField(np.zeros(3, dtype), (1,), uniform(1, 1))
+
+
 @pytest.mark.parametrize(
     "shape, origin", [((5, 6), (1, 1)), ((6, 6), (0, 1)), ((6, 6), (2, 1)), ((6, 6), (1, 0))]
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from variants import long_variants
 
 from groundswell.backends import open_backend
 from groundswell.backends.cpu import CpuBackend
@@ -21,17 +22,19 @@ from groundswell.solvers.poisson.solver import Poisson
 
 BENT = "kershaw = { eps_y = 0.3, eps_z = 0.3 }"
 CASES = [
-    (1, 24, "", "jacobi", "double"),
     (1, 24, BENT, "multigrid", "double"),
-    (1, 30, "", "multigrid", "double"),
-    (2, 27, "", "multigrid", "double"),
     (2, 14, "", "multigrid", "double"),
     (3, 12, BENT, "jacobi", "single"),
     (7, 8, BENT, "none", "double"),
     (15, 3, "", "jacobi", "double"),
+    (7, 6, "", "multigrid", "single"),
+]
+LONG = [
+    (1, 24, "", "jacobi", "double"),
+    (1, 30, "", "multigrid", "double"),
+    (2, 27, "", "multigrid", "double"),
     (3, 12, "", "multigrid", "double"),
     (7, 6, BENT, "multigrid", "double"),
-    (7, 6, "", "multigrid", "single"),
 ]
 
 
@@ -79,7 +82,7 @@ def setup_of(folder: Path, backend: str, *case: Any) -> Setup:
     return Setup.from_case(load_case(folder / "case.toml"))
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [*CASES, *long_variants((case,) for case in LONG)])
 @pytest.mark.parametrize("curved", [False, True])
 def test_it_is_what_a_run_asks_for(tmp_path: Path, case: Any, curved: bool) -> None:
     if curved and (case[2] or case[0] == 1):

@@ -305,7 +305,7 @@ ANELASTIC = MEDIUM | {"qp": 200.0, "qs": 100.0}
         (
             {
                 "medium": ANELASTIC,
-                "attenuation": {"model": "power-law", "exponent": 1.0, "band": [0.01, 30.0]},
+                "attenuation": {"model": "power-law", "exponent": 1.0, "band": [0.1, 20.0]},
             },
             "Q.f. misses what was asked for by up to",
         ),

@@ -270,40 +270,9 @@ def test_receivers_read_cubics_exactly(precision: str) -> None:
         wanted[:, component] = [polynomial(*place) for place in places]
     set_clock(solver, 0)
     solver.outputs.launches[0]()
-    found = solver.outputs._rings["seismograms"].buffer[0]
+    found = solver.outputs.ring("seismograms").buffer[0].T
     scale = 30 * np.abs(wanted).max()  # weights of both signs cancel digits
     assert_close(found, wanted, scale)
-
-
-@precisions
-def test_points_are_recorded_when_due_and_where_due(precision: str) -> None:
-    solver = make_solver(precision)
-    v = randomise(solver, seed=10)
-    rng = np.random.default_rng(11)
-    layout, dtype, items, slots, every = solver.layout, solver.setup.dtype, 12, 3, 5
-    first = rng.integers(-2, 3, (items, 3))
-    weights = rng.normal(size=(items, 3, 4)).astype(dtype)
-    places = first @ [1, layout.row, layout.plane]
-    boxes = [
-        v[VELOCITIES[n % 3]][tuple(slice(f + 2, f + 6) for f in first[n][::-1])]
-        for n in range(items)
-    ]
-    wx, wy, wz = weights.astype(float).transpose(1, 0, 2)
-    wanted = np.einsum("nk,nj,ni,nkji->n", wz, wy, wx, boxes)
-    ring = solver.backend.to_device(np.full((slots, items), np.nan, dtype))
-    on_device = map(solver.backend.to_device, (places, weights))
-    fields = [solver.fields[name].interior for name in VELOCITIES]
-    run = solver.module.launch(
-        "record_points", Items(items), ring, *fields, *on_device, solver.clock, every, slots, items
-    )
-    for step in (1, 2, 3, 4, 6, 11):
-        set_clock(solver, step)
-        run()
-    assert np.isnan(ring).all()
-    set_clock(solver, 4 * every)
-    run()
-    assert np.isnan(ring[[0, 2]]).all()
-    assert_close(ring[1], wanted)
 
 
 def cubic_weights(nodes: Any, at: float) -> NDArray[Any]:
@@ -352,36 +321,27 @@ def test_peaks_are_those_of_the_horizontal_vector(precision: str, top: str) -> N
 @pytest.mark.parametrize(
     ("stride", "first"), [(1, (0, 0, 0)), (3, (0, 0, 0)), (3, (2, 0, 1)), (2, (1, 1, 0))]
 )
-def test_surface_and_volumes_are_sampled_every_stride(
+def test_the_surface_is_sampled_every_stride(
     precision: str, stride: int, first: tuple[int, int, int]
 ) -> None:
     """From the first cell on that is due in a part of the grid."""
     solver = make_solver(precision)
     v = randomise(solver, seed=15)
-    nx, ny, nz = (-(-(n - f) // stride) for n, f in zip(REGION, first, strict=True))
+    nx, ny, _ = (-(-(n - f) // stride) for n, f in zip(REGION, first, strict=True))
     slots, every, dtype = 3, 5, solver.setup.dtype
     surface = solver.backend.to_device(np.full((slots, 3, ny, nx), np.nan, dtype))
-    volume = solver.backend.to_device(np.full((slots, nz, ny, nx), np.nan, dtype))
     fields = [solver.fields[name].interior for name in VELOCITIES]
     when = (solver.clock, every, slots, stride)
-    runs = [
-        solver.module.launch(
-            "record_surface", Items(nx * ny), surface, *fields, *when, *first[:2], nx, ny
-        ),
-        solver.module.launch(
-            "record_volume", Items(nx * ny * nz), volume, fields[1], *when, *first, nx, ny, nz
-        ),
-    ]
+    run = solver.module.launch(
+        "record_surface", Items(nx * ny), surface, *fields, *when, *first[:2], nx, ny
+    )
     for step in (1, 2, 9, 10):
         set_clock(solver, step)
-        for run in runs:
-            run()
-    assert np.isnan(surface[:2]).all() and np.isnan(volume[:2]).all()
+        run()
+    assert np.isnan(surface[:2]).all()
     taken = tuple(slice(f, None, stride) for f in first[::-1])
     wanted = np.stack([*on_top(v, 2, True).values()])[:, *taken[1:]]
     assert_close(surface[2], wanted)
-    inside = v["vy"][2:, WIDTH + 2 :, WIDTH + 2 :][tuple(slice(n) for n in REGION[::-1])]
-    assert (volume[2] == inside[taken]).all()
 
 
 @pytest.mark.parametrize("ticks", [0, 1])

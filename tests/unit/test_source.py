@@ -60,7 +60,7 @@ def test_includes_are_inlined_once_and_in_place(tmp_path: Path) -> None:
 def test_own_folder_comes_before_the_shared_one(tmp_path: Path) -> None:
     path = write(tmp_path, portable="int mine;\n", main='#include "portable.h"\n')
     assert code(Source(path, {}).text()) == ["int mine;"]
-    path = write(tmp_path, main='#include "triad.h"\n')
+    path = write(tmp_path, other='#include "triad.h"\n')
     assert "KERNEL triad(" in Source(path, {}).text()
 
 
@@ -73,7 +73,7 @@ def test_compilers_report_the_lines_of_the_file(tmp_path: Path) -> None:
     path = write(tmp_path, part="int a;\n\n", main='\n#include "part.h"\nint b;\noops;\n')
     with pytest.raises(BackendError, match=r"main\.h:4:"):
         CpuBackend().compile(Source(path, {}))
-    path = write(tmp_path, part="int a;\n\noops;\n", main='#include "part.h"\n')
+    path = write(tmp_path, part="int a;\n\noops;\n", other='#include "part.h"\n')
     with pytest.raises(BackendError, match=r"part\.h:3:"):
         CpuBackend().compile(Source(path, {}))
 

@@ -8,13 +8,16 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from ranks import run_on_ranks
 
 from groundswell.errors import BackendError, InputError, RunFailed
 from groundswell.exchange import patience as patience_module
+from groundswell.exchange import words
 from groundswell.exchange import world as module
+from groundswell.exchange.launcher import LAUNCHER_VARIABLES, SIZE_VARIABLES, started_ranks
 from groundswell.exchange.patience import (
     DEFAULT_PATIENCE,
     PATIENCE,
@@ -23,7 +26,8 @@ from groundswell.exchange.patience import (
     patience_seconds,
 )
 from groundswell.exchange.processes import Process
-from groundswell.exchange.world import SIZE_VARIABLES, Alone, MpiWorld, Word
+from groundswell.exchange.words import Word
+from groundswell.exchange.world import Alone, MpiWorld
 
 PROGRAM = Path(__file__).parents[1] / "support" / "world_program.py"
 
@@ -68,8 +72,9 @@ def test_other_exceptions_are_nobodys_business() -> None:
 @pytest.fixture
 def launched(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """As if nobody had asked for the world yet, and no launcher had started this process."""
-    for name in SIZE_VARIABLES:
+    for name in (*SIZE_VARIABLES, *LAUNCHER_VARIABLES):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.delitem(sys.modules, "mpi4py.MPI", raising=False)
     module.world.cache_clear()
     yield monkeypatch
     module.world.cache_clear()
@@ -85,6 +90,60 @@ def test_several_processes_need_mpi(launched: pytest.MonkeyPatch, name: str) -> 
     launched.setitem(sys.modules, "mpi4py", None)
     launched.setenv(name, "4")
     with pytest.raises(BackendError, match=r"4 processes were started.*groundswell\[mpi\]"):
+        module.world()
+
+
+@pytest.mark.parametrize("name", LAUNCHER_VARIABLES)
+def test_a_launcher_that_does_not_tell_how_many_needs_mpi(
+    launched: pytest.MonkeyPatch, name: str
+) -> None:
+    launched.setitem(sys.modules, "mpi4py", None)
+    launched.setenv(name, "0")
+    assert started_ranks() == 0
+    with pytest.raises(BackendError, match=rf"several processes were started \({name}\)"):
+        module.world()
+
+
+class FakeMpi:
+    """mpi4py with a library that has begun."""
+
+    def __init__(self, size: int) -> None:
+        self.MPI = self
+        self.COMM_WORLD = SimpleNamespace(size=size)
+
+    def Is_initialized(self) -> bool:
+        return True
+
+    def Is_finalized(self) -> bool:
+        return False
+
+    def Get_library_version(self) -> str:
+        return "Some MPI 4.2, of today"
+
+
+def with_mpi(launched: pytest.MonkeyPatch, size: int) -> None:
+    for name in ("mpi4py", "mpi4py.MPI"):
+        launched.setitem(sys.modules, name, FakeMpi(size))
+
+
+def test_mpi_that_has_begun_is_asked(launched: pytest.MonkeyPatch) -> None:
+    """Whatever the launcher; a program may have begun MPI itself."""
+    with_mpi(launched, 3)
+    launched.setattr(module, "MpiWorld", lambda comm: comm.size)
+    assert started_ranks() == module.world() == 3  # type: ignore[comparison-overlap]
+
+
+def test_one_process_may_begin_mpi(launched: pytest.MonkeyPatch) -> None:
+    with_mpi(launched, 1)
+    launched.setenv("PMIX_RANK", "0")
+    assert isinstance(module.world(), Alone)
+
+
+def test_processes_of_another_mpi_are_not_left_alone(launched: pytest.MonkeyPatch) -> None:
+    """Each would take itself for the only one, and its part for the whole."""
+    with_mpi(launched, 1)
+    launched.setenv("PMI_SIZE", "4")
+    with pytest.raises(BackendError, match=r"4 processes.*Some MPI 4.2\).*unset PMI_SIZE"):
         module.world()
 
 
@@ -150,6 +209,7 @@ def test_a_dead_rank_is_named() -> None:
     dead = here._replace(number=2**22 + 1)  # more than there can be
     job.rank, job.size = 0, 3
     job._processes, job._hosts = [here, dead, here], [0, 1, 0]
+    job._progress = SimpleNamespace(look=lambda: None)
     job.require_alive()
     assert job.same_host == [0, 2] and job.same_machine == [0, 1, 2]
     job._processes[2] = dead
@@ -164,17 +224,17 @@ def test_a_dead_rank_is_named() -> None:
 def test_parts_make_up_a_word_and_the_last_is_shorter(
     monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    monkeypatch.setattr(module, "PART", 10)
+    monkeypatch.setattr(words, "PART", 10)
     word = Word("gather", bytes(size))
-    *parts, last = module._parts(word)
+    *parts, last = words.parts(word)
     assert {len(part) for part in parts} <= {10} and len(last) < 10
     assert pickle.loads(b"".join([*parts, last])) == word
 
 
 def test_a_word_of_whole_parts_has_an_empty_end(monkeypatch: pytest.MonkeyPatch) -> None:
     word = Word("gather", bytes(1000))
-    monkeypatch.setattr(module, "PART", len(pickle.dumps(word, pickle.HIGHEST_PROTOCOL)))
-    assert [len(part) for part in module._parts(word)] == [module.PART, 0]
+    monkeypatch.setattr(words, "PART", len(pickle.dumps(word, pickle.HIGHEST_PROTOCOL)))
+    assert [len(part) for part in words.parts(word)] == [words.PART, 0]
 
 
 # --- several ranks --------------------------------------------------------------------------------
@@ -252,12 +312,30 @@ def test_ranks_know_who_shares_their_host_and_machine() -> None:
     assert sorted(done.stdout.splitlines()) == expected
 
 
+@pytest.mark.parametrize("how", ["unknown", "begun"])
+def test_ranks_of_an_unknown_launcher_find_each_other(how: str) -> None:
+    """It tells only PMIx, or nobody: then MPI that the program has begun."""
+    done = run_on_ranks(2, PROGRAM, how, timeout=60)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert sorted(done.stdout.splitlines()) == ["rank 0 of 2", "rank 1 of 2"]
+
+
 def test_a_rank_that_sleeps_too_long_is_named() -> None:
     begun = time.monotonic()
     done = run_on_ranks(2, PROGRAM, "late", timeout=60, **{PATIENCE: "2"})
     assert time.monotonic() - begun < 15 and done.returncode != 0  # long before it wakes up
     match = re.search(r"rank 0 after (.*) s: rank 1 has sent no word for 2 s", done.stdout)
     assert match and 2 <= float(match[1]) < 4, done.stdout + done.stderr[-1000:]
+
+
+def test_late_words_are_not_taken_for_others() -> None:
+    """Of a call that rank 0 has given up all ranks are told, and none waits longer than it did."""
+    done = run_on_ranks(3, PROGRAM, "missed", timeout=60, **{PATIENCE: "1"})
+    assert done.returncode == 0, done.stderr[-2000:]
+    lines = sorted(done.stdout.splitlines())
+    assert "rank 0 interrupted ['new 0', 'new 1', 'new 2']" in lines
+    raised = [line for line in lines if "raised rank 1 has sent no word for 1 s" in line]
+    assert len(raised) == 6 and not any("heard" in line for line in lines), lines
 
 
 def test_patience_that_is_no_number_ends_all_ranks() -> None:

@@ -32,11 +32,12 @@ __all__ = [
 ]
 
 
-def open_backend(name: str, device: int | None = None) -> Backend:
+def open_backend(name: str, device: int | None = None, *, threads: int | None = None) -> Backend:
     """The backend of that name, ready for use.
 
     Args:
         device: which GPU, where there are several; by default the current one.
+        threads: how many the CPU's kernels use; by default as OMP_NUM_THREADS says, or all cores.
 
     Raises:
         BackendError: unknown name, or the device it needs is absent.
@@ -44,7 +45,7 @@ def open_backend(name: str, device: int | None = None) -> Backend:
     if name == "cpu":
         from groundswell.backends.cpu import CpuBackend
 
-        return CpuBackend()
+        return CpuBackend(threads=threads)
     if name == "cuda":
         from groundswell.backends.cuda import CudaBackend
 

@@ -8,6 +8,7 @@ import os
 import platform
 import shutil
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from functools import cache
@@ -52,11 +53,24 @@ NO_COMPILER = (
 )
 
 
-class CpuModule:
-    """A shared library made from one source."""
+class _Team(threading.local):
+    """How many threads share a kernel that this thread launches, once OpenMP was told."""
 
-    def __init__(self, library: Path) -> None:
-        self._library = ctypes.CDLL(str(library))
+    size: int | None = None
+
+
+TEAM = _Team()
+
+
+class CpuModule:
+    """A shared library made from one source.
+
+    Args:
+        threads: that its kernels use; None leaves it to OpenMP.
+    """
+
+    def __init__(self, library: Path, threads: int | None = None) -> None:
+        self._library, self._threads = ctypes.CDLL(str(library)), threads
 
     def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
         function = getattr(self._library, name)
@@ -66,7 +80,13 @@ class CpuModule:
         def run(_keep_alive: Any = arguments) -> None:
             function(*converted)
 
-        return run
+        def run_in_team(_keep_alive: Any = arguments) -> None:
+            if TEAM.size != self._threads:  # OpenMP keeps a number for each thread that launches
+                self._library.omp_set_num_threads(self._threads)
+                TEAM.size = self._threads
+            function(*converted)
+
+        return run if self._threads is None else run_in_team
 
 
 class CpuEvent:
@@ -110,7 +130,11 @@ class CpuShared:
 
 
 class CpuBackend(Backend):
-    """All cores that this process may use (OMP_NUM_THREADS chooses fewer)."""
+    """All cores that this process may use (OMP_NUM_THREADS chooses fewer).
+
+    Args:
+        threads: how many to use instead.
+    """
 
     name = "cpu"
     vector = 16
@@ -119,10 +143,10 @@ class CpuBackend(Backend):
     block_memory = 1 << 30
     sharing = "shared memory"
 
-    def __init__(self, kernel_cache: KernelCache | None = None) -> None:
+    def __init__(self, kernel_cache: KernelCache | None = None, threads: int | None = None) -> None:
         self._cache = kernel_cache or KernelCache(default_folder())
-        self._allocated = 0
-        self.cores = self.processors = _threads()
+        self._allocated, self._threads = 0, threads
+        self.cores = self.processors = threads or _threads()
         self.device = f"{_processor()['name']}, {self.cores} threads"
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
@@ -150,7 +174,7 @@ class CpuBackend(Backend):
         return self._cache.get(f"{key}.so", lambda out: _build(compiler, text, out))
 
     def compile(self, source: Source) -> CpuModule:
-        return CpuModule(self.build(source))
+        return CpuModule(self.build(source), self._threads)
 
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:
         return Calls(sequence)

@@ -299,7 +299,8 @@ def _require_movable(name: str, array: Array) -> None:
             f"{name} holds values of type {dtype}, {dtype.itemsize} bytes each; allowed are plain "
             f"numbers of {', '.join(map(str, SIZES))} bytes"
         )
-    if any(n > 1 and step == 0 for n, step in zip(array.shape, array.strides, strict=True)):
+    axes = zip(array.shape, array.strides, strict=True)
+    if array.size and any(n > 1 and step == 0 for n, step in axes):
         raise InputError(
             f"{name} of shape {tuple(array.shape)} repeats values instead of holding them; copy it"
         )

@@ -35,9 +35,18 @@ class NcclGroup:
                 self._communicator.recv(target, received, nccl.NCCL_CHAR, peer, stream)
         nccl.groupEnd()
 
+    def gather(self, source: int, target: int, size: int) -> None:
+        """Enqueue a collection of all ranks' bytes at every rank, in the order of ranks."""
+        nccl, stream = self._nccl, self._current().ptr
+        self._communicator.allGather(source, target, size, nccl.NCCL_CHAR, stream)
+
     def close(self) -> None:
-        """Destroy the communicator."""
+        """Destroy the communicator; all ranks must."""
         self._communicator.destroy()
+
+    def abort(self) -> None:
+        """Destroy the communicator without the other ranks, whatever it is at."""
+        self._communicator.abort()
 
 
 def load() -> Any:

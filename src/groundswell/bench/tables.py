@@ -1,37 +1,163 @@
-"""Tables of measurements in plain text, as wide as they need to be."""
+"""Tables of measurements in plain text, whose rows are printed as they are measured."""
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+if TYPE_CHECKING:
+    from groundswell.bench import Session
 
-WIDTH = 200  # columns, as far as they are needed
 KIB, MIB = 1 << 10, 1 << 20
+GAP = "  "  # between columns
+
+Row = dict[str, Any]
+Measured = Mapping[str, Any]  # facts, and the rows of each table by its name
 
 
-def table_of(title: str, *columns: str) -> Table:
-    """An empty table."""
-    return Table(*columns, title=escape(title), box=box.SIMPLE_HEAD, title_justify="left")
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Args:
+        head: what stands above it.
+        cell: the text for a row.
+        width: characters at least.
+    """
+
+    head: str
+    cell: Callable[[Row], str]
+    width: int = 0
+
+    @property
+    def room(self) -> int:
+        """Characters that it takes."""
+        return max(self.width, len(self.head))
 
 
-def _console() -> Console:
-    """Plain text, wide: mpiexec gives ranks a terminal that knows neither width nor colours."""
-    return Console(file=sys.stdout, highlight=False, width=WIDTH, force_terminal=False)
+@dataclass(frozen=True)
+class Spread:
+    """Rows side by side in one line, as long as the columns before it are the same.
+
+    Args:
+        key: of rows, by whose value each stands in a column of its own.
+        names: these values, from what is known when the table begins.
+        cell: the text for a row.
+        width: characters of a column at least.
+        after: columns behind them, of the line's first row.
+    """
+
+    key: str
+    names: Callable[[Measured], Sequence[str]]
+    cell: Callable[[Row], str]
+    width: int = 10
+    after: Sequence[Column] = ()
+
+    def columns(self, measured: Measured) -> list[Column]:
+        """Those of the values, and those after them; cells are made by `Lines`."""
+        names = [Column(name, self.cell, self.width) for name in self.names(measured)]
+        return [*names, *self.after]
 
 
-def print_table(table: Table) -> None:
-    """Print it if it has rows."""
-    if table.row_count:
-        _console().print(table)
+@dataclass(frozen=True)
+class Table:
+    """A table of a benchmark.
+
+    Args:
+        name: of its rows in the file.
+        title: above it, or a function of what has been measured before.
+        columns: of each row.
+        measure: measures the rows; every rank calls it, and gets the same.
+        spread: rows that stand side by side, if any do.
+        ranks: on how many it is measured: "one", "several" or "any".
+        seconds: that ranks with a `Rig` may spend on it; what is left then is left out.
+        others: rows of other codes or machines to be shown below; they are not recorded.
+    """
+
+    name: str
+    title: str | Callable[[Measured], str]
+    columns: Sequence[Column]
+    measure: Callable[[Session], Iterable[Row]]
+    spread: Spread | None = None
+    ranks: str = "any"
+    seconds: float = 0.0
+    others: Callable[[Measured], Iterable[Row]] = lambda measured: ()
+
+    def fits(self, ranks: int) -> bool:
+        """Whether it is measured on so many."""
+        return {"any": True, "one": ranks == 1, "several": ranks > 1}[self.ranks]
+
+    def heading(self, measured: Measured) -> str:
+        """The title."""
+        return self.title if isinstance(self.title, str) else self.title(measured)
+
+
+class Printer:
+    """Prints the rows of a table as they come; the title with the first."""
+
+    def __init__(self, table: Table, measured: Measured) -> None:
+        self._table, self._measured = table, measured
+        self._empty = True
+        self._line: tuple[list[str], dict[str, Row]] = ([], {})
+
+    def add(self, row: Row) -> None:
+        """Print a row, or keep it until all that stand in one line with it are known."""
+        if self._empty:
+            self._begin()
+        self._empty = False
+        cells = [column.cell(row) for column in self._table.columns]
+        if self._table.spread is None:
+            self._print(cells)
+            return
+        known, side_by_side = self._line
+        if known != cells:
+            self._flush()
+            self._line = known, side_by_side = cells, {}
+        side_by_side[str(row[self._table.spread.key])] = row
+
+    def end(self) -> None:
+        """Print what is left, and others' rows."""
+        self._flush()
+        if not self._empty:
+            for row in self._table.others(self._measured):
+                self._print([column.cell(row) for column in self._table.columns])
+
+    def _begin(self) -> None:
+        spread = self._table.spread
+        more = spread.columns(self._measured) if spread else []
+        self._columns = [*self._table.columns, *more]
+        say(f"\n{self._table.heading(self._measured)}")
+        self._print([column.head for column in self._columns])
+        self._print(["-" * column.room for column in self._columns])
+
+    def _flush(self) -> None:
+        labels, rows = self._line
+        spread = self._table.spread
+        if spread is None or not rows:
+            return
+        names = [spread.cell(rows[n]) if n in rows else "" for n in spread.names(self._measured)]
+        first = next(iter(rows.values()))
+        self._print([*labels, *names, *(column.cell(first) for column in spread.after)])
+        self._line = ([], {})
+
+    def _print(self, cells: Sequence[str]) -> None:
+        pairs = zip(cells, self._columns, strict=True)
+        say(GAP.join(cell.ljust(column.room) for cell, column in pairs).rstrip())
+
+
+def show(tables: Iterable[Table], measured: Measured) -> None:
+    """Print tables that have been measured."""
+    for table in tables:
+        printer = Printer(table, measured)
+        for row in measured.get(table.name, ()):
+            printer.add(row)
+        printer.end()
 
 
 def say(text: str) -> None:
-    """Print a line or several."""
-    _console().print(escape(text), soft_wrap=True)
+    """Print a line or several, at once."""
+    print(text, flush=True)
 
 
 def time_of(seconds: float) -> str:
@@ -42,3 +168,13 @@ def time_of(seconds: float) -> str:
 def size_of(count: int) -> str:
     """Bytes in words."""
     return f"{count / MIB:.3g} MiB" if count >= MIB else f"{count / KIB:.3g} KiB"
+
+
+def percent(share: float) -> str:
+    """A share in words."""
+    return f"{100 * share:.0f} %"
+
+
+def field(name: str, width: int = 0, head: str | None = None) -> Column:
+    """A column of the value that a row has under a name."""
+    return Column(name if head is None else head, lambda row: str(row[name]), width)

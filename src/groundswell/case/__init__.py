@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from groundswell.case.common import Case, Section
-from groundswell.case.load import load_case, read_case
+from groundswell.case.load import as_case, load_case, read_case
 
-__all__ = ["Case", "Section", "load_case", "read_case"]
+__all__ = ["Case", "Section", "as_case", "load_case", "read_case"]

@@ -1,4 +1,4 @@
-"""What the cases of all solvers share: sections, unions of sections, and `Case` itself."""
+"""What the cases of all solvers share: the sections of every case, and `Case` itself."""
 
 from __future__ import annotations
 
@@ -6,150 +6,30 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path, PurePath
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    PlainValidator,
-    PrivateAttr,
-    ValidationError,
-    ValidationInfo,
-    model_validator,
-)
-from pydantic_core import core_schema
+from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
 
-from groundswell.case.problems import Fault, problems_in, refuse, reword
+from groundswell.case.problems import Fault, problems_in, refuse
+from groundswell.case.recording import Recordable, RecordSection
+from groundswell.case.section import DataFile as DataFile
+from groundswell.case.section import FileName as FileName
+from groundswell.case.section import Kinds as Kinds
+from groundswell.case.section import NotEmpty as NotEmpty
+from groundswell.case.section import Section as Section
+from groundswell.case.section import exactly_one as exactly_one
+from groundswell.case.section import repeated as repeated
 from groundswell.case.units import (
     Count,
     CountOrZero,
     Flag,
-    NonNegative,
     Number,
     Positive,
     Quantity,
-    Rate,
     Time,
 )
-from groundswell.errors import CaseError, did_you_mean, listed
-
-
-class Section(BaseModel):
-    """A table of a case. Unknown keys are refused, and a section never changes.
-
-    Built by keyword it raises `CaseError`; inside a larger case it adds to the case's problems.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    def __init__(self, /, **content: Any) -> None:
-        try:
-            super().__init__(**content)
-        except ValidationError as error:
-            raise CaseError(problems_in(error, content), type(self).__name__) from None
-
-    # Without this mark pydantic would build nested sections through `__init__` too, and the first
-    # bad one would end the search for problems.
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
-
-    def faults(self) -> Iterator[Fault]:
-        """What is wrong between keys that are each right; for sections to override."""
-        yield from ()
-
-    @model_validator(mode="wrap")
-    @classmethod
-    def _validate(cls, content: Any, handler: Any) -> Any:
-        try:
-            section = handler(content)
-        except ValidationError as error:
-            refuse(reword(error, cls.model_fields))
-        refuse(section.faults())
-        return section
-
-
-@dataclass(frozen=True)
-class Kinds:
-    """Annotation of a union of sections: which one a table is, its key `tag` says."""
-
-    tag: str = "kind"
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
-        sections = {
-            kind: section
-            for section in get_args(source)
-            for kind in get_args(section.model_fields[self.tag].annotation)
-        }
-        choose = partial(self._choose, sections)
-        return core_schema.with_info_plain_validator_function(choose)
-
-    def _choose(self, sections: dict[str, type[Section]], value: Any, info: ValidationInfo) -> Any:
-        if isinstance(value, tuple(sections.values())):
-            return value
-        if not isinstance(value, dict):
-            refuse([((), f"must be a table with the key {self.tag}: {listed(sections)}")])
-        if self.tag not in value:
-            refuse([((self.tag,), f"is required; use {listed(sections)}")])
-        kind = value[self.tag]
-        if not isinstance(kind, str) or kind not in sections:
-            allowed = f"must be {listed(sections)}{did_you_mean(kind, sections)}"
-            refuse([((self.tag,), allowed)])
-        return sections[kind].model_validate(value, context=info.context)
-
-
-def exactly_one(section: Section, *names: str) -> Iterator[Fault]:
-    """The fault of a section that gives none, or several, of the keys `names`."""
-    given = [name for name in names if getattr(section, name) is not None]
-    if not given:
-        yield (), f"give {listed(names)}"
-    elif len(given) > 1:
-        yield (given[-1],), f"give only one of {' and '.join(names)}"
-
-
-def _filled(entries: tuple[Any, ...]) -> tuple[Any, ...]:
-    if not entries:
-        refuse([((), "must not be empty")])
-    return entries
-
-
-# Checked after the entries, so that bad ones do not make a list look empty.
-NotEmpty = AfterValidator(_filled)
-
-
-def repeated(place: str, entries: tuple[Any, ...]) -> Iterator[Fault]:
-    """The faults of a list that names something twice."""
-    for n, entry in enumerate(entries):
-        if entry in entries[:n]:
-            yield (place, n), "is in the list already; name each once"
-
-
-# --- files ----------------------------------------------------------------------------------------
-
-
-def _in_folder(value: Any, info: ValidationInfo) -> Path:
-    """The path that a name stands for: relative names start in the case file's folder."""
-    if not isinstance(value, str | PurePath) or not str(value).strip() or "\0" in str(value):
-        refuse([((), 'must be the name of a file or folder, such as "model.csv"')])
-    return (info.context or {}).get("folder", Path()) / Path(value)
-
-
-def _existing(path: Path) -> Path:
-    try:
-        found = path.is_file()
-    except (OSError, ValueError):  # a name too long for the system, or not in its encoding
-        found = False
-    if not found:
-        refuse([((), "is not there; relative names start in the case file's folder")])
-    return path
-
-
-FileName = Annotated[Path, PlainValidator(_in_folder)]
-DataFile = Annotated[FileName, AfterValidator(_existing)]
-
+from groundswell.errors import CaseError, listed
 
 # --- the sections all solvers have ----------------------------------------------------------------
 
@@ -170,9 +50,20 @@ class TimeSection(Section):
 
 
 class OutputSection(Section):
-    """`[output]`: the folder of the results; solvers add what they can record."""
+    """`[output]`: the folder of the results, and what is recorded; solvers add their own.
+
+    Attributes:
+        recordable: what the solver lets records ask for.
+    """
+
+    recordable: ClassVar[Recordable] = Recordable()
 
     directory: FileName = Field(default=Path("results"), validate_default=True)
+    record: tuple[RecordSection, ...] = ()
+
+    def faults(self) -> Iterator[Fault]:
+        """Records that the solver cannot make."""
+        yield from self.recordable.faults(self.record)
 
 
 class CheckpointSection(Section):
@@ -208,17 +99,6 @@ CODECS = ("auto", "none", "mpc", "bitcomp", "ans")
 _ZFP = re.compile("zfp([4-9]|[12][0-9]|3[0-2])")
 
 
-class LinkSection(Section):
-    """`link = { bandwidth = "25 GB/s", latency = "2 us" }`: a slower link, imposed on ranks.
-
-    `gap` is what each message takes of it, however short it is.
-    """
-
-    bandwidth: Annotated[Rate, Positive]
-    latency: Annotated[Time, NonNegative] = 0.0
-    gap: Annotated[Time, NonNegative] = 0.0
-
-
 class RunSection(Section):
     """`[run]`: where the case runs and in which floating-point type; how ranks share it.
 
@@ -237,7 +117,11 @@ class RunSection(Section):
     narrow: Literal["float32", "bfloat16"] | None = None
     codec: Annotated[str, AfterValidator(_codec)] = "auto"
     lossy: Annotated[str, AfterValidator(_codec)] | None = None
-    link: LinkSection | None = None
+
+    @property
+    def dtype(self) -> str:
+        """NumPy's name of the floating-point type."""
+        return {"single": "float32", "double": "float64"}[self.precision]
 
     @property
     def codecs(self) -> list[str]:
@@ -257,6 +141,13 @@ class RunSection(Section):
             yield ("lossy",), 'is for codec = "auto" without narrow; leave it out'
         if self.lossy and not _ZFP.fullmatch(self.lossy):
             yield ("lossy",), 'must be a codec with loss, as in "zfp16"'
+
+
+def unsupported(section: Section, *names: str) -> Iterator[Fault]:
+    """The faults of a section that sets keys which this solver does not have."""
+    for name in names:
+        if getattr(section, name) != type(section).model_fields[name].default:
+            yield (name,), "is not for this solver; leave it out"
 
 
 class Case(Section):
@@ -289,6 +180,21 @@ class Case(Section):
             raise CaseError(problems_in(error, content), source) from None
         case._folder = where
         return case
+
+    def with_run(self, **values: str | None) -> Self:
+        """The case with other values in `[run]`, such as its backend; None leaves one as it is.
+
+        Raises `CaseError` for values that `[run]` does not allow.
+        """
+        given = {name: value for name, value in values.items() if value is not None}
+        if not given:
+            return self
+        content = {**self.run.model_dump(exclude_none=True), **given}
+        try:
+            section = type(self.run).model_validate(content)
+        except ValidationError as error:
+            raise CaseError(problems_in(error, content), "[run]") from None
+        return self.model_copy(update={"run": section})
 
     @property
     def source_path(self) -> Path:

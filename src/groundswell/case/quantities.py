@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+_MILLENNIUM = 3.2e10  # seconds; timedelta ends not much later
 Value = bool | int | float | str | None | Sequence[Any] | Mapping[str, Any]
 
 
@@ -68,3 +69,12 @@ def byte_size(count: float) -> str:
     from humanize import naturalsize
 
     return naturalsize(count, format="%.3g")
+
+
+def duration(seconds: float) -> str:
+    """A time for people: "34.0 ms", "5 minutes and 2 seconds"."""
+    from humanize import metric, precisedelta
+
+    if 60 <= seconds < _MILLENNIUM:
+        return precisedelta(round(seconds), format="%d")
+    return metric(seconds, "s")

@@ -101,10 +101,12 @@ def _say(text: str, code: int, *, everywhere: bool) -> None:
 
 def _job() -> World | None:
     """The job of several ranks that this process belongs to, if it does."""
-    from groundswell.exchange.world import started_ranks, world
+    from groundswell.exchange.launcher import started_ranks
 
     if started_ranks() == 1:
-        return None
+        return None  # nothing heavy is loaded for a single process
+    from groundswell.exchange.world import world
+
     try:
         job = world()
     except GroundswellError:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
-from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from groundswell import registry
+from groundswell.errors import listed
 
 app = typer.Typer(
     name="groundswell",
@@ -36,7 +38,11 @@ class Precision(StrEnum):
 
 # typer reads these annotations when the program runs.
 CaseFile = Annotated[Path, typer.Argument(metavar="CASE", help="Case file (TOML).")]
-SolverName = Annotated[str, typer.Argument(metavar="SOLVER", help="Such as earthquake.")]
+SOLVERS = listed(registry.names() or ["none is installed"])
+EXAMPLE = next(iter(registry.names()), "SOLVER")  # in help texts
+SolverName = Annotated[
+    str, typer.Argument(metavar="SOLVER", help=f"What to compute: {SOLVERS}.", show_default=False)
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 Backend = Annotated[
     BackendName | None, typer.Option(help="Where to run, instead of what the case says.")
@@ -46,17 +52,22 @@ Width = Annotated[
 ]
 
 
-@app.callback()
+@app.callback(
+    help=f"""Solve wave and flow problems, from one core of a laptop to many GPUs, with the same
+    answer everywhere.
+
+    Start with `groundswell new {EXAMPLE}`, then `groundswell check case.toml` and
+    `groundswell run case.toml`. Each command explains itself: `groundswell run --help`.
+
+    Solvers: {SOLVERS}.
+    """
+)
 def groundswell(
     debug: Annotated[
         bool, typer.Option("--debug", help="Show where an error comes from (any command).")
     ] = False,
 ) -> None:
-    """Simulate waves on a laptop or a GPU.
-
-    Start with `groundswell new earthquake`, then `groundswell check case.toml` and
-    `groundswell run case.toml`. Each command explains itself: `groundswell run --help`.
-    """
+    """Options that come before every command."""
 
 
 @app.command()
@@ -76,10 +87,10 @@ def run(
         bool, typer.Option("--no-pictures", help="Draw no pictures at the end.")
     ] = False,
 ) -> None:
-    """Run a case and leave seismograms, maps and pictures in a folder.
+    """Run a case and write its results, a summary and pictures into a folder.
 
-    Ctrl-C (or SIGTERM) stops it after writing a checkpoint, and `--resume` goes on from there, to
-    the same bits. For example
+    Ctrl-C (or SIGTERM) stops a run. A solver that steps through time writes a checkpoint first, and
+    `--resume` continues from there to bit-identical results. For example
 
         groundswell run case.toml --output results/fine --backend cuda
 
@@ -91,10 +102,10 @@ def run(
     from groundswell.exchange.world import world
     from groundswell.simulation.run import run as run_case
 
-    job = world()
-    loaded = job.agree(lambda: _loaded(case, backend, precision))
-    result = run_case(loaded, folder=output, resume=resume, quiet=quiet)
-    if not job.first:
+    result = run_case(
+        case, folder=output, resume=resume, quiet=quiet, backend=backend, precision=precision
+    )
+    if not world().first:
         return
     summary = result.summary if no_pictures else results.with_pictures(result.folder)
     if as_json:
@@ -116,10 +127,10 @@ def check(
     ] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """See what a case needs and resolves, without running it.
+    """Show what a case needs and resolves, without running it.
 
-    Shows memory, time step, points per wavelength, cost and warnings; ends with 2 if the case
-    cannot run on this machine, or on so many like it. For example
+    Shows the grid or mesh, memory, least run time and warnings; the exit code is 2 if the case
+    cannot run on this machine, or on as many hosts like it. For example
 
         groundswell check case.toml --precision double --ranks 4
     """
@@ -127,7 +138,7 @@ def check(
     from groundswell.errors import InputError
     from groundswell.simulation import preparation
 
-    found = preparation.check(_loaded(case, backend, precision), ranks, hosts)
+    found = preparation.check(case, ranks, hosts, backend=backend, precision=precision)
     if as_json:
         _print_json(found)
     else:
@@ -136,18 +147,18 @@ def check(
         raise InputError("\n".join(found["problems"]))
 
 
-@app.command()
+@app.command(
+    help=f"""Write a commented case to start from.
+
+    It runs as it is, in seconds, and explains every section. For example
+
+        groundswell new {EXAMPLE} my_case.toml
+    """
+)
 def new(
     solver: SolverName,
     path: Annotated[Path, typer.Argument(help="File to write.")] = Path("case.toml"),
 ) -> None:
-    """Write a commented case to start from.
-
-    It runs as it is, in seconds, and explains every section. For example
-
-        groundswell new earthquake quake.toml
-    """
-    from groundswell import registry
     from groundswell.errors import InputError
     from groundswell.formats.atomic import whole
 
@@ -159,10 +170,22 @@ def new(
     typer.echo(f"wrote {path}; now: groundswell check {path}")
 
 
-@app.command()
+@app.command(
+    help=f"""Solve problems with known answers, and compare.
+
+<<<<<<< HEAD
+    Analytic solutions and published references, as a table that grows as they come; the exit code
+=======
+    Analytic solutions and published references, as a table that grows as they come. The exit code
+>>>>>>> main
+    is 1 if one misses its tolerance. Problems whose libraries are missing are skipped. For example
+
+        groundswell verify {EXAMPLE} --full --backend cuda
+    """
+)
 def verify(
     solver: Annotated[
-        str | None, typer.Argument(metavar="[SOLVER]", help="Such as earthquake; all if left out.")
+        str | None, typer.Argument(metavar="[SOLVER]", help=f"{SOLVERS}; all if left out.")
     ] = None,
     full: Annotated[
         bool, typer.Option("--full", help="Finer and larger problems, for a GPU.")
@@ -170,66 +193,69 @@ def verify(
     backend: Annotated[BackendName, typer.Option(help="Where to run them.")] = BackendName.cpu,
     as_json: AsJson = False,
 ) -> None:
-    """Solve problems with known answers, and compare.
+    from groundswell.verify import run_problems
+    from groundswell.verify.table import VerificationTable
 
-    Analytic solutions and published references, as a table; ends with 1 if one misses its
-    tolerance. For example
-
-        groundswell verify earthquake --full --backend cuda
-    """
-    from groundswell.cli import tables
-    from groundswell.verify import run_checks
-
-    checks = run_checks(solver, full=full, backend=backend.value, progress=_tell)
+    table, found = VerificationTable(), []
+    progress = _tell if as_json else table.begin
+    for row in run_problems(solver, full=full, backend=backend.value, progress=progress):
+        found.append(row)
+        if not as_json:
+            table.add(row)
     if as_json:
-        _print_json([{**vars(c), "value": c.value if isfinite(c.value) else None} for c in checks])
+        _print_json([row.as_dict() for row in found])
     else:
-        tables.show_verification(checks)
-    if not all(check.passed for check in checks):
+        table.end()
+    if any(row.status == "failed" for row in found):
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(
+    help=f"""Measure a solver, or the exchange between ranks, on this machine, next to published
+    figures.
+
+    Rows are printed, and written to the folder, as they are measured. For example
+
+        groundswell bench {EXAMPLE} --output measured
+
+        mpiexec -n 2 groundswell bench {EXAMPLE}
+
+        mpiexec -n 2 groundswell bench exchange --output measured
+    """
+)
 def bench(
-    subject: Annotated[
-        str, typer.Argument(metavar="SUBJECT", help="A solver, such as earthquake, or exchange.")
-    ],
+    subject: Annotated[str, typer.Argument(metavar="SUBJECT", help=f"{SOLVERS}; or exchange.")],
     backend: Annotated[
         BackendName | None, typer.Option(help="Where; by default the GPU if there is one.")
     ] = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for measurements and pictures.")
     ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="All sizes; takes several times as long.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a solver, or the exchange between ranks, on this machine, beside published figures.
-
-    For example
-
-        groundswell bench earthquake --output measured
-
-        mpiexec -n 2 groundswell bench cavity
-
-        mpiexec -n 2 groundswell bench exchange --output measured
-    """
-    from groundswell.bench import benchmark, run_bench
+    from groundswell.bench import run_bench
     from groundswell.exchange.world import world
 
-    machine = backend.value if backend else None
-    measured = run_bench(subject, backend=machine, output=output, tell=_tell)
-    if not world().first:
-        return
-    if as_json:
+    measured = run_bench(
+        subject,
+        backend=backend.value if backend else None,
+        output=output,
+        full=full,
+        shown=not as_json,
+        progress=_tell if as_json else None,
+    )
+    if as_json and world().first:
         _print_json(measured)
-    else:
-        benchmark(subject).show(measured)
 
 
 @app.command()
 def info(as_json: AsJson = False) -> None:
-    """Show versions, devices, links between GPUs, MPI, transports and the kernel cache.
+    """Show versions, solvers, devices, links between GPUs, MPI, transports and the kernel cache.
 
-    Several processes also try which ways there are between them. For example
+    Several processes also test which transports work between them. For example
 
         groundswell info --json
 
@@ -251,31 +277,19 @@ def info(as_json: AsJson = False) -> None:
 def report(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Results of a run.")],
 ) -> None:
-    """Make one HTML page of a run: what ran, how fast, its pictures and files.
+    """Write one HTML page about a run: what ran, how fast, its pictures and files.
 
     For example
 
         groundswell report results
     """
+    from groundswell.cli import tables
     from groundswell.report.html import write_report
     from groundswell.simulation.summary import add_files
 
-    page = write_report(folder)
+    page = write_report(folder, lambda text: tables.warn([text]))
     add_files(folder, [page])
     typer.echo(page)
-
-
-def _loaded(path: Path, backend: BackendName | None, precision: Precision | None) -> Any:
-    """The case of a file, with what the command line says of its [run]."""
-    from groundswell.case import load_case
-
-    case = load_case(path)
-    options = {"backend": backend, "precision": precision}
-    chosen = {name: value.value for name, value in options.items() if value is not None}
-    if not chosen:
-        return case
-    section = type(case.run).model_validate({**case.run.model_dump(exclude_none=True), **chosen})
-    return case.model_copy(update={"run": section})
 
 
 def _print_json(content: Any) -> None:

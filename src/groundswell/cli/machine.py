@@ -7,7 +7,7 @@ import shutil
 from dataclasses import asdict
 from typing import Any
 
-from groundswell import __version__
+from groundswell import __version__, registry
 from groundswell.backends import open_backend
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.links import read_links
@@ -18,13 +18,13 @@ from groundswell.exchange.devices import open_device
 from groundswell.exchange.world import World, world
 from groundswell.simulation.summary import library_versions
 
-EXTRAS = ("cuda-core", "cuda-bindings", "mpi4py", "obspy", "pyvista")
+EXTRAS = ("cuda-core", "cuda-bindings", "mpi4py", "obspy")
 BACKENDS = ("cpu", "cuda")
 
 
 def describe_machine() -> dict[str, Any] | None:
-    """Versions, devices with free memory (bytes) and bandwidth (bytes/s), links between GPUs, MPI,
-    transports between ranks, and kernel cache.
+    """Versions, solvers, devices with free memory (bytes) and bandwidth (bytes/s), links between
+    GPUs, MPI, transports between ranks, and kernel cache.
 
     All ranks of a job must call it; rank 0 gets the answer, the others None.
     """
@@ -47,6 +47,7 @@ def _host() -> dict[str, Any]:
         "groundswell": __version__,
         "python": platform.python_version(),
         "system": platform.platform(),
+        "solvers": registry.names(),
         "libraries": libraries,
         "devices": {name: _device(name) for name in BACKENDS},
         "links": _links(),

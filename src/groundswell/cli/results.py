@@ -1,45 +1,40 @@
-"""What `groundswell run` does after the run: pictures, and a summary for the eye."""
+"""What `groundswell run` does after the run: draw the pictures and print a summary."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
-from groundswell.cli.tables import gigabytes, pairs, warn
-from groundswell.errors import GroundswellError
-from groundswell.simulation.summary import add_files, read_summary
+from groundswell.case.quantities import byte_size, duration
+from groundswell.cli.tables import pairs, warn
+from groundswell.simulation.summary import add_files
 
 LISTED = 8  # files that are named; of more, their number
 
 
 def with_pictures(folder: Path) -> dict[str, Any]:
-    """Draw the pictures of a run and return its summary with them in it.
+    """Draw the pictures of a run and return its summary with them among its files.
 
-    The run is over and whole: a picture that cannot be drawn is a warning.
+    The run itself is complete, so a picture that cannot be drawn is a warning.
     """
     from groundswell.report.pictures import draw_pictures
 
-    try:
-        return add_files(folder, draw_pictures(folder))
-    except GroundswellError as error:
-        print(f"groundswell: no pictures: {error}", file=sys.stderr)
-        return read_summary(folder)
+    return add_files(folder, draw_pictures(folder, lambda text: warn([text])))
 
 
 def show(folder: Path, summary: dict[str, Any]) -> None:
-    """Print throughput, share of bandwidth, wall time and files."""
+    """Print throughput, share of bandwidth, wall time, files and warnings."""
     throughput, bandwidth = summary["throughput"], summary["bandwidth"]
     wall = summary["wall"]
-    phases = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in wall.items())
+    phases = ", ".join(f"{name} {duration(seconds)}" for name, seconds in wall.items())
     pairs(
         summary["title"] or folder.name,
         {
             "device": summary["device"],
             "throughput": f"{throughput['value']:,.4g} {throughput['unit']}",
-            "bandwidth": f"{gigabytes(bandwidth['used'])}/s, {100 * bandwidth['share']:.0f} % of "
-            f"the {gigabytes(bandwidth['measured'])}/s measured",
-            "wall time": f"{sum(wall.values()):.1f} s ({phases})",
+            "bandwidth": f"{byte_size(bandwidth['used'])}/s, {100 * bandwidth['share']:.0f} % of "
+            f"the {byte_size(bandwidth['measured'])}/s measured",
+            "wall time": f"{duration(sum(wall.values()))} ({phases})",
             "results": f"{folder}/",
             "files": _listed(summary["files"]),
         },

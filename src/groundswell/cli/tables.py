@@ -11,29 +11,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from groundswell.case.quantities import byte_size, duration
 from groundswell.grids.cartesian import times
 
 
-def gigabytes(count: float) -> str:
-    """Bytes for the eye."""
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= size:
-            return f"{count / size:.3g} {unit}"
-    return f"{count:.0f} B"
-
-
-def duration(seconds: float) -> str:
-    """A time for the eye."""
-    for unit, size in (("h", 3600.0), ("min", 60.0)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds:.2g} s"
-
-
-def pairs(title: str, rows: Mapping[str, str]) -> None:
-    """Print names and their values."""
+def pairs(title: str, rows: Mapping[str, str], width: int | None = None) -> None:
+    """Print names and their values; `width` is that of the names, at least."""
     table = Table(title=escape(title), box=box.SIMPLE_HEAD, show_header=False, title_justify="left")
-    table.add_column(style="bold", no_wrap=True)
+    table.add_column(style="bold", no_wrap=True, min_width=width)
     table.add_column()
     for name, value in rows.items():
         table.add_row(name, escape(value))
@@ -48,95 +33,73 @@ def warn(warnings: Iterable[str]) -> None:
 
 
 def show_check(found: Mapping[str, Any]) -> None:
-    """The quantities of a set-up in their groups, what its device has, and warnings."""
+    """The labelled quantities of a set-up in groups, what this machine offers, and warnings."""
     groups: dict[str, dict[str, str]] = {}
     for quantity in found["quantities"]:
         if quantity["label"]:
             groups.setdefault(quantity["group"], {})[quantity["label"]] = quantity["text"]
-    needs = _needs(found)
+    if sharing := found.get("sharing"):
+        groups[f"On {sharing['ranks']} ranks"] = _sharing(sharing)
+    groups["On this machine"] = _machine(found)
+    width = max(len(label) for rows in groups.values() for label in rows)
     for title, rows in groups.items():
-        pairs(title, {name: text for name, text in rows.items() if name not in needs})
-    pairs("What the run needs", needs)
+        pairs(title, rows, width)
     warn(found["warnings"])
 
 
-def _needs(found: Mapping[str, Any]) -> dict[str, str]:
-    sharing = found.get("sharing")
+def _sharing(sharing: Mapping[str, Any]) -> dict[str, str]:
+    """How ranks share the run: the one with the largest block decides."""
+    processes, hosts, mates = (sharing[key] for key in ("processes", "hosts", "ranks_per_host"))
+    each = "one rank each" if mates == 1 else f"at most {mates} ranks each"
     rows = {
-        "precision": found["precision"],
-        **({"ranks": _ranks(sharing)} if sharing else {}),
-        "memory": gigabytes(found["memory"]),
+        "hosts": "1" if hosts == 1 else f"{hosts} like this one, {each}",
+        "largest block": times(sharing["largest_block"]),
+        "memory per rank": f"at most {byte_size(sharing['memory'])}",
+        "sent per step": f"at most {byte_size(sharing['bytes_sent'])} by each rank",
     }
-    rows["results"] = f"{gigabytes(found['output_bytes'])} of {gigabytes(found['disk_free'])} free"
-    if found["device"] is not None:
-        rows["memory"] += f" of {gigabytes(found['memory_free'])} free"
-        rows["device"] = f"{found['device']}, {gigabytes(found['bandwidth'])}/s"
-        rows["time"] = f"{_least(found)}, if all bandwidth were used"
-    return rows | (_shared(found, sharing) if sharing else {})
+    return ({"process grid": times(processes)} if len(processes) > 1 else {}) | rows
 
 
-def _least(found: Mapping[str, Any]) -> str:
-    return f"at least {duration(found['seconds_at_least'])}" + " a step" * (
-        not found["has_fixed_steps"]
-    )
-
-
-def _ranks(sharing: Mapping[str, Any]) -> str:
-    hosts = "1 host" if sharing["hosts"] == 1 else f"{sharing['hosts']} hosts like this one"
-    grid = f"{times(sharing['processes'])} = " if len(sharing["processes"]) > 1 else ""
-    return (
-        f"{grid}{sharing['ranks']} on {hosts}; at most "
-        f"{times(sharing['largest_block'])} cells, and {gigabytes(sharing['bytes_sent'])} sent a "
-        "step, each"
-    )
-
-
-def _shared(found: Mapping[str, Any], sharing: Mapping[str, Any]) -> dict[str, str]:
-    """What else the rows say if ranks share the run: the largest block decides."""
-    memory = f"at most {gigabytes(sharing['memory'])} a rank"
+def _machine(found: Mapping[str, Any]) -> dict[str, str]:
+    """What the device and the disk offer, and the time that the run takes at least."""
+    disk = f"{byte_size(found['disk_free'])}; the results take {byte_size(found['output_bytes'])}"
     if found["device"] is None:
-        return {"memory": memory}
-    mates, device = sharing["ranks_per_device"], {"cpu": "host", "cuda": "GPU"}[found["backend"]]
-    all_mates = f"; {gigabytes(mates * sharing['memory'])} for the {mates} on a {device}"
-    where = all_mates if mates > 1 else f", alone on its {device}"
+        return {"free disk space": disk}
+    mates = found.get("sharing", {}).get("ranks_per_device", 1)
+    shared, needs = "", ""
+    if mates > 1:
+        shared = f", shared by {mates} ranks"
+        needs = f"; {mates} ranks take {byte_size(mates * found['sharing']['memory'])}"
     return {
-        "memory": f"{memory}{where}, where {gigabytes(found['memory_free'])} are free",
-        "device": f"{found['device']}, {gigabytes(found['bandwidth'])}/s"
-        + f", shared by {mates} ranks" * (mates > 1),
-        "time": f"{_least(found)} for the largest block, if all bandwidth were used and exchanges "
-        "took no time",
+        "device": found["device"] + shared,
+        "free memory": byte_size(found["memory_free"]) + needs,
+        "memory bandwidth": f"{byte_size(found['bandwidth'])}/s",
+        "run time" if found["has_fixed_steps"] else "time per iteration": _least_time(found),
+        "free disk space": disk,
     }
 
 
-def show_verification(checks: Iterable[Any]) -> None:
-    """What each check came to and had to be."""
-    table = Table("problem", "found", "exact", "allowed", "", box=box.SIMPLE_HEAD)
-    for check in checks:
-        table.add_row(
-            escape(check.name) + (f"\n[dim]{escape(check.note)}[/dim]" if check.note else ""),
-            f"{check.value:.4g} {check.unit}",
-            "" if check.reference is None else f"{check.reference:.4g} {check.unit}",
-            check.tolerance,
-            "[green]passed[/green]" if check.passed else "[bold red]FAILED[/bold red]",
-        )
-    _print(table)
+def _least_time(found: Mapping[str, Any]) -> str:
+    least = f"at least {duration(found['seconds_at_least'])} at full memory bandwidth"
+    return f"{least}, without the exchange" if "sharing" in found else least
 
 
 def show_machine(found: Mapping[str, Any]) -> None:
-    """Versions, devices and their links, MPI, transports and cache."""
+    """Versions, solvers, devices and their links, MPI, transports and cache."""
     libraries = ", ".join(f"{name} {version}" for name, version in found["libraries"].items())
     cache = found["cache"]
     pairs(
         f"Groundswell {found['groundswell']}",
         {
             "python": f"{found['python']} on {found['system']}",
+            "solvers": ", ".join(found["solvers"]),
             "libraries": libraries,
             **{name: _device(entry) for name, entry in found["devices"].items()},
             **_links(found["links"]),
             "MPI": _mpi(found["mpi"]),
             **_transports(found),
             "kernel cache": f"{cache['folder']}: {cache['entries']} entries, "
-            f"{gigabytes(cache['bytes'])} of at most {gigabytes(cache['limit'])}",
+            f"{byte_size(cache['bytes'])} of at most {byte_size(cache['limit'])}",
         },
     )
 
@@ -148,7 +111,7 @@ def _links(links: Mapping[str, Any]) -> dict[str, str]:
         key = (-pair["bandwidth"], pair["kind"])
         groups.setdefault(key, []).append("-".join(map(str, pair["devices"])))
     rows = [
-        f"{kind}, about {gigabytes(-bandwidth)}/s each way: "
+        f"{kind}, about {byte_size(-bandwidth)}/s each way: "
         + ("all" if len(groups) == 1 else " ".join(joined))
         for (bandwidth, kind), joined in sorted(groups.items())
     ]
@@ -193,8 +156,8 @@ def _device(entry: Mapping[str, Any]) -> str:
         return f"not here: {entry['reason']}"
     versions = ", ".join(f"{name} {version}" for name, version in entry["versions"].items())
     return (
-        f"{entry['device']}; {gigabytes(entry['memory_free'])} of "
-        f"{gigabytes(entry['memory_total'])} free, {gigabytes(entry['bandwidth'])}/s; {versions}"
+        f"{entry['device']}; {byte_size(entry['memory_free'])} of "
+        f"{byte_size(entry['memory_total'])} free, {byte_size(entry['bandwidth'])}/s; {versions}"
     )
 
 

@@ -22,10 +22,10 @@ from groundswell.backends import Array, Backend
 from groundswell.backends.foreign import is_immutable
 from groundswell.errors import InputError
 from groundswell.exchange.arguments import flag, for_each, real_numbers, whole_numbers
-from groundswell.exchange.decomposition import Block, Index, decompose
+from groundswell.exchange.decomposition import Block, Decomposition, Index, decompose
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.fastest import fastest
-from groundswell.exchange.keeper import PlanKeeper, ranks_of
+from groundswell.exchange.keeper import PlanKeeper, cartesian, ranks_of
 from groundswell.exchange.overlap import Box, open_sides, split
 from groundswell.exchange.plan import Plan
 from groundswell.exchange.request import (
@@ -47,6 +47,7 @@ from groundswell.exchange.request import (
 )
 from groundswell.exchange.traffic import traffic
 from groundswell.exchange.tuning import Choice, candidates
+from groundswell.exchange.world import World
 
 
 class Domain(PlanKeeper):
@@ -56,10 +57,11 @@ class Domain(PlanKeeper):
         shape: points of the whole, slowest axis first, one to three axes.
         ghosts: layers around each block: one width, or for each axis a width or (low, high), or
             `Ghosts`.
-        periodic: of each axis, or of all.
+        periodic: of each axis, or of all; by default as a Cartesian `comm` is, and else False.
         corners: whether ghosts outside the block along several axes are filled too; stencils that
             read along one axis at a time do without. `Ghosts` say it themselves.
-        processes: blocks along each axis, 0 where free; None chooses.
+        processes: blocks along each axis, 0 where free; by default those of a Cartesian `comm`, and
+            else the best.
         comm: mpi4py's communicator of the ranks; None for all that were started.
         device: "cpu"; "cuda" for one of the host's GPUs a rank; "cuda:1"; or a backend.
         transport, aggregate, poison, codec: of its plans; see `plan`.
@@ -82,7 +84,7 @@ class Domain(PlanKeeper):
         shape: Sequence[int],
         ghosts: Layers = 1,
         *,
-        periodic: bool | Sequence[bool] = False,
+        periodic: bool | Sequence[bool] | None = None,
         corners: bool = True,
         processes: Sequence[int] | None = None,
         comm: Any = None,
@@ -95,7 +97,7 @@ class Domain(PlanKeeper):
         whole = points(shape)
         self.ghosts = layers(ghosts, len(whole), flag("corners", corners))
         ranks = ranks_of(comm)
-        self.cut = decompose(whole, ranks.size, periodic, processes)
+        self.cut = _decomposed(whole, ranks, comm, periodic, processes)
         self.block: Block = self.cut.block(ranks.rank)
         backend = find_device(device, ranks, traffic(self.cut, [(self.ghosts, 8)]))
         super().__init__(ranks, backend, frees_comm=comm is not None)
@@ -186,8 +188,13 @@ class Domain(PlanKeeper):
         return near, others
 
     def gather(self, array: Any) -> NDArray[Any] | None:
-        """The whole array, without ghosts, on rank 0; None elsewhere."""
+        """The whole array, without ghosts, on rank 0; None elsewhere.
+
+        Raises:
+            RunFailed: a rank is late or lost, see `check`; on all ranks.
+        """
         self._require_open()
+        self.world.agree(self.check)
         self._guests.follow(self._guests.streams(None, [array]))
         view = self.interior(self._guests.view(array, writable=False))
         blocks = self.world.gather(self.backend.to_host(view))
@@ -325,3 +332,25 @@ class Domain(PlanKeeper):
     def close(self) -> None:
         super().close()
         self._staged = {}
+
+
+def _decomposed(
+    shape: Index,
+    ranks: World,
+    comm: Any,
+    periodic: bool | Sequence[bool] | None,
+    processes: Sequence[int] | None,
+) -> Decomposition:
+    """The blocks as asked for, and otherwise as a Cartesian communicator has them."""
+    dims, wraps = cartesian(comm)
+    if dims is not None and len(dims) != len(shape) and None in (periodic, processes):
+        raise InputError(
+            f"comm is a Cartesian communicator of {len(dims)} axes, and the shape has "
+            f"{len(shape)}; give periodic and processes, one entry an axis"
+        )
+    return decompose(
+        shape,
+        ranks.size,
+        wraps if periodic is None else periodic,
+        dims if processes is None else processes,
+    )

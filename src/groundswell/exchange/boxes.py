@@ -108,12 +108,31 @@ def _simplified(copy: Copy) -> tuple[int, tuple[int, int, int], Place, Place]:
     """Kind, extents and places, with axes merged and values gathered into the widest words."""
     shape, source, target = merged(copy.shape, copy.source, copy.target)
     if copy.dtype != copy.as_dtype:
+        _require_aligned(copy.dtype, source, ITEMSIZE[copy.dtype])
+        _require_aligned(copy.as_dtype, target, ITEMSIZE[copy.as_dtype])
         return CONVERSIONS[copy.dtype, copy.as_dtype], shape, source, target
     size = np.dtype(copy.dtype).itemsize
     if source.strides[-1] == target.strides[-1] == size:
         return _widened(shape, source, target, size)
-    aligned = all(n % size == 0 for p in (source, target) for n in (*_offsets(p), p.strides[-1]))
-    return (RAW if aligned else PAIRS)[size], shape, source, target
+    if _is_aligned(source, size) and _is_aligned(target, size):
+        return RAW[size], shape, source, target
+    for place in (source, target):
+        _require_aligned(copy.dtype, place, size // 2 if size in PAIRS else size)
+    return PAIRS[size], shape, source, target
+
+
+def _is_aligned(place: Place, size: int) -> bool:
+    """Whether the address and all strides are multiples of so many bytes."""
+    return all(n % size == 0 for n in (*_offsets(place), place.strides[-1]))
+
+
+def _require_aligned(dtype: str, place: Place, size: int) -> None:
+    if not _is_aligned(place, size):
+        raise InputError(
+            f"values of type {dtype} at address {place.address} with strides {place.strides} "
+            f"bytes: allowed are multiples of {size}; copy the array, such as a field of a packed "
+            "structure, to one of its own"
+        )
 
 
 def merged(

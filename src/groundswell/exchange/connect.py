@@ -9,7 +9,7 @@ from groundswell.exchange.transports.alone import AloneTransfer
 from groundswell.exchange.transports.base import Job, Maker, Transfer
 from groundswell.exchange.transports.coded import CodedTransfer, common_type
 from groundswell.exchange.transports.mixed import MixedTransfer
-from groundswell.exchange.transports.mpi import MpiTransfer, through_host
+from groundswell.exchange.transports.mpi import MpiTransfer, StagedTransfer
 from groundswell.exchange.transports.nccl import NcclTransfer
 from groundswell.exchange.transports.peer import PeerTransfer
 from groundswell.exchange.world import World
@@ -21,7 +21,7 @@ TRANSPORTS: dict[str, dict[str, Maker]] = {
         "peer": PeerTransfer,
         "nccl": NcclTransfer,
         "mpi-gpu": lambda job: _checked("mpi-gpu", job),
-        "mpi": through_host,
+        "mpi": StagedTransfer,
     },
     "cpu": {
         "peer": PeerTransfer,
@@ -36,16 +36,17 @@ FUSED: dict[str, dict[str, Maker]] = {
 }
 
 
-IN_MEMORY = {"direct", "peer"}  # ranks store into each other's memory, which can be slowed down
+IN_MEMORY = {"direct", "peer"}  # ranks store into each other's memory
 # Messages of a length that only the device knows are no trouble.
 TAKE_ANY_LENGTH = ("direct", "peer", "mpi", "mpi-gpu", "mpi-thread")
 
 
-def connect(job: Job, transport: str, codec: str = "none") -> Transfer:
+def connect(job: Job, transport: str | Maker, codec: str = "none") -> Transfer:
     """The messages of a job on a transport; every rank must call it.
 
     Args:
-        transport: a name in TRANSPORTS or FUSED, two of them as in "peer+mpi", or "auto".
+        transport: a name in TRANSPORTS or FUSED, two of them as in "peer+mpi", "auto"; or what
+            makes one, which has no codec.
         codec: what messages are coded with: "none", or a name of codecs.coder. Of two transports
             the one between hosts has them coded.
 
@@ -53,6 +54,8 @@ def connect(job: Job, transport: str, codec: str = "none") -> Transfer:
         InputError: there is no such codec, or not for such values.
         BackendError: there is no such transport, or it does not work here, or with this codec.
     """
+    if callable(transport):
+        return AloneTransfer(job) if job.world.size == 1 else transport(job)
     if require_codec(codec) != "none":
         job.world.agree(lambda: common_type(job.fields))
     chosen = resolved(job.backend, job.world, transport)
@@ -60,9 +63,6 @@ def connect(job: Job, transport: str, codec: str = "none") -> Transfer:
     make = _maker(job.backend, chosen, codec)
     if job.world.size == 1:
         return AloneTransfer(job)
-    if job.link and not set(names) <= IN_MEMORY:
-        slowed = " or ".join(sorted(IN_MEMORY))
-        raise BackendError(f"a described link is imposed on {slowed}, not on {chosen}")
     if codec in ANY_LENGTH and names[-1] not in TAKE_ANY_LENGTH:
         raise BackendError(
             f"transport {chosen!r} wants to know the length of messages before they are coded; "
@@ -72,8 +72,17 @@ def connect(job: Job, transport: str, codec: str = "none") -> Transfer:
 
 
 def resolved(backend: Backend, world: World, transport: str) -> str:
-    """The transport that a name stands for."""
-    return usual(backend, world) if transport in ("auto", "fastest") else transport
+    """The transport that a name stands for; raises BackendError if it stands for none."""
+    if transport in ("auto", "fastest"):
+        return usual(backend, world)
+    here = TRANSPORTS[backend.name] | FUSED[backend.name]
+    names = transport.split("+")
+    if len(names) > 2 or not set(names) <= set(here):
+        raise BackendError(
+            f"transport {transport!r} does not exist for backend {backend.name!r}; allowed: "
+            f"{', '.join(here)}, or two of them as in peer+mpi, within and between hosts"
+        )
+    return transport
 
 
 def by_memory(backend: Backend, world: World, transport: str = "auto") -> bool:
@@ -101,12 +110,6 @@ def _maker(backend: Backend, transport: str, codec: str) -> Maker:
     """What makes a transport of that name; "near+far" mixes two, within and between hosts."""
     here = TRANSPORTS[backend.name] | FUSED[backend.name]
     names = transport.split("+")
-    unknown = [name for name in names if name not in here]
-    if unknown or len(names) > 2:
-        raise BackendError(
-            f"transport {transport!r} does not exist for backend {backend.name!r}; allowed: "
-            f"{', '.join(here)}, or two of them as in peer+mpi, within and between hosts"
-        )
     *near, last = (here[name] for name in names)
     # Codecs store their streams as other kernels do: where they are wanted, if that can be.
     stored = names[-1] == "direct" and codec not in FOREIGN

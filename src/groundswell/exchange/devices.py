@@ -35,8 +35,7 @@ def open_device(name: str, world: World, traffic: ArrayLike | None = None) -> Ba
         return open_backend(name)
     if name == "cuda":
         return open_backend(name, _gpu(world, _chain(world.size) if traffic is None else traffic))
-    _share_cores(world)
-    return open_backend(name)
+    return open_backend(name, threads=_share_of_cores(world))
 
 
 def _gpu(world: MpiWorld, traffic: ArrayLike) -> int:
@@ -102,9 +101,12 @@ def _chain(ranks: int) -> NDArray[np.int64]:
     return ahead + ahead.T
 
 
-def _share_cores(world: MpiWorld) -> None:
-    """Give each rank its share of the machine's cores, unless the user or launcher has done so."""
+def _share_of_cores(world: MpiWorld) -> int | None:
+    """How many threads fill this rank's share of the machine's cores.
+
+    None if OMP_NUM_THREADS, of the user or the launcher, decides.
+    """
     allowed = world.share(os.sched_getaffinity(0))
     here = [allowed[rank] for rank in world.same_machine]
-    threads = max(1, len(set().union(*here)) // len(here))
-    os.environ.setdefault("OMP_NUM_THREADS", str(threads))
+    share = max(1, len(set().union(*here)) // len(here))
+    return None if "OMP_NUM_THREADS" in os.environ else share

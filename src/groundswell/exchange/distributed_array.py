@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Array, Backend
 from groundswell.exchange.world import World
-from groundswell.grids.cartesian import GHOSTS, Field, Part
+from groundswell.grids.cartesian import Field, Part
 
 Index = tuple[Any, ...]  # slices, one an axis; or an index list of the first axis, then slices
 Span = tuple[slice, slice]  # along one axis: where in this rank's array, and where in the whole
@@ -62,15 +62,17 @@ class DistributedArray:
     @classmethod
     def of_field(cls, field: Field, part: Part) -> DistributedArray:
         """A Cartesian field; the outermost ghosts of the whole belong to the blocks beside them."""
-        whole = tuple(n + 2 * GHOSTS for n in part.grid.shape)
-        window, own = [], []
+        low, high = field.layout.low, field.layout.high
+        whole, window, own = [], [], []
         for axis in AXES:
             start, n, end = part.start[axis], part.cells[axis], part.grid.cells[axis]
-            first = 0 if start == 0 else GHOSTS
-            last = n + 2 * GHOSTS if start + n == end else n + GHOSTS
-            window.append([span(0, start, n + 2 * GHOSTS)])
+            padded = low[axis] + n + high[axis]
+            first = 0 if start == 0 else low[axis]
+            last = padded if start + n == end else low[axis] + n
+            whole.append(low[axis] + end + high[axis])
+            window.append([span(0, start, padded)])
             own.append([span(first, start + first, last - first)])
-        return cls(field.array, whole, _boxes(window), _boxes(own))
+        return cls(field.array, tuple(whole), _boxes(window), _boxes(own))
 
     @classmethod
     def of_region(cls, array: Array, part: Part) -> DistributedArray:
@@ -96,6 +98,22 @@ class DistributedArray:
 def span(here: int, there: int, count: int) -> Span:
     """So many points from `here` on, which are those from `there` on in the whole."""
     return slice(here, here + count), slice(there, there + count)
+
+
+def complete(index: Index, shape: tuple[int, ...]) -> Index:
+    """An index of an array with an entry for each axis; slices with both ends."""
+    given = (*index, *(slice(None),) * (len(shape) - len(index)))
+    return tuple(
+        slice(*entry.indices(n)[:2]) if isinstance(entry, slice) else entry
+        for entry, n in zip(given, shape, strict=True)
+    )
+
+
+def numbers_of(index: Any) -> NDArray[np.int64]:
+    """The entries that a slice with both ends, or an index list, takes along its axis."""
+    if isinstance(index, slice):
+        return np.arange(index.start, index.stop)
+    return np.asarray(index, np.int64)
 
 
 def _boxes(spans: Sequence[Sequence[Span]]) -> tuple[tuple[Index, Index], ...]:

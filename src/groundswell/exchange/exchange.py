@@ -28,7 +28,7 @@ from groundswell.exchange.messages import (
     plan_messages,
 )
 from groundswell.exchange.puts import put_arguments
-from groundswell.exchange.transports.base import Job, Link
+from groundswell.exchange.transports.base import Job, Maker
 from groundswell.exchange.transports.coded import CodedTransfer
 from groundswell.exchange.world import World
 
@@ -41,13 +41,12 @@ class Exchange:
     Args:
         cut: who holds which points.
         fields: arrays and the ghosts that they need.
-        transport: a name in TRANSPORTS or FUSED, two of them as in "peer+mpi", or "auto".
+        transport: see `connect`.
         aggregate: whether all fields share one message a neighbour.
         poison: before each exchange fill with NaN whatever lies around the block in the arrays and
             belongs to some block, to find what is read without having been asked for. By default
             if the environment has GROUNDSWELL_DEBUG=1.
         stored: see `Job`.
-        packing, link: see `Job`.
         codec: what messages are coded with, see `connect`.
 
     Attributes:
@@ -66,12 +65,10 @@ class Exchange:
         cut: Decomposition,
         fields: Sequence[GhostField],
         *,
-        transport: str = "auto",
+        transport: str | Maker = "auto",
         aggregate: bool = True,
         poison: bool | None = None,
         stored: Mapping[int, int] | None = None,
-        packing: str = "kernel",
-        link: Link | None = None,
         codec: str = "none",
     ) -> None:
         if cut.ranks != world.size:
@@ -88,8 +85,6 @@ class Exchange:
             self._messages,
             own=own,
             stored=stored or {},
-            packing=packing,
-            link=link,
         )
         poison = debugging() if poison is None else poison
         around = list(foreign_boxes(cut, world.rank, self._fields)) if poison else []
@@ -188,11 +183,15 @@ class Exchange:
         self._transfer.check(after)
 
     def close(self) -> None:
-        """Give back what it holds of other ranks; every rank must, before MPI ends."""
+        """Give back what it holds of other ranks; every rank must, before MPI ends.
+
+        Raises:
+            RunFailed: some rank's wait was in vain, so that what it left is stale.
+        """
         if not self._closed:
+            self._closed = True
             self._backend.synchronize()
             self._transfer.close()
-        self._closed = True
 
     def _poison(self, boxes: Sequence[tuple[GhostField, Any]]) -> list[Copy]:
         """Copies of one NaN into every ghost point of floating-point fields."""

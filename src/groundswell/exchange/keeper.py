@@ -5,12 +5,14 @@ from __future__ import annotations
 import atexit
 import sys
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import Any, Self
 
 from groundswell.backends import Backend
 from groundswell.backends.foreign import Visitors, visitors
-from groundswell.errors import InputError
+from groundswell.errors import GroundswellError, InputError
+from groundswell.exchange import progress
 from groundswell.exchange.plan import Exchanging, Plan
 from groundswell.exchange.world import Alone, MpiWorld, World, world
 
@@ -49,7 +51,7 @@ class PlanKeeper:
 
     def _planned(self, exchange: Exchanging, owners: list[Any]) -> Plan:
         """A new plan, to be closed in the end."""
-        plan = Plan(self._guests, exchange, owners)
+        plan = Plan(self._guests, exchange, owners, self.world)
         self._plans = [*(p for p in self._plans if not p.closed), plan]
         return plan
 
@@ -68,17 +70,30 @@ class PlanKeeper:
 
         Raises:
             InputError: plans have been started, and are to be finished first; nothing is closed.
+            RunFailed: some GPU's wait was in vain, so that what it left is stale.
         """
         if self not in _OPEN:
             return
         if count := sum(plan.under_way for plan in self._plans):
             raise InputError(f"plans of this {self.what} are under way: {count}; finish them first")
         _OPEN.remove(self)
-        for plan in self._plans:
-            plan.close()
-        self._plans = []
+        plans, self._plans = self._plans, []
         self._cached.clear()
-        self.world.share(None)  # all have let go of each other's memory
+        with ExitStack() as rest:  # all of it, whatever one of the plans raises
+            rest.callback(self._leave)
+            for plan in reversed(plans):
+                rest.callback(plan.close)
+
+    def _finish_and_close(self) -> None:
+        """Close all plans, also those under way, which nobody else is left to finish."""
+        for plan in self._plans:
+            if plan.under_way:
+                plan.finish()
+        self.close()
+
+    def _leave(self) -> None:
+        """Part from the others, when all have let go of each other's memory."""
+        self.world.fail_together(None, "close")
         if self._frees_comm and isinstance(self.world, MpiWorld):
             self.world.comm.Free()
 
@@ -97,13 +112,17 @@ class PlanKeeper:
 @atexit.register
 def _close_all() -> None:
     """Close what is open still, unless the program ends by an error or MPI has ended."""
+    progress.end()
     mpi = sys.modules.get("mpi4py.MPI")
     if getattr(sys, "last_value", None) is None and not (mpi and mpi.Is_finalized()):
         for keeper in list(_OPEN):
-            for plan in keeper._plans:
-                if plan.under_way:  # nobody else is left to finish it
-                    plan.finish()
-            keeper.close()
+            try:
+                keeper._finish_and_close()
+            except GroundswellError as error:  # too late for an exception to end the program
+                if keeper.size == 1:
+                    raise
+                print(f"groundswell, rank {keeper.rank}: {error}", file=sys.stderr, flush=True)
+                keeper.world.abort(error.exit_code)
 
 
 def ranks_of(comm: Any) -> World:
@@ -117,3 +136,18 @@ def ranks_of(comm: Any) -> World:
     if not comm or not hasattr(comm, "Dup"):
         raise InputError(f"comm = {comm!r}: give a communicator of mpi4py that this rank is in")
     return MpiWorld(comm) if comm.size > 1 else Alone()
+
+
+def cartesian(comm: Any) -> tuple[Sequence[int] | None, Sequence[bool] | bool]:
+    """Processes along each axis of a Cartesian communicator, and whether each axis is periodic.
+
+    None and False for any other communicator. Its ranks are numbered as those of a `Decomposition`.
+    """
+    if comm is None:
+        return None, False
+    from mpi4py import MPI
+
+    if comm.Get_topology() != MPI.CART:
+        return None, False
+    dims, periods, _ = MPI.Cartcomm(comm).Get_topo()
+    return dims, [bool(period) for period in periods]

@@ -19,39 +19,25 @@ struct Letter {
   long long bytes, limit;           // of it; where there may be fewer, the address of their number
 };
 
-// A slower link, for experiments: a message has arrived no sooner than such a link, which carries
-// one at a time, would have brought it. `busy` is when it will be free again, and behind that, for
-// each letter, when it arrives, and the letter that the same thread delivers next.
-struct Link {
-  double nanoseconds_a_byte;
-  long long latency, gap;
-  long long* busy;
-
-  METHOD bool there() const { return nanoseconds_a_byte > 0; }
-  METHOD long long& arrival(index_t l) const { return busy[1 + 2 * l]; }
-  METHOD long long& next(index_t l) const { return busy[2 + 2 * l]; }
-  METHOD void take(const Letter& letter, index_t l, long long now) const {
-    const long long bytes = letter.limit ? *at<long long>(letter.limit) : letter.bytes;
-    const long long lasts = gap + static_cast<long long>(nanoseconds_a_byte * bytes);
-    arrival(l) = bytes ? book(busy, now, lasts) + latency : now;
-  }
-};
-
-// What all launches of an exchange know of it. `failure` gets the number of the letter that a rank
-// waited for in vain, counted from 1.
+// What all launches of an exchange know of it. `failure`, and `told` where the host sees it at once,
+// get the number of the letter that a rank waited for in vain, counted from 1.
 struct Post {
   const Letter* letters;
   index_t letter_count, blocks;
-  long long *done, *epoch, *failure;
+  long long *done, *epoch, *failure, *told;
   Patience patience;
-  Link link;
 };
+
+INLINE void give_up(const Post& post, index_t number) {
+  *post.failure = number + 1;
+  raise_flag(post.told, number + 1);
+}
 
 INLINE void await_letter(const Post& post, long long flag, long long epoch, index_t number) {
   FOR_THREADS(t, 1) {
     // Whoever has waited in vain once does not wait again.
     if (!read_flag(post.failure) && !await_flag(at<long long>(flag), epoch, post.patience))
-      *post.failure = number + 1;
+      give_up(post, number);
   }
   BARRIER();
 }
@@ -61,38 +47,25 @@ INLINE void deliver(const Letter& letter, long long epoch) {
   raise_flag(at<long long>(letter.tell_arrived), epoch);
 }
 
-// The same over a slower link, for letters of which `ready` says that they can leave: all leave
-// now, and one thread delivers them as they arrive.
+// Tells the partners of all messages of which `ready` says that they can leave. A benchmark may define
+// DELIVER to have it done in another way, as over a slower link.
 template <class Ready>
-INLINE void deliver_slowly(const Post& post, long long epoch, const Ready& ready) {
-  FOR_THREADS(one, 1) {
-    const long long now = nanoseconds_now();
-    index_t first = -1, latest = -1;
-    for (index_t l = 0; l < post.letter_count; ++l) {
-      const Letter letter = post.letters[l];
-      if (!ready(l, letter)) continue;
-      post.link.take(letter, l, now);
-      (latest < 0 ? first : post.link.next(latest)) = l;
-      latest = l;
-    }
-    for (index_t l = first; l >= 0; l = l == latest ? -1 : post.link.next(l)) {
-      wait_until(post.link.arrival(l), post.patience);
-      deliver(post.letters[l], epoch);
-    }
+INLINE void deliver_at_once(const Post& post, long long epoch, const Ready& ready) {
+  FOR_THREADS(l, post.letter_count) {
+    const Letter letter = post.letters[l];
+    if (ready(l, letter)) deliver(letter, epoch);
   }
 }
+#ifndef DELIVER
+#define DELIVER deliver_at_once
+#endif
 
 // Let the partners store, and tell them of messages in which there is nothing to be copied: nothing
 // at all, or nothing that earlier kernels have not stored themselves.
 INLINE void begin_letters(const Post& post, long long epoch) {
   FOR_THREADS(l, post.letter_count)
     if (post.letters[l].allow) raise_flag(at<long long>(post.letters[l].allow), epoch);
-  const auto empty = [](index_t, const Letter& letter) { return !letter.chunks; };
-  if (post.link.there()) return deliver_slowly(post, epoch, empty);
-  FOR_THREADS(l, post.letter_count) {
-    const Letter letter = post.letters[l];
-    if (empty(l, letter)) deliver(letter, epoch);
-  }
+  DELIVER(post, epoch, [](index_t, const Letter& letter) { return !letter.chunks; });
 }
 
 // A block's chunks of all messages are in place. Stores that cross a link are waited for once, at
@@ -106,11 +79,7 @@ INLINE void close_letters(const Post& post, const long long* shares, long long e
     post.done[l] = 0;
     return true;
   };
-  if (post.link.there()) return deliver_slowly(post, epoch, last);
-  FOR_THREADS(l, post.letter_count) {
-    const Letter letter = post.letters[l];
-    if (last(l, letter)) deliver(letter, epoch);
-  }
+  DELIVER(post, epoch, last);
 }
 
 // Waits for all messages, each by another thread.
@@ -118,7 +87,7 @@ INLINE void await_letters(const Post& post, long long epoch) {
   FOR_THREADS(l, post.letter_count) {
     if (!read_flag(post.failure) &&
         !await_flag(at<long long>(post.letters[l].arrived), epoch, post.patience))
-      *post.failure = l + 1;
+      give_up(post, l);
   }
 }
 
@@ -136,10 +105,8 @@ INLINE void end_epoch(const Post& post, long long epoch) {
 
 #define POST_ARGUMENTS                                                                       \
   const Letter *letters, index_t letter_count, index_t blocks, long long *done,              \
-      long long *epoch, long long *failure, const long long *stop, index_t nanoseconds,      \
-      const double *rate, index_t latency, index_t gap, long long *busy
+      long long *epoch, long long *failure, long long *stop, index_t nanoseconds
 #define POST                                                                                 \
   {                                                                                          \
-    letters, letter_count, blocks, done, epoch, failure, { stop, nanoseconds },              \
-        { *rate, latency, gap, busy }                                                        \
+    letters, letter_count, blocks, done, epoch, failure, stop + 1, { stop, nanoseconds }     \
   }

@@ -10,6 +10,7 @@ import numpy as np
 
 from groundswell.backends import Backend
 from groundswell.backends.base import Array
+from groundswell.backends.foreign import is_movable
 from groundswell.errors import InputError
 from groundswell.exchange.boxes import AXES, CONVERSIONS, ITEMSIZE, RAW, Copy, Place
 from groundswell.exchange.decomposition import Decomposition, Index
@@ -38,11 +39,11 @@ class GhostField:
     sent_as: str | None = None
 
     def __post_init__(self) -> None:
-        size, axes = self.array.dtype.itemsize, len(self.ghosts.low)
-        if size not in RAW:
+        axes = len(self.ghosts.low)
+        if not is_movable(self.array.dtype):
             raise InputError(
-                f"values of type {self.dtype} take {size} bytes; exchanged can be values of "
-                f"{', '.join(map(str, RAW))} bytes: split them into fields"
+                f"values of type {self.dtype} take {self.array.dtype.itemsize} bytes; exchanged "
+                f"can be plain numbers of {', '.join(map(str, RAW))} bytes: split them into fields"
             )
         if not axes == len(self.origin) == self.array.ndim <= AXES:
             raise InputError(

@@ -9,6 +9,7 @@ from groundswell.backends import Launch
 from groundswell.backends.base import in_order
 from groundswell.backends.foreign import Streams, Visitors
 from groundswell.errors import InputError
+from groundswell.exchange.world import World
 
 
 class Exchanging(Protocol):
@@ -46,8 +47,10 @@ class Plan:
     for all others: the legacy default stream, unless another was chosen.
     """
 
-    def __init__(self, guests: Visitors, exchange: Exchanging, owners: Iterable[Any]) -> None:
-        self._guests, self._owners = guests, tuple(owners)
+    def __init__(
+        self, guests: Visitors, exchange: Exchanging, owners: Iterable[Any], world: World
+    ) -> None:
+        self._guests, self._owners, self._world = guests, tuple(owners), world
         self._exchange: Exchanging | None = exchange
         self._whole, self._under_way = exchange.launches, False
         self._start, self._finish = exchange.halves
@@ -80,6 +83,7 @@ class Plan:
         """The same, for streams by their handles."""
         self._require(under_way=False)
         self._guests.follow(streams)
+        self._world.begin_exchange()
         in_order(self._whole)()
         self._guests.lead(streams)
 
@@ -88,6 +92,7 @@ class Plan:
         self._require(under_way=False)
         self._guests.follow(self._guests.streams(stream, self._owners))
         self._under_way = True
+        self._world.begin_exchange()
         in_order(self._start)()
 
     def finish(self, stream: Any = None) -> None:
@@ -111,13 +116,14 @@ class Plan:
 
         Raises:
             InputError: it has been started, and is to be finished first.
+            RunFailed: some GPU's wait was in vain, so that what it left is stale.
         """
         if self._exchange is None:
             return
         self._require(under_way=False)
-        self._exchange.close()
-        self._exchange, self._owners = None, ()
+        exchange, self._exchange, self._owners = self._exchange, None, ()
         self._whole, self._start, self._finish = [], [], []
+        exchange.close()
 
     def __enter__(self) -> Plan:
         return self

@@ -32,6 +32,9 @@ TURNS = 2  # of a trial, each at once and in halves: buffers are used again
 GHOSTS = Ghosts((2, 1, 1), (1, 2, 1), corners=True)
 PRIME = 16_777_213  # the whole numbers below it are exact in single precision too
 
+# What libraries raise that cannot be used here. All else is a mistake of ours, and no reason.
+OBSTRUCTED = (GroundswellError, ImportError, MemoryError, OSError, RuntimeError)
+
 Reason = str | None  # why something does not work, in a sentence
 
 
@@ -79,13 +82,14 @@ def _why_not(name: str, backend: Backend, world: MpiWorld) -> Reason:
 
 def _agreed(world: World, examine: Callable[[], Reason]) -> Reason:
     """The reason of the first rank that has one."""
-    return next((reason for reason in world.share(_reason(examine)) if reason), None)
+    reasons = world.share(world.agree(lambda: _reason(examine)))
+    return next((reason for reason in reasons if reason), None)
 
 
 def _reason(examine: Callable[[], Reason]) -> Reason:
     try:
         return examine()
-    except Exception as error:  # whatever a library raises is a reason not to use it
+    except OBSTRUCTED as error:
         kind = "" if isinstance(error, GroundswellError) else f"{type(error).__name__}: "
         return kind + " ".join(str(error).split())
 

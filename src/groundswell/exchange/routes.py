@@ -25,7 +25,7 @@ from groundswell.exchange.connect import connect
 from groundswell.exchange.messages import ALIGNMENT, GhostField, Message, Parcel
 from groundswell.exchange.pattern import Ghosts, Piece
 from groundswell.exchange.transports.alltoall import AllToAllTransfer
-from groundswell.exchange.transports.base import Job, Link, Transfer
+from groundswell.exchange.transports.base import Job, Transfer
 from groundswell.exchange.world import World
 
 ROUTES = ("pairwise", "alltoall", "crystal")
@@ -150,14 +150,12 @@ def travel(
     route: str,
     *,
     codec: str = "none",
-    link: Link | None = None,
 ) -> Transfer:
     """The hops of a route on a transport.
 
     Args:
         arena: (components, places).
         codec: see `connect`.
-        link: see `Job`.
 
     Raises:
         InputError: no such codec, or not for such values.
@@ -165,7 +163,7 @@ def travel(
     """
     if route not in ROUTES:
         raise BackendError(f"route {route!r} does not exist; allowed: {', '.join(ROUTES)}")
-    jobs = [_job(backend, world, arena, stage, link) for stage in stages]
+    jobs = [_job(backend, world, arena, stage) for stage in stages]
     if route == "alltoall" and world.size > 1:
         if codec != "none":
             raise BackendError(f"codec {codec!r} is for messages; route 'alltoall' has none")
@@ -203,12 +201,12 @@ class StagedRoute(Transfer):
             stage.close()
 
 
-def _job(backend: Backend, world: World, arena: Array, stage: Stage, link: Link | None) -> Job:
+def _job(backend: Backend, world: World, arena: Array, stage: Stage) -> Job:
     """A stage's messages: boxes of the arena, nearest ranks above this one first."""
     values = GhostField(arena, (0, 0), Ghosts((0, 0), (0, 0)))
     near_first = sorted(stage, key=lambda peer: (peer - world.rank) % world.size)
     messages = [_message(peer, stage[peer], values) for peer in near_first]
-    return Job(backend, world, [values], messages, link=link)
+    return Job(backend, world, [values], messages)
 
 
 def _message(peer: int, hop: Hop, values: GhostField) -> Message:

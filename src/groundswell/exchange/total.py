@@ -1,17 +1,24 @@
-"""A few numbers that ranks of a host add up in the kernel that wants their sums; see total.h."""
+"""A few numbers of all ranks, added up in the order of ranks: all get the same bits.
+
+Ranks of a host do so in the kernel that wants the sums, see total.h; others by one collective call.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from groundswell.backends import Backend, Launch
+from groundswell.backends import Array, Backend, Blocks, Launch, Source
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.messages import ALIGNMENT, Message
+from groundswell.exchange.patience import Patience
 from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.mailboxes import Mailboxes
-from groundswell.exchange.world import World
+from groundswell.exchange.transports.nccl import communicator
+from groundswell.exchange.undo import opened
+from groundswell.exchange.world import MpiWorld, World
 
 SIZE = np.dtype(np.float64).itemsize
 
@@ -48,3 +55,73 @@ class Total(Mailboxes):
     def _desk(self, number: int, message: Message) -> list[int]:
         """Where numbers go, and where the other rank's come; the letter, see total.h."""
         return [self._outbox(number, message).address, self._inbox(number, message).address, number]
+
+
+class GatheredTotal:
+    """The same for ranks anywhere: every rank's numbers are gathered everywhere, by one call.
+
+    All ranks must make, use and close it together.
+
+    Args:
+        values: (count,) float64, this rank's numbers; they become the sums.
+        transport: "nccl" for the device's own call; any other uses MPI's.
+
+    Attributes:
+        launches: what adds up.
+    """
+
+    def __init__(self, backend: Backend, world: World, values: Array, transport: str) -> None:
+        assert isinstance(world, MpiWorld)
+        self._backend, self._world, self._values = backend, world, values
+        self.in_graph = transport == "nccl"
+        self._comm: Any = None
+        add = world.agree(self._added_up)  # and all come: MPI's own calls wait for ever
+        gather = self._by_nccl() if self.in_graph else self._by_mpi()
+        self.launches: list[Launch] = [gather, add]
+
+    def _added_up(self) -> Launch:
+        """Makes sums of what is gathered."""
+        ranks, count = self._world.size, self._values.size
+        self._all = self._backend.zeros((ranks, count), "f8")
+        module = self._backend.compile(gathered_source())
+        ends = (self._all, ranks, count, self._values)
+        return module.launch("add_up_ranks", Blocks(1, count), *ends)
+
+    def _by_nccl(self) -> Launch:
+        group, address = communicator(self._world, self._backend), self._backend.address
+        ends = address(self._values), address(self._all), self._values.nbytes
+
+        def gather() -> None:
+            group.gather(*ends)
+
+        gather()  # the first use connects the ranks, which a graph cannot record
+        self._backend.synchronize()
+        return gather
+
+    def _by_mpi(self) -> Launch:
+        self._comm = self._world.comm.Dup()
+        opened(self)
+        others = [rank for rank in range(self._world.size) if rank != self._world.rank]
+        found = np.empty(self._all.shape)
+
+        def gather() -> None:
+            self._mine = self._backend.to_host(self._values)  # kept, even if the wait is in vain
+            request, patience = self._comm.Iallgather(self._mine, found), Patience(self._world)
+            while not request.Test():
+                patience.pause("sums", others)
+            self._backend.assign(self._all, found)
+
+        return gather
+
+    def check(self) -> None:
+        """Ranks that are lost are noticed at once."""
+
+    def close(self) -> None:
+        """Give back the communicator."""
+        if self._comm:
+            self._comm.Free()
+
+
+def gathered_source() -> Source:
+    """The kernel for numbers of all ranks."""
+    return Source(Path(__file__).with_name("gathered.h"), {})

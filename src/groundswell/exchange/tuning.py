@@ -147,14 +147,12 @@ def candidates(
     overlap: bool | str = "auto",
     fused: bool = False,
     codecs: Sequence[str] = ("none",),
-    slow: bool = False,
 ) -> list[Choice]:
     """All choices that the user leaves open.
 
     Args:
         codecs: that may be tried. Several are where links may be slow: between hosts. Within one
             none pays, as long as memory is faster than kernels can code.
-        slow: whether links are known to be slow.
         fused: whether the caller's kernels can store values where others want them. It takes those
             that work on the points near neighbours alone, as they do before an overlap.
     """
@@ -163,7 +161,7 @@ def candidates(
         o: transports(backend, world, fused=fused and o) if transport == "auto" else [transport]
         for o in overlaps
     }
-    far = slow or usual(backend, world) != "peer"
+    far = usual(backend, world) != "peer"
     tried = codecs if far or len(codecs) == 1 else codecs[:1]
     return [
         Choice(n, a, o, codec=c)

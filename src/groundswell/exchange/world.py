@@ -7,13 +7,12 @@ the job with a message that names it.
 
 from __future__ import annotations
 
-import os
-import pickle
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from groundswell.errors import (
     BackendError,
@@ -23,18 +22,21 @@ from groundswell.errors import (
     known_to_all,
     now_known,
 )
+from groundswell.exchange.launcher import signs, started_ranks
 from groundswell.exchange.patience import Patience, patience_seconds
 from groundswell.exchange.processes import Process
+from groundswell.exchange.progress import Progress
 from groundswell.exchange.undo import all_or_nothing
+from groundswell.exchange.words import PART, WORDS, Incoming, Word, parts
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-PART = 2**30  # bytes of a message at most: many MPI libraries count them in 32 bits
-
-# What launchers tell the processes that they start: how many there are.
-SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
+OUT_OF_STEP = "out of step"
+LAST = sys.maxsize  # number of a word after which there are no others
+MAY_FAIL = ("agree", "close")  # kinds of words that are errors, or nothing
+NUMBERS = 1  # tag of messages
 
 
 class World(ABC):
@@ -77,6 +79,10 @@ class World(ABC):
         Raises:
             RunFailed: one has ended; names it.
         """
+
+    @abstractmethod
+    def begin_exchange(self) -> None:
+        """Say that an exchange of all ranks begins; those that do not make it are noticed."""
 
     @abstractmethod
     def abort(self, code: int) -> None:
@@ -136,9 +142,9 @@ class World(ABC):
             self.fail_together(RunFailed(f"rank {self.rank} failed: {kind}: {failure}"))
         now_known(failure)
 
-    def fail_together(self, error: GroundswellError | None) -> None:
+    def fail_together(self, error: GroundswellError | None, kind: str = "agree") -> None:
         """Raise on all ranks if any has an error: its own, or that of the first that has one."""
-        first = next((e for e in self._spread("agree", error) if e is not None), None)
+        first = next((e for e in self._spread(kind, error) if e is not None), None)
         raised = error or first
         if raised is not None:
             raise now_known(raised)
@@ -164,55 +170,11 @@ class Alone(World):
     def require_alive(self) -> None:
         """There is nobody else."""
 
+    def begin_exchange(self) -> None:
+        """There is nobody else."""
+
     def abort(self, code: int) -> None:
         raise SystemExit(code)
-
-
-class Word(NamedTuple):
-    """What one rank tells another: ranks that talk of different things are out of step."""
-
-    kind: str
-    value: Any
-
-
-OUT_OF_STEP = "out of step"
-WORDS, NUMBERS = 0, 1  # tags of messages
-
-
-def _parts(word: Word) -> list[memoryview]:
-    """The messages that a word is sent in: the first that is shorter than PART is the last."""
-    content = memoryview(pickle.dumps(word, pickle.HIGHEST_PROTOCOL))
-    return [content[begin : begin + PART] for begin in range(0, len(content) + 1, PART)]
-
-
-class Incoming:
-    """A word on its way from another rank.
-
-    Attributes:
-        word: once all of it has arrived.
-    """
-
-    def __init__(self, comm: Any, source: int) -> None:
-        from mpi4py import MPI
-
-        self._comm, self._source, self._byte = comm, source, MPI.BYTE
-        self._status = MPI.Status()
-        self._parts: list[bytearray] = []
-        self.word: Word | None = None
-
-    def look(self) -> bool:
-        """Take a part if one has arrived; returns whether one has."""
-        message = self._comm.Improbe(self._source, WORDS, self._status)
-        if message is None:
-            return False
-        part = bytearray(self._status.Get_count(self._byte))
-        message.Recv([part, self._byte])
-        self._parts.append(part)
-        if len(part) < PART:
-            content = b"".join(self._parts)
-            self._parts.clear()  # they may be as large as all else together
-            self.word = pickle.loads(content)
-        return True
 
 
 class MpiWorld(World):
@@ -231,6 +193,9 @@ class MpiWorld(World):
         self._byte = MPI.BYTE
         self.comm = comm.Dup()
         self.rank, self.size = self.comm.rank, self.comm.size
+        self._incoming = [Incoming(self.comm, rank) for rank in range(self.size)]
+        self._calls = 0
+        self._progress = Progress(self.comm)
         self._broken: GroundswellError | None = None
         self._processes: list[Process] = []
         self._hosts: list[int] = []
@@ -252,66 +217,78 @@ class MpiWorld(World):
         return [rank for rank, other in enumerate(self._processes) if other.machine == here]
 
     def gather(self, value: Any) -> list[Any]:
-        return self._collect(Word("gather", value))
+        return self._collect(self._next("gather", value))
 
     def tell(self, value: Any) -> Any:
-        return self._told(Word("tell", value))
+        return self._told(self._next("tell", value))
 
     def _spread(self, kind: str, value: Any) -> list[Any]:
-        return list(self._told(Word(kind, self._collect(Word(kind, value)))))
+        word = self._next(kind, value)
+        return list(self._told(word._replace(value=self._collect(word))))
+
+    def _next(self, kind: str, value: Any) -> Word:
+        """What is told in a call that begins."""
+        self._require_step()
+        self._calls += 1
+        if kind != "close":  # a rank that ends has closed, or will
+            self._progress.begin_call()
+        return Word(kind, value, self._calls)
 
     def _collect(self, word: Word) -> list[Any]:
         """What all say, at rank 0."""
-        self._require_step()
         if not self.first:
             self._say(word, [0])
             return []
-        said = [word, *self._hear(range(1, self.size), patience_seconds())]
-        if len({w.kind for w in said}) > 1:
-            self._break(said)
+        try:
+            said = [word, *self._hear(range(1, self.size), patience_seconds())]
+        except RunFailed as error:
+            self._break(error)
+        if len({(w.kind, w.number) for w in said}) > 1:
+            errors = (w.value for w in said if w.kind in MAY_FAIL and w.value is not None)
+            self._break(next(errors, None) or _out_of_step([w.kind for w in said]))
         return [w.value for w in said]
 
     def _told(self, word: Word) -> Any:
         """What rank 0 says."""
-        self._require_step()
         if self.first:
             self._say(word, range(1, self.size))
             return word.value
         # Rank 0 knows who is late, so it is given the time to say so.
-        [(kind, value)] = self._hear([0], patience_seconds() + 10)
+        [(kind, value, number)] = self._hear([0], patience_seconds() + 10)
         if kind == OUT_OF_STEP:
             self._broken = now_known(value)
-        elif kind != word.kind:
+        elif (kind, number) != (word.kind, word.number):
             self._broken = RunFailed(f"rank 0 speaks of {kind}, rank {self.rank} of {word.kind}")
         self._require_step()
         return value
 
     def _hear(self, ranks: Sequence[int], seconds: float) -> list[Word]:
-        """A word of each of these ranks."""
-        incoming = {rank: Incoming(self.comm, rank) for rank in ranks}
+        """A word of each of these ranks, told in the call that is under way."""
         patience = Patience(self, seconds)
-        while missing := [rank for rank, of in incoming.items() if of.word is None]:
-            moved = [rank for rank in missing if incoming[rank].look()]
+        while missing := [rank for rank in ranks if self._incoming[rank].awaits(self._calls)]:
+            moved = [rank for rank in missing if self._incoming[rank].look()]
             if not moved:
                 patience.pause("word", missing)
-            elif any(incoming[rank].word is None for rank in moved):
+            elif any(self._incoming[rank].word is None for rank in moved):
                 patience = Patience(self, seconds)  # nobody is late whose long word comes in
-        return [of.word for of in incoming.values() if of.word is not None]
+        return [self._incoming[rank].take() for rank in ranks]
 
     def _say(self, word: Word, ranks: Sequence[int]) -> None:
-        for part in _parts(word):
+        for part in parts(word):
             sent = [self.comm.Isend([part, self._byte], rank, WORDS) for rank in ranks]
             for rank, request in zip(ranks, sent, strict=True):
                 self._finish([request], [rank])
 
-    def _break(self, said: Sequence[Word]) -> None:
-        """Some ranks have failed on their way here: tell all why, for nothing can go on."""
-        errors = (w.value for w in said if w.kind == "agree" and w.value is not None)
-        kinds = ", ".join(w.kind for w in said)
-        error = next(errors, RunFailed(f"the ranks are out of step; they speak of: {kinds}"))
-        self._say(Word(OUT_OF_STEP, error), range(1, self.size))
+    def _break(self, error: GroundswellError) -> NoReturn:
+        """A rank is late, or has failed on its way here: tell all, for nothing can go on."""
         self._broken = now_known(error)
-        self._require_step()
+        word, others = Word(OUT_OF_STEP, error, LAST), range(1, self.size)
+        self._farewell = [  # kept, not awaited: some may never listen
+            self.comm.Isend([part, self._byte], rank, WORDS)
+            for part in parts(word)
+            for rank in others
+        ]
+        raise error
 
     def _require_step(self) -> None:
         if self._broken is not None:
@@ -325,6 +302,14 @@ class MpiWorld(World):
                     f"rank {rank} (process {process.number}) has ended before its work was done; "
                     "see its messages above"
                 )
+        try:
+            self._progress.look()
+        except RunFailed as error:
+            self._broken = error
+            raise
+
+    def begin_exchange(self) -> None:
+        self._progress.begin_exchange()
 
     def abort(self, code: int) -> None:
         self.comm.Abort(code)
@@ -332,7 +317,7 @@ class MpiWorld(World):
     def swap(self, parts: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.int64]]:
         import numpy as np
 
-        self._require_step()
+        self._next("swap", None)
         counts = np.zeros((2, self.size), np.int64)
         for rank, part in parts.items():
             counts[0, rank] = len(part)
@@ -352,24 +337,28 @@ class MpiWorld(World):
             patience.pause("answer", peers)
 
 
+def _out_of_step(kinds: list[str]) -> RunFailed:
+    """The error of ranks that make different calls."""
+    if closing := [str(rank) for rank, kind in enumerate(kinds) if kind == "close"]:
+        return RunFailed(
+            f"rank {', '.join(closing)} closes or has ended its program before the others; all "
+            "ranks must make the same calls"
+        )
+    return RunFailed(f"the ranks are out of step; they speak of: {', '.join(kinds)}")
+
+
 def _pieces(numbers: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     """Parts that a message can hold; none of an empty array."""
     most = PART // numbers.itemsize
     return [numbers[begin : begin + most] for begin in range(0, len(numbers), most)]
 
 
-def started_ranks() -> int:
-    """How many processes the launcher says it has started; 1 without one."""
-    counts = (os.environ.get(name, "") for name in SIZE_VARIABLES)
-    return max((int(count) for count in counts if count.isdigit()), default=1)
-
-
 @cache
 def world() -> World:
-    """The job that this process belongs to; MPI is imported only if there are others.
+    """The job that this process belongs to; MPI is imported only if there may be others.
 
     Raises:
-        BackendError: several processes were started, but mpi4py is missing.
+        BackendError: several processes were started, but mpi4py is missing, or is of another MPI.
     """
     started = started_ranks()
     if started == 1:
@@ -378,7 +367,15 @@ def world() -> World:
         from mpi4py import MPI
     except ImportError as error:
         raise BackendError(
-            f"{started} processes were started, but mpi4py is not installed; "
-            "`pip install 'groundswell[mpi]'`, or start one process"
+            f"{started or 'several'} processes were started ({signs()}), but mpi4py is not "
+            "installed; `pip install 'groundswell[mpi]'`, or start one process without a launcher"
         ) from error
-    return MpiWorld(MPI.COMM_WORLD) if MPI.COMM_WORLD.size > 1 else Alone()
+    if MPI.COMM_WORLD.size > 1:
+        return MpiWorld(MPI.COMM_WORLD)
+    if started > 1:
+        raise BackendError(
+            f"{started} processes were started ({signs()}), but each is alone in the MPI of "
+            f"mpi4py ({MPI.Get_library_version().split(',')[0].splitlines()[0]}); take the mpiexec "
+            f"of that library, or unset {signs()} to let each process run by itself"
+        )
+    return Alone()

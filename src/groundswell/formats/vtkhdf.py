@@ -38,9 +38,10 @@ class VolumeWriter(GrowingFile):
         cells: cells (x, y, z) of a snapshot.
         spacing: their edges (x, y, z), m; with a stride, the stride times the grid's.
         fields: names of the fields, as in `append`.
-        origin: corner (x, y, depth) of the first cell, m.
+        origin: corner (x, y, z) of the first cell, m.
         attrs: attributes of the file (kept outside what VTK reads).
         resume: snapshots to keep of an earlier run's file; None starts a new one.
+        downward: whether z is depth; otherwise nothing is turned.
 
     Raises:
         InputError: no fields or a repeated one, or a file to resume that does not belong here.
@@ -56,8 +57,10 @@ class VolumeWriter(GrowingFile):
         origin: tuple[float, float, float] = (0.0, 0.0, 0.0),
         attrs: Mapping[str, Any] | None = None,
         resume: int | None = None,
+        *,
+        downward: bool = True,
     ) -> None:
-        self._cells = cells
+        self._cells, self._downward = cells, downward
         self._spacing = tuple(finite_positive("spacing", h) for h in spacing)
         self._origin = origin
         self._attrs = dict(attrs or {})
@@ -85,12 +88,14 @@ class VolumeWriter(GrowingFile):
         self._extend(blocks)
 
     def _upward(self, name: str, fields: Mapping[str, ArrayLike]) -> NDArray[np.float32]:
-        """The field with the deepest plane first, as z up wants it."""
+        """The field with the lowest plane first, as z up wants it."""
         if name not in fields:
             raise InputError(f"the snapshot lacks {name}; it has {', '.join(fields) or 'nothing'}")
         values = np.asarray(fields[name], np.float32)
         if values.shape != self._cells[::-1]:
             raise InputError(f"{name} has shape {values.shape}; it must be {self._cells[::-1]}")
+        if not self._downward:
+            return values
         return -values[::-1] if name in _ODD_IN_Z else values[::-1]
 
     def _resize(self, length: int) -> None:
@@ -121,7 +126,8 @@ class VolumeWriter(GrowingFile):
         root.attrs["Version"] = np.array(_VERSION, np.int64)
         root.attrs["Type"] = np.bytes_("ImageData")  # fixed-length ASCII
         root.attrs["WholeExtent"] = np.array([0, nx, 0, ny, 0, nz], np.int64)
-        root.attrs["Origin"] = np.array([x, y, -(depth + nz * hz)], np.float64)
+        bottom = -(depth + nz * hz) if self._downward else depth
+        root.attrs["Origin"] = np.array([x, y, bottom], np.float64)
         root.attrs["Spacing"] = np.array(self._spacing, np.float64)
         root.attrs["Direction"] = np.eye(3, dtype=np.float64).ravel()
 

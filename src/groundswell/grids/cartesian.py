@@ -14,7 +14,7 @@ from groundswell.backends import Array, Backend
 from groundswell.backends.base import ROW_ALIGNMENT
 
 Triple = tuple[int, int, int]
-GHOSTS = 2  # the reach of a fourth-order staggered difference
+GHOSTS = 2  # usual layers on each side: the reach of a fourth-order staggered difference
 
 
 @dataclass(frozen=True)
@@ -156,27 +156,52 @@ class Part:
 
 @dataclass(frozen=True)
 class Layout:
-    """How one value a cell is laid out in memory, ghost layers and row padding included."""
+    """How one value a cell is laid out in memory, ghost layers and row padding included.
+
+    Args:
+        cells: (nx, ny, nz), without ghosts.
+        low, high: ghost layers on the low and the high side of each axis (x, y, z).
+    """
 
     cells: Triple
     itemsize: int
-    ghosts: int = GHOSTS
+    low: Triple = (GHOSTS,) * 3
+    high: Triple = (GHOSTS,) * 3
+
+    @cached_property
+    def padded(self) -> Triple:
+        """Cells along each axis, ghosts included."""
+        nx, ny, nz = (a + n + b for a, n, b in zip(self.low, self.cells, self.high, strict=True))
+        return nx, ny, nz
+
+    @property
+    def _line(self) -> int:
+        """Elements of a cache line."""
+        return ROW_ALIGNMENT // self.itemsize
 
     @cached_property
     def row(self) -> int:
         """Elements from one row to the next: whole cache lines."""
-        line = ROW_ALIGNMENT // self.itemsize
-        return -(-(self.cells[0] + 2 * self.ghosts) // line) * line
+        return self._lines(self.padded[0])
 
     @property
     def plane(self) -> int:
         """Elements from one plane to the next."""
-        return self.row * (self.cells[1] + 2 * self.ghosts)
+        return self.row * self.padded[1]
+
+    @property
+    def first(self) -> int:
+        """Elements in front of the first ghost, so that cell 0 starts a line."""
+        return self._lines(self.low[0]) - self.low[0]
 
     @property
     def size(self) -> int:
-        """Elements to allocate: all planes, and a line in front so that cell 0 starts a line."""
-        return self.plane * (self.cells[2] + 2 * self.ghosts) + ROW_ALIGNMENT // self.itemsize
+        """Elements to allocate: all planes, and whole lines in front."""
+        return self.plane * self.padded[2] + self._lines(self.low[0])
+
+    def _lines(self, count: int) -> int:
+        """So many elements, rounded up to whole lines."""
+        return -(-count // self._line) * self._line
 
     def constants(self) -> dict[str, int]:
         """What kernels call these numbers."""
@@ -188,27 +213,28 @@ class Field:
     """One value a cell on a device, with its ghost layers.
 
     Attributes:
-        array: (nz + 2g, ny + 2g, nx + 2g) view with the ghosts.
+        layout: its cells and the widths of its ghost layers.
+        array: (nz, ny, nx) view with the ghosts of both sides.
         origin: index in it of the first cell.
         interior: (nz, ny, nx) view without them; kernels receive a pointer to its first element.
     """
 
     def __init__(self, backend: Backend, layout: Layout, dtype: DTypeLike) -> None:
-        g = layout.ghosts
-        nx, ny, nz = (n + 2 * g for n in layout.cells)
-        line = ROW_ALIGNMENT // np.dtype(dtype).itemsize
-        raw = backend.zeros((layout.size,), dtype)[line - g :][: layout.plane * nz]
+        self.layout = layout
+        nx, ny, nz = layout.padded
+        raw = backend.zeros((layout.size,), dtype)[layout.first :][: layout.plane * nz]
         self.array: Array = raw.reshape(nz, ny, layout.row)[:, :, :nx]
-        self.origin = (g, g, g)
-        self.interior: Array = self.array[g:-g, g:-g, g:-g]
+        self.origin: Triple = layout.low[::-1]
+        inside = zip(self.origin, layout.cells[::-1], strict=True)
+        self.interior: Array = self.array[tuple(slice(first, first + n) for first, n in inside)]
 
 
 def times(counts: Iterable[float]) -> str:
-    """Counts along axes, for the eye."""
+    """Counts along axes, such as "80 x 80 x 40"."""
     return " x ".join(f"{count:g}" for count in counts)
 
 
-def in_words(cells: Sequence[int], spacing: Sequence[float], unit: str = " m") -> str:
-    """So many cells of that size."""
+def describe_grid(cells: Sequence[int], spacing: Sequence[float], of: str = "cells of {} m") -> str:
+    """Such as "80 x 80 x 40 = 256,000 cells of 100 m"; `of` holds a place for the spacing."""
     edges = f"{spacing[0]:g}" if len(set(spacing)) == 1 else times(spacing)
-    return f"{times(cells)} = {prod(cells):,} of {edges}{unit}"
+    return f"{times(cells)} = {prod(cells):,} {of.format(edges)}"

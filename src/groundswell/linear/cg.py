@@ -19,10 +19,8 @@ from groundswell.backends import Array, Backend, Blocks, Items, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
 from groundswell.errors import InputError, RunFailed
-from groundswell.exchange.assembly.operation import Operation
-from groundswell.exchange.assembly.sharing import find_sharing
-from groundswell.exchange.connect import by_memory
-from groundswell.exchange.total import Total
+from groundswell.exchange.connect import by_memory, resolved
+from groundswell.exchange.total import GatheredTotal, Total
 from groundswell.exchange.world import World
 from groundswell.linear.operators import Composite, OperatorFactory, Recordable, VectorLayout
 
@@ -115,11 +113,7 @@ class RecordedIteration(Composite):
             return [], [module.launch("find_step", block, *parts, *state)]
         if by_memory(backend, world, transport):
             return self._find_step_by_memory(Total(backend, world, SUMS), dtype, parts)
-        # All ranks share the sums as values with the same three ids.
-        shared = find_sharing(world, np.arange(SUMS))
-        total = Operation(
-            *(backend, world, shared, "gather-scatter", sums, sums), transport=transport
-        )
+        total = GatheredTotal(backend, world, sums, resolved(backend, world, transport))
         add_up = module.launch("add_up_parts", block, *parts)
         find = module.launch("find_step", block, sums, 1, sums, *state)
         return [total], [add_up, *total.launches, find]
@@ -195,6 +189,7 @@ class ConjugateGradients(RecordedIteration):
         apply: makes A.
         precondition: makes M, symmetric positive definite; called after `apply`.
         max_iterations: limit on the number of iterations.
+        transport: of sums over ranks, a name in connect.TRANSPORTS, or "auto".
     """
 
     def __init__(
@@ -204,6 +199,7 @@ class ConjugateGradients(RecordedIteration):
         *,
         precondition: OperatorFactory | None = None,
         max_iterations: int = MAX_ITERATIONS,
+        transport: str = "auto",
     ) -> None:
         backend, own = vectors.backend, vectors.own
         super().__init__(backend, max_iterations)
@@ -213,7 +209,7 @@ class ConjugateGradients(RecordedIteration):
         operators = [*([] if precondition is None else [precondition(self.b, u)]), applied]
         blocks = max(1, min(MAX_BLOCKS, -(-own // LANES)))
         partial = backend.zeros((blocks * SUMS,), "f8")
-        total, find_step = self._find_step(vectors.world, vectors.dtype, partial)
+        total, find_step = self._find_step(vectors.world, vectors.dtype, partial, transport)
         module = backend.compile(cg_source(vectors.dtype))
         products = (self.b, u, w, own, partial, blocks)
         measure: list[Launch] = [

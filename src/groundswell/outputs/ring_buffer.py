@@ -29,25 +29,40 @@ def ring_slots(sample: int, every: int) -> int:
     return max(2, min(wanted, RING_BYTES // max(sample, 1)))
 
 
+def samples_before(step: int, begin: int, every: int) -> int:
+    """Samples that the steps before `step` produce, from step `begin` on."""
+    return max(0, -(-(step - begin) // every))
+
+
 class Ring:
     """The last `slots` samples of something recorded every `every` steps, on the device.
 
     Args:
         shape: of one sample, as far as this rank records it.
         capacity: samples that two consecutive runs of the time loop may produce.
+        begin: step of the first sample.
     """
 
     def __init__(
-        self, backend: Backend, shape: tuple[int, ...], every: int, capacity: int, dtype: str
+        self,
+        backend: Backend,
+        shape: tuple[int, ...],
+        every: int,
+        capacity: int,
+        dtype: str,
+        begin: int = 0,
     ) -> None:
         self._backend = backend
-        self.every = every
+        self.every, self.begin = every, begin
         self.slots = capacity
         self.buffer = backend.zeros((capacity, *shape), dtype)
 
     def numbers(self, begin: int, end: int) -> range:
         """Numbers of the samples that steps begin .. end - 1 produce."""
-        return range(-(-begin // self.every), -(-end // self.every))
+        return range(
+            samples_before(begin, self.begin, self.every),
+            samples_before(end, self.begin, self.every),
+        )
 
     def read(self, begin: int, end: int, after: Event | None) -> NDArray[Any]:
         """The samples of steps begin .. end - 1, (samples, *shape), once `after` is reached."""
@@ -115,7 +130,7 @@ class Output:
 
     def _assembled(self, parts: list[tuple[Place, NDArray[Any]]], samples: int) -> NDArray[Any]:
         """Whole samples from the parts of all ranks."""
-        if len(parts) == 1:
+        if len(parts) == 1 and parts[0][1].shape[1:] == self._shape:
             return parts[0][1]
         whole = np.zeros((samples, *self._shape), parts[0][1].dtype)
         for place, block in parts:

@@ -21,6 +21,8 @@ _HEADLINE = 0.72  # inches at the top of a picture
 INK = "#1f2933"
 QUIET = "#6b7785"
 ACCENT = "#c8102e"
+COLOURS = ("#0b6e4f", "#3b6fb6", ACCENT)  # of curves
+_GRID = "#e4e7eb"
 
 _STYLE = {
     "font.family": "DejaVu Sans",
@@ -93,6 +95,12 @@ def colour_bar(axes: Axes, cells: ScalarMappable, label: str) -> None:
         ticks = round_numbers(lowest, highest * (1 + 1e-9))
         bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks], minor=False)
         bar.minorticks_off()
+
+
+def grid_lines(axes: Axes) -> None:
+    """Faint lines behind curves, and no frame above and to the right of them."""
+    axes.grid(color=_GRID, linewidth=0.8)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def speed_unit(largest: float) -> tuple[float, str]:

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from groundswell import registry
+from groundswell.errors import GroundswellError, InputError
 from groundswell.simulation.summary import read_summary
+
+Warn = Callable[[str], object]  # takes a warning
 
 
 @dataclass(frozen=True)
@@ -28,18 +31,39 @@ class Picture:
 
 
 def pictures_of(solver: str) -> list[Picture]:
-    """All pictures that a solver can draw."""
+    """All pictures that a solver can draw.
+
+    Raises:
+        InputError: no such solver is installed.
+    """
     info = registry.find(solver)
     found: list[Picture] = info.load("pictures") if info.has("pictures") else []
     return found
 
 
-def draw_pictures(results: str | Path) -> list[Path]:
+def draw_pictures(results: str | Path, warn: Warn) -> list[Path]:
     """Draw every picture for which the results folder has the data; returns their paths.
 
+    A picture that cannot be drawn is a warning, and the others are still drawn.
+
     Raises:
-        InputError: no summary of a run is there, or a file is damaged.
+        InputError: the folder has no readable summary of a run.
     """
     results = Path(results)
-    pictures = pictures_of(str(read_summary(results).get("solver")))
-    return [each.draw(results) for each in pictures if (results / each.source).exists()]
+    found = []
+    for each in _pictures_of_run(str(read_summary(results).get("solver") or ""), warn):
+        if (results / each.source).exists():
+            try:
+                found.append(each.draw(results))
+            except Exception as error:  # a picture may be another package's
+                kind = "" if isinstance(error, GroundswellError) else f"{type(error).__name__}: "
+                warn(f"{each.file} could not be drawn: {kind}{error}")
+    return found
+
+
+def _pictures_of_run(solver: str, warn: Warn) -> list[Picture]:
+    try:
+        return pictures_of(solver) if solver else []
+    except InputError as error:
+        warn(f"no pictures: {error}")
+        return []

@@ -2,15 +2,16 @@
 
 Each rank writes its own portion; rank 0's file is written last and names the others', so the moment
 it takes its name the checkpoint is complete. Portions know where they belong in the whole, so any
-number of ranks can go on from them.
+number of ranks can go on from them: as boxes, or as index lists along the first axis.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -20,13 +21,19 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend
 from groundswell.errors import InputError
-from groundswell.exchange.distributed_array import DistributedArray, Index
+from groundswell.exchange.distributed_array import (
+    DistributedArray,
+    Index,
+    complete,
+    numbers_of,
+)
 from groundswell.exchange.world import Alone, World
 from groundswell.formats.atomic import disk_errors, part_of, whole
 
 FORMAT = 3
 NAME = "checkpoint.h5"
 MARK = "groundswell_checkpoint"
+ROWS = "-rows"  # the name of an index list ends so, after that of its values
 
 State = Mapping[str, DistributedArray]
 
@@ -38,13 +45,13 @@ class Progress:
     Args:
         step: steps done.
         digest: of the case it belongs to.
-        lengths: samples in each output file.
+        lengths: samples in each output file; None if no results are being written.
         parts: files beside the first one, of the other ranks.
     """
 
     step: int
     digest: str
-    lengths: Mapping[str, int]
+    lengths: Mapping[str, int] | None
     parts: tuple[str, ...] = ()
 
 
@@ -61,7 +68,7 @@ def save(
     """
     world = world or Alone()
     parts = tuple(f"{path.stem}-{progress.step}-{rank}.h5" for rank in range(1, world.size))
-    whole_progress = Progress(progress.step, progress.digest, dict(progress.lengths), parts)
+    whole_progress = replace(progress, parts=parts)
     place = path if world.first else path.with_name(parts[world.rank - 1])
 
     def write(now: bool) -> None:
@@ -70,7 +77,7 @@ def save(
 
     world.agree(lambda: write(not world.first))
     world.agree(lambda: write(world.first))
-    world.agree(lambda: _remove_parts(path.parent, keep=parts) if world.first else None)
+    world.agree(lambda: _remove_parts(path, keep=parts) if world.first else None)
 
 
 def _write(path: Path, backend: Backend, state: State, progress: Progress) -> None:
@@ -87,10 +94,24 @@ def _write(path: Path, backend: Backend, state: State, progress: Progress) -> No
             group.attrs["shape"] = np.array(portion.shape, np.int64)
             host = backend.to_host(portion.array)
             for n, (here, there) in enumerate(portion.own):
-                data = np.ascontiguousarray(host[here])
-                dataset = group.create_dataset(str(n), data=data)
-                dataset.attrs["start"] = np.array([s.start for s in there], np.int64)
-                dataset.attrs["checksum"] = _checksum(data.data)
+                _write_piece(group, str(n), host[here], complete(there, portion.shape))
+
+
+def _write_piece(group: Any, key: str, values: NDArray[Any], there: Index) -> None:
+    """Values and where they belong: where each axis begins, and an index list, if there is one."""
+    first, *others = there
+    rows = None if isinstance(first, slice) else np.asarray(first, np.int64)
+    start = [first.start if rows is None else 0, *(s.start for s in others)]
+    _write_checked(group, key, values).attrs["start"] = np.array(start, np.int64)
+    if rows is not None:
+        _write_checked(group, key + ROWS, rows)
+
+
+def _write_checked(group: Any, key: str, values: NDArray[Any]) -> Any:
+    data = np.ascontiguousarray(values)
+    dataset = group.create_dataset(key, data=data)
+    dataset.attrs["checksum"] = _checksum(data.data)
+    return dataset
 
 
 def read_progress(path: Path, digest: str) -> Progress:
@@ -132,8 +153,7 @@ def restore(path: Path, backend: Backend, state: State, progress: Progress) -> N
         host = np.zeros(portion.array.shape, portion.array.dtype)
         found = 0
         for file in files:
-            for start, data in _pieces(file, name, portion):
-                found += sum(_copy(host, there, start, data) for there in portion.window)
+            found += _read_pieces(file, name, portion, host)
         wanted = sum(host[here].size for here, _ in portion.window)
         if found != wanted:
             raise InputError(
@@ -153,57 +173,68 @@ def _require_part(path: Path, progress: Progress) -> None:
         )
 
 
-def _pieces(
-    path: Path, name: str, portion: DistributedArray
-) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
-    """What a file holds of an array: where each piece begins in the whole, and its values."""
+def _read_pieces(path: Path, name: str, portion: DistributedArray, host: NDArray[Any]) -> int:
+    """Copy what a file holds of an array's windows into `host`; returns how many values."""
     with _opened(path) as file:
         group = file["state"].get(name)
         if group is None:
-            return
+            return 0
         shape = tuple(int(n) for n in group.attrs["shape"])
         if shape != portion.shape:
             raise ValueError(f"{name!r} has shape {shape}, not {portion.shape}")
-        for key in group:
-            if not _touches(portion, group[key].attrs["start"], group[key].shape):
-                continue
-            data = np.ascontiguousarray(group[key][...])
-            if data.dtype != portion.array.dtype:
-                raise ValueError(f"{name!r} is of type {data.dtype}, not {portion.array.dtype}")
-            if group[key].attrs["checksum"] != _checksum(data.data):
-                raise ValueError(f"{name!r} is not what was written")
-            yield group[key].attrs["start"], data
+        keys = [key for key in group if not key.endswith(ROWS)]
+        return sum(_read_piece(group, key, portion, host) for key in keys)
 
 
-def _touches(portion: DistributedArray, start: NDArray[np.int64], shape: tuple[int, ...]) -> bool:
-    """Whether a piece has something in common with the windows of a portion."""
-    return any(
-        all(
-            max(s.start, b) < min(s.stop, b + n)
-            for s, b, n in zip(there, start, shape, strict=True)
-        )
-        for _, there in portion.window
-    )
-
-
-def _copy(
-    host: NDArray[Any], places: tuple[Index, Index], start: NDArray[np.int64], data: NDArray[Any]
-) -> int:
-    """Copy what a window and a piece have in common; returns how many values that are."""
-    here, there = places
-    first = [max(s.start, int(b)) for s, b in zip(there, start, strict=True)]
-    last = [min(s.stop, int(b) + n) for s, b, n in zip(there, start, data.shape, strict=True)]
-    if any(a >= b for a, b in zip(first, last, strict=True)):
+def _read_piece(group: Any, key: str, portion: DistributedArray, host: NDArray[Any]) -> int:
+    dataset, name = group[key], group.name.removeprefix("/state/")
+    starts = zip(dataset.attrs["start"], dataset.shape, strict=True)
+    there: list[Any] = [slice(int(first), int(first) + n) for first, n in starts]
+    if key + ROWS in group:
+        there[0] = _read_checked(group[key + ROWS], name)
+    pairs = [_common(window, tuple(there), host.shape, portion.shape) for window in portion.window]
+    if not any(pairs):
         return 0
-    target = tuple(
-        slice(a - t.start + h.start, b - t.start + h.start)
-        for a, b, t, h in zip(first, last, there, here, strict=True)
-    )
-    source = tuple(
-        slice(a - int(s), b - int(s)) for a, b, s in zip(first, last, start, strict=True)
-    )
-    host[target] = data[source]
-    return int(host[target].size)
+    if dataset.dtype != host.dtype:
+        raise ValueError(f"{name!r} is of type {dataset.dtype}, not {host.dtype}")
+    data = _read_checked(dataset, name)
+    for target, source in filter(None, pairs):
+        host[target] = data[source]
+    return sum(host[target].size for target, _ in filter(None, pairs))
+
+
+def _read_checked(dataset: Any, name: str) -> NDArray[Any]:
+    data = np.ascontiguousarray(dataset[...])
+    if dataset.attrs["checksum"] != _checksum(data.data):
+        raise ValueError(f"{name!r} is not what was written")
+    return data
+
+
+def _common(
+    window: tuple[Index, Index], piece: Index, shape: tuple[int, ...], whole: tuple[int, ...]
+) -> tuple[Index, Index] | None:
+    """What a window and a piece have in common: its indices in the array, and in the piece."""
+    here, there = (complete(index, of) for index, of in zip(window, (shape, whole), strict=True))
+    axes = [_common_along(*along) for along in zip(here, there, piece, strict=True)]
+    if any(numbers_of(target).size == 0 for target, _ in axes):
+        return None
+    return tuple(target for target, _ in axes), tuple(source for _, source in axes)
+
+
+def _common_along(here: Any, there: Any, piece: Any) -> tuple[Any, Any]:
+    """The same along one axis, of which each index is a slice or a list."""
+    if all(isinstance(index, slice) for index in (here, there, piece)):
+        first = max(there.start, piece.start)
+        last = max(first, min(there.stop, piece.stop))
+        shifts = (here.start - there.start, -piece.start)
+        target, source = (slice(first + shift, last + shift) for shift in shifts)
+        return target, source
+    wanted, held = numbers_of(there), numbers_of(piece)
+    order = np.argsort(held, kind="stable")
+    place = np.searchsorted(held[order], wanted)
+    found = np.flatnonzero(place < len(held))
+    found = found[held[order[place[found]]] == wanted[found]]
+    return numbers_of(here)[found], order[place[found]]
 
 
 def remove(folder: Path) -> None:
@@ -212,16 +243,16 @@ def remove(folder: Path) -> None:
     with disk_errors(path):
         path.unlink(missing_ok=True)
         part_of(path).unlink(missing_ok=True)
-    _remove_parts(folder)
+    _remove_parts(path)
 
 
-def _remove_parts(folder: Path, keep: tuple[str, ...] = ()) -> None:
-    """Delete the other ranks' files that do not belong to the checkpoint."""
-    stem = Path(NAME).stem
-    with disk_errors(folder / NAME):
-        for path in [*folder.glob(f"{stem}-*.h5"), *folder.glob(f".{stem}-*.h5.part")]:
-            if path.name not in keep:
-                path.unlink(missing_ok=True)
+def _remove_parts(path: Path, keep: tuple[str, ...] = ()) -> None:
+    """Delete the other ranks' files, whole or in part, that do not belong to the checkpoint."""
+    part = re.compile(rf"\.?{re.escape(path.stem)}-\d+-\d+\.h5(\.part)?")
+    with disk_errors(path):
+        for file in path.parent.glob("*.h5*"):
+            if part.fullmatch(file.name) and file.name not in keep:
+                file.unlink(missing_ok=True)
 
 
 def _checksum(data: Any) -> np.bytes_:

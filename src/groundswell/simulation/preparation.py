@@ -12,10 +12,10 @@ from typing import Any
 
 from groundswell import __version__, registry
 from groundswell.backends import Backend
-from groundswell.case import Case, load_case
+from groundswell.case import Case, as_case
 from groundswell.case.common import RunSection
 from groundswell.case.quantities import as_values
-from groundswell.errors import InputError
+from groundswell.errors import InputError, now_known
 from groundswell.exchange.devices import open_device, sharers
 from groundswell.exchange.tuning import Tuning
 from groundswell.exchange.world import Alone, World
@@ -27,27 +27,46 @@ from groundswell.simulation.solver import Setup, Solver, Tunable
 Phases = Callable[[str], AbstractContextManager[None]]  # measures the time of a phase
 
 
-def prepare(case: Case | str | Path, job: World | None = None) -> Setup:
+def prepare(
+    case: Case | str | Path,
+    job: World | None = None,
+    *,
+    backend: str | None = None,
+    precision: str | None = None,
+) -> Setup:
     """Host-side preparation: reads the input, chooses the time step, estimates memory.
 
     Args:
+        case: a case, or the path of an input file.
         job: the ranks that do this together.
+        backend, precision: instead of the case's own.
 
     Raises:
-        InputError: the case, or the data it names, cannot be used.
+        InputError: the case, or the data it names, cannot be used, on any rank.
     """
     job = job or Alone()
-    loaded = job.agree(lambda: case if isinstance(case, Case) else load_case(case))
-    setup: Setup = registry.find(loaded.solver).load("setup").from_case(loaded, job)
+    loaded = job.agree(lambda: as_case(case, backend=backend, precision=precision))
+    setup: Setup = job.agree(
+        lambda: registry.find(loaded.solver).load("setup").from_case(loaded, job)
+    )
     return setup
 
 
-def check(case: Case | str | Path, ranks: int = 1, hosts: int = 1) -> dict[str, Any]:
+def check(
+    case: Case | str | Path,
+    ranks: int = 1,
+    hosts: int = 1,
+    *,
+    backend: str | None = None,
+    precision: str | None = None,
+) -> dict[str, Any]:
     """What a run would need and resolve, without running it.
 
     Args:
+        case: a case, or the path of an input file.
         ranks: that would share it.
         hosts: like this one, that the ranks would be spread over evenly.
+        backend, precision: instead of the case's own.
 
     Returns:
         The quantities of the set-up by key (SI units) and, with labels, as a list `quantities`;
@@ -60,10 +79,12 @@ def check(case: Case | str | Path, ranks: int = 1, hosts: int = 1) -> dict[str, 
     """
     if hosts > ranks:
         raise InputError(f"{hosts} hosts for {ranks} ranks; each host needs at least one")
-    setup = prepare(case)
+    setup = prepare(case, backend=backend, precision=precision)
     quantities = setup.quantities()
     found = {
         "solver": setup.case.solver,
+        "precision": setup.case.run.precision,
+        "memory": setup.memory,
         **as_values(quantities),
         "quantities": [quantity.as_dict() for quantity in quantities],
         "warnings": [*setup.warnings()],
@@ -103,8 +124,28 @@ def case_digest(setup: Setup) -> str:
         "output": case.output.model_copy(update={"directory": Path()}),
     }
     content = case.model_copy(update=elsewhere)
-    parts = [__version__, content.digest(), *map(_checksum, content.data_files())]
+    versions = [__version__, *registry.versions_of(case.solver).values()]
+    parts = [*versions, content.digest(), *map(_checksum, content.data_files())]
     return sha256(" ".join(parts).encode()).hexdigest()
+
+
+def shared_digest(setup: Setup, job: World) -> str:
+    """The digest of the case that all ranks have read; all of them must call it.
+
+    Raises:
+        InputError: they have read different cases or data.
+    """
+    digest: str = job.agree(lambda: case_digest(setup))
+    digests = job.share(digest)
+    others = [rank for rank, other in enumerate(digests) if other != digests[0]]
+    if others:
+        raise now_known(
+            InputError(
+                f"ranks {others} read another case or other data than rank 0; let all hosts see "
+                "the same files"
+            )
+        )
+    return digest
 
 
 def _checksum(path: Path) -> str:
@@ -117,9 +158,12 @@ class OpenSolver:
     """A solver on its device, ready for the first step.
 
     Args:
+        world: the ranks that share it.
         bandwidth: of the devices of all ranks together, bytes a second; 0 if it was not measured.
     """
 
+    setup: Setup
+    world: World
     backend: Backend
     solver: Solver
     bandwidth: float
@@ -127,13 +171,19 @@ class OpenSolver:
 
 
 def open_solver(
-    setup: Setup, job: World, phase: Phases | None = None, *, quiet: bool = True
+    setup: Setup,
+    job: World,
+    phase: Phases | None = None,
+    *,
+    quiet: bool = True,
+    measure: bool = True,
 ) -> OpenSolver:
     """Open the device, build the solver and find its fastest exchange; all ranks call it.
 
     Args:
         phase: measures the time of each phase.
         quiet: show no progress of compilation.
+        measure: whether to measure the bandwidth of the devices.
 
     Raises:
         InputError: no such device, or too little memory.
@@ -143,14 +193,18 @@ def open_solver(
         shares = job.agree(lambda: setup.decompose(job.size))
     with phase("measure bandwidth"):
         backend = open_device(setup.case.run.backend, job, shares.traffic)
-        job.share(None)  # ranks of one host share its bandwidth, so they measure together
-        bandwidth = sum(job.share(backend.measure_bandwidth()))
+        bandwidth = _measure_bandwidth(backend, job) if measure else 0.0
     with phase("build"), compilation_progress(quiet=quiet):
         # All look at what is free before any takes of it.
         job.agree(lambda: _require_memory(shares.memory, backend, job))
         solver = job.agree(lambda: _build(setup, backend, job))
         tuning = solver.autotune() if isinstance(solver, Tunable) else None
-    return OpenSolver(backend, solver, bandwidth, tuning)
+    return OpenSolver(setup, job, backend, solver, bandwidth, tuning)
+
+
+def _measure_bandwidth(backend: Backend, job: World) -> float:
+    job.share(None)  # ranks of one host share its bandwidth, so they measure together
+    return float(sum(job.share(backend.measure_bandwidth())))
 
 
 def _require_memory(needs: Sequence[int], backend: Backend, job: World) -> None:

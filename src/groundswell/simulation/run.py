@@ -10,17 +10,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from groundswell.backends import Backend
+from groundswell import registry
 from groundswell.case import Case
 from groundswell.case.quantities import as_values
 from groundswell.errors import GroundswellError, InputError, RunFailed
-from groundswell.exchange.tuning import Tuning
 from groundswell.exchange.world import World, world
 from groundswell.outputs.ring_buffer import Output
 from groundswell.simulation import checkpoint
 from groundswell.simulation.checkpoint import Progress
-from groundswell.simulation.preparation import case_digest, open_solver, prepare
-from groundswell.simulation.progress import Report, progress
+from groundswell.simulation.driver import Driver, driver_of
+from groundswell.simulation.preparation import OpenSolver, open_solver, prepare, shared_digest
+from groundswell.simulation.progress import progress
 from groundswell.simulation.result import Result
 from groundswell.simulation.results_folder import (
     claimed,
@@ -30,10 +30,8 @@ from groundswell.simulation.results_folder import (
     require_writable,
 )
 from groundswell.simulation.signals import StopRequest, stop_request
-from groundswell.simulation.solve import solve
-from groundswell.simulation.solver import DirectSolver, Setup, Solver, TimeStepper
+from groundswell.simulation.solver import TimeStepper
 from groundswell.simulation.summary import read_summary, throughput, versions, write_summary
-from groundswell.simulation.time_loop import TimeLoop
 
 
 @dataclass
@@ -59,63 +57,36 @@ class _Run:
     Args:
         target: folder of the results.
         digest: of the case.
-        bandwidth: of the devices of all ranks, bytes a second.
     """
 
-    setup: Setup
-    backend: Backend
-    solver: Solver
-    world: World
+    opened: OpenSolver
     target: Path
     digest: str
-    bandwidth: float
-    tuning: Tuning | None
     clock: _Clock
-    outputs: Mapping[str, Output] = field(default_factory=dict)
-    first: int = 0
-    steps: int = 0
-    updates: int = 0
-    seconds: float = 0.0
+    outputs: Mapping[str, Output] = field(init=False)
+    driver: Driver = field(init=False)
 
-    def restore(self, done: Progress | None) -> None:
+    def start(self, done: Progress | None) -> None:
         """Open the output files; begin at step 0, or where the checkpoint left off."""
-        lengths: Mapping[str, int] | None = None
-        if done is not None and isinstance(self.solver, TimeStepper):
+        solver, first, lengths = self.opened.solver, 0, None
+        if done is not None and isinstance(solver, TimeStepper):
             path = self.target / checkpoint.NAME
-            checkpoint.restore(path, self.backend, self.solver.state(), done)
-            lengths, self.first = done.lengths, done.step
-        elif self.world.first:
+            checkpoint.restore(path, self.opened.backend, solver.state(), done)
+            first, lengths = done.step, done.lengths
+        elif self.opened.world.first:
             checkpoint.remove(self.target)  # of another case, whose files are about to be replaced
-        self.outputs = self.solver.outputs.open(self.target, lengths)
-
-    def advance(self, report: Report, stop: StopRequest) -> None:
-        """All steps, or the one solve."""
-        if isinstance(self.solver, DirectSolver):
-            self.seconds, self.updates = solve(self.solver, report)
-            self.steps = 1
-            return
-        assert isinstance(self.solver, TimeStepper)
-        loop = TimeLoop(
-            self.solver,
-            self.backend,
-            self.outputs,
-            self.target,
-            self.digest,
-            self.first,
-            self.world,
-        )
-        loop.run(self.setup.steps, report, stop)
-        self.steps, self.updates, self.seconds = loop.step, loop.updates, loop.seconds
+        self.outputs = solver.outputs.open(self.target, lengths)
+        self.driver = driver_of(self.opened, self.outputs, self.target, self.digest, first)
 
     def write(self) -> list[str]:
         """Give the files their final names, and write those that are only known at the end."""
         files = [output.writer.finish() for output in self.outputs.values() if output.writer]
-        return relative(self.target, [*files, *self.solver.outputs.write(self.target)])
+        return relative(self.target, [*files, *self.opened.solver.outputs.write(self.target)])
 
     def summary(self, files: list[str]) -> dict[str, Any]:
         """The contents of summary.json."""
-        setup, quantities = self.setup, self.setup.quantities()
-        tuning = {"tuning": self.tuning.as_dict()} if self.tuning else {}
+        setup, solver, driver = self.opened.setup, self.opened.solver, self.driver
+        quantities, tuning = setup.quantities(), self.opened.tuning
         return {
             "title": setup.case.title,
             "solver": setup.case.solver,
@@ -126,17 +97,17 @@ class _Run:
                 "quantities": [quantity.as_dict() for quantity in quantities],
                 "warnings": [*setup.warnings()],
             },
-            "warnings": [*self.solver.warnings],
-            "device": self.backend.device,
-            "backend": self.backend.name,
-            "ranks": self.solver.describe_ranks(),
-            "steps": self.steps,
-            "resumed_at": self.first,
-            **throughput(self.solver, self.updates, self.seconds, self.bandwidth),
+            "warnings": [*solver.warnings],
+            "device": self.opened.backend.device,
+            "backend": self.opened.backend.name,
+            "ranks": solver.describe_ranks(),
+            "steps": driver.step,
+            "resumed_at": driver.first,
+            **throughput(solver, driver.updates, driver.seconds, self.opened.bandwidth),
             "wall": self.clock.seconds,
             "files": files,
-            "versions": versions(self.backend),
-            **tuning,
+            "versions": versions(self.opened.backend) | registry.versions_of(setup.case.solver),
+            **({"tuning": tuning.as_dict()} if tuning else {}),
         }
 
 
@@ -146,6 +117,8 @@ def run(
     folder: str | Path | None = None,
     resume: bool = False,
     quiet: bool = True,
+    backend: str | None = None,
+    precision: str | None = None,
 ) -> Result:
     """Run a case to its end.
 
@@ -153,10 +126,11 @@ def run(
     the same folder stay as they are; then they are replaced.
 
     Args:
-        case: a case, or the path of its file.
+        case: a case, or the path of an input file.
         folder: of the results; by default the one that the case names.
         resume: continue from the checkpoint in that folder.
         quiet: show no progress.
+        backend, precision: instead of the case's own.
 
     Raises:
         InputError: the case cannot run as asked; nothing has been written.
@@ -165,29 +139,18 @@ def run(
     """
     clock, job = _Clock(), world()
     with clock("read"):
-        setup = job.agree(lambda: prepare(case, job))
+        setup = prepare(case, job, backend=backend, precision=precision)
         target = folder_of(setup.case, folder)
-        digest = job.agree(lambda: case_digest(setup))
-        job.agree(lambda: _require_alike(job.share(digest)))
+        digest = shared_digest(setup, job)
         # What cannot go on is refused before the long part.
         job.agree(lambda: _require_possible(target, digest, resume))
     opened = open_solver(setup, job, clock, quiet=quiet or not job.first)
-    current = _Run(
-        setup,
-        opened.backend,
-        opened.solver,
-        job,
-        target,
-        digest,
-        opened.bandwidth,
-        opened.tuning,
-        clock,
-    )
+    current = _Run(opened, target, digest, clock)
     with _claimed(target, job), stop_request() as stop:
         with clock("read"):
             # An earlier process may have ended just now, with a newer checkpoint.
             done = job.agree(lambda: _earlier(target, digest, resume))
-            job.agree(lambda: current.restore(done))
+            job.agree(lambda: current.start(done))
         with _closed_on_failure(current.outputs), _checkpoint_named(target):
             with clock("time steps"):
                 _advance(current, quiet or not job.first, stop)
@@ -195,18 +158,8 @@ def run(
                 files = job.agree(current.write)
         summary = current.summary(files)
         job.agree(lambda: _replace_earlier(target, summary) if job.first else None)
-        current.solver.close()
+        current.opened.solver.close()
     return Result(target)
-
-
-def _require_alike(digests: list[str]) -> None:
-    """See that all ranks read the same case and data."""
-    others = [rank for rank, digest in enumerate(digests) if digest != digests[0]]
-    if others:
-        raise InputError(
-            f"ranks {others} read another case or other data than rank 0; let all hosts see the "
-            "same files"
-        )
 
 
 def _require_possible(target: Path, digest: str, resume: bool) -> None:
@@ -226,7 +179,13 @@ def _earlier(folder: Path, digest: str, resume: bool) -> Progress | None:
     """The progress of the checkpoint to resume; without `resume` none may be lost."""
     path = folder / checkpoint.NAME
     if resume:
-        return checkpoint.read_progress(path, digest)
+        progress = checkpoint.read_progress(path, digest)
+        if progress.lengths is None:
+            raise InputError(
+                f"{path} was written by Simulation.checkpoint, and there are no results to "
+                "continue; in Python, go on with Simulation(case, restart=...)"
+            )
+        return progress
     if checkpoint.belongs(path, digest):
         raise InputError(
             f"{path} is of an unfinished run of this case; continue it with --resume (in Python: "
@@ -236,13 +195,13 @@ def _earlier(folder: Path, digest: str, resume: bool) -> Progress | None:
 
 
 def _advance(current: _Run, quiet: bool, stop: StopRequest) -> None:
-    setup, solver = current.setup, current.solver
+    setup, solver, driver = current.opened.setup, current.opened.solver, current.driver
     ends = setup.has_fixed_steps
     shown = progress(
-        setup.steps, solver.status, solver.unit, quiet=quiet, start=current.first, ends=ends
+        setup.steps, solver.status, solver.unit, quiet=quiet, start=driver.first, ends=ends
     )
     with shown as report:
-        current.advance(report, stop)
+        driver.run(setup.steps, report, stop)
 
 
 @contextmanager

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Event
 from groundswell.case import Case
 from groundswell.case.quantities import Quantity
+from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.tuning import Tuning
 from groundswell.outputs.ring_buffer import Output
@@ -40,6 +43,14 @@ class DecompositionSummary:
     updates_per_step: int
     memory: Sequence[int]
     traffic: NDArray[Any]
+
+    @classmethod
+    def of_blocks(
+        cls, cut: Decomposition, memory: Sequence[int], traffic: NDArray[Any]
+    ) -> DecompositionSummary:
+        """Ranks that have a block of cells (x, y, z) each, and update all of them in a step."""
+        largest = [int(max(np.diff(edges))) for edges in cut.edges][::-1]
+        return cls(cut.ranks, cut.processes[::-1], largest, prod(largest), memory, traffic)
 
 
 class Setup(Protocol):
@@ -142,7 +153,7 @@ class Solver(Protocol):
         ...
 
     def distributed_fields(self) -> Mapping[str, DistributedArray]:
-        """The fields that users may see, by name."""
+        """The fields that users may see, by name: views without ghosts and absorbing layers."""
         ...
 
     def status(self, step: int) -> str:
@@ -195,6 +206,15 @@ class DirectSolver(Solver, Protocol):
 
     def solve(self) -> None:
         """Solve; all ranks must call it."""
+        ...
+
+
+@runtime_checkable
+class TimeDependent(Protocol):
+    """Capability: a step leads to a moment of simulated time."""
+
+    def time(self, step: int) -> float:
+        """The time that so many steps lead to, s."""
         ...
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from groundswell import __version__
 from groundswell.backends import Backend
 from groundswell.errors import InputError
-from groundswell.formats.atomic import whole
+from groundswell.formats.text import write_json
 from groundswell.simulation.results_folder import relative
 from groundswell.simulation.solver import Solver
 
@@ -61,10 +61,7 @@ def library_versions(more: Iterable[str] = ()) -> dict[str, str]:
 
 def write_summary(folder: Path, content: Mapping[str, Any]) -> Path:
     """Write the summary of a run."""
-    path = folder / NAME
-    with whole(path) as part:
-        part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    return path
+    return write_json(folder / NAME, content)
 
 
 def read_summary(folder: Path) -> dict[str, Any]:

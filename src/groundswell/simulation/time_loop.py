@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from groundswell.backends import Backend, Event, Graph
+from groundswell.case.common import CheckpointSection
 from groundswell.errors import Interrupted
 from groundswell.exchange.world import Alone, World
 from groundswell.outputs.ring_buffer import Output
@@ -41,13 +42,15 @@ class TimeLoop:
 
     Args:
         outputs: open files and the rings that feed them.
-        folder: of the results; checkpoints go there.
+        folder: of the results; checkpoints go there. None for a loop that only its caller stops
+            and saves.
         digest: of the case, so that checkpoints know where they belong.
         step: steps done; at first those of the checkpoint that was restored.
         world: the ranks that run it together, all in the same batches.
 
     Attributes:
         first: the step it began at.
+        converged: whether a steady state was reached.
         seconds: wall time of its steps.
         updates: points that they have updated.
     """
@@ -55,13 +58,15 @@ class TimeLoop:
     solver: TimeStepper
     backend: Backend
     outputs: Mapping[str, Output]
-    folder: Path
+    folder: Path | None
     digest: str
     step: int = 0
     world: World = field(default_factory=Alone)
     seconds: float = field(default=0.0, init=False)
     updates: int = field(default=0, init=False)
     first: int = field(init=False)
+    converged: bool = field(default=False, init=False)
+    _graph: Graph | None = field(default=None, init=False)
     _marks: tuple[Mark, Mark] = field(init=False)  # begin and end of the newest batch
     _size: int = field(default=1, init=False)
     _drained: int = field(init=False)
@@ -78,37 +83,45 @@ class TimeLoop:
         self._next_check = self._check_after(self.step)
 
     def run(self, total: int, report: Report, stop: StopRequest) -> None:
-        """Advance to `total` steps; a stop that is asked for during the last of them is too late.
+        """Advance to `total` steps, or to a steady state; may be called again, to go on.
+
+        In a run, a stop that is asked for during the last steps is too late.
 
         Raises:
-            Interrupted: a stop was asked for; the checkpoint is written.
+            Interrupted: a stop was asked for; the checkpoint of a run is written.
             RunFailed: a value became infinite or NaN, or the disk filled up.
         """
-        if self._converging:
-            self._converging.initialize()
-        graph = self._capture()
+        graph = self._graph or self._begin()
         begun = time.monotonic()
         self._start_marks()
-        at_once = self.solver.steps_at_once
-        while self.step < total:
-            count = max(1, min(self._size, total - self.step, self._most_steps) // at_once)
-            graph.replay(count)
-            self.step += count * at_once
-            self.updates += count * at_once * self.solver.updates_per_step
-            self._write_behind()
+        while self.step < total and not self.converged:
+            self._enqueue(graph, total)
             report(self._drained, self.updates)
             if self._stage_is_done():
-                if not self._next_stage():
-                    break
-                graph, self._size = self._capture(), 1
-            if self.step < total:
+                graph = self._next_stage() or graph
+            if not self.converged and (self.step < total or self.folder is None):
                 self._interrupt_or_save(stop)
         self._settle()
         report(self.step, self.updates)
         self.seconds += time.monotonic() - begun
 
+    def _begin(self) -> Graph:
+        if self._converging:
+            self._converging.initialize()
+        return self._capture()
+
     def _capture(self) -> Graph:
-        return self.backend.capture(self.solver.step, in_graph=self.solver.in_graph)
+        self._graph = self.backend.capture(self.solver.step, in_graph=self.solver.in_graph)
+        return self._graph
+
+    def _enqueue(self, graph: Graph, total: int) -> None:
+        """Enqueue a batch of steps, and write what the one before it recorded."""
+        at_once = self.solver.steps_at_once
+        count = max(1, min(self._size, total - self.step, self._most_steps) // at_once)
+        graph.replay(count)
+        self.step += count * at_once
+        self.updates += count * at_once * self.solver.updates_per_step
+        self._write_behind()
 
     def _stage_is_done(self) -> bool:
         """Check convergence where that is due."""
@@ -118,12 +131,15 @@ class TimeLoop:
         self._next_check = self._check_after(self.step)
         return bool(self.world.agree(lambda: found.check_convergence(self.step)))
 
-    def _next_stage(self) -> bool:
+    def _next_stage(self) -> Graph | None:
+        """The steps of the next stage; None if there is none, and the run has converged."""
         if self._converging is None or not self._converging.next_stage():
-            return False
+            self.converged = True
+            return None
         self._settle()
         self._start_marks()
-        return True
+        self._size = 1
+        return self._capture()
 
     def _check_after(self, step: int) -> float:
         if self._converging is None:
@@ -131,14 +147,14 @@ class TimeLoop:
         every = self._converging.check_every
         return (step // every + 1) * every
 
-    def save(self) -> None:
+    def save(self, path: Path) -> None:
         """Write a checkpoint of this moment; files are on disk before it that it relies on."""
         self._settle()
         writers = {name: output.writer for name, output in self.outputs.items() if output.writer}
         self.world.agree(lambda: [writer.sync() for writer in writers.values()])
         lengths = {name: writer.length for name, writer in writers.items()}
-        progress = Progress(self.step, self.digest, lengths)
-        checkpoint.save(self._checkpoint, self.backend, self.solver.state(), progress, self.world)
+        progress = Progress(self.step, self.digest, None if self.folder is None else lengths)
+        checkpoint.save(path, self.backend, self.solver.state(), progress, self.world)
         self._saved_at, self._saved_step = time.monotonic(), self.step
         self._start_marks()
 
@@ -147,15 +163,11 @@ class TimeLoop:
         self._marks = (here, here)
 
     @property
-    def _checkpoint(self) -> Path:
-        return self.folder / checkpoint.NAME
-
-    @property
     def _most_steps(self) -> int:
         """Steps until a ring could overflow or a checkpoint is due."""
         most = min([LONGEST_BATCH, *(output.most_steps for output in self.outputs.values())])
         most = int(min(most, self._next_check - self.step))
-        wish = self.solver.setup.case.run.checkpoint
+        wish = self._wish
         if wish is None or wish.steps is None:
             return most
         return min(most, self._saved_step + wish.steps - self.step)
@@ -204,18 +216,26 @@ class TimeLoop:
         wishes = self.world.share((str(stop), self._checkpoint_due()))
         asked = next((signal for signal, _ in wishes if signal), "")
         if asked:
-            self.save()
-            self.world.fail_together(
-                Interrupted(
-                    f"stopped by {asked} after step {self.step}; continue with --resume "
-                    f"({self._checkpoint})"
-                )
-            )
-        if wishes[0][1]:
-            self.save()
+            self._interrupt(f"stopped by {asked} after step {self.step}")
+        if self.folder and wishes[0][1]:
+            self.save(self.folder / checkpoint.NAME)
+
+    def _interrupt(self, reason: str) -> None:
+        if self.folder is None:
+            self._settle()
+        else:
+            path = self.folder / checkpoint.NAME
+            self.save(path)
+            reason += f"; continue with --resume ({path})"
+        self.world.fail_together(Interrupted(reason))
+
+    @property
+    def _wish(self) -> CheckpointSection | None:
+        """How often the case wants checkpoints; a loop without a folder writes none."""
+        return self.solver.setup.case.run.checkpoint if self.folder else None
 
     def _checkpoint_due(self) -> bool:
-        wish = self.solver.setup.case.run.checkpoint
+        wish = self._wish
         if wish is None:
             return False
         if wish.steps is not None:

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.exchange.world import World
 from groundswell.formats.atomic import whole
 from groundswell.formats.netcdf import plain
 from groundswell.meshes.box import Box
@@ -138,20 +137,6 @@ class LagrangeElements:
             return cls(points, cells[:, np.argsort(lagrange_order(degree))], fields, attrs)
         except (OSError, LookupError, ValueError, TypeError) as error:
             raise InputError(f"{path} is damaged ({error}); run the case again") from error
-
-
-def gather_on_root(world: World, mesh: Hexahedra, elements: Numbers, values: Floats) -> Floats:
-    """Values on the whole mesh, (elements, (N + 1)^3), at rank 0; all ranks must call it.
-
-    Args:
-        elements: numbers of this rank's elements.
-        values: on these, (elements, (N + 1)^3).
-    """
-    parts = world.gather((elements, values))  # before memory is allocated, which may fail
-    whole = np.zeros((mesh.count if parts else 0, *values.shape[1:]))
-    for chosen, part in parts:
-        whole[chosen] = part
-    return whole
 
 
 def to_equidistant(values: Floats, degree: int, lower: int) -> Floats:

@@ -1,19 +1,24 @@
 """Problems with known answers, and how close each solver comes to them.
 
-A problem is a function `problem(backend, full) -> list[Check]`. A solver lists the names of its
-problems, "module:function", in its `verification` package; they are loaded when they are run.
+A problem is a function `problem(backend, full)` that makes one `Check` after another. A solver
+lists the names of its problems in its module `verification`, or as "module:function" of a package
+of that name; they are loaded when they are run. `needs` declares the libraries of a problem.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from math import isfinite
+from typing import Any, Literal
 
 from groundswell import registry
 from groundswell.backends import Backend, open_backend
-from groundswell.errors import InputError
+from groundswell.errors import GroundswellError, InputError, quoted
 
-Problem = Callable[[Backend, bool], "list[Check]"]
+Problem = Callable[[Backend, bool], "Iterable[Check]"]
+Status = Literal["passed", "failed", "skipped"]
 
 
 @dataclass(frozen=True)
@@ -68,14 +73,93 @@ class Check:
         return cls(name, float(value), float(reference), f"+- {tolerance:g}", unit, close, note)
 
 
-def run_checks(
+@dataclass(frozen=True)
+class Row:
+    """What came of a problem: one of its checks, or why there is none.
+
+    Args:
+        problem: its name, "solver/module:function".
+        status: "passed", "failed" or "skipped".
+        check: what was found; None if the problem was skipped or ended with an error.
+        message: why it was skipped, or the error.
+    """
+
+    problem: str
+    status: Status
+    check: Check | None = None
+    message: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; a value that is not finite is None."""
+        about = {"problem": self.problem, "status": self.status, "message": self.message}
+        if self.check is None:
+            return about
+        value = self.check.value
+        return about | asdict(self.check) | {"value": value if isfinite(value) else None}
+
+
+# --- what problems need ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Need:
+    """A library that a problem needs.
+
+    Args:
+        module: that is imported.
+        extra: of Groundswell, which installs it.
+    """
+
+    module: str
+    extra: str
+
+    @property
+    def missing(self) -> bool:
+        """Whether it is not installed."""
+        return find_spec(self.module) is None
+
+    def __str__(self) -> str:
+        return f"needs {self.module}; pip install 'groundswell[{self.extra}]'"
+
+
+def needs(module: str, extra: str) -> Callable[[Problem], Problem]:
+    """Mark a problem as one that needs a library; without it the problem is skipped.
+
+    Args:
+        module: that is imported.
+        extra: of Groundswell, which installs it.
+    """
+
+    def mark(problem: Problem) -> Problem:
+        setattr(problem, NEEDS, (*needs_of(problem), Need(module, extra)))
+        return problem
+
+    return mark
+
+
+NEEDS = "_needs"
+
+
+def needs_of(problem: Problem) -> tuple[Need, ...]:
+    """The libraries that a problem needs."""
+    found: tuple[Need, ...] = getattr(problem, NEEDS, ())
+    return found
+
+
+# --- running them ---------------------------------------------------------------------------------
+
+
+def run_problems(
     solver: str | None,
     *,
     full: bool = False,
     backend: str = "cpu",
     progress: Callable[[str], None] | None = None,
-) -> list[Check]:
-    """Run the problems of one solver, or of all, and return every check, failed ones included.
+) -> Iterator[Row]:
+    """Run the problems of one solver, or of all; each row comes when it is known.
+
+    What is missing for a problem is found out before any of them runs. A problem that fails, or
+    ends with an error, does not keep the others from running.
 
     Args:
         solver: its name; None for all that have problems.
@@ -87,12 +171,45 @@ def run_checks(
         InputError: the solver is unknown. BackendError: the backend is unknown or absent.
     """
     machine = open_backend(backend)
-    checks: list[Check] = []
-    for name in problem_names(solver):
-        if progress:
+    outcomes = {name: _ready(name) for name in problem_names(solver)}
+    return _run_all(outcomes, machine, full, progress or (lambda name: None))
+
+
+def _ready(name: str) -> Problem | Row:
+    """A problem that can be run, or the row that says why it cannot."""
+    try:
+        problem = load_problem(name)
+    except Exception as error:  # another package's code may raise anything
+        return _failed(name, error)
+    missing = [str(need) for need in needs_of(problem) if need.missing]
+    return Row(name, "skipped", message="; ".join(missing)) if missing else problem
+
+
+def _run_all(
+    outcomes: dict[str, Problem | Row],
+    backend: Backend,
+    full: bool,
+    progress: Callable[[str], None],
+) -> Iterator[Row]:
+    yield from (row for row in outcomes.values() if isinstance(row, Row))
+    for name, problem in outcomes.items():
+        if not isinstance(problem, Row):
             progress(name)
-        checks += load_problem(name)(machine, full)
-    return checks
+            yield from _rows(name, problem, backend, full)
+
+
+def _rows(name: str, problem: Problem, backend: Backend, full: bool) -> Iterator[Row]:
+    """The checks of one problem, and the error that it ended with, if any."""
+    try:
+        for check in problem(backend, full):
+            yield Row(name, "passed" if check.passed else "failed", check)
+    except Exception as error:  # whatever a problem raises, the others are still to run
+        yield _failed(name, error)
+
+
+def _failed(name: str, error: Exception) -> Row:
+    kind = "" if isinstance(error, GroundswellError) else f"{type(error).__name__}: "
+    return Row(name, "failed", message=f"{kind}{error}")
 
 
 def problem_names(solver: str | None) -> list[str]:
@@ -100,7 +217,7 @@ def problem_names(solver: str | None) -> list[str]:
     chosen = registry.solvers() if solver is None else [registry.find(solver)]
     having = [info for info in chosen if info.has("problems")]
     if not having:
-        raise InputError(f"solver {solver!r} has no problems with known answers")
+        raise InputError(f"the solver {quoted(str(solver))} has no problems with known answers")
     return [f"{info.name}/{entry}" for info in having for entry in info.load("problems")]
 
 
@@ -109,5 +226,6 @@ def load_problem(name: str) -> Problem:
     solver, _, entry = name.partition("/")
     info = registry.find(solver)
     package = info.problems.partition(":")[0]
-    found: Problem = info.resolve(f"{package}.{entry}")
+    inside = f"{package}.{entry}" if ":" in entry else f"{package}:{entry}"
+    found: Problem = info.resolve(inside)
     return found

@@ -4,10 +4,7 @@
 //   raise_flag(flag, value)            store, seen by all processes and devices of the machine; what
 //                                      must be seen before it needs publish() in between
 //   await_flag(flag, value, patience)  wait until the flag is at least `value`; false if in vain
-//   wait_until(end, patience)          wait until the clock says so, or someone sets `stop`
 //   count_up(counter, by)              add, return what there was before
-//   book(free, now, lasts)             take something for so long, as soon as it is free; returns
-//                                      when it will be free again
 //   publish()                          order all earlier stores before whatever is raised later
 #pragma once
 #include "portable.h"
@@ -73,15 +70,6 @@ INLINE void let_others_run() { sched_yield(); }
 
 #endif
 
-INLINE long long book(long long* free, long long now, long long lasts) {
-  for (long long known = *free;;) {
-    const long long end = (known > now ? known : now) + lasts;
-    const long long found = swap_if_same(free, known, end);
-    if (found == known) return end;
-    known = found;
-  }
-}
-
 // The clock and `stop`, which may lie across a bus, are looked at now and then only.
 INLINE bool await_flag(const long long* flag, long long value, const Patience& patience) {
   const long long begun = nanoseconds_now();
@@ -92,11 +80,4 @@ INLINE bool await_flag(const long long* flag, long long value, const Patience& p
       return false;
   }
   return true;
-}
-
-INLINE void wait_until(long long end, const Patience& patience) {
-  for (int turn = 1; nanoseconds_now() < end; ++turn) {
-    let_others_run();
-    if (turn % 1024 == 0 && read_flag(patience.stop)) return;
-  }
 }

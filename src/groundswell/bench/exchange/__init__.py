@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from groundswell.backends import Backend
-from groundswell.bench import Benchmark
+from groundswell.bench import Benchmark, Session
 from groundswell.bench.exchange import published
-from groundswell.bench.exchange.assembly import measure_assembly
 from groundswell.bench.exchange.draw import draw
-from groundswell.bench.exchange.fused import measure_fused
-from groundswell.bench.exchange.ladder import measure_ladder
-from groundswell.bench.exchange.links import measure_links, measure_neighbours
-from groundswell.bench.exchange.overlaps import measure_overlaps
-from groundswell.bench.exchange.progress import measure_progress
-from groundswell.bench.exchange.rig import Rig
-from groundswell.bench.exchange.tables import show
-from groundswell.bench.tell import Tell, silent
-from groundswell.errors import InputError
+from groundswell.bench.exchange.tables import TABLES
+from groundswell.bench.rig import Rig
 from groundswell.exchange import probe
-from groundswell.exchange.world import MpiWorld, world
+from groundswell.exchange.world import MpiWorld
 
-__all__ = ["Sizes", "draw", "measure"]
+__all__ = ["BENCHMARK", "Sizes", "draw"]
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -37,7 +27,7 @@ class Sizes:
         blocks: see `measure_neighbours`.
         cavity: points of the edge of the whole cavity.
         cube, overlaps: points of a rank's edge, and overlaps, see `measure_overlaps`.
-        elements: see `measure_assembly`.
+        elements: of an edge of a rank's cube, see `measure_local` and `measure_routes`.
     """
 
     faces: tuple[int, ...] = tuple(4 * KIB * 4**n for n in range(8))
@@ -61,54 +51,25 @@ SIZES = {
 }
 
 
-def measure(backend: Backend, sizes: Sizes | None = None, *, tell: Tell = silent) -> dict[str, Any]:
-    """All tables; every rank must call it, and gets the same.
+def sizes(backend: str, full: bool) -> Sizes:
+    """Those of a backend; there are no more to be had in full."""
+    return replace(SIZES[backend])
 
-    What does not work is named in `notes`, and the rest goes on; seven minutes are the most that
-    it takes, if no rank falls silent.
 
-    Raises:
-        InputError: there is one rank only.
-    """
-    job, chosen, begun = world(), sizes or SIZES[backend.name], time.monotonic()
-    if not isinstance(job, MpiWorld):
-        raise InputError(
-            "the exchange is between ranks and needs at least 2; start it with "
-            "`mpiexec -n 2 groundswell bench exchange`"
-        )
-    reasons = probe.usable(backend, job)
-    rig = Rig(backend, job, [name for name, why in reasons.items() if not why])
-    rig.notes += [f"{name}: {why}" for name, why in reasons.items() if why]
-    tables = _tables(rig, chosen, tell)
+def prepare(session: Session) -> dict[str, Any]:
+    """Find the transports that work; what does not is named in `notes`."""
+    job = session.world
+    assert isinstance(job, MpiWorld)
+    reasons = probe.usable(session.backend, job)
+    works = [name for name, why in reasons.items() if not why]
+    session.rig = Rig(session.backend, job, works)
+    session.rig.notes += [f"{name}: {why}" for name, why in reasons.items() if why]
     return {
-        "subject": "exchange",
-        "backend": backend.name,
-        "devices": job.share(backend.device),
-        "versions": backend.versions(),
-        "ranks": job.size,
-        "seconds": time.monotonic() - begun,
-        **tables,
+        "about": "Times are medians of repeats, of the slowest rank each.",
+        "transports": works,
         "published": _published(),
-        "notes": rig.notes,
+        "notes": session.rig.notes,
     }
-
-
-def _tables(rig: Rig, sizes: Sizes, tell: Tell) -> dict[str, Any]:
-    tables: dict[str, Any] = {}
-    parts = {
-        "links": (70, lambda: measure_links(rig, sizes.faces, sizes.shifts)),
-        "neighbours": (40, lambda: measure_neighbours(rig, sizes.blocks)),
-        "fused": (10, lambda: measure_fused(rig, [edge for edge, _ in sizes.blocks])),
-        "ladder": (60, lambda: measure_ladder(rig, sizes.cavity)),
-        "overlaps": (50, lambda: measure_overlaps(rig, sizes.cube, sizes.overlaps)),
-        "progress": (20, lambda: measure_progress(rig, sizes.messages)),
-        "assembly": (100, lambda: measure_assembly(rig, *sizes.elements)),
-    }
-    for part, (seconds, act) in parts.items():
-        tell(part)
-        rig.begin(part, seconds)
-        tables[part] = act()
-    return tables
 
 
 def _published() -> dict[str, Any]:
@@ -124,12 +85,7 @@ def _published() -> dict[str, Any]:
         for (rung, grid), (speed, efficiency) in published.STRONG.items()
     ]
     overlaps = [{"overlap": n, "speedup": pair} for n, pair in published.KWAVE.items()]
-    links = [
-        {"way": way, "bytes": size, "seconds": seconds}
-        for way, times in published.LINKS.items()
-        for size, seconds in times.items()
-    ]
-    return {"links": links, "ladder": cavity, "overlaps": overlaps}
+    return {"ladder": cavity, "overlaps": overlaps}
 
 
-BENCHMARK = Benchmark(measure, draw, show)
+BENCHMARK = Benchmark(sizes, prepare, TABLES, draw)

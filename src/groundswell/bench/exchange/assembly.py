@@ -8,6 +8,7 @@ times its three routes when it starts; here they are beside each other.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -16,10 +17,11 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Launch
 from groundswell.backends.base import in_order
-from groundswell.bench.exchange.rig import FASTEST, Rig, Row
+from groundswell.bench.exchange.slow_link import Link, LinkedBackend
+from groundswell.bench.rig import FASTEST, Rig
+from groundswell.bench.tables import Row
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.assembly.sharing import Sharing, find_sharing
-from groundswell.exchange.transports.base import Link
 
 DEGREE = 7
 BANDWIDTH, LATENCY = 25e9, 2e-6  # bytes a second, s: of a good network
@@ -35,50 +37,43 @@ def box_ids(elements: int, degree: int, rank: int) -> NDArray[np.int64]:
     return (planes * across + x[None, None, :, None, None, :]).astype(np.int64).ravel()
 
 
-def measure_assembly(rig: Rig, large: int, small: int) -> dict[str, Any]:
-    """What the local part moves in a second, and what the remote part takes.
+def measure_local(rig: Rig, elements: int) -> Iterator[Row]:
+    """What the part that needs no other rank moves in a second.
 
     Args:
-        large, small: elements along an edge of a rank's cube, for bandwidth and for latency.
+        elements: along an edge of a rank's cube.
 
-    Returns:
-        "local": rows `kind`, `values`, `seconds`, `bytes` that must be moved at least, `share` of
-        the device's bandwidth, `remote` and `whole` in seconds, `setup` in seconds, of numbering
-        and operation; "routes": rows `transport`, `route`, `bytes` sent, `remote`, and `path`;
-        "crowd": rows `gap`, what a
-        message costs, and the same, where each rank shares a value with every other.
+    Yields:
+        Rows: `kind`, `values`, `seconds`, `bytes` that must be moved at least, `share` of the
+        device's bandwidth, `remote` and `whole` in seconds, `setup` in seconds, of numbering and
+        operation.
     """
-    local = rig.attempt("assembly", partial(_local, rig, large)) or []
-    ids = box_ids(small, DEGREE, rig.world.rank)
-    sharing = find_sharing(rig.world, ids)
-    ways = [(name, route) for name in rig.transports for route in ("pairwise", "crystal")]
-    ways += [("mpi", "alltoall")] * ("mpi" in rig.transports)
-    rows = [rig.attempt(f"{t}, {r}", partial(_route, rig, sharing, t, r)) for t, r in ways]
-    crowd = rig.attempt("a value for each", partial(_crowd, rig)) or []
-    return {"local": local, "routes": [row for row in rows if row], "crowd": crowd}
-
-
-def _local(rig: Rig, elements: int) -> list[Row]:
     begun = time.monotonic()
-    sharing = find_sharing(rig.world, box_ids(elements, DEGREE, rig.world.rank))
+    ids = box_ids(elements, DEGREE, rig.world.rank)
+    sharing = rig.attempt("numbering", lambda: find_sharing(rig.world, ids))
     numbered, bandwidth = time.monotonic() - begun, rig.backend.measure_bandwidth()
+    if sharing is None:
+        return
+    for kind in ("gather-scatter", "gather", "scatter"):
+        if row := rig.attempt(kind, partial(_local, rig, sharing, kind, bandwidth)):
+            yield row | {"setup": numbered + row["setup"]}
+
+
+def _local(rig: Rig, sharing: Sharing, kind: str, bandwidth: float) -> Row:
     local = rig.filled((len(sharing.rows),), "float64")
     whole = rig.filled((len(sharing.ids),), "float64")
-    arrays = {"gather-scatter": (local, local), "gather": (local, whole), "scatter": (whole, local)}
-    rows = []
-    for kind, pair in arrays.items():
-        begun = time.monotonic()
-        operation = Operation(
-            *(rig.backend, rig.world, sharing, kind, *pair), transport=FASTEST[rig.backend.name]
-        )
-        setup = numbered + time.monotonic() - begun
-        moved, seconds = _moved(sharing, kind), _seconds(rig, operation, operation.local)
-        row = {"kind": kind, "values": len(sharing.rows), "seconds": seconds, "bytes": moved}
-        row |= {"share": moved / seconds / bandwidth, "setup": setup}
-        rows.append(row | _times(rig, operation))
-        operation.check()
-        operation.close()
-    return rows
+    pairs = {"gather-scatter": (local, local), "gather": (local, whole), "scatter": (whole, local)}
+    begun, transport = time.monotonic(), FASTEST[rig.backend.name]
+    operation = Operation(
+        *(rig.backend, rig.world, sharing, kind, *pairs[kind]), transport=transport
+    )
+    setup = time.monotonic() - begun
+    moved, seconds = _moved(sharing, kind), _seconds(rig, operation, operation.local)
+    row = {"kind": kind, "values": len(sharing.rows), "seconds": seconds, "bytes": moved}
+    row |= {"share": moved / seconds / bandwidth, "setup": setup} | _times(rig, operation)
+    operation.check()
+    operation.close()
+    return row
 
 
 def _moved(sharing: Sharing, kind: str) -> int:
@@ -95,29 +90,54 @@ def _moved(sharing: Sharing, kind: str) -> int:
     }[kind]
 
 
-def _crowd(rig: Rig) -> list[Row]:
-    """Routes on the machine itself, and on networks where messages cost more and more.
+def measure_routes(rig: Rig, elements: int) -> Iterator[Row]:
+    """What the part that needs other ranks takes, by transport and route.
+
+    Args:
+        elements: along an edge of a rank's cube.
+
+    Yields:
+        Rows: `transport`, `route`, `bytes` sent, `remote` and `whole` in seconds, and `path`.
+    """
+    sharing = find_sharing(rig.world, box_ids(elements, DEGREE, rig.world.rank))
+    ways = [(name, route) for name in rig.transports for route in ("pairwise", "crystal")]
+    ways += [("mpi", "alltoall")] * ("mpi" in rig.transports)
+    for transport, route in ways:
+        make = partial(_route, rig, rig.backend, sharing, transport, route)
+        if row := rig.attempt(f"{transport}, {route}", make):
+            yield row
+
+
+def measure_crowd(rig: Rig) -> Iterator[Row]:
+    """Routes where each rank shares a value with every other, and messages cost more and more.
 
     Where they cost most the crystal router should win: it has fewer of them.
+
+    Yields:
+        Rows: `gap`, what a message costs, and as `measure_routes` has them.
     """
-    rank, transport = rig.world.rank, FASTEST[rig.backend.name]
+    rank = rig.world.rank
     others = np.delete(np.arange(rig.world.size), rank)
     ids = np.minimum(others, rank) * rig.world.size + np.maximum(others, rank)
     sharing = find_sharing(rig.world, ids)
-    return [
-        {"gap": gap, **_route(rig, sharing, transport, route, Link(BANDWIDTH, LATENCY, gap))}
-        for gap in GAPS
-        for route in ("pairwise", "crystal")
-    ]
+    for gap in GAPS:
+        for route in ("pairwise", "crystal"):
+            make = partial(_slow, rig, sharing, route, gap)
+            if row := rig.attempt(f"{route} with a gap of {gap:g} s", make):
+                yield {"gap": gap, **row}
 
 
-def _route(rig: Rig, sharing: Sharing, transport: str, route: str, link: Link | None = None) -> Row:
+def _slow(rig: Rig, sharing: Sharing, route: str, gap: float) -> Row:
+    linked = LinkedBackend(rig.backend, Link(BANDWIDTH, LATENCY, gap))
+    return _route(rig, linked, sharing, FASTEST[rig.backend.name], route)
+
+
+def _route(rig: Rig, backend: Any, sharing: Sharing, transport: str, route: str) -> Row:
     values = rig.filled((len(sharing.rows),), "float64")
     operation = Operation(
-        *(rig.backend, rig.world, sharing, "gather-scatter", values, values),
+        *(backend, rig.world, sharing, "gather-scatter", values, values),
         transport=transport,
         route=route,
-        link=link,
     )
     row: Row = {"transport": transport, "route": route, "bytes": operation.bytes}
     row |= {"path": operation.path} | _times(rig, operation)

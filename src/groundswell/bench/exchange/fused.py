@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from groundswell.backends import Array, Cells, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.bench.exchange.links import VALUE, torus
-from groundswell.bench.exchange.rig import Rig, Row
+from groundswell.bench.rig import Rig
+from groundswell.bench.tables import Row
 from groundswell.exchange.connect import FUSED
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
@@ -19,26 +20,25 @@ SOURCE = Path(__file__).parent / "update.h"
 WIDTH = 1  # ghost layers
 
 
-def measure_fused(rig: Rig, edges: Sequence[int]) -> list[Row]:
+def measure_fused(rig: Rig, edges: Sequence[int]) -> Iterator[Row]:
     """An update of a cube of float32 a rank, periodic along three axes, and the exchange after it.
 
     Args:
         edges: points of a cube's edge.
 
-    Returns:
+    Yields:
         Rows: `bytes` of a face, `way` ("update": without an exchange; others are transports),
         `seconds`, and `exposed`: what the exchange adds to the update.
     """
-    rows: list[Row] = []
     for edge in edges if FUSED[rig.backend.name] else ():
         about = {"bytes": edge * edge * WIDTH * VALUE}
         alone = rig.attempt("update", partial(_seconds, rig, edge, None))
         for way in ("direct", "fused"):
             seconds = rig.attempt(way, partial(_seconds, rig, edge, way))
             if seconds and alone:
-                rows.append(about | {"way": way, "seconds": seconds, "exposed": seconds - alone})
-        rows += [about | {"way": "update", "seconds": alone, "exposed": 0.0}] if alone else []
-    return rows
+                yield about | {"way": way, "seconds": seconds, "exposed": seconds - alone}
+        if alone:
+            yield about | {"way": "update", "seconds": alone, "exposed": 0.0}
 
 
 def _seconds(rig: Rig, edge: int, transport: str | None) -> float:

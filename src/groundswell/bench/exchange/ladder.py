@@ -7,47 +7,41 @@ way round, slowest first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from groundswell.backends import Array
 from groundswell.bench.exchange.links import most_even
-from groundswell.bench.exchange.rig import Rig, Row
+from groundswell.bench.exchange.versions import VERSIONS, Version, VersionExchange
+from groundswell.bench.rig import Rig
+from groundswell.bench.tables import Row
 from groundswell.exchange.decomposition import Decomposition, Index, process_grids
-from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.pattern import uniform
-from groundswell.exchange.versions import VERSIONS, Version, exchanges
 
 FIELDS = 5
 WIDTHS = (2, 1, 1, 1, 1)  # ghost layers that the stencils of the fields read
 WIDEST = 2
 
 
-def measure_ladder(rig: Rig, edge: int) -> list[Row]:
+def measure_ladder(rig: Rig, edge: int) -> Iterator[Row]:
     """Every rung on every process grid and transport.
-
-    Transports that store straight into the neighbour's memory have no buffers to be packed: on
-    these, rungs differ in the layers and in the number of messages alone.
 
     Args:
         edge: points of the cavity's edge, shared by all ranks.
 
-    Returns:
+    Yields:
         Rows: `grid` (processes along i, j, k, as the paper writes them), `rung`, `transport`,
         `seconds`, and `sent`: the most bytes that a rank sends.
     """
-    rows: list[Row] = []
     for processes in grids(rig.world.size):
         cut = Decomposition((edge,) * 3, processes, (False,) * 3)
         arrays = allocate(rig, cut)
-        for transport in rig.transports:
-            for rung in VERSIONS.values():
-                if transport in rig.transports:
-                    make = partial(rung_exchanges, rig, transport, cut, arrays, rung)
-                    row = rig.exchange(transport, make)
-                    rows += [{"grid": processes[::-1], "rung": rung.name} | row] if row else []
-    return rows
+        for rung in VERSIONS.values():
+            for transport in rig.transports:
+                make = partial(rung_exchange, rig, transport, cut, arrays, rung)
+                if row := rig.exchange(transport, make):
+                    yield {"grid": processes[::-1], "rung": rung.name} | row
 
 
 def grids(ranks: int) -> list[Index]:
@@ -72,12 +66,12 @@ def allocate(rig: Rig, cut: Decomposition) -> list[Array]:
     return [rig.filled(shape, "float64") for _ in range(FIELDS)]
 
 
-def rung_exchanges(
+def rung_exchange(
     rig: Rig, transport: str, cut: Decomposition, arrays: Sequence[Array], version: Version
-) -> list[Exchange]:
-    """What a version of the paper exchanges each time: faces that are packed, and the others."""
+) -> VersionExchange:
+    """What a version of the paper exchanges each time."""
     fields = [
         GhostField(array, (WIDEST,) * 3, uniform(width))
         for array, width in zip(arrays, WIDTHS, strict=True)
     ]
-    return exchanges(rig.backend, rig.world, cut, fields, version, transport)
+    return VersionExchange(version, rig.backend, rig.world, cut, fields, transport=transport)

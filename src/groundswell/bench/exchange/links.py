@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from math import prod
 
 from groundswell.backends.base import in_order
-from groundswell.bench.exchange.rig import Rig, Row
+from groundswell.bench.rig import Rig
+from groundswell.bench.tables import Row
 from groundswell.exchange.decomposition import Decomposition, Index, process_grids
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
@@ -18,27 +19,26 @@ VALUE = 4  # bytes
 OWN_PLANES = 2  # of a rank: no more are needed to send faces
 
 
-def measure_links(rig: Rig, sizes: Sequence[int], shifts: Sequence[int]) -> list[Row]:
+def measure_links(rig: Rig, sizes: Sequence[int], shifts: Sequence[int]) -> Iterator[Row]:
     """Exchanges of one face on each side, and of one face to one side, which is what others time.
 
     Args:
         sizes: bytes of a face, for both sides.
         shifts: the same, for one side.
 
-    Returns:
+    Yields:
         Rows: `faces` sent by each rank, `bytes` of one, `transport` ("copy": plain copies into
         attached memory, the limit), `seconds`, `rate` of the bytes sent (bytes/s), and `share` of
         the limit's rate.
     """
-    rows: list[Row] = []
     for size, faces in [(s, 2) for s in sizes] + [(s, 1) for s in shifts]:
         limit = rig.attempt("copy", partial(_limit, rig, _ring(rig, size, faces)))
-        found = [limit] if limit else []
+        if limit:
+            yield _rated(limit, size, faces, limit)
         for transport in rig.transports:
-            row = rig.exchange(transport, partial(face_exchange, rig, transport, size, faces))
-            found += [row] if row else []
-        rows += [_rated(row, size, faces, limit) for row in found]
-    return rows
+            make = partial(face_exchange, rig, transport, size, faces)
+            if row := rig.exchange(transport, make):
+                yield _rated(row, size, faces, limit)
 
 
 def _rated(row: Row, size: int, faces: int, limit: Row | None) -> Row:
@@ -55,7 +55,7 @@ def _share(limit: Row | None, row: Row) -> float | None:
     return limit["seconds"] / row["seconds"] if limit else None
 
 
-def face_exchange(rig: Rig, transport: str, size: int, faces: int) -> list[Exchange]:
+def face_exchange(rig: Rig, transport: str, size: int, faces: int) -> Exchange:
     """An exchange along the slow axis of a periodic ring of all ranks: one float32 field, width 1.
 
     Args:
@@ -71,9 +71,9 @@ def face_exchange(rig: Rig, transport: str, size: int, faces: int) -> list[Excha
     return one_field(rig, transport, cut, GhostField(array, (1, 0, 0), ghosts))
 
 
-def one_field(rig: Rig, transport: str, cut: Decomposition, field: GhostField) -> list[Exchange]:
+def one_field(rig: Rig, transport: str, cut: Decomposition, field: GhostField) -> Exchange:
     """An exchange of a single field."""
-    return [Exchange(rig.backend, rig.world, cut, [field], transport=transport)]
+    return Exchange(rig.backend, rig.world, cut, [field], transport=transport)
 
 
 def _ring(rig: Rig, size: int, faces: int) -> list[tuple[int, int]]:
@@ -108,18 +108,17 @@ def _limit(rig: Rig, messages: Sequence[tuple[int, int]]) -> Row:
 FIGURES = {"6 faces": False, "26 neighbours": True}  # whether corners are exchanged
 
 
-def measure_neighbours(rig: Rig, blocks: Sequence[tuple[int, int]]) -> list[Row]:
+def measure_neighbours(rig: Rig, blocks: Sequence[tuple[int, int]]) -> Iterator[Row]:
     """All faces, or all neighbours, of a cube of float32 a rank that is periodic along three axes.
 
     Args:
         blocks: points of a cube's edge, and ghost layers.
 
-    Returns:
+    Yields:
         Rows: `neighbours`, `bytes` of a face, `transport` ("copy": plain copies of as many bytes to
         each rank), `seconds`, `share` of the copies' rate, `ranks`: how many other ranks a rank's
         neighbours are, and `own`: how many of its neighbours are the rank itself.
     """
-    rows: list[Row] = []
     for edge, width in blocks:
         array = rig.filled((edge + 2 * width,) * 3, "float32")
         for name, corners in FIGURES.items():
@@ -135,12 +134,12 @@ def measure_neighbours(rig: Rig, blocks: Sequence[tuple[int, int]]) -> list[Row]
                 "ranks": len(set(who) - {rig.world.rank}),
             }
             limit = rig.attempt("copy", partial(_limit, rig, _by_peer(rig, cut, pieces)))
-            found = [limit | {"sent": 0}] if limit else []
+            if limit:
+                yield about | limit | {"sent": 0, "share": 1.0}
             for transport in rig.transports:
-                row = rig.exchange(transport, partial(one_field, rig, transport, cut, field))
-                found += [row] if row else []
-            rows += [about | row | {"share": _share(limit, row)} for row in found]
-    return rows
+                make = partial(one_field, rig, transport, cut, field)
+                if row := rig.exchange(transport, make):
+                    yield about | row | {"share": _share(limit, row)}
 
 
 def _by_peer(rig: Rig, cut: Decomposition, pieces: Sequence[Piece]) -> list[tuple[int, int]]:

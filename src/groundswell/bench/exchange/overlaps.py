@@ -6,11 +6,12 @@ and by peer memory on a server with eight Tesla P40.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from groundswell.bench.exchange.links import one_field, torus
-from groundswell.bench.exchange.rig import Rig, Row
+from groundswell.bench.rig import Rig
+from groundswell.bench.tables import Row
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.pattern import Ghosts, uniform
@@ -18,18 +19,17 @@ from groundswell.exchange.pattern import Ghosts, uniform
 STAGED = "mpi"  # the way through the host, with which others are compared
 
 
-def measure_overlaps(rig: Rig, edge: int, widths: Sequence[int]) -> list[Row]:
+def measure_overlaps(rig: Rig, edge: int, widths: Sequence[int]) -> Iterator[Row]:
     """Exchanges of a cube a rank, cut along one axis or along three, with corners.
 
     Args:
         edge: points of a rank's cube along an axis.
         widths: overlaps in points.
 
-    Returns:
+    Yields:
         Rows: `cut` ("1-D" or "3-D"), `overlap`, `transport`, `seconds`, and `speedup` over MPI
         through the host.
     """
-    rows: list[Row] = []
     ranks = rig.world.size
     slabs = Decomposition((edge * ranks, edge, edge), (ranks, 1, 1), (True, False, False))
     for name, cut in {"1-D": slabs, "3-D": torus(ranks, edge)}.items():
@@ -43,8 +43,7 @@ def measure_overlaps(rig: Rig, edge: int, widths: Sequence[int]) -> list[Row]:
                 for transport in rig.transports
             ]
             about = {"cut": name, "overlap": width, "processes": cut.processes}
-            rows += _compared([about | row for row in found if row])
-    return rows
+            yield from _compared([about | row for row in found if row])
 
 
 def _compared(rows: Sequence[Row]) -> list[Row]:

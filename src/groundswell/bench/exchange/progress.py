@@ -6,39 +6,38 @@ messages only while somebody called them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
 
 from groundswell.bench.exchange.links import face_exchange
-from groundswell.bench.exchange.rig import Rig, Row
+from groundswell.bench.rig import Rig
+from groundswell.bench.tables import Row
 from groundswell.exchange.exchange import Exchange
 
 HOST_DRIVEN = ("mpi", "mpi-thread", "mpi-gpu")  # transports in which the host takes part
 POINTS = 8192  # of a call: they stay in the cache, and no call holds others up
 
 
-def measure_progress(rig: Rig, sizes: Sequence[int]) -> list[Row]:
+def measure_progress(rig: Rig, sizes: Sequence[int]) -> Iterator[Row]:
     """An exchange, work of the host of about the same length, and both at once.
 
     Args:
         sizes: bytes of the message that each rank sends to the next.
 
-    Returns:
+    Yields:
         Rows: `bytes`, `transport`, `exchange`, `work` and `both` in seconds, and `hidden`: which
         part of the shorter one took no time, 1 if all of it, 0 or less if none.
     """
-    rows: list[Row] = []
     for size in sizes:
         for transport in (name for name in rig.transports if name in HOST_DRIVEN):
-            row = rig.attempt(transport, partial(_measured, rig, transport, size))
-            rows += [row] if row else []
-    return rows
+            if row := rig.attempt(transport, partial(_measured, rig, transport, size)):
+                yield row
 
 
 def _measured(rig: Rig, transport: str, size: int) -> Row:
-    (halo,) = face_exchange(rig, transport, size, faces=1)
+    halo = face_exchange(rig, transport, size, faces=1)
     try:
         return {"bytes": size, "transport": transport, "path": halo.path, **_times(rig, halo)}
     finally:

@@ -1,233 +1,341 @@
-"""Measurements of the exchange as tables in a terminal."""
+"""The tables of the exchange, published figures beside ours."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from statistics import geometric_mean
-from typing import Any
 
-from groundswell.bench.exchange.coded_tables import show_assembly
-from groundswell.bench.tables import print_table, say, size_of, table_of, time_of
+from groundswell.bench import Session
+from groundswell.bench.exchange import published
+from groundswell.bench.exchange.assembly import measure_crowd, measure_local, measure_routes
+from groundswell.bench.exchange.fused import measure_fused
+from groundswell.bench.exchange.ladder import measure_ladder
+from groundswell.bench.exchange.links import measure_links, measure_neighbours
+from groundswell.bench.exchange.overlaps import STAGED, measure_overlaps
+from groundswell.bench.exchange.progress import measure_progress
+from groundswell.bench.tables import (
+    Column,
+    Measured,
+    Row,
+    Spread,
+    Table,
+    field,
+    percent,
+    size_of,
+    time_of,
+)
 
-Row = Mapping[str, Any]
-Cell = Callable[[Row], str]
-
-PUBLISHED = {"published": "", "+ GPUDirect": " + GPUDirect"}  # columns, and the versions' endings
 ENDS = ("Baseline", "V3")
+PUBLISHED = {"published": "", "+ GPUDirect": " + GPUDirect"}  # columns, and the versions' endings
+LINES = 24  # characters of a time with its rate and share
 
 
-def show(measured: Mapping[str, Any]) -> None:
-    """All tables, published figures beside ours, and what was not measured."""
-    devices = ", ".join(dict.fromkeys(measured["devices"]))
-    say(
-        f"{measured['ranks']} ranks, {measured['backend']} backend: {devices}\n"
-        "Times are medians of repeats, of the slowest rank each."
-    )
-    _paths(measured)
-    _links(measured)
-    _neighbours(measured["neighbours"])
-    _fused(measured["fused"])
-    _ladder(measured)
-    _overlaps(measured)
-    _progress(measured["progress"])
-    show_assembly(measured["assembly"])
-    for note in measured["notes"]:
-        say(f"not measured: {note}")
-    say(f"measured in {measured['seconds']:.0f} s")
+between = partial(Table, ranks="several")
 
 
-def _paths(measured: Mapping[str, Any]) -> None:
-    ways = {row["transport"]: row for row in measured["links"]}
-    table = table_of("Transports", "", "way of the bytes", "replayed in a graph")
-    for name, row in ways.items():
-        table.add_row(name, row["path"], "yes" if row["in_graph"] else "no: the host takes part")
-    print_table(table)
+def _ways(measured: Measured) -> Sequence[str]:
+    found: Sequence[str] = measured["transports"]
+    return found
+
+
+def _with_copies(measured: Measured) -> Sequence[str]:
+    return ["copy", *_ways(measured)]
+
+
+def _seconds(row: Row) -> str:
+    return time_of(row["seconds"])
+
+
+def _of_copies(row: Row) -> str:
+    limited = row["share"] is not None and row["transport"] != "copy"
+    return f", {percent(row['share'])}" if limited else ""
+
+
+def _size(head: str) -> Column:
+    return Column(head, lambda row: size_of(row["bytes"]), 8)
 
 
 # --- links ----------------------------------------------------------------------------------------
 
 
-def _links(measured: Mapping[str, Any]) -> None:
-    published = {
-        (way["way"], way["bytes"]): way["seconds"] for way in measured["published"]["links"]
-    }
-    ways = list(dict.fromkeys(way for way, _ in published))
-    for faces, title in (
-        (2, "A face to both neighbours of a ring (time, rate of a rank, share of plain copies)"),
-        (1, "A face to the next rank only"),
-    ):
-        rows = [row for row in measured["links"] if row["faces"] == faces]
-        _by_transport(title, rows, {"a face": lambda row: size_of(row["bytes"])}, _rate)
-    table = table_of(
-        "Others: a message to the next of two H200 of one host, measured by us", "message", *ways
-    )
-    for size in sorted({size for _, size in published}):
-        table.add_row(
-            size_of(size),
-            *(
-                f"{time_of(s)}, {size / s / 1e9:.3g} GB/s"
-                if (s := published.get((way, size)))
-                else ""
-                for way in ways
-            ),
-        )
-    print_table(table)
-
-
 def _rate(row: Row) -> str:
-    return f"{time_of(row['seconds'])}, {row['rate'] / 1e9:.3g} GB/s{_of_copies(row)}"
+    return f"{_seconds(row)}, {row['rate'] / 1e9:.3g} GB/s{_of_copies(row)}"
 
 
-def _of_copies(row: Row) -> str:
-    limited = row["share"] is not None and row["transport"] != "copy"
-    return f", {100 * row['share']:.0f} %" if limited else ""
+LINKS = between(
+    "links",
+    "Faces to neighbours of a ring (time, rate of a rank, share of plain copies)",
+    [
+        Column("to", lambda row: {1: "the next", 2: "both sides"}[row["faces"]], 10),
+        _size("a face"),
+    ],
+    lambda s: measure_links(s.rig, s.sizes.faces, s.sizes.shifts),
+    Spread("transport", _with_copies, _rate, LINES),
+    seconds=70,
+)
 
 
-def _neighbours(rows: Sequence[Row]) -> None:
-    about = ""
-    for row in rows[-1:]:
-        grid = " x ".join(map(str, row["processes"]))
-        about = f"; {grid} ranks: of 26 neighbours {row['own']} are the rank itself, the others "
-        about += f"{row['ranks']} different rank" + "s" * (row["ranks"] > 1)
-    _by_transport(
-        f"A cube a rank, periodic along three axes (time, share of plain copies){about}",
-        rows,
-        {"a face": lambda row: size_of(row["bytes"]), "to": lambda row: str(row["neighbours"])},
-        lambda row: time_of(row["seconds"]) + _of_copies(row),
-    )
+def _paths(session: Session) -> Iterator[Row]:
+    ways = {row["transport"]: row for row in session.measured["links"]}
+    for name, row in ways.items():
+        yield {"transport": name, "path": row["path"], "in_graph": row["in_graph"]}
 
 
-def _fused(rows: Sequence[Row]) -> None:
-    """How much of a step an exchange takes, by who stores the ghosts."""
-    table = table_of(
-        "Who stores ghosts straight into neighbours: a copying kernel (direct), or the update "
-        "itself (fused); what that adds to an update of a cube a rank",
-        *("a face", "way", "update and exchange", "added"),
-    )
-    for row in rows:
-        added = time_of(row["exposed"]) if row["exposed"] else ""
-        table.add_row(size_of(row["bytes"]), row["way"], time_of(row["seconds"]), added)
-    print_table(table)
+PATHS = between(
+    "paths",
+    "Transports",
+    [
+        field("transport", 10, head=""),
+        field("path", 44, head="way of the bytes"),
+        Column(
+            "replayed in a graph",
+            lambda row: "yes" if row["in_graph"] else "no: the host takes part",
+        ),
+    ],
+    _paths,
+)
 
+
+def _others_links(session: Session) -> Iterator[Row]:
+    sizes = sorted({size for times in published.LINKS.values() for size in times})
+    for size in sizes:
+        for way, times in published.LINKS.items():
+            if seconds := times.get(size):
+                yield {"way": way, "bytes": size, "seconds": seconds}
+
+
+OTHERS_LINKS = between(
+    "others_links",
+    "Others: a message to the next of two H200 of one host, measured by us",
+    [_size("message")],
+    _others_links,
+    Spread(
+        "way",
+        lambda measured: list(published.LINKS),
+        lambda row: f"{_seconds(row)}, {row['bytes'] / row['seconds'] / 1e9:.3g} GB/s",
+        19,
+    ),
+)
+
+
+def _who(row: Row) -> str:
+    grid = "x".join(map(str, row["processes"]))
+    return f"{grid}: itself {row['own']} times, {row['ranks']} other" + "s" * (row["ranks"] != 1)
+
+
+NEIGHBOURS = between(
+    "neighbours",
+    "A cube a rank, periodic along three axes (time, share of plain copies)",
+    [_size("a face"), field("neighbours", 13, head="to")],
+    lambda s: measure_neighbours(s.rig, s.sizes.blocks),
+    Spread(
+        "transport",
+        _with_copies,
+        lambda row: _seconds(row) + _of_copies(row),
+        14,
+        [Column("ranks, and who a rank's neighbours are", _who)],
+    ),
+    seconds=40,
+)
+
+
+FUSED = between(
+    "fused",
+    "Who stores ghosts straight into neighbours: a copying kernel (direct), or the update itself "
+    "(fused); what that adds to an update of a cube a rank",
+    [
+        _size("a face"),
+        field("way", 8),
+        Column("update and exchange", _seconds),
+        Column("added", lambda row: time_of(row["exposed"]) if row["exposed"] else "", 8),
+    ],
+    lambda s: measure_fused(s.rig, [edge for edge, _ in s.sizes.blocks]),
+    seconds=10,
+)
 
 # --- the cavity's optimisations -------------------------------------------------------------------
 
 
-def _ladder(measured: Mapping[str, Any]) -> None:
-    """Times by version, and the paper's efficiency on two P100."""
-    known = measured["published"]["ladder"]
-    labels: dict[str, Cell] = {
-        "grid (i, j, k)": lambda row: _grid(row["grid"]),
-        "version": lambda row: str(row["rung"]),
-        "sent": lambda row: size_of(row["sent"]),
-    }
-    title = (
-        "Cavity, 5 fields of 8 bytes, walls: an exchange "
-        "(published: efficiency of two P100 in the strong and the weak sense)"
-    )
-    beside: dict[str, Cell] = {name: partial(_efficiency, known, name) for name in PUBLISHED}
-    _by_transport(title, measured["ladder"], labels, lambda row: time_of(row["seconds"]), beside)
-    _gains(measured["ladder"], known)
+def _grid(row: Row) -> str:
+    return ", ".join(map(str, row["grid"]))
 
 
-def _efficiency(known: Sequence[Row], name: str, row: Row) -> str:
-    wanted = (row["rung"] + PUBLISHED[name], tuple(row["grid"]))
-    found = [entry for entry in known if (entry["rung"], tuple(entry["grid"])) == wanted]
-    return "".join(f"{row['efficiency']} %, {row['weak_efficiency']} %" for row in found)
+def _efficiency(ending: str) -> Callable[[Row], str]:
+    def cell(row: Row) -> str:
+        key = (row["rung"] + ending, tuple(row["grid"]))
+        if key not in published.STRONG:
+            return ""
+        return f"{published.STRONG[key][1]} %, {published.WEAK[key][1]} %"
+
+    return cell
 
 
-def _gains(rows: Sequence[Row], known: Sequence[Row]) -> None:
-    """Baseline over V3, ours and the paper's."""
+LADDER = between(
+    "ladder",
+    "Cavity, 5 fields of 8 bytes, walls: an exchange (published: efficiency of two P100 in the "
+    "strong and the weak sense)",
+    [
+        Column("grid (i, j, k)", _grid),
+        field("rung", 8, head="version"),
+        Column("sent", lambda row: size_of(row["sent"]), 8),
+    ],
+    lambda s: measure_ladder(s.rig, s.sizes.cavity),
+    Spread(
+        "transport",
+        _ways,
+        _seconds,
+        after=[Column(head, _efficiency(ending), 14) for head, ending in PUBLISHED.items()],
+    ),
+    seconds=60,
+)
+
+
+def _gains(session: Session) -> Iterator[Row]:
+    """Baseline over V3."""
+    rows = session.measured["ladder"]
     ours = {(row["transport"], row["rung"], tuple(row["grid"])): row["seconds"] for row in rows}
-    lost = {(row["rung"], tuple(row["grid"])): row["lost_seconds"] for row in known}
-    names = list(dict.fromkeys(row["transport"] for row in rows))
-    table = table_of(
-        "Baseline / V3 (published: of the time that a step loses on two P100, derived by us)",
-        *("grid (i, j, k)", *names, *PUBLISHED),
-    )
     for grid in dict.fromkeys(tuple(row["grid"]) for row in rows):
-        table.add_row(
-            _grid(grid),
-            *(_ratio(*(ours.get((name, rung, grid)) for rung in ENDS)) for name in names),
-            *(_ratio(*(lost.get((rung + s, grid)) for rung in ENDS)) for s in PUBLISHED.values()),
-        )
-    print_table(table)
+        for transport in dict.fromkeys(row["transport"] for row in rows):
+            before, after = (ours.get((transport, rung, grid)) for rung in ENDS)
+            if before and after:
+                yield {"grid": grid, "transport": transport, "gain": before / after}
 
 
-def _ratio(before: float | None, after: float | None) -> str:
-    return f"{before / after:.3g}x" if before and after else ""
+def _lost(ending: str) -> Callable[[Row], str]:
+    def cell(row: Row) -> str:
+        keys = [(rung + ending, tuple(row["grid"])) for rung in ENDS]
+        if not all(key in published.STRONG for key in keys):
+            return ""
+        before, after = (published.lost_seconds(published.STRONG[key][0]) for key in keys)
+        return f"{before / after:.3g}x"
 
+    return cell
+
+
+GAINS = between(
+    "gains",
+    "Baseline / V3 (published: of the time that a step loses on two P100, derived by us)",
+    [Column("grid (i, j, k)", _grid)],
+    _gains,
+    Spread(
+        "transport",
+        _ways,
+        lambda row: f"{row['gain']:.3g}x",
+        after=[Column(head, _lost(ending), 11) for head, ending in PUBLISHED.items()],
+    ),
+)
 
 # --- k-Wave's overlaps, and progress --------------------------------------------------------------
 
 
-def _overlaps(measured: Mapping[str, Any]) -> None:
-    known = {row["overlap"]: row["speedup"] for row in measured["published"]["overlaps"]}
-    labels: dict[str, Cell] = {
-        "cut": lambda row: f"{row['cut']}, {' x '.join(map(str, row['processes']))} ranks",
-        "overlap": lambda row: str(row["overlap"]),
-    }
-    rows = measured["overlaps"]
-    _by_transport(
-        "k-Wave: a cube of 4-byte values a rank, with edges and corners (time, speed-up over mpi; "
-        "published: of whole simulations on eight P40)",
-        rows,
-        labels,
-        lambda row: (
-            time_of(row["seconds"]) + (f", {row['speedup']:.2f}x" if row["speedup"] else "")
-        ),
-        {"published": lambda row: _range(known.get(row["overlap"]))},
-    )
-    for name in dict.fromkeys(row["transport"] for row in rows):
-        gains = [row["speedup"] for row in rows if row["transport"] == name and row["speedup"]]
-        if gains and name != "mpi":
-            say(f"{name}: {geometric_mean(gains):.2f}x as fast as mpi, geometric mean")
-
-
-def _range(known: Sequence[float | None] | None) -> str:
-    if known is None:
+def _range(row: Row) -> str:
+    if row["overlap"] not in published.KWAVE:
         return ""
-    least, most = known
+    least, most = published.KWAVE[row["overlap"]]
     return f"up to {most}x" if least is None else f"{least:g} to {most:g}x"
 
 
-def _progress(rows: Sequence[Row]) -> None:
-    table = table_of(
-        "Does a message travel while the host computes? (hidden: part of the shorter of both)",
-        *("message", "transport", "exchange", "work", "both", "hidden"),
-    )
-    for row in rows:
-        times = [time_of(row[name]) for name in ("exchange", "work", "both")]
-        hidden = f"{100 * row['hidden']:.0f} %"
-        table.add_row(size_of(row["bytes"]), row["transport"], *times, hidden)
-    print_table(table)
+OVERLAPS = between(
+    "overlaps",
+    "k-Wave: a cube of 4-byte values a rank, with edges and corners (time, speed-up over mpi; "
+    "published: of whole simulations on eight P40)",
+    [
+        Column("cut", lambda row: f"{row['cut']}, {' x '.join(map(str, row['processes']))}", 14),
+        field("overlap"),
+    ],
+    lambda s: measure_overlaps(s.rig, s.sizes.cube, s.sizes.overlaps),
+    Spread(
+        "transport",
+        _ways,
+        lambda row: _seconds(row) + (f", {row['speedup']:.2f}x" if row["speedup"] else ""),
+        15,
+        [Column("published", _range)],
+    ),
+    seconds=50,
+)
 
 
-# --- tables in general ----------------------------------------------------------------------------
+def _speedups(session: Session) -> Iterator[Row]:
+    rows = [row for row in session.measured["overlaps"] if row["speedup"]]
+    for name in dict.fromkeys(row["transport"] for row in rows):
+        gains = [row["speedup"] for row in rows if row["transport"] == name]
+        if name != STAGED:
+            yield {"transport": name, "speedup": geometric_mean(gains)}
 
 
-def _by_transport(
-    title: str,
-    rows: Sequence[Row],
-    labels: Mapping[str, Cell],
-    cell: Cell,
-    beside: Mapping[str, Cell] | None = None,
-) -> None:
-    """A line for each label, a column for each transport, and more columns beside these."""
-    beside = beside or {}
-    names = list(dict.fromkeys(row["transport"] for row in rows))
-    lines: dict[tuple[str, ...], dict[str, Row]] = {}
-    for row in rows:
-        label = tuple(make(row) for make in labels.values())
-        lines.setdefault(label, {})[row["transport"]] = row
-    table = table_of(title, *labels, *names, *beside)
-    for label, found in lines.items():
-        cells = [cell(found[name]) if name in found else "" for name in names]
-        first = next(iter(found.values()))
-        table.add_row(*label, *cells, *(make(first) for make in beside.values()))
-    print_table(table)
+SPEEDUPS = between(
+    "speedups",
+    "The same over mpi, geometric mean",
+    [
+        field("transport", 10, head=""),
+        Column("speed-up", lambda row: f"{row['speedup']:.2f}x"),
+    ],
+    _speedups,
+)
 
 
-def _grid(grid: Iterable[int]) -> str:
-    return ", ".join(map(str, grid))
+def _time(name: str) -> Column:
+    return Column(name, lambda row: time_of(row[name]), 8)
+
+
+PROGRESS = between(
+    "progress",
+    "Does a message travel while the host computes? (hidden: part of the shorter of both)",
+    [
+        _size("message"),
+        field("transport", 10),
+        *map(_time, ("exchange", "work", "both")),
+        Column("hidden", lambda row: percent(row["hidden"])),
+    ],
+    lambda s: measure_progress(s.rig, s.sizes.messages),
+    seconds=20,
+)
+
+# --- values that ranks share ----------------------------------------------------------------------
+
+
+ASSEMBLY = between(
+    "assembly",
+    "Values that ranks share, degree 7",
+    [
+        field("kind", 14, head="operation"),
+        Column("values a rank", lambda row: f"{row['values'] / 1e6:.3g} million"),
+        Column("set-up", lambda row: f"{row['setup']:.3g} s", 8),
+        Column("local part", _seconds),
+        Column("of bandwidth", lambda row: percent(row["share"])),
+        Column("remote part", lambda row: time_of(row["remote"])),
+        Column("both at once", lambda row: time_of(row["whole"])),
+    ],
+    lambda s: measure_local(s.rig, s.sizes.elements[0]),
+    seconds=40,
+)
+
+
+ROUTES = between(
+    "routes",
+    "Routes of a gather-scatter on few elements: what needs other ranks",
+    [
+        field("transport", 10),
+        field("route", 8),
+        _size("sent"),
+        Column("remote part", lambda row: time_of(row["remote"])),
+    ],
+    lambda s: measure_routes(s.rig, s.sizes.elements[1]),
+    seconds=30,
+)
+
+
+CROWD = between(
+    "crowd",
+    "Routes where each rank shares a value with every other, over a described network",
+    [Column("a message costs", lambda row: time_of(row["gap"]))],
+    lambda s: measure_crowd(s.rig),
+    Spread("route", lambda measured: ["pairwise", "crystal"], lambda row: time_of(row["remote"])),
+    seconds=60,
+)
+
+TABLES = [
+    *(LINKS, PATHS, OTHERS_LINKS, NEIGHBOURS, FUSED, LADDER, GAINS, OVERLAPS, SPEEDUPS, PROGRESS),
+    *(ASSEMBLY, ROUTES, CROWD),
+]

@@ -23,7 +23,7 @@ from groundswell.exchange.assembly.tables import Mail, Tables, Work
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.messages import ALIGNMENT, Message
 from groundswell.exchange.routes import Run
-from groundswell.exchange.transports.base import Job, Link
+from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.mailboxes import Mailboxes
 from groundswell.exchange.world import World
 
@@ -42,7 +42,6 @@ class MailedRows(Mailboxes):
         mail, tables: what the operation wants of other ranks, see tables.py.
         reduction: what is done to rows.
         old, new: what they are taken from, and put into.
-        link: see transports.base.Job.
 
     Raises:
         BackendError: some peer's memory cannot be mapped.
@@ -58,16 +57,15 @@ class MailedRows(Mailboxes):
         reduction: str,
         old: Values,
         new: Values,
-        link: Link | None = None,
     ) -> None:
         source = mailed_source(str(old.array.dtype), reduction)
         self._module = world.agree(lambda: backend.compile(source))
         self._size, self._components = old.array.dtype.itemsize, old.components
         kept = len(mail.sharing.ids) - mail.sharing.alone
         messages = self._messages(world, mail.runs, mail.path.arrivals)
-        super().__init__(Job(backend, world, [], messages, link=link), room=self._bytes(kept))
+        super().__init__(Job(backend, world, [], messages), room=self._bytes(kept))
         self._lay_out(mail, kept)
-        self.path += ", straight into mailboxes" + (f", as slow as {link}" if link else "")
+        self.path += ", straight into mailboxes"
         world.agree(lambda: self._launches(tables, old, new))
         del self._at, self._step  # the device has what it needs of them
 
@@ -132,7 +130,7 @@ class MailedRows(Mailboxes):
     def _launches(self, tables: Tables, old: Values, new: Values) -> None:
         self.send, self.receive = [], []
         if self._job.messages:
-            self.send = self._sending(tables.pack, old)
+            self.send = [self._require_no_failure, *self._sending(tables.pack, old)]
             self.receive = self._receiving(tables.unpack, new)
         self.whole = [*self.send, *self.receive]
 

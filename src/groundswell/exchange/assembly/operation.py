@@ -20,7 +20,7 @@ from groundswell.exchange.assembly.tables import TABLES, Mail, Work, pattern
 from groundswell.exchange.assembly.tiles import reduce_in_place
 from groundswell.exchange.connect import by_memory
 from groundswell.exchange.routes import travel
-from groundswell.exchange.transports.base import Link, Transfer
+from groundswell.exchange.transports.base import Transfer
 from groundswell.exchange.undo import opened
 from groundswell.exchange.world import World
 
@@ -40,7 +40,6 @@ class Operation:
         transport: a name in connect.TRANSPORTS, or "auto".
         route: one of routes.ROUTES.
         codec: what messages are coded with, see connect.connect. With loss, copies differ.
-        link: see transports.base.Job.
 
     Attributes:
         send: launches that take what others need, and send it.
@@ -65,7 +64,6 @@ class Operation:
         transport: str = "auto",
         route: str = "pairwise",
         codec: str = "none",
-        link: Link | None = None,
     ) -> None:
         self._backend, self.closed = backend, False
         old, new = world.agree(lambda: _fitting(sharing, kind, source, target, reduction))
@@ -81,9 +79,7 @@ class Operation:
 
         self.local = world.agree(lambda: work(tables.local, old, new))
         if route == "pairwise" and codec == "none" and by_memory(backend, world, transport):
-            self._transfer: Transfer = MailedRows(
-                backend, world, mail, tables, reduction, old, new, link
-            )
+            self._transfer: Transfer = MailedRows(backend, world, mail, tables, reduction, old, new)
             self.send, self.receive = self._transfer.send, self._transfer.receive
             opened(self)
             return
@@ -92,9 +88,7 @@ class Operation:
             lambda: (work(tables.pack, old, arena), work(tables.unpack, arena, new))
         )
         self._transfer = travel(
-            *(backend, world, arena.array, mail.path.stages, transport, route),
-            codec=codec,
-            link=link,
+            *(backend, world, arena.array, mail.path.stages, transport, route), codec=codec
         )
         self.send = [*pack, *self._transfer.send]
         self.receive = [*self._transfer.receive, *unpack]
@@ -136,11 +130,15 @@ class Operation:
         self._transfer.check(after)
 
     def close(self) -> None:
-        """Give back what it holds of other ranks; every rank must, before MPI ends."""
+        """Give back what it holds of other ranks; every rank must, before MPI ends.
+
+        Raises:
+            RunFailed: some rank's wait was in vain, so that what it left is stale.
+        """
         if not self.closed:
+            self.closed = True
             self._backend.synchronize()
             self._transfer.close()
-        self.closed = True
 
 
 def _fitting(

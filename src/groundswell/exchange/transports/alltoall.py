@@ -32,8 +32,6 @@ class AllToAllTransfer(Transfer):
                 f"route 'alltoall' is a call of MPI's, which transport {transport!r} has not; "
                 "allowed: mpi"
             )
-        if job.link:
-            raise BackendError("a described link is not imposed on route 'alltoall'")
         self._job = job
         staged = not job.backend.on_host
         self._buffers = job.world.agree(lambda: Buffers(job, on_host=staged))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from groundswell.backends import Backend, Launch
-from groundswell.errors import InputError
 from groundswell.exchange.boxes import Copy, copy_launch
 from groundswell.exchange.messages import Buffer, own_copies, pack, unpack
 from groundswell.exchange.transports.base import Job, total
+
+Launches = Callable[[Backend, Sequence[Copy]], list[Launch]]
 
 
 class Buffers:
@@ -18,13 +19,16 @@ class Buffers:
 
     Args:
         on_host: in (pinned) memory of the host, instead of the device's.
+        launches: what copies boxes between the fields and the buffers.
 
     Attributes:
         pack, unpack: the launches between the fields and the buffers.
         sent, received: address and size of each message.
     """
 
-    def __init__(self, job: Job, *, on_host: bool = False) -> None:
+    def __init__(
+        self, job: Job, *, on_host: bool = False, launches: Launches = copy_launch
+    ) -> None:
         backend, fields = job.backend, job.fields
         send_offsets, send_bytes = total([m.send_bytes for m in job.messages])
         receive_offsets, receive_bytes = total([m.receive_bytes for m in job.messages])
@@ -50,26 +54,7 @@ class Buffers:
             ]
             for make, places in ((pack, self.sent), (unpack, self.received))
         )
-        launches = copy_launch if job.packing == "kernel" else _one_by_one
         self.pack: list[Launch] = launches(
             backend, [*packed, *own_copies(backend, fields, job.own)]
         )
         self.unpack: list[Launch] = launches(backend, unpacked)
-
-
-def _one_by_one(backend: Backend, copies: Sequence[Copy]) -> list[Launch]:
-    """A strided copy of the library's for each box.
-
-    Raises:
-        InputError: values change their type on the way, which only a kernel can do.
-    """
-    if any(copy.dtype != copy.as_dtype for copy in copies):
-        raise InputError("packing 'copies' cannot narrow values; use 'kernel', or sent_as None")
-    return [
-        backend.copy_box(
-            copy.shape,
-            (copy.target.address, copy.target.strides),
-            (copy.source.address, copy.source.strides),
-        )
-        for copy in copies
-    ]

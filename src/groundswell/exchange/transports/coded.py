@@ -65,7 +65,7 @@ class CodedTransfer(Transfer):
             )
         ]
         field = GhostField(self._bytes, (0,), Ghosts((0,), (0,)))
-        inner = Job(backend, job.world, [field], messages, stored={0: 0}, link=job.link)
+        inner = Job(backend, job.world, [field], messages, stored={0: 0})
         self._inner = make(inner)
         shifts = {put.first[0]: put.shift for put in self._inner.puts}
         self.encode, self.decode = list[Launch](), list[Launch]()

@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from groundswell.backends import Blocks, Launch, Module
-from groundswell.backends.base import Event, Shared
+from groundswell.backends.base import Array, Event, Shared
 from groundswell.errors import BackendError, RunFailed
 from groundswell.exchange.boxes import THREADS
 from groundswell.exchange.devices import sharers
@@ -58,7 +58,7 @@ class Mailboxes(Transfer):
     All ranks must make and close them together, also those that have no messages.
 
     Args:
-        job: the messages, and the slower link, if any; fields are up to who packs them.
+        job: the messages; fields are up to who packs them.
         room: bytes of each half that this rank has for itself, before its mailboxes.
         straight: of each message the parcels that need none, see `_Mail`.
 
@@ -85,6 +85,7 @@ class Mailboxes(Transfer):
         self._memory = job.world.agree(lambda: backend.shared(self._first + 2 * self._flip))
         self._attached: dict[tuple[int, Any], Shared] = {}
         self._end_looking: Callable[[], None] | None = None
+        self._failure: Array | None = None
         self._closed = False
         job.world.agree(self._meet)
         self._mates = sharers(backend, job.world)
@@ -97,7 +98,8 @@ class Mailboxes(Transfer):
         offers = job.world.share((self._memory.handle, self._mine))
         self._offers = {m.peer: offers[m.peer] for m in job.messages}
         self._map_all()
-        self._stop = backend.host_bytes(8).view(np.int64)
+        # What the host tells waits of the device, to end; and what they tell it, see letters.h.
+        self._stop = backend.host_bytes(16).view(np.int64)
         self._failure = backend.zeros((1,), np.int64)
         self._epoch = backend.zeros((1,), np.int64)
         self._end_looking = backend.while_waiting(self._look_after_others)
@@ -151,7 +153,7 @@ class Mailboxes(Transfer):
         self._letters = job.backend.to_device(np.array([*rows, [0] * len(LETTER)], np.int64))
         patience = (self._failure, self._stop_address, round(patience_seconds() * 1e9))
         done = job.backend.zeros((len(rows) + 1,), np.int64)
-        return (self._letters, len(rows), blocks, done, self._epoch, *patience, *self._link())
+        return (self._letters, len(rows), blocks, done, self._epoch, *patience)
 
     def _blocks_at_once(self) -> int:
         """One block a processor, shared by the ranks that share the device.
@@ -169,14 +171,6 @@ class Mailboxes(Transfer):
         allowed = own + FLAG // 2 if there.straight else 0
         allow = other + FLAG // 2 if here.straight else 0
         return [own, other, allowed, allow, chunks, message.send_bytes, message.limit]
-
-    def _link(self) -> tuple[Any, int, int, Any]:
-        """The slower link that is imposed, if any, as letters.h wants it."""
-        backend, link = self._job.backend, self._job.link
-        rate = 1e9 / link.bandwidth if link else 0.0
-        times = (round(t * 1e9) for t in (link.latency, link.gap)) if link else (0, 0)
-        busy = backend.zeros((1 + 2 * len(self._job.messages),), np.int64)
-        return backend.to_device(np.array([rate])), *times, busy
 
     # --- waiting ----------------------------------------------------------------------------------
 
@@ -209,9 +203,20 @@ class Mailboxes(Transfer):
         return [wait]
 
     def check(self, after: Event | None = None) -> None:
+        if error := self._in_vain(after):
+            raise error
+
+    def _in_vain(self, after: Event | None = None) -> RunFailed | None:
+        """The error of a wait of the device that was in vain, by `after`, if one was."""
+        if self._failure is None:
+            return None
         number = int(self._job.backend.to_host(self._failure, after)[0])
-        if number:
-            raise self._late(number)
+        return self._late(number) if number else None
+
+    def _require_no_failure(self) -> None:
+        """Make no more of what is stale since a wait was in vain, as far as the host knows."""
+        if self._stop[1]:
+            raise self._late(int(self._stop[1]))
 
     def _late(self, number: int) -> RunFailed:
         return late(self.awaited, [self._job.messages[number - 1].peer], patience_seconds())
@@ -225,12 +230,20 @@ class Mailboxes(Transfer):
             raise
 
     def close(self) -> None:
+        """Give back all memory.
+
+        Raises:
+            RunFailed: a wait of some rank's device was in vain, so that what it left is stale.
+        """
         if self._closed:
             return
         self._closed = True
         self._job.backend.synchronize()  # kernels may still store into what is unmapped
+        error = self._in_vain()
         if self._end_looking:
             self._end_looking()
         self._unmap()
-        self._job.world.share(None)  # memory is freed when nobody maps it any more
-        self._memory.close()
+        try:  # memory is freed when nobody maps it any more
+            self._job.world.fail_together(error, "close")
+        finally:
+            self._memory.close()

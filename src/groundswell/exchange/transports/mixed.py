@@ -40,5 +40,7 @@ class MixedTransfer(Transfer):
 
     def close(self) -> None:
         """Give back memory and handles; every rank must call it."""
-        self._near.close()
-        self._far.close()
+        try:
+            self._near.close()
+        finally:
+            self._far.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from groundswell.backends import Launch
@@ -28,16 +28,20 @@ class MpiTransfer(Transfer):
     Args:
         threaded: let a thread drive MPI while kernels run. Most MPI libraries move large messages
             only while someone calls them.
-        on_host: copy between a GPU's fields and pinned memory of the host, without buffers of the
-            GPU in between.
+        buffers: makes the buffers.
     """
 
-    def __init__(self, job: Job, *, threaded: bool = False, on_host: bool = False) -> None:
+    def __init__(
+        self,
+        job: Job,
+        *,
+        threaded: bool = False,
+        buffers: Callable[[Job], Buffers] = Buffers,
+    ) -> None:
         self._job = job
-        self._buffers = job.world.agree(lambda: Buffers(job, on_host=on_host))
-        aware = not job.backend.on_host and not on_host
+        self._buffers = job.world.agree(lambda: buffers(job))
+        aware = not job.backend.on_host
         self.path = "GPU-aware MPI" if aware else "MPI" + ", driven by a thread" * threaded
-        self.path += " through pinned host memory, by strided copies" * on_host
         self._comm = communicator(job)
         self._outgoing = Outgoing(job, self._comm, self._buffers.sent)
         self._receives = _requests(self._comm.Recv_init, job, self._buffers.received)
@@ -71,13 +75,8 @@ class MpiTransfer(Transfer):
         self._comm.Free()
 
 
-def through_host(job: Job) -> Transfer:
-    """The way for MPI libraries that know nothing of GPUs."""
-    return MpiTransfer(job, on_host=True) if job.packing == "copies" else StagedTransfer(job)
-
-
 class StagedTransfer(Transfer):
-    """Messages of a GPU that travel through pinned memory of the host, part by part."""
+    """Messages of a GPU through pinned memory of the host, for MPI that knows nothing of GPUs."""
 
     path = "MPI through pinned host memory"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from groundswell.backends import Launch
@@ -18,6 +19,9 @@ class NcclTransfer(Transfer):
     NCCL has no tags: messages between two ranks are matched by the order in which they are posted.
     Both ranks post theirs by key, so several messages to the same peer cannot be mixed up.
 
+    Args:
+        buffers: makes the buffers.
+
     Raises:
         BackendError: there is no NCCL here, or its ranks cannot meet.
     """
@@ -25,16 +29,21 @@ class NcclTransfer(Transfer):
     path = "NCCL"
     in_graph = True
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, *, buffers: Callable[[Job], Buffers] = Buffers) -> None:
         self._job = job
-        self._end_looking = job.backend.while_waiting(job.world.require_alive)
-        self._buffers = job.world.agree(lambda: Buffers(job))
+        self._buffers = job.world.agree(lambda: buffers(job))
         self._group = communicator(job.world, job.backend)
         self.send: list[Launch] = [*self._buffers.pack, self._move]
         self.receive: list[Launch] = list(self._buffers.unpack)
         self.whole = [*self.send, *self.receive]
-        self._move()  # the first use connects the ranks, which a graph cannot record
-        job.backend.synchronize()
+        self._end_looking = job.backend.while_waiting(job.world.require_alive)
+        try:
+            self._move()  # the first use connects the ranks, which a graph cannot record
+            job.backend.synchronize()
+        except Exception:
+            self._end_looking()
+            abort(job.world, job.backend)
+            raise
 
     def _move(self) -> None:
         buffers = self._buffers
@@ -57,11 +66,27 @@ def communicator(world: World, backend: Any) -> Any:
     key = (id(world), id(backend))
     if key not in _GROUPS:
         token = world.tell(world.agree(lambda: backend.nccl_token() if world.first else None))
-        _GROUPS[key] = world, backend, backend.nccl(world.size, token, world.rank)
+
+        def join() -> None:
+            _GROUPS[key] = world, backend, backend.nccl(world.size, token, world.rank)
+
+        try:
+            world.agree(join)
+        except Exception:
+            abort(world, backend)
+            raise
     return _GROUPS[key][2]
 
 
+def abort(world: World, backend: Any) -> None:
+    """Give up the communicator, if there is one, without waiting for other ranks."""
+    if found := _GROUPS.pop((id(world), id(backend)), None):
+        found[2].abort()
+
+
 def leave() -> None:
-    """Destroy the communicators; every rank must, before MPI ends. After an error it could hang."""
-    while _GROUPS and not hasattr(sys, "last_value"):
-        _GROUPS.popitem()[1][2].close()
+    """Destroy the communicators; every rank must, before MPI ends. After an error nobody waits."""
+    failed = hasattr(sys, "last_value")
+    while _GROUPS:
+        group = _GROUPS.popitem()[1][2]
+        (group.abort if failed else group.close)()

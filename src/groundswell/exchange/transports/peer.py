@@ -23,6 +23,7 @@ from groundswell.exchange.messages import Message, Parcel, own_copies, pack, unp
 from groundswell.exchange.puts import Put, alike
 from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.mailboxes import Mailboxes, Straight
+from groundswell.exchange.undo import all_or_nothing
 
 DIRECT_BYTES = 128  # of a row: shorter ones waste most of what a link carries,
 SCATTERED_BYTES = 1 << 18  # unless all of them are no more than this: a mailbox costs a round
@@ -46,12 +47,12 @@ class PeerTransfer(Mailboxes):
         straight = job.world.agree(
             lambda: [_straight(job, m) if direct else {} for m in job.messages]
         )
-        super().__init__(job, straight=straight)
         self._stored = job.stored if fused else {}
+        with all_or_nothing():
+            super().__init__(job, straight=straight)
+            job.world.agree(self._compose)
         self.path += ", straight into ghost layers" * direct
-        self._compose()
         self.path += ", by the kernels that compute the values" * bool(self.puts)
-        self.path += f", as slow as {job.link}" if job.link else ""
 
     def _compose(self) -> None:
         job = self._job
@@ -70,13 +71,14 @@ class PeerTransfer(Mailboxes):
             extent = Blocks(blocks if tables else 1, THREADS)
             return [module.launch(name, extent, *loads, *post)]
 
-        self.open = launch("open_letters") if self.puts else []
-        self.send = launch("send_boxes", outgoing) if sent else launch("raise_letters")
+        look = self._require_no_failure
+        self.open = [look, *launch("open_letters")] if self.puts else []
+        self.send = [look, *(launch("send_boxes", outgoing) if sent else launch("raise_letters"))]
         self.receive = [*self._waits(module), *launch("receive_boxes", incoming)]
         if job.backend.on_host:
             self.whole = [*self.send, *self.receive]
         else:
-            self.whole = launch("swap_boxes", outgoing, incoming)
+            self.whole = [look, *launch("swap_boxes", outgoing, incoming)]
 
     # --- where things lie -------------------------------------------------------------------------
 

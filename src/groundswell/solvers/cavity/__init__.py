@@ -1,8 +1,16 @@
-"""Flow in a box with walls, driven by buoyancy or by a moving lid."""
+"""Flow in a box with walls, driven by buoyancy or by a moving lid.
+
+From Python, `simulate` takes walls and a fluid and gives arrays (see `api`).
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 from groundswell.registry import SolverInfo
+
+_EXPORTS = {"build_case": "api", "simulate": "api", "CavityCase": "case", "Cavity": "solver"}
 
 info = SolverInfo(
     name="cavity",
@@ -14,4 +22,15 @@ info = SolverInfo(
     pictures=".plots:PICTURES",
     problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",
+    results={
+        name: f".results:{name}" for name in ("fields", "profiles", "nusselt", "heat", "residuals")
+    },
 )
+
+__all__ = ["info", *_EXPORTS]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _EXPORTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_EXPORTS[name]}"), name)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import hypot
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import Field, SerializeAsAny, WrapValidator
 
 from groundswell.case.common import Case, DataFile, Kinds, OutputSection, RunSection, Section
-from groundswell.case.problems import Fault
+from groundswell.case.problems import Fault, refuse
+from groundswell.case.recording import Recordable
 from groundswell.case.units import Count, Flag, Length, Number, Positive, Quantity, Speed
 
 Diffusivity = Annotated[float, Quantity("m^2/s", "a diffusivity", "1.5e-5 m^2/s"), Positive]
@@ -199,31 +200,41 @@ class TimeSection(Section):
             yield ("levels",), 'must be 1 unless local is true and scheme is "rk3" or "rk4"'
 
 
+def _as_flow(value: Any, handler: Any) -> Any:
+    """The file of a flow; from Python also its arrays by name: x, y, z; fields (nz, ny, nx)."""
+    import numpy as np
+
+    if not isinstance(value, Mapping):
+        return handler(value)
+    found = {name: np.asarray(value[name]) for name in (*AXES, *FIELDS) if name in value}
+    if missing := [name for name in (*AXES, *FIELDS) if name not in found]:
+        refuse([((), f"lacks {', '.join(missing)}")])
+    if hasattr(value, "transpose"):  # an xarray.Dataset, whose axes may have any order
+        found |= {name: value[name].transpose("z", "y", "x").values for name in FIELDS}
+    shape = tuple(found[axis].size for axis in AXES[::-1])
+    for name, array in found.items():
+        wanted = shape if name in FIELDS else (array.size,)
+        if array.shape != wanted or array.dtype.kind not in "fiu":
+            refuse([((name,), f"must be an array {wanted} of numbers; found {array.shape}")])
+    return found
+
+
 class StartSection(Section):
     """`[start]`: the `flow.nc` of another run in the same box, to begin with instead of rest."""
 
-    flow: DataFile
+    flow: Annotated[SerializeAsAny[DataFile], WrapValidator(_as_flow)]
 
 
 class CavityRun(RunSection):
-    """`[run]`, in double precision unless it says otherwise.
-
-    `version` exchanges as one of those that Xue & Roy (2020) compare, to see what each is worth:
-    without overlap, and to the same flow.
-    """
+    """`[run]`, in double precision unless it says otherwise."""
 
     precision: Literal["single", "double"] = "double"
-    version: Literal["baseline", "v1", "v2", "v3"] | None = None
-
-    def faults(self) -> Iterator[Fault]:
-        """A version of an exchange that knew nothing of codecs or described links."""
-        yield from super().faults()
-        if self.version and (self.codec not in ("auto", "none") or self.lossy or self.link):
-            yield ("version",), "cannot be given with codec, lossy or link"
 
 
 class CavityOutput(OutputSection):
     """`[output]`: profiles and heat fluxes are always written, whole fields if wanted."""
+
+    recordable: ClassVar[Recordable] = Recordable(FIELDS, timed=False, files=("flow.nc",))
 
     fields: Flag = True
 

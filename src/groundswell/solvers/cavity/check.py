@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from groundswell.case.quantities import Quantity, byte_size
-from groundswell.grids.cartesian import in_words, times
+from groundswell.grids.cartesian import describe_grid, times
 
 if TYPE_CHECKING:
     from groundswell.solvers.cavity.setup import Setup
@@ -21,28 +21,35 @@ def quantities(setup: Setup) -> list[Quantity]:
 
 def _grid(setup: Setup) -> Iterator[Quantity]:
     grid, grids = setup.grid, [each.grid.cells for each in setup.grids]
-    points = in_words(grid.cells, grid.spacing, unit="")
-    yield Quantity("cells", grid.cells, "points", text=points, group=GRID)
-    yield Quantity("spacing", grid.spacing, "spacing", "m", group=GRID)
+    length = _unit(setup, "m")
+    points = describe_grid(grid.cells, grid.spacing, f"points, {{}} {length}".rstrip() + " apart")
+    yield Quantity("cells", grid.cells, "grid", text=points, group=GRID)
+    yield Quantity("spacing", grid.spacing, unit=length, group=GRID)
     yield Quantity("precision", setup.case.run.precision, "precision", group=GRID)
-    yield Quantity("dt", setup.dt, "time step", "s", f"about {setup.dt:.4g} s", GRID)
-    yield Quantity("steps", setup.steps, "steps", text=f"at most {setup.steps}", group=GRID)
-    coarser = ", ".join(map(times, grids[1:]))
-    text = f"{coarser}; steps are multigrid cycles" if coarser else ""
-    yield Quantity("grids", grids, "coarser grids" if text else "", text=text, group=GRID)
+    time = f"about {setup.dt:.4g} {_unit(setup, 's')}"
+    yield Quantity("dt", setup.dt, "time step", _unit(setup, "s"), time, GRID)
+    yield Quantity("steps", setup.steps, "steps", text=f"at most {setup.steps:,}", group=GRID)
+    text = ", then ".join(map(times, grids)) + " points" if len(grids) > 1 else ""
+    yield Quantity("grids", grids, "multigrid" * bool(text), text=text, group=GRID)
     yield Quantity("memory", setup.memory, "memory", "B", byte_size(setup.memory), GRID)
 
 
 def _flow(setup: Setup) -> Iterator[Quantity]:
-    fluid, layer = setup.fluid, setup.layer
+    fluid, layer, unit = setup.fluid, setup.layer, _unit(setup, "m^2/s")
     numbers = {
         "rayleigh": setup.rayleigh,
         "prandtl": fluid.viscosity / fluid.diffusivity,
         "reynolds": setup.reynolds,
     }
     for name, value in numbers.items():
-        yield Quantity(name, value, name.capitalize() if value else "", group=FLOW)
-    yield Quantity("viscosity", fluid.viscosity, "kinematic viscosity", "m^2/s", group=FLOW)
-    yield Quantity("diffusivity", fluid.diffusivity, "thermal diffusivity", "m^2/s", group=FLOW)
-    text = f"about {layer:.3g} points"
-    yield Quantity("layer", layer, "boundary layer" if layer else "", "points", text, FLOW)
+        label = f"{name.capitalize()} number" if value else ""
+        yield Quantity(name, value, label, text=f"{value:,.6g}", group=FLOW)
+    yield Quantity("viscosity", fluid.viscosity, "kinematic viscosity", unit, group=FLOW)
+    yield Quantity("diffusivity", fluid.diffusivity, "thermal diffusivity", unit, group=FLOW)
+    text = f"about {layer:.3g} points across"
+    yield Quantity("layer", layer, "boundary layers" if layer else "", "points", text, FLOW)
+
+
+def _unit(setup: Setup, unit: str) -> str:
+    """The unit, unless the case has none because dimensionless numbers define its fluid."""
+    return unit if setup.case.fluid.kind == "properties" else ""

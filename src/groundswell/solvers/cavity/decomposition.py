@@ -15,6 +15,7 @@ from groundswell.exchange.traffic import traffic
 from groundswell.grids.cartesian import Part, times
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.cavity.case import AXES, FIELDS
+from groundswell.solvers.cavity.recording import recording
 
 if TYPE_CHECKING:
     from groundswell.solvers.cavity.setup import Setup
@@ -63,8 +64,9 @@ def parts_of(setup: Setup, cuts: Sequence[Decomposition], rank: int) -> list[tup
 
 def _memory(setup: Setup, cuts: Sequence[Decomposition], rank: int) -> int:
     """Bytes of all grids' parts of a rank."""
-    parts = enumerate(parts_of(setup, cuts, rank))
-    return sum(grid.memory_of(part, coarse=n > 0) for n, (grid, part) in parts)
+    parts = parts_of(setup, cuts, rank)
+    records = recording(*parts[0]).device_bytes(setup.case.output.record)
+    return records + sum(grid.memory_of(part, coarse=n > 0) for n, (grid, part) in enumerate(parts))
 
 
 def summarize(setup: Setup, ranks: int) -> DecompositionSummary:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.formats.atomic import whole
+from groundswell.formats.text import write_table
 from groundswell.solvers.cavity.case import (
     AXES,
     FIELDS,
@@ -112,10 +113,8 @@ class Flow:
         axis = self.setup.heat.axis
         along = _along(axis)
         lines = [self._middle_line(flux, axis) for flux in self.wall_fluxes()]
-        with whole(path) as part:
-            table = np.column_stack([self.axes[along], *lines])
-            np.savetxt(part, table, "%.9g", ",", header=f"{AXES[along]},hot,cold", comments="")
-        return path
+        names = (AXES[along], "hot", "cold")
+        return write_table(path, dict(zip(names, [self.axes[along], *lines], strict=True)))
 
     def write(self, path: Path) -> Path:
         """All fields as NetCDF, which ParaView and xarray open."""

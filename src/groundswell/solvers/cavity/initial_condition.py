@@ -1,8 +1,8 @@
-"""The flow to begin with, from the results of another run, whatever its grid."""
+"""The flow to begin with: the results of another run, or arrays, whatever their grid."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,8 +35,8 @@ def require_fitting(setup: Setup) -> None:
         found = [float(file[axis][-1]) for axis in AXES]
     if not np.allclose(found, size, rtol=ROUNDING):
         raise InputError(
-            f"{path} is of a box of {times(found)}, not {times(size)}; start from a flow in the "
-            "same box"
+            f"{_name(path)} is of a box of {times(found)}, not {times(size)}; start from a flow in "
+            "the same box"
         )
 
 
@@ -56,16 +56,26 @@ def read_start(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]]:
             field = RegularGridInterpolator(known, np.asarray(file[name], np.float64))
             found[name] = np.asarray(field(tuple(places)))
             if not np.isfinite(found[name]).all():
-                raise InputError(f"{name} in {path} is not finite everywhere; give another flow")
+                raise InputError(
+                    f"{name} in {_name(path)} is not finite everywhere; give another flow"
+                )
     return found
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _opened(path: Path | Mapping[str, NDArray[Any]]) -> Iterator[Mapping[str, Any]]:
+    """The arrays of a flow by name; of a file they are read as far as they are used."""
     import h5py
 
+    if isinstance(path, Mapping):
+        yield path
+        return
     try:
         with h5py.File(path, "r") as file:
             yield file
     except (OSError, KeyError, ValueError, TypeError) as error:
         raise InputError(f"{path} cannot be read as a flow ({error}); give a flow.nc") from error
+
+
+def _name(path: Path | Mapping[str, Any]) -> str:
+    return "start.flow" if isinstance(path, Mapping) else str(path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,14 @@ from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.overlap import Box, boundary_first
 from groundswell.exchange.pattern import Ghosts, uniform
-from groundswell.exchange.transports.base import Link
 from groundswell.exchange.tuning import Choice
-from groundswell.exchange.versions import VERSIONS, exchanges, together
 from groundswell.exchange.world import World
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
+from groundswell.outputs.cartesian import ghosts_read
 from groundswell.solvers.cavity.boundary_conditions import sides
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import READ
+from groundswell.solvers.cavity.recording import recording
 from groundswell.solvers.cavity.setup import SUMS, Setup
 from groundswell.solvers.cavity.tiles import Tile
 
@@ -51,10 +51,14 @@ class Level:
     Attributes:
         part: the points of this rank.
         copies: of the fields; the first is the flow, the others are used within a step.
+        exchanges: of each copy's ghosts.
         forcing: what the finer grid adds to the rates of change.
         kept: what the finer grid wants to remember of this one.
         drift: by which all pressure rises, see kernels/step.h.
+        make_exchange: makes the exchanges; a benchmark may put another one in its place.
     """
+
+    make_exchange: Callable[..., Exchange] = Exchange
 
     def __init__(
         self,
@@ -67,7 +71,7 @@ class Level:
         coarse: bool,
     ) -> None:
         self.setup, self.backend, self.world, self.cut = setup, backend, world, cut
-        self.coarse, self.choice = coarse, choice
+        self.coarse = coarse
         block = cut.block(world.rank)
         self.part = Part.held(setup.grid, block.start, block.shape)
         self.layout = Layout(self.part.cells, np.dtype(setup.dtype).itemsize)
@@ -80,7 +84,7 @@ class Level:
         self._no_drift = backend.zeros((1,), np.float64)
         parts = min(self.part.cells[1] * self.part.cells[2], MOST_PARTS)
         self._sums = backend.zeros((parts, SUMS), np.float64)
-        self._connect()
+        self.set_exchange(choice)
 
     # --- steps ------------------------------------------------------------------------------------
 
@@ -95,14 +99,11 @@ class Level:
         boundary, interior = boundary_first(
             self.cut, self.world.rank, self._thickness, wanted=self.choice.overlap
         )
-        first, *others = self._ghosts[target]
-        update = [
+        before, meanwhile = (
             [self._advance(box, start, latest, target, stage) for box in boxes]
             for boxes in (boundary, interior)
-        ]
-        if others:
-            return [*update[0], *update[1], *together(self._ghosts[target])]
-        return first.hidden_by(*update)
+        )
+        return self.exchanges[target].hidden_by(before, meanwhile)
 
     def _advance(self, box: Box, start: int, latest: int, target: int, stage: int) -> Launch:
         now, then, forcing = (
@@ -173,54 +174,47 @@ class Level:
 
     # --- ghosts -----------------------------------------------------------------------------------
 
-    @property
-    def exchanges(self) -> list[Exchange]:
-        """Of all copies."""
-        return [exchange for parts in self._ghosts for exchange in parts]
-
     def fill_ghosts(self) -> list[Launch]:
         """Exchange the flow's ghosts."""
-        return together(self._ghosts[0])
+        return self.exchanges[0].launches
 
     @property
     def sent(self) -> int:
         """Bytes that a sweep sends."""
-        return sum(exchange.bytes for exchange in self._ghosts[0])
+        return self.exchanges[0].bytes
 
-    def exchange(self, state: State, ghosts: Mapping[str, Ghosts]) -> Exchange:
-        """An exchange of a state's ghosts in the chosen way."""
-        return Exchange(
+    def _recorded(self, copy: State) -> list[GhostField]:
+        """What recorders read of the flow across blocks; only the finest grid has any."""
+        if self.coarse or copy is not self.copies[0]:
+            return []
+        whole = recording(self.setup, Part.whole(self.setup.grid))
+        return self._fields(copy, ghosts_read(whole, self.setup.case.output.record, self.cut))
+
+    def exchange(
+        self, state: State, ghosts: Mapping[str, Ghosts], more: Sequence[GhostField] = ()
+    ) -> Exchange:
+        """An exchange of a state's ghosts, and of `more`, in the chosen way."""
+        return self.make_exchange(
             self.backend,
             self.world,
             self.cut,
-            self._fields(state, ghosts),
+            [*self._fields(state, ghosts), *more],
             transport=self.choice.transport,
             aggregate=self.choice.aggregate,
             codec=self.choice.codec,
-            link=Link.of(self.setup.case.run.link),
         )
-
-    def _connect(self) -> None:
-        """Exchange the ghosts of each copy, in the version that the case asks for."""
-        version = self.setup.case.run.version
-        common = (self.backend, self.world, self.cut)
-        self._ghosts = [
-            [self.exchange(copy, READ)]
-            if version is None
-            else exchanges(
-                *common, self._fields(copy, READ), VERSIONS[version], self.choice.transport
-            )
-            for copy in self.copies
-        ]
 
     def _fields(self, state: State, ghosts: Mapping[str, Ghosts]) -> list[GhostField]:
         narrow = self.setup.case.run.narrow
-        return [GhostField(f.array, f.origin, ghosts[name], narrow) for name, f in state.items()]
+        return [
+            GhostField(state[name].array, state[name].origin, of, narrow)
+            for name, of in ghosts.items()
+        ]
 
     def set_exchange(self, choice: Choice) -> None:
         """Exchange in another way from now on, having closed the present one; every rank must."""
         self.choice = choice
-        self._connect()
+        self.exchanges = [self.exchange(copy, READ, self._recorded(copy)) for copy in self.copies]
 
     # --- launches ---------------------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,36 +9,57 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.formats.atomic import whole
+from groundswell.exchange.distributed_array import DistributedArray
+from groundswell.formats.text import write_json
+from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.ring_buffer import Output
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.flow import Flow
+from groundswell.solvers.cavity.recording import recording
 
 if TYPE_CHECKING:
     from groundswell.solvers.cavity.solver import Cavity
 
 
 class Outputs:
-    """Collects the flow of all ranks at the end of a run."""
+    """Records during a run, and collects the flow of all ranks at its end.
+
+    Attributes:
+        launches: of recorders, before a step.
+    """
 
     def __init__(self, solver: Cavity) -> None:
-        self._solver = solver
+        self._solver, backend, finest = solver, solver.backend, solver.levels[0]
+        self._recorders = Recorders(
+            solver.setup.case.output.record,
+            recording(solver.setup, finest.part),
+            {name: field.interior for name, field in finest.copies[0].items()},
+            backend,
+            solver.world,
+        )
+        at_once = ([launch] for launch in self._recorders.launches)
+        self.launches = [*backend.together(*at_once), *self._recorders.tick]
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
-        """Files that grow during the run: none."""
-        return {}
+        """The files of recorders that grow during the run."""
+        return self._recorders.open(folder, lengths)
+
+    def state(self) -> dict[str, DistributedArray]:
+        """What recorders go on with."""
+        return self._recorders.state()
 
     def write(self, folder: Path) -> list[Path]:
         """Write everything, of the finest grid; files are rank 0's."""
         while self._solver.next_stage():  # a run may have ended on a coarse grid
             self._solver.step()
-        flow = self.flow()
+        flow, records = self.flow(), self._recorders.write(folder)
         if flow is None:
             return []
         files = [
+            *records,
             self._solver.history.write(folder / "residuals.csv"),
             flow.write_profiles(folder / "profiles.csv"),
-            _write_json(folder / "heat.json", flow.summary() | self._solver.steadiness()),
+            write_json(folder / "heat.json", flow.summary() | self._solver.steadiness()),
         ]
         if self._solver.setup.heat is not None:
             files.append(flow.write_nusselt(folder / "nusselt.csv"))
@@ -61,9 +81,3 @@ class Outputs:
         for place, part in solver.world.gather((block.slices, solver.snapshot(name))):
             found[place] = part
         return found
-
-
-def _write_json(path: Path, content: dict[str, Any]) -> Path:
-    with whole(path) as part:
-        part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    return path

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groundswell.errors import InputError
+from groundswell.plotting.residuals import residuals_picture
 from groundswell.plotting.style import INK, QUIET, WIDTH, colour_bar, headline, picture, title_of
 from groundswell.report.pictures import Picture
 
@@ -17,12 +17,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LINES = 1.1  # density of streamlines
-_RESIDUALS = {"mass": "mass", "momentum_x": "momentum", "heat": "heat"}
-_COLOURS = ("#0b6e4f", "#3b6fb6", "#c8102e")
+_RESIDUALS = {"mass": "mass", "momentum_x": "momentum along x", "heat": "heat"}
 
 
 def flow_picture(results: str | Path) -> Path:
-    """Draw `flow.png`: temperature and streamlines in the middle plane across y.
+    """Draw `flow.png`: temperature (or speed) and streamlines in the middle plane across y.
 
     Args:
         results: folder with `flow.nc`.
@@ -36,12 +35,12 @@ def flow_picture(results: str | Path) -> Path:
     slender = float(np.ptp(plane["z"].values) / np.ptp(plane["x"].values))
     with picture(path, min(0.62 * WIDTH * slender, WIDTH) + 0.4) as figure:
         axes = figure.add_subplot()
-        _draw_plane(axes, plane)
-        headline(axes, title_of(plane.attrs, "Flow"), "Middle plane: temperature and streamlines")
+        shown = _draw_plane(axes, plane)
+        headline(axes, title_of(plane.attrs, "Flow"), f"Middle plane: {shown} and streamlines")
     return path
 
 
-def residuals_picture(results: str | Path) -> Path:
+def convergence_picture(results: str | Path) -> Path:
     """Draw `residuals.png`: residuals of mass, momentum and heat by step.
 
     Args:
@@ -50,23 +49,12 @@ def residuals_picture(results: str | Path) -> Path:
     Raises:
         InputError: the file is damaged.
     """
-    results = Path(results)
-    table = _read_table(results / "residuals.csv")
-    path = results / "residuals.png"
-    with picture(path, 4.5) as figure:
-        axes = figure.add_subplot()
-        for (column, name), colour in zip(_RESIDUALS.items(), _COLOURS, strict=True):
-            if table[column].any():
-                axes.semilogy(table["step"], table[column], color=colour, label=name)
-        axes.set(xlabel="step", ylabel="root mean square, in units of the flow")
-        axes.grid(color="#e4e7eb", linewidth=0.8)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False)
-        headline(axes, "How the flow came to rest", "Residuals of the steady equations")
-    return path
+    table = Path(results) / "residuals.csv"
+    return residuals_picture(table, "step", _RESIDUALS, "root mean square, in units of the flow")
 
 
-def _draw_plane(axes: Axes, plane: xarray.Dataset) -> None:
+def _draw_plane(axes: Axes, plane: xarray.Dataset) -> str:
+    """Draw temperature, or speed where all is equally warm; returns which."""
     x, z, temperature = (plane[name].values for name in ("x", "z", "T"))
     warm = bool(np.ptp(temperature) > 0)
     shown = temperature if warm else np.hypot(plane["u"].values, plane["w"].values)
@@ -78,7 +66,9 @@ def _draw_plane(axes: Axes, plane: xarray.Dataset) -> None:
         axes.streamplot(xs, zs, u, w, color=INK, linewidth=0.8, density=_LINES, arrowsize=0.8)
     axes.set(xlabel="x", ylabel="z", aspect="equal", xlim=x[[0, -1]], ylim=z[[0, -1]])
     axes.tick_params(color=QUIET)
-    colour_bar(axes, colours, "Temperature" if warm else "Speed")
+    name = "temperature" if warm else "speed"
+    colour_bar(axes, colours, name.capitalize())
+    return name
 
 
 def _middle(path: Path) -> xarray.Dataset:
@@ -92,14 +82,7 @@ def _middle(path: Path) -> xarray.Dataset:
         raise InputError(f"{path} is damaged ({error}); run the case again") from error
 
 
-def _read_table(path: Path) -> NDArray[Any]:
-    try:
-        return np.atleast_1d(np.genfromtxt(path, delimiter=",", names=True))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} is damaged ({error}); run the case again") from error
-
-
 PICTURES = [
     Picture("flow.nc", "flow.png", "The flow in the middle plane", flow_picture),
-    Picture("residuals.csv", "residuals.png", "Residuals by step", residuals_picture),
+    Picture("residuals.csv", "residuals.png", "Residuals by step", convergence_picture),
 ]

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend
-from groundswell.formats.atomic import whole
+from groundswell.formats.text import write_table
 from groundswell.grids.cartesian import times
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.setup import Setup
 
 BOUND = 1e5  # of norms: far beyond those of fluid at rest beside a hot wall
+COLUMNS = ("step", "grid", "mass", "momentum_x", "momentum_y", "momentum_z", "heat")
 DIGITS = 6  # that the decision to stop goes by: sums of other ranks differ by rounding
 
 
@@ -64,7 +65,4 @@ class History:
 
     def write(self, path: Path) -> Path:
         """The same as a table of text."""
-        names = "step,grid,mass,momentum_x,momentum_y,momentum_z,heat"
-        with whole(path) as part:
-            np.savetxt(part, self.read(), "%.9g", ",", header=names, comments="")
-        return path
+        return write_table(path, dict(zip(COLUMNS, self.read().T, strict=True)))

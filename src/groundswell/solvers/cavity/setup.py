@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from groundswell.case.quantities import Quantity
 from groundswell.exchange.world import World
 from groundswell.grids.cartesian import Grid, Layout, Part
+from groundswell.outputs.recording import Recording
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.cavity import check
 from groundswell.solvers.cavity.case import (
@@ -27,6 +28,7 @@ from groundswell.solvers.cavity.case import (
 from groundswell.solvers.cavity.decomposition import summarize
 from groundswell.solvers.cavity.fluid import Fluid, fluid_of
 from groundswell.solvers.cavity.initial_condition import require_fitting
+from groundswell.solvers.cavity.recording import recording
 from groundswell.time_integration.runge_kutta import SCHEMES, Scheme
 
 LEAST_LAYER = 5.0  # points
@@ -72,7 +74,13 @@ class Setup:
         setup = cls(case)
         if case.start is not None:
             require_fitting(setup)
+        setup.recording.require_samples(case.output.record, setup.steps)
         return setup
+
+    @property
+    def recording(self) -> Recording:
+        """What may be recorded of the whole flow."""
+        return recording(self, Part.whole(self.grid))
 
     def decompose(self, ranks: int) -> DecompositionSummary:
         """How so many ranks would share the grids.
@@ -85,7 +93,7 @@ class Setup:
     @property
     def dtype(self) -> str:
         """NumPy's name of the floating-point type."""
-        return "float64" if self.case.run.precision == "double" else "float32"
+        return self.case.run.dtype
 
     @property
     def scheme(self) -> Scheme:
@@ -313,10 +321,9 @@ class Setup:
     @property
     def memory(self) -> int:
         """Bytes that the run takes on its device."""
-        return sum(
-            grid.memory_of(Part.whole(grid.grid), coarse=level > 0)
-            for level, grid in enumerate(self.grids)
-        )
+        grids = enumerate(self.grids)
+        fields = (g.memory_of(Part.whole(g.grid), coarse=level > 0) for level, g in grids)
+        return sum(fields) + self.recording.device_bytes(self.case.output.record)
 
     def memory_of(self, part: Part, *, coarse: bool) -> int:
         """What this grid alone takes at the rank that holds a part of it."""
@@ -328,7 +335,8 @@ class Setup:
     def output_bytes(self) -> int:
         """Bytes of the files of fields."""
         size = np.dtype(self.dtype).itemsize
-        return self.grid.count * len(FIELDS) * size if self.case.output.fields else 0
+        fields = self.grid.count * len(FIELDS) * size if self.case.output.fields else 0
+        return fields + self.recording.file_bytes(self.case.output.record, self.steps)
 
     @property
     def layer(self) -> float:

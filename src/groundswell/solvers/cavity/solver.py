@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend
-from groundswell.backends.base import Event, in_order
+from groundswell.backends.base import in_order
 from groundswell.errors import RunFailed
 from groundswell.exchange.distributed_array import DistributedArray
-from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, candidates, tune
 from groundswell.exchange.world import Alone, World
+from groundswell.simulation.blocks import ExchangingSolver
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import decompose_grids, parts_of
 from groundswell.solvers.cavity.initial_condition import read_start
@@ -34,7 +34,7 @@ from groundswell.solvers.cavity.setup import Setup
 BEGIN, LOOKS = 1e-4, 60
 
 
-class Cavity:
+class Cavity(ExchangingSolver):
     """One rank's part of a flow; `step` advances it.
 
     Args:
@@ -45,15 +45,12 @@ class Cavity:
         stage: the finest of them that is in use yet.
     """
 
-    unit = "MLUPS"  # million lattice points updated a second
-    warnings: tuple[str, ...] = ()  # beside those of its set-up
-
     def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
         self.setup, self.backend, self.world = setup, backend, world or Alone()
         run = setup.case.run
-        overlap = bool(run.overlap) and not run.version
-        self.choice = Choice(run.transport, overlap=overlap, codec=run.codecs[0])
+        self.choice = Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0])
         cuts = decompose_grids(setup, self.world.size)
+        self.cut = cuts[0]
         parts = parts_of(setup, cuts, self.world.rank)
         backend.build_all(
             [source_of(*pair, backend.processors, n > 0) for n, pair in enumerate(parts)]
@@ -75,7 +72,8 @@ class Cavity:
         self.stage = int(self.backend.to_host(self._stage)[0])
         self._looks = self.history.begin(self.stage)
         levels, bridges = self.levels[self.stage :], self._bridges[self.stage :]
-        self._verbs = in_order(cycle(levels, bridges, self.setup.cycle(self.stage)))
+        steps = cycle(levels, bridges, self.setup.cycle(self.stage))
+        self._verbs = in_order([*self.outputs.launches, *steps])
 
     def step(self) -> None:
         """Enqueue `steps_at_once` steps, or a cycle through the grids in use."""
@@ -179,11 +177,8 @@ class Cavity:
     def _connect(self) -> None:
         pairs = zip(self.levels, self.levels[1:], strict=False)
         self._bridges = [Bridge(fine, coarse) for fine, coarse in pairs]
-
-    @property
-    def _exchanges(self) -> list[Exchange]:
         owners: list[Level | Bridge] = [*self.levels, *self._bridges]
-        return [exchange for owner in owners for exchange in owner.exchanges]
+        self.exchanges = [exchange for owner in owners for exchange in owner.exchanges]
 
     def set_exchange(self, choice: Choice) -> None:
         """Exchange in another way from now on; every rank must."""
@@ -194,45 +189,27 @@ class Cavity:
         self._connect()
         self.initialize()
 
-    def close(self) -> None:
-        """Give back what it holds of other ranks; every rank must, before MPI ends."""
-        for exchange in self._exchanges:
-            exchange.close()
-
-    def describe_ranks(self) -> dict[str, Any]:
-        """How the ranks share the grid, and the way their messages really took."""
-        finest = self.levels[0]
+    @property
+    def bytes_sent(self) -> int:
+        """Bytes that this rank sends in a step, or in a cycle through all grids."""
         swept = zip(self.levels, self.setup.cycle(), strict=True)
-        sent = sum(n * level.sent for level, n in swept)
-        return {
-            "count": self.world.size,
-            "processes": finest.cut.processes[::-1],
-            "transport": finest.exchanges[0].path,
-            "overlap": self.choice.overlap and self.world.size > 1,
-            "aggregate": self.choice.aggregate,
-            "bytes_sent_per_step": sent * len(self.setup.scheme.stages),
-        }
+        return sum(n * level.sent for level, n in swept) * len(self.setup.scheme.stages)
 
     def autotune(self) -> Tuning | None:
         """Find the fastest way to exchange and adopt it; afterwards the flow is at its start."""
         if self.world.size == 1:
             return None
-        run, cut = self.setup.case.run, self.levels[0].cut
-        overlap = False if run.version else run.overlap
-        codecs = ["none"] if run.version else run.codecs
+        run, cut = self.setup.case.run, self.cut
         choices = candidates(
             self.backend,
             self.world,
             transport=run.transport,
-            overlap=overlap,
-            codecs=codecs,
-            slow=run.link is not None,
+            overlap=run.overlap,
+            codecs=run.codecs,
         )
-        choices = [choice for choice in choices if choice.aggregate or not run.version]
-        problem = (self.setup.grid.cells, cut, run.transport, overlap, run.narrow, run.version)
+        problem = (self.setup.grid.cells, cut, run.transport, run.overlap, run.narrow)
         more = (
-            codecs,
-            run.link,
+            run.codecs,
             self.setup.dtype,
             self.setup.scheme,
             self.setup.periodic,
@@ -274,19 +251,8 @@ class Cavity:
             for name, array in (("pace", level.pace), ("drift", level.drift)):
                 state[f"{name}-{n}"] = DistributedArray.replicated(array, self.world)
         own = {"history": self.history.rows, "stage": self._stage}
-        return state | {
-            name: DistributedArray.replicated(array, self.world) for name, array in own.items()
-        }
-
-    @property
-    def in_graph(self) -> bool:
-        """Whether a graph of launches may hold a step."""
-        return all(exchange.in_graph for exchange in self._exchanges)
-
-    def check_health(self, steps: int, after: Event | None = None) -> None:
-        """See that no rank was waited for in vain; raises RunFailed."""
-        for exchange in self._exchanges:
-            exchange.check(after)
+        state |= {n: DistributedArray.replicated(array, self.world) for n, array in own.items()}
+        return state | self.outputs.state()
 
     def steadiness(self) -> dict[str, Any]:
         """The largest residual at the last look at the finest grid, and whether it is small."""

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Self
-from weakref import finalize
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
 from groundswell.seismology.media.material import PROPERTIES, UNITS, unit_factor
-from groundswell.simulation.run import Result, run
+from groundswell.simulation.result import Result
+from groundswell.simulation.temporary import run_built
 from groundswell.solvers.earthquake.case import EarthquakeCase
 
 if TYPE_CHECKING:
@@ -199,17 +197,8 @@ def simulate(
         InputError: something cannot be simulated as asked; nothing has been written.
         RunFailed: the run started and could not go on.
     """
-    made = build_case(model, sources, receivers, duration=duration, **case)
-    if folder is not None:
-        return run(made, folder=folder, quiet=quiet)
-    scratch = mkdtemp(prefix="groundswell-")
-    try:
-        result = run(made, folder=scratch, quiet=quiet)
-    except BaseException:
-        rmtree(scratch, ignore_errors=True)
-        raise
-    finalize(result, rmtree, scratch, ignore_errors=True)
-    return result
+    built = build_case(model, sources, receivers, duration=duration, **case)
+    return run_built(built, folder, quiet=quiet)
 
 
 # --- datasets -------------------------------------------------------------------------------------

@@ -22,7 +22,6 @@ def fastest(solver: Earthquake) -> Tuning:
         overlap=run.overlap,
         fused=True,
         codecs=run.codecs,
-        slow=run.link is not None,
     )
     memory = Memory.of(solver.world, solver.backend, solver.world.tell(_problem(solver)))
     return tune(solver.world, choices, lambda choice: _rehearsal(solver, choice), memory)
@@ -32,7 +31,7 @@ def _problem(solver: Earthquake) -> tuple[Any, ...]:
     """What the answer depends on, besides the machine."""
     setup, run = solver.setup, solver.setup.case.run
     layers = (solver.layers.constants(), setup.dtype, solver.attenuated)
-    how = (run.narrow, run.codecs, run.link, solver.world.same_host)
+    how = (run.narrow, run.codecs, solver.world.same_host)
     messages = (stress_halo(setup, solver.cut), *how)
     return setup.grid.cells, solver.cut, run.transport, run.overlap, layers, messages
 

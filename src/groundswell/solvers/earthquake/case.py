@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from groundswell.case.common import Case, NotEmpty, OutputSection, Section, TimeSection, repeated
 from groundswell.case.problems import Fault, refuse
+from groundswell.case.recording import Recordable
 from groundswell.case.units import Count, Flag, Positive, Time
 from groundswell.seismology.case.grid import GridSection, Position, misplaced
 from groundswell.seismology.case.media import (
@@ -83,6 +84,11 @@ class VolumeOutput(SurfaceOutput):
 
 class EarthquakeOutput(OutputSection):
     """`[output]`: seismograms, maps and volumes."""
+
+    recordable: ClassVar[Recordable] = Recordable(
+        get_args(FieldName),
+        files=("seismograms.h5", "shaking_map.nc", "surface.nc", "volumes.vtkhdf"),
+    )
 
     seismograms: SeismogramOutput = SeismogramOutput()
     surface: SurfaceOutput | None = None

@@ -8,7 +8,6 @@ would cost more than it saves: on two H200 both exchanges of a step, hidden behi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +17,10 @@ from groundswell.exchange.messages import GhostField
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.traffic import traffic
 from groundswell.grids.cartesian import GHOSTS, Field, Grid, Part
+from groundswell.outputs.cartesian import ghosts_read
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.earthquake.interpolation import velocity_stencils
+from groundswell.solvers.earthquake.sampling import recording
 
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup
@@ -75,7 +76,8 @@ def stress_halo(setup: Setup, cut: Decomposition) -> list[Layer]:
         found.append(("szz", ON_SURFACE))
     if (recorded := recorded_halo(setup, cut)) is not None:
         found += [(name, recorded) for name in VELOCITIES]
-    return found
+    whole = recording(setup, Part.whole(setup.grid))
+    return [*found, *ghosts_read(whole, setup.case.output.record, cut).items()]
 
 
 def halo_fields(
@@ -90,15 +92,9 @@ def summarize(setup: Setup, ranks: int) -> DecompositionSummary:
     cut = decompose_grid(setup, ranks)
     layers = [*velocity_halo(), *stress_halo(setup, cut)]
     size = np.dtype(setup.dtype).itemsize
-    largest = [-(-n // p) for n, p in zip(cut.shape, cut.processes, strict=True)][::-1]
-    return DecompositionSummary(
-        ranks=ranks,
-        processes=cut.processes[::-1],
-        largest_block=largest,
-        updates_per_step=prod(largest),
-        memory=[setup.memory_of(part_of(setup.grid, cut, rank)) for rank in range(ranks)],
-        traffic=traffic(cut, [(ghosts, size) for _, ghosts in layers]),
-    )
+    memory = [setup.memory_of(part_of(setup.grid, cut, rank)) for rank in range(ranks)]
+    sent = traffic(cut, [(ghosts, size) for _, ghosts in layers])
+    return DecompositionSummary.of_blocks(cut, memory, sent)
 
 
 def recorded_halo(setup: Setup, cut: Decomposition) -> Ghosts | None:

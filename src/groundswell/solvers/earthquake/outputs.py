@@ -19,7 +19,11 @@ from groundswell.backends.base import Array
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.world import World
 from groundswell.formats.vtkhdf import VolumeWriter
-from groundswell.grids.cartesian import Layout, Part
+from groundswell.grids.cartesian import Part
+from groundswell.outputs.cartesian import CartesianDomain, strided, taken
+from groundswell.outputs.launches import RecordLaunches, Targets
+from groundswell.outputs.recorder import Recorders
+from groundswell.outputs.recording import BoxSelection
 from groundswell.outputs.ring_buffer import Output, Ring
 from groundswell.seismology.formats.seismograms import (
     SeismogramWriter,
@@ -30,7 +34,7 @@ from groundswell.seismology.formats.seismograms import (
 from groundswell.seismology.formats.shaking_maps import SurfaceWriter, write_shaking_map
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.earthquake.interpolation import velocity_stencils
-from groundswell.solvers.earthquake.sampling import strided, taken
+from groundswell.solvers.earthquake.sampling import RECORDABLE, point_selection, recording
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.state import plane_portion
 
@@ -56,17 +60,38 @@ class Outputs:
         self._fields, self._clock = fields, clock
         self._part, self._world = part, world
         self._velocities = [fields[name] for name in ("vx", "vy", "vz")]
+        self._record = RecordLaunches(backend, setup.dtype, clock)
+        self._recording = recording(setup, part)
+        self._recorders = self._own_records()
         self._rings: dict[str, Ring] = {}
         self._peaks: Array | None = None
         self.launches: list[Launch] = [
             *self._points(),
             *self._surface(),
             *self._volumes(),
+            *self._recorders.launches,
             *self._shaking(),
         ]
 
+    def _own_records(self) -> Recorders:
+        """Of the region, which its part of the grid may not have to the full."""
+        return Recorders(
+            self._setup.case.output.record,
+            self._recording,
+            self._regions,
+            self._backend,
+            self._world,
+            self._clock,
+        )
+
+    @cached_property
+    def _regions(self) -> dict[str, Array]:
+        """Fields over this part's region, (nz, ny, nx)."""
+        slices = self._part.region_slices
+        return {name: array[slices] for name, array in self._fields.items()}
+
     def ring(self, name: str) -> Ring:
-        """The latest samples of "seismograms", "surface" or "volumes/<field>", on the device."""
+        """The latest samples of "seismograms", "surface" or "volumes", on the device."""
         return self._rings[name]
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
@@ -76,28 +101,28 @@ class Outputs:
             "surface": self._surface_output,
             "volumes": self._volume_output,
         }
-        return {
+        own = {
             name: makers[name](folder, None if lengths is None else lengths[name])
             for name in self._setup.samples
         }
+        return own | self._recorders.open(folder, lengths)
 
     def state(self) -> dict[str, DistributedArray]:
-        """Peaks so far and the velocities they continue from."""
+        """Peaks so far, the velocities they continue from, and running statistics."""
         if self._peaks is None:
-            return {}
+            return self._recorders.state()
         nx, ny, _ = self._setup.grid.region
         first = self._part.region_start[1::-1]
         arrays = {"peaks": self._peaks, "past": self._past}
-        return {name: plane_portion(a, (2, ny, nx), first) for name, a in arrays.items()}
+        peaks = {name: plane_portion(a, (2, ny, nx), first) for name, a in arrays.items()}
+        return peaks | self._recorders.state()
 
     def write(self, folder: Path) -> list[Path]:
         """Write what is only known at the end: shaking map, seismograms in other formats."""
-        peaks = self._gather_peaks()
-        return (
-            [*self._write_map(folder, peaks), *self._write_formats(folder)]
-            if self._world.first
-            else []
-        )
+        peaks, records = self._gather_peaks(), self._recorders.write(folder)
+        if not self._world.first:
+            return []
+        return [*self._write_map(folder, peaks), *self._write_formats(folder), *records]
 
     def _write_formats(self, folder: Path) -> list[Path]:
         formats = self._setup.case.output.seismograms.formats
@@ -115,7 +140,8 @@ class Outputs:
         here = None if self._peaks is None else self._backend.to_host(self._peaks)
         nx, ny, _ = self._setup.grid.region
         whole = np.zeros((2, ny, nx), self._setup.dtype)
-        for place, peaks in self._world.gather((taken(self._part, 1).place, here)):
+        own = taken(self._part, strided(self._setup.grid.region, 1)).place
+        for place, peaks in self._world.gather((own, here)):
             if peaks is not None:
                 whole[:, *place[1:]] = peaks
         return whole
@@ -156,40 +182,20 @@ class Outputs:
         setup, own = self._setup, self._own_receivers
         if not setup.receivers:
             return []
-        ring = self._ring("seismograms", "seismograms", (len(own), 3))
-        if not own:
-            return []
-        stencils = [
-            stencil
-            for n in own
-            for stencil in velocity_stencils(
-                setup.grid, setup.receivers[n].position, setup.free_surface
-            )
-        ]
-        layout = Layout(self._part.cells, np.dtype(setup.dtype).itemsize)
-        steps = (1, layout.row, layout.plane)
-        places = [np.dot(np.subtract(s.first, self._part.start), steps) for s in stencils]
-        weights = np.stack([s.weights for s in stencils]).astype(setup.dtype)
-        return [
-            self._module.launch(
-                "record_points",
-                Items(len(places)),
-                ring.buffer,
-                *self._velocities,
-                self._backend.to_device(np.array(places, np.int64)),
-                self._backend.to_device(weights),
-                self._clock,
-                ring.every,
-                ring.slots,
-                len(places),
-            )
-        ]
+        ring = self._ring("seismograms", "seismograms", (3, len(own)))
+        positions = (setup.receivers[n].position for n in own)
+        stencils = [velocity_stencils(setup.grid, p, setup.free_surface) for p in positions]
+        return self._record.record(
+            self._velocities,
+            point_selection(stencils, self._part.start, setup.dtype),
+            Targets(0, ring.every, ring),
+        )
 
     def _surface(self) -> list[Launch]:
         section = self._setup.case.output.surface
         if not section:
             return []
-        cells = taken(self._part, section.stride)
+        cells = taken(self._part, strided(self._setup.grid.region, section.stride))
         nx, ny, _ = cells.count if self._has_top else (0, 0, 0)
         ring = self._ring("surface", "surface", (3, ny, nx))
         if not nx * ny:
@@ -214,27 +220,18 @@ class Outputs:
         section = self._setup.case.output.volumes
         if not section:
             return []
-        return [run for name in section.fields for run in self._volume(name, section.stride)]
+        box = self._volume
+        ring = self._ring("volumes", "volumes", (len(section.fields), *box.count))
+        arrays = [self._regions[name] for name in section.fields]
+        return self._record.record(arrays, box, Targets(0, ring.every, ring))
 
-    def _volume(self, name: str, stride: int) -> list[Launch]:
-        cells = taken(self._part, stride)
-        ring = self._ring(f"volumes/{name}", "volumes", cells.count[::-1])
-        if not all(cells.count):
-            return []
-        return [
-            self._module.launch(
-                "record_volume",
-                Items(int(np.prod(cells.count))),
-                ring.buffer,
-                self._fields[name],
-                self._clock,
-                ring.every,
-                ring.slots,
-                stride,
-                *cells.first,
-                *cells.count,
-            )
-        ]
+    @cached_property
+    def _volume(self) -> BoxSelection:
+        """The cells of snapshots."""
+        section = self._setup.case.output.volumes
+        domain, fields = self._recording.domain, [RECORDABLE[name] for name in section.fields]
+        assert isinstance(domain, CartesianDomain)
+        return domain.box(strided(self._setup.grid.region, section.stride), fields)
 
     def _shaking(self) -> list[Launch]:
         if not (self._setup.case.output.shaking_map and self._has_top):
@@ -266,10 +263,12 @@ class Outputs:
             resume=length,
             dtype=setup.dtype,
         )
-        place = (np.array(self._own_receivers, np.intp),)
-        return self._output(
-            ["seismograms"], writer, lambda blocks, _: writer.append(*blocks), place
-        )
+        place = (slice(None), np.array(self._own_receivers, np.intp))
+
+        def write(blocks: list[NDArray[Any]], _: range) -> None:
+            writer.append(blocks[0].swapaxes(1, 2))
+
+        return self._output("seismograms", writer, write, (3, len(setup.receivers)), place)
 
     def _surface_output(self, folder: Path, length: int | None) -> Output:
         setup = self._setup
@@ -285,17 +284,23 @@ class Outputs:
             dtype=setup.dtype,
             **self._lonlat(x, y),  # type: ignore[arg-type]
         )
-        across = taken(self._part, stride).place[1:] if self._has_top else (slice(0), slice(0))
-        place = (slice(None), *across)
-        return self._output(["surface"], writer, lambda blocks, _: writer.append(*blocks), place)
+        cells = taken(self._part, strided(setup.grid.region, stride))
+        across = cells.place[1:] if self._has_top else (slice(0), slice(0))
+
+        def write(blocks: list[NDArray[Any]], _: range) -> None:
+            writer.append(*blocks)
+
+        shape, place = setup.samples["surface"].shape, (slice(None), *across)
+        return self._output("surface", writer, write, shape, place)
 
     def _volume_output(self, folder: Path, length: int | None) -> Output:
         setup, section = self._setup, self._setup.case.output.volumes
         hx, hy, hz = setup.grid.spacing
         stride, shift = section.stride, (1 - section.stride) / 2
+        nz, ny, nx = self._volume.shape
         writer: Any = self._world.first and VolumeWriter(
             folder / "volumes.vtkhdf",
-            strided(setup.grid.region, stride),
+            (nx, ny, nz),
             (stride * hx, stride * hy, stride * hz),
             section.fields,
             # A value is its block's first cell's, so that cell's middle becomes the block's.
@@ -305,17 +310,17 @@ class Outputs:
         )
 
         def write(blocks: list[NDArray[Any]], numbers: range) -> None:
-            for n, *fields in zip(numbers, *blocks, strict=True):
+            for n, fields in zip(numbers, *blocks, strict=True):
                 time = n * setup.sampling["volumes"]
                 writer.append(time, dict(zip(section.fields, fields, strict=True)))
 
-        names = [f"volumes/{name}" for name in section.fields]
-        return self._output(names, writer, write, taken(self._part, stride).place)
+        shape, place = (len(section.fields), nz, ny, nx), (slice(None), *self._volume.place)
+        return self._output("volumes", writer, write, shape, place)
 
-    def _output(self, rings: list[str], writer: Any, write: Any, place: tuple[Any, ...]) -> Output:
-        shape = self._setup.samples[rings[0].partition("/")[0]].shape
-        of = [self._rings[name] for name in rings]
-        return Output(of, writer or None, write, shape, place, self._world)
+    def _output(
+        self, name: str, writer: Any, write: Any, shape: tuple[int, ...], place: tuple[Any, ...]
+    ) -> Output:
+        return Output([self._rings[name]], writer or None, write, shape, place, self._world)
 
     # --- places -----------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
@@ -10,10 +10,35 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from groundswell.grids.cartesian import Part, Triple
+from groundswell.outputs.cartesian import CartesianDomain, strided, taken
+from groundswell.outputs.recording import Frame, PointSelection, RecordableField, Recording
 from groundswell.outputs.ring_buffer import ring_slots
+from groundswell.solvers.earthquake.interpolation import STRESS_OFFSETS, VELOCITY_OFFSETS, Stencil
 
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup
+
+_VELOCITY = ("m s-1", "particle velocity along {}")
+_STRESS = ("Pa", "stress {}")
+_FIELDS = (
+    *zip(("vx", "vy", "vz"), VELOCITY_OFFSETS, [_VELOCITY] * 3, ("x", "y", "z, down"), strict=True),
+    *(
+        (f"s{axes}", offset, _STRESS, axes)
+        for axes, offset in zip(("xx", "yy", "zz", "xy", "xz", "yz"), STRESS_OFFSETS, strict=True)
+    ),
+)
+
+
+def _from_middle(offset: tuple[float, float, float]) -> tuple[float, float, float]:
+    """How far a value sits from its cell's middle, by how far from its corner."""
+    x, y, z = (along - 0.5 for along in offset)
+    return x, y, z
+
+
+RECORDABLE = {
+    name: RecordableField(name, units, words.format(axis), _from_middle(offset))
+    for name, offset, (units, words), axis in _FIELDS
+}
 
 
 @dataclass(frozen=True)
@@ -61,40 +86,41 @@ def _sections(setup: Setup, part: Part) -> Iterator[tuple[str, tuple[int, ...], 
     if setup.receivers:
         yield "seismograms", (len(setup.receivers), 3), 1
     if output.surface:
-        nx, ny, _ = taken(part, output.surface.stride).count
+        nx, ny, _ = taken(part, strided(setup.grid.region, output.surface.stride)).count
         at_top = part.start[2] == 0
         yield "surface", (3, ny * at_top, nx * at_top), 1
     if output.volumes:
-        shape = taken(part, output.volumes.stride).count[::-1]
+        shape = taken(part, strided(setup.grid.region, output.volumes.stride)).count[::-1]
         yield "volumes", shape, len(output.volumes.fields)
 
 
-def strided(cells: Triple, stride: int) -> Triple:
-    """How many of (nx, ny, nz) cells remain if every `stride`-th is taken, from the first on."""
-    nx, ny, nz = (-(-n // stride) for n in cells)
-    return nx, ny, nz
+def recording(setup: Setup, part: Part) -> Recording:
+    """What `[[output.record]]` may ask of a part of the grid: its region's velocities, stresses."""
+    x, y, z = (h / 2 for h in setup.grid.spacing)
+    domain = CartesianDomain(part, (x, y, z), (0.0, 0.0, 0.0), setup.extent, downward=True)
+    return Recording(domain, RECORDABLE, setup.dtype, setup.dt)
 
 
-@dataclass(frozen=True)
-class Taken:
-    """The cells of a part of the grid that are recorded if every `stride`-th of the region is.
+def point_selection(
+    stencils: Sequence[Sequence[Stencil]], start: Triple, dtype: str
+) -> PointSelection:
+    """Velocities at points, each by its stencils for vx, vy and vz.
 
     Args:
-        first: the first of them (i, j, k), counted in the part's region.
-        count: how many (nx, ny, nz).
-        place: where they belong in what all parts record (z, y, x).
+        start: first cell (i, j, k) of the part whose arrays are read.
     """
-
-    first: Triple
-    count: Triple
-    place: tuple[slice, slice, slice]
-
-
-def taken(part: Part, stride: int) -> Taken:
-    """The recorded cells of a part."""
-    firsts = [-start % stride for start in part.region_start]
-    counts = [max(0, -(-(n - f) // stride)) for n, f in zip(part.region, firsts, strict=True)]
-    begins = [(s + f) // stride for s, f in zip(part.region_start, firsts, strict=True)]
-    x, y, z = (slice(b, b + n) for b, n in zip(begins, counts, strict=True))
-    (fx, fy, fz), (nx, ny, nz) = firsts, counts
-    return Taken((fx, fy, fz), (nx, ny, nz), (z, y, x))
+    points = len(stencils)
+    cells = np.array([[s.first[::-1] for s in those] for those in stencils], np.int64)
+    along = np.array([[s.weights for s in those] for those in stencils]).astype(dtype)
+    # Products are rounded as the sums are, in the type of the run.
+    x, y, z = np.moveaxis(along.reshape(points, 3, 3, 4), 2, 0)
+    weights = z[..., :, None, None] * y[..., None, :, None] * x[..., None, None, :]
+    return PointSelection(
+        shape=(points,),
+        count=(points,),
+        place=(slice(None),),
+        frame=Frame({}, {}),
+        cells=cells.reshape(points, 3, 3).swapaxes(0, 1) - start[::-1],
+        taps=(4, 4, 4),
+        weights=weights.reshape(points, 3, 4**3).swapaxes(0, 1),
+    )

@@ -34,7 +34,7 @@ from groundswell.seismology.sources.time_functions import corner_frequency
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.earthquake import check, validation
 from groundswell.solvers.earthquake.halo import summarize
-from groundswell.solvers.earthquake.sampling import Samples, recorded
+from groundswell.solvers.earthquake.sampling import Samples, recorded, recording
 from groundswell.solvers.earthquake.warnings import find_warnings
 from groundswell.time_integration.step_limits import staggered_leapfrog
 
@@ -93,6 +93,7 @@ class Setup:
         if not self.sources:
             raise InputError("no source acts: the rupture file holds no slip; give one that does")
         validation.require_inside(self.sources, self.extent)
+        recording(self, Part.whole(self.grid)).require_samples(self.case.output.record, self.steps)
 
     @property
     def double(self) -> bool:
@@ -288,7 +289,8 @@ class Setup:
         words = round(layout.size * FIELDS[self.relaxation is not None] + layers)
         own = recorded(self, part)
         rings = sum(samples.slots * own[name].size for name, samples in self.samples.items())
-        return words * layout.itemsize + rings
+        records = recording(self, part).device_bytes(self.case.output.record)
+        return words * layout.itemsize + rings + records
 
     @cached_property
     def samples(self) -> dict[str, Samples]:
@@ -298,7 +300,9 @@ class Setup:
     @property
     def output_bytes(self) -> int:
         """Bytes of the samples that the run writes."""
-        return sum(ceil(self.steps / s.every) * s.size for s in self.samples.values())
+        records = recording(self, Part.whole(self.grid))
+        samples = sum(ceil(self.steps / s.every) * s.size for s in self.samples.values())
+        return samples + records.file_bytes(self.case.output.record, self.steps)
 
     def _layers_a_point(self, of: Grid | Part) -> float:
         """Layers with memory that a point lies in, on average."""

@@ -20,10 +20,10 @@ from groundswell.backends.base import ROW_ALIGNMENT, Array, Event, in_order
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.overlap import Box, boundary_first
-from groundswell.exchange.transports.base import Link
 from groundswell.exchange.tuning import Choice, Tuning
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.cartesian import Field, Layout
+from groundswell.simulation.blocks import ExchangingSolver
 from groundswell.solvers.earthquake.absorbing_layers import Layers
 from groundswell.solvers.earthquake.autotune import fastest
 from groundswell.solvers.earthquake.check_finite import FiniteCheck
@@ -52,7 +52,7 @@ MEMORIES = ("rxx", "ryy", "rzz", "rxy", "rxz", "ryz")
 THICKNESS = (2, 4)
 
 
-class Earthquake:
+class Earthquake(ExchangingSolver):
     """One rank's part of an earthquake; `step` advances it by `setup.dt`.
 
     Args:
@@ -63,8 +63,6 @@ class Earthquake:
         cut: who has which cells.
     """
 
-    unit = "MLUPS"  # million lattice points updated a second
-    warnings: tuple[str, ...] = ()  # beside those of its set-up
     steps_at_once = 1
 
     def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
@@ -83,14 +81,12 @@ class Earthquake:
         self._nothing = backend.zeros((1,), setup.dtype)
         self.clock = backend.zeros((1,), np.int64)
         self.materials, slowest = self._materials()
-        self.exchanges: tuple[Exchange, ...] = ()
         self.layers = Layers(setup, backend, self.part, slowest)
         self.module = backend.compile(self._source())
         self.outputs = Outputs(
             setup, backend, self.module, self._interiors(), self.clock, self.part, self.world
         )
         run = setup.case.run
-        self.link = Link.of(run.link)
         self.set_exchange(Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0]))
         velocities = {name: self.fields[name].interior for name in VELOCITIES}
         self._finite_check = FiniteCheck(
@@ -207,7 +203,6 @@ class Earthquake:
                 transport=self.choice.transport,
                 aggregate=self.choice.aggregate,
                 codec=self.choice.codec,
-                link=self.link,
                 stored={n: computed.index(name) for n, name in names.items()},
             )
 
@@ -301,16 +296,10 @@ class Earthquake:
 
     # --- the solver interface ---------------------------------------------------------------------
 
-    def describe_ranks(self) -> dict[str, Any]:
-        """How the ranks share the grid, and the way their messages really took."""
-        return {
-            "count": self.world.size,
-            "processes": self.cut.processes[::-1],
-            "transport": self.exchanges[0].path,
-            "overlap": bool(self._boxes()[0]),
-            "aggregate": self.choice.aggregate,
-            "bytes_sent_per_step": sum(exchange.bytes for exchange in self.exchanges),
-        }
+    @property
+    def overlaps(self) -> bool:
+        """Whether updates hide the exchanges."""
+        return bool(self._boxes()[0])
 
     def autotune(self) -> Tuning | None:
         """Find the fastest way to exchange and adopt it; only while all fields are still zero.
@@ -322,11 +311,6 @@ class Earthquake:
         tuning = fastest(self)
         self.set_exchange(tuning.best)
         return tuning
-
-    def close(self) -> None:
-        """Give back what it holds of other ranks; every rank must, before MPI ends."""
-        for exchange in self.exchanges:
-            exchange.close()
 
     @property
     def updates_per_step(self) -> int:
@@ -357,19 +341,17 @@ class Earthquake:
             for name, field in self.fields.items()
         }
 
+    def time(self, step: int) -> float:
+        """The time of velocities after so many steps, s."""
+        return step * self.setup.dt
+
     def status(self, step: int) -> str:
         """Simulated time."""
-        dt = self.setup.dt
-        return f"t = {step * dt:.3f} of {self.setup.steps * dt:.3f} s"
+        return f"t = {self.time(step):.3f} of {self.time(self.setup.steps):.3f} s"
 
     def enqueue_finite_check(self) -> None:
         """Enqueue a search for values that are not finite."""
         in_order(self._finite_check.launches)()
-
-    @property
-    def in_graph(self) -> bool:
-        """Whether a graph of launches may hold a step."""
-        return all(exchange.in_graph for exchange in self.exchanges)
 
     def check_health(self, steps: int, after: Event | None = None) -> None:
         """Read what the last finite check before `after` (default: at all) found.
@@ -378,8 +360,7 @@ class Earthquake:
             RunFailed: some value is not finite; names the field, the place and the time. Or a rank
                 was waited for in vain; names it.
         """
-        for exchange in self.exchanges:
-            exchange.check(after)
+        super().check_health(steps, after)
         self._finite_check.check(steps, after)
 
     def snapshot(self, name: str) -> NDArray[Any]:

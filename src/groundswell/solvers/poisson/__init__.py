@@ -34,6 +34,7 @@ info = SolverInfo(
     pictures=".plots:PICTURES",
     problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",
+    results={name: f".results:{name}" for name in ("fields", "residuals", "solution")},
 )
 
 __all__ = ["info", *_EXPORTS]

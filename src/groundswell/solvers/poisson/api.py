@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,9 +23,13 @@ from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.nullspace import WARN_ABOVE
 from groundswell.solvers.poisson.validation import FunctionLike, Table
 from groundswell.spectral_elements.boundary import Function
+from groundswell.spectral_elements.fields import as_dataset, gather_on_root
 from groundswell.spectral_elements.partition import ElementPartition
 from groundswell.spectral_elements.space import FunctionSpace
-from groundswell.spectral_elements.vtkhdf import LagrangeElements, gather_on_root
+from groundswell.spectral_elements.vtkhdf import LagrangeElements
+
+if TYPE_CHECKING:
+    import xarray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,6 +60,11 @@ class Solution:
     def iterations(self) -> int:
         """Number of iterations."""
         return len(self.residuals) - 1
+
+    @property
+    def fields(self) -> xarray.Dataset:
+        """u on this rank's elements, (element, node), with the nodes' x, y and z, m."""
+        return as_dataset(self.positions, {"u": self.values})
 
     def write(self, path: str | Path) -> Path:
         """Write u for ParaView, like a run's `solution.vtkhdf`; all ranks must call it.
@@ -106,8 +115,8 @@ def solve(
     ...     source=lambda x, y, z: np.pi**2 * np.sin(np.pi * x),
     ...     boundaries={"west": {"kind": "fixed"}, "east": {"kind": "fixed", "value": 1.0}},
     ... )
-    >>> x = found.positions[..., 0]
-    >>> bool(np.abs(found.values - np.sin(np.pi * x) - x).max() < 1e-7)
+    >>> u = found.fields["u"]  # xarray, (element, node)
+    >>> bool(np.abs(u - np.sin(np.pi * u.x) - u.x).max() < 1e-7)
     True
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -17,9 +17,11 @@ from groundswell.case.common import (
     Section,
     exactly_one,
     repeated,
+    unsupported,
 )
 from groundswell.case.expressions import Formula
 from groundswell.case.problems import Fault
+from groundswell.case.recording import Recordable
 from groundswell.case.units import Count, Flag, Length, NonNegative, Number, Positive, Quantity
 from groundswell.errors import did_you_mean, listed
 
@@ -149,6 +151,10 @@ class MethodSection(Section):
 class PoissonOutput(OutputSection):
     """`[output]`: `fields` writes u on all elements; residuals are always written."""
 
+    recordable: ClassVar[Recordable] = Recordable(
+        ("u",), ("points", "line", "plane"), ("final",), timed=False, files=("solution.vtkhdf",)
+    )
+
     fields: Flag = True
 
 
@@ -164,9 +170,7 @@ class PoissonRun(RunSection):
     def faults(self) -> Iterator[Fault]:
         """Options that only other solvers have."""
         yield from super().faults()
-        for name in ("checkpoint", "overlap", "narrow", "codec", "lossy", "link"):
-            if getattr(self, name) != RunSection.model_fields[name].default:
-                yield (name,), "is not for this solver; leave it out"
+        yield from unsupported(self, "checkpoint", "overlap", "narrow", "codec", "lossy")
         if "fused" in self.transport:
             yield ("transport",), 'is not for this solver; give another one, or "auto"'
 

@@ -21,7 +21,7 @@ def quantities(setup: Setup) -> list[Quantity]:
 def _elements(setup: Setup) -> Iterator[Quantity]:
     method, count, tolerance = setup.case.method, setup.mesh.count, setup.case.tolerance
     yield Quantity("mesh", setup.case.mesh.kind, "mesh", group=ELEMENTS)
-    text = f"{count:,} of degree {setup.degree}"
+    text = f"{count:,} of polynomial degree {setup.degree}"
     yield Quantity("elements", count, "elements", text=text, group=ELEMENTS)
     yield Quantity("degree", setup.degree, group=ELEMENTS)
     yield Quantity("unknowns", setup.unknowns, "unknowns", group=ELEMENTS)
@@ -39,7 +39,8 @@ def _equation(setup: Setup) -> Iterator[Quantity]:
     equation = setup.case.equation
     screening = equation.screening
     label = "screening" if screening else ""
-    yield Quantity("screening", screening, label, "1/m^2", group=EQUATION)
+    text = f"{screening:g} per m^2"
+    yield Quantity("screening", screening, label, "1/m^2", text, EQUATION)
     if equation.mean is not None:
         yield Quantity("mean", equation.mean, "mean of u", group=EQUATION)
     kinds = setup.boundary_kinds
@@ -47,5 +48,5 @@ def _equation(setup: Setup) -> Iterator[Quantity]:
     for name, kind in kinds.items():
         names.setdefault(kind, []).append(name)
     text = "; ".join(f"{kind} on {', '.join(sides)}" for kind, sides in names.items())
-    label = "boundaries" if kinds else ""
+    label = "boundary conditions" if kinds else ""
     yield Quantity("boundaries", kinds, label, text=text, group=EQUATION)

@@ -82,6 +82,7 @@ class LinearSystem(Composite):
             self._make_operator,
             precondition=precondition,
             max_iterations=iterations,
+            transport=self.space.exchange.transport,
         )
 
     def _make_fused_cg(self, iterations: int, *, is_jacobi: bool) -> RecordedIteration:

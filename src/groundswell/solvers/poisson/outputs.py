@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groundswell.formats.atomic import whole
+from groundswell.formats.text import write_json, write_table
 from groundswell.meshes.hexahedra import Floats
+from groundswell.outputs.recorder import Recorders
+from groundswell.outputs.recording import RecordableField, Recording
 from groundswell.outputs.ring_buffer import Output
 from groundswell.spectral_elements.boundary import evaluate
-from groundswell.spectral_elements.vtkhdf import LagrangeElements, gather_on_root
+from groundswell.spectral_elements.fields import gather_on_root
+from groundswell.spectral_elements.recording import ElementDomain
+from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 if TYPE_CHECKING:
     from groundswell.solvers.poisson.solver import Poisson
+
+SOLUTION = RecordableField("u", "1", "solution")
 
 
 class Outputs:
@@ -24,6 +29,13 @@ class Outputs:
 
     def __init__(self, solver: Poisson) -> None:
         self._solver = solver
+        setup, world, sections = solver.setup, solver.world, solver.setup.case.output.record
+        domain = ElementDomain(world, setup.mesh, setup.degree, solver.elements)
+        attrs = {"title": setup.case.title}
+        recording = Recording(domain, {"u": SOLUTION}, "float64", attrs=attrs)
+        # Positions are looked up now, so that bad ones are told before the equation is solved.
+        self._u = solver.backend.zeros(solver.values.shape if sections else (0, 1), "float64")
+        self._recorders = Recorders(sections, recording, {"u": self._u}, solver.backend, world)
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
         """Files that grow during the run: none."""
@@ -31,16 +43,23 @@ class Outputs:
 
     def write(self, folder: Path) -> list[Path]:
         """Write everything; files are rank 0's."""
-        summary, fields = self._summary(), self._fields()
+        summary, fields, records = self._summary(), self._fields(), self._records(folder)
         if not self._solver.world.first:
             return []
         files = [
-            _write_residuals(folder / "convergence.csv", self._solver.history.residuals),
-            _write_json(folder / "solution.json", summary),
+            *records,
+            self._write_residuals(folder / "convergence.csv"),
+            write_json(folder / "solution.json", summary),
         ]
         if fields:
             files.append(self._write_fields(folder / "solution.vtkhdf", fields))
         return files
+
+    def _records(self, folder: Path) -> list[Path]:
+        """u at positions; all ranks must call it."""
+        if self._u.size:
+            self._solver.backend.assign(self._u, self._solver.values)
+        return self._recorders.write(folder)
 
     def _summary(self) -> dict[str, Any]:
         """Numbers of the whole solution; all ranks must call it."""
@@ -61,6 +80,13 @@ class Outputs:
         largest, norm = solver.problem.measure_errors(solver.values, exact)
         return found | {"error_max": largest, "error_l2": norm}
 
+    def _write_residuals(self, path: Path) -> Path:
+        """Norms of the residual before each iteration, and over the first."""
+        residuals = self._solver.history.residuals
+        relative = residuals / (residuals[0] or 1.0)
+        columns = {"iteration": np.arange(len(residuals)), "residual": residuals}
+        return write_table(path, columns | {"relative": relative})
+
     def _fields(self) -> dict[str, Floats]:
         """u, and its error if that is known, on the whole mesh at rank 0."""
         solver, setup = self._solver, self._solver.setup
@@ -76,20 +102,3 @@ class Outputs:
         setup = self._solver.setup
         attrs = {"title": setup.case.title, "degree": setup.degree}
         return LagrangeElements.of(setup.mesh, setup.degree, fields, attrs).write(path)
-
-
-def _write_residuals(path: Path, residuals: Floats) -> Path:
-    """Norms of the residual before each iteration, and over the first."""
-    rows = np.column_stack(
-        [np.arange(len(residuals)), residuals, residuals / (residuals[0] or 1.0)]
-    )
-    with whole(path) as part:
-        names = "iteration,residual,relative"
-        np.savetxt(part, rows, ["%d", "%.9g", "%.9g"], ",", header=names, comments="")
-    return path
-
-
-def _write_json(path: Path, content: dict[str, Any]) -> Path:
-    with whole(path) as part:
-        part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    return path

@@ -1,35 +1,28 @@
-"""A solution on elements: the domain from outside and cut open, and how the iteration went."""
+"""A solution on elements: the domain from outside and cut open, and how the iteration converged."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebvander
-from numpy.typing import NDArray
 
-from groundswell.errors import InputError
 from groundswell.meshes.hexahedra import AXES, Floats, Numbers, face_nodes
-from groundswell.plotting.style import ACCENT, INK, headline, picture, title_of
+from groundswell.plotting.residuals import residuals_picture
+from groundswell.plotting.style import INK, headline, picture, title_of
 from groundswell.report.pictures import Picture
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.colors import Normalize
+    from matplotlib.cm import ScalarMappable
+    from mpl_toolkits.mplot3d import Axes3D
 
 _QUADS = 50_000  # of a panel, about
-_FINEST = 32  # quads along an edge of an element
-_LAYERS = 64  # of depth, drawn from far to near
-_LIFTED = 2  # layers that lines come nearer: what they lie on must not cover them
-_TOWARDS = np.array([0.8, -1.5, 0.9])  # the viewer
-_ARROW = 34  # points
-_DOTTED = 60  # iterations that can be told apart
+_FINEST = 24  # quads along an edge of an element
+_LINES_NEARER = 0.02  # of the domain's size: what lines lie on must not cover them
+_VIEW = {"elev": 28, "azim": -62}  # degrees
 _MAP = "coolwarm"  # nowhere so dark that lines get lost
-_LINES = {"color": INK, "alpha": 0.55}
 
 
 def solution_picture(results: str | Path) -> Path:
@@ -46,14 +39,15 @@ def solution_picture(results: str | Path) -> Path:
     panels = [np.arange(len(elements.connectivity)), *_behind_the_middle(elements)]
     path = results / "solution.png"
     with picture(path, 4.6 if len(panels) > 1 else 6.5) as figure:
-        shown = figure.subplots(1, len(panels), squeeze=False)[0]
+        style: dict[str, Any] = {"projection": "3d", "proj_type": "ortho"}
+        axes = figure.subplots(1, len(panels), squeeze=False, subplot_kw=style)[0]
         colours = _colours(elements.fields["u"])
-        for axes, chosen in zip(shown, panels, strict=True):
-            _draw(axes, _Surface.of(elements, chosen), colours)
-        _show_directions(shown[0])
-        _bar(figure, shown, colours)
+        for each, chosen in zip(axes, panels, strict=True):
+            _draw(each, _faces(elements, chosen), colours)
+        bar = figure.colorbar(colours, ax=list(axes), aspect=30, pad=0.02, label="u")
+        bar.outline.set_visible(False)
         cut = ", and behind the middle across y" if len(panels) > 1 else ""
-        headline(shown[0], title_of(elements.attrs, "Solution"), f"u on the outside{cut}")
+        headline(axes[0], title_of(elements.attrs, "Solution"), f"u on the outside{cut}")
     return path
 
 
@@ -66,92 +60,24 @@ def convergence_picture(results: str | Path) -> Path:
     Raises:
         InputError: the file is damaged.
     """
-    results = Path(results)
-    table = _read_table(results / "convergence.csv")
-    path = results / "convergence.png"
-    with picture(path, 4.5) as figure:
-        axes = figure.add_subplot()
-        seen = table["relative"] > 0
-        dots = "." if len(table) <= _DOTTED else ""
-        axes.semilogy(table["iteration"][seen], table["relative"][seen], color=ACCENT, marker=dots)
-        axes.set(xlabel="iteration", ylabel="residual over the first")
-        axes.grid(color="#e4e7eb", linewidth=0.8)
-        axes.spines[["top", "right"]].set_visible(False)
-        count = int(table["iteration"][-1])
-        headline(axes, "How the iteration converged", f"Norm of the residual, {count} iterations")
-    return path
+    table = Path(results) / "convergence.csv"
+    return residuals_picture(
+        table, "iteration", {"relative": "residual"}, "norm of the residual over the first"
+    )
 
 
-def _read_table(path: Path) -> NDArray[Any]:
-    try:
-        table = np.atleast_1d(np.genfromtxt(path, delimiter=",", names=True))
-        return table[["iteration", "relative"]]
-    except (OSError, ValueError, KeyError, IndexError) as error:
-        raise InputError(f"{path} is damaged ({error}); run the case again") from error
-
-
-# --- what is seen ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Surface:
-    """Faces of elements that no other element covers, in points as far apart as the picture needs.
-
-    Args:
-        points: (faces, n, n, 3).
-        values: (faces, n, n).
-        outward: 1 where the first axis, then the second, turn left as seen from outside, else -1.
-    """
-
-    points: Floats
-    values: Floats
-    outward: Floats
-
-    @classmethod
-    def of(cls, elements: LagrangeElements, chosen: Numbers) -> _Surface:
-        """Of some of the elements."""
-        degree = elements.degree
-        element, face = _uncovered(elements.connectivity[chosen][:, _corners(degree)])
-        nodes = np.stack([face_nodes(degree, f) for f in range(2 * AXES)])[face]
-        places = np.take_along_axis(elements.connectivity[chosen[element]], nodes, axis=1)
-        count = int(np.clip(np.sqrt(_QUADS / max(len(face), 1)), 1, _FINEST))
-        fields = np.column_stack([elements.points, elements.fields["u"]])
-        fine = _between(fields[places], degree, count)
-        outward = np.where(face % 2, 1.0, -1.0) * np.where(face // 2 == 1, -1.0, 1.0)
-        return cls(fine[..., :AXES], fine[..., AXES], outward)
-
-    @cached_property
-    def flat(self) -> Floats:
-        """Where points are in the picture, and how near they are, (faces, n, n, 3)."""
-        return np.asarray(self.points @ _view())
-
-    @cached_property
-    def seen(self) -> NDArray[np.bool_]:
-        """Which quads face the viewer, (faces, n - 1, n - 1)."""
-        found = _around(self.flat)
-        first, second = found[..., 2, :] - found[..., 0, :], found[..., 3, :] - found[..., 1, :]
-        area = first[..., 0] * second[..., 1] - first[..., 1] * second[..., 0]
-        return area * self.outward[:, None, None] > 0
-
-    @property
-    def quads(self) -> tuple[Floats, Floats]:
-        """Those that face the viewer, (quads, 4, 3), and their values, (quads,)."""
-        return _around(self.flat)[self.seen], _around(self.values).mean(axis=-1)[self.seen]
-
-    @property
-    def lines(self) -> Floats:
-        """Pieces of the edges of faces that face the viewer, (pieces, 2, 3)."""
-        shown = self.flat[self.seen.any(axis=(1, 2))]
-        paths = np.concatenate([shown[:, 0], shown[:, -1], shown[:, :, 0], shown[:, :, -1]])
-        return np.stack([paths[:, :-1], paths[:, 1:]], axis=2).reshape(-1, 2, AXES)
-
-
-def _view() -> Floats:
-    """Of x, y and z what goes to the right, up, and towards the viewer, (3, 3)."""
-    near = _TOWARDS / np.linalg.norm(_TOWARDS)
-    right = np.cross([0.0, 0.0, 1.0], near)
-    right /= np.linalg.norm(right)
-    return np.stack([right, np.cross(near, right), near], axis=1)
+def _faces(elements: LagrangeElements, chosen: Numbers) -> Floats:
+    """Faces that no other chosen element covers: x, y, z and u in lattices, (faces, n, n, 4)."""
+    degree = elements.degree
+    element, face = _uncovered(elements.connectivity[chosen][:, _corners(degree)])
+    nodes = np.stack([face_nodes(degree, f) for f in range(2 * AXES)])[face]
+    places = np.take_along_axis(elements.connectivity[chosen[element]], nodes, axis=1)
+    count = int(np.clip(np.sqrt(_QUADS / max(len(face), 1)), 1, _FINEST))
+    known, wanted = (chebvander(np.linspace(-1, 1, n + 1), degree) for n in (degree, count))
+    matrix = wanted @ np.linalg.inv(known)
+    fields = np.column_stack([elements.points, elements.fields["u"]])[places]
+    square = fields.reshape(len(fields), degree + 1, degree + 1, AXES + 1)
+    return np.asarray(np.einsum("aj,bi,fjic->fabc", matrix, matrix, square, optimize=True))
 
 
 def _uncovered(corners: Numbers) -> tuple[Numbers, Numbers]:
@@ -168,20 +94,6 @@ def _corners(degree: int) -> Numbers:
     return np.asarray(lattice[::degree, ::degree, ::degree]).ravel()
 
 
-def _between(values: Floats, degree: int, count: int) -> Floats:
-    """Values (faces, (degree + 1)^2, components) at (count + 1)^2 points of each face."""
-    known, wanted = (chebvander(np.linspace(-1, 1, n + 1), degree) for n in (degree, count))
-    matrix, n = wanted @ np.linalg.inv(known), degree + 1
-    square = values.reshape(len(values), n, n, -1)
-    return np.asarray(np.einsum("aj,bi,fjic->fabc", matrix, matrix, square, optimize=True))
-
-
-def _around(grid: Floats) -> Floats:
-    """The corners of each quad in turn: along the second axis of points first, then the first."""
-    corners = (grid[:, :-1, :-1], grid[:, :-1, 1:], grid[:, 1:, 1:], grid[:, 1:, :-1])
-    return np.stack(corners, axis=3)
-
-
 def _behind_the_middle(elements: LagrangeElements) -> list[Numbers]:
     """The elements with a centre of larger y than the domain's; nothing if that is all or none."""
     y = elements.points[:, 1]
@@ -190,57 +102,69 @@ def _behind_the_middle(elements: LagrangeElements) -> list[Numbers]:
     return [behind] if 0 < len(behind) < len(centres) else []
 
 
-# --- drawing --------------------------------------------------------------------------------------
-
-
-def _colours(values: Floats) -> Normalize:
+def _colours(values: Floats) -> ScalarMappable:
+    from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
     low, high = float(values.min()), float(values.max())
-    return Normalize(low, high) if high > low else Normalize(low - 1, high + 1)
+    return ScalarMappable(
+        Normalize(low, high) if high > low else Normalize(low - 1, high + 1), _MAP
+    )
 
 
-def _draw(axes: Axes, surface: _Surface, colours: Normalize) -> None:
-    """From far to near, so that what is near covers what is far."""
-    from matplotlib.collections import LineCollection, PolyCollection
+def _draw(axes: Axes3D, faces: Floats, colours: ScalarMappable) -> None:
+    """Draw faces in the colours of u, and the edges of elements as quads without an area.
 
-    (quads, values), lines = surface.quads, surface.lines
-    depths = quads[..., 2].mean(axis=1)
-    edges = np.linspace(depths.min(), depths.max(), _LAYERS + 1)[1:-1]
-    of_quads = np.digitize(depths, edges)
-    of_lines = np.digitize(lines[..., 2].mean(axis=1), edges) + _LIFTED
-    shade: dict[str, Any] = {"cmap": _MAP, "norm": colours, "antialiased": False}
-    width = float(np.clip(30 / np.sqrt(len(surface.values)), 0.15, 0.9))
-    for layer in range(_LAYERS + _LIFTED):
-        here = np.flatnonzero(of_quads == layer)
-        here = here[np.argsort(depths[here])]
-        polygons = PolyCollection([*quads[here][..., :2]], edgecolor="face", lw=0.4, **shade)
-        polygons.set(array=values[here], zorder=layer)
-        pieces = lines[of_lines == layer][..., :2]
-        axes.add_collection(polygons)
-        axes.add_collection(LineCollection(pieces, lw=width, zorder=layer, **_LINES))
+    One collection holds both, so that the axes sort them by distance together.
+    """
+    from matplotlib.colors import to_rgba
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    quads = _around(faces)
+    shades = colours.to_rgba(quads[..., AXES].mean(axis=1))
+    low, high = (end(faces[..., :AXES], axis=(0, 1, 2)) for end in (np.min, np.max))
+    axes.view_init(**_VIEW)
+    lines = _edges(faces) + _LINES_NEARER * (high - low).max() * _towards_viewer()
+    ink = np.tile(to_rgba(INK), (len(lines), 1))
+    rgba = np.concatenate([shades, ink])
+    shapes = np.concatenate([quads[..., :AXES], lines])
+    axes.add_collection3d(
+        Poly3DCollection(shapes, facecolor=rgba, edgecolor=rgba, lw=_line_width(faces))
+    )
+    axes.set(xlabel="x", ylabel="y", zlabel="z")
+    axes.patch.set_visible(False)  # it would cover labels of the panel before it
+    axes.locator_params(nbins=4)
+    axes.locator_params(axis="x", prune="upper")  # where the first number along y stands
+    axes.tick_params(labelsize=9, pad=0)
+    for axis, points in ((axes.xaxis, -2), (axes.yaxis, -2), (axes.zaxis, -4)):
+        axis.labelpad = points
+    axes.set(**{f"{name}lim": ends for name, *ends in zip("xyz", low, high, strict=True)})
     axes.set_aspect("equal")
-    axes.autoscale_view()
-    axes.set_axis_off()
 
 
-def _show_directions(axes: Axes) -> None:
-    """Arrows along x, y and z in the lower left corner."""
-    at: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    centred: dict[str, Any] = {"ha": "center", "va": "center"}
-    style = {"arrowstyle": "<|-", "color": INK, "lw": 1.0, "shrinkA": 4, "shrinkB": 0}
-    for name, (right, up, _) in zip("xyz", _view(), strict=True):
-        place = (_ARROW * right, _ARROW * up)
-        label = axes.annotate(name, (0, 0.06), place, arrowprops=style, **at, **centred)
-        label.set_in_layout(False)
+def _line_width(faces: Floats) -> float:
+    """Points: the thinner, the more elements there are, but enough to close gaps between quads."""
+    return float(np.clip(20 / np.sqrt(len(faces)), 0.25, 0.9))
 
 
-def _bar(figure: Any, shown: Any, colours: Normalize) -> None:
-    from matplotlib.cm import ScalarMappable
+def _around(faces: Floats) -> Floats:
+    """The corners of each quad in turn, (quads, 4, components)."""
+    corners = (faces[:, :-1, :-1], faces[:, :-1, 1:], faces[:, 1:, 1:], faces[:, 1:, :-1])
+    return np.stack(corners, axis=3).reshape(-1, 4, faces.shape[-1])
 
-    bar = figure.colorbar(ScalarMappable(colours, _MAP), ax=list(shown), aspect=30, pad=0.02)
-    bar.set_label("u")
-    bar.outline.set_visible(False)
+
+def _edges(faces: Floats) -> Floats:
+    """Pieces of the edges of faces, there and back, (pieces, 4, 3)."""
+    f = faces[..., :AXES]
+    paths = np.concatenate([f[:, 0], f[:, -1], f[:, :, 0], f[:, :, -1]])
+    start, end = (paths[:, n].reshape(-1, AXES) for n in (slice(-1), slice(1, None)))
+    return np.stack([start, end, end, start], axis=1)
+
+
+def _towards_viewer() -> Floats:
+    up, round_ = np.radians(_VIEW["elev"]), np.radians(_VIEW["azim"])
+    flat = np.cos(up)
+    return np.array([flat * np.cos(round_), flat * np.sin(round_), np.sin(up)])
 
 
 PICTURES = [

@@ -21,7 +21,6 @@ from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.poisson import check
 from groundswell.solvers.poisson.case import (
     AXES,
-    DTYPES,
     BoxMesh,
     GmshMesh,
     PoissonCase,
@@ -71,7 +70,7 @@ class Setup:
     @property
     def dtype(self) -> str:
         """The floating-point type."""
-        return DTYPES[self.case.run.precision]
+        return self.case.run.dtype
 
     @property
     def degree(self) -> int:

@@ -7,27 +7,17 @@ figures of two devices, these are of both together, and so are ours.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
-from groundswell.backends import Backend
-from groundswell.bench import Benchmark
+from groundswell.bench import Benchmark, Session
 from groundswell.bench.exchange import published
-from groundswell.bench.exchange.rig import Rig
-from groundswell.bench.tell import Tell, silent
-from groundswell.exchange.world import MpiWorld, world
+from groundswell.bench.rig import Rig
+from groundswell.exchange.world import MpiWorld
 from groundswell.solvers.cavity.benchmarks.draw import draw
-from groundswell.solvers.cavity.benchmarks.scaling import (
-    measure_growth,
-    measure_strong,
-    measure_weak,
-)
-from groundswell.solvers.cavity.benchmarks.speed import measure_sizes
-from groundswell.solvers.cavity.benchmarks.steady import measure_steady
-from groundswell.solvers.cavity.benchmarks.tables import show
+from groundswell.solvers.cavity.benchmarks.tables import TABLES
 
-__all__ = ["Sizes", "draw", "measure"]
+__all__ = ["BENCHMARK", "Sizes", "draw"]
 
 
 @dataclass(frozen=True)
@@ -53,39 +43,27 @@ SIZES = {
 }
 
 
-def measure(backend: Backend, sizes: Sizes | None = None, *, tell: Tell = silent) -> dict[str, Any]:
-    """All tables; every rank must call it, and gets the same.
+def sizes(backend: str, full: bool) -> Sizes:
+    """Those of a backend; there are no more to be had in full."""
+    return SIZES[backend]
 
-    On one rank: speed by size, and the time to a steady flow. On several: how their speed scales.
-    """
-    job, chosen, begun = world(), sizes or SIZES[backend.name], time.monotonic()
-    found: dict[str, Any] = {
-        "subject": "cavity",
-        "backend": backend.name,
-        "devices": job.share(backend.device),
-        "ranks": job.size,
+
+def prepare(session: Session) -> dict[str, Any]:
+    """The device's bandwidth, the ranks' clock, and the paper's tables 3 and 4."""
+    backend, job = session.backend, session.world
+    facts = {
+        "about": "ssspnt: ten million points updated a second; those of several ranks together.",
         "bandwidth": backend.measure_bandwidth(),
         "published": _published(),
-        "notes": [],
     }
     if isinstance(job, MpiWorld):
-        rig = Rig(backend, job, ["mpi", "peer" if backend.on_host else "direct"])
-        tell("strong scaling")
-        found["strong"] = measure_strong(rig, chosen.edge, chosen.large)
-        tell("weak scaling")
-        found["weak"] = measure_weak(rig, chosen.edge, chosen.large)
-        tell("growing grids")
-        found |= {"growth": measure_growth(rig, chosen.edge), "notes": rig.notes}
-    else:
-        tell("speed by size")
-        found["sizes"] = measure_sizes(backend, chosen.edges, found["bandwidth"])
-        tell("steady flow")
-        found["steady"] = measure_steady(backend, *chosen.steady)
-    return found | {"seconds": time.monotonic() - begun}
+        session.rig = Rig(backend, job, ["mpi", "peer" if backend.on_host else "direct"])
+        facts["notes"] = session.rig.notes
+    return facts
 
 
 def _published() -> dict[str, Any]:
-    """The paper's tables 3 and 4, in a form that JSON holds."""
+    """In a form that JSON holds."""
     tables = {"strong": published.STRONG, "weak": published.WEAK}
     return {"one": published.ONE_GPU} | {
         name: [
@@ -96,4 +74,4 @@ def _published() -> dict[str, Any]:
     }
 
 
-BENCHMARK = Benchmark(measure, draw, show)
+BENCHMARK = Benchmark(sizes, prepare, TABLES, draw)

@@ -8,48 +8,46 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from groundswell.bench.exchange.ladder import grids
-from groundswell.bench.exchange.rig import Rig, Row
+from groundswell.bench.rig import Rig
+from groundswell.bench.tables import Row
 from groundswell.solvers.cavity.benchmarks.speed import alone, make_case, on_ranks, speed
+from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.setup import Setup
 from groundswell.solvers.cavity.solver import Cavity
 
 Cells = tuple[int, int, int]
-SECONDS = 110.0  # a table may take
 COMPARED = ("baseline", "v3")
 
 
-def measure_strong(rig: Rig, edge: int, large: int) -> list[Row]:
+def measure_strong(rig: Rig, edge: int, large: int) -> Iterator[Row]:
     """A cube shared by all ranks, in the paper's versions and in ours; a large one in ours only."""
-    rig.begin("strong", SECONDS)
-    rows = [row for cut in cuts(rig) for row in _compared(rig, (edge,) * 3, cut, (edge,) * 3)]
-    return rows + (_ours(rig, (large,) * 3, None, (large,) * 3) if large else [])
-
-
-def measure_weak(rig: Rig, edge: int, large: int) -> list[Row]:
-    """A cube on each rank, grown the way that ranks cut it (table 2), as above."""
-    rig.begin("weak", SECONDS)
-    rows: list[Row] = []
     for cut in cuts(rig):
-        rows += _compared(rig, _grown(edge, cut), cut, (edge,) * 3)
+        yield from _compared(rig, (edge,) * 3, cut, (edge,) * 3)
+    if large:
+        yield from _ours(rig, (large,) * 3, None, (large,) * 3)
+
+
+def measure_weak(rig: Rig, edge: int, large: int) -> Iterator[Row]:
+    """A cube on each rank, grown the way that ranks cut it (table 2), as above."""
+    for cut in cuts(rig):
+        yield from _compared(rig, _grown(edge, cut), cut, (edge,) * 3)
     if large:
         even = cuts(rig)[-1]
-        rows += _ours(rig, _grown(large, even), even, (large,) * 3)
-    return rows
+        yield from _ours(rig, _grown(large, even), even, (large,) * 3)
 
 
-def measure_growth(rig: Rig, edge: int) -> list[Row]:
+def measure_growth(rig: Rig, edge: int) -> Iterator[Row]:
     """Grids that grow along k, then j, then i, however ranks cut them (table 1), in our way."""
-    rig.begin("growth", SECONDS)
     cells, ranks, axis = [edge] * 3, 1, 2
     while ranks < rig.world.size:
         cells[axis], ranks, axis = 2 * cells[axis], 2 * ranks, (axis - 1) % 3
     if ranks != rig.world.size:
-        return []
+        return
     nx, ny, nz = cells
-    return [row for cut in cuts(rig) for row in _ours(rig, (nx, ny, nz), cut, (edge,) * 3)]
+    for cut in cuts(rig):
+        yield from _ours(rig, (nx, ny, nz), cut, (edge,) * 3)
 
 
 def cuts(rig: Rig) -> list[Cells]:
@@ -60,8 +58,8 @@ def cuts(rig: Rig) -> list[Cells]:
 def _compared(rig: Rig, cells: Cells, cut: Cells, one: Cells) -> Iterator[Row]:
     for version in COMPARED:
         for transport in rig.transports:
-            options = {"version": version, "overlap": False}
-            yield from _measured(rig, cells, cut, one, transport, options)
+            run = {"transport": transport, "processes": cut, "overlap": False}
+            yield from _measured(rig, make_case(cells, **run), one, version)
     yield from _ours(rig, cells, cut, one)
 
 
@@ -73,31 +71,32 @@ def _ours(rig: Rig, cells: Cells, cut: Cells | None, one: Cells) -> list[Row]:
         if transport != "mpi"
         for overlap in (True, False)
         if transport in rig.transports
-        for row in _measured(rig, cells, cut, one, transport, {"overlap": overlap})
+        for row in _measured(
+            rig, make_case(cells, transport=transport, processes=cut, overlap=overlap), one
+        )
     ]
     return sorted(rows, key=lambda row: float(row["seconds"]))[:1]
 
 
-def _measured(
-    rig: Rig,
-    cells: Cells,
-    cut: Cells | None,
-    one: Cells,
-    transport: str,
-    options: dict[str, Any],
-) -> list[Row]:
+def _measured(rig: Rig, case: CavityCase, one: Cells, version: str = "") -> list[Row]:
     """A row: `version` ("ours" without one), `processes`, `transport`, speed and `efficiency`.
 
     Args:
         one: the cells that one device computes for comparison.
     """
-    case = make_case(cells, transport=transport, processes=cut, **options)
-    found = rig.attempt(transport, partial(on_ranks, rig, case))
+    run = case.run
+    found = rig.attempt(run.transport, partial(on_ranks, rig, case, version))
     if found is None:
         return []
     ideal = rig.world.size * _single(rig, one)
-    labels = {"version": "ours", "processes": cut, "transport": transport} | options
-    return [labels | found | {"efficiency": 100 * found["ssspnt"] / ideal}]
+    row = {
+        "version": version or "ours",
+        "processes": run.processes,
+        "transport": run.transport,
+        "overlap": run.overlap,
+        "efficiency": 100 * found["ssspnt"] / ideal,
+    }
+    return [row | found]
 
 
 def _single(rig: Rig, cells: Cells) -> float:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from statistics import median
-from typing import Any
+from typing import Any, cast
 
 from groundswell.backends import Backend
-from groundswell.bench.exchange.rig import Rig, Row
+from groundswell.bench.exchange.versions import VERSIONS, VersionExchange
+from groundswell.bench.rig import Rig
+from groundswell.bench.tables import Row
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.setup import Setup
 from groundswell.solvers.cavity.solver import Cavity
@@ -26,21 +30,19 @@ def make_case(cells: tuple[int, int, int], **run: Any) -> CavityCase:
     )
 
 
-def measure_sizes(backend: Backend, edges: Sequence[int], bandwidth: float) -> list[Row]:
+def measure_sizes(backend: Backend, edges: Sequence[int], bandwidth: float) -> Iterator[Row]:
     """Cubes of several sizes on one device.
 
-    Returns:
+    Yields:
         Rows: `cells`, `precision`, `seconds` a step, `ssspnt`, and `share` of the bandwidth.
     """
-    rows = []
     for edge, precision in [(edge, "double") for edge in edges] + [(edges[-2], "single")]:
         cells = (edge,) * 3
         solver = Cavity(Setup.from_case(make_case(cells, precision=precision)), backend)
         seconds = alone(backend, solver)
         traffic = solver.updates_per_step * solver.setup.bytes_per_update / seconds
         row = {"cells": cells, "precision": precision, "share": traffic / bandwidth}
-        rows.append(row | speed(cells, seconds))
-    return rows
+        yield row | speed(cells, seconds)
 
 
 def alone(backend: Backend, solver: Cavity) -> float:
@@ -53,10 +55,16 @@ def alone(backend: Backend, solver: Cavity) -> float:
     return median(found) / times / solver.steps_at_once
 
 
-def on_ranks(rig: Rig, case: CavityCase) -> Row:
-    """Seconds of a step on all ranks, and the way that their messages took."""
+def on_ranks(rig: Rig, case: CavityCase, version: str = "") -> Row:
+    """Seconds of a step on all ranks, and the way that their messages took.
+
+    Args:
+        version: of VERSIONS, to exchange as the paper does; in our own way by default.
+    """
     solver = Cavity(Setup.from_case(case), rig.backend, rig.world)
     with rig.holding(solver):
+        if version:
+            exchange_as(solver, version)
         solver.initialize()
         seconds = rig.seconds(solver.step, in_graph=solver.in_graph) / solver.steps_at_once
         solver.check_health(0)
@@ -64,6 +72,13 @@ def on_ranks(rig: Rig, case: CavityCase) -> Row:
         solver.close()
     cells = solver.setup.grid.cells
     return {"cells": cells, "path": ranks["transport"], **speed(cells, seconds)}
+
+
+def exchange_as(solver: Cavity, version: str) -> None:
+    """Have a solver exchange as a version of the paper does; all ranks call it."""
+    for level in solver.levels:
+        level.make_exchange = cast(Any, partial(VersionExchange, VERSIONS[version]))
+    solver.set_exchange(replace(solver.choice, overlap=False))
 
 
 def speed(cells: tuple[int, int, int], seconds: float) -> Row:

@@ -8,25 +8,42 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from groundswell.backends import Backend
-from groundswell.bench import Benchmark
-from groundswell.bench.tell import Tell, silent
-from groundswell.exchange.world import world
+from groundswell.bench import Benchmark, Session
+from groundswell.bench.rig import FASTEST, Rig
+from groundswell.exchange.world import MpiWorld
 from groundswell.solvers.earthquake.benchmarks import throughput
-from groundswell.solvers.earthquake.benchmarks.slow_links import measure_ranks
-from groundswell.solvers.earthquake.benchmarks.tables import show
+from groundswell.solvers.earthquake.benchmarks.published import AWP_ODC, AWP_ODC_ON_H200
+from groundswell.solvers.earthquake.benchmarks.slow_links import SIZES, Sizes
+from groundswell.solvers.earthquake.benchmarks.tables import TABLES
+
+__all__ = ["BENCHMARK", "draw"]
+
+MEASURED_PEER = "H200, awp-odc-os, measured by us"
 
 
-def measure(backend: Backend, *, tell: Tell = silent) -> dict[str, Any]:
-    """The tables for one rank or for several; every rank must call it."""
-    chosen = measure_ranks if world().size > 1 else throughput.measure
-    return chosen(backend, tell=tell)
+def sizes(backend: str, full: bool) -> Sizes:
+    """Those of several ranks; one has the document's own."""
+    return SIZES[backend]
+
+
+def prepare(session: Session) -> dict[str, Any]:
+    """The device's bandwidth, the ranks' clock, and published throughputs."""
+    backend, job = session.backend, session.world
+    facts: dict[str, Any] = {
+        "bandwidth": backend.measure_bandwidth(),
+        "unit": "MLUPS",
+        "published": AWP_ODC | {MEASURED_PEER: AWP_ODC_ON_H200},
+    }
+    if isinstance(job, MpiWorld):
+        session.rig = Rig(backend, job, [FASTEST[backend.name]])
+        facts["notes"] = session.rig.notes
+    return facts
 
 
 def draw(measured: dict[str, Any], path: Path) -> None:
     """Throughput as bars; several ranks have tables only."""
-    if "rows" in measured:
+    if measured.get("throughput"):
         throughput.draw(measured, path)
 
 
-BENCHMARK = Benchmark(measure, draw, show)
+BENCHMARK = Benchmark(sizes, prepare, TABLES, draw)

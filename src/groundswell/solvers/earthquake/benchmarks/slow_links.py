@@ -7,23 +7,24 @@ it makes messages (r) and what the link carries (B): 1 - 1/r > B (1/Tc + 1/Td).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend
+from groundswell.backends import Graph
 from groundswell.backends.base import in_order
 from groundswell.backends.nvcomp import installed
-from groundswell.bench.exchange.rig import FASTEST, Rig, Row
-from groundswell.bench.tell import Tell, silent
+from groundswell.bench import Session
+from groundswell.bench.exchange.slow_link import Link, LinkedBackend
+from groundswell.bench.rig import FASTEST, Rig
+from groundswell.bench.tables import Row
 from groundswell.exchange.codecs.coder import FOREIGN
-from groundswell.exchange.transports.base import Link
 from groundswell.exchange.transports.coded import CodedTransfer
 from groundswell.exchange.tuning import Choice, Rehearsal, tune
-from groundswell.exchange.world import MpiWorld, world
 from groundswell.solvers.earthquake import Earthquake, EarthquakeCase
 from groundswell.solvers.earthquake.benchmarks.throughput import Variant, make_case
 from groundswell.solvers.earthquake.halo import stress_halo, velocity_halo
@@ -31,7 +32,6 @@ from groundswell.solvers.earthquake.setup import Setup
 
 CODECS = ("none", "mpc", "zfp16", "zfp8")
 LATENCY = 2e-6  # s, as of a good network
-SECONDS = 60.0  # at most
 
 
 @dataclass(frozen=True)
@@ -49,66 +49,140 @@ SIZES = {
 }
 
 
-def measure_ranks(
-    backend: Backend, sizes: Sizes | None = None, *, tell: Tell = silent
-) -> dict[str, Any]:
-    """Slower links between ranks, with codecs and without; every rank must call it."""
-    chosen, job = sizes or SIZES[backend.name], world()
-    assert isinstance(job, MpiWorld)
-    rig = Rig(backend, job, [FASTEST[backend.name]])
-    tell("slower links")
-    rig.begin("slow", SECONDS)
-    slow = measure_slow(rig, chosen.cells, chosen.links, chosen.steps)
-    return {
-        "solver": "earthquake",
-        "devices": job.share(backend.device),
-        "ranks": job.size,
-        "slow": slow,
-        "notes": rig.notes,
-    }
+def measure_codecs(session: Session) -> Iterator[Row]:
+    """What codes make of the ghosts of an earthquake, early, in the middle and late.
+
+    Yields:
+        Rows: `step`, `codec`, `bytes`, `ratio`, `encode` and `decode` in bytes a second.
+    """
+    rig, sizes = session.rig, session.sizes
+    study = rig.attempt("an earthquake", lambda: Study(rig, sizes.cells))
+    rig.remembered["study"] = study
+    if study is None:
+        return
+    for step in sizes.steps:
+        yield from rig.attempt(f"step {step}", partial(study.ghosts_at, step)) or ()
 
 
-def measure_slow(
-    rig: Rig, cells: tuple[int, int, int], links: Sequence[float], steps: Sequence[int]
-) -> dict[str, Any]:
-    """Step times by link and codec, as the tuner measures them, and what codes make of ghosts.
+def measure_fields(session: Session) -> Iterator[Row]:
+    """How much shorter the code without loss makes the ghosts of each field.
+
+    Yields:
+        Rows: `field`, `step`, `bytes`, `ratio`, as they were found by `measure_codecs`.
+    """
+    if study := session.rig.remembered["study"]:
+        yield from sorted(study.fields, key=lambda row: str(row["field"]))
+
+
+def measure_links(session: Session) -> Iterator[Row]:
+    """Steps by link and codec, as the tuner measures them, after the last of those steps.
+
+    Yields:
+        Rows: `link` in bytes a second and rank (0: the machine's own), `codec`, `seconds`, `gain`
+        over no codec, `chosen` by the tuner, and `pays`, what the rule says.
+    """
+    rig = session.rig
+    study = rig.remembered["study"]
+    for link in session.sizes.links if study else ():
+        yield from rig.attempt(f"a link of {link:g} bytes/s", partial(study.steps_over, link)) or ()
+    if study:
+        rig.attempt("the end", study.solver.close)
+
+
+class Study:
+    """An earthquake on all ranks, whose ghosts are coded and sent over slower links.
 
     Args:
         cells: of each rank.
-        links: bytes a second and rank; 0 for the machine's own.
-        steps: at which ghosts are looked at: early, in the middle and late. Links are measured
-            after the last.
 
-    Returns:
-        "ratios": rows `step`, `codec`, `bytes`, `ratio`, `encode` and `decode` in bytes a second;
-        "fields": rows `step`, `field`, `bytes`, `ratio` of the code without loss;
-        "links": rows `link`, `codec`, `seconds`, `chosen` and `pays`, what the rule says.
+    Attributes:
+        fields: rows of `measure_fields`.
     """
-    return rig.attempt("slow links", lambda: _measured(rig, cells, links, steps)) or {
-        "ratios": [],
-        "fields": [],
-        "links": [],
-    }
 
+    def __init__(self, rig: Rig, cells: tuple[int, int, int]) -> None:
+        self._rig, self._done = rig, 0
+        self._linked: Any = LinkedBackend(rig.backend)
+        self.solver = Earthquake(Setup.from_case(_case(rig, cells)), self._linked, rig.world)
+        others = rig.backend.name == "cuda" and all(rig.world.share(installed()))
+        self._codecs = [*CODECS[1:], *FOREIGN * others]
+        self._transport = FASTEST[rig.backend.name]
+        self._latest: dict[str, Row] = {}  # of each codec
+        self.fields: list[Row] = []
 
-def _measured(
-    rig: Rig, cells: tuple[int, int, int], links: Sequence[float], steps: Sequence[int]
-) -> dict[str, Any]:
-    solver = Earthquake(Setup.from_case(_case(rig, cells)), rig.backend, rig.world)
-    others = rig.backend.name == "cuda" and all(rig.world.share(installed()))
-    codecs = [*CODECS[1:], *FOREIGN * others]
-    ratios, fields, done = list[Row](), list[Row](), 0
-    for step in steps:
-        _adopt(rig, solver, Choice(FASTEST[rig.backend.name]))
-        _exchange(rig, solver)  # codes with loss have been tried on the ghosts
-        _advance(rig, solver, step - done)
-        done = step
-        ratios += [{"step": step, **_ratio(rig, solver, codec)} for codec in codecs]
-        fields += [{"step": step, **row} for row in _by_field(rig, solver)]
-    latest = {row["codec"]: row for row in ratios if row["step"] == steps[-1]}
-    rows = [row for link in links for row in _over(rig, solver, link, latest)]
-    solver.close()
-    return {"ratios": ratios, "fields": fields, "links": rows}
+    def ghosts_at(self, step: int) -> list[Row]:
+        """What codes make of the ghosts after so many steps."""
+        self.solver.set_exchange(Choice(self._transport))
+        self._exchange()  # codes with loss have been tried on the ghosts
+        self._captured().replay(step - self._done)
+        self._rig.backend.synchronize()
+        self._done = step
+        rows: list[Row] = [{"step": step, **self._ratio(codec)} for codec in self._codecs]
+        self._latest = {row["codec"]: row for row in rows}
+        self.fields += [{"step": step, **row} for row in self._by_field()]
+        return rows
+
+    def steps_over(self, link: float) -> list[Row]:
+        """Steps over a link with each codec, and which one the tuner takes."""
+        self._linked.set_link(Link(link, LATENCY) if link else None)
+        choices = [Choice(self._transport, codec=codec) for codec in CODECS]
+        tuning = tune(self._rig.world, choices, self._rehearse)
+        taken = {t.choice.codec: t.seconds for t in tuning.trials if t.seconds is not None}
+        plain = taken.get("none")
+        return [
+            {
+                "link": link,
+                "codec": codec,
+                "seconds": seconds,
+                "gain": plain / seconds - 1 if plain else None,
+                "chosen": codec == tuning.best.codec,
+                "pays": pays(self._latest[codec], link) if codec in self._latest else None,
+            }
+            for codec, seconds in taken.items()
+        ]
+
+    def _rehearse(self, choice: Choice) -> Rehearsal:
+        self.solver.set_exchange(choice)
+        graph = self._captured()
+        return lambda times: self._rig.backend.seconds(lambda: graph.replay(times))
+
+    def _captured(self) -> Graph:
+        return self._rig.backend.capture(self.solver.step, in_graph=self.solver.in_graph)
+
+    def _exchange(self) -> None:
+        """Fill the ghosts that the last step has filled once more."""
+        for exchange in self.solver.exchanges:
+            exchange()
+        self._rig.backend.synchronize()
+
+    def _ratio(self, codec: str) -> Row:
+        """How much shorter a codec makes the ghosts of a step, and how fast it is."""
+        self.solver.set_exchange(Choice(self._transport, codec=codec))
+        self._exchange()
+        coded = [x.coded for x in self.solver.exchanges if x.coded]
+        sent = sum(exchange.bytes for exchange in self.solver.exchanges)
+        row = {"codec": codec, "bytes": sent, "ratio": sent / sum(_shorter(coded))}
+        in_graph = all(code.in_graph for code in coded)
+        for name, launches in _codes(coded).items():
+            row[name] = sent / self._rig.seconds(in_order(launches), in_graph=in_graph)
+        return row
+
+    def _by_field(self) -> list[Row]:
+        """How much shorter the code without loss makes each field's ghosts."""
+        solver = self.solver
+        solver.set_exchange(Choice(self._transport, aggregate=False, codec="mpc"))
+        self._exchange()
+        layers = (velocity_halo(), stress_halo(solver.setup, solver.cut))
+        totals: dict[str, NDArray[np.int64]] = {}
+        for found, exchange in zip(layers, solver.exchanges, strict=True):
+            of_ranks = self._rig.world.share(exchange.coded.lengths() if exchange.coded else {})
+            for key, (name, _) in enumerate(found):
+                lengths = np.sum([lengths.get(key, (0, 0)) for lengths in of_ranks], axis=0)
+                totals[name] = totals.get(name, 0) + lengths
+        return [
+            {"field": name, "bytes": int(plain), "ratio": float(plain / coded)}
+            for name, (plain, coded) in totals.items()
+            if plain
+        ]
 
 
 def _case(rig: Rig, cells: tuple[int, int, int]) -> EarthquakeCase:
@@ -119,58 +193,9 @@ def _case(rig: Rig, cells: tuple[int, int, int]) -> EarthquakeCase:
     return case.model_copy(update={"run": case.run.model_copy(update=run)})
 
 
-def _adopt(rig: Rig, solver: Earthquake, choice: Choice, link: float = 0.0) -> None:
-    solver.link = Link(link, LATENCY) if link else None
-    solver.set_exchange(choice)
-
-
-def _exchange(rig: Rig, solver: Earthquake) -> None:
-    """Fill the ghosts that the last step has filled once more."""
-    for exchange in solver.exchanges:
-        exchange()
-    rig.backend.synchronize()
-
-
-def _advance(rig: Rig, solver: Earthquake, steps: int) -> None:
-    graph = rig.backend.capture(solver.step, in_graph=solver.in_graph)
-    graph.replay(steps)
-    rig.backend.synchronize()
-
-
-def _ratio(rig: Rig, solver: Earthquake, codec: str) -> Row:
-    """How much shorter a codec makes the ghosts of a step, and how fast it is."""
-    _adopt(rig, solver, Choice(FASTEST[rig.backend.name], codec=codec))
-    _exchange(rig, solver)
-    coded = [x.coded for x in solver.exchanges if x.coded]
-    sent = sum(exchange.bytes for exchange in solver.exchanges)
-    row = {"codec": codec, "bytes": sent, "ratio": sent / sum(_shorter(coded))}
-    in_graph = all(code.in_graph for code in coded)
-    for name, launches in _codes(coded).items():
-        row[name] = sent / rig.seconds(in_order(launches), in_graph=in_graph)
-    return row
-
-
 def _shorter(coded: Sequence[CodedTransfer]) -> list[int]:
     """Bytes of all streams."""
     return [length for code in coded for _, length in code.lengths().values()]
-
-
-def _by_field(rig: Rig, solver: Earthquake) -> list[Row]:
-    """How much shorter the code without loss makes each field's ghosts."""
-    _adopt(rig, solver, Choice(FASTEST[rig.backend.name], aggregate=False, codec="mpc"))
-    _exchange(rig, solver)
-    layers = (velocity_halo(), stress_halo(solver.setup, solver.cut))
-    totals: dict[str, NDArray[np.int64]] = {}
-    for found, exchange in zip(layers, solver.exchanges, strict=True):
-        of_ranks = rig.world.share(exchange.coded.lengths() if exchange.coded else {})
-        for key, (name, _) in enumerate(found):
-            lengths = np.sum([lengths.get(key, (0, 0)) for lengths in of_ranks], axis=0)
-            totals[name] = totals.get(name, 0) + lengths
-    return [
-        {"field": name, "bytes": int(plain), "ratio": float(plain / coded)}
-        for name, (plain, coded) in totals.items()
-        if plain
-    ]
 
 
 def _codes(coded: Sequence[CodedTransfer]) -> dict[str, list[Any]]:
@@ -178,31 +203,6 @@ def _codes(coded: Sequence[CodedTransfer]) -> dict[str, list[Any]]:
         "encode": [launch for code in coded for launch in code.encode],
         "decode": [launch for code in coded for launch in code.decode],
     }
-
-
-def _over(rig: Rig, solver: Earthquake, link: float, latest: dict[str, Row]) -> list[Row]:
-    """Steps over a link with each codec, and which one the tuner takes."""
-
-    def rehearse(choice: Choice) -> Rehearsal:
-        _adopt(rig, solver, choice, link)
-        graph = rig.backend.capture(solver.step, in_graph=solver.in_graph)
-        return lambda times: rig.backend.seconds(lambda: graph.replay(times))
-
-    transport = FASTEST[rig.backend.name]
-    tuning = tune(rig.world, [Choice(transport, codec=codec) for codec in CODECS], rehearse)
-    return [
-        {
-            "link": link,
-            "codec": trial.choice.codec,
-            "seconds": trial.seconds,
-            "chosen": trial.choice == tuning.best,
-            "pays": pays(latest[trial.choice.codec], link)
-            if trial.choice.codec in latest
-            else None,
-        }
-        for trial in tuning.trials
-        if trial.seconds is not None
-    ]
 
 
 def pays(code: Row, link: float) -> bool:

@@ -1,78 +1,117 @@
-"""Throughput of an earthquake as tables in a terminal."""
+"""Throughput of an earthquake, and its steps over slower links, as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
 
-from rich.table import Table
-
-from groundswell.bench.tables import print_table, say, table_of, time_of
+from groundswell.bench.tables import Column, Measured, Row, Spread, Table, field, percent, time_of
 from groundswell.case.quantities import byte_size
 from groundswell.grids.cartesian import times
+from groundswell.solvers.earthquake.benchmarks.slow_links import (
+    measure_codecs,
+    measure_fields,
+    measure_links,
+)
+from groundswell.solvers.earthquake.benchmarks.throughput import measure_throughput
+
+SECONDS = 60.0  # that ranks may spend on a table
 
 
-def show(measured: Mapping[str, Any]) -> None:
-    """Throughput of every variant and published figures; of several ranks, slower links."""
-    if "slow" in measured:
-        _show_slow_links(measured["slow"])
-        return
-    unit = measured["unit"]
-    say(f"{measured['device']}, {byte_size(measured['bandwidth'])}/s")
-    print_table(_variants(measured, unit))
-    published = table_of(f"Published, {unit}", "device", unit)
+def _title(measured: Measured) -> str:
+    return f"One device, which streams {byte_size(measured['bandwidth'])}/s"
+
+
+def _published(measured: Measured) -> Iterator[Row]:
     for name, value in measured["published"].items():
-        published.add_row(name, f"{value:,.0f}")
-    print_table(published)
+        yield {"name": name, "MLUPS": value}
 
 
-def _variants(measured: Mapping[str, Any], unit: str) -> Table:
-    table = table_of("One device", "", "cells", unit, "ms a step", "of bandwidth")
-    for row in measured["rows"]:
-        table.add_row(
-            row["name"],
-            times(row["cells"]),
-            f"{row[unit]:,.4g}",
-            f"{row['milliseconds']:.4g}",
-            ", ".join([_percent(row["share"]), *_kernel_shares(row)]),
-        )
-    return table
+def _known(name: str, text: str) -> Callable[[Row], str]:
+    """The cell of a figure that published rows may lack."""
+    return lambda row: format(row[name], text) if name in row else ""
 
 
-def _kernel_shares(row: Mapping[str, Any]) -> list[str]:
-    return [f"{name} {_percent(found['share'])}" for name, found in row["kernels"].items()]
+def _shares(row: Row) -> str:
+    if "share" not in row:
+        return ""
+    kernels = [f"{name} {percent(found['share'])}" for name, found in row["kernels"].items()]
+    return ", ".join([percent(row["share"]), *kernels])
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+THROUGHPUT = Table(
+    "throughput",
+    _title,
+    [
+        field("name", 34, head=""),
+        Column("cells", lambda row: times(row["cells"]) if "cells" in row else "", 18),
+        Column("MLUPS", _known("MLUPS", ",.4g"), 8),
+        Column("ms a step", _known("milliseconds", ".4g")),
+        Column("of bandwidth", _shares),
+    ],
+    measure_throughput,
+    ranks="one",
+    others=_published,
+)
 
 
-def _show_slow_links(measured: Mapping[str, Any]) -> None:
-    """How much codecs shorten ghosts of an earthquake, and what that does to its steps."""
-    table = table_of(
-        "Codecs on ghosts of an earthquake, packed and coded at once",
-        *("step", "codec", "shorter", "coded", "decoded"),
-    )
-    for row in measured["ratios"]:
-        rates = [f"{row[name] / 1e9:.3g} GB/s" for name in ("encode", "decode")]
-        table.add_row(str(row["step"]), row["codec"], f"{row['ratio']:.3g}x", *rates)
-    print_table(table)
-    steps = dict.fromkeys(row["step"] for row in measured["fields"])
-    table = table_of("How much shorter mpc makes them, by field", *map(str, ["step", *steps]))
-    for name in dict.fromkeys(row["field"] for row in measured["fields"]):
-        found = [row["ratio"] for row in measured["fields"] if row["field"] == name]
-        table.add_row(name, *(f"{ratio:.3g}x" for ratio in found))
-    print_table(table)
-    table = table_of(
-        "Its step over slower links (a code pays if 1 - 1/r > B (1/Tc + 1/Td))",
-        *("link of a rank", "codec", "step", "faster than without", "the rule says", "tuner"),
-    )
-    plain = {row["link"]: row["seconds"] for row in measured["links"] if row["codec"] == "none"}
-    for row in measured["links"]:
-        link = f"{row['link'] / 1e9:.3g} GB/s" if row["link"] else "the machine's"
-        says = {True: "pays", False: "does not pay", None: ""}[row["pays"]]
-        before = plain.get(row["link"])
-        gain = f"{100 * (before / row['seconds'] - 1):+.0f} %" if before else ""
-        chosen = "takes it" * row["chosen"]
-        table.add_row(link, row["codec"], time_of(row["seconds"]), gain, says, chosen)
-    print_table(table)
+def _rate(name: str) -> Callable[[Row], str]:
+    return lambda row: f"{row[name] / 1e9:.3g} GB/s"
+
+
+CODECS = Table(
+    "codecs",
+    "Codecs on ghosts of an earthquake, packed and coded at once",
+    [
+        field("step", 6),
+        field("codec", 8),
+        Column("shorter", lambda row: f"{row['ratio']:.3g}x"),
+        Column("coded", _rate("encode"), 10),
+        Column("decoded", _rate("decode"), 10),
+    ],
+    measure_codecs,
+    ranks="several",
+    seconds=SECONDS,
+)
+
+FIELDS = Table(
+    "fields",
+    "How much shorter mpc makes them, by field and step",
+    [field("field")],
+    measure_fields,
+    Spread(
+        "step",
+        lambda measured: [*dict.fromkeys(f"{row['step']}" for row in measured["codecs"])],
+        lambda row: f"{row['ratio']:.3g}x",
+        8,
+    ),
+    ranks="several",
+)
+
+
+def _gain(row: Row) -> str:
+    return "" if row["gain"] is None else f"{100 * row['gain']:+.0f} %"
+
+
+LINKS = Table(
+    "links",
+    "Its step over slower links (a code pays if 1 - 1/r > B (1/Tc + 1/Td))",
+    [
+        Column(
+            "link of a rank",
+            lambda row: f"{row['link'] / 1e9:.3g} GB/s" if row["link"] else "the machine's",
+        ),
+        field("codec", 8),
+        Column("step", lambda row: time_of(row["seconds"]), 8),
+        Column("faster than without", _gain),
+        Column(
+            "the rule says",
+            lambda row: {True: "pays", False: "does not pay", None: ""}[row["pays"]],
+        ),
+        Column("tuner", lambda row: "takes it" * row["chosen"]),
+    ],
+    measure_links,
+    ranks="several",
+    seconds=SECONDS,
+)
+
+TABLES = [THROUGHPUT, CODECS, FIELDS, LINKS]

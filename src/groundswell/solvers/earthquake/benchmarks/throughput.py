@@ -8,22 +8,21 @@ layers on five sides, Q, a source, a receiver and peak ground motion.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from groundswell.backends import Backend
-from groundswell.bench.tell import Tell, silent
+from groundswell.bench import Session
+from groundswell.bench.tables import Row
 from groundswell.solvers.earthquake import Earthquake, EarthquakeCase
-from groundswell.solvers.earthquake.benchmarks.published import AWP_ODC, AWP_ODC_ON_H200
 from groundswell.solvers.earthquake.setup import Setup
 
 REPEATS = 5
 POINTS_A_RUN = {"cuda": 1e9, "cpu": 3e7}  # enough for a run to dwarf what surrounds it
 SPACING = 50.0
 PEER, OURS = "#9aa5b1", "#0b6e4f"
-MEASURED_PEER = "H200, awp-odc-os, measured by us"
 
 
 @dataclass(frozen=True)
@@ -50,20 +49,10 @@ def variants(backend: Backend) -> list[Variant]:
     ]
 
 
-def measure(backend: Backend, *, tell: Tell = silent) -> dict[str, Any]:
+def measure_throughput(session: Session) -> Iterator[Row]:
     """Every variant's throughput, kernel by kernel, with the share of the measured bandwidth."""
-    bandwidth, rows = backend.measure_bandwidth(), []
-    for variant in variants(backend):
-        tell(variant.name)
-        rows.append(measure_variant(backend, variant, bandwidth))
-    return {
-        "solver": "earthquake",
-        "device": backend.device,
-        "bandwidth": bandwidth,
-        "unit": "MLUPS",
-        "rows": rows,
-        "published": AWP_ODC | {MEASURED_PEER: AWP_ODC_ON_H200},
-    }
+    for variant in variants(session.backend):
+        yield measure_variant(session.backend, variant, session.measured["bandwidth"])
 
 
 def measure_variant(
@@ -118,8 +107,8 @@ def draw(measured: dict[str, Any], path: Path) -> Path:
     """Bars of the published throughputs and of ours."""
     from groundswell.plotting.style import headline, picture
 
-    ours = f"{measured['device'].split(',')[0]}, Groundswell"
-    bars = {**measured["published"], ours: measured["rows"][0]["MLUPS"]}
+    ours = f"{measured['devices'][0].split(',')[0]}, Groundswell"
+    bars = {**measured["published"], ours: measured["throughput"][0]["MLUPS"]}
     with picture(path, height=5.5) as figure:
         axes = figure.add_subplot()
         colours = [PEER] * (len(bars) - 1) + [OURS]
@@ -129,7 +118,7 @@ def draw(measured: dict[str, Any], path: Path) -> Path:
         axes.invert_yaxis()
         axes.set_xlabel("million lattice points updated a second")
         axes.spines[["top", "right"]].set_visible(False)
-        cells = " x ".join(map(str, measured["rows"][0]["cells"]))
+        cells = " x ".join(map(str, measured["throughput"][0]["cells"]))
         headline(
             axes,
             "Anelastic waves on one device",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -115,41 +116,34 @@ class Room:
         ]
 
 
-def reflection(backend: Backend, full: bool) -> list[Check]:
+def reflection(backend: Backend, full: bool) -> Iterator[Check]:
     """P and S waves in rock against matched layers and a sponge."""
     cells = 40 if full else 20
-    checks = [
-        Check.at_most(
-            f"{wave} wave, {points} points a wavelength: reflected peak",
-            Room(wave, points, cells).reflected(backend),
-            0.1,
-            "%",
-            note=f"matched layer of {WIDTH} cells, incidence from 0 to 55 degrees",
-        )
-        for wave in "PS"
-        for points in ((8, 10) if full else (10,))
-    ]
+    note = f"matched layer of {WIDTH} cells, incidence from 0 to 55 degrees"
+    for wave in "PS":
+        for points in (8, 10) if full else (10,):
+            name = f"{wave} wave, {points} points a wavelength: reflected peak"
+            back = Room(wave, points, cells).reflected(backend)
+            yield Check.at_most(name, back, 0.1, "%", note=note)
     room = Room("S", 10, cells, "sponge", SPONGE_WIDTH)
     note = f"{SPONGE_WIDTH} cells, incidence from 0 to 55 degrees"
     back = room.reflected(backend)
-    return [*checks, Check.at_most("sponge: reflected peak", back, 15, "%", note=note)]
+    yield Check.at_most("sponge: reflected peak", back, 15, "%", note=note)
 
 
 # --- long runs ------------------------------------------------------------------------------------
 
 
-def long_run(backend: Backend, full: bool) -> list[Check]:
+def long_run(backend: Backend, full: bool) -> Iterator[Check]:
     """Soft sediments on rock under a free surface, until everything has left."""
     steps, samples = (100_000, 100) if full else (5000, 10)
-    checks = []
     for sides, width in (("pml", WIDTH), ("sponge", SPONGE_WIDTH)):
         energy = _energies(_basin(40 if full else 24, sides, width), backend, steps, samples)
         rises = energy[1:] / np.maximum(energy[:-1], 1e-9 * energy.max())
         left = energy[-1] / energy.max()
         note = f"{left:.1e} of the energy left after {steps} steps"
         name = f"{sides}: energy after each {steps // samples} steps over that before"
-        checks.append(Check.at_most(name, rises.max(), 1.0, note=note))
-    return checks
+        yield Check.at_most(name, rises.max(), 1.0, note=note)
 
 
 def _basin(cells: int, sides: str, width: int) -> EarthquakeCase:

@@ -10,7 +10,7 @@ ratios counts, so the cells stay as they are and the band moves past what they r
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -176,7 +176,7 @@ class Walk:
         return 0.0 if len(axes) == 2 else p if axes == {self.axis} else p - 2 * mu
 
 
-def quality(backend: Backend, full: bool) -> list[Check]:
+def quality(backend: Backend, full: bool) -> Iterator[Check]:
     """Q and speed of P and S waves over the band along z, and a part of it along x and y."""
     grounds = [
         Ground("constant", 40, 20),
@@ -185,15 +185,12 @@ def quality(backend: Backend, full: bool) -> list[Check]:
     ]
     if full:
         grounds += [Ground("constant", 100, 50), Ground("power-law", 40, 20)]
-    return [
-        *(
-            check
-            for ground in grounds
-            for wave in "PS"
-            for check in _along_z(ground, wave, backend)
-        ),
-        *(check for axis in (0, 1) for wave in "PS" for check in _sideways(axis, wave, backend)),
-    ]
+    for ground in grounds:
+        for wave in "PS":
+            yield from _along_z(ground, wave, backend)
+    for axis in (0, 1):
+        for wave in "PS":
+            yield from _sideways(axis, wave, backend)
 
 
 def _along_z(ground: Ground, wave: str, backend: Backend) -> list[Check]:

@@ -8,7 +8,7 @@ the square of the step.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import log
 
@@ -113,13 +113,10 @@ def step_through(found: Earthquake) -> tuple[State, State, State]:
     return before, _read(found, VELOCITIES), _read(found, STRESSES)
 
 
-def conservation(backend: Backend, full: bool) -> list[Check]:
+def conservation(backend: Backend, full: bool) -> Iterator[Check]:
     """Energy over many steps, below a free surface and without one."""
-    return [
-        check
-        for free_surface in (True, False)
-        for check in _checks(backend, Box.random(48 if full else 20, free_surface), full)
-    ]
+    for free_surface in (True, False):
+        yield from _checks(backend, Box.random(48 if full else 20, free_surface), full)
 
 
 def _checks(backend: Backend, box: Box, full: bool) -> list[Check]:

@@ -24,6 +24,7 @@ RADIUS = 2400.0  # m, of the farthest receiver: 2.3 of the shortest S wavelength
 DURATION = DELAY + RADIUS / SPACE.vs + 4 * SIGMA
 
 
+@sim.needs_misfits
 def double_couple(backend: Backend, full: bool) -> list[Check]:
     """Receivers all around, none of them on the grid, absorbing layers on all six sides.
 

@@ -27,6 +27,7 @@ LIMITS = {False: (0.5, 0.2), True: (0.15, 0.1)}  # % of envelope and phase, quic
 DURATION = DELAY + DISTANCES[-1] / (0.9 * HALF_SPACE.vs) + 3 * SIGMA
 
 
+@sim.needs_misfits
 def vertical_force(backend: Backend, full: bool) -> list[Check]:
     """Radial and vertical motion at three distances; force and receivers lie off the grid."""
     points = 20 if full else 10  # to the shortest S wavelength

@@ -33,11 +33,13 @@ PEAK, DELAY = 3.0, 0.02  # %, s; below the quick form's frequencies peaks are fl
 PEAK_DEFECT = {"loh1": 0.0, "loh3": 2.0}  # %
 
 
+@sim.needs_misfits
 def loh1(backend: Backend, full: bool) -> list[Check]:
     """The elastic problem."""
     return _checks("loh1", backend, full)
 
 
+@sim.needs_misfits
 def loh3(backend: Backend, full: bool) -> list[Check]:
     """The anelastic one, constant Q."""
     return _checks("loh3", backend, full)

@@ -16,12 +16,15 @@ from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.interpolation import STRESS_OFFSETS, VELOCITY_OFFSETS
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
+from groundswell.verify import needs
 
 Floats = NDArray[np.float64]
 Point = tuple[float, float, float]
 
 OFFSETS = dict(zip((*VELOCITIES, *STRESSES), (*VELOCITY_OFFSETS, *STRESS_OFFSETS), strict=True))
 STEPS_AT_ONCE = 1000  # fewer than a ring of samples holds
+
+needs_misfits = needs("obspy", extra="seismology")
 
 # A case must have a source; this one does nothing that rounding could show.
 SILENCE = {
@@ -59,7 +62,7 @@ def seismograms(found: Earthquake, steps: int) -> Floats:
         end = min(begin + STEPS_AT_ONCE, steps)
         step.replay(end - begin)
         blocks.append(ring.read(begin, end, None))
-    return np.concatenate(blocks).astype(float).transpose(1, 2, 0)
+    return np.concatenate(blocks).astype(float).transpose(2, 1, 0)
 
 
 def advance(found: Earthquake, steps: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log
@@ -68,24 +68,21 @@ class PlaneWave:
         return float(-shear - spreading)
 
 
-def plane_waves(backend: Backend, full: bool) -> list[Check]:
+def plane_waves(backend: Backend, full: bool) -> Iterator[Check]:
     """P and S waves through a periodic box, the step refined with the square of the cells."""
     counts = (32, 48, 72) if full else (16, 20, 28)
-    return [
-        check
-        for name, wave in (("P", PlaneWave.p()), ("S", PlaneWave.s()))
-        for check in _convergence(name, [_error(backend, n, wave) for n in counts], counts)
-    ]
+    for name, wave in (("P", PlaneWave.p()), ("S", PlaneWave.s())):
+        yield _convergence(name, [_error(backend, n, wave) for n in counts], counts)
 
 
-def _convergence(name: str, errors: list[float], counts: tuple[int, ...]) -> list[Check]:
+def _convergence(name: str, errors: list[float], counts: tuple[int, ...]) -> Check:
     orders = [
         log(coarse / fine) / log(n / m)
         for (coarse, fine), (m, n) in zip(pairwise(errors), pairwise(counts), strict=True)
     ]
     shown = ", ".join(f"{e:.2e} with {n}" for e, n in zip(errors, counts, strict=True))
     cells = f"relative errors: {shown} cells a box edge"
-    return [Check.at_least(f"plane {name} wave: order in space", min(orders), 3.8, note=cells)]
+    return Check.at_least(f"plane {name} wave: order in space", min(orders), 3.8, note=cells)
 
 
 def _error(backend: Backend, count: int, wave: PlaneWave) -> float:

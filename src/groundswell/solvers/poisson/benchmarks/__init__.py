@@ -8,27 +8,16 @@ stored for each node, as theirs is, stand beside those that work it out each tim
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from groundswell.backends import Backend
-from groundswell.bench import Benchmark
-from groundswell.bench.tell import Tell, silent
-from groundswell.exchange.world import world
+from groundswell.bench import Benchmark, Session
 from groundswell.solvers.poisson.benchmarks import published
 from groundswell.solvers.poisson.benchmarks.draw import draw
-from groundswell.solvers.poisson.benchmarks.solves import measure_solves
-from groundswell.solvers.poisson.benchmarks.speed import (
-    compute_rate,
-    measure_bakeoff,
-    measure_iterations,
-    measure_operator,
-    measure_weak,
-)
-from groundswell.solvers.poisson.benchmarks.tables import show
+from groundswell.solvers.poisson.benchmarks.speed import compute_rate
+from groundswell.solvers.poisson.benchmarks.tables import TABLES
 
-__all__ = ["Sizes", "draw", "measure"]
+__all__ = ["BENCHMARK", "Sizes", "draw"]
 
 
 @dataclass(frozen=True)
@@ -57,7 +46,7 @@ class Sizes:
         return {n: max(1, round(self.dofs ** (1 / 3) / n)) for n in self.degrees}
 
 
-SIZES = {
+FULL = {
     "cuda": Sizes(
         stream=1 << 26,
         dofs=40_000_000,  # the last blocks, which leave processors idle, are few beside the others
@@ -79,38 +68,31 @@ SIZES = {
         solves=(6,),
     ),
 }
+SIZES = FULL | {
+    "cuda": replace(
+        FULL["cuda"],
+        dofs=10_000_000,  # most of the time goes into numbering nodes, on the host
+        edges={7: (8, 20, 48), 15: (22,)},
+        bakeoff=(),
+        solves=(),
+    )
+}
 
 
-def measure(backend: Backend, sizes: Sizes | None = None, *, tell: Tell = silent) -> dict[str, Any]:
-    """All tables; every rank must call it, and gets the same."""
-    job, chosen, begun = world(), sizes or SIZES[backend.name], time.monotonic()
+def sizes(backend: str, full: bool) -> Sizes:
+    """Those of the document's figures in full, else those that others have figures of, too."""
+    return (FULL if full else SIZES)[backend]
+
+
+def prepare(session: Session) -> dict[str, Any]:
+    """Rates of the device, which rooflines need, and figures of others."""
+    backend, job = session.backend, session.world
     job.share(None)  # ranks of one host share its bandwidth, so they measure together
-    bandwidth = sum(job.share(backend.measure_bandwidth()))
-    found: dict[str, Any] = {
-        "subject": "poisson",
-        "backend": backend.name,
-        "devices": job.share(backend.device),
-        "ranks": job.size,
-        "bandwidth": bandwidth,
-        "published": _published(job.size),
-    }
+    facts: dict[str, Any] = {"bandwidth": sum(job.share(backend.measure_bandwidth()))}
+    facts["about"] = f"memory: {facts['bandwidth'] / 1e9:,.0f} GB/s"
     if job.size == 1:
-        peak = compute_rate(backend)
-        given = (backend, chosen.operator, chosen.stream, peak)
-        rows = [*measure_operator(*given, tell=tell)]
-        rates = [row["rate"] for row in rows]
-        found |= {"rates": [min(rates), max(rates)], "peak": peak, "operator": rows}
-    found["iterations"] = [
-        row
-        for degree, edges in chosen.edges.items()
-        for row in measure_iterations(backend, job, degree, edges, bandwidth, tell=tell)
-    ]
-    if job.size > 1:
-        weak = measure_weak(backend, found["iterations"], job, bandwidth, tell=tell)
-        found["weak"] = [*weak]
-    found["bakeoff"] = [*measure_bakeoff(backend, job, 7, chosen.bakeoff, bandwidth, tell=tell)]
-    found["solves"] = [*measure_solves(backend, job, chosen.solves, tell=tell)]
-    return found | {"seconds": time.monotonic() - begun}
+        facts["peak"] = compute_rate(backend)
+    return facts | {"published": _published(job.size)}
 
 
 def _published(ranks: int) -> dict[str, Any]:
@@ -127,4 +109,4 @@ def _published(ranks: int) -> dict[str, Any]:
     }
 
 
-BENCHMARK = Benchmark(measure, draw, show)
+BENCHMARK = Benchmark(sizes, prepare, TABLES, draw)

@@ -74,7 +74,9 @@ def _operator(axes: Axes, runs: Sequence[Run]) -> None:
 
 def _rates(measured: Run) -> str:
     """From the least to the most, as they were beside each operator."""
-    return " to ".join(dict.fromkeys(f"{rate / 1e9:,.0f}" for rate in measured["rates"]))
+    rates = [row["rate"] for row in measured["operator"]]
+    ends = (min(rates), max(rates))
+    return " to ".join(dict.fromkeys(f"{rate / 1e9:,.0f}" for rate in ends))
 
 
 def _merit(axes: Axes, runs: Sequence[Run]) -> None:

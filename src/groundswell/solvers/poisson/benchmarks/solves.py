@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend
-from groundswell.bench.tell import Tell, silent
 from groundswell.exchange.assembly.sharing import scattered
 from groundswell.exchange.world import World
 from groundswell.meshes.box import Box, kershaw
@@ -25,7 +24,7 @@ METHODS: tuple[Preconditioner, ...] = ("jacobi", "multigrid")
 
 
 def measure_solves(
-    backend: Backend, world: World, edges: Sequence[int], *, tell: Tell = silent
+    backend: Backend, world: World, edges: Sequence[int]
 ) -> Iterator[dict[str, Any]]:
     """Bake-off problem BPS5: -div grad u = f in Kershaw's cube, u = 0 on its sides, to 1e-8.
 
@@ -37,7 +36,6 @@ def measure_solves(
     for edge in edges:
         box = Box((edge,) * 3, deform=kershaw(EPS, EPS), order=1)
         for method in METHODS:
-            tell(f"BPS5: {box.count:,} elements of degree {DEGREE}, {method}")
             yield _solved(backend, world, box, method)
 
 

@@ -11,15 +11,14 @@ import numpy as np
 
 from groundswell.backends import Backend, Blocks, Items, Source
 from groundswell.backends.base import in_order
-from groundswell.bench.tell import Tell, silent
+from groundswell.bench.tables import Row
 from groundswell.exchange.world import Alone, World
 from groundswell.meshes.hexahedra import Floats
-from groundswell.solvers.poisson.benchmarks.problems import METRICS, SCREENING, Cubes, kinds
+from groundswell.solvers.poisson.benchmarks.problems import SCREENING, Cubes, kinds
 from groundswell.solvers.poisson.element_operator import ElementOperator
 from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
 from groundswell.solvers.poisson.kernel_variants import choose_variant
 
-Row = dict[str, Any]
 ROOFLINE = Path(__file__).with_name("roofline.h")
 TIMES, REPEATS = 50, 3  # launches that are timed together, and how often
 ITERATIONS = 100
@@ -65,7 +64,6 @@ def measure_operator(
     peak: float,
     *,
     times: int = TIMES,
-    tell: Tell = silent,
 ) -> Iterator[Row]:
     """One rank's operator by degree, on cubes of so many elements an edge (figure 3).
 
@@ -78,7 +76,6 @@ def measure_operator(
     for degree, edge in edges.items():
         cubes = Cubes.on(backend, Alone(), degree, edge)
         for metric in kinds(backend):
-            tell(f"operator: {_named(cubes, metric)}")
             before, seconds = after, _applied(backend, cubes, metric, times)
             after = streaming_rate(backend, stream)
             rate = (before + after) / 2
@@ -97,29 +94,17 @@ def measure_operator(
 
 
 def measure_iterations(
-    backend: Backend,
-    world: World,
-    degree: int,
-    edges: Sequence[int],
-    bandwidth: float,
-    *,
-    tell: Tell = silent,
+    backend: Backend, world: World, degree: int, edges: Sequence[int], bandwidth: float
 ) -> Iterator[Row]:
     """100 iterations on cubes of so many elements an edge on each rank (figures 4 to 6)."""
     for edge in edges:
         cubes = Cubes.on(backend, world, degree, edge)
         for metric in kinds(backend):
-            tell(f"iterations: {_named(cubes, metric)}")
             yield _iterated(backend, cubes, metric, bandwidth)
 
 
 def measure_weak(
-    backend: Backend,
-    rows: Sequence[Row],
-    world: World,
-    bandwidth: float,
-    *,
-    tell: Tell = silent,
+    backend: Backend, rows: Sequence[Row], world: World, bandwidth: float
 ) -> Iterator[Row]:
     """What the largest cubes take, on each rank by itself at the same time, and on all together.
 
@@ -131,7 +116,7 @@ def measure_weak(
         edges = [max(row["edge"] for row in together)]
         largest = [row for row in together if row["edge"] in edges]
         for alone, row in zip(
-            measure_iterations(backend, AtOnce(world), degree, edges, bandwidth, tell=tell),
+            measure_iterations(backend, AtOnce(world), degree, edges, bandwidth),
             largest,
             strict=True,
         ):
@@ -141,13 +126,7 @@ def measure_weak(
 
 
 def measure_bakeoff(
-    backend: Backend,
-    world: World,
-    degree: int,
-    edges: Sequence[int],
-    bandwidth: float,
-    *,
-    tell: Tell = silent,
+    backend: Backend, world: World, degree: int, edges: Sequence[int], bandwidth: float
 ) -> Iterator[Row]:
     """The same without screening, and with 0 prescribed on all sides: bake-off problems 5 and 6.
 
@@ -160,14 +139,8 @@ def measure_bakeoff(
         for problem, components in BAKEOFF.items():
             cubes = replace(every, screening=0.0, components=components)
             for metric in kinds(backend):
-                tell(f"{problem}: {_named(cubes, metric)}")
                 row = _iterated(backend, cubes, metric, bandwidth, cubes.inside)
                 yield {"problem": problem, **row}
-
-
-def _named(cubes: Cubes, metric: str) -> str:
-    elements = f"{cubes.box.count:,} elements of degree {cubes.degree}"
-    return f"{elements}, metric {METRICS[metric]}"
 
 
 def _applied(backend: Backend, cubes: Cubes, metric: str, times: int) -> float:

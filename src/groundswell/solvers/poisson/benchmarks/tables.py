@@ -1,174 +1,227 @@
-"""Measurements of Poisson's equation as tables in a terminal."""
+"""The tables of Poisson's equation, published figures beside ours."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
 
-from rich.table import Table
-
-from groundswell.bench.tables import print_table, say, table_of, time_of
+from groundswell.bench import Session
+from groundswell.bench.tables import Column, Measured, Row, Table, field, percent, time_of
 from groundswell.solvers.poisson.benchmarks.problems import METRICS
+from groundswell.solvers.poisson.benchmarks.published import HIPBONE_ON_H200, PEAKS
+from groundswell.solvers.poisson.benchmarks.solves import measure_solves
+from groundswell.solvers.poisson.benchmarks.speed import (
+    measure_bakeoff,
+    measure_iterations,
+    measure_operator,
+    measure_weak,
+)
+
+DEGREE = Column("N", lambda row: f"{row['degree']}", 2)
+METRIC = Column("metric", lambda row: METRICS[row["metric"]], 22)
+ITERATION = Column("an iteration", lambda row: time_of(row["seconds"]))
+OF_BANDWIDTH = Column("of bandwidth", lambda row: _known("share", percent)(row))
 
 
-def show(measured: Mapping[str, Any]) -> None:
-    """All tables, published figures beside ours."""
-    devices = ", ".join(dict.fromkeys(measured["devices"]))
-    plural = "s" * (measured["ranks"] > 1)
-    say(
-        f"{measured['ranks']} rank{plural}, {measured['backend']} backend: {devices}\n"
-        f"memory: {measured['bandwidth'] / 1e9:,.0f} GB/s"
-    )
-    if "operator" in measured:
-        print_table(_operator(measured))
-    print_table(_iterations(measured))
-    if "weak" in measured:
-        print_table(_weak(measured))
-    print_table(_peaks(measured))
-    print_table(_bakeoff(measured))
-    print_table(_solves(measured))
-    say(f"measured in {measured['seconds']:.0f} s")
+def _known(name: str, text: Callable[[float], str]) -> Callable[[Row], str]:
+    """The cell of a figure that published rows may lack."""
+    return lambda row: "" if row.get(name) is None else text(row[name])
 
 
-def _operator(measured: Mapping[str, Any]) -> Table:
-    table = table_of(
+def _count(name: str, head: str, width: int = 11) -> Column:
+    return Column(head, _known(name, lambda value: f"{value:,.0f}"), width)
+
+
+def _millions(name: str, head: str) -> Column:
+    return Column(head, _known(name, lambda value: f"{value / 1e6:,.1f}"))
+
+
+def _gflops(name: str, head: str) -> Column:
+    return Column(head, _known(name, lambda value: f"{value:,.1f}"), 8)
+
+
+# --- the operator ---------------------------------------------------------------------------------
+
+
+def _operator(session: Session) -> Iterator[Row]:
+    sizes, peak = session.sizes, session.measured["peak"]
+    yield from measure_operator(session.backend, sizes.operator, sizes.stream, peak)
+
+
+def _roofline(measured: Measured) -> str:
+    return (
         "The operator, and its roofline: what a kernel streams just then, and "
-        f"{measured['peak'] / 1e9:,.0f} GFLOP/s that one computes (their figure 3)",
-        *("N", "elements", "DOFs", "metric", "time", "GFLOP/s", "GB/s", "roofline", "of it"),
+        f"{measured['peak'] / 1e9:,.0f} GFLOP/s that one computes (their figure 3)"
     )
-    for row in measured["operator"]:
-        table.add_row(
-            f"{row['degree']}",
-            f"{row['elements']:,}",
-            f"{row['dofs']:,}",
-            METRICS[row["metric"]],
-            time_of(row["seconds"]),
-            f"{row['gflops']:,.1f}",
-            f"{row['rate'] / 1e9:,.0f}",
-            f"{row['roofline']:,.1f}",
-            f"{100 * row['share']:.0f} %",
-        )
-    return table
 
 
-def _iterations(measured: Mapping[str, Any]) -> Table:
-    known = {(row["degree"], row["edge"]): row for row in measured["published"]["hipbone"]}
-    heads = ("N", "elements", "DOFs", "N^3 E", "metric", "an iteration", "FOM, GFLOP/s")
-    more = (
-        "MDOF/s a rank",
-        "by N^3 E",
-        "of bandwidth",
-        "residual",
-        "hipBone on H200: time, FOM, MDOF/s",
-    )
-    title = "NekBone's benchmark: 100 iterations on a cube of each rank (their figures 4 to 6)"
-    table = table_of(title, *heads, *more)
-    for row in measured["iterations"]:
-        peer = known.get((row["degree"], row["edge"]))
-        beside = ""
-        if peer:  # by the same count: it has fewer degrees of freedom of the same cube
-            rate = row["usual_dofs"] / row["ranks"] / peer["seconds"]
-            beside = f"{time_of(peer['seconds'])}, {peer['fom']:,.0f}, {rate / 1e6:,.0f} by N^3 E"
-        table.add_row(
-            f"{row['degree']}",
-            f"{row['elements']:,}",
-            f"{row['dofs']:,}",
-            f"{row['usual_dofs']:,}",
-            METRICS[row["metric"]],
-            time_of(row["seconds"]),
-            f"{row['fom']:,.1f}",
-            f"{row['throughput'] / 1e6:,.1f}",
-            f"{row['usual_throughput'] / 1e6:,.1f}",
-            f"{100 * row['share']:.0f} %",
-            f"{row['residual']:.1e}",
-            beside if row["metric"] == "stored" else "",
-        )
-    return table
+OPERATOR = Table(
+    "operator",
+    _roofline,
+    [
+        DEGREE,
+        _count("elements", "elements"),
+        _count("dofs", "DOFs"),
+        METRIC,
+        Column("time", lambda row: time_of(row["seconds"]), 8),
+        _gflops("gflops", "GFLOP/s"),
+        Column("GB/s", lambda row: f"{row['rate'] / 1e9:,.0f}", 6),
+        _gflops("roofline", "roofline"),
+        Column("of it", lambda row: percent(row["share"])),
+    ],
+    _operator,
+    ranks="one",
+)
+
+# --- iterations -----------------------------------------------------------------------------------
 
 
-def _weak(measured: Mapping[str, Any]) -> Table:
-    table = table_of(
-        "Weak scaling: the largest cubes on each rank by itself, and on all together",
-        *("N", "elements a rank", "metric", "alone", "together", "efficiency"),
-    )
-    for row in measured["weak"]:
-        table.add_row(
-            f"{row['degree']}",
-            f"{row['edge'] ** 3:,}",
-            METRICS[row["metric"]],
-            time_of(row["alone"]),
-            time_of(row["seconds"]),
-            f"{100 * row['efficiency']:.1f} %",
-        )
-    return table
+def _iterations(session: Session) -> Iterator[Row]:
+    bandwidth = session.measured["bandwidth"]
+    for degree, edges in session.sizes.edges.items():
+        yield from measure_iterations(session.backend, session.world, degree, edges, bandwidth)
 
 
-def _peaks(measured: Mapping[str, Any]) -> Table:
-    ranks = measured["ranks"]
-    table = table_of(
-        "Best figure of merit of degree 15 (their table 2)",
-        *("", "metric", "ranks", "GFLOP/s", "a rank"),
-    )
-    for metric, name in METRICS.items():
-        rows = [r for r in measured["iterations"] if (r["degree"], r["metric"]) == (15, metric)]
-        if rows:
-            best = max(row["fom"] for row in rows)
-            table.add_row("here", name, f"{ranks}", f"{best:,.1f}", f"{best / ranks:,.1f}")
-    for machine, peaks in measured["published"]["peaks"].items():
-        if (best := peaks.get(ranks)) is not None:
-            table.add_row(machine, "stored", f"{ranks}", f"{best:,.1f}", f"{best / ranks:,.1f}")
-    return table
+def _peer(row: Row) -> str:
+    """hipBone's figures, with a rate by the same count: it has fewer values of the same cube."""
+    found = HIPBONE_ON_H200.get((row["ranks"], row["degree"], row["edge"]))
+    if found is None or row["metric"] != "stored":
+        return ""
+    seconds, merit = found[0] / 1e3, found[1]
+    rate = row["usual_dofs"] / row["ranks"] / seconds
+    return f"{time_of(seconds)}, {merit:,.0f}, {rate / 1e6:,.0f} by N^3 E"
 
 
-def _bakeoff(measured: Mapping[str, Any]) -> Table:
-    table = table_of(
-        "CEED's bake-off problems, degree 7: 100 iterations, 0 on all sides",
-        *(
-            "problem",
-            "",
-            "elements",
-            "DOFs",
-            "metric",
-            "an iteration",
-            "MDOF/s a rank",
-            "of bandwidth",
-        ),
-    )
-    for row in measured["bakeoff"]:
-        table.add_row(
-            row["problem"],
-            "here",
-            f"{row['elements']:,}",
-            f"{row['dofs']:,}",
-            METRICS[row["metric"]],
-            time_of(row["seconds"]),
-            f"{row['throughput'] / 1e6:,.1f}",
-            f"{100 * row['share']:.0f} %",
-        )
+ITERATIONS = Table(
+    "iterations",
+    "NekBone's benchmark: 100 iterations on a cube of each rank (their figures 4 to 6)",
+    [
+        DEGREE,
+        _count("elements", "elements"),
+        _count("dofs", "DOFs"),
+        _count("usual_dofs", "N^3 E"),
+        METRIC,
+        ITERATION,
+        _gflops("fom", "FOM, GFLOP/s"),
+        _millions("throughput", "MDOF/s a rank"),
+        _millions("usual_throughput", "by N^3 E"),
+        OF_BANDWIDTH,
+        Column("residual", lambda row: f"{row['residual']:.1e}"),
+        Column("hipBone on H200: time, FOM, MDOF/s", _peer),
+    ],
+    _iterations,
+)
+
+
+def _weak(session: Session) -> Iterator[Row]:
+    rows, bandwidth = session.measured["iterations"], session.measured["bandwidth"]
+    yield from measure_weak(session.backend, rows, session.world, bandwidth)
+
+
+WEAK = Table(
+    "weak",
+    "Weak scaling: the largest cubes on each rank by itself, and on all together",
+    [
+        DEGREE,
+        Column("elements a rank", lambda row: f"{row['edge'] ** 3:,}"),
+        METRIC,
+        Column("alone", lambda row: time_of(row["alone"]), 8),
+        Column("together", lambda row: time_of(row["seconds"])),
+        Column("efficiency", lambda row: f"{100 * row['efficiency']:.1f} %"),
+    ],
+    _weak,
+    ranks="several",
+)
+
+
+def _peaks(session: Session) -> Iterator[Row]:
+    """The best of degree 15 here."""
+    for metric in METRICS:
+        rows = [r for r in session.measured["iterations"] if r["degree"] == 15]
+        if merits := [row["fom"] for row in rows if row["metric"] == metric]:
+            best = {"fom": max(merits), "ranks": session.world.size}
+            yield {"machine": "here", "metric": metric} | best
+
+
+def _published_peaks(measured: Measured) -> Iterator[Row]:
+    for machine, peaks in PEAKS.items():
+        if (best := peaks.get(measured["ranks"])) is not None:
+            more = {"metric": "stored", "ranks": measured["ranks"], "fom": best}
+            yield {"machine": machine} | more
+
+
+BEST = Table(
+    "peaks",
+    "Best figure of merit of degree 15 (their table 2)",
+    [
+        field("machine", 24, head=""),
+        METRIC,
+        field("ranks"),
+        _gflops("fom", "GFLOP/s"),
+        Column("a rank", lambda row: f"{row['fom'] / row['ranks']:,.1f}", 8),
+    ],
+    _peaks,
+    others=_published_peaks,
+)
+
+# --- bake-off problems ----------------------------------------------------------------------------
+
+
+def _bakeoff(session: Session) -> Iterator[Row]:
+    sizes, bandwidth = session.sizes, session.measured["bandwidth"]
+    yield from measure_bakeoff(session.backend, session.world, 7, sizes.bakeoff, bandwidth)
+
+
+def _nekrs_bakeoff(measured: Measured) -> Iterator[Row]:
     for machine, rate in measured["published"]["bakeoff"].items():
-        table.add_row(
-            "BP5", f"nekRS, {machine}", "8,000", "", "stored", "", f"{rate / 1e6:,.0f}", ""
-        )
-    return table
+        row = {"problem": "BP5", "where": f"nekRS, {machine}", "metric": "stored"}
+        yield row | {"elements": 8000, "throughput": rate}
 
 
-def _solves(measured: Mapping[str, Any]) -> Table:
-    table = table_of(
-        "Solutions to 1e-8: bake-off problem BPS5, Kershaw's cube, eps 0.3, degree 7",
-        *("preconditioner", "", "elements", "DOFs", "iterations", "time", "set-up"),
-    )
-    for row in measured["solves"]:
-        table.add_row(
-            row["preconditioner"],
-            "here",
-            f"{row['elements']:,}",
-            f"{row['dofs']:,}",
-            f"{row['iterations']:,}",
-            time_of(row["seconds"]),
-            time_of(row["set_up"]),
-        )
-    if measured["ranks"] == 1:
-        for machine, (seconds, iterations) in measured["published"]["solves"].items():
-            about = ("8,000", "", f"{iterations}", time_of(seconds), "")
-            table.add_row("multigrid", f"nekRS, {machine}", *about)
-    return table
+WHERE = Column("", lambda row: row.get("where", "here"), 14)
+
+BAKEOFF = Table(
+    "bakeoff",
+    "CEED's bake-off problems, degree 7: 100 iterations, 0 on all sides",
+    [
+        field("problem"),
+        WHERE,
+        _count("elements", "elements"),
+        _count("dofs", "DOFs"),
+        METRIC,
+        Column("an iteration", _known("seconds", time_of)),
+        _millions("throughput", "MDOF/s a rank"),
+        OF_BANDWIDTH,
+    ],
+    _bakeoff,
+    others=_nekrs_bakeoff,
+)
+
+
+def _solves(session: Session) -> Iterator[Row]:
+    yield from measure_solves(session.backend, session.world, session.sizes.solves)
+
+
+def _nekrs_solves(measured: Measured) -> Iterator[Row]:
+    known = measured["published"]["solves"] if measured["ranks"] == 1 else {}
+    for machine, (seconds, iterations) in known.items():
+        row = {"preconditioner": "multigrid", "where": f"nekRS, {machine}", "elements": 8000}
+        yield row | {"iterations": iterations, "seconds": seconds}
+
+
+SOLVES = Table(
+    "solves",
+    "Solutions to 1e-8: bake-off problem BPS5, Kershaw's cube, eps 0.3, degree 7",
+    [
+        field("preconditioner"),
+        WHERE,
+        _count("elements", "elements"),
+        _count("dofs", "DOFs"),
+        _count("iterations", "iterations"),
+        Column("time", _known("seconds", time_of), 8),
+        Column("set-up", _known("set_up", time_of), 8),
+    ],
+    _solves,
+    others=_nekrs_solves,
+)
+
+TABLES = [OPERATOR, ITERATIONS, WEAK, BEST, BAKEOFF, SOLVES]

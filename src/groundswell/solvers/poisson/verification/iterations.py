@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from groundswell.backends import Backend
@@ -25,20 +27,18 @@ FEW = {1: range(1, 16), 2: range(1, 8)}  # degrees by elements of an edge
 BOXES, SAME = (2, 4, 8), 1  # iterations that boxes may be apart
 
 
-def hundred(backend: Backend, full: bool) -> list[Check]:
+def hundred(backend: Backend, full: bool) -> Iterator[Check]:
     """NekBone's rule: a hundred iterations, without a preconditioner, leave less than 1e-8.
 
     So it is where conjugate gradients converge as fast, on few elements of a cube with u = 0 on its
     sides; on others the residual after a hundred iterations says nothing but how many more there
     have to be.
     """
-    checks = []
     for edge, every in FEW.items():
         degrees = every if full else every[-1:]
         worst = max(_left(backend, edge, degree) for degree in degrees)
         name = f"{edge}^3 elements, N = 1 to {every[-1]}: residual after 100 iterations"
-        checks.append(Check.at_most(name, worst, TOLERANCE))
-    return checks
+        yield Check.at_most(name, worst, TOLERANCE)
 
 
 def _left(backend: Backend, edge: int, degree: int) -> float:
@@ -54,16 +54,17 @@ def _left(backend: Backend, edge: int, degree: int) -> float:
     return float(outcome.residuals[-1] / (outcome.residuals[0] or 1.0))
 
 
-def kershaw_cube(backend: Backend, full: bool) -> list[Check]:
+def kershaw_cube(backend: Backend, full: bool) -> Iterator[Check]:
     """Thin and slanted elements in the unit cube, with u = 0 on its sides."""
     name = f"Kershaw, eps {EPS}, N = {DEGREE}, {{}}^3 elements: iterations"
     cubes = {n: Box((n,) * 3, deform=kershaw(EPS, EPS), order=1) for n in (FULL if full else QUICK)}
-    found = {n: _iterations(backend, cube, "multigrid") for n, cube in cubes.items()}
-    checks = [Check.at_most(name.format(n), count, MOST) for n, count in found.items()]
+    found = {}
+    for n, cube in cubes.items():
+        found[n] = _iterations(backend, cube, "multigrid")
+        yield Check.at_most(name.format(n), found[n], MOST)
     if full:
         gain = _iterations(backend, cubes[6], "jacobi") / found[6]
-        checks.append(Check.at_least("times as many with Jacobi's method", gain, LEAST_GAIN))
-    return checks
+        yield Check.at_least("times as many with Jacobi's method", gain, LEAST_GAIN)
 
 
 def finer_boxes(backend: Backend, full: bool) -> list[Check]:

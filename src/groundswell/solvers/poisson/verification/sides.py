@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from groundswell.backends import Backend
@@ -21,7 +23,7 @@ WITHIN = 1e-11  # without a side that is fixed, errors of all of u remain
 LOW, HIGH = (-0.2, 0.1, 0.0), (0.8, 0.9, 1.5)  # of a box whose axes differ
 
 
-def flux(backend: Backend, full: bool) -> list[Check]:
+def flux(backend: Backend, full: bool) -> Iterator[Check]:
     """du/dn given on all sides, and on all but one."""
     fluxes = {2 * axis + end + 1: _flux(axis, end) for axis in range(3) for end in (0, 1)}
     mixed = {tag: field for tag, field in fluxes.items() if tag > 1}
@@ -30,10 +32,8 @@ def flux(backend: Backend, full: bool) -> list[Check]:
         "flux through five sides": Equation(source(0.0), fixed={1: solution}, fluxes=mixed),
     }
     box = Box((3, 2, 2), LOW, HIGH)
-    return [
-        Check.at_most(f"{name}: error", _error(backend, box, equation), WITHIN)
-        for name, equation in equations.items()
-    ]
+    for name, equation in equations.items():
+        yield Check.at_most(f"{name}: error", _error(backend, box, equation), WITHIN)
 
 
 def _flux(axis: int, end: int) -> Function:
@@ -41,7 +41,7 @@ def _flux(axis: int, end: int) -> Function:
     return lambda x, y, z: sign * gradient(x, y, z)[..., axis]
 
 
-def period(backend: Backend, full: bool) -> list[Check]:
+def period(backend: Backend, full: bool) -> Iterator[Check]:
     """Waves in a box that follows itself along all axes, and along one."""
 
     def wave(x: Floats, y: Floats, z: Floats) -> Floats:
@@ -57,10 +57,8 @@ def period(backend: Backend, full: bool) -> list[Check]:
         "periodic along all axes, of mean 0": (every, Equation(forcing(0.0), mean=0.0)),
         "periodic along x": (one, Equation(forcing(0.0), fixed=dict.fromkeys((3, 4, 5, 6), wave))),
     }
-    return [
-        Check.at_most(f"{name}: error", _error(backend, box, equation, wave), WITHIN)
-        for name, (box, equation) in cases.items()
-    ]
+    for name, (box, equation) in cases.items():
+        yield Check.at_most(f"{name}: error", _error(backend, box, equation, wave), WITHIN)
 
 
 def _error(backend: Backend, box: Box, equation: Equation, exact: Function = solution) -> float:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from groundswell.backends import Array, Backend, Graph
+from groundswell.backends import Array, Backend, Graph, Launch
 from groundswell.backends.base import in_order
-from groundswell.exchange.exchange import Exchange
+from groundswell.bench.tables import Row
 from groundswell.exchange.patience import patience_of, patience_seconds
-from groundswell.exchange.versions import together
 from groundswell.exchange.world import MpiWorld
 
 Result = TypeVar("Result")
-Row = dict[str, Any]
 
 REPEATS = 5
 REPEAT_SECONDS = 0.02  # dwarfs the clock, and the time by which one rank begins before another
@@ -28,8 +26,34 @@ FASTEST = {"cuda": "direct", "cpu": "peer"}  # transports, by backend, as a rule
 IN_STEP = 4  # exchanges that bring the ranks into step before the clock starts
 
 
+class Timed(Protocol):
+    """What can be timed: an `Exchange`, or what stands in the place of one."""
+
+    @property
+    def path(self) -> str:
+        """The way that messages really take."""
+
+    @property
+    def in_graph(self) -> bool:
+        """Whether a graph of launches may hold it."""
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that this rank sends to others each time."""
+
+    @property
+    def launches(self) -> list[Launch]:
+        """All of it."""
+
+    def check(self) -> None:
+        """See that no wait was in vain."""
+
+    def close(self) -> None:
+        """Give back what it holds of other ranks."""
+
+
 class Rig:
-    """The ranks that measure together.
+    """The ranks that measure together, and their clock.
 
     A part of the measurements has a limit of time, and a transport that fails in it on any rank is
     left out of the rest of it, on all ranks.
@@ -85,21 +109,18 @@ class Rig:
         note = f"{self._part}: {text}"
         self.notes += [note] if note not in self.notes else []
 
-    def exchange(self, transport: str, make: Callable[[], Sequence[Exchange]]) -> Row | None:
-        """Time of some exchanges that go on together, and the most bytes that a rank sends."""
+    def exchange(self, transport: str, make: Callable[[], Timed]) -> Row | None:
+        """Time of an exchange, and the most bytes that a rank sends."""
         return self.attempt(transport, lambda: self._exchange(transport, make))
 
-    def _exchange(self, transport: str, make: Callable[[], Sequence[Exchange]]) -> Row:
-        halos = make()
-        with self.holding(halos):
-            in_graph = all(halo.in_graph for halo in halos)
-            seconds = self.seconds(in_order(together(halos)), in_graph=in_graph)
-            for halo in halos:
-                halo.check()
-            sent = max(self.world.share(sum(halo.bytes for halo in halos)))
-            row = {"transport": transport, "path": halos[0].path, "in_graph": in_graph}
-            for halo in halos:
-                halo.close()
+    def _exchange(self, transport: str, make: Callable[[], Timed]) -> Row:
+        halo = make()
+        with self.holding(halo):
+            seconds = self.seconds(in_order(halo.launches), in_graph=halo.in_graph)
+            halo.check()
+            sent = max(self.world.share(halo.bytes))
+            row = {"transport": transport, "path": halo.path, "in_graph": halo.in_graph}
+            halo.close()
         return {**row, "seconds": seconds, "sent": sent}
 
     @contextmanager

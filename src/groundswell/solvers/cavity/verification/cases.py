@@ -1,4 +1,4 @@
-"""Cavities in memory: brought to a steady state, without files."""
+"""Cavities whose flow is brought to rest, and what their numbers tend to on finer grids."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 from groundswell.backends import Backend
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.flow import Flow
-from groundswell.solvers.cavity.setup import Setup
-from groundswell.solvers.cavity.solver import Cavity
+from groundswell.solvers.cavity.steady import bring_to_rest
 
 TOLERANCE = 1e-6  # of residuals: far below the errors of these grids
 MIRROR = {"kind": "symmetry"}
@@ -37,21 +36,6 @@ def convection(rayleigh: float) -> dict[str, Any]:
     return {"kind": "rayleigh", "rayleigh": rayleigh, "prandtl": 0.71}
 
 
-def steady(case: CavityCase, backend: Backend) -> Flow:
-    """The flow of a case when it stands still, or when it may make no more steps."""
-    return settled(case, backend)[0]
-
-
-def settled(case: CavityCase, backend: Backend) -> tuple[Flow, float]:
-    """The same, and the largest residual that is left."""
-    found = Cavity(Setup.from_case(case), backend)
-    for _ in found.to_rest():
-        pass
-    flow = found.outputs.flow()
-    assert flow is not None
-    return flow, float(found.history.latest.max())
-
-
 @dataclass(frozen=True)
 class Extrapolated:
     """A number from grids of spacings 4 h, 2 h and h, and what it tends to."""
@@ -75,7 +59,7 @@ def converging(
     make: Callable[[int], CavityCase], intervals: int, backend: Backend
 ) -> dict[str, Extrapolated]:
     """Nusselt numbers and peaks on grids of `intervals`, and a half and a quarter as many."""
-    found = [_numbers(steady(make(intervals // n - 1), backend)) for n in (4, 2, 1)]
+    found = [_numbers(bring_to_rest(make(intervals // n - 1), backend).flow) for n in (4, 2, 1)]
     return {name: Extrapolated(*(numbers[name] for numbers in found)) for name in found[0]}
 
 

@@ -1,0 +1,18 @@
+"""Acoustic waves in a periodic box: an example of a solver in a package of its own."""
+
+from __future__ import annotations
+
+from groundswell.registry import SolverInfo
+
+info = SolverInfo(
+    name="acoustics",
+    title="Acoustic waves",
+    summary="Acoustic waves of second order in a periodic box.",
+    package=__name__,
+    case=".case:AcousticsCase",
+    solver=".solver:Acoustics",
+    pictures=".results:PICTURES",
+    problems=".verification:PROBLEMS",
+    results={"fields": ".results:fields"},
+    readers={".wave": ".case:read_wave"},
+)

@@ -1,0 +1,42 @@
+"""One rank's part of the waves: second-order differences and leapfrog steps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from groundswell.backends import Cells, Launch, Source
+from groundswell.backends.base import in_order
+from groundswell.backends.source import precision
+from groundswell.exchange.overlap import Box
+from groundswell.simulation.blocks import BlockSolver
+
+KERNELS = Path(__file__).parent / "kernels" / "wave.h"
+
+
+class Acoustics(BlockSolver):
+    """Pressure p and its rate of change q; `step` advances them by `setup.dt`."""
+
+    def source(self) -> Source:
+        """The kernels, with the sizes of this rank's block."""
+        setup = self.setup
+        weight = setup.case.medium.speed**2 * setup.dt / setup.case.grid.spacing**2
+        constants = {**self.layout.constants(), "DT": setup.dt, "WEIGHT": weight}
+        return Source(KERNELS, constants | precision(setup.dtype))
+
+    def start(self) -> None:
+        """Fluid at rest; q belongs to half a step before."""
+        self.fill("p", self.setup.pressure(*(self.part.indices(axis) for axis in range(3))))
+        in_order([*self.exchange(), self._update_q()])()
+        self.fill("q", self.backend.to_host(self.interior("q")) / -2)
+
+    def compose(self) -> list[Launch]:
+        """A step: q, then p; what neighbours need of p travels while the rest is updated."""
+        return [self._update_q(), *self.update_and_exchange(self._update_p)]
+
+    def _update_q(self) -> Launch:
+        extent = Cells(*self.part.cells)
+        return self.module.launch("update_q", extent, self.interior("q"), self.interior("p"))
+
+    def _update_p(self, box: Box) -> Launch:
+        p, q, cells = self.interior("p", box), self.interior("q", box), box.shape[::-1]
+        return self.module.launch("update_p", Cells(*cells), p, q, *cells)

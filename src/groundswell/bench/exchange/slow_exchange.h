@@ -1,0 +1,3 @@
+// The kernels of an exchange over a slower link.
+#include "slow_link.h"
+#include "exchange/exchange.h"

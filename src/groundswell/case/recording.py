@@ -1,0 +1,248 @@
+"""`[[output.record]]`: which fields a run records, where, when, and what becomes of the values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
+
+from groundswell.case.problems import Fault, refuse
+from groundswell.case.section import DataFile, Kinds, NotEmpty, Section, exactly_one, repeated
+from groundswell.case.units import Count, Length, Positive, Time
+from groundswell.errors import did_you_mean, listed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Position = tuple[Length, Length, Length]
+Axis = Literal["x", "y", "z"]
+Method = Literal["nearest", "linear", "cubic"]
+What = Literal["raw", "max", "min", "rms", "mean", "final"]
+SUFFIXES = (".h5", ".nc", ".vtkhdf")
+
+
+# --- where ----------------------------------------------------------------------------------------
+
+
+class PointsWhere(Section):
+    """`kind = "points"`: at positions, or those that a text file lists, x, y and z on each line.
+
+    On grids `method` is how values between nodes are found; on elements it is the solution's own
+    polynomial.
+    """
+
+    kind: Literal["points"]
+    positions: Annotated[tuple[Position, ...], NotEmpty] | None = None
+    file: DataFile | None = None
+    method: Method = "nearest"
+
+    def faults(self) -> Iterator[Fault]:
+        """Positions twice, or none."""
+        yield from exactly_one(self, "positions", "file")
+
+
+class LineWhere(Section):
+    """`kind = "line"`: at so many points, equally far apart, from `start` to `end`."""
+
+    kind: Literal["line"]
+    start: Position
+    end: Position
+    points: Annotated[int, Field(strict=True, ge=2)]
+    method: Method = "linear"
+
+    def faults(self) -> Iterator[Fault]:
+        """A line without length."""
+        if self.start == self.end:
+            yield ("end",), "must differ from start"
+
+
+class PlaneWhere(Section):
+    """`kind = "plane"`: across an axis.
+
+    On grids every `stride`-th node of the layer nearest to `at`; on elements `points` along the
+    two other axes, over the whole extent of the mesh.
+    """
+
+    kind: Literal["plane"]
+    normal: Axis
+    at: Length
+    stride: Count | None = None
+    points: tuple[Count, Count] | None = None
+
+
+class BoxWhere(Section):
+    """`kind = "box"`: every `stride`-th node of the cells whose middles lie in a box."""
+
+    kind: Literal["box"]
+    low: Position
+    high: Position
+    stride: Count = 1
+
+    def faults(self) -> Iterator[Fault]:
+        """A box that ends before it begins."""
+        if any(a > b for a, b in zip(self.low, self.high, strict=True)):
+            yield ("high",), "must not lie below low along any axis"
+
+
+def _as_indices(value: Any) -> NDArray[np.int64]:
+    """Flat indices, from a list, or an array of them, or a mask."""
+    import numpy as np
+
+    found = np.asarray(value) if isinstance(value, list | tuple | np.ndarray) else np.array("")
+    if found.dtype == bool:
+        found = np.flatnonzero(found)
+    if found.dtype.kind not in "iu" or found.ndim != 1 or not found.size or found.min() < 0:
+        refuse([((), "must be a list of whole numbers from 0 up, or a mask, that is not empty")])
+    return found.astype(np.int64)
+
+
+class MaskWhere(Section):
+    """`kind = "mask"`: nodes by their flat indices in an array (nz, ny, nx), or by a mask of it.
+
+    `file` is a NumPy file (.npy) with the same.
+    """
+
+    kind: Literal["mask"]
+    indices: Annotated[Any, PlainValidator(_as_indices)] | None = None
+    file: DataFile | None = None
+
+    def faults(self) -> Iterator[Fault]:
+        """Indices twice, or none."""
+        yield from exactly_one(self, "indices", "file")
+
+
+class AllWhere(Section):
+    """`kind = "all"`: every `stride`-th node of whole fields."""
+
+    kind: Literal["all"]
+    stride: Count = 1
+
+
+Where = Annotated[
+    PointsWhere | LineWhere | PlaneWhere | BoxWhere | MaskWhere | AllWhere, Kinds("kind")
+]
+
+
+# --- when, and what -------------------------------------------------------------------------------
+
+
+def _as_moment(value: Any) -> Any:
+    """A step, or a time in s."""
+    from groundswell.case.units import Quantity
+
+    if isinstance(value, int) and not isinstance(value, bool):
+        if value < 0:
+            refuse([((), "must be a step from 0 up")])
+        return value
+    if not isinstance(value, str | float):
+        refuse([((), 'must be a step such as 100, or a time such as "0.5 s"')])
+    moment = Quantity("s", "a time", "0.5 s").read(value)
+    if isinstance(moment, float) and moment < 0:
+        refuse([((), "must not lie before the start of the run")])
+    return moment
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def _file_name(value: str) -> str:
+    path = PurePath(value)
+    if path.name != value or path.suffix not in SUFFIXES or value.startswith("."):
+        refuse([((), f"must be a name that ends in {listed(SUFFIXES)}, without a folder")])
+    return value
+
+
+class RecordSection(Section):
+    """`[[output.record]]`: fields in some places, every so many steps, as a series or statistics.
+
+    `from` is the first step or time; `interval` is rounded to whole steps. With several of `what`,
+    a series goes to `file`, and statistics to a file beside it.
+    """
+
+    fields: Annotated[tuple[str, ...], BeforeValidator(_listed), NotEmpty]
+    where: Where
+    every: Count | None = None
+    interval: Annotated[Time, Positive] | None = None
+    begin: Annotated[Any, PlainValidator(_as_moment)] = Field(default=0, alias="from")
+    what: Annotated[tuple[What, ...], BeforeValidator(_listed), NotEmpty] = ("raw",)
+    file: Annotated[str, AfterValidator(_file_name)]
+
+    def faults(self) -> Iterator[Fault]:
+        """Two intervals, names twice, and what VTKHDF cannot hold."""
+        yield from repeated("fields", self.fields)
+        yield from repeated("what", self.what)
+        if self.every and self.interval:
+            yield from exactly_one(self, "every", "interval")
+        images = isinstance(self.where, BoxWhere | AllWhere) and self.what == ("raw",)
+        if self.file.endswith(".vtkhdf") and not images:
+            yield ("file",), 'can be .vtkhdf for what = "raw" in a box or all of a field; use .nc'
+
+    @property
+    def statistics(self) -> tuple[What, ...]:
+        """All of `what` but the series."""
+        return tuple(name for name in self.what if name != "raw")
+
+    @property
+    def statistics_file(self) -> str:
+        """Where these go: to `file`, unless that has a series."""
+        return f"{PurePath(self.file).stem}_statistics.nc" if "raw" in self.what else self.file
+
+    @property
+    def files(self) -> set[str]:
+        """All that it writes."""
+        return {self.file} | ({self.statistics_file} if self.statistics else set())
+
+
+@dataclass(frozen=True)
+class Recordable:
+    """What the solver of a case lets `[[output.record]]` ask for.
+
+    Args:
+        fields: their names.
+        kinds: of places.
+        what: may become of values.
+        timed: whether its steps have a common length, so that times and intervals mean something.
+        files: names of files that the solver writes itself.
+    """
+
+    fields: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ("points", "line", "plane", "box", "mask", "all")
+    what: tuple[What, ...] = ("raw", "max", "min", "rms", "mean", "final")
+    timed: bool = True
+    files: tuple[str, ...] = ()
+
+    def faults(self, records: Sequence[RecordSection]) -> Iterator[Fault]:
+        """What records ask for in vain, and files that two of them would write."""
+        taken = set(self.files)
+        for n, record in enumerate(records):
+            if record.files & taken or record.file.startswith("checkpoint"):
+                yield (
+                    ("record", n, "file"),
+                    "is the name of another file of this run",
+                )
+            taken |= record.files
+            for place, text in self._faults_of(record):
+                yield ("record", n, *place), text
+
+    def _faults_of(self, record: RecordSection) -> Iterator[Fault]:
+        for n, name in enumerate(record.fields):
+            if name not in self.fields:
+                allowed = f"must be {listed(self.fields)}" if self.fields else "cannot be recorded"
+                yield ("fields", n), f"{allowed}{did_you_mean(name, self.fields)}"
+        if record.where.kind not in self.kinds:
+            yield ("where", "kind"), f"must be {listed(self.kinds)} for this solver"
+        for n, what in enumerate(record.what):
+            if what not in self.what:
+                yield ("what", n), f"must be {listed(self.what)} for this solver"
+        if not self.timed and record.interval is not None:
+            yield (
+                ("interval",),
+                "is not for this solver, whose steps have no common length: use every",
+            )
+        if not self.timed and isinstance(record.begin, float):
+            yield ("from",), "must be a step for this solver, whose steps have no common length"

@@ -1,0 +1,53 @@
+"""What launchers tell the processes that they start. A process that is alone needs no MPI."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+# How many processes there are: Open MPI, PMI (MPICH, Intel MPI, Cray), MVAPICH, Slurm, Flux, IBM.
+SIZE_VARIABLES = (
+    "OMPI_COMM_WORLD_SIZE",
+    "PMI_SIZE",
+    "MV2_COMM_WORLD_SIZE",
+    "SLURM_STEP_NUM_TASKS",
+    "FLUX_JOB_SIZE",
+    "JSM_NAMESPACE_SIZE",
+)
+# Signs of a launcher, some of which do not tell how many processes they start.
+LAUNCHER_VARIABLES = (
+    "PMIX_RANK",
+    "PMI_RANK",
+    "PMI_FD",
+    "PMI_PORT",
+    "MPI_LOCALRANKID",
+    "OMPI_COMM_WORLD_RANK",
+    "MV2_COMM_WORLD_RANK",
+    "PALS_RANKID",
+    "ALPS_APP_PE",
+    "FLUX_TASK_RANK",
+    "JSM_NAMESPACE_RANK",
+)
+
+
+def started_ranks() -> int:
+    """How many processes were started together.
+
+    1 without any sign of a launcher; 0 if there is one, but only MPI can tell how many.
+    """
+    counts = [int(os.environ[name]) for name in _known(SIZE_VARIABLES)]
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is not None and mpi.Is_initialized() and not mpi.Is_finalized():
+        counts.append(mpi.COMM_WORLD.size)
+    return max(counts, default=0 if set(LAUNCHER_VARIABLES) & set(os.environ) else 1)
+
+
+def signs() -> str:
+    """The variables that tell of other processes."""
+    several = [name for name in _known(SIZE_VARIABLES) if int(os.environ[name]) > 1]
+    return ", ".join(several or sorted(set(LAUNCHER_VARIABLES) & set(os.environ)))
+
+
+def _known(names: tuple[str, ...]) -> list[str]:
+    """Those of which the environment has a number."""
+    return [name for name in names if os.environ.get(name, "").isdigit()]

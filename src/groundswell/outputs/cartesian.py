@@ -1,0 +1,366 @@
+"""Recording on Cartesian grids: which nodes of a rank's part lie where a case wants values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groundswell.case.recording import (
+    AllWhere,
+    BoxWhere,
+    LineWhere,
+    MaskWhere,
+    PlaneWhere,
+    PointsWhere,
+    RecordSection,
+    Where,
+)
+from groundswell.errors import InputError
+from groundswell.exchange.decomposition import Decomposition
+from groundswell.exchange.pattern import Ghosts
+from groundswell.formats.netcdf import Variable
+from groundswell.grids.cartesian import Part, Triple
+from groundswell.outputs.positions import line_frame, point_frame, positions_of
+from groundswell.outputs.recording import (
+    BoxSelection,
+    Frame,
+    PointSelection,
+    RecordableField,
+    Recording,
+    Selection,
+)
+
+Floats = NDArray[np.float64]
+AXES = ("x", "y", "z")
+TAPS = {"nearest": 1, "linear": 2, "cubic": 4}
+ROUNDING = 1e-9  # of a cell, by which a position may miss a bound
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The cells of a part of the grid that are recorded, of all that are.
+
+    Args:
+        first: the first of them (i, j, k), counted in the part's region.
+        count: how many (nx, ny, nz).
+        place: where they belong in what all parts record (z, y, x).
+    """
+
+    first: Triple
+    count: Triple
+    place: tuple[slice, slice, slice]
+
+
+def taken(part: Part, runs: Sequence[range]) -> Taken:
+    """The cells of a part that lie in these runs (x, y, z) of the region's cells."""
+    axes = zip(part.region_start, part.region, runs, strict=True)
+    found = [_taken_along(start, count, run) for start, count, run in axes]
+    (fx, nx, x), (fy, ny, y), (fz, nz, z) = found
+    return Taken((fx, fy, fz), (nx, ny, nz), (z, y, x))
+
+
+def _taken_along(start: int, count: int, run: range) -> tuple[int, int, slice]:
+    """First cell, counted in the part, number of cells, and place along one axis."""
+    begin, end = (
+        min(max(-(-(edge - run.start) // run.step), 0), len(run)) for edge in (start, start + count)
+    )
+    return run.start + begin * run.step - start, end - begin, slice(begin, end)
+
+
+def strided(region: Triple, stride: int) -> tuple[range, range, range]:
+    """Every `stride`-th cell of (nx, ny, nz), from the first on."""
+    x, y, z = (range(0, n, stride) for n in region)
+    return x, y, z
+
+
+@dataclass(frozen=True)
+class CartesianDomain:
+    """The cells of a region, as a rank holds some of them; arrays have the part's region only.
+
+    Args:
+        origin: middle of the region's first cell (x, y, z), m.
+        low, high: corners of the box in which positions may lie, m.
+        downward: whether z is depth.
+    """
+
+    part: Part
+    origin: tuple[float, float, float]
+    low: tuple[float, float, float]
+    high: tuple[float, float, float]
+    downward: bool = False
+
+    def select(self, where: Where, fields: Sequence[RecordableField]) -> Selection:
+        """See `Domain`."""
+        if isinstance(where, PointsWhere | LineWhere):
+            positions = positions_of(where)
+            self._require_inside(positions)
+            line = isinstance(where, LineWhere)
+            frame = (line_frame if line else point_frame)(positions, fields)
+            return self._at(positions, TAPS[where.method], fields, frame)
+        if isinstance(where, MaskWhere):
+            return self._masked(where, fields)
+        if isinstance(where, PlaneWhere) and where.points is not None:
+            raise InputError("a plane of a grid has its own points; give stride instead of points")
+        squeezed = where.normal if isinstance(where, PlaneWhere) else None
+        return self.box(self.runs(where), fields, squeezed)
+
+    def runs(self, where: AllWhere | BoxWhere | PlaneWhere) -> tuple[range, range, range]:
+        """The region's cells along x, y and z that are asked for."""
+        x, y, z = strided(self.part.grid.region, where.stride or 1)
+        if isinstance(where, BoxWhere):
+            x, y, z = (self._between(axis, where) for axis in range(3))
+        if isinstance(where, PlaneWhere):
+            axis = AXES.index(where.normal)
+            layer = self._layer(axis, where.at)
+            x, y, z = (layer if a == axis else run for a, run in enumerate((x, y, z)))
+        return x, y, z
+
+    def box(
+        self,
+        runs: tuple[range, range, range],
+        fields: Sequence[RecordableField],
+        squeezed: str | None = None,
+    ) -> BoxSelection:
+        """These cells, of which a file has no axis `squeezed`."""
+        own = taken(self.part, runs)
+        x, y, z = runs
+        return BoxSelection(
+            (len(z), len(y), len(x)),
+            own.count[::-1],
+            own.place,
+            self._frame(runs, fields, squeezed),
+            own.first[::-1],
+            (z.step, y.step, x.step),
+        )
+
+    def coordinate(self, axis: int, cells: ArrayLike, offset: float = 0.0) -> Floats:
+        """Where values of cells, counted in the region, lie along an axis, m."""
+        h = self.part.grid.spacing[axis]
+        return np.asarray(self.origin[axis] + (np.asarray(cells) + offset) * h, np.float64)
+
+    # --- boxes ------------------------------------------------------------------------------------
+
+    def _cells(self, axis: int, position: Any) -> Any:
+        """A position along an axis, in cells from the middle of the first one."""
+        return (position - self.origin[axis]) / self.part.grid.spacing[axis]
+
+    def _between(self, axis: int, where: BoxWhere) -> range:
+        count = self.part.grid.region[axis]
+        first = max(0, ceil(self._cells(axis, where.low[axis]) - ROUNDING))
+        last = min(count - 1, floor(self._cells(axis, where.high[axis]) + ROUNDING))
+        if first > last:
+            ends = self.coordinate(axis, (0, count - 1))
+            raise InputError(
+                f"no cell's middle lies between {AXES[axis]} = {where.low[axis]:g} and "
+                f"{where.high[axis]:g} m; they are {self.part.grid.spacing[axis]:g} m apart, from "
+                f"{ends[0]:g} to {ends[1]:g} m"
+            )
+        return range(first, last + 1, where.stride)
+
+    def _layer(self, axis: int, at: float) -> range:
+        self._require_along(axis, np.array([at]))
+        count = self.part.grid.region[axis]
+        layer = min(max(floor(self._cells(axis, at) + 0.5), 0), count - 1)
+        return range(layer, layer + 1)
+
+    def _frame(
+        self, runs: Sequence[range], fields: Sequence[RecordableField], squeezed: str | None
+    ) -> Frame:
+        """Coordinates of values; those that lie elsewhere in their cells have some of their own."""
+        coordinates: dict[str, Variable] = {}
+        dims: dict[str, list[str]] = {field.name: [] for field in fields}
+        for axis in (2, 1, 0):
+            for field in fields:
+                values = self.coordinate(axis, runs[axis], field.offset[axis])
+                name = _name_of(AXES[axis], field.name, values, coordinates)
+                one = AXES[axis] == squeezed
+                where = () if one else (name,)
+                kept = values[0] if one else values
+                coordinates[name] = Variable(where, kept, attrs=self._attrs(axis))
+                dims[field.name] += where
+        return Frame(coordinates, {name: tuple(those) for name, those in dims.items()})
+
+    def _attrs(self, axis: int) -> dict[str, str]:
+        down = {"positive": "down"} if axis == 2 and self.downward else {}
+        return {"units": "m", "axis": AXES[axis].upper(), **down}
+
+    # --- points -----------------------------------------------------------------------------------
+
+    def _masked(self, where: MaskWhere, fields: Sequence[RecordableField]) -> PointSelection:
+        shape = self.part.grid.region[::-1]
+        flat = _read_mask(where, shape)
+        cells = np.stack(np.unravel_index(flat, shape), axis=-1).astype(np.int64)
+        positions = np.stack([self.coordinate(a, cells[:, 2 - a]) for a in range(3)], axis=-1)
+        frame = point_frame(positions, fields)
+        index = Variable(("point",), flat, attrs={"long_name": "flat index (z, y, x)"})
+        frame = Frame({**frame.coordinates, "index": index}, frame.dims)
+        return self._owned(np.stack([cells] * len(fields)), cells, frame)
+
+    def _at(
+        self, positions: Floats, most: int, fields: Sequence[RecordableField], frame: Frame
+    ) -> PointSelection:
+        """Values of the cells that hold positions, or of `most` nodes along each axis around them.
+
+        The rank that has the cell reads the other nodes among its ghosts. Beside the region's ends,
+        where the nodes are shifted inwards, that is the rank of the cell next to it.
+        """
+        counts = np.array(self.part.grid.region[::-1])
+        middles = [self._cells(axis, positions[:, axis]) for axis in (2, 1, 0)]
+        cells = np.floor(np.stack(middles, axis=-1) + 0.5).astype(np.int64)
+        if most == 1:
+            cells = np.clip(cells, 0, counts - 1)
+            return self._owned(np.stack([cells] * len(fields)), cells, frame)
+        taps = np.minimum(most, counts)
+        found = [self._stencils(middles, taps, field) for field in fields]
+        firsts, weights = (np.stack(those) for those in zip(*found, strict=True))
+        inwards = (taps - 1) // 2
+        owners = np.clip(cells, inwards, counts - 1 - inwards)
+        return self._owned(firsts, owners, frame, tuple(taps.tolist()), weights)
+
+    def _stencils(
+        self, middles: Sequence[Floats], taps: NDArray[np.int64], field: RecordableField
+    ) -> tuple[NDArray[np.int64], Floats]:
+        """First nodes (points, 3) in the order (z, y, x), and weights (points, taps)."""
+        offsets, counts = field.offset[::-1], self.part.grid.region[::-1]
+        axes = zip(middles, offsets, counts, taps, strict=True)
+        firsts, (z, y, x) = zip(*(stencil(at - o, n, t) for at, o, n, t in axes), strict=True)
+        weights = z[:, :, None, None] * y[:, None, :, None] * x[:, None, None, :]
+        return np.stack(firsts, axis=-1), weights.reshape(len(x), -1)
+
+    def _owned(
+        self,
+        firsts: NDArray[np.int64],
+        owners: NDArray[np.int64],
+        frame: Frame,
+        taps: tuple[int, ...] = (1, 1, 1),
+        weights: Floats | None = None,
+    ) -> PointSelection:
+        """The points whose cell (z, y, x) of `owners` is in this part."""
+        start, count = (np.array(t[::-1]) for t in (self.part.region_start, self.part.region))
+        local = owners - start
+        mine = np.flatnonzero(((local >= 0) & (local < count)).all(axis=-1))
+        kept = None if weights is None else weights[:, mine]
+        cells = firsts[:, mine] - start
+        return PointSelection(
+            (len(owners),), (len(mine),), (mine,), frame, cells, tuple(taps), kept
+        )
+
+    def _require_inside(self, positions: Floats) -> None:
+        for axis in range(3):
+            self._require_along(axis, positions[:, axis])
+
+    def _require_along(self, axis: int, values: Floats) -> None:
+        low, high = self.low[axis], self.high[axis]
+        slack = ROUNDING * self.part.grid.spacing[axis]
+        bad = values[~((values >= low - slack) & (values <= high + slack))]
+        if len(bad):
+            raise InputError(
+                f"{AXES[axis]} = {bad[0]:g} m of output.record lies outside the domain; allowed: "
+                f"{low:g} to {high:g} m"
+            )
+
+
+def ghosts_read(
+    recording: Recording, sections: Sequence[RecordSection], cut: Decomposition
+) -> dict[str, Ghosts]:
+    """Ghosts that recorders read of fields, corners included: where they interpolate across blocks.
+
+    Args:
+        recording: of the whole grid.
+    """
+    domain = recording.domain
+    assert isinstance(domain, CartesianDomain)
+    found: dict[str, Ghosts] = {}
+    for section in sections:
+        chosen = recording.select(section)
+        if isinstance(chosen, PointSelection) and chosen.weights is not None:
+            for name, cells in zip(section.fields, chosen.cells, strict=True):
+                first = cells + domain.part.grid.before[::-1]
+                ghosts = _across(first, np.array(chosen.taps), cut)
+                found |= {} if ghosts is None else {name: _united(found.get(name), ghosts)}
+    return found
+
+
+def _across(first: NDArray[np.int64], taps: NDArray[np.int64], cut: Decomposition) -> Ghosts | None:
+    """Ghosts for stencils (points, 3) of which some lie in several blocks."""
+    last = first + taps
+    crosses = np.zeros(len(first), bool)
+    for axis, edges in enumerate(cut.edges):
+        for edge in edges[1:-1]:
+            crosses |= (first[:, axis] < edge) & (edge < last[:, axis])
+    if not crosses.any():
+        return None
+    low, high = first[crosses].min(axis=0), last[crosses].max(axis=0)
+    width = (int(taps.max()) // 2,) * len(taps)
+    within = tuple((int(a), int(b)) for a, b in zip(low, high, strict=True))
+    return Ghosts(width, width, corners=True, within=within)
+
+
+def _united(one: Ghosts | None, other: Ghosts) -> Ghosts:
+    """Ghosts that hold both."""
+    if one is None:
+        return other
+    width = max(one.low, other.low)
+    runs = zip(one.within, other.within, strict=True)
+    within = tuple((min(a[0], b[0]), max(a[1], b[1])) for a, b in runs if a and b)
+    return Ghosts(width, width, corners=True, within=within)
+
+
+def stencil(at: Floats, count: int, taps: int) -> tuple[NDArray[np.int64], Floats]:
+    """First of `taps` nodes around places on an axis of `count` nodes, and Lagrange's weights.
+
+    Places are in spacings from the first node. Beyond the outermost nodes the line through two of
+    them goes on: polynomials of higher degree would have large weights of both signs there.
+
+    Returns:
+        Indices (places,) and weights (places, taps).
+    """
+    first = np.floor(at + (0.5 if taps == 1 else 0.0)).astype(np.int64) - (taps - 1) // 2
+    first = np.clip(first, 0, count - taps)
+    t, nodes = (at - first)[:, None], np.arange(taps)
+    weights = np.ones((len(at), taps))
+    for node in nodes:
+        others = nodes[nodes != node]
+        weights[:, node] = ((t - others) / (node - others)).prod(axis=1)
+    beyond = (t < 0) | (t > taps - 1)
+    if taps > 2 and beyond.any():
+        line = np.zeros_like(weights)
+        line[:, :2] = np.where(t < 0, np.hstack([1 - t, t]), line[:, :2])
+        line[:, -2:] = np.where(t > 0, np.hstack([taps - 1 - t, t - taps + 2]), line[:, -2:])
+        weights = np.where(beyond, line, weights)
+    return first, weights
+
+
+def _name_of(axis: str, field: str, values: Floats, known: dict[str, Variable]) -> str:
+    """The name of the coordinate with these values: the axis's, if it is free or has them."""
+    for name, variable in known.items():
+        same = np.array_equal(np.atleast_1d(variable.values), values)
+        if name.partition("_")[0] == axis and same:
+            return name
+    return axis if axis not in known else f"{axis}_{field}"
+
+
+def _read_mask(where: MaskWhere, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Flat indices of an array of this shape."""
+    found: Any = where.indices
+    if where.file is not None:
+        try:
+            found = np.load(where.file, allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise InputError(f"{where.file} cannot be read as a NumPy file: {error}") from error
+    if found.dtype == bool and found.shape != shape and where.file is not None:
+        raise InputError(f"{where.file} holds a mask of shape {found.shape}; it must be {shape}")
+    flat = np.flatnonzero(found) if found.dtype == bool else found.ravel()
+    if flat.dtype.kind not in "iu" or not flat.size:
+        raise InputError(f"{where.file} selects nothing; it must hold indices, or a mask {shape}")
+    if flat.min() < 0 or flat.max() >= np.prod(shape):
+        raise InputError(
+            f"output.record asks for index {flat.max()}; the region has {np.prod(shape)} cells, so "
+            f"allowed: 0 to {np.prod(shape) - 1}"
+        )
+    return flat.astype(np.int64)

@@ -1,0 +1,103 @@
+"""Files of recorded samples: NetCDF-4 that grows, and NetCDF-4 of what is known at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.formats.appendable_hdf5 import GrowingFile, balanced
+from groundswell.formats.atomic import whole
+from groundswell.formats.netcdf import CONVENTIONS, Variable, lay_out
+
+_CHUNK_BYTES = 1 << 20
+_CHUNK_SAMPLES = 512
+_METADATA_BYTES = 1 << 16
+
+
+class SeriesWriter(GrowingFile):
+    """Appends samples of some fields to a file (time, ...) that xarray and ParaView open.
+
+    Args:
+        path: final name.
+        axis: name and variable of what grows: times, or steps.
+        coordinates: of all fields' other dimensions, by name.
+        fields: by name; the first of their dimensions grows.
+        attrs: of the file.
+        resume: samples to keep of an earlier run's file; None starts a new one.
+
+    Raises:
+        InputError: a file to resume that does not belong to this case.
+        RunFailed: the disk is full.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        axis: tuple[str, Variable],
+        coordinates: Mapping[str, Variable],
+        fields: Mapping[str, Variable],
+        attrs: Mapping[str, Any],
+        resume: int | None = None,
+    ) -> None:
+        self._axis_name, self._axis_variable = axis
+        self._coordinates, self._attrs = coordinates, attrs
+        self._sizes = sizes_of(coordinates)
+        self._fields = {name: self._chunked(variable) for name, variable in fields.items()}
+        shapes = {name: (None, *self._shape(of)) for name, of in fields.items()}
+        super().__init__(path, {self._axis_name: (None,), **shapes}, resume)
+
+    def append(self, times: NDArray[np.float64], blocks: Mapping[str, NDArray[Any]]) -> None:
+        """Append samples (samples, ...) of every field.
+
+        Raises:
+            RunFailed: the disk is full; all earlier samples are still in the file.
+        """
+        self._extend({self._axis_name: times, **blocks})
+
+    def _create(self, part: Path) -> None:
+        dimensions: dict[str, int | None] = {self._axis_name: None, **self._sizes}
+        axis = {self._axis_name: self._axis_variable}
+        variables = {**axis, **self._coordinates, **self._fields}
+        lay_out(part, dimensions, variables, {"Conventions": CONVENTIONS, **self._attrs})
+
+    def _shape(self, variable: Variable) -> tuple[int, ...]:
+        return tuple(self._sizes[dim] for dim in variable.dims[1:])
+
+    def _chunked(self, variable: Variable) -> Variable:
+        """Many small samples in a chunk, or slices of one large sample."""
+        shape, itemsize = self._shape(variable), np.dtype(variable.dtype).itemsize
+        sample = prod(shape) * itemsize
+        samples = min(_CHUNK_SAMPLES, max(1, _CHUNK_BYTES // max(sample, 1)))
+        first = balanced(shape[0], _CHUNK_BYTES * shape[0] // max(sample, 1)) if shape else 1
+        chunks = (samples, *((first, *shape[1:]) if shape else ()))
+        return Variable(variable.dims, None, variable.dtype, chunks, variable.attrs)
+
+
+def write_fields(
+    path: Path,
+    coordinates: Mapping[str, Variable],
+    fields: Mapping[str, Variable],
+    attrs: Mapping[str, Any],
+) -> Path:
+    """Write fields whose values are known.
+
+    Raises:
+        InputError: no permission to write.
+        RunFailed: the disk is full.
+    """
+    size = sum(np.asarray(v.values).nbytes for v in (*coordinates.values(), *fields.values()))
+    with whole(path, size + _METADATA_BYTES) as part:
+        variables = {**coordinates, **fields}
+        attributes = {"Conventions": CONVENTIONS, **attrs}
+        lay_out(part, sizes_of(coordinates), variables, attributes)
+    return path
+
+
+def sizes_of(coordinates: Mapping[str, Variable]) -> dict[str, int]:
+    """Points along each dimension."""
+    return {c.dims[0]: np.size(c.values) for c in coordinates.values() if c.dims}

@@ -1,0 +1,128 @@
+"""The kernels of recorders, and their launches in the step of one rank."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from groundswell.backends import Array, Backend, Cells, Items, Launch, Module, Source
+from groundswell.backends.source import precision
+from groundswell.outputs.recording import BoxSelection, PointSelection, Selection
+from groundswell.outputs.ring_buffer import Ring
+
+SOURCE = Path(__file__).parent / "kernels" / "record.h"
+
+# What becomes of a value, as in kernels/record.h.
+RAW = 1
+WANTED = {"max": 2, "min": 4, "mean": 8, "rms": 16}
+
+
+def recorder_source(dtype: str) -> Source:
+    """The kernels for fields of a type."""
+    return Source(SOURCE, precision(dtype))
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Where values go.
+
+    Args:
+        begin, every: steps at which they are taken.
+        ring: for all of them.
+        statistics: running ones, (fields, *count), by name.
+    """
+
+    begin: int
+    every: int
+    ring: Ring | None = None
+    statistics: Mapping[str, Array] = field(default_factory=dict)
+
+    @property
+    def wanted(self) -> int:
+        """All of these as bits."""
+        return RAW * (self.ring is not None) + sum(WANTED[name] for name in self.statistics)
+
+
+class RecordLaunches:
+    """Makes launches that record fields of one type.
+
+    Args:
+        clock: steps made, on the device.
+    """
+
+    def __init__(self, backend: Backend, dtype: str, clock: Array) -> None:
+        self._backend, self._dtype, self.clock = backend, dtype, clock
+
+    @cached_property
+    def _module(self) -> Module:
+        return self._backend.compile(recorder_source(self._dtype))
+
+    def record(
+        self,
+        arrays: Sequence[Array],
+        selection: Selection,
+        targets: Targets,
+        shifts: Sequence[float] | None = None,
+    ) -> list[Launch]:
+        """What records some fields alike; none if this rank has nothing to record.
+
+        Args:
+            arrays: of the fields, with the same strides.
+            shifts: added to values.
+        """
+        if not prod(selection.count):
+            return []
+        addresses = np.array([self._backend.address(array) for array in arrays], np.int64)
+        added = np.array(shifts or [0.0] * len(arrays), self._dtype)
+        common = (*self._targets(targets), *map(self._backend.to_device, (addresses, added)))
+        when = (self.clock, targets.begin, targets.every, targets.ring.slots if targets.ring else 1)
+        steps = [stride // arrays[0].itemsize for stride in arrays[0].strides]
+        given = (*common, *when, targets.wanted)
+        if isinstance(selection, BoxSelection):
+            return [self._box(selection, len(arrays), steps, given)]
+        assert isinstance(selection, PointSelection)
+        return [self._points(selection, len(arrays), steps, given)]
+
+    def advance_clock(self, steps: int) -> Launch:
+        """What moves the clock on, for solvers that do not."""
+        return self._module.launch("advance_clock", Items(1), self.clock, steps)
+
+    def _targets(self, targets: Targets) -> list[Array]:
+        """Ring, largest, smallest, sum and squares; what is not wanted is never touched."""
+        nothing = self._backend.zeros((1,), self._dtype)
+        ring = nothing if targets.ring is None else targets.ring.buffer
+        return [ring, *(targets.statistics.get(name, nothing) for name in WANTED)]
+
+    def _box(
+        self, selection: BoxSelection, fields: int, steps: Sequence[int], given: tuple[Any, ...]
+    ) -> Launch:
+        nz, ny, nx = selection.count
+        start = int(np.dot(selection.first, steps))
+        dz, dy, dx = (a * b for a, b in zip(selection.step, steps, strict=True))
+        extent = Cells(nx, ny, nz * fields)
+        where = (start, dx, dy, dz, nx, ny, nz, fields)
+        return self._module.launch("record_box", extent, *given, *where)
+
+    def _points(
+        self, selection: PointSelection, fields: int, steps: Sequence[int], given: tuple[Any, ...]
+    ) -> Launch:
+        places = selection.cells @ np.array(steps)
+        offsets = [np.dot(tap, steps) for tap in product(*map(range, selection.taps))]
+        weights = np.zeros(1) if selection.weights is None else selection.weights
+        tables = (
+            places.astype(np.int64),
+            np.array(offsets, np.int64),
+            np.ascontiguousarray(weights, self._dtype),
+        )
+        points = selection.count[0]
+        sizes = (len(offsets), points, points * fields)
+        on_device = map(self._backend.to_device, tables)
+        extent = Items(points * fields)
+        return self._module.launch("record_points", extent, *given, *on_device, *sizes)

@@ -1,0 +1,234 @@
+"""Recorders: what `[[output.record]]` asks for, as kernels in the step, state, and files.
+
+A series goes through a ring to a file that grows. Running statistics stay on the device, and belong
+to the state that a checkpoint holds; ranks gather them at the end. Final values are read then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.backends import Array, Backend, Launch
+from groundswell.backends.base import in_order
+from groundswell.case.recording import RecordSection
+from groundswell.exchange.distributed_array import DistributedArray
+from groundswell.exchange.world import World
+from groundswell.formats.netcdf import Variable
+from groundswell.outputs.files import write_fields
+from groundswell.outputs.launches import WANTED, RecordLaunches, Targets
+from groundswell.outputs.recording import EXACT, Recording
+from groundswell.outputs.ring_buffer import Output, Ring, ring_slots
+from groundswell.outputs.series import append_to, open_series
+
+METHODS = {
+    "max": "maximum",
+    "min": "minimum",
+    "mean": "mean",
+    "rms": "root_mean_square",
+    "final": "point",
+}
+
+
+class Recorder:
+    """One table of `[[output.record]]` on one rank.
+
+    Args:
+        arrays: of the recording's fields on the device, by name.
+
+    Attributes:
+        launches: what it adds to the step, before fields change.
+    """
+
+    def __init__(
+        self,
+        section: RecordSection,
+        recording: Recording,
+        launches: RecordLaunches,
+        arrays: Mapping[str, Array],
+        backend: Backend,
+        world: World,
+    ) -> None:
+        self.section, self._recording = section, recording
+        self._backend, self._world, self._record = backend, world, launches
+        self._fields = recording.fields_of(section)
+        self._arrays = [arrays[name] for name in section.fields]
+        self._selection = recording.select(section)
+        self._schedule = recording.schedule(section)
+        shape = (len(self._fields), *self._selection.count)
+        self._ring = self._new_ring(shape) if "raw" in section.what else None
+        self._statistics: dict[str, Array] = {
+            name: backend.zeros(shape, "float64" if name in EXACT else recording.dtype)
+            for name in WANTED
+            if name in section.what
+        }
+        targets = Targets(self._schedule.begin, self._schedule.every, self._ring, self._statistics)
+        self.launches = self._launch(targets) if targets.wanted else []
+
+    def _new_ring(self, shape: tuple[int, ...]) -> Ring:
+        every, dtype = self._schedule.every, self._recording.dtype
+        slots = ring_slots(self._recording.sample_bytes(self.section, self._selection), every)
+        return Ring(self._backend, shape, every, slots, dtype, self._schedule.begin)
+
+    def _launch(self, targets: Targets) -> list[Launch]:
+        shifts = [field.shift for field in self._fields]
+        return self._record.record(self._arrays, self._selection, targets, shifts)
+
+    def state(self) -> dict[str, DistributedArray]:
+        """Running statistics so far, by name and field."""
+        return {
+            f"{name}/{field.name}": self._distributed(array[n])
+            for name, array in self._statistics.items()
+            for n, field in enumerate(self._fields)
+        }
+
+    def _distributed(self, array: Array) -> DistributedArray:
+        everything = tuple(slice(0, n) for n in array.shape)
+        own = ((everything, self._selection.place),)
+        return DistributedArray(array, self._selection.shape, own, own)
+
+    # --- series -----------------------------------------------------------------------------------
+
+    def open(self, folder: Path, length: int | None) -> Output | None:
+        """The file behind the ring; `length` is the samples to keep of an earlier run's."""
+        if self._ring is None:
+            return None
+        source = (self.section, self._recording, self._selection)
+        path = folder / self.section.file
+        writer: Any = open_series(*source, path, length) if self._world.first else None
+        write = append_to(*source, writer)
+        shape = (len(self._fields), *self._selection.shape)
+        place = (slice(None), *self._selection.place)
+        return Output([self._ring], writer, write, shape, place, self._world)
+
+    # --- what is known at the end -----------------------------------------------------------------
+
+    def write(self, folder: Path, steps: int) -> list[Path]:
+        """Write statistics and final values; all ranks call it, rank 0 writes.
+
+        Args:
+            steps: made.
+        """
+        wanted = self.section.statistics
+        if not wanted:
+            return []
+        found = [self._gather(what, steps) for what in wanted]
+        if not self._world.first:
+            return []
+        variables = {
+            name: variable
+            for what, values in zip(wanted, found, strict=True)
+            for name, variable in self._variables(what, values).items()
+        }
+        attrs = {**self._recording.attrs, "steps": steps}
+        if self._statistics:
+            attrs["samples"] = self._schedule.samples(steps)
+        path = folder / self.section.statistics_file
+        return [write_fields(path, self._selection.frame.coordinates, variables, attrs)]
+
+    def _variables(self, what: str, values: Sequence[NDArray[Any]]) -> dict[str, Variable]:
+        frame, along = self._selection.frame, self._schedule.axis[0]
+        method = {} if what == "final" else {"cell_methods": f"{along}: {METHODS[what]}"}
+        return {
+            f"{field.name}_{what}": frame.variable(
+                replace(field, long_name=f"{what} of {field.long_name}"),
+                values=of.reshape(frame.shape(field.name)),
+                attrs=method,
+            )
+            for field, of in zip(self._fields, values, strict=True)
+        }
+
+    def _gather(self, what: str, steps: int) -> list[Any]:
+        """A statistic of each field at rank 0, None elsewhere; not a number without samples."""
+        array = self._final() if what == "final" else self._statistics[what]
+        parts = [self._distributed(array[n]) for n in range(len(self._fields))]
+        found = [part.gather(self._backend, self._world) for part in parts]
+        samples, complete = self._schedule.samples(steps), self._selection.complete
+        return [
+            None if whole is None else complete(_finished(what, whole, samples)) for whole in found
+        ]
+
+    def _final(self) -> Array:
+        """Values as they are now, (fields, *count)."""
+        shape = (len(self._fields), *self._selection.count)
+        now = Ring(self._backend, shape, 1, 1, self._recording.dtype)
+        in_order(self._launch(Targets(0, 1, now)))()
+        return now.buffer[0]
+
+
+def _finished(what: str, values: NDArray[Any], samples: int) -> NDArray[Any]:
+    """A statistic from what was summed over so many samples."""
+    if what != "final" and not samples:
+        return np.full_like(values, np.nan)
+    if what == "mean":
+        return values / samples
+    return np.sqrt(values / samples) if what == "rms" else values
+
+
+class Recorders:
+    """All that `[[output.record]]` asks for on one rank.
+
+    Args:
+        arrays: of the recording's fields on the device, by name.
+        clock: steps made, on the device, if the solver moves it itself.
+
+    Attributes:
+        launches: their kernels, at the beginning of a step and independent of each other.
+        tick: what comes after these where the solver has no clock.
+    """
+
+    def __init__(
+        self,
+        sections: Sequence[RecordSection],
+        recording: Recording,
+        arrays: Mapping[str, Array],
+        backend: Backend,
+        world: World,
+        clock: Array | None = None,
+    ) -> None:
+        self._backend, self._world, self._has_clock = backend, world, clock is not None
+        launches = RecordLaunches(
+            backend, recording.dtype, backend.zeros((1,), np.int64) if clock is None else clock
+        )
+        self._clock = launches.clock
+        self._all = [
+            Recorder(section, recording, launches, arrays, backend, world) for section in sections
+        ]
+        self.launches = [launch for each in self._all for launch in each.launches]
+        needs_tick = bool(self._all) and clock is None
+        self.tick = [launches.advance_clock(recording.at_once)] if needs_tick else []
+
+    def restart(self) -> None:
+        """Begin again at step 0; the first samples replace whatever there is."""
+        self._backend.assign(self._clock, np.zeros(1, np.int64))
+
+    def state(self) -> dict[str, DistributedArray]:
+        """Running statistics, and the clock where the solver has none."""
+        found = {
+            f"record/{each.section.file}/{name}": array
+            for each in self._all
+            for name, array in each.state().items()
+        }
+        own = {} if self._has_clock or not self._all else {"record/clock": self._clock}
+        clocks = {n: DistributedArray.replicated(array, self._world) for n, array in own.items()}
+        return found | clocks
+
+    def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
+        """The files behind the rings; `lengths` are the samples to keep of an earlier run's."""
+        outputs = {
+            each.section.file: each.open(
+                folder, None if lengths is None else lengths.get(each.section.file)
+            )
+            for each in self._all
+        }
+        return {name: output for name, output in outputs.items() if output is not None}
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write what is known at the end; all ranks call it, rank 0 writes and returns paths."""
+        steps = int(self._backend.to_host(self._clock)[0])
+        return [path for each in self._all for path in each.write(folder, steps)]

@@ -1,0 +1,93 @@
+"""The file behind a ring: NetCDF of any selection, or images of boxes that ParaView animates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.case.recording import AllWhere, BoxWhere, RecordSection
+from groundswell.formats.vtkhdf import VolumeWriter
+from groundswell.outputs.cartesian import CartesianDomain
+from groundswell.outputs.files import SeriesWriter
+from groundswell.outputs.recording import Recording, Selection
+
+Writer = SeriesWriter | VolumeWriter
+Write = Callable[[list[NDArray[Any]], range], None]
+
+
+def open_series(
+    section: RecordSection,
+    recording: Recording,
+    selection: Selection,
+    path: Path,
+    length: int | None,
+) -> Writer:
+    """Open the file of a section's samples, whose suffix says which kind it is.
+
+    Args:
+        length: samples to keep of an earlier run's; None starts a new one.
+
+    Raises:
+        InputError: a file to resume that does not belong to this case.
+        RunFailed: the disk is full.
+    """
+    if path.suffix == ".vtkhdf":
+        return _open_images(section, recording, path, length)
+    frame, axis = selection.frame, recording.schedule(section).axis
+    fields = {
+        of.name: frame.variable(of, axis[0], dtype=recording.dtype)
+        for of in recording.fields_of(section)
+    }
+    return SeriesWriter(path, axis, frame.coordinates, fields, recording.attrs, length)
+
+
+def _open_images(
+    section: RecordSection, recording: Recording, path: Path, length: int | None
+) -> VolumeWriter:
+    domain, where = recording.domain, section.where
+    assert isinstance(domain, CartesianDomain)
+    assert isinstance(where, AllWhere | BoxWhere)  # or the case would have been refused
+    runs, edges = domain.runs(where), domain.part.grid.spacing
+    x, y, z = (r.step * h for r, h in zip(runs, edges, strict=True))
+    # A value is its block's first cell's, so that cell's middle becomes the block's.
+    corner = [
+        float(domain.coordinate(axis, run.start)) - edge / 2
+        for axis, (run, edge) in enumerate(zip(runs, (x, y, z), strict=True))
+    ]
+    nx, ny, nz = map(len, runs)
+    return VolumeWriter(
+        path,
+        (nx, ny, nz),
+        (x, y, z),
+        section.fields,
+        origin=(corner[0], corner[1], corner[2]),
+        attrs=recording.attrs,
+        resume=length,
+        downward=domain.downward,
+    )
+
+
+def append_to(
+    section: RecordSection, recording: Recording, selection: Selection, writer: Writer | None
+) -> Write:
+    """What appends blocks of whole samples, (samples, fields, ...), to the file."""
+    names, frame = section.fields, selection.frame
+    times = recording.schedule(section).times
+
+    def append_images(blocks: list[NDArray[Any]], numbers: range) -> None:
+        assert isinstance(writer, VolumeWriter)
+        for time, sample in zip(times(numbers), blocks[0], strict=True):
+            writer.append(float(time), dict(zip(names, sample, strict=True)))
+
+    def append(blocks: list[NDArray[Any]], numbers: range) -> None:
+        assert isinstance(writer, SeriesWriter)
+        samples = np.moveaxis(selection.complete(blocks[0]), 1, 0)
+        shapes = ((len(numbers), *frame.shape(name)) for name in names)
+        fields = zip(names, samples, shapes, strict=True)
+        writer.append(times(numbers), {name: of.reshape(shape) for name, of, shape in fields})
+
+    return append_images if isinstance(writer, VolumeWriter) else append

@@ -1,0 +1,45 @@
+"""How an iteration converged: the picture of a table of residuals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from groundswell.errors import InputError
+from groundswell.formats.text import read_table
+from groundswell.plotting.style import COLOURS, grid_lines, headline, picture
+
+_MOST_DOTS = 60  # iterations that can be told apart
+
+
+def residuals_picture(table: Path, count: str, residuals: Mapping[str, str], label: str) -> Path:
+    """Draw residuals on a logarithmic axis as a PNG next to their table; returns its path.
+
+    Args:
+        table: file that `write_table` has written.
+        count: column of the horizontal axis and its label, such as "step".
+        residuals: columns to draw, and their names in the legend; one of zeros is left out.
+        label: of the vertical axis.
+
+    Raises:
+        InputError: the table is missing or damaged.
+    """
+    columns = read_table(table)
+    if missing := {count, *residuals} - set(columns):
+        raise InputError(f"{table} is damaged: it has no {sorted(missing)}; run the case again")
+    path, at = table.with_suffix(".png"), columns[count]
+    shown = [name for name in residuals if (columns[name] > 0).any()]
+    with picture(path, 4.5) as figure:
+        axes = figure.add_subplot()
+        for name, colour in zip(shown, COLOURS, strict=False):
+            seen = columns[name] > 0
+            axes.semilogy(at[seen], columns[name][seen], color=colour, label=residuals[name])
+        if len(at) <= _MOST_DOTS:
+            for line in axes.lines:
+                line.set_marker(".")
+        if len(shown) > 1:
+            axes.legend(frameon=False)
+        axes.set(xlabel=count, ylabel=label)
+        grid_lines(axes)
+        headline(axes, "Convergence", f"Residuals over {at[-1]:,.0f} {count}s")
+    return path

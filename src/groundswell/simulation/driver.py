@@ -1,0 +1,50 @@
+"""What moves a solver on: the time loop, or the one solve of a direct solver."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from groundswell.outputs.ring_buffer import Output
+from groundswell.simulation.preparation import OpenSolver
+from groundswell.simulation.progress import Report
+from groundswell.simulation.signals import StopRequest
+from groundswell.simulation.solve import Solve
+from groundswell.simulation.solver import DirectSolver, TimeStepper
+from groundswell.simulation.time_loop import TimeLoop
+
+
+class Driver(Protocol):
+    """Moves a solver on.
+
+    Attributes:
+        first: the step it began at.
+        step: steps done.
+        seconds: wall time of its steps.
+        updates: points that they have updated.
+    """
+
+    first: int
+    step: int
+    seconds: float
+    updates: int
+
+    def run(self, total: int, report: Report, stop: StopRequest) -> None:
+        """Make all steps up to `total`."""
+        ...
+
+
+def driver_of(
+    opened: OpenSolver,
+    outputs: Mapping[str, Output],
+    folder: Path | None,
+    digest: str,
+    first: int = 0,
+) -> TimeLoop | Solve:
+    """The driver of a solver: see `TimeLoop` for the arguments."""
+    solver = opened.solver
+    if isinstance(solver, DirectSolver):
+        return Solve(solver)
+    assert isinstance(solver, TimeStepper)
+    return TimeLoop(solver, opened.backend, outputs, folder, digest, first, opened.world)

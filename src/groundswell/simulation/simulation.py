@@ -1,0 +1,206 @@
+"""A case as a live object: advanced from Python, its fields in sight on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Self
+
+from numpy.typing import NDArray
+
+from groundswell.backends import Array
+from groundswell.backends.foreign import visitors
+from groundswell.case import Case
+from groundswell.errors import InputError, quoted
+from groundswell.exchange.world import world
+from groundswell.simulation import checkpoint
+from groundswell.simulation.driver import driver_of
+from groundswell.simulation.preparation import open_solver, prepare, shared_digest
+from groundswell.simulation.signals import StopRequest, stop_request
+from groundswell.simulation.solve import Solve
+from groundswell.simulation.solver import Setup, Solver, TimeDependent, TimeStepper
+from groundswell.simulation.time_loop import TimeLoop
+
+
+class Simulation:
+    """A case, ready for its first step, that Python advances and looks into.
+
+    It writes no results, only the checkpoints that it is asked for; `run` is for results. On
+    several ranks all of them make it and call its methods together.
+
+        with Simulation("case.toml", backend="cuda") as simulation:
+            while simulation.advance(100):
+                print(simulation.time, abs(simulation.fields["vx"]).max())
+
+    Args:
+        case: a case, or the path of an input file.
+        backend, precision: instead of the case's own.
+        restart: a checkpoint to start from, of the same case, backend and precision.
+
+    Raises:
+        InputError: the case cannot run as asked, or the checkpoint is not of this case.
+    """
+
+    def __init__(
+        self,
+        case: Case | str | Path,
+        backend: str | None = None,
+        *,
+        precision: str | None = None,
+        restart: str | Path | None = None,
+    ) -> None:
+        job = world()
+        setup = prepare(case, job, backend=backend, precision=precision)
+        self._digest = shared_digest(setup, job)
+        self._opened = open_solver(setup, job, measure=False)
+        self._visitors = visitors(self._opened.backend)
+        self._driver = driver_of(self._opened, {}, None, self._digest)
+        self._closed = False
+        if restart is not None:
+            self._restore(Path(restart))
+
+    # --- going on ---------------------------------------------------------------------------------
+
+    def advance(self, steps: int | None = None) -> int:
+        """Make so many steps; fewer at the end of the case, or if a steady state is reached.
+
+        Solvers that make several steps at a time may make one or a few more.
+
+        Args:
+            steps: how many; by default all that are left.
+
+        Returns:
+            The steps made; 0 once nothing is left to do.
+
+        Raises:
+            InputError: the solver makes no steps: call `solve`.
+            Interrupted: by a signal; the simulation can go on from there.
+            RunFailed: a value became infinite or NaN.
+        """
+        loop, last = self._time_loop("advance"), self.setup.steps
+        if steps is not None and (isinstance(steps, bool) or int(steps) != steps or steps < 0):
+            raise InputError(f"advance({steps!r}): give a whole number of steps, 0 or more")
+        first = loop.step
+        self._visitors.settle()  # work that the user has enqueued on fields
+        with stop_request() as stop:
+            total = last if steps is None else min(first + int(steps), last)
+            loop.run(total, _silent, stop)
+        return loop.step - first
+
+    def solve(self) -> None:
+        """Find the solution, with a direct solver.
+
+        Raises:
+            InputError: the solver makes steps: call `advance`.
+        """
+        self._require_open()
+        if not isinstance(self._driver, Solve):
+            raise InputError(f"the solver {self._name} makes steps: call advance() instead")
+        self._driver.run(self.setup.steps, _silent, StopRequest())
+
+    def checkpoint(self, path: str | Path) -> None:
+        """Write the state to a file, and other ranks' parts beside it, for `restart`.
+
+        Raises:
+            InputError: the solver makes no steps, or a path that cannot hold a file.
+            RunFailed: the disk is full.
+        """
+        self._time_loop("checkpoint").save(Path(path))
+
+    # --- looking ----------------------------------------------------------------------------------
+
+    @property
+    def fields(self) -> Mapping[str, Array]:
+        """The fields of the region by name, on the device: views, not copies.
+
+        NumPy arrays on a CPU and CuPy arrays on a GPU, which other libraries take by DLPack or
+        `__cuda_array_interface__`. On several ranks each has its own part; `gather` has the whole.
+        Views show the latest step. What is written into them lasts, but does not reach ghost
+        values, which neighbouring ranks and boundary conditions may have read already.
+        """
+        self._require_open()
+        found = self.solver.distributed_fields()
+        return MappingProxyType({name: field.array for name, field in found.items()})
+
+    def gather(self, name: str) -> NDArray[Any] | None:
+        """A copy of a whole field at rank 0, None elsewhere; all ranks must call it."""
+        self._require_open()
+        found = self.solver.distributed_fields()
+        if name not in found:
+            raise InputError(f"no field is called {quoted(name)}; there are {', '.join(found)}")
+        return found[name].gather(self._opened.backend, self._opened.world)
+
+    @property
+    def step(self) -> int:
+        """Steps done, those before `restart` included."""
+        return self._driver.step
+
+    @property
+    def time(self) -> float | None:
+        """Simulated time, s; None for solvers that have none."""
+        solver = self.solver
+        return solver.time(self.step) if isinstance(solver, TimeDependent) else None
+
+    @property
+    def status(self) -> str:
+        """Progress in a few words."""
+        return self.solver.status(self.step)
+
+    @property
+    def setup(self) -> Setup:
+        """What is known of the case before it runs."""
+        return self._opened.setup
+
+    @property
+    def solver(self) -> Solver:
+        """This rank's part of the solver."""
+        return self._opened.solver
+
+    # --- ending -----------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Release what other ranks may hold; all ranks must call it."""
+        if not self._closed:
+            self._closed = True
+            self._opened.solver.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None or self._opened.world.size == 1:  # after an error others may not come here
+            self.close()
+
+    def __repr__(self) -> str:
+        return f"Simulation({self._name}, step {self.step}, on {self._opened.backend.device})"
+
+    # --- details ----------------------------------------------------------------------------------
+
+    @property
+    def _name(self) -> str:
+        return quoted(self.setup.case.solver)
+
+    def _time_loop(self, act: str) -> TimeLoop:
+        self._require_open()
+        if not isinstance(self._driver, TimeLoop):
+            raise InputError(
+                f"the solver {self._name} makes no steps, so there is no {act}: call solve()"
+            )
+        return self._driver
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise InputError("this simulation is closed; make a new one")
+
+    def _restore(self, path: Path) -> None:
+        opened, solver = self._opened, self.solver
+        self._time_loop("restart")
+        assert isinstance(solver, TimeStepper)
+        done = opened.world.agree(lambda: checkpoint.read_progress(path, self._digest))
+        opened.world.agree(lambda: checkpoint.restore(path, opened.backend, solver.state(), done))
+        self._driver = driver_of(opened, {}, None, self._digest, done.step)
+
+
+def _silent(step: int, updates: int) -> None:
+    """No report of progress."""

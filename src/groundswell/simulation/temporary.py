@@ -1,0 +1,41 @@
+"""Runs of cases that Python has built: their files may live no longer than the result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from weakref import finalize
+
+from groundswell.case import Case
+from groundswell.exchange.world import world
+from groundswell.simulation.result import Result
+from groundswell.simulation.run import run
+
+
+def run_built(case: Case, folder: str | Path | None = None, *, quiet: bool = True) -> Result:
+    """Run a case to its end; all ranks call it.
+
+    Args:
+        folder: of the results. Without one they live in a temporary folder of rank 0's host, as
+            long as rank 0's result does.
+        quiet: show no progress.
+
+    Raises what `run` raises.
+    """
+    if folder is not None:
+        return run(case, folder=folder, quiet=quiet)
+    job = world()
+    scratch = job.agree(lambda: mkdtemp(prefix="groundswell-") if job.first else "")
+    try:
+        result = run(case, folder=job.tell(scratch), quiet=quiet)
+    except BaseException:
+        _remove(scratch)
+        raise
+    finalize(result, _remove, scratch)
+    return result
+
+
+def _remove(scratch: str) -> None:
+    if scratch:
+        rmtree(scratch, ignore_errors=True)

@@ -1,0 +1,34 @@
+"""What `[[output.record]]` may ask of a flow: its fields on the finest grid's points, off walls."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from groundswell.grids.cartesian import Part
+from groundswell.outputs.cartesian import CartesianDomain
+from groundswell.outputs.recording import RecordableField, Recording
+
+if TYPE_CHECKING:
+    from groundswell.solvers.cavity.setup import Setup
+
+RECORDABLE = {
+    field.name: field
+    for field in (
+        RecordableField("p", "m2 s-2", "pressure over density, but for a constant"),
+        RecordableField("u", "m s-1", "velocity along x"),
+        RecordableField("v", "m s-1", "velocity along y"),
+        RecordableField("w", "m s-1", "velocity along z"),
+        RecordableField("T", "K", "temperature"),
+    )
+}
+
+
+def recording(setup: Setup, part: Part) -> Recording:
+    """Of a part of the finest grid; solvers store temperatures above the neutral one."""
+    x, y, z = (float(setup.inside(axis)[0]) for axis in range(3))
+    domain = CartesianDomain(part, (x, y, z), (0.0, 0.0, 0.0), setup.case.grid.size)
+    fields = RECORDABLE | {"T": replace(RECORDABLE["T"], shift=setup.fluid.neutral)}
+    attrs = {"title": setup.case.title}
+    at_once = setup.scheme.at_once
+    return Recording(domain, fields, setup.dtype, at_once=at_once, attrs=attrs)

@@ -1,0 +1,80 @@
+"""Readers of a flow's results: what `Result` offers beside its summary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from groundswell.errors import InputError
+from groundswell.formats import netcdf
+from groundswell.formats.text import read_json, read_table, read_text
+from groundswell.solvers.cavity.case import AXES, FIELDS
+
+if TYPE_CHECKING:
+    import xarray
+
+
+def fields(folder: Path) -> xarray.Dataset:
+    """Pressure, velocity and temperature, each (z, y, x), walls included.
+
+    Raises:
+        InputError: the run has not written them.
+    """
+    path = folder / "flow.nc"
+    if not path.exists():
+        raise InputError(f"{path} is not there; run the case with output.fields = true")
+    return netcdf.load(path, (*AXES, *FIELDS))
+
+
+def profiles(folder: Path) -> dict[str, xarray.Dataset]:
+    """All fields along the three lines through the centre: by axis, over the position there."""
+    import xarray
+
+    path = folder / "profiles.csv"
+    header, *lines = read_text(path, "profiles").splitlines()
+    rows = [line.split(",") for line in lines]
+    names = header.split(",")[2:]
+    try:
+        tables = {a: np.array([row[1:] for row in rows if row[0] == a], float) for a in AXES}
+    except ValueError as error:
+        raise InputError(f"{path} is damaged ({error}); run the case again") from error
+    return {
+        axis: xarray.Dataset(
+            {name: (axis, column) for name, column in zip(names, table[:, 1:].T, strict=True)},
+            {axis: table[:, 0]},
+        )
+        for axis, table in tables.items()
+    }
+
+
+def residuals(folder: Path) -> xarray.Dataset:
+    """Root mean squares of the rates of change by step, and the grid in use (0 is the finest)."""
+    return _table(folder / "residuals.csv")
+
+
+def nusselt(folder: Path) -> xarray.Dataset:
+    """Local Nusselt numbers along the middle of the hot and of the cold wall.
+
+    Raises:
+        InputError: the flow has no such walls.
+    """
+    path = folder / "nusselt.csv"
+    if not path.exists():
+        raise InputError(f"{path} is not there: no heat flows between two walls of this case")
+    return _table(path)
+
+
+def heat(folder: Path) -> dict[str, Any]:
+    """Mean Nusselt numbers, the largest speeds on centre lines, and whether the flow is steady."""
+    found: dict[str, Any] = read_json(folder / "heat.json")
+    return found
+
+
+def _table(path: Path) -> xarray.Dataset:
+    """A table over its first column."""
+    import xarray
+
+    (name, places), *others = read_table(path).items()
+    return xarray.Dataset({key: (name, column) for key, column in others}, {name: places})

@@ -1,0 +1,130 @@
+"""Which element holds a position, and where in it: Newton's method on the elements' maps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers
+from groundswell.spectral_elements.geometry import chunks
+
+NOWHERE = -1
+ITERATIONS = 40
+CONVERGED = 1e-13  # of the last change in [-1, 1], but for rounding
+INSIDE = 1 + 1e-9  # places up to this count as inside
+FARTHEST = 2.0  # from an element's middle, that an iteration goes
+BULGE = 0.2  # of an element's size, by which a curved face may pass its nodes
+
+
+@dataclass(frozen=True, eq=False)
+class Located:
+    """Where positions lie among some elements.
+
+    Args:
+        elements: index of the first one that holds each, or NOWHERE, (points,).
+        places: in it, (r, s, t), (points, 3).
+    """
+
+    elements: Numbers
+    places: Floats
+
+    def weights(self, degree: int) -> Floats:
+        """Of an element's nodes in the value at each position, (points, (degree + 1)^3)."""
+        r, s, t = (gll(degree).interpolation(along) for along in self.places.T)
+        cubes = t[:, :, None, None] * s[:, None, :, None] * r[:, None, None, :]
+        return cubes.reshape(len(r), (degree + 1) ** AXES)
+
+
+def locate(mesh: Hexahedra, elements: ArrayLike, positions: ArrayLike) -> Located:
+    """Find the elements that hold positions (points, 3), m.
+
+    Args:
+        elements: numbers of those that are searched; indices in the result count in this list.
+    """
+    chosen, points = np.asarray(elements, np.int64), np.asarray(positions, np.float64)
+    found = Located(np.full(len(points), NOWHERE), np.zeros((len(points), AXES)))
+    which, candidates = _candidates(mesh, chosen, points)
+    for part in chunks(len(which), (mesh.order + 1) ** AXES):
+        nodes = mesh.geometry_nodes(chosen[candidates[part]])
+        places = _invert(nodes, mesh.order, points[which[part]])
+        inside = (np.abs(places) <= INSIDE).all(axis=1)
+        # Elements come in rising order for each position, and the first that holds it is taken.
+        free = inside & (found.elements[which[part]] == NOWHERE)
+        own, first = np.unique(which[part][free], return_index=True)
+        found.elements[own] = candidates[part][free][first]
+        found.places[own] = np.clip(places[free][first], -1.0, 1.0)
+    return found
+
+
+def _candidates(mesh: Hexahedra, elements: Numbers, points: Floats) -> tuple[Numbers, Numbers]:
+    """Pairs of a position and an element whose surrounding box holds it, elements rising."""
+    from scipy.spatial import KDTree
+
+    if not len(elements) or not len(points):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    low, high = bounding_boxes(mesh, elements)
+    reach = (high - low).max() / 2
+    near = KDTree((low + high) / 2).query_ball_point(points, reach, p=np.inf, return_sorted=True)
+    which = np.repeat(np.arange(len(points)), [len(those) for those in near])
+    candidates = np.concatenate([np.asarray(those, np.int64) for those in near])
+    at = points[which]
+    inside = ((low[candidates] <= at) & (at <= high[candidates])).all(axis=1)
+    return which[inside], candidates[inside]
+
+
+def bounding_boxes(mesh: Hexahedra, elements: ArrayLike) -> tuple[Floats, Floats]:
+    """Lowest and highest corners of boxes around elements, (elements, 3) each, m."""
+    chosen = np.asarray(elements, np.int64)
+    low, high = np.empty((2, len(chosen), AXES))
+    for part in chunks(len(chosen), (mesh.order + 1) ** AXES):
+        nodes = mesh.geometry_nodes(chosen[part])
+        low[part], high[part] = nodes.min(axis=1), nodes.max(axis=1)
+    share = BULGE if mesh.order > 1 else 1e-9
+    margin = share * (high - low).max(axis=1, keepdims=True)
+    return low - margin, high + margin
+
+
+def _invert(nodes: Floats, order: int, points: Floats) -> Floats:
+    """Where the maps of elements, one for each point, reach it; far away where they do not."""
+    places = np.zeros((len(points), AXES))
+    active: NDArray[np.int64] = np.arange(len(points))
+    for _ in range(ITERATIONS):
+        if not len(active):
+            break
+        reached, slopes = _map(nodes[active], order, places[active])
+        change = _solve(slopes, points[active] - reached)
+        moved = np.clip(places[active] + change, -FARTHEST, FARTHEST)
+        change = moved - places[active]
+        places[active] = moved
+        active = active[np.abs(change).max(axis=1) > CONVERGED]
+    reached, _ = _map(nodes, order, places)
+    size = np.ptp(nodes, axis=1).max(axis=1)
+    missed = np.linalg.norm(points - reached, axis=1) > 1e-9 * size
+    return np.where(missed[:, None], FARTHEST, places)
+
+
+def _map(nodes: Floats, order: int, places: Floats) -> tuple[Floats, Floats]:
+    """Positions (points, 3) of places in elements, and derivatives (points, 3 of x, 3 of r)."""
+    n, basis = order + 1, gll(order)
+    values = [basis.interpolation(along) for along in places.T]
+    slopes = [along @ basis.derivative for along in values]
+    cube = nodes.reshape(len(nodes), n, n, n, AXES)
+
+    def at(r: Floats, s: Floats, t: Floats) -> Floats:
+        return np.asarray(np.einsum("pt,ps,pr,ptsrx->px", t, s, r, cube, optimize=True))
+
+    found = [at(*(slopes[a] if a == axis else values[a] for a in range(AXES))) for axis in range(3)]
+    r, s, t = values
+    return at(r, s, t), np.stack(found, axis=-1)
+
+
+def _solve(matrices: Floats, right: Floats) -> Floats:
+    """Solutions of small systems; where a map is flat, a step out of the element."""
+    determinants = np.linalg.det(matrices)
+    flat = ~(np.abs(determinants) > 0)
+    safe = np.where(flat[:, None, None], np.eye(AXES), matrices)
+    found = np.linalg.solve(safe, right[..., None])[..., 0]
+    return np.where(flat[:, None], FARTHEST, found)

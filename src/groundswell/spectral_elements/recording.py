@@ -1,0 +1,125 @@
+"""Recording on elements: values of the solution's own polynomial at any position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.case.recording import LineWhere, PlaneWhere, PointsWhere, Where
+from groundswell.errors import InputError
+from groundswell.exchange.world import World
+from groundswell.formats.netcdf import Variable
+from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers, positions
+from groundswell.outputs.positions import line_frame, point_frame, positions_of
+from groundswell.outputs.recording import Frame, PointSelection, RecordableField
+from groundswell.spectral_elements.geometry import chunks
+from groundswell.spectral_elements.point_location import NOWHERE, Located, locate
+
+NAMES = ("x", "y", "z")
+
+
+@dataclass(frozen=True, eq=False)
+class ElementDomain:
+    """A rank's elements; arrays are (elements, (degree + 1)^3).
+
+    Args:
+        elements: numbers of this rank's.
+    """
+
+    world: World
+    mesh: Hexahedra
+    degree: int
+    elements: Numbers
+
+    def select(self, where: Where, fields: Sequence[RecordableField]) -> PointSelection:
+        """See `Domain`; all ranks must call it. Planes may reach beyond the mesh, points may not.
+
+        Raises:
+            InputError: a position outside the mesh, or places that elements do not have.
+        """
+        if isinstance(where, PlaneWhere):
+            points, frame = self._plane(where, fields)
+            return self._at(points, fields, frame)
+        if not isinstance(where, PointsWhere | LineWhere):
+            raise InputError(f"where.kind = {where.kind!r} is for grids; use points, line or plane")
+        points = positions_of(where)
+        frame = (line_frame if isinstance(where, LineWhere) else point_frame)(points, fields)
+        selection = self._at(points, fields, frame)
+        self._require_found(points, selection.missing)
+        return selection
+
+    def _at(
+        self, points: Floats, fields: Sequence[RecordableField], frame: Frame
+    ) -> PointSelection:
+        found = locate(self.mesh, self.elements, points)
+        mine, missing = self._owned(found)
+        cells = np.stack([found.elements[mine], np.zeros_like(mine)], axis=-1)
+        weights = Located(found.elements[mine], found.places[mine]).weights(self.degree)
+        return PointSelection(
+            shape=(len(points),),
+            count=(len(mine),),
+            place=(mine,),
+            frame=frame,
+            cells=np.stack([cells] * len(fields)),
+            taps=(1, (self.degree + 1) ** AXES),
+            weights=np.stack([weights] * len(fields)),
+            missing=missing,
+        )
+
+    def _owned(self, found: Located) -> tuple[Numbers, Numbers]:
+        """Points whose first element, of all ranks' that hold them, is here; those without one."""
+        here = found.elements != NOWHERE
+        nobody = self.mesh.count
+        numbers = np.full(len(here), nobody)
+        numbers[here] = self.elements[found.elements[here]]
+        first = np.min(self.world.share(numbers), axis=0)
+        mine = np.flatnonzero(here & (numbers == first))
+        return mine, np.flatnonzero(first == nobody)
+
+    def _require_found(self, points: Floats, missing: NDArray[np.int64]) -> None:
+        if not len(missing):
+            return
+        low, high = self._extent()
+        x, y, z = points[missing[0]]
+        ends = ", ".join(f"{n} {a:g} to {b:g}" for n, a, b in zip(NAMES, low, high, strict=True))
+        raise InputError(
+            f"{len(missing)} of {len(points)} positions of output.record lie outside the mesh, the "
+            f"first is ({x:g}, {y:g}, {z:g}) m; the mesh has elements within {ends} m"
+        )
+
+    def _extent(self) -> tuple[Floats, Floats]:
+        """The lowest and the highest coordinates of nodes, on all ranks."""
+        low, high = np.full(AXES, np.inf), np.full(AXES, -np.inf)
+        for part in chunks(len(self.elements), (self.degree + 1) ** AXES):
+            nodes = positions(self.mesh, self.degree, self.elements[part]).reshape(-1, AXES)
+            low, high = np.minimum(low, nodes.min(axis=0)), np.maximum(high, nodes.max(axis=0))
+        lows, highs = zip(*self.world.share((low, high)), strict=True)
+        return np.min(lows, axis=0), np.max(highs, axis=0)
+
+    def _plane(self, where: PlaneWhere, fields: Sequence[RecordableField]) -> tuple[Floats, Frame]:
+        """A regular lattice across the whole mesh."""
+        if where.points is None:
+            raise InputError(
+                "a plane across elements needs points = [n, m], along its two axes in the order "
+                "x, y, z"
+            )
+        low, high = self._extent()
+        normal = NAMES.index(where.normal)
+        along = dict(zip((a for a in range(AXES) if a != normal), where.points, strict=True))
+        axes = [
+            np.linspace(low[a], high[a], along[a]) if a in along else np.array([where.at])
+            for a in range(AXES)
+        ]
+        z, y, x = np.meshgrid(*axes[::-1], indexing="ij")
+        coordinates = {
+            NAMES[a]: Variable((NAMES[a],), axes[a], attrs={"units": "m"})
+            if a in along
+            else Variable((), where.at, attrs={"units": "m"})
+            for a in reversed(range(AXES))
+        }
+        dims = tuple(NAMES[a] for a in reversed(range(AXES)) if a in along)
+        points = np.stack([x.ravel(), y.ravel(), z.ravel()], axis=-1)
+        return points, Frame(coordinates, {field.name: dims for field in fields})

@@ -1,0 +1,41 @@
+"""Frameworks know solvers through the registry alone: none of their files names one."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from pathlib import Path
+
+import pytest
+
+import groundswell as gs
+from groundswell import registry
+
+SOURCE = Path(gs.__file__).parent
+FRAMEWORKS = (
+    "cli", "simulation", "verify", "bench", "report", "plotting", "outputs", "case", "exchange",
+    "backends", "formats", "grids", "meshes", "linear", "time_integration",
+)  # fmt: skip
+# What a document says of its own problem, beside which the exchange is measured.
+PUBLISHED = "bench/exchange/"
+
+
+def words(path: Path) -> set[str]:
+    """The words of a file's code, its comments left out."""
+    tokens = tokenize.generate_tokens(io.StringIO(path.read_text()).readline)
+    code = " ".join(token.string for token in tokens if token.type != tokenize.COMMENT)
+    return set(re.findall(r"[a-z]+", code.lower()))
+
+
+@pytest.mark.parametrize("name", FRAMEWORKS)
+def test_no_framework_names_a_solver(name: str) -> None:
+    files = list((SOURCE / name).rglob("*.py"))
+    assert files
+    named = {str(path.relative_to(SOURCE)): words(path) & {*registry.names()} for path in files}
+    assert {p: w for p, w in named.items() if w and not p.startswith(PUBLISHED)} == {}
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.glob("*.py")), ids=lambda path: path.name)
+def test_no_module_of_the_package_names_a_solver(path: Path) -> None:
+    assert not words(path) & {*registry.names()}

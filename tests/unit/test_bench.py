@@ -1,0 +1,97 @@
+"""The framework of benchmarks: which tables there are, and what is left of one that is stopped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groundswell import registry
+from groundswell.backends import open_backend
+from groundswell.bench import Benchmark, Recorder, Session, benchmark, measure, run_bench, subjects
+from groundswell.bench.tables import Row, Table, field, show
+from groundswell.errors import InputError
+from groundswell.exchange.world import Alone
+
+
+def rising(session: Session) -> Iterator[Row]:
+    """A row for each size."""
+    for size in session.sizes:
+        yield {"size": size, "earlier": len(session.measured.get("rising", ()))}
+
+
+def stopped(session: Session) -> Iterator[Row]:
+    """Stopped while the second row is measured."""
+    yield {"size": 1}
+    raise KeyboardInterrupt
+
+
+def others(measured: Any) -> Iterator[Row]:
+    """Somebody else's row."""
+    yield {"size": "theirs", "earlier": 0}
+
+
+RISING = Table("rising", "Rising", [field("size", 8), field("earlier")], rising, others=others)
+STOPPED = Table("stopped", lambda m: f"After {len(m['rising'])}", [field("size")], stopped)
+SEVERAL = Table("several", "On several", [field("size")], rising, ranks="several")
+ONE = Table("one", "On one", [field("size")], rising, ranks="one")
+
+
+def bench(*tables: Table) -> Benchmark:
+    return Benchmark(lambda backend, full: (1, 2), lambda session: {"about": "Tides"}, tables)
+
+
+def session() -> Session:
+    return Session(open_backend("cpu"), Alone(), (1, 2))
+
+
+def test_rows_know_those_before() -> None:
+    found = measure(bench(RISING, SEVERAL, ONE), session(), subject="tides")
+    assert found["rising"] == [{"size": 1, "earlier": 0}, {"size": 2, "earlier": 1}]
+    assert len(found["one"]) == 2 and "several" not in found
+    assert (found["subject"], found["ranks"], found["about"]) == ("tides", 1, "Tides")
+
+
+def test_nothing_is_lost_when_it_is_stopped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bench.json"
+    with pytest.raises(KeyboardInterrupt):
+        measure(bench(RISING, STOPPED), session(), recorder=Recorder(path, shown=True))
+    found = json.loads(path.read_text())
+    assert len(found["rising"]) == 2 and found["stopped"] == [{"size": 1}]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("1 rank, cpu backend: ") and lines[1] == "Tides"
+    assert [line.split() for line in lines if line.startswith("theirs")] == [["theirs", "0"]]
+    assert lines[-4:] == ["After 2", "size", "----", "1"]
+
+
+def test_what_was_measured_can_be_shown_again(capsys: pytest.CaptureFixture[str]) -> None:
+    found = measure(bench(RISING), session())
+    show([RISING], json.loads(json.dumps(found)))
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        *("Rising", "size      earlier", "--------  -------"),
+        *("1         0", "2         1", "theirs    0"),
+    ]
+
+
+def test_tables_say_how_many_ranks_they_need() -> None:
+    with pytest.raises(InputError, match="at least 2; start it with `mpiexec -n 2 groundswell"):
+        bench(SEVERAL).tables_of("tides", 1)
+    with pytest.raises(InputError, match="on one process, not on 4; start it without mpiexec"):
+        bench(ONE).tables_of("tides", 4)
+    assert bench(RISING, ONE, SEVERAL).tables_of("tides", 4) == [RISING, SEVERAL]
+
+
+def test_subjects() -> None:
+    assert set(subjects()) == {*registry.names(), "exchange"}
+    names = [table.name for subject in subjects() for table in benchmark(subject).tables]
+    assert len(names) > 20
+    for subject in subjects():
+        tables = [table.name for table in benchmark(subject).tables]
+        assert len(tables) == len(set(tables))
+    with pytest.raises(InputError, match=r'no benchmark of "exchagne".*did you mean "exchange"'):
+        run_bench("exchagne")

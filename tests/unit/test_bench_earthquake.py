@@ -1,0 +1,100 @@
+"""The earthquake's benchmark: throughput on one rank, codecs and slower links on several."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ranks import run_on_ranks
+
+from groundswell.bench.tables import show
+from groundswell.solvers.earthquake.benchmarks import draw
+from groundswell.solvers.earthquake.benchmarks.published import AWP_ODC
+from groundswell.solvers.earthquake.benchmarks.slow_links import pays
+from groundswell.solvers.earthquake.benchmarks.tables import TABLES
+
+Capture = pytest.CaptureFixture[str]
+
+ALONE = {
+    "devices": ["Abacus 9000"],
+    "bandwidth": 2e9,
+    "published": AWP_ODC,
+    "throughput": [
+        {
+            "name": "anelastic",
+            "cells": [8, 8, 8],
+            "milliseconds": 0.5,
+            "MLUPS": 1234.0,
+            "share": 0.42,
+            "kernels": {"velocity": {"share": 0.5}, "stress": {"share": 0.4}},
+        }
+    ],
+}
+SHARED = {
+    "codecs": [{"step": 7, "codec": "mpc", "ratio": 20.03, "encode": 4.4e11, "decode": 4.2e11}],
+    "fields": [{"step": 7, "field": "vx", "bytes": 4096, "ratio": 3.21}],
+    "links": [
+        {"link": 12.5e9, "codec": codec, "seconds": t, "gain": gain}
+        | {"chosen": codec == "mpc", "pays": pays}
+        for codec, t, gain, pays in (("none", 3e-3, 0.0, None), ("mpc", 2e-3, 0.5, True))
+    ],
+}
+
+
+def shown(measured: dict[str, Any], capsys: Capture) -> list[str]:
+    """Lines of the tables of what was measured."""
+    show(TABLES, measured)
+    return capsys.readouterr().out.splitlines()
+
+
+def test_throughput_stands_beside_published_figures(capsys: Capture, tmp_path: Path) -> None:
+    lines = shown(ALONE, capsys)
+    ours = next(line for line in lines if line.startswith("anelastic"))
+    assert "1,234" in ours and "42 %, velocity 50 %, stress 40 %" in ours
+    assert any(line.split() == ["GH200", "8,480"] for line in lines)
+    draw(ALONE, tmp_path / "bench.png")
+    assert (tmp_path / "bench.png").stat().st_size > 10_000
+
+
+def test_links_and_codecs(capsys: Capture) -> None:
+    lines = shown(SHARED, capsys)
+    assert any("20x" in line and "440 GB/s" in line for line in lines)
+    assert any(line.split() == ["vx", "3.21x"] for line in lines)
+    slow = next(line for line in lines if "12.5 GB/s" in line and "mpc" in line)
+    assert "+50 %" in slow and "pays" in slow and "takes it" in slow
+
+
+def test_whether_a_code_pays() -> None:
+    """The rule: what messages gain on the link against what coding costs."""
+    code = {"ratio": 2.0, "encode": 100e9, "decode": 50e9}
+    assert pays(code, 16e9) and not pays(code, 17e9)  # 1 - 1/2 = B (1/100 + 1/50) / 1e9
+    assert not pays(code, 0.0)
+
+
+TINY = """
+import sys
+from groundswell.bench import rig, run_bench
+from groundswell.solvers.earthquake.benchmarks import slow_links
+rig.REPEATS, rig.REPEAT_SECONDS = 2, 1e-4
+slow_links.SIZES["cpu"] = slow_links.Sizes(cells=(44, 24, 24), links=(0.0, 1e6), steps=(2, 9))
+run_bench("earthquake", backend="cpu", output=sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.slow)])
+def test_on_ranks(tmp_path: Path, ranks: int) -> None:
+    done = run_on_ranks(ranks, "-c", TINY, tmp_path, timeout=200)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads((tmp_path / f"bench_earthquake_{ranks}_ranks.json").read_text())
+    assert found["notes"] == [] and "throughput" not in found
+    assert len(found["codecs"]) == 2 * 3 and len(found["links"]) == 2 * 4
+    assert all(row["ratio"] > 1 for row in found["codecs"] if row["codec"] != "mpc")
+    fields = [row["field"] for row in found["fields"] if row["step"] == 9]
+    assert {*fields} >= {"vx", "vy", "vz", "sxy", "syz", "syy"} and len({*fields}) == len(fields)
+    crawling = {row["codec"]: row for row in found["links"] if row["link"]}
+    assert crawling["zfp8"]["chosen"] and crawling["zfp8"]["pays"]
+    assert crawling["zfp8"]["seconds"] < 0.6 * crawling["none"]["seconds"]
+    plain = crawling["none"]["seconds"] / crawling["zfp8"]["seconds"] - 1
+    assert crawling["zfp8"]["gain"] == pytest.approx(plain)

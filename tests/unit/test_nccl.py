@@ -1,0 +1,81 @@
+"""NCCL's communicators where some rank cannot have one; with a library that only pretends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from crew import together
+
+from groundswell.errors import BackendError
+from groundswell.exchange.transports import nccl
+from groundswell.exchange.world import World
+
+
+class Group:
+    """A communicator that tells what becomes of it."""
+
+    def __init__(self) -> None:
+        self.fate = "open"
+
+    def close(self) -> None:
+        self.fate = "closed"
+
+    def abort(self) -> None:
+        self.fate = "aborted"
+
+
+class Backend:
+    """A GPU, or one that NCCL cannot use."""
+
+    def __init__(self, *, lame: bool = False) -> None:
+        self.lame, self.groups = lame, list[Group]()
+
+    def nccl_token(self) -> str:
+        return "token"
+
+    def nccl(self, size: int, token: str, rank: int) -> Group:
+        assert token == "token"
+        if self.lame:
+            raise BackendError("NCCL cannot connect the ranks")
+        self.groups.append(Group())
+        return self.groups[-1]
+
+
+@pytest.fixture(autouse=True)
+def alone() -> Iterator[None]:
+    """Nobody else's communicators."""
+    nccl._GROUPS.clear()
+    yield
+    nccl._GROUPS.clear()
+
+
+def communicators(lame: int | None) -> tuple[list[Backend], list[Any]]:
+    """Three ranks' backends, and what comes of asking each for a communicator."""
+    backends = [Backend(lame=rank == lame) for rank in range(3)]
+
+    def ask(world: World) -> Any:
+        return nccl.communicator(world, backends[world.rank])
+
+    return backends, together(3, ask)
+
+
+def test_a_rank_that_cannot_join_ends_the_others_communicators() -> None:
+    backends, found = communicators(lame=1)
+    assert [str(error) for error in found] == ["NCCL cannot connect the ranks"] * 3
+    assert [[g.fate for g in b.groups] for b in backends] == [["aborted"], [], ["aborted"]]
+    assert not nccl._GROUPS
+
+
+@pytest.mark.parametrize(("failed", "fate"), [(False, "closed"), (True, "aborted")])
+def test_communicators_end_with_the_program(
+    monkeypatch: pytest.MonkeyPatch, failed: bool, fate: str
+) -> None:
+    backends, found = communicators(lame=None)
+    assert found == [b.groups[0] for b in backends] and {g.fate for g in found} == {"open"}
+    monkeypatch.delattr(nccl.sys, "last_value", raising=False)
+    if failed:
+        monkeypatch.setattr(nccl.sys, "last_value", ValueError(), raising=False)
+    nccl.leave()
+    assert {g.fate for g in found} == {fate} and not nccl._GROUPS

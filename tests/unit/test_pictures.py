@@ -1,0 +1,353 @@
+"""Pictures show what the files say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.image import imread
+from matplotlib.text import Annotation
+from result_files import (
+    EVENT,
+    Site,
+    X,
+    Y,
+    degrees,
+    names,
+    rng,
+    write_map,
+    write_results,
+    write_stations,
+    write_summary,
+)
+
+from groundswell.errors import InputError
+from groundswell.formats.text import read_table, write_table
+from groundswell.plotting.labels import place_labels
+from groundswell.plotting.map_frame import Frame
+from groundswell.plotting.residuals import residuals_picture
+from groundswell.plotting.style import round_below, round_numbers, speed_unit
+from groundswell.report.pictures import Picture, draw_pictures
+from groundswell.seismology.formats.seismograms import SeismogramWriter, read_seismograms
+from groundswell.seismology.formats.shaking_maps import SurfaceWriter, read_shaking_map
+from groundswell.seismology.plots import record_section as section
+from groundswell.seismology.plots import shaking_map as shaking
+from groundswell.seismology.plots import snapshots
+from groundswell.seismology.plots.record_section import record_section
+from groundswell.seismology.plots.shaking_map import shaking_map
+from groundswell.seismology.plots.source import epicentre, event_sentence, turned
+
+# --- pictures ------------------------------------------------------------------------------------
+
+
+def test_every_picture_is_drawn_and_wide_enough_for_print(tmp_path: Path) -> None:
+    paths = draw_pictures(write_results(tmp_path), pytest.fail)
+    assert [p.name for p in paths] == ["shaking_map.png", "seismograms.png", "surface.png"]
+    for path in paths:
+        height, width, _ = imread(path).shape
+        assert width == 1600
+        assert 400 < height < 2600
+    assert not [name for name in names(tmp_path) if name.endswith(".part")]
+
+
+def test_only_pictures_with_data_are_drawn(tmp_path: Path) -> None:
+    write_summary(tmp_path, {"solver": "earthquake"})
+    write_stations(tmp_path)
+    assert [p.name for p in draw_pictures(tmp_path, pytest.fail)] == ["seismograms.png"]
+
+
+@pytest.mark.parametrize("geography", [False, True])
+def test_the_darkest_pixel_is_where_the_shaking_is(geography: bool) -> None:
+    row, column = int(rng.integers(4, 36)), int(rng.integers(4, 56))
+    distance = np.hypot(*np.meshgrid(X - X[column], Y - Y[row]))
+    frame = Frame(X, Y, *(degrees(*np.meshgrid(X, Y)) if geography else (None, None)))
+    figure = Figure(figsize=(6, 6))
+    canvas = FigureCanvasAgg(figure)
+    axes = figure.add_axes((0, 0, 1, 1))
+    frame.dress(axes)
+    shaking._shade(axes, frame, np.ma.masked_invalid(1e-3 + np.exp(-distance / 500)))
+    axes.set_axis_off()
+    canvas.draw()
+    pixels = np.asarray(canvas.buffer_rgba())[::-1, :, :3].sum(axis=2)  # first row at the bottom
+    dark = np.argwhere(pixels == pixels.min()).mean(axis=0)[::-1]
+    point = frame.locate(X[column], Y[row])
+    assert dark == pytest.approx(axes.transData.transform(np.column_stack(point))[0], abs=7)
+    u, v = frame.mesh
+    ends = axes.transData.transform([(u.min(), v.min()), (u.max(), v.max())])
+    assert np.all(ends[1] > ends[0])  # east is right, north is up
+
+
+@pytest.mark.parametrize(
+    "pgv",
+    [np.zeros((40, 60)), np.full((40, 60), np.nan), np.full((40, 60), 0.3), np.eye(40, 60) * 1e-9],
+    ids=["nothing", "nan", "equal", "tiny"],
+)
+def test_odd_maps_are_drawn_without_complaint(tmp_path: Path, pgv: np.ndarray) -> None:
+    write_map(tmp_path, pgv)
+    assert shaking_map(tmp_path).stat().st_size > 10_000
+
+
+def test_thinning_keeps_the_peak(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pgv = rng.uniform(0, 1, (40, 60))
+    pgv[17, 23] = 5
+    write_map(tmp_path, pgv)
+    monkeypatch.setattr(shaking, "_MOST_CELLS", 20)
+    thin = shaking._thinned(read_shaking_map(tmp_path / "shaking_map.nc"))
+    assert dict(thin.sizes) == {"y": 20, "x": 20}
+    assert thin["pgv"].max() == 5
+    assert thin["x"].values == pytest.approx(X.reshape(20, 3).mean(1))
+    assert thin.attrs["title"] == EVENT["title"]
+
+
+def test_the_strongest_shaking_is_told_with_its_distance(tmp_path: Path) -> None:
+    pgv = np.full((40, 60), 0.1)
+    pgv[20, 40] = 0.4321
+    write_map(tmp_path, pgv, event_x=X[40] - 1500.0, event_y=Y[20] - 2000.0)
+    sentence = shaking._peak_sentence(read_shaking_map(tmp_path / "shaking_map.nc"), 0.01, "cm/s")
+    assert sentence == "Strongest shaking 43.2 cm/s, 2.5 km from the epicentre"
+
+
+@pytest.mark.parametrize(
+    ("attrs", "sentence"),
+    [
+        ({}, ""),
+        ({"magnitude": 5.93, "event_depth": 2000.0}, "Mw 5.9, 2 km deep. "),
+        ({"origin_time": "2014-03-29T04:09:42.970000Z"}, "2014-03-29 04:09 UTC. "),
+    ],
+)
+def test_the_event_is_told_as_far_as_it_is_known(attrs: dict[str, Any], sentence: str) -> None:
+    assert event_sentence(attrs) == sentence
+
+
+def test_distances_of_a_rupture_count_from_where_it_begins(tmp_path: Path) -> None:
+    pgv = np.full((40, 60), 0.1)
+    pgv[20, 40] = 0.4321
+    write_map(tmp_path, pgv, epicentre_x=X[40] - 800.0, epicentre_y=Y[20] + 600.0)
+    sentence = shaking._peak_sentence(read_shaking_map(tmp_path / "shaking_map.nc"), 0.01, "cm/s")
+    assert sentence.endswith("1.0 km from the epicentre")
+    assert epicentre(EVENT) == (3000.0, 2000.0)
+    assert epicentre({}) is None
+
+
+@pytest.mark.parametrize(
+    "attrs",
+    [
+        {"focal_mechanism": [1e15, 1e15, 1e15, 0, 0, 0]},  # an explosion
+        {"focal_mechanism": [0.0, 1e18, -1e18, 0, 0, 6e17], "epicentre_x": 9.0, "epicentre_y": 0.0},
+        {"fault_x": [0.0, 5e3, 5e3, np.nan, 1e3, 2e3], "fault_y": [0.0, 0, 1e3, np.nan, 1e3, 1e3]},
+    ],
+    ids=["explosion", "rupture", "outline"],
+)
+@pytest.mark.parametrize("geography", [False, True])
+def test_all_kinds_of_source_are_drawn(
+    tmp_path: Path, attrs: dict[str, Any], geography: bool
+) -> None:
+    pgv = rng.uniform(0.01, 1, (40, 60))
+    pictures = []
+    for extra in ({}, attrs):
+        write_map(tmp_path, pgv, geography=geography, azimuth=36.9 * geography, **extra)
+        pictures.append(imread(shaking_map(tmp_path)))
+    assert pictures[0].shape == pictures[1].shape
+    assert (pictures[0] != pictures[1]).any(axis=2).sum() > 500  # pixels
+
+
+def test_stations_are_ordered_by_distance_and_thinned_evenly(tmp_path: Path) -> None:
+    places = write_stations(tmp_path, count=60)
+    array = read_seismograms(tmp_path / "seismograms.h5")
+    distance = section._epicentral_distance(array)
+    expected = np.abs(places @ [1, 1j] - complex(EVENT["event_x"], EVENT["event_y"]))
+    assert distance == pytest.approx(expected)
+    order = np.argsort(expected)
+    shown = section._spread(order, 24)
+    assert (len(shown), shown[0], shown[-1]) == (24, order[0], order[-1])
+    assert np.all(np.diff(expected[shown]) > 0)
+    assert section._spread(order[:5], 24).tolist() == order[:5].tolist()
+
+
+def test_seismograms_without_samples_are_refused(tmp_path: Path) -> None:
+    write_stations(tmp_path, samples=0)
+    with pytest.raises(InputError, match="holds no samples"):
+        record_section(tmp_path)
+
+
+def test_a_silent_station_is_a_flat_line(tmp_path: Path) -> None:
+    sites = [Site("N", "A", (0.0, 0.0, 0.0))]
+    with SeismogramWriter(tmp_path / "seismograms.h5", sites, interval=0.1) as writer:
+        writer.append(np.zeros((9, 1, 3)))
+    assert record_section(tmp_path).exists()
+
+
+def test_snapshots_are_taken_while_something_moves(tmp_path: Path) -> None:
+    block = np.zeros((100, 3, 40, 60))
+    block[30:60, 2] = rng.normal(size=(30, 40, 60))
+    with SurfaceWriter(tmp_path / "surface.nc", X, Y, 0.1, attrs=EVENT) as writer:
+        writer.append(block)
+    chosen = snapshots._chosen(tmp_path / "surface.nc")
+    assert chosen.sizes["time"] == 6
+    assert 3.0 <= chosen["time"].min() < chosen["time"].max() <= 6.0
+    n = round(float(chosen["time"][2]) / 0.1)
+    assert np.array_equal(chosen["velocity"][2], -block[n, 2].astype("f4"))
+
+
+def test_a_surface_without_samples_is_refused(tmp_path: Path) -> None:
+    SurfaceWriter(tmp_path / "surface.nc", X, Y, 0.1).finish()
+    with pytest.raises(InputError, match="holds no samples"):
+        snapshots.snapshots(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["shaking_map.nc", "seismograms.h5", "surface.nc"])
+def test_a_damaged_file_is_a_warning_and_the_others_are_drawn(tmp_path: Path, name: str) -> None:
+    write_results(tmp_path)
+    (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:2000])
+    warnings: list[str] = []
+    pictures = {path.name for path in draw_pictures(tmp_path, warnings.append)}
+    missing = f"{name.partition('.')[0]}.png"
+    drawn = {"shaking_map.png", "seismograms.png", "surface.png"} - {missing}
+    assert missing not in pictures
+    # The map of a run with damaged seismograms has no stations to show.
+    assert pictures == drawn - ({"shaking_map.png"} if name == "seismograms.h5" else set())
+    assert len(warnings) == len({"shaking_map.png", "seismograms.png", "surface.png"} - pictures)
+    assert all("cannot be read as NetCDF-4" in text for text in warnings)
+
+
+def test_a_defect_in_a_picture_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The package of a solver may raise anything."""
+
+    def broken(folder: Path) -> Path:
+        raise ZeroDivisionError("no luck")
+
+    good = Picture("shaking_map.nc", "shaking_map.png", "good", shaking_map)
+    bad = Picture("surface.nc", "bad.png", "bad", broken)
+    monkeypatch.setattr("groundswell.solvers.earthquake.plots.PICTURES", [bad, good])
+    warnings: list[str] = []
+    drawn = draw_pictures(write_results(tmp_path), warnings.append)
+    assert [path.name for path in drawn] == ["shaking_map.png"]
+    assert warnings == ["bad.png could not be drawn: ZeroDivisionError: no luck"]
+
+
+def test_a_solver_that_is_not_installed_has_no_pictures(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    assert draw_pictures(write_results(tmp_path, {"solver": "tides"}), warnings.append) == []
+    assert len(warnings) == 1 and "tides" in warnings[0]
+
+
+# --- residuals -----------------------------------------------------------------------------------
+
+RESIDUALS = {"mass": "mass", "heat": "heat"}
+
+
+@pytest.mark.parametrize("rows", [1, 30, 200])
+def test_residuals_are_drawn_beside_their_table(tmp_path: Path, rows: int) -> None:
+    steps = np.arange(rows)
+    columns = {"step": steps, "mass": 0.9**steps, "heat": np.zeros(rows)}
+    table = write_table(tmp_path / "residuals.csv", columns)
+    assert [*read_table(table)] == [*columns]
+    assert np.allclose(read_table(table)["mass"], columns["mass"], rtol=1e-8)
+    path = residuals_picture(table, "step", RESIDUALS, "residual")
+    assert path == tmp_path / "residuals.png"
+    assert imread(path)[..., :3].std() > 0.02
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "step,mass,heat\n",
+        "step,mass,heat\n1,2\n",
+        "step,mass,heat\n1,2,x\n",
+        "step,mass\n1,2\n",
+    ],
+    ids=["empty", "no rows", "half a row", "no number", "column missing"],
+)
+def test_a_damaged_table_of_residuals_is_bad_input(tmp_path: Path, text: str) -> None:
+    table = tmp_path / "residuals.csv"
+    table.write_text(text)
+    with pytest.raises(InputError, match=r"residuals\.csv"):
+        residuals_picture(table, "step", RESIDUALS, "residual")
+    assert names(tmp_path) == ["residuals.csv"]
+
+
+# --- parts of pictures ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("geography", [False, True])
+def test_a_frame_locates_points_where_the_mesh_has_them(geography: bool) -> None:
+    mesh = degrees(*np.meshgrid(X, Y)) if geography else (None, None)
+    frame = Frame(X, Y, *mesh)
+    x, y = rng.uniform(0, 6000, 30), rng.uniform(0, 4000, 30)
+    expected = degrees(x, y) if geography else (x / 1e3, y / 1e3)
+    assert np.allclose(frame.locate(x, y), expected, rtol=0, atol=2e-9 if geography else 1e-12)
+    u, v = frame.locate(X[7], Y[3])
+    assert (u[0], v[0]) == pytest.approx((frame.mesh[0][3, 7], frame.mesh[1][3, 7]))
+
+
+def test_labels_touch_neither_each_other_nor_points() -> None:
+    figure = Figure(figsize=(6, 6))
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    x, y = rng.uniform(0, 1, (2, 80))
+    axes.plot(x, y, "^")
+    placed = place_labels(axes, x, y, [f"NAME{i}" for i in range(80)])
+    texts = [t for t in axes.texts if isinstance(t, Annotation)]
+    boxes = [t.get_window_extent() for t in texts]
+    pixels = axes.transData.transform(np.column_stack([x, y]))
+    frame = axes.get_window_extent()
+    assert placed == len(boxes)
+    assert 20 < placed <= 80  # crowded, yet most of what fits is named
+    for i, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:i])
+        assert not any(box.contains(*pixel) for pixel in pixels)
+        assert frame.x0 <= box.x0 < box.x1 <= frame.x1
+
+
+def test_a_turned_map_turns_the_mechanism() -> None:
+    assert turned([233.0, 77.0, 49.0], 30.0) == [203.0, 77.0, 49.0]
+    # A vertical strike-slip fault along north (r up, t south, p east: Mtp = -1) seen on a map
+    # whose up is east strikes west, as a tensor: the sign changes.
+    assert turned([0, 0, 0, 0, 0, -1], 90.0) == pytest.approx([0, 0, 0, 0, 0, 1])
+    assert turned([1, 1, 1, 0, 0, 0], 37.0) == pytest.approx([1, 1, 1, 0, 0, 0])
+
+
+def test_turning_tensor_and_angles_agree() -> None:
+    beachball = pytest.importorskip("obspy.imaging.beachball")
+    strike, dip, rake = np.radians([233.0, 77.0, 49.0])
+    # Aki and Richards (2002), box 4.4: north, east, down; then up, south, east.
+    nn = -np.sin(dip) * np.cos(rake) * np.sin(2 * strike)
+    nn -= np.sin(2 * dip) * np.sin(rake) * np.sin(strike) ** 2
+    ne = np.sin(dip) * np.cos(rake) * np.cos(2 * strike)
+    ne += 0.5 * np.sin(2 * dip) * np.sin(rake) * np.sin(2 * strike)
+    nd = -np.cos(dip) * np.cos(rake) * np.cos(strike)
+    nd -= np.cos(2 * dip) * np.sin(rake) * np.sin(strike)
+    ee = np.sin(dip) * np.cos(rake) * np.sin(2 * strike)
+    ee -= np.sin(2 * dip) * np.sin(rake) * np.cos(strike) ** 2
+    ed = -np.cos(dip) * np.cos(rake) * np.sin(strike)
+    ed += np.cos(2 * dip) * np.sin(rake) * np.cos(strike)
+    dd = np.sin(2 * dip) * np.sin(rake)
+    tensor = turned([dd, nn, ee, nd, -ed, -ne], 30.0)
+    plane = beachball.mt2plane(beachball.MomentTensor(*tensor, 0))
+    planes = [(plane.strike, plane.dip, plane.rake)]
+    planes.append(beachball.aux_plane(*planes[0]))
+    assert any(p == pytest.approx((203.0, 77.0, 49.0), abs=1e-6) for p in planes)
+
+
+def test_round_numbers_lie_between_the_ends() -> None:
+    assert round_numbers(0.15, 7) == pytest.approx([0.2, 0.5, 1, 2, 5])
+    assert round_numbers(1, 2) == []
+    assert round_numbers(0, 1) == round_numbers(2, 1) == round_numbers(np.nan, 1) == []
+    assert [round_below(v) for v in (1.0, 1.99, 7, 0.03)] == pytest.approx([1, 1, 5, 0.02])
+
+
+@pytest.mark.parametrize(
+    ("largest", "name"),
+    [(0.3, "cm/s"), (0, "cm/s"), (np.nan, "cm/s"), (50, "m/s"), (5e-4, "µm/s"), (1e-12, "nm/s")],
+)
+def test_speeds_get_a_fitting_unit(largest: float, name: str) -> None:
+    unit, found = speed_unit(largest)
+    assert found == name
+    assert unit == {"m/s": 1, "cm/s": 1e-2, "µm/s": 1e-6, "nm/s": 1e-9}[name]

@@ -1,0 +1,329 @@
+"""`[[output.record]]` on grids: every place and every statistic, against NumPy in float64.
+
+Fields have random values at every step, and a rank sees its own and the ghosts that it is sent;
+all others are not numbers.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+import xarray
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from recording_runs import FIELDS, SECONDS, Film, offered, record, renamed, section
+
+from groundswell.case.recording import RecordSection
+from groundswell.errors import InputError
+from groundswell.grids.cartesian import GHOSTS, Grid, Part
+from groundswell.outputs.cartesian import stencil
+
+SPACING = (10.0, 20.0, 5.0)
+GRID = Grid((7, 6, 5), SPACING, (1, 0, 2), (2, 1, 0))
+CUTS = [(1, 1, 1), (3, 1, 1), (1, 3, 1), (1, 1, 3), (2, 2, 1), (2, 1, 2)]
+STEPS = 11
+TOLERANCE = {"float32": 1e-6, "float64": 1e-14}
+WHATS = ["raw", "max", "min", "rms", "mean", "final"]
+cuts = st.sampled_from(CUTS)
+quick = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@pytest.fixture(autouse=True)
+def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No power cut is expected within these tests."""
+    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+
+
+# --- what is true ---------------------------------------------------------------------------------
+
+
+def middles(axis: int) -> NDArray[Any]:
+    return (np.arange(GRID.region[axis]) + 0.5) * SPACING[axis]
+
+
+def chosen(where: Any, values: NDArray[Any]) -> NDArray[Any]:
+    """What belongs to a sample of a field (..., nz, ny, nx)."""
+    z, y, x = (middles(axis) for axis in (2, 1, 0))
+    if where.kind == "all":
+        return values[..., :: where.stride, :: where.stride, :: where.stride]
+    if where.kind == "box":
+        inside = [
+            np.flatnonzero((at >= where.low[a]) & (at <= where.high[a]))[:: where.stride]
+            for a, at in ((2, z), (1, y), (0, x))
+        ]
+        return values[..., *np.ix_(*inside)]
+    if where.kind == "plane":
+        axis, step = "xyz".index(where.normal), where.stride or 1
+        layer = int(np.abs(middles(axis) - where.at).argmin())
+        taken = [
+            slice(layer, layer + 1) if a == axis else slice(None, None, step) for a in (2, 1, 0)
+        ]
+        return values[..., *taken].squeeze(axis=axis - 2 * axis - 1)
+    if where.kind == "mask":
+        return values.reshape(*values.shape[:-3], -1)[..., where.indices]
+    positions = np.array(where.positions)
+    i, j, k = (np.abs(middles(a) - positions[:, a, None]).argmin(axis=1) for a in range(3))
+    return values[..., k, j, i]
+
+
+def truth(film: Film, of: RecordSection, name: str, what: str) -> NDArray[Any]:
+    values = chosen(of.where, film.region(name))
+    begin = round(of.begin / SECONDS) if isinstance(of.begin, float) else of.begin
+    every = max(1, round(of.interval / SECONDS)) if of.interval else (of.every or 1)
+    samples = values[begin:STEPS:every]
+    if what == "rms":
+        return np.sqrt((samples**2).mean(axis=0))
+    found = {"raw": samples, "final": values[STEPS]}
+    return found[what] if what in found else getattr(samples, what)(axis=0)
+
+
+def read(folder: Path, name: str) -> dict[str, Any]:
+    with xarray.open_dataset(folder / name, engine="h5netcdf") as found:
+        return dict(found.load().variables)
+
+
+def assert_true(film: Film, of: RecordSection, folder: Path) -> None:
+    alone = "raw" not in of.what
+    beside = folder / (of.file if alone else f"{Path(of.file).stem}_statistics.nc")
+    for what in of.what:
+        found = read(folder, of.file if what == "raw" else beside.name)
+        for name in of.fields:
+            values = found[name if what == "raw" else f"{name}_{what}"]
+            wanted = truth(film, of, name, what)
+            assert values.shape == wanted.shape
+            scale = TOLERANCE[film.dtype] * max(1.0, np.abs(wanted).max())
+            assert np.abs(values.values - wanted).max() <= scale, (name, what)
+            assert values.attrs["units"] == FIELDS[name].units
+
+
+# --- random records -------------------------------------------------------------------------------
+
+
+@st.composite
+def places(draw: Any) -> dict[str, Any]:
+    rng = np.random.default_rng(draw(st.integers(0, 9999)))
+    extent = np.multiply(GRID.region, SPACING)
+    stride = draw(st.integers(1, 3))
+    kind = draw(st.sampled_from(["all", "box", "plane", "mask", "points"]))
+    if kind == "all":
+        return {"kind": kind, "stride": stride}
+    if kind == "box":
+        ends = np.sort(rng.uniform(0, extent, (2, 3)), axis=0)
+        middle = rng.integers(0, GRID.region) + 0.5  # one of the middles at least
+        low, high = np.minimum(ends[0], middle * SPACING), np.maximum(ends[1], middle * SPACING)
+        return {"kind": kind, "low": low.tolist(), "high": high.tolist(), "stride": stride}
+    if kind == "plane":
+        axis = draw(st.integers(0, 2))
+        return {
+            "kind": kind,
+            "normal": "xyz"[axis],
+            "at": rng.uniform(0, extent[axis]),
+            "stride": stride,
+        }
+    if kind == "mask":
+        count = int(np.prod(GRID.region))
+        indices = rng.choice(count, draw(st.integers(1, 40)), replace=False)
+        return {"kind": kind, "indices": indices.tolist()}
+    positions = rng.uniform(0, extent, (draw(st.integers(1, 9)), 3))
+    return {"kind": kind, "positions": positions.tolist()}
+
+
+@st.composite
+def records(draw: Any) -> RecordSection:
+    fields = draw(st.lists(st.sampled_from([*FIELDS]), min_size=1, max_size=3, unique=True))
+    what = draw(st.lists(st.sampled_from(WHATS), min_size=1, max_size=6, unique=True))
+    every = draw(st.sampled_from([{}, {"every": 2}, {"every": 3}, {"interval": 4.2 * SECONDS}]))
+    begin = draw(st.sampled_from([0, 3, 5, 2 * SECONDS, "0.5 s"]))
+    return section(fields=fields, where=draw(places()), what=what, **every, **{"from": begin})
+
+
+@quick
+@given(st.lists(records(), min_size=1, max_size=3), cuts, st.sampled_from(["float32", "float64"]))
+def test_records_are_what_numpy_says(wanted: Any, cut: Any, dtype: str) -> None:
+    film = Film.random(GRID, STEPS, seed=3, dtype=dtype)
+    with TemporaryDirectory() as folder:
+        record(film, renamed(wanted), Path(folder), cut, STEPS)
+        for of in renamed(wanted):
+            assert_true(film, of, Path(folder))
+
+
+@quick
+@given(st.lists(records(), min_size=1, max_size=2), cuts, cuts, st.integers(1, STEPS - 1))
+def test_a_restart_on_other_ranks_changes_no_bit(
+    wanted: Any, before: Any, cut: Any, middle: int
+) -> None:
+    film, sections = Film.random(GRID, STEPS, seed=4, dtype="float32"), renamed(wanted)
+    with TemporaryDirectory() as folder:
+        whole, parts = Path(folder) / "whole", Path(folder) / "parts"
+        record(film, sections, whole, (1, 1, 1), STEPS)
+        record(film, sections, parts, cut, STEPS, resume=(middle, before))
+        names = {p.name for p in whole.iterdir()}
+        assert names == {p.name for p in parts.iterdir() if not p.name.startswith("checkpoint")}
+        for name in names:
+            expected, found = read(whole, name), read(parts, name)
+            assert expected.keys() == found.keys()
+            for key, values in expected.items():
+                assert values.values.tobytes() == found[key].values.tobytes(), (name, key)
+
+
+# --- interpolation --------------------------------------------------------------------------------
+
+
+def polynomials(degree: int) -> tuple[Film, Any]:
+    """A film of polynomials, and their values anywhere."""
+    rng = np.random.default_rng(degree)
+    factors = {name: rng.normal(size=(STEPS + 1, *(degree + 1,) * 3)) for name in FIELDS}
+    scale = np.multiply(GRID.region, SPACING)
+
+    def at(name: str, x: Any, y: Any, z: Any) -> Any:
+        given = (np.asarray(a) / s for a, s in zip((x, y, z), scale, strict=True))
+        powers = [np.power.outer(a, np.arange(degree + 1)) for a in given]
+        return np.einsum("tabc,...a,...b,...c->t...", factors[name], *powers)
+
+    def values(name: str) -> Any:
+        x, y, z = (
+            (np.arange(-GHOSTS, n + GHOSTS) - before + 0.5 + offset) * h
+            for n, before, offset, h in zip(
+                GRID.cells, GRID.before, FIELDS[name].offset, SPACING, strict=True
+            )
+        )
+        zs, ys, xs = np.meshgrid(z, y, x, indexing="ij")
+        return at(name, xs, ys, zs)
+
+    return Film(GRID, {name: values(name) for name in FIELDS}), at
+
+
+@pytest.mark.parametrize("cut", [*CUTS, (7, 1, 1), (1, 5, 1), (1, 1, 5)])
+@pytest.mark.parametrize(("method", "degree"), [("linear", 1), ("cubic", 3)])
+def test_interpolation_carries_polynomials(
+    tmp_path: Path, method: str, degree: int, cut: Any
+) -> None:
+    """Between nodes, also where these lie in several blocks, some of them of a single cell."""
+    film, at = polynomials(degree)
+    rng = np.random.default_rng(8)
+    low, high = np.multiply(SPACING, 0.5), np.multiply(SPACING, np.subtract(GRID.region, 1.0))
+    positions = rng.uniform(low, high, (40, 3))
+    where = {"kind": "points", "positions": positions.tolist(), "method": method}
+    wanted = section(fields=[*FIELDS], where=where, what=["raw", "max", "final"])
+    record(film, [wanted], tmp_path, cut, STEPS)
+    series, known = read(tmp_path, "r.nc"), read(tmp_path, "r_statistics.nc")
+    for name, field in FIELDS.items():
+        exact = at(name, *positions.T) + field.shift
+        assert np.abs(series[name].values - exact[:STEPS]).max() < 1e-11 * np.abs(exact).max()
+        assert known[f"{name}_final"].values == pytest.approx(exact[STEPS], rel=1e-10, abs=1e-9)
+        assert (known[f"{name}_max"].values == series[name].values.max(axis=0)).all()
+
+
+def test_a_line_is_sampled_from_end_to_end(tmp_path: Path) -> None:
+    film, at = polynomials(1)
+    where = {"kind": "line", "start": [5, 10, 2.5], "end": [60, 100, 20], "points": 9}
+    record(film, [section(where=where, what="final")], tmp_path, (2, 2, 1), STEPS)
+    found = read(tmp_path, "r.nc")
+    ends = np.linspace([5, 10, 2.5], [60, 100, 20], 9)
+    assert found["distance"].values == pytest.approx(np.linalg.norm(ends - ends[0], axis=1))
+    assert found["a_final"].values == pytest.approx(at("a", *ends.T)[STEPS], rel=1e-10)
+
+
+@given(st.integers(1, 9), st.sampled_from([1, 2, 4]), st.integers(0, 99))
+def test_weights_add_up_and_stay_small_beyond_the_ends(count: int, most: int, seed: int) -> None:
+    taps = min(most, count)
+    at = np.random.default_rng(seed).uniform(-1, count, 20)
+    first, weights = stencil(at, count, taps)
+    assert (first >= 0).all() and (first + taps <= count).all()
+    assert weights.sum(axis=1) == pytest.approx(np.ones(20))
+    assert np.abs(weights).max() <= 2 + 1e-12
+    if taps > 1:
+        nodes = first[:, None] + np.arange(taps)
+        assert (weights * nodes).sum(axis=1) == pytest.approx(at, abs=1e-9)
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_fields_that_lie_elsewhere_have_their_own_coordinates(tmp_path: Path) -> None:
+    film = Film.random(GRID, STEPS, seed=5, dtype="float64")
+    wanted = section(fields=["a", "b", "c"], where={"kind": "all"}, every=5)
+    record(film, [wanted], tmp_path, (1, 2, 1), STEPS)
+    with xarray.open_dataset(tmp_path / "r.nc", engine="h5netcdf") as found:
+        assert found["a"].dims == ("time", "z", "y", "x")
+        assert found["b"].dims == ("time", "z", "y", "x_b")
+        assert found["c"].dims == ("time", "z_c", "y_c", "x_b")
+        assert found["x_b"].values == pytest.approx(middles(0) - SPACING[0] / 2)
+        assert found["time"].values == pytest.approx([0, 5 * SECONDS, 10 * SECONDS])
+        assert found["a"].attrs["units"] == "m s-1" and found.attrs["title"] == "film"
+
+
+def test_images_open_in_paraview_where_they_belong(tmp_path: Path) -> None:
+    film = Film.random(GRID, STEPS, seed=6, dtype="float32")
+    where = {"kind": "box", "low": [15, 30, 2.5], "high": [55, 110, 12.5], "stride": 2}
+    wanted = section(where=where, every=4, file="r.vtkhdf")
+    record(film, [wanted], tmp_path, (2, 1, 1), STEPS)
+    with h5py.File(tmp_path / "r.vtkhdf") as file:
+        group = file["VTKHDF"]
+        assert group.attrs["Spacing"] == pytest.approx([20, 40, 10])
+        assert group.attrs["Origin"] == pytest.approx([15 - 10, 30 - 20, 2.5 - 5])
+        assert group["Steps/Values"][:] == pytest.approx([0, 4 * SECONDS, 8 * SECONDS])
+        expected = chosen(wanted.where, film.region("a"))[:STEPS:4]
+        np.testing.assert_array_equal(group["CellData/a"][:], expected.astype("f4"))
+
+
+def test_positions_and_masks_come_from_files(tmp_path: Path) -> None:
+    film = Film.random(GRID, STEPS, seed=7, dtype="float64")
+    (tmp_path / "points.csv").write_text("12, 31, 4\n55 70 20\n")
+    mask = np.random.default_rng(1).random(GRID.region[::-1]) < 0.2
+    np.save(tmp_path / "mask.npy", mask)
+    np.save(tmp_path / "indices.npy", np.flatnonzero(mask))
+    files = [
+        section(where={"kind": "points", "file": tmp_path / "points.csv"}, what="final"),
+        section(where={"kind": "mask", "file": tmp_path / "mask.npy"}, what="final"),
+        section(where={"kind": "mask", "file": tmp_path / "indices.npy"}, what="final"),
+        section(where={"kind": "mask", "indices": mask.ravel()}, what="final"),
+    ]
+    record(film, renamed(files), tmp_path / "out", (1, 3, 1), STEPS)
+    last = film.region("a")[STEPS]
+    found = [read(tmp_path / "out", f"r{n}.nc")["a_final"].values for n in range(4)]
+    assert found[0].tolist() == [last[0, 1, 1], last[4, 3, 5]]
+    for values in found[1:]:
+        assert (values == last[mask]).all()
+
+
+def test_statistics_without_a_sample_are_not_numbers(tmp_path: Path) -> None:
+    film = Film.random(GRID, STEPS, seed=9, dtype="float64")
+    late = section(where={"kind": "all"}, what=["max", "mean", "final"], **{"from": STEPS})
+    record(film, [late], tmp_path, (1, 1, 1), STEPS)
+    found = read(tmp_path, "r.nc")
+    assert np.isnan(found["a_max"]).all() and np.isnan(found["a_mean"]).all()
+    assert (found["a_final"].values == film.region("a")[STEPS]).all()
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("where", "told"),
+    [
+        ({"kind": "points", "positions": [[10, 10, 10], [10, 500, 10]]}, "y = 500 m .* 0 to 120 m"),
+        ({"kind": "points", "positions": [[-1, 10, 10]]}, "x = -1 m .* outside the domain"),
+        ({"kind": "plane", "normal": "z", "at": 26.0}, "z = 26 m .* allowed: 0 to 25 m"),
+        ({"kind": "box", "low": [11, 0, 0], "high": [14, 9, 9]}, "between x = 11 and 14 m"),
+        ({"kind": "mask", "indices": [3, 210]}, "index 210; .* 0 to 209"),
+        ({"kind": "plane", "normal": "z", "at": 1.0, "points": [3, 3]}, "give stride"),
+    ],
+)
+def test_places_that_are_not_there_are_refused(where: dict[str, Any], told: str) -> None:
+    film = Film(GRID, {"a": np.zeros(1)})
+    with pytest.raises(InputError, match=told):
+        offered(film, Part.whole(GRID)).select(section(where=where))
+
+
+def test_a_record_that_begins_too_late_is_refused() -> None:
+    film = Film(GRID, {"a": np.zeros(1)})
+    late = section(where={"kind": "all"}, **{"from": 20})
+    with pytest.raises(InputError, match="begins at step 20, but the run has 11 steps"):
+        offered(film, Part.whole(GRID)).require_samples([late], STEPS)
