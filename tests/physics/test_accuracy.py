@@ -17,8 +17,7 @@ from variants import short_and_long
 from groundswell import registry
 from groundswell.backends import open_backend
 from groundswell.errors import InputError
-from groundswell.solvers.earthquake import solver
-from groundswell.solvers.earthquake import source_injection as shares
+from groundswell.solvers.earthquake import solver, source_injection
 from groundswell.verify import (
     Check,
     Row,
@@ -86,8 +85,8 @@ MISTAKES = {
     ),
     "moment 1 % too large": (
         "sources.h",
-        "-= DT * sum_of_shares",
-        "-= REAL(1.01) * DT * sum_of_shares",
+        "-= DT * injected_rate",
+        "-= REAL(1.01) * DT * injected_rate",
         "fullspace:double_couple",
     ),
     "force 2 % too large": (
@@ -145,7 +144,7 @@ def test_a_problem_notices(mistake: str, tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_problem_notices_that_surface_forces_move_half_a_cell(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(shares, "_LIGHTNESS", (1, 1, 1))
+    monkeypatch.setattr(source_injection, "_BUOYANCY_FACTORS", (1, 1, 1))
     expect_failure("reciprocity:exchange")
     expect_failure("lamb:vertical_force")
 

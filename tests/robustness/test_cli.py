@@ -159,7 +159,7 @@ def test_run_tells_what_it_did(write_case: Write, tmp_path: Path, capsys: Captur
     for text in ("tiny", "MLUPS", "GB/s measured", "wall time", "time steps", "shaking_map.png"):
         assert text in flat(out)
     assert "step 100 of 100" in error
-    assert "warning: the sources hold energy up to" in error
+    assert "warning: the sources have energy up to" in error
     files = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"seismograms.png", "shaking_map.png", "surface.png", "summary.json"} <= files
 

@@ -42,7 +42,7 @@ def test_check_shows_what_matters(write_case: Write, tmp_path: Path, capsys: Cap
         "vs in 13,824 cells",
     ):
         assert text in flat(out), text
-    assert "warning: the sources hold energy up to" in flat(error)
+    assert "warning: the sources have energy up to" in flat(error)
     assert "warning: medium.floor raised vs in 13824 cells (100 %)" in flat(error)
     assert not (tmp_path / "results").exists()
 

@@ -119,7 +119,7 @@ def step(
             beta2 = np.maximum(sum(latest[n] ** 2 for n in "uvw"), setup.least_beta2)
             change = {n: change[n] + (beta2 if n == "p" else 1.0) * forcing[n] for n in NAMES}
         dt = share * (setup.courant / limit if pace is None else pace)
-        leads = pace is None and setup.scheme.stands_waves
+        leads = pace is None and setup.scheme.is_stable_for_waves
         ahead = pressure_lead(setup, latest, limit) if leads else 1.0
         latest = {n: fields[n] + dt * (ahead if n == "p" else 1.0) * change[n] for n in NAMES}
     return latest

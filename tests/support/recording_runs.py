@@ -81,7 +81,7 @@ class Rank:
     ) -> None:
         self.film, self.cut, self.world, self.sections = film, cut, world, sections
         block = cut.block(world.rank)
-        self.part = Part.held(film.grid, block.start, block.shape)
+        self.part = Part.from_block(film.grid, block.start, block.shape)
         self._needed = ghosts_read(offered(film, Part.whole(film.grid)), sections, cut)
 
     def ghosts(self, name: str) -> list[tuple[Any, Any]]:

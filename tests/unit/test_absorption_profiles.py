@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from groundswell.solvers.earthquake.absorbing_profiles import MatchedLayer, coupling, sponge
+from groundswell.solvers.earthquake.absorbing_profiles import MatchedLayer, damping_ratio, sponge
 
 H, DT, VP = 100.0, 0.0078, 6000.0
 FREQUENCY = 3464.0 / (6 * H)  # Hz, that six cells resolve in rock
@@ -64,7 +64,7 @@ def test_a_cell_has_its_coefficients_whoever_asks(at: list[int], before: int, af
     cells, everything = np.array(at, np.intp), np.arange(CELLS)
     whole = some.coefficients(DT, everything)
     assert np.array_equal(some.coefficients(DT, cells), whole[:, cells])
-    assert np.array_equal(some.loss(DT, cells), some.loss(DT, everything)[cells])
+    assert np.array_equal(some.damping(DT, cells), some.damping(DT, everything)[cells])
 
 
 def test_beyond_the_layer_derivatives_stay_as_they_are() -> None:
@@ -92,7 +92,7 @@ def test_the_recursion_is_the_stretching(f: float) -> None:
 @pytest.mark.parametrize("width", [5, 10, 20])
 def test_each_cell_lowers_the_reflection_alike(width: int) -> None:
     """The damping's integral, there and back, is ln 1/R with log10 R = -0.6 a cell."""
-    loss = layer(width).loss(DT, np.arange(CELLS))
+    loss = layer(width).damping(DT, np.arange(CELLS))
     assert np.all(loss[width : CELLS - width] == 0)
     integral = 2 * loss[:width].sum() / DT * H / VP
     assert integral / np.log(10) == pytest.approx(0.6 * width, rel=0.03)
@@ -133,7 +133,7 @@ def halves(profiles: NDArray[np.float64], f: float) -> tuple[NDArray, NDArray]:
 
 def test_coupling_acts_in_soft_ground_alone() -> None:
     slowest = np.array([3464.0, 1800.0, 1200.0, 300.0, np.inf])
-    shares = coupling(slowest, 3464.0)
+    shares = damping_ratio(slowest, 3464.0)
     assert np.array_equal(shares[[0, 1, 4]], [0, 0, 0])  # stiff, stiff enough, fluid
     assert shares[2] == pytest.approx(0.01 * (3464 / 1200 - 2))
     assert shares[3] == 0.08

@@ -17,14 +17,14 @@ import pytest
 
 from groundswell.errors import InputError, RunFailed
 from groundswell.formats import appendable_hdf5 as growing
-from groundswell.formats.appendable_hdf5 import GrowingFile, balanced
-from groundswell.formats.atomic import disk_errors, whole
+from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length
+from groundswell.formats.atomic import atomic_write, disk_errors
 from groundswell.seismology.formats.shaking_maps import write_shaking_map
 
 rng = np.random.default_rng(71)
 
 
-class Table(GrowingFile):
+class Table(AppendableFile):
     """A growing file as small as can be: rows of four numbers."""
 
     def __init__(self, path: Path, resume: int | None = None, rows_a_chunk: int = 64) -> None:
@@ -66,7 +66,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def test_the_file_appears_with_its_content_only_at_the_end(tmp_path: Path) -> None:
     path = tmp_path / "new" / "folder" / "file.txt"
-    with whole(path) as part:
+    with atomic_write(path) as part:
         part.write_text("content")
         assert not path.exists()
         assert part.parent == path.parent
@@ -81,7 +81,7 @@ def test_a_failure_leaves_the_older_file_and_nothing_else(
 ) -> None:
     path = tmp_path / "file.txt"
     path.write_text("older")
-    with pytest.raises(type(failure)), whole(path) as part:
+    with pytest.raises(type(failure)), atomic_write(path) as part:
         part.write_text("half")
         raise failure
     assert path.read_text() == "older"
@@ -92,7 +92,7 @@ def test_a_failure_leaves_the_older_file_and_nothing_else(
 def test_a_full_disk_is_told_with_the_free_space(tmp_path: Path, code: int) -> None:
     path = tmp_path / "file.bin"
     with pytest.raises(RunFailed, match=r"disk full while writing .*file\.bin.* MB free in"):  # noqa: SIM117
-        with whole(path) as part:
+        with atomic_write(path) as part:
             part.write_bytes(b"half")
             raise OSError(code, os.strerror(code))
     assert names(tmp_path) == []
@@ -101,7 +101,7 @@ def test_a_full_disk_is_told_with_the_free_space(tmp_path: Path, code: int) -> N
 @pytest.mark.parametrize("code", [errno.EACCES, errno.EPERM, errno.EROFS])
 def test_no_permission_is_bad_input(tmp_path: Path, code: int) -> None:
     with pytest.raises(InputError, match=r"no permission to write .*choose another"):  # noqa: SIM117
-        with whole(tmp_path / "file"):
+        with atomic_write(tmp_path / "file"):
             raise OSError(code, os.strerror(code))
 
 
@@ -121,12 +121,15 @@ def test_hdf5_names_the_errno_in_words() -> None:
 def test_a_path_that_cannot_hold_a_file_is_bad_input(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for path in (tmp_path, tmp_path / "file" / "below", tmp_path / ("n" * 300)):
-        with pytest.raises(InputError, match="cannot be written"), whole(path) as part:
+        with pytest.raises(InputError, match="cannot be written"), atomic_write(path) as part:
             part.write_text("content")
 
 
 def test_a_disk_without_the_room_is_refused_before_writing(small_disk: Path) -> None:
-    with pytest.raises(RunFailed, match="disk full"), whole(small_disk / "file", size=3 << 20):
+    with (
+        pytest.raises(RunFailed, match="disk full"),
+        atomic_write(small_disk / "file", size=3 << 20),
+    ):
         pytest.fail("the block must not be entered")
     assert names(small_disk) == []
     grid = np.zeros((600, 600))
@@ -284,7 +287,7 @@ def test_the_file_takes_no_more_room_than_its_rows(tmp_path: Path) -> None:
 
 def test_balanced_pieces_cover_with_little_waste() -> None:
     for count, limit in rng.integers(1, 2000, (200, 2)):
-        piece = balanced(int(count), int(limit))
+        piece = chunk_length(int(count), int(limit))
         pieces = -(-count // piece)
         assert piece <= limit
         assert pieces == -(-count // limit)  # no more pieces than the limit asks for

@@ -123,7 +123,7 @@ def test_small_cases_need_few_sections() -> None:
     case = schema.EarthquakeCase(
         grid={"size": [1000, 1000, 1000], "spacing": [100, 50, 10]},
         time={"duration": 1},
-        medium=case_media.HomogeneousMedium(kind="homogeneous", vp=2000, vs=0, rho=1000),
+        medium=case_media.HomogeneousSection(kind="homogeneous", vp=2000, vs=0, rho=1000),
         source=[
             case_sources.PointForce(
                 kind="force", x=1, y=2, depth=3, force=[0, 0, "1 MN"],
@@ -261,7 +261,7 @@ MISTAKES = [
     ({"attenuation__band": [2, 1]}, "attenuation.band", "[2, 1]", "the lower one first"),
     ({"attenuation__exponent": 1.1}, "attenuation.exponent", "1.1", "at most 1"),
     ({"attenuation": {"model": "none", "band": [1, 2]}}, "attenuation.band", "[1, 2]", "not a key"),
-    ({"attenuation": DROP}, "attenuation.model", "", "as the medium has qp and qs"),
+    ({"attenuation": DROP}, "attenuation.model", "", "since the medium has qp and qs"),
     ({"boundary__width": True}, "boundary.width", "true", "whole number"),
     ({"boundary__width": 0}, "boundary.width", "0", "at least 1"),
     ({"boundary__sides": "PML"}, "boundary.sides", '"PML"', 'did you mean "pml"?'),

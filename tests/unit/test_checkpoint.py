@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from groundswell.errors import InputError, RunFailed
 from groundswell.exchange.world import Alone, World
-from groundswell.formats.atomic import part_of
+from groundswell.formats.atomic import temporary_path
 from groundswell.simulation.checkpoint import (
     NAME,
     DistributedArray,
@@ -198,7 +198,7 @@ def test_a_write_that_hdf5_fails_in(path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_removing_takes_what_a_killed_run_left(path: Path) -> None:
-    part_of(path).write_bytes(b"half a checkpoint")
+    temporary_path(path).write_bytes(b"half a checkpoint")
     remove(path.parent)
     remove(path.parent)
     assert list(path.parent.iterdir()) == []
@@ -285,7 +285,7 @@ def test_a_disk_full_on_one_rank_leaves_the_previous_one(
     save_on(3, path, seed=6)
 
     def full(place: Path, *_: Any) -> None:
-        if place == part_of(tmp_path / name):
+        if place == temporary_path(tmp_path / name):
             raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("groundswell.formats.atomic.reserve", full)
@@ -303,7 +303,7 @@ def test_a_rank_killed_while_it_writes_leaves_the_previous_one(tmp_path: Path) -
     path = tmp_path / NAME
     save_on(3, path, seed=6)
     (tmp_path / "checkpoint-2000-1.h5").write_bytes(b"whole, but nobody names it")
-    part_of(tmp_path / "checkpoint-2000-2.h5").write_bytes(b"half")
+    temporary_path(tmp_path / "checkpoint-2000-2.h5").write_bytes(b"half")
     assert_restored(path, 4, seed=6)
     remove(tmp_path)
     assert list(tmp_path.iterdir()) == []

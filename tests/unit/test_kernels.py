@@ -165,7 +165,7 @@ class Bench:
     def kept(self, dim: int) -> Any:
         """Index of the cells that have memory along an axis: some more than the layers, along x."""
         index: list[Any] = [slice(None)] * 4
-        index[3 - dim] = self.solver.layers.kept(dim).tolist()
+        index[3 - dim] = self.solver.layers.memory_cells(dim).tolist()
         return tuple(index)
 
     def scheme(self) -> Scheme:
@@ -175,7 +175,7 @@ class Bench:
         if setup.case.boundary.sides == "sponge":
             return Scheme(SPACING, setup.dt, {}, self.sponge(), setup.free_surface)
         layers = {
-            axis: Layer(before, after, h, setup.fastest, setup.resolved_frequency)
+            axis: Layer(before, after, h, setup.max_wave_speed, setup.resolved_frequency)
             for axis, before, after, h in ends
             if before + after
         }

@@ -65,7 +65,7 @@ def test_a_map_without_geography_has_metres_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"pgv": np.zeros((NX, NY))}, r"pgv has shape \(7, 5\); x and y make it \(5, 7\)"),
+        ({"pgv": np.zeros((NX, NY))}, r"pgv has shape \(7, 5\); x and y require \(5, 7\)"),
         ({"pga": np.zeros((NY, NX + 1))}, "pga has shape"),
         ({"longitude": LONGITUDE}, "belong together"),
         ({"longitude": LONGITUDE[0], "latitude": LATITUDE[0]}, "longitude has shape"),
@@ -90,7 +90,7 @@ def test_a_failed_write_leaves_the_older_map(
     def fail(*_: object) -> None:
         raise RuntimeError("interrupted in the middle")
 
-    monkeypatch.setattr("groundswell.formats.netcdf._add", fail)
+    monkeypatch.setattr("groundswell.formats.netcdf._create_variable", fail)
     with pytest.raises(RuntimeError, match="in the middle"):
         write_map(path)
     assert names(tmp_path) == ["map.nc"]
@@ -108,7 +108,7 @@ def test_a_damaged_map_is_bad_input(tmp_path: Path, keep: int) -> None:
 
 def test_another_file_is_no_map(tmp_path: Path) -> None:
     xarray.Dataset({"pgv": ("x", [1.0])}).to_netcdf(tmp_path / "o.nc", engine="h5netcdf")
-    with pytest.raises(InputError, match="lacks pga, x, y; it holds pgv"):
+    with pytest.raises(InputError, match="lacks pga, x, y; it has pgv"):
         read_shaking_map(tmp_path / "o.nc")
 
 

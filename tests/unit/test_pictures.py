@@ -39,7 +39,7 @@ from groundswell.seismology.plots import shaking_map as shaking
 from groundswell.seismology.plots import snapshots
 from groundswell.seismology.plots.record_section import record_section
 from groundswell.seismology.plots.shaking_map import shaking_map
-from groundswell.seismology.plots.source import epicentre, event_sentence, turned
+from groundswell.seismology.plots.source import epicentre, event_sentence, rotated
 
 # --- pictures ------------------------------------------------------------------------------------
 
@@ -95,8 +95,8 @@ def test_thinning_keeps_the_peak(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     pgv = rng.uniform(0, 1, (40, 60))
     pgv[17, 23] = 5
     write_map(tmp_path, pgv)
-    monkeypatch.setattr(shaking, "_MOST_CELLS", 20)
-    thin = shaking._thinned(read_shaking_map(tmp_path / "shaking_map.nc"))
+    monkeypatch.setattr(shaking, "_MAX_CELLS", 20)
+    thin = shaking._coarsened(read_shaking_map(tmp_path / "shaking_map.nc"))
     assert dict(thin.sizes) == {"y": 20, "x": 20}
     assert thin["pgv"].max() == 5
     assert thin["x"].values == pytest.approx(X.reshape(20, 3).mean(1))
@@ -162,10 +162,10 @@ def test_stations_are_ordered_by_distance_and_thinned_evenly(tmp_path: Path) -> 
     expected = np.abs(places @ [1, 1j] - complex(EVENT["event_x"], EVENT["event_y"]))
     assert distance == pytest.approx(expected)
     order = np.argsort(expected)
-    shown = section._spread(order, 24)
+    shown = section._select(order, 24)
     assert (len(shown), shown[0], shown[-1]) == (24, order[0], order[-1])
     assert np.all(np.diff(expected[shown]) > 0)
-    assert section._spread(order[:5], 24).tolist() == order[:5].tolist()
+    assert section._select(order[:5], 24).tolist() == order[:5].tolist()
 
 
 def test_seismograms_without_samples_are_refused(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_snapshots_are_taken_while_something_moves(tmp_path: Path) -> None:
     block[30:60, 2] = rng.normal(size=(30, 40, 60))
     with SurfaceWriter(tmp_path / "surface.nc", X, Y, 0.1, attrs=EVENT) as writer:
         writer.append(block)
-    chosen = snapshots._chosen(tmp_path / "surface.nc")
+    chosen = snapshots._select(tmp_path / "surface.nc")
     assert chosen.sizes["time"] == 6
     assert 3.0 <= chosen["time"].min() < chosen["time"].max() <= 6.0
     n = round(float(chosen["time"][2]) / 0.1)
@@ -307,11 +307,11 @@ def test_labels_touch_neither_each_other_nor_points() -> None:
 
 
 def test_a_turned_map_turns_the_mechanism() -> None:
-    assert turned([233.0, 77.0, 49.0], 30.0) == [203.0, 77.0, 49.0]
+    assert rotated([233.0, 77.0, 49.0], 30.0) == [203.0, 77.0, 49.0]
     # A vertical strike-slip fault along north (r up, t south, p east: Mtp = -1) seen on a map
     # whose up is east strikes west, as a tensor: the sign changes.
-    assert turned([0, 0, 0, 0, 0, -1], 90.0) == pytest.approx([0, 0, 0, 0, 0, 1])
-    assert turned([1, 1, 1, 0, 0, 0], 37.0) == pytest.approx([1, 1, 1, 0, 0, 0])
+    assert rotated([0, 0, 0, 0, 0, -1], 90.0) == pytest.approx([0, 0, 0, 0, 0, 1])
+    assert rotated([1, 1, 1, 0, 0, 0], 37.0) == pytest.approx([1, 1, 1, 0, 0, 0])
 
 
 def test_turning_tensor_and_angles_agree() -> None:
@@ -329,7 +329,7 @@ def test_turning_tensor_and_angles_agree() -> None:
     ed = -np.cos(dip) * np.cos(rake) * np.sin(strike)
     ed += np.cos(2 * dip) * np.sin(rake) * np.cos(strike)
     dd = np.sin(2 * dip) * np.sin(rake)
-    tensor = turned([dd, nn, ee, nd, -ed, -ne], 30.0)
+    tensor = rotated([dd, nn, ee, nd, -ed, -ne], 30.0)
     plane = beachball.mt2plane(beachball.MomentTensor(*tensor, 0))
     planes = [(plane.strike, plane.dip, plane.rake)]
     planes.append(beachball.aux_plane(*planes[0]))

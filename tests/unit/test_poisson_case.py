@@ -102,7 +102,7 @@ def test_what_check_tells() -> None:
         ({"boundaries": 3}, "boundaries = 3: must be a table"),
         (
             {"boundaries": {"west": {"kind": "fixed", "value": "x^2"}}},
-            r'boundaries.west.value = "x\^2": has something else than numbers',
+            r'boundaries.west.value = "x\^2": may contain only numbers',
         ),
         ({"equation": {"source": "sin(t)"}}, 'equation.source .* unknown name "t"; names are: x'),
         ({"equation": {"source": [1]}}, "give an expression such as .*, or a number"),

@@ -160,7 +160,7 @@ def test_a_restart_continues_where_the_checkpoint_was(tmp_path: Path) -> None:
 
 def test_a_restart_with_other_stations_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "s.h5", noise())
-    with pytest.raises(InputError, match=r"holds other stations \(CI.OLI, CI.WLT, Q1\)"):
+    with pytest.raises(InputError, match=r"has other stations \(CI.OLI, CI.WLT, Q1\)"):
         SeismogramWriter(path, SITES[::-1], interval=0.02, resume=10)
 
 
@@ -333,7 +333,7 @@ def test_an_origin_time_that_is_no_date_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("obspy")
     attrs = {"origin_time": "last spring"}
     array = read_seismograms(write(tmp_path / "s.h5", noise(), attrs=attrs))
-    with pytest.raises(InputError, match="origin_time = 'last spring' is no date"):
+    with pytest.raises(InputError, match="origin_time = 'last spring' is not a date"):
         to_obspy(array)
 
 

@@ -68,7 +68,7 @@ def test_the_step_is_the_longest_that_divides_the_interval_of_the_seismograms() 
     assert longest == pytest.approx(0.97 * 0.976 * 6 * 100 / (7 * np.sqrt(3) * 5000))
     for interval in rng.uniform(0.2 * longest, 30 * longest, 20):
         found = setup(**sampled(seismograms=interval))
-        count = found.every("seismograms")
+        count = found.sampling_stride("seismograms")
         assert count * found.dt == pytest.approx(interval, rel=1e-12)
         assert found.dt <= longest
         assert count == 1 or interval / (count - 1) > longest
@@ -83,7 +83,7 @@ def test_surface_and_volumes_are_sampled_in_whole_steps_and_never_shorten_the_st
         true = found.sampling["surface"]
         assert true == found.sampling["volumes"]
         assert abs(true - asked) <= alone / 2 or true == pytest.approx(alone)
-        assert true == pytest.approx(found.every("surface") * alone)
+        assert true == pytest.approx(found.sampling_stride("surface") * alone)
 
 
 def test_only_what_is_recorded_has_a_sampling() -> None:
@@ -95,10 +95,10 @@ def test_only_what_is_recorded_has_a_sampling() -> None:
 @pytest.mark.parametrize(
     ("step", "interval", "message"),
     [
-        (0.004, 0.006, "is no whole number of steps of 0.004 s"),
-        (0.004, 0.001, "is no whole number of steps"),
+        (0.004, 0.006, "is not a whole number of steps of 0.004 s"),
+        (0.004, 0.001, "is not a whole number of steps"),
         (0.02, 0.02, r"time.step = 0.02 s is unstable: at most 0.00965989 s.*waves of 5000 m/s"),
-        ("auto", 0.0005, "asks for steps far shorter than the stable 0.00937 s"),
+        ("auto", 0.0005, "needs steps far shorter than the stable 0.00937 s"),
     ],
 )
 def test_steps_that_cannot_be_are_refused(step: Any, interval: float, message: str) -> None:
@@ -125,7 +125,7 @@ def test_what_a_run_could_not_use_is_refused_at_set_up(tmp_path: Path) -> None:
         setup(source=[late])
     still = tmp_path / "still.srf"
     still.write_text("1.0\nPOINTS 1\n-117.9 33.9 1 0 90 1e8 0 0.1\n0 0 2 0 0 0 0\n0 0\n")
-    with pytest.raises(InputError, match="no source acts"):
+    with pytest.raises(InputError, match="there is no source"):
         setup(source=[{"kind": "srf", "file": still}], grid={"geography": GEOGRAPHY})
 
 
@@ -293,7 +293,7 @@ ANELASTIC = MEDIUM | {"qp": 200.0, "qs": 100.0}
     [
         (
             {"source": [SOURCE | {"time_function": {"kind": "brune", "rise": 0.03}}]},
-            "sources hold energy up to .* Hz, but the grid resolves 4.83 Hz",
+            "sources have energy up to .* Hz, but the grid resolves 4.83 Hz",
         ),
         (
             {
@@ -307,13 +307,16 @@ ANELASTIC = MEDIUM | {"qp": 200.0, "qs": 100.0}
                 "medium": ANELASTIC,
                 "attenuation": {"model": "power-law", "exponent": 1.0, "band": [0.1, 20.0]},
             },
-            "Q.f. misses what was asked for by up to",
+            "Q.f. differs from its target by up to",
         ),
         (
             {"medium": ANELASTIC, "attenuation": {"model": "constant", "band": [0.1, 2.0]}},
             "resolves 4.83 Hz, but Q is fitted up to 2 Hz",
         ),
-        (sampled(seismograms=0.01, surface=0.013), "surface.interval = 0.013 s becomes 0.015 s"),
+        (
+            sampled(seismograms=0.01, surface=0.013),
+            "interval = 0.013 s is rounded to 0.015 s",
+        ),
         (sampled(seismograms=0.005), "shortens the step from 0.00937 s to 0.005 s"),
         ({"event": {"magnitude": 5.6}}, "event.magnitude is 5.6, but the sources release Mw 5.10"),
     ],

@@ -19,7 +19,7 @@ from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.world import Alone
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.solvers.earthquake import EarthquakeCase
-from groundswell.solvers.earthquake.interpolation import SETTLED, SHEAR_REACH
+from groundswell.solvers.earthquake.interpolation import SHEAR_REACH, SURFACE_SHIFT
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 
@@ -263,7 +263,7 @@ def test_receivers_read_cubics_exactly(precision: str) -> None:
         values = polynomial(x, y, z)
         if name != "vz":
             slope = values[1] - values[2]
-            values[2] += SETTLED * slope
+            values[2] += SURFACE_SHIFT * slope
             values[1] = values[2] + SHEAR_REACH * slope
         solver.fields[name].array[...] = values
         places = [(r["x"], r["y"], r["depth"]) for r in RECEIVERS]
@@ -285,8 +285,8 @@ def on_top(v: dict[str, NDArray[Any]], row: int, free_surface: bool) -> dict[str
     """Velocity at the middle of each cell's upper face, over the region."""
     x, y = (slice(WIDTH + 2, WIDTH + 2 + n) for n in REGION[:2])
     down = cubic_weights((-0.5, 0.5, 1.5, 2.5), 0.0)
-    if free_surface:  # rows -1 and 0 hold SHEAR_REACH and SETTLED rows' worth of slope too much
-        slope = (down[0] - SETTLED * (down[0] + down[1])) / SHEAR_REACH
+    if free_surface:  # rows -1 and 0 hold SHEAR_REACH and SURFACE_SHIFT rows of slope too much
+        slope = (down[0] - SURFACE_SHIFT * (down[0] + down[1])) / SHEAR_REACH
         down[:2] = slope, down[:2].sum() - slope
     along = cubic_weights((-1, 0, 1, 2), 0.5)
     rows = {n: np.tensordot(down, v[n][row - 1 : row + 3], 1) for n in ("vx", "vy")}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter
 
 from groundswell.errors import InputError
+from groundswell.seismology.case.sources import Source
 from groundswell.seismology.formats.awp import AwpSource, write_awp_source
 from groundswell.seismology.formats.srf import Srf, write_srf
 from groundswell.seismology.sources import moment
@@ -18,13 +19,14 @@ from groundswell.seismology.sources.point_sources import (
     build_sources,
     net_moment,
 )
-from groundswell.seismology.sources.time_functions import time_function
+from groundswell.seismology.sources.time_functions import Brune
 
 rng = np.random.default_rng(5)
 STEP, DURATION = 0.01, 6.0
 MU, LAM = 3.1e10, 2.7e10
 PLACE = {"x": 1000.0, "y": 2000.0, "depth": 5000.0}
-BRUNE = SimpleNamespace(kind="brune", rise=0.2, onset=0.0)
+BRUNE = {"kind": "brune", "rise": 0.2}
+SECTION: TypeAdapter[Any] = TypeAdapter(Source)
 COUPLE = {"kind": "double-couple", "strike": 233, "dip": 77, "rake": 49, "time_function": BRUNE}
 
 
@@ -38,11 +40,15 @@ class Map:
 
 
 def build(
-    *sources: dict[str, Any], geography: Any = None, step: float = STEP, **more: Any
+    *sources: dict[str, Any],
+    geography: Any = None,
+    step: float = STEP,
+    folder: Path | str = "",
+    **more: Any,
 ) -> list[PointSource]:
     more = {"rigidity": lambda x, y, z: np.full(np.shape(x), MU)} | more
-    tables = [SimpleNamespace(**source) for source in sources]
-    return build_sources(tables, geography, step, DURATION, **more)
+    sections = [SECTION.validate_python(s, context={"folder": Path(folder)}) for s in sources]
+    return build_sources(sections, geography, step, DURATION, **more)
 
 
 def at(source: PointSource, t: Any) -> np.ndarray:
@@ -66,18 +72,16 @@ def test_a_double_couple_from_a_magnitude() -> None:
 def test_moment_rates_are_exact_at_the_velocities_times() -> None:
     (source,) = build({**PLACE, **COUPLE, "moment": 1e16})
     n = np.arange(int(DURATION / STEP))
-    np.testing.assert_allclose(
-        at(source, n * STEP), time_function("brune", rise=0.2)(n * STEP), atol=1e-12
-    )
+    np.testing.assert_allclose(at(source, n * STEP), Brune(rise=0.2)(n * STEP), atol=1e-12)
     assert (source.start, source.step) == (0.0, STEP)
 
 
 def test_a_late_source_begins_at_its_onset_and_is_cut_at_the_end_of_the_run() -> None:
-    late = SimpleNamespace(kind="brune", rise=0.2, onset=5.5)
+    late = BRUNE | {"onset": 5.5}
     (source,) = build({**PLACE, **COUPLE, "moment": 1e16, "time_function": late})
     assert source.start == pytest.approx(5.5, abs=STEP)
     assert source.start + source.step * (source.samples.size - 1) < DURATION
-    np.testing.assert_allclose(at(source, 5.7), time_function("brune", rise=0.2)(0.2))
+    np.testing.assert_allclose(at(source, 5.7), Brune(rise=0.2)(0.2))
 
 
 def test_longitude_and_latitude_and_the_turned_grid() -> None:
@@ -91,11 +95,8 @@ def test_tensors_in_both_frames_and_optional_entries() -> None:
     history = {"time_function": {"kind": "gaussian", "sigma": 0.1, "delay": None}}
     rtp = dict(zip(("rr", "tt", "pp", "rt", "rp", "tp"), rng.normal(size=6), strict=True))
     ned = dict(zip(("nn", "ee", "dd", "ne", "nd", "ed"), rng.normal(size=6), strict=True))
-    empty = dict.fromkeys(ned)
     table = {**PLACE, **history, "kind": "moment-tensor"}
-    first, second = build(
-        {**table, "components": SimpleNamespace(**rtp, **empty)}, {**table, "components": ned}
-    )
+    first, second = build({**table, "components": rtp}, {**table, "components": ned})
     np.testing.assert_allclose(first.moment, moment.from_rtp(**rtp))
     np.testing.assert_allclose(second.moment, moment.from_ned(**ned))
 

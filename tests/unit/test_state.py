@@ -31,7 +31,7 @@ from groundswell.simulation.checkpoint import (
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import Earthquake
-from groundswell.solvers.earthquake.state import _runs
+from groundswell.solvers.earthquake.state import _spans
 
 GHOSTS = 2
 H, WIDTH, REGION = 100.0, 5, (24, 4, 7)  # layers thicker than blocks may be
@@ -133,7 +133,7 @@ class Truth:
         dense = self.dense(name)
         if kind == "layers":
             axis = "xyz".index(name[-1])
-            kept = solver.layers.kept(axis) - solver.part.start[axis]
+            kept = solver.layers.memory_cells(axis) - solver.part.start[axis]
             return np.take(self.in_layer(axis, dense)[:, *here], kept, 3 - axis)
         if kind == "surface":
             return dense[:, *here[1:]]
@@ -210,7 +210,7 @@ def test_runs_are_consecutive_places() -> None:
     for _ in range(200):
         place = np.sort(rng.choice(30, 12, replace=False)) - 1
         place = np.where(rng.random(12) < 0.3, -1, place)
-        found = list(_runs(place))
+        found = list(_spans(place))
         index = [n for here, _ in found for n in range(here.start, here.stop)]
         there = [n for _, where in found for n in range(where.start, where.stop)]
         assert index == np.flatnonzero(place >= 0).tolist()

@@ -145,7 +145,7 @@ def test_bounds_are_annotations() -> None:
 
 
 def test_a_word_may_stand_for_a_number() -> None:
-    step = Annotated[Any, units.Quantity("s", "a time", "5 ms", word="auto")]
+    step = Annotated[Any, units.Unit("s", "a time", "5 ms", word="auto")]
     assert read(step, "auto") == "auto"
     assert read(step, "5 ms") == 0.005
     assert 'give "auto", or a time such as "5 ms"' in refusal(step, "automatic")

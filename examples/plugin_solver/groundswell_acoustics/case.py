@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from groundswell.case import Case, Section
-from groundswell.case.common import Kinds, OutputSection, TimeSection
+from groundswell.case.common import OutputSection, TaggedUnion, TimeSection
 from groundswell.case.recording import Recordable
 from groundswell.case.units import Count, CountOrZero, Length, Positive, Speed
 from groundswell.errors import InputError, listed
@@ -57,7 +57,7 @@ class AcousticsCase(Case):
     solver: Literal["acoustics"] = "acoustics"
     grid: GridSection
     medium: MediumSection
-    start: Annotated[WaveStart | PulseStart, Kinds()]
+    start: Annotated[WaveStart | PulseStart, TaggedUnion()]
     time: TimeSection
     output: AcousticsOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
 

@@ -19,7 +19,7 @@ NAME = "pressure.nc"  # what = "final"
 
 def fields(folder: Path) -> xarray.Dataset:
     """Pressure at the end, (z, y, x), Pa."""
-    return netcdf.load(folder / NAME, ("p_final", "x", "y", "z"))
+    return netcdf.read_netcdf(folder / NAME, ("p_final", "x", "y", "z"))
 
 
 def draw_pressure(folder: Path) -> Path:

@@ -20,7 +20,7 @@ from groundswell.bench.tables import Measured, Printer, Row, Table, say
 from groundswell.errors import BackendError, InputError, did_you_mean, listed, quoted
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.world import World, world
-from groundswell.formats.atomic import whole
+from groundswell.formats.atomic import atomic_write
 
 if TYPE_CHECKING:
     from groundswell.bench.rig import Rig
@@ -137,7 +137,7 @@ class Recorder:
 
     def _write(self, measured: Measured) -> None:
         if self._path is not None:
-            with whole(self._path) as part:
+            with atomic_write(self._path) as part:
                 part.write_text(json.dumps(measured, indent=2) + "\n", encoding="utf-8")
 
 

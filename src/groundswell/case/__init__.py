@@ -1,4 +1,4 @@
-"""What the user asked for: a TOML file becomes a validated description in SI units."""
+"""Cases: TOML files validated and converted to SI units."""
 
 from __future__ import annotations
 

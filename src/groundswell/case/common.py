@@ -1,4 +1,4 @@
-"""What the cases of all solvers share: the sections of every case, and `Case` itself."""
+"""Sections that the cases of all solvers share, and the base class `Case`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
 
-from groundswell.case.problems import Fault, problems_in, refuse
+from groundswell.case.problems import Violation, problems_in, reject
 from groundswell.case.recording import Recordable, RecordSection
 from groundswell.case.section import DataFile as DataFile
 from groundswell.case.section import FileName as FileName
-from groundswell.case.section import Kinds as Kinds
 from groundswell.case.section import NotEmpty as NotEmpty
 from groundswell.case.section import Section as Section
+from groundswell.case.section import TaggedUnion as TaggedUnion
 from groundswell.case.section import exactly_one as exactly_one
 from groundswell.case.section import repeated as repeated
 from groundswell.case.units import (
@@ -26,34 +26,34 @@ from groundswell.case.units import (
     Flag,
     Number,
     Positive,
-    Quantity,
     Time,
+    Unit,
 )
 from groundswell.errors import CaseError, listed
 
-# --- the sections all solvers have ----------------------------------------------------------------
+# --- common sections -----------------------------------------------------------------------------
 
 
 class TimeSection(Section):
-    """`[time]`: how long, and the step in seconds, or "auto" for the longest stable one."""
+    """`[time]`: the duration, and the time step or "auto" for the longest stable step."""
 
     duration: Annotated[Time, Positive]
     step: Annotated[
         float | Literal["auto"],
-        Quantity("s", "a time", "5 ms", word="auto"),
+        Unit("s", "a time", "5 ms", word="auto"),
     ] = "auto"
 
-    def faults(self) -> Iterator[Fault]:
-        """A step that is not positive, or longer than the run."""
+    def violations(self) -> Iterator[Violation]:
+        """A step that is not positive, or longer than the duration."""
         if self.step != "auto" and not 0 < self.step <= self.duration:
             yield ("step",), f"must be positive and at most the duration, {self.duration:g} s"
 
 
 class OutputSection(Section):
-    """`[output]`: the folder of the results, and what is recorded; solvers add their own.
+    """`[output]`: the folder of the results and the records; solvers add their outputs.
 
     Attributes:
-        recordable: what the solver lets records ask for.
+        recordable: what the solver can record.
     """
 
     recordable: ClassVar[Recordable] = Recordable()
@@ -61,18 +61,18 @@ class OutputSection(Section):
     directory: FileName = Field(default=Path("results"), validate_default=True)
     record: tuple[RecordSection, ...] = ()
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Records that the solver cannot make."""
-        yield from self.recordable.faults(self.record)
+        yield from self.recordable.violations(self.record)
 
 
 class CheckpointSection(Section):
-    """`checkpoint = { minutes = 10 }` or `{ steps = 1000 }`: how often the state is saved."""
+    """`checkpoint = { minutes = 10 }` or `{ steps = 1000 }`: interval between checkpoints."""
 
     minutes: Annotated[Number, Positive] | None = None
     steps: Count | None = None
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Not exactly one of the two."""
         yield from exactly_one(self, "minutes", "steps")
 
@@ -81,16 +81,16 @@ TRANSPORTS = ("fused", "direct", "peer", "nccl", "mpi-gpu", "mpi", "mpi-thread")
 
 
 def _transport(value: str) -> str:
-    """A transport, or two as in "peer+mpi": one within hosts, one between them."""
+    """Validate a transport, or two as in "peer+mpi": within a host, and between hosts."""
     if value != "auto" and (value.count("+") > 1 or set(value.split("+")) - set(TRANSPORTS)):
-        refuse([((), f'must be "auto", {listed(TRANSPORTS)}, or two as in "peer+mpi"')])
+        reject([((), f'must be "auto", {listed(TRANSPORTS)}, or two as in "peer+mpi"')])
     return value
 
 
 def _codec(value: str) -> str:
-    """A codec of messages."""
+    """Validate a codec of messages."""
     if value not in CODECS and not _ZFP.fullmatch(value):
-        refuse([((), f'must be {listed(CODECS)}, or as in "zfp16"')])
+        reject([((), f'must be {listed(CODECS)}, or as in "zfp16"')])
     return value
 
 
@@ -100,12 +100,12 @@ _ZFP = re.compile("zfp([4-9]|[12][0-9]|3[0-2])")
 
 
 class RunSection(Section):
-    """`[run]`: where the case runs and in which floating-point type; how ranks share it.
+    """`[run]`: backend, precision, checkpoints, and the exchange between ranks.
 
-    `processes` are ranks along x, y and z, 0 where that is left open. `narrow` is a type that ghost
-    values are rounded to on their way; that, and codecs with loss, alone change results. `codec` is
-    what messages are coded with: "auto" tries one without loss where links may be slow, and `lossy`
-    if it is given.
+    `processes` is the number of ranks along x, y and z, 0 where it is automatic. `narrow` is a type
+    that ghost values are rounded to for transfer; only this and lossy codecs change results.
+    `codec` compresses messages: "auto" tries a lossless codec on links that may be slow, and
+    `lossy` if it is given.
     """
 
     backend: Literal["cpu", "cuda"] = "cpu"
@@ -120,18 +120,18 @@ class RunSection(Section):
 
     @property
     def dtype(self) -> str:
-        """NumPy's name of the floating-point type."""
+        """NumPy name of the floating-point type."""
         return {"single": "float32", "double": "float64"}[self.precision]
 
     @property
     def codecs(self) -> list[str]:
-        """The codecs that may be tried."""
+        """The codecs to try."""
         if self.codec != "auto" or self.narrow:
             return ["none" if self.codec == "auto" else self.codec]
         return ["none", "mpc", *([self.lossy] if self.lossy else [])]
 
-    def faults(self) -> Iterator[Fault]:
-        """Messages in another type than one narrower than the run's."""
+    def violations(self) -> Iterator[Violation]:
+        """A type for transfer that is not narrower than the precision, or conflicting codecs."""
         allowed = {"single": "bfloat16", "double": "float32"}[self.precision]
         if self.narrow not in (None, allowed):
             yield ("narrow",), f'must be "{allowed}" where precision = "{self.precision}"'
@@ -143,20 +143,20 @@ class RunSection(Section):
             yield ("lossy",), 'must be a codec with loss, as in "zfp16"'
 
 
-def unsupported(section: Section, *names: str) -> Iterator[Fault]:
-    """The faults of a section that sets keys which this solver does not have."""
+def unsupported(section: Section, *names: str) -> Iterator[Violation]:
+    """Yield a violation for each of the keys `names` that is set; the solver has none of them."""
     for name in names:
         if getattr(section, name) != type(section).model_fields[name].default:
             yield (name,), "is not for this solver; leave it out"
 
 
 class Case(Section):
-    """A whole case: everything that decides what a run computes. Solvers add their sections."""
+    """A case: the complete description of a run. Solvers add their sections."""
 
     solver: str
     title: str = ""
     time: Section | None = None
-    # Defaults are validated because names of files depend on the folder.
+    # Defaults are validated because file names depend on the folder.
     output: OutputSection = Field(default_factory=dict, validate_default=True)  # type: ignore
     run: RunSection = RunSection()
     _folder: Path = PrivateAttr(default_factory=Path)
@@ -165,26 +165,32 @@ class Case(Section):
     def from_dict(
         cls, content: Mapping[str, Any], folder: str | Path = "", source: str = "case"
     ) -> Self:
-        """The case that the tables `content` of a case file describe.
+        """Validate the tables of a case file.
 
         Args:
-            folder: where its relative file names start; the current folder if empty.
+            content: the tables.
+            folder: folder of relative file names; the current folder if empty.
             source: name of the case in messages.
 
-        Raises `CaseError`, which lists every problem.
+        Raises:
+            CaseError: the case is invalid; lists every problem.
         """
-        where = Path(folder).absolute()
+        path = Path(folder).absolute()
         try:
-            case = cls.model_validate(content, context={"folder": where})
+            case = cls.model_validate(content, context={"folder": path})
         except ValidationError as error:
             raise CaseError(problems_in(error, content), source) from None
-        case._folder = where
+        case._folder = path
         return case
 
     def with_run(self, **values: str | None) -> Self:
-        """The case with other values in `[run]`, such as its backend; None leaves one as it is.
+        """A copy of the case with other values in `[run]`, such as the backend.
 
-        Raises `CaseError` for values that `[run]` does not allow.
+        Args:
+            values: values by key; None leaves the value of the case.
+
+        Raises:
+            CaseError: a value is invalid.
         """
         given = {name: value for name, value in values.items() if value is not None}
         if not given:
@@ -198,19 +204,19 @@ class Case(Section):
 
     @property
     def source_path(self) -> Path:
-        """The folder in which the case's relative file names start."""
+        """The folder of relative file names."""
         return self._folder
 
     def resolve(self, name: str | Path) -> Path:
-        """The path of a file that belongs to the case, such as a result."""
+        """The path of a file of the case, such as a result."""
         return self._folder / name
 
     def data_files(self) -> list[Path]:
-        """The files that the case names and that exist, in the order of its content."""
+        """The existing files that the case names, in the order of its content."""
         return [path for path in _paths(self.model_dump()) if path.is_file()]
 
     def canonical(self, without: tuple[str, ...] = ()) -> str:
-        """The validated content, in SI, as JSON with sorted keys; arrays appear as checksums.
+        """The validated content in SI units, as JSON with sorted keys and checksums of arrays.
 
         Args:
             without: top-level sections to leave out.
@@ -219,14 +225,11 @@ class Case(Section):
         return json.dumps(content, sort_keys=True, default=self._plain)
 
     def digest(self, without: tuple[str, ...] = ()) -> str:
-        """The SHA-256 of the canonical content: equal for cases that say the same.
-
-        Data files count by name, not by content.
-        """
+        """SHA-256 of the canonical content; data files count by name, not by content."""
         return hashlib.sha256(self.canonical(without).encode()).hexdigest()
 
     def _plain(self, value: Any) -> Any:
-        """What JSON does not know: paths, as the user wrote them, and arrays."""
+        """JSON values of paths, as the user wrote them, and of arrays."""
         if isinstance(value, PurePath):
             inside = value.is_relative_to(self._folder)
             return (value.relative_to(self._folder) if inside else value).as_posix()
@@ -235,7 +238,7 @@ class Case(Section):
 
 
 def _paths(content: Any) -> Iterator[Path]:
-    """Every path in nested mappings and sequences."""
+    """Yield every path in nested mappings and sequences."""
     if isinstance(content, Path):
         yield content
     elif isinstance(content, Mapping):

@@ -1,6 +1,7 @@
-"""Functions of position that a case gives as text, such as "sin(pi * x) * exp(-y)".
+"""Expressions: functions of position in a case, such as "sin(pi * x) * exp(-y)".
 
-Text is never run as Python: simpleeval walks through it, and knows only what stands below.
+Expressions are never run as Python code. simpleeval evaluates them with the names, functions and
+operators below only.
 """
 
 from __future__ import annotations
@@ -15,24 +16,24 @@ import simpleeval
 from numpy.typing import NDArray
 from pydantic import PlainValidator
 
-from groundswell.case.problems import refuse
-from groundswell.case.units import Quantity
+from groundswell.case.problems import reject
+from groundswell.case.units import Unit
 from groundswell.errors import did_you_mean
 
 Floats = NDArray[np.float64]
 
 AXES = ("x", "y", "z")
 CONSTANTS = {"pi": np.pi, "e": np.e}
-ONE = "sin cos tan arcsin arccos arctan sinh cosh tanh exp log log10 sqrt abs sign floor".split()
+UNARY = "sin cos tan arcsin arccos arctan sinh cosh tanh exp log log10 sqrt abs sign floor".split()
 
 
-def _of_one(function: Callable[..., Any]) -> Callable[[Any], Any]:
-    """A function that takes no second argument, which is where NumPy would put the result."""
+def _unary(function: Callable[..., Any]) -> Callable[[Any], Any]:
+    """The function without the second argument of NumPy, which is the output array."""
     return lambda a: function(a)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{name: _of_one(getattr(np, name)) for name in ONE},
+    **{name: _unary(getattr(np, name)) for name in UNARY},
     "arctan2": lambda a, b: np.arctan2(a, b),
     "min": lambda a, *more: reduce(np.minimum, more, a),
     "max": lambda a, *more: reduce(np.maximum, more, a),
@@ -40,7 +41,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 KNOWN = (*AXES, *CONSTANTS, *FUNCTIONS)
 
-# Numbers are floats from the first step on: powers of whole ones could take for ever.
+# All operands are converted to floats, since powers of integers could take for ever.
 OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: lambda a, b: _float(a) + _float(b),
     ast.Sub: lambda a, b: _float(a) - _float(b),
@@ -55,50 +56,52 @@ OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.GtE: lambda a, b: _float(a) >= _float(b),
 }
 NODES = (ast.Constant, ast.Name, ast.UnaryOp, ast.BinOp, ast.Compare, ast.Call)
-LONGEST = 2000  # characters
-SOMEWHERE = np.array([0.3, 0.7])  # positions at which an expression is tried
+MAX_CHARACTERS = 2000
+TRIAL = np.array([0.3, 0.7])  # positions at which a new expression is evaluated
 
 
 class Expression:
-    """A function of x, y and z, in m: a number, or text with the names in KNOWN.
+    """A function of x, y and z (m): a number, or text with the names in KNOWN.
 
     Raises:
-        ValueError: text that is none; it says what is wrong, and what may be used.
+        ValueError: the text is not a valid expression.
     """
 
     def __init__(self, text: str | float) -> None:
         self.text = text
-        self._tree = _parsed(text) if isinstance(text, str) else ast.Constant(float(text))
-        self(*(SOMEWHERE,) * len(AXES))
+        self._tree = _parse(text) if isinstance(text, str) else ast.Constant(float(text))
+        self(*(TRIAL,) * len(AXES))
 
     def __call__(self, x: Floats, y: Floats, z: Floats) -> Floats:
-        """Values at these positions, in the shape of `x`; not finite where there are none."""
-        walk = simpleeval.SimpleEval(OPERATORS, FUNCTIONS, {**CONSTANTS, "x": x, "y": y, "z": z})
-        walk.nodes = {kind: walk.nodes[kind] for kind in NODES}
+        """Values at positions, in the shape of `x`; not finite where the function is undefined."""
+        evaluator = simpleeval.SimpleEval(
+            OPERATORS, FUNCTIONS, {**CONSTANTS, "x": x, "y": y, "z": z}
+        )
+        evaluator.nodes = {kind: evaluator.nodes[kind] for kind in NODES}
         try:
             with np.errstate(all="ignore"):
-                found = walk.eval(str(self.text), self._tree)
-                return np.array(np.broadcast_to(_float(found), np.shape(x)))
+                values = evaluator.eval(str(self.text), self._tree)
+                return np.array(np.broadcast_to(_float(values), np.shape(x)))
         except simpleeval.NameNotDefined as error:
-            raise ValueError(_unknown(error.name)) from None
+            raise ValueError(_unknown_name(error.name)) from None
         except simpleeval.FunctionNotDefined as error:
-            raise ValueError(_unknown(error.func_name)) from None
+            raise ValueError(_unknown_name(error.func_name)) from None
         except simpleeval.InvalidExpression:
-            raise ValueError(f"has something else than {_MEANS}") from None
+            raise ValueError(f"may contain only {_SYNTAX}") from None
         except (TypeError, ValueError, ArithmeticError, RecursionError):
-            raise ValueError("cannot be worked out; see what its functions are given") from None
+            raise ValueError("cannot be evaluated; check the arguments of its functions") from None
 
 
-_MEANS = "numbers, names, + - * / ** < <= > >= and brackets"
+_SYNTAX = "numbers, names, + - * / ** < <= > >= and brackets"
 
 
-def _parsed(text: str) -> ast.expr:
-    if not text.strip() or len(text) > LONGEST:
-        raise ValueError(f"must be an expression of 1 to {LONGEST} characters")
+def _parse(text: str) -> ast.expr:
+    if not text.strip() or len(text) > MAX_CHARACTERS:
+        raise ValueError(f"must be an expression of 1 to {MAX_CHARACTERS} characters")
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ValueError(f"is no expression; write {_MEANS}, as in {EXAMPLE}") from None
+        raise ValueError(f"is not an expression; write {_SYNTAX}, as in {EXAMPLE}") from None
 
 
 EXAMPLE = '"sin(pi * x) * exp(-y)"'
@@ -106,17 +109,17 @@ EXAMPLE = '"sin(pi * x) * exp(-y)"'
 
 def _float(value: Any) -> Any:
     if np.asarray(value).dtype.kind not in "biuf":
-        raise TypeError("no number")
+        raise TypeError("not a number")
     return np.asarray(value, np.float64)
 
 
-def _unknown(name: str) -> str:
+def _unknown_name(name: str) -> str:
     shown = name if len(name) <= 30 else f"{name[:27]}..."
     near = did_you_mean(name, KNOWN)
     return f'has the unknown name "{shown}"{near}; names are: {", ".join(KNOWN)}'
 
 
-_NUMBER = Quantity("", f"an expression such as {EXAMPLE}, or a number", "1.5")
+_NUMBER = Unit("", f"an expression such as {EXAMPLE}, or a number", "1.5")
 
 
 def _checked(value: Any) -> str | float:
@@ -125,9 +128,9 @@ def _checked(value: Any) -> str | float:
     try:
         Expression(value)
     except ValueError as error:
-        refuse([((), str(error))])
+        reject([((), str(error))])
     return value
 
 
-# Of a case: kept as it was written, so that a case can be told in text.
+# In a case the text is kept, so that the case can be written as text.
 Formula = Annotated[str | float, PlainValidator(_checked)]

@@ -1,4 +1,4 @@
-"""From an input file to a validated case: TOML, or a format that an installed solver reads."""
+"""Reading of cases: TOML files, and input files in formats that installed solvers read."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from groundswell.case.common import Case
 from groundswell.errors import CaseError, InputError, Problem, listed, quoted
 
 TOML = (".toml", "")  # suffixes of case files
-_LARGEST = 16 * 2**20  # bytes; what is larger is data, given as a case by mistake
+_MAX_BYTES = 16 * 2**20  # a larger file is data, given as a case by mistake
 
 
 def as_case(case: Case | str | Path, **run: str | None) -> Case:
-    """A case, or that of an input file, with some values of its `[run]` replaced.
+    """Return a case, or read an input file, and replace values of `[run]`.
 
     Args:
-        run: values by key; None leaves the case's own.
+        run: values by key; None leaves the value of the case.
 
-    Raises what `load_case` raises, and `CaseError` for values that `[run]` does not allow.
+    Raises:
+        InputError: as `load_case`.
+        CaseError: as `load_case`, or a value of `run` is invalid.
     """
     return (case if isinstance(case, Case) else load_case(case)).with_run(**run)
 
@@ -30,8 +32,9 @@ def as_case(case: Case | str | Path, **run: str | None) -> Case:
 def load_case(path: str | Path) -> Case:
     """Read and validate a case file (TOML), or another input file that an installed solver reads.
 
-    Raises `InputError` if there is no such file or nothing reads its suffix, and `CaseError`, which
-    lists every problem with its key or line, if it does not describe a valid case.
+    Raises:
+        InputError: the file cannot be read, or no solver reads its format.
+        CaseError: the case is invalid; lists every problem with its key or line.
     """
     path = Path(path)
     if path.suffix.lower() in TOML:
@@ -40,7 +43,7 @@ def load_case(path: str | Path) -> Case:
 
 
 def _load_with_solver(path: Path) -> Case:
-    """The case in an input file of another format than TOML."""
+    """Read an input file in a format other than TOML."""
     _require_file(path)
     found = registry.reader_of(path.suffix.lower())
     if found is None:
@@ -58,9 +61,14 @@ def _load_with_solver(path: Path) -> Case:
 
 
 def read_case(text: str | bytes, folder: str | Path = "", source: str = "case") -> Case:
-    """The case that TOML `text` describes; relative file names start in `folder`.
+    """Validate the TOML `text` of a case.
 
-    Raises `CaseError`, in which the case is called `source`.
+    Args:
+        folder: folder of relative file names.
+        source: name of the case in messages.
+
+    Raises:
+        CaseError: the case is invalid; lists every problem.
     """
     content = _parse(text, source)
     return _schema(content, source).from_dict(content, folder, source)
@@ -69,7 +77,7 @@ def read_case(text: str | bytes, folder: str | Path = "", source: str = "case") 
 def _read(path: Path) -> bytes:
     with _readable(path):
         _require_file(path)
-        if path.stat().st_size > _LARGEST:
+        if path.stat().st_size > _MAX_BYTES:
             raise InputError(f"{path} is larger than 16 MiB; a case is a short TOML text file")
         return path.read_bytes()
 
@@ -80,14 +88,14 @@ def _require_file(path: Path) -> None:
             raise InputError(
                 f"{path} is a folder; give the case file in it, such as {path}/case.toml"
             )
-        path.stat()  # raises if there is nothing
+        path.stat()  # raises if the file does not exist
         if not path.is_file():
             raise InputError(f"{path} is not a file; a case is a TOML text file")
 
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Turns an operating-system error met while reading into an `InputError`."""
+    """Translate operating-system errors while reading into `InputError`."""
     try:
         yield
     except FileNotFoundError:
@@ -108,9 +116,9 @@ def _parse(text: str | bytes, source: str) -> dict[str, Any]:
     except RecursionError:
         problem = Problem("case", "", "has lists or tables nested too deep")
     except ValueError as error:
-        # Numbers with too many digits come as a bare ValueError, without a line.
-        reason, _, place = str(error).partition(" (at ")
-        problem = Problem(place.rstrip(")") or "case", "", f"is not TOML: {reason}")
+        # Numbers with too many digits raise a plain ValueError, without a line.
+        reason, _, location = str(error).partition(" (at ")
+        problem = Problem(location.rstrip(")") or "case", "", f"is not TOML: {reason}")
     raise CaseError([problem], source)
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a case, in words: from pydantic's errors to `Problem`s with key and value."""
+"""Problems of a case: raised by its sections, reported with key, value and what is allowed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from groundswell.case.units import Quantity
+from groundswell.case.units import Unit
 from groundswell.errors import Problem, did_you_mean, quoted
 
-Place = tuple[str | int, ...]
-Fault = tuple[Place, str]  # where, relative to a section, and what is allowed there
+Location = tuple[str | int, ...]
+Violation = tuple[Location, str]  # location relative to a section, what is allowed there
 
-_SPOKEN = "spoken"  # the type of an error whose text is final
+_FINAL = "final"  # type of errors whose text is shown as it is
 _ABSENT = object()
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -47,27 +47,29 @@ _SENTENCES = {
 # --- raising --------------------------------------------------------------------------------------
 
 
-def refuse(faults: Iterable[Fault]) -> None:
-    """Raise one `ValidationError` that lists all `faults`, if there are any."""
+def reject(violations: Iterable[Violation]) -> None:
+    """Raise one `ValidationError` that lists all `violations`, if there are any."""
     details = [
         InitErrorDetails(
-            type=PydanticCustomError(_SPOKEN, "{text}", {"text": text}), loc=place, input=None
+            type=PydanticCustomError(_FINAL, "{text}", {"text": text}), loc=place, input=None
         )
-        for place, text in faults
+        for place, text in violations
     ]
     if details:
         raise ValidationError.from_exception_data("case", details)
 
 
-def reword(error: ValidationError, fields: Mapping[str, FieldInfo]) -> Iterator[Fault]:
-    """The errors of a section with these fields, as faults in the user's words."""
+def translate_errors(
+    error: ValidationError, fields: Mapping[str, FieldInfo]
+) -> Iterator[Violation]:
+    """Yield the pydantic errors of a section with `fields` as violations."""
     for item in error.errors(include_url=False):
         yield item["loc"], _sentence(item, fields)
 
 
 def _sentence(item: Any, fields: Mapping[str, FieldInfo]) -> str:
     kind, place = item["type"], item["loc"]
-    if kind in (_SPOKEN, "quantity"):
+    if kind in (_FINAL, "quantity"):
         return str(item["msg"])
     if kind == "extra_forbidden":
         return f"is not a key here{did_you_mean(place[0], fields)}; keys are: {', '.join(fields)}"
@@ -83,29 +85,29 @@ def _sentence(item: Any, fields: Mapping[str, FieldInfo]) -> str:
 
 
 def _required(field: FieldInfo) -> str:
-    quantity = next((m for m in field.metadata if isinstance(m, Quantity)), None)
-    return f"is required; give {quantity.expected}" if quantity else "is required"
+    unit = next((m for m in field.metadata if isinstance(m, Unit)), None)
+    return f"is required; give {unit.expected}" if unit else "is required"
 
 
 # --- reporting ------------------------------------------------------------------------------------
 
 
 def problems_in(error: ValidationError, content: Any) -> list[Problem]:
-    """Every problem of the `content` that was validated, each once, with the user's own values."""
+    """All distinct problems of the validated `content`, with the values that the user gave."""
     problems = []
     for item in error.errors(include_url=False, include_input=False):
         key, value = locate(item["loc"], content)
-        problems.append(Problem(key or "case", show(value), item["msg"]))
+        problems.append(Problem(key or "case", format_value(value), item["msg"]))
     return list(dict.fromkeys(problems))
 
 
-def locate(place: Place, content: Any) -> tuple[str, Any]:
-    """Key path (`source[2].depth`) and value at a place.
+def locate(location: Location, content: Any) -> tuple[str, Any]:
+    """Key path (`source[2].depth`) and value at a location.
 
-    Ends at the last value that the user wrote: where one number stands for three, at the number.
+    The path ends at the value in the file: at the number where one number stands for three.
     """
     key, value = "", content
-    for part in place:
+    for part in location:
         if isinstance(value, Mapping):
             value = value.get(part, _ABSENT)
         elif isinstance(value, BaseModel):
@@ -122,14 +124,14 @@ def _bare(key: str) -> str:
     return key if _BARE_KEY.fullmatch(key) and len(key) <= 60 else quoted(key)
 
 
-def show(value: Any) -> str:
-    """A value as a case file would write it, cut to one short line; nothing for a table."""
+def format_value(value: Any) -> str:
+    """A value as in a case file, shortened to one line; empty for a table."""
     if value is _ABSENT or isinstance(value, Mapping | BaseModel):
         return ""
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, list | tuple):
-        shown = [show(v) if not isinstance(v, list | tuple) else "[...]" for v in value[:4]]
+        shown = [format_value(v) if not isinstance(v, list | tuple) else "[...]" for v in value[:4]]
         return f"[{', '.join(v or '{...}' for v in shown)}{', ...' if len(value) > 4 else ''}]"
     if isinstance(value, bool):
         return str(value).lower()

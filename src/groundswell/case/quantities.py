@@ -1,4 +1,4 @@
-"""Labelled quantities: what a set-up says of itself, for `check`, `summary.json` and the report."""
+"""Labelled quantities of a set-up, for `check`, `summary.json` and the report."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_MILLENNIUM = 3.2e10  # seconds; timedelta ends not much later
+_MILLENNIUM = 3.2e10  # s; the range of timedelta is little longer
 Value = bool | int | float | str | None | Sequence[Any] | Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """One thing that is known of a run before it starts.
+    """A property of a run that is known before it starts.
 
     Args:
-        key: in `summary.json` and `check --json`, such as "vs_min".
-        value: in SI units; what JSON can hold.
-        label: for people, such as "slowest S wave"; empty if only programs want it.
-        unit: of the value, such as "m/s"; "" for a plain number.
-        text: the value for people; by default the value with its unit.
-        group: heading under which it is shown.
+        key: key in `summary.json` and `check --json`, such as "vs_min".
+        value: value in SI units, serialisable as JSON.
+        label: label in text, such as "slowest S wave"; empty to omit it from text.
+        unit: unit of the value, such as "m/s"; "" for a plain number.
+        text: value in text; by default the value with its unit.
+        group: heading in text.
     """
 
     key: str
@@ -31,11 +31,11 @@ class Quantity:
     group: str = "Set-up"
 
     def __str__(self) -> str:
-        """The value for people, with its unit."""
+        """The value with its unit, as text."""
         return self.text or " ".join(filter(None, [shown(self.value), self.unit]))
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The quantity as a dictionary for JSON."""
         return {
             "key": self.key,
             "label": self.label,
@@ -47,12 +47,12 @@ class Quantity:
 
 
 def as_values(quantities: Sequence[Quantity]) -> dict[str, Value]:
-    """The values by key, for programs."""
+    """The values by key."""
     return {quantity.key: quantity.value for quantity in quantities}
 
 
 def shown(value: Value) -> str:
-    """A value for people, without a unit."""
+    """A value as text, without a unit."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -65,14 +65,14 @@ def shown(value: Value) -> str:
 
 
 def byte_size(count: float) -> str:
-    """Bytes for people: "25.4 MB"."""
+    """A number of bytes as text, such as "25.4 MB"."""
     from humanize import naturalsize
 
     return naturalsize(count, format="%.3g")
 
 
 def duration(seconds: float) -> str:
-    """A time for people: "34.0 ms", "5 minutes and 2 seconds"."""
+    """A time as text, such as "34.0 ms" or "5 minutes and 2 seconds"."""
     from humanize import metric, precisedelta
 
     if 60 <= seconds < _MILLENNIUM:

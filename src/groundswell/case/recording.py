@@ -1,4 +1,4 @@
-"""`[[output.record]]`: which fields a run records, where, when, and what becomes of the values."""
+"""Section `[[output.record]]`: fields to record, positions, times and statistics."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
-from groundswell.case.problems import Fault, refuse
-from groundswell.case.section import DataFile, Kinds, NotEmpty, Section, exactly_one, repeated
+from groundswell.case.problems import Violation, reject
+from groundswell.case.section import DataFile, NotEmpty, Section, TaggedUnion, exactly_one, repeated
 from groundswell.case.units import Count, Length, Positive, Time
 from groundswell.errors import did_you_mean, listed
 
@@ -25,14 +25,14 @@ What = Literal["raw", "max", "min", "rms", "mean", "final"]
 SUFFIXES = (".h5", ".nc", ".vtkhdf")
 
 
-# --- where ----------------------------------------------------------------------------------------
+# --- positions ------------------------------------------------------------------------------------
 
 
 class PointsWhere(Section):
-    """`kind = "points"`: at positions, or those that a text file lists, x, y and z on each line.
+    """`kind = "points"`: positions, or a text file of them with x, y and z on each line.
 
-    On grids `method` is how values between nodes are found; on elements it is the solution's own
-    polynomial.
+    `method` is the interpolation between the nodes of a grid; on elements, the polynomial of the
+    solution is evaluated.
     """
 
     kind: Literal["points"]
@@ -40,13 +40,13 @@ class PointsWhere(Section):
     file: DataFile | None = None
     method: Method = "nearest"
 
-    def faults(self) -> Iterator[Fault]:
-        """Positions twice, or none."""
+    def violations(self) -> Iterator[Violation]:
+        """Not exactly one of positions and file."""
         yield from exactly_one(self, "positions", "file")
 
 
 class LineWhere(Section):
-    """`kind = "line"`: at so many points, equally far apart, from `start` to `end`."""
+    """`kind = "line"`: `points` at equal distances from `start` to `end`."""
 
     kind: Literal["line"]
     start: Position
@@ -54,17 +54,17 @@ class LineWhere(Section):
     points: Annotated[int, Field(strict=True, ge=2)]
     method: Method = "linear"
 
-    def faults(self) -> Iterator[Fault]:
-        """A line without length."""
+    def violations(self) -> Iterator[Violation]:
+        """A line of zero length."""
         if self.start == self.end:
             yield ("end",), "must differ from start"
 
 
 class PlaneWhere(Section):
-    """`kind = "plane"`: across an axis.
+    """`kind = "plane"`: a plane normal to an axis.
 
-    On grids every `stride`-th node of the layer nearest to `at`; on elements `points` along the
-    two other axes, over the whole extent of the mesh.
+    On grids, every `stride`-th node of the layer nearest to `at`; on elements, `points` along the
+    other two axes, over the whole extent of the mesh.
     """
 
     kind: Literal["plane"]
@@ -75,105 +75,105 @@ class PlaneWhere(Section):
 
 
 class BoxWhere(Section):
-    """`kind = "box"`: every `stride`-th node of the cells whose middles lie in a box."""
+    """`kind = "box"`: every `stride`-th node of the cells whose centres lie in a box."""
 
     kind: Literal["box"]
     low: Position
     high: Position
     stride: Count = 1
 
-    def faults(self) -> Iterator[Fault]:
-        """A box that ends before it begins."""
+    def violations(self) -> Iterator[Violation]:
+        """A box with `high` below `low`."""
         if any(a > b for a, b in zip(self.low, self.high, strict=True)):
             yield ("high",), "must not lie below low along any axis"
 
 
 def _as_indices(value: Any) -> NDArray[np.int64]:
-    """Flat indices, from a list, or an array of them, or a mask."""
+    """Flat indices from a list or an array of indices, or from a mask."""
     import numpy as np
 
-    found = np.asarray(value) if isinstance(value, list | tuple | np.ndarray) else np.array("")
-    if found.dtype == bool:
-        found = np.flatnonzero(found)
-    if found.dtype.kind not in "iu" or found.ndim != 1 or not found.size or found.min() < 0:
-        refuse([((), "must be a list of whole numbers from 0 up, or a mask, that is not empty")])
-    return found.astype(np.int64)
+    indices = np.asarray(value) if isinstance(value, list | tuple | np.ndarray) else np.array("")
+    if indices.dtype == bool:
+        indices = np.flatnonzero(indices)
+    if indices.dtype.kind not in "iu" or indices.ndim != 1 or not indices.size or indices.min() < 0:
+        reject([((), "must be a list of whole numbers from 0 up, or a mask, that is not empty")])
+    return indices.astype(np.int64)
 
 
 class MaskWhere(Section):
-    """`kind = "mask"`: nodes by their flat indices in an array (nz, ny, nx), or by a mask of it.
+    """`kind = "mask"`: nodes given by flat indices in an array (nz, ny, nx), or by a mask of it.
 
-    `file` is a NumPy file (.npy) with the same.
+    `file` is a NumPy file (.npy) of either.
     """
 
     kind: Literal["mask"]
     indices: Annotated[Any, PlainValidator(_as_indices)] | None = None
     file: DataFile | None = None
 
-    def faults(self) -> Iterator[Fault]:
-        """Indices twice, or none."""
+    def violations(self) -> Iterator[Violation]:
+        """Not exactly one of indices and file."""
         yield from exactly_one(self, "indices", "file")
 
 
 class AllWhere(Section):
-    """`kind = "all"`: every `stride`-th node of whole fields."""
+    """`kind = "all"`: every `stride`-th node of the whole field."""
 
     kind: Literal["all"]
     stride: Count = 1
 
 
 Where = Annotated[
-    PointsWhere | LineWhere | PlaneWhere | BoxWhere | MaskWhere | AllWhere, Kinds("kind")
+    PointsWhere | LineWhere | PlaneWhere | BoxWhere | MaskWhere | AllWhere, TaggedUnion("kind")
 ]
 
 
-# --- when, and what -------------------------------------------------------------------------------
+# --- times and statistics -------------------------------------------------------------------------
 
 
 def _as_moment(value: Any) -> Any:
-    """A step, or a time in s."""
-    from groundswell.case.units import Quantity
+    """A step, or a time (s)."""
+    from groundswell.case.units import Unit
 
     if isinstance(value, int) and not isinstance(value, bool):
         if value < 0:
-            refuse([((), "must be a step from 0 up")])
+            reject([((), "must be a step from 0 up")])
         return value
     if not isinstance(value, str | float):
-        refuse([((), 'must be a step such as 100, or a time such as "0.5 s"')])
-    moment = Quantity("s", "a time", "0.5 s").read(value)
+        reject([((), 'must be a step such as 100, or a time such as "0.5 s"')])
+    moment = Unit("s", "a time", "0.5 s").read(value)
     if isinstance(moment, float) and moment < 0:
-        refuse([((), "must not lie before the start of the run")])
+        reject([((), "must not lie before the start of the run")])
     return moment
 
 
-def _listed(value: Any) -> Any:
+def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
 def _file_name(value: str) -> str:
     path = PurePath(value)
     if path.name != value or path.suffix not in SUFFIXES or value.startswith("."):
-        refuse([((), f"must be a name that ends in {listed(SUFFIXES)}, without a folder")])
+        reject([((), f"must be a name that ends in {listed(SUFFIXES)}, without a folder")])
     return value
 
 
 class RecordSection(Section):
-    """`[[output.record]]`: fields in some places, every so many steps, as a series or statistics.
+    """`[[output.record]]`: a time series or statistics of fields at selected positions.
 
-    `from` is the first step or time; `interval` is rounded to whole steps. With several of `what`,
-    a series goes to `file`, and statistics to a file beside it.
+    `from` is the first step or time; `interval` is rounded to whole steps. With a series and
+    statistics in `what`, `file` has the series, and a second file the statistics.
     """
 
-    fields: Annotated[tuple[str, ...], BeforeValidator(_listed), NotEmpty]
+    fields: Annotated[tuple[str, ...], BeforeValidator(_as_list), NotEmpty]
     where: Where
     every: Count | None = None
     interval: Annotated[Time, Positive] | None = None
     begin: Annotated[Any, PlainValidator(_as_moment)] = Field(default=0, alias="from")
-    what: Annotated[tuple[What, ...], BeforeValidator(_listed), NotEmpty] = ("raw",)
+    what: Annotated[tuple[What, ...], BeforeValidator(_as_list), NotEmpty] = ("raw",)
     file: Annotated[str, AfterValidator(_file_name)]
 
-    def faults(self) -> Iterator[Fault]:
-        """Two intervals, names twice, and what VTKHDF cannot hold."""
+    def violations(self) -> Iterator[Violation]:
+        """Two intervals, repeated names, or content that VTKHDF does not support."""
         yield from repeated("fields", self.fields)
         yield from repeated("what", self.what)
         if self.every and self.interval:
@@ -184,7 +184,7 @@ class RecordSection(Section):
 
     @property
     def statistics(self) -> tuple[What, ...]:
-        """All of `what` but the series."""
+        """The entries of `what` other than the series."""
         return tuple(name for name in self.what if name != "raw")
 
     @property
@@ -200,14 +200,14 @@ class RecordSection(Section):
 
 @dataclass(frozen=True)
 class Recordable:
-    """What the solver of a case lets `[[output.record]]` ask for.
+    """Options of `[[output.record]]` that a solver supports.
 
     Args:
-        fields: their names.
-        kinds: of places.
-        what: may become of values.
-        timed: whether its steps have a common length, so that times and intervals mean something.
-        files: names of files that the solver writes itself.
+        fields: names of the fields.
+        kinds: kinds of positions.
+        what: series and statistics.
+        timed: whether steps have a common length, so that times and intervals are defined.
+        files: names of files that the solver itself writes.
     """
 
     fields: tuple[str, ...] = ()
@@ -216,20 +216,17 @@ class Recordable:
     timed: bool = True
     files: tuple[str, ...] = ()
 
-    def faults(self, records: Sequence[RecordSection]) -> Iterator[Fault]:
-        """What records ask for in vain, and files that two of them would write."""
+    def violations(self, records: Sequence[RecordSection]) -> Iterator[Violation]:
+        """Yield unsupported options, and files that more than one part of the run would write."""
         taken = set(self.files)
         for n, record in enumerate(records):
             if record.files & taken or record.file.startswith("checkpoint"):
-                yield (
-                    ("record", n, "file"),
-                    "is the name of another file of this run",
-                )
+                yield ("record", n, "file"), "is the name of another file of this run"
             taken |= record.files
-            for place, text in self._faults_of(record):
-                yield ("record", n, *place), text
+            for location, text in self._violations_of(record):
+                yield ("record", n, *location), text
 
-    def _faults_of(self, record: RecordSection) -> Iterator[Fault]:
+    def _violations_of(self, record: RecordSection) -> Iterator[Violation]:
         for n, name in enumerate(record.fields):
             if name not in self.fields:
                 allowed = f"must be {listed(self.fields)}" if self.fields else "cannot be recorded"

@@ -1,4 +1,4 @@
-"""What sections of a case are made of: the base of them all, unions of sections, lists, files."""
+"""Base class of sections, unions of sections, and types of lists and files."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ from pydantic import (
 )
 from pydantic_core import core_schema
 
-from groundswell.case.problems import Fault, problems_in, refuse, reword
+from groundswell.case.problems import Violation, problems_in, reject, translate_errors
 from groundswell.errors import CaseError, did_you_mean, listed
 
 
 class Section(BaseModel):
-    """A table of a case. Unknown keys are refused, and a section never changes.
+    """A table of a case. Sections are immutable and reject unknown keys.
 
-    Built by keyword it raises `CaseError`; inside a larger case it adds to the case's problems.
+    Raises:
+        CaseError: built by keyword, the section is invalid. Within a case, the case reports the
+            problems of all its sections together.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -37,12 +39,12 @@ class Section(BaseModel):
         except ValidationError as error:
             raise CaseError(problems_in(error, content), type(self).__name__) from None
 
-    # Without this mark pydantic would build nested sections through `__init__` too, and the first
-    # bad one would end the search for problems.
+    # Without this attribute pydantic would build nested sections through `__init__` too, and report
+    # the problems of the first invalid one only.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
-    def faults(self) -> Iterator[Fault]:
-        """What is wrong between keys that are each right; for sections to override."""
+    def violations(self) -> Iterator[Violation]:
+        """Yield the violations of rules between valid keys; overridden by sections."""
         yield from ()
 
     @model_validator(mode="wrap")
@@ -51,14 +53,18 @@ class Section(BaseModel):
         try:
             section = handler(content)
         except ValidationError as error:
-            refuse(reword(error, {f.alias or name: f for name, f in cls.model_fields.items()}))
-        refuse(section.faults())
+            reject(
+                translate_errors(
+                    error, {f.alias or name: f for name, f in cls.model_fields.items()}
+                )
+            )
+        reject(section.violations())
         return section
 
 
 @dataclass(frozen=True)
-class Kinds:
-    """Annotation of a union of sections: which one a table is, its key `tag` says."""
+class TaggedUnion:
+    """Annotation of a union of sections; the key `tag` of a table selects the section."""
 
     tag: str = "kind"
 
@@ -75,18 +81,18 @@ class Kinds:
         if isinstance(value, tuple(sections.values())):
             return value
         if not isinstance(value, dict):
-            refuse([((), f"must be a table with the key {self.tag}: {listed(sections)}")])
+            reject([((), f"must be a table with the key {self.tag}: {listed(sections)}")])
         if self.tag not in value:
-            refuse([((self.tag,), f"is required; use {listed(sections)}")])
+            reject([((self.tag,), f"is required; use {listed(sections)}")])
         kind = value[self.tag]
         if not isinstance(kind, str) or kind not in sections:
             allowed = f"must be {listed(sections)}{did_you_mean(kind, sections)}"
-            refuse([((self.tag,), allowed)])
+            reject([((self.tag,), allowed)])
         return sections[kind].model_validate(value, context=info.context)
 
 
-def exactly_one(section: Section, *names: str) -> Iterator[Fault]:
-    """The fault of a section that gives none, or several, of the keys `names`."""
+def exactly_one(section: Section, *names: str) -> Iterator[Violation]:
+    """Yield a violation if the section gives none, or several, of the keys `names`."""
     given = [name for name in names if getattr(section, name) is not None]
     if not given:
         yield (), f"give {listed(names)}"
@@ -94,40 +100,40 @@ def exactly_one(section: Section, *names: str) -> Iterator[Fault]:
         yield (given[-1],), f"give only one of {' and '.join(names)}"
 
 
-def _filled(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+def _not_empty(entries: tuple[Any, ...]) -> tuple[Any, ...]:
     if not entries:
-        refuse([((), "must not be empty")])
+        reject([((), "must not be empty")])
     return entries
 
 
-# Checked after the entries, so that bad ones do not make a list look empty.
-NotEmpty = AfterValidator(_filled)
+# Validated after the entries, so that invalid entries do not make a list look empty.
+NotEmpty = AfterValidator(_not_empty)
 
 
-def repeated(place: str, entries: tuple[Any, ...]) -> Iterator[Fault]:
-    """The faults of a list that names something twice."""
+def repeated(key: str, entries: tuple[Any, ...]) -> Iterator[Violation]:
+    """Yield a violation for each repeated entry of the list `key`."""
     for n, entry in enumerate(entries):
         if entry in entries[:n]:
-            yield (place, n), "is in the list already; name each once"
+            yield (key, n), "is in the list already; name each once"
 
 
 # --- files ----------------------------------------------------------------------------------------
 
 
 def _in_folder(value: Any, info: ValidationInfo) -> Path:
-    """The path that a name stands for: relative names start in the case file's folder."""
+    """The path of a file name; relative names start in the folder of the case file."""
     if not isinstance(value, str | PurePath) or not str(value).strip() or "\0" in str(value):
-        refuse([((), 'must be the name of a file or folder, such as "model.csv"')])
+        reject([((), 'must be the name of a file or folder, such as "model.csv"')])
     return (info.context or {}).get("folder", Path()) / Path(value)
 
 
 def _existing(path: Path) -> Path:
     try:
-        found = path.is_file()
-    except (OSError, ValueError):  # a name too long for the system, or not in its encoding
-        found = False
-    if not found:
-        refuse([((), "is not there; relative names start in the case file's folder")])
+        exists = path.is_file()
+    except (OSError, ValueError):  # name too long, or not encodable
+        exists = False
+    if not exists:
+        reject([((), "is not there; relative names start in the case file's folder")])
     return path
 
 

@@ -160,12 +160,12 @@ def new(
     path: Annotated[Path, typer.Argument(help="File to write.")] = Path("case.toml"),
 ) -> None:
     from groundswell.errors import InputError
-    from groundswell.formats.atomic import whole
+    from groundswell.formats.atomic import atomic_write
 
     text = registry.find(solver).read_template()
     if path.exists():
         raise InputError(f"{path} is there already; give another name, or delete it")
-    with whole(path) as part:
+    with atomic_write(path) as part:
         part.write_text(text, encoding="utf-8")
     typer.echo(f"wrote {path}; now: groundswell check {path}")
 
@@ -173,11 +173,7 @@ def new(
 @app.command(
     help=f"""Solve problems with known answers, and compare.
 
-<<<<<<< HEAD
-    Analytic solutions and published references, as a table that grows as they come; the exit code
-=======
     Analytic solutions and published references, as a table that grows as they come. The exit code
->>>>>>> main
     is 1 if one misses its tolerance. Problems whose libraries are missing are skipped. For example
 
         groundswell verify {EXAMPLE} --full --backend cuda

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from groundswell.case.quantities import byte_size, duration
-from groundswell.grids.cartesian import times
+from groundswell.grids.cartesian import format_extent
 
 
 def pairs(title: str, rows: Mapping[str, str], width: int | None = None) -> None:
@@ -53,11 +53,11 @@ def _sharing(sharing: Mapping[str, Any]) -> dict[str, str]:
     each = "one rank each" if mates == 1 else f"at most {mates} ranks each"
     rows = {
         "hosts": "1" if hosts == 1 else f"{hosts} like this one, {each}",
-        "largest block": times(sharing["largest_block"]),
+        "largest block": format_extent(sharing["largest_block"]),
         "memory per rank": f"at most {byte_size(sharing['memory'])}",
         "sent per step": f"at most {byte_size(sharing['bytes_sent'])} by each rank",
     }
-    return ({"process grid": times(processes)} if len(processes) > 1 else {}) | rows
+    return ({"process grid": format_extent(processes)} if len(processes) > 1 else {}) | rows
 
 
 def _machine(found: Mapping[str, Any]) -> dict[str, str]:

@@ -1,1 +1,1 @@
-"""Files: whole or absent, HDF5 that grows, NetCDF, VTKHDF, text."""
+"""File formats: atomic writes, appendable HDF5, NetCDF, VTKHDF and text."""

@@ -1,4 +1,4 @@
-"""HDF5 files that grow in time while a run goes on, and survive its end at any moment."""
+"""HDF5 files that a run appends to, and that stay valid if it is killed."""
 
 from __future__ import annotations
 
@@ -15,30 +15,28 @@ from numpy.typing import NDArray
 from groundswell.errors import InputError
 from groundswell.formats.atomic import disk_errors, reserve, sync
 
-# Room for what HDF5 adds around the data: headers, chunk indices, attributes.
+# Space for headers, chunk indices and attributes of HDF5.
 _METADATA_BYTES = 1 << 18
 
 
-class GrowingFile:
-    """An HDF5 file of which some datasets grow together along one axis, called time here.
+class AppendableFile:
+    """An HDF5 file with datasets that grow together along one axis, such as time.
 
-    It is written as `<name>.part` and takes its name with `finish`. Every `append` leaves a
-    complete file behind, so a run that is killed can reopen the part and go on after the samples
-    its checkpoint remembers. Until `finish` the file only grows: samples after those are written
-    over, because a process killed while HDF5 shrinks a file leaves one that cannot be opened. Disk
-    space is claimed before HDF5 writes, because HDF5 cannot recover from a failed write: a full
-    disk leaves all earlier samples readable.
+    The file is named `<name>.part` until `finish` gives it its name. It is valid after each append,
+    so that a run that was killed can reopen it and continue after the samples of its checkpoint.
+    Later samples are overwritten, not removed, because a process killed while HDF5 shrinks a file
+    leaves one that cannot be opened. Disk space is reserved before HDF5 writes, because HDF5 cannot
+    recover from a failed write. On a full disk all earlier samples stay readable.
 
-    Subclasses say which datasets grow (`shapes`, with None for the growing axis) and write the
-    empty file in `_create`.
+    Subclasses give the growing datasets in `shapes` and write the empty file in `_create`.
 
     Args:
         path: final name of the file.
         shapes: dataset name -> shape with None for the growing axis.
-        resume: number of samples to keep of the file an earlier run left; None starts a new one.
+        resume: number of samples to keep of the file of an earlier run; None starts a new file.
 
     Raises:
-        InputError: the file to resume is missing, damaged, shorter or laid out differently.
+        InputError: the file to resume is missing, damaged, too short or of another layout.
         RunFailed: the disk is full.
     """
 
@@ -53,16 +51,20 @@ class GrowingFile:
         self._shapes = dict(shapes)
         with disk_errors(self.path):
             if resume is None:
-                self._start()
+                self._create_part()
             else:
-                self._take_up()
+                self._find_part()
         self._file = self._open()
         self.length = min(self._lengths())
         if resume is not None:
             self.truncate(resume)
 
     def truncate(self, length: int) -> None:
-        """Go on after the first `length` samples; what follows them will be written over."""
+        """Continue after the first `length` samples; later ones will be overwritten.
+
+        Raises:
+            InputError: there are fewer samples.
+        """
         if not 0 <= length <= self.length:
             raise InputError(
                 f"{self.part} holds {self.length} samples, but the checkpoint continues after "
@@ -71,18 +73,18 @@ class GrowingFile:
         self.length = length
 
     def sync(self) -> None:
-        """Wait until all samples are on the disk; a checkpoint that relies on them comes after."""
+        """Flush all samples to the disk; call it before a checkpoint that relies on them."""
         with disk_errors(self.path):
             self._file.flush()
             sync(self.part)
 
     def close(self) -> None:
-        """Close the part and leave it, for a later run to resume."""
+        """Close the file under its temporary name, for a later run to resume."""
         with disk_errors(self.path):
             self._file.close()
 
     def finish(self) -> Path:
-        """Close the file and give it its final name, which is returned."""
+        """Close the file, give it its final name, and return that."""
         with disk_errors(self.path):
             if max(self._lengths()) > self.length:
                 self._resize(self.length)
@@ -101,18 +103,18 @@ class GrowingFile:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Finish when the block ended well; otherwise leave the part."""
+        """Finish the file if the block succeeded; otherwise close it for a later run."""
         if kind is None:
             self.finish()
         else:
             self.close()
 
     def _create(self, part: Path) -> None:
-        """Write the file with no samples in it."""
+        """Write the file without samples."""
         raise NotImplementedError
 
     def _extend(self, blocks: Mapping[str, NDArray[Any]]) -> None:
-        """Append to every growing dataset the samples in `blocks`, equally many in each."""
+        """Append `blocks` to all growing datasets, the same number of samples to each."""
         name = next(iter(blocks))
         old, new = self.length, self.length + blocks[name].shape[self._axis(name)]
         with disk_errors(self.path):
@@ -127,20 +129,20 @@ class GrowingFile:
             self.length = new
 
     def _lengths(self) -> list[int]:
-        """Samples in each dataset, those that will be written over included."""
+        """Number of samples in each dataset, including those that will be overwritten."""
         return [self._file[name].shape[self._axis(name)] for name in self._shapes]
 
     def _resize(self, length: int) -> None:
         for name in self._shapes:
             self._file[name].resize(length, axis=self._axis(name))
 
-    def _start(self) -> None:
+    def _create_part(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         reserve(self.part, 0, _METADATA_BYTES)
         self._create(self.part)
 
-    def _take_up(self) -> None:
-        """Find the earlier run's file: unfinished as a rule, finished if just stopped."""
+    def _find_part(self) -> None:
+        """Find the file of the earlier run, and reopen it if it was finished."""
         if self.part.exists():
             return
         if not self.path.exists():
@@ -154,19 +156,19 @@ class GrowingFile:
         import h5py
 
         try:
-            # Unlocked: a reader that looks at the part must not stop the run.
+            # Without locking, so that readers of the file do not stop the run.
             file = h5py.File(self.part, "r+", locking=False)
-            found = {name: file[name].shape for name in self._shapes}
+            shapes = {name: file[name].shape for name in self._shapes}
         except (OSError, KeyError, RuntimeError) as error:
             raise InputError(
                 f"{self.part} cannot be continued: it is damaged or of another kind ({error}); "
                 f"delete it and start the run again from the beginning"
             ) from error
         for name, shape in self._shapes.items():
-            if not _fits(found[name], shape):
+            if not _matches(shapes[name], shape):
                 file.close()
                 raise InputError(
-                    f"{self.part} cannot be continued: its {name} has shape {found[name]}, this "
+                    f"{self.part} cannot be continued: its {name} has shape {shapes[name]}, this "
                     f"case needs {shape}; restart with the case that wrote it"
                 )
         return file
@@ -175,7 +177,7 @@ class GrowingFile:
         return self._shapes[name].index(None)
 
     def _bytes_to_reach(self, length: int) -> int:
-        """Disk space that growing to `length` samples can take."""
+        """Upper bound of the disk space needed to grow to `length` samples, bytes."""
         return _METADATA_BYTES + sum(
             self._new_chunks(self._file[name], self._axis(name), length)
             * math.prod(self._file[name].chunks)
@@ -189,24 +191,24 @@ class GrowingFile:
         return math.prod(counts)
 
 
-def balanced(count: int, limit: int) -> int:
-    """Length of equal pieces, each at most `limit`, that cover `count` with the least waste."""
-    pieces = max(1, -(-count // max(1, limit)))
-    return max(1, -(-count // pieces))
+def chunk_length(count: int, limit: int) -> int:
+    """Length of equal chunks, at most `limit`, that cover `count` with the least padding."""
+    chunks = max(1, -(-count // max(1, limit)))
+    return max(1, -(-count // chunks))
 
 
-def finite_positive(name: str, value: float) -> float:
-    """The value, if it can be an interval or a spacing.
+def require_positive(name: str, value: float) -> float:
+    """Return `value`, checked.
 
     Raises:
-        InputError: it is not a finite number above zero.
+        InputError: it is not a finite positive number.
     """
     if not (np.isfinite(value) and value > 0):
         raise InputError(f"{name} = {value} must be a finite number above zero")
     return float(value)
 
 
-def _fits(found: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
-    return len(found) == len(wanted) and all(
-        w is None or f == w for f, w in zip(found, wanted, strict=True)
+def _matches(shape: tuple[int, ...], expected: tuple[int | None, ...]) -> bool:
+    return len(shape) == len(expected) and all(
+        e is None or n == e for n, e in zip(shape, expected, strict=True)
     )

@@ -1,4 +1,4 @@
-"""Files that are either whole or absent, and disk failures told in the user's words."""
+"""Atomic writes, and errors of the file system with their remedies."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from pathlib import Path
 
 from groundswell.errors import InputError, RunFailed
 
-_FULL = {errno.ENOSPC, errno.EDQUOT}
-_REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
-_MISPLACED = {errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG}
+_DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
+_DENIED = {errno.EACCES, errno.EPERM, errno.EROFS}
+_INVALID_PATH = {errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG}
 
 
 @contextmanager
-def whole(path: str | Path, size: int = 0) -> Iterator[Path]:
-    """Write to the yielded temporary sibling; it is renamed to `path` when the block ends well.
+def atomic_write(path: str | Path, size: int = 0) -> Iterator[Path]:
+    """Write a file atomically: to the yielded temporary path, renamed to `path` after the block.
 
-    The data are on the disk before the rename, so not even a power cut leaves half a file under
-    the final name. After a failure neither the temporary file nor a new `path` exists, and an
-    older `path` is untouched.
+    Data are flushed to the disk before the rename, so that even a power failure leaves no partial
+    file under the final name. If the block fails, the temporary file is removed and an older `path`
+    is unchanged.
 
     Args:
-        path: final name; missing folders are made.
-        size: bytes that will be written, if known: a disk without them is refused at once.
+        path: final name; missing folders are created.
+        size: number of bytes to reserve on the disk beforehand, if known.
 
     Raises:
         RunFailed: the disk is full or fails.
         InputError: there is no permission to write, or `path` is a folder.
     """
     path = Path(path)
-    part = part_of(path)
+    part = temporary_path(path)
     with disk_errors(path):
-        _make_place(path)
+        _make_parent(path)
         try:
             if size:
                 reserve(part, 0, size)
@@ -45,22 +45,22 @@ def whole(path: str | Path, size: int = 0) -> Iterator[Path]:
             part.replace(path)
             sync(path.parent)
         except BaseException:
-            # The first failure is the one to report.
+            # Report the first failure only.
             with suppress(OSError):
                 part.unlink(missing_ok=True)
             raise
 
 
-def part_of(path: Path) -> Path:
-    """The temporary sibling that `whole` writes to; a process that was killed leaves it behind."""
+def temporary_path(path: Path) -> Path:
+    """The temporary sibling that `atomic_write` writes to; a killed process leaves it behind."""
     return path.with_name(f".{path.name}.part")
 
 
 @contextmanager
 def disk_errors(path: str | Path) -> Iterator[None]:
-    """Turn an operating-system error met while writing `path` into an error with its cure.
+    """Translate operating-system errors while writing `path` into errors with a remedy.
 
-    HDF5 reports some failed writes as a RuntimeError that only names the errno; those count too.
+    HDF5 reports some failed writes as a RuntimeError whose text contains the errno; these too.
 
     Raises:
         RunFailed: the disk is full or fails.
@@ -72,14 +72,14 @@ def disk_errors(path: str | Path) -> Iterator[None]:
         code = _errno(error)
         if code is None:
             raise
-        raise _explained(Path(path), code) from error
+        raise _translated(Path(path), code) from error
 
 
 def reserve(path: Path, start: int, size: int) -> None:
-    """Claim `size` bytes of disk from offset `start` of `path`, so that writing them cannot fail.
+    """Allocate `size` bytes from offset `start` of `path`, so that writing them cannot fail.
 
     Raises:
-        OSError: the disk or the quota lacks them.
+        OSError: the disk is full or the quota is exceeded.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
@@ -89,7 +89,7 @@ def reserve(path: Path, start: int, size: int) -> None:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file's content, or a folder's list of names, is on the disk."""
+    """Flush the content of a file, or the entries of a folder, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -97,12 +97,12 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def existing_part(path: Path) -> Path:
-    """The path, or the last folder above it that exists: its disk is the one to be written to."""
+def existing_ancestor(path: Path) -> Path:
+    """The path, or its closest parent that exists."""
     return next(p for p in (path.absolute(), *path.absolute().parents) if p.exists())
 
 
-def _make_place(path: Path) -> None:
+def _make_parent(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -110,31 +110,31 @@ def _make_place(path: Path) -> None:
 
 def _errno(error: OSError | RuntimeError) -> int | None:
     code = getattr(error, "errno", None)
-    if code is None and (found := re.search(r"errno = (\d+)", str(error))):
-        code = int(found[1])
+    if code is None and (match := re.search(r"errno = (\d+)", str(error))):
+        code = int(match[1])
     return code
 
 
-def _explained(path: Path, code: int) -> InputError | RunFailed:
+def _translated(path: Path, code: int) -> InputError | RunFailed:
     reason = os.strerror(code)
-    if code in _FULL:
+    if code in _DISK_FULL:
         return RunFailed(
             f"disk full while writing {path}: {reason}, {_free_space(path)}; make room or choose a "
             f"folder on a larger disk, then start again from the last checkpoint"
         )
-    if code in _REFUSED:
+    if code in _DENIED:
         return InputError(
             f"no permission to write {path}: {reason}; make its folder writable or choose another"
         )
-    if code in _MISPLACED:
+    if code in _INVALID_PATH:
         return InputError(
-            f"{path} cannot be written: {reason}; choose a path whose folder is a folder and "
-            f"whose own name is free or that of a file"
+            f"{path} cannot be written: {reason}; choose a path in a folder, and a name that is "
+            f"not that of a folder"
         )
     return RunFailed(f"{path} could not be written: {reason}; check the disk, then start again")
 
 
 def _free_space(path: Path) -> str:
-    """Free space of the disk that holds (or would hold) `path`, in words."""
-    existing = existing_part(path.parent)
+    """Free space of the disk of `path`, as text."""
+    existing = existing_ancestor(path.parent)
     return f"{shutil.disk_usage(existing).free / 1e6:,.1f} MB free in {existing}"

@@ -1,4 +1,4 @@
-"""NetCDF-4 files by way of h5netcdf and xarray: lay one out, read one whole."""
+"""NetCDF-4 files: creation with h5netcdf, reading with xarray."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONVENTIONS = "CF-1.11"
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable of a file to be laid out: its dimensions, and either its values or their type."""
+    """A variable of a file to create: its dimensions, and either its values or their type."""
 
     dims: tuple[str, ...]
     values: Any = None
@@ -30,7 +30,7 @@ class Variable:
     attrs: Mapping[str, Any] = field(default_factory=dict)
 
 
-# Plain seconds: readers that decode "seconds since" would turn simulation time into dates.
+# Plain seconds, because readers decode "seconds since" as dates.
 TIME = Variable(
     ("time",),
     dtype="float64",
@@ -39,26 +39,26 @@ TIME = Variable(
 )
 
 
-def lay_out(
+def create_netcdf(
     path: Path,
     dimensions: Mapping[str, int | None],
     variables: Mapping[str, Variable],
     attrs: Mapping[str, Any],
 ) -> None:
-    """Write a NetCDF-4 file with its fixed variables filled; a dimension of None can grow."""
+    """Create a NetCDF-4 file and write the variables with values; dimensions of None can grow."""
     import h5netcdf  # type: ignore[import-untyped]
 
     with h5netcdf.File(path, "w", locking=False) as file:
         file.dimensions = dict(dimensions)
         for name, variable in variables.items():
-            _add(file, name, variable)
-        for key, value in plain(attrs).items():
+            _create_variable(file, name, variable)
+        for key, value in netcdf_attributes(attrs).items():
             file.attrs[key] = value
 
 
 @contextmanager
-def opened(path: str | Path, required: Sequence[str]) -> Iterator[xarray.Dataset]:
-    """A NetCDF file as a dataset that reads what is used of it; times stay plain numbers.
+def open_netcdf(path: str | Path, required: Sequence[str]) -> Iterator[xarray.Dataset]:
+    """Open a NetCDF file as a lazily read dataset; times are not decoded.
 
     Raises:
         InputError: the file is missing, damaged, or lacks one of the `required` variables.
@@ -67,39 +67,41 @@ def opened(path: str | Path, required: Sequence[str]) -> Iterator[xarray.Dataset
 
     path = Path(path)
     if not path.is_file():
-        raise InputError(f"{path} does not exist or is not a file; give the file a run has written")
+        raise InputError(
+            f"{path} does not exist or is not a file; give a file that a run has written"
+        )
     try:
         with xarray.open_dataset(path, engine="h5netcdf", decode_times=False) as dataset:
             _require(dataset, required, path)
             yield dataset
     except GroundswellError:
         raise
-    except Exception as error:  # h5py and h5netcdf meet damage with a dozen types
+    except Exception as error:  # h5py and h5netcdf raise many types
         raise InputError(
             f"{path} cannot be read as NetCDF-4: it is damaged, incomplete or another format "
             f"({error}); write it again"
         ) from error
 
 
-def load(path: str | Path, required: Sequence[str]) -> xarray.Dataset:
-    """Read a NetCDF file whole; raises as `opened`."""
-    with opened(path, required) as dataset:
+def read_netcdf(path: str | Path, required: Sequence[str]) -> xarray.Dataset:
+    """Read a NetCDF file into memory; raises as `open_netcdf`."""
+    with open_netcdf(path, required) as dataset:
         return dataset.load()
 
 
 def _require(dataset: xarray.Dataset, required: Sequence[str], path: Path) -> None:
     if missing := [name for name in required if name not in dataset.variables]:
         raise InputError(
-            f"{path} lacks {', '.join(missing)}; it holds {', '.join(map(str, dataset.variables))}"
+            f"{path} lacks {', '.join(missing)}; it has {', '.join(map(str, dataset.variables))}"
         )
 
 
-def plain(attrs: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes as NetCDF can hold them: None left out, times as ISO 8601 text."""
-    return {key: _plain(value) for key, value in attrs.items() if value is not None}
+def netcdf_attributes(attrs: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes in types of NetCDF: without None, times as ISO 8601 text."""
+    return {key: _attribute(value) for key, value in attrs.items() if value is not None}
 
 
-def _plain(value: Any) -> Any:
+def _attribute(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, bool):
@@ -107,7 +109,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str) else np.asarray(value)[()]
 
 
-def _add(file: Any, name: str, variable: Variable) -> None:
+def _create_variable(file: Any, name: str, variable: Variable) -> None:
     import h5py
 
     values, dtype = variable.values, variable.dtype
@@ -119,5 +121,5 @@ def _add(file: Any, name: str, variable: Variable) -> None:
     added = file.create_variable(name, variable.dims, dtype, chunks=variable.chunks)
     if values is not None and values.size:
         added[...] = values
-    for key, value in plain(variable.attrs).items():
+    for key, value in netcdf_attributes(variable.attrs).items():
         added.attrs[key] = value

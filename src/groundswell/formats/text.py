@@ -1,4 +1,4 @@
-"""Text files: their text, the numbers in it, JSON, and tables of comma-separated values."""
+"""Text files: plain text, numbers, JSON, and tables of comma-separated values."""
 
 from __future__ import annotations
 
@@ -14,15 +14,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
-from groundswell.formats.atomic import whole
+from groundswell.formats.atomic import atomic_write
 
 _TOKEN = re.compile(r"\S+")
 
 
 def read_text(path: Path | str, what: str) -> str:
-    """The text of a file (ASCII or UTF-8); `what` says in the message what was looked for.
+    """Read a text file (ASCII or UTF-8).
 
-    Raises InputError when the file is missing, unreadable or not text.
+    Args:
+        what: the expected content, for messages.
+
+    Raises:
+        InputError: the file is missing, unreadable or not text.
     """
     try:
         return Path(path).read_text(encoding="utf-8-sig")
@@ -33,15 +37,20 @@ def read_text(path: Path | str, what: str) -> str:
 
 
 def parse_numbers(text: str, source: Path | str, line: int = 1) -> NDArray[np.float64]:
-    """All numbers of a whitespace-separated text whose first line is line `line` of `source`.
+    """All numbers of a whitespace-separated text, (n,).
 
-    Raises InputError naming the line of the first token that is not a finite number.
+    Args:
+        source: name of the file, for messages.
+        line: number of the first line.
+
+    Raises:
+        InputError: a token is not a finite number; names its line.
     """
     if not text.strip():
         return np.empty(0)
     try:
         with warnings.catch_warnings():
-            # NumPy < 2.3 only warns, and stops reading, where later ones raise ValueError.
+            # NumPy < 2.3 warns and stops reading where later versions raise ValueError.
             warnings.simplefilter("error", DeprecationWarning)
             values = np.fromstring(text, sep=" ")
     except (ValueError, DeprecationWarning):
@@ -52,43 +61,47 @@ def parse_numbers(text: str, source: Path | str, line: int = 1) -> NDArray[np.fl
 
 
 def write_json(path: Path, content: Any) -> Path:
-    """Write an indented JSON file; returns its path.
+    """Write an indented JSON file and return its path.
 
-    Raises RunFailed when the disk is full.
+    Raises:
+        RunFailed: the disk is full.
     """
-    with whole(path) as part:
+    with atomic_write(path) as part:
         part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     return path
 
 
 def write_table(path: Path, columns: Mapping[str, ArrayLike]) -> Path:
-    """Write columns of numbers, nine digits each, under a line with their names; returns the path.
+    """Write a header and columns of numbers with nine digits, and return the path.
 
-    Raises RunFailed when the disk is full.
+    Raises:
+        RunFailed: the disk is full.
     """
     rows = np.column_stack([np.asarray(column) for column in columns.values()])
-    with whole(path) as part:
+    with atomic_write(path) as part:
         np.savetxt(part, rows, "%.9g", ",", header=",".join(columns), comments="")
     return path
 
 
 def read_table(path: Path) -> dict[str, NDArray[np.float64]]:
-    """The columns of a table that `write_table` has written, by name.
+    """Read the columns of a table of `write_table`, by name.
 
-    Raises InputError when the file is missing or damaged.
+    Raises:
+        InputError: the file is missing or damaged.
     """
     names, _, body = read_text(path, "a table of numbers").partition("\n")
     columns = names.split(",")
     values = parse_numbers(body.replace(",", " "), path, line=2)
     if not values.size or values.size % len(columns):
-        raise InputError(f"{path} is damaged: it has no whole rows; run the case again")
+        raise InputError(f"{path} is damaged: its rows are incomplete; run the case again")
     return dict(zip(columns, values.reshape(-1, len(columns)).T, strict=True))
 
 
 def read_json(path: Path) -> Any:
-    """The content of a JSON file.
+    """Read a JSON file.
 
-    Raises InputError when the file is missing or damaged.
+    Raises:
+        InputError: the file is missing or damaged.
     """
     try:
         return json.loads(read_text(path, "JSON"))
@@ -97,7 +110,7 @@ def read_json(path: Path) -> Any:
 
 
 def line_of_number(text: str, index: int, line: int = 1) -> int:
-    """The line on which number `index` of `text` stands; the last line when there are fewer."""
+    """The line of number `index` of `text`; the last line if there are fewer numbers."""
     token = next(islice(_TOKEN.finditer(text), index, None), None)
     return line + text.rstrip().count("\n", 0, token.start() if token else len(text))
 

@@ -1,4 +1,4 @@
-"""Snapshots of the volume in VTKHDF, which ParaView opens as a time series of a box of cells.
+"""Snapshots of a volume in VTKHDF, which ParaView opens as a time series of image data.
 
 Format: "VTKHDF format specification", https://docs.vtk.org/en/latest/vtk_file_formats/vtkhdf_file_format
 (ImageData with temporal data, version 2.0, read by VTK 9.3 and ParaView 5.12 or later).
@@ -14,37 +14,37 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
-from groundswell.formats.appendable_hdf5 import GrowingFile, balanced, finite_positive
-from groundswell.formats.netcdf import plain
+from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length, require_positive
+from groundswell.formats.netcdf import netcdf_attributes
 
 _VERSION = (2, 0)
 _CHUNK_BYTES = 1 << 22
 
-# Fields that change sign when z turns from down to up.
+# Fields whose sign changes with the direction of z.
 _ODD_IN_Z = frozenset({"vz", "sxz", "syz"})
 _VELOCITY = ("vx", "vy", "vz")
 
 
-class VolumeWriter(GrowingFile):
-    """Appends snapshots of cell values; ParaView sees x east, y north and z up, metres.
+class VolumeWriter(AppendableFile):
+    """Appends snapshots of cell values to a file with axes x, y and z (up), m.
 
-    Depth becomes negative z, so the surface is on top and the axes are right-handed; the vertical
-    velocity in the file is positive upward. When all of vx, vy and vz are written they form one
-    vector array `velocity`, which ParaView colours by magnitude or component; any other field is
-    a scalar array of its own name. Vectors and axes turn with the grid.
+    Depth becomes negative z, so that the surface is on top and the axes are right-handed. Vertical
+    velocity in the file is positive upward. If all of vx, vy and vz are written, they form a vector
+    array `velocity`; any other field is a scalar array of its own name. Vectors are in the frame of
+    the grid.
 
     Args:
         path: final name, usually `volumes.vtkhdf`.
-        cells: cells (x, y, z) of a snapshot.
-        spacing: their edges (x, y, z), m; with a stride, the stride times the grid's.
+        cells: number of cells (x, y, z) of a snapshot.
+        spacing: cell edges (x, y, z), m; with a stride, the stride times those of the grid.
         fields: names of the fields, as in `append`.
         origin: corner (x, y, z) of the first cell, m.
-        attrs: attributes of the file (kept outside what VTK reads).
-        resume: snapshots to keep of an earlier run's file; None starts a new one.
-        downward: whether z is depth; otherwise nothing is turned.
+        attrs: attributes of the file, which VTK ignores.
+        resume: number of snapshots to keep of the file of an earlier run; None starts a new file.
+        downward: whether z is a depth; otherwise arrays and axes are written unchanged.
 
     Raises:
-        InputError: no fields or a repeated one, or a file to resume that does not belong here.
+        InputError: there are no fields or repeated ones, or the file to resume is of another case.
         RunFailed: the disk is full.
     """
 
@@ -61,7 +61,7 @@ class VolumeWriter(GrowingFile):
         downward: bool = True,
     ) -> None:
         self._cells, self._downward = cells, downward
-        self._spacing = tuple(finite_positive("spacing", h) for h in spacing)
+        self._spacing = tuple(require_positive("spacing", h) for h in spacing)
         self._origin = origin
         self._attrs = dict(attrs or {})
         self._arrays = _arrays(fields)
@@ -88,7 +88,7 @@ class VolumeWriter(GrowingFile):
         self._extend(blocks)
 
     def _upward(self, name: str, fields: Mapping[str, ArrayLike]) -> NDArray[np.float32]:
-        """The field with the lowest plane first, as z up wants it."""
+        """The field with the lowest plane first, for z up."""
         if name not in fields:
             raise InputError(f"the snapshot lacks {name}; it has {', '.join(fields) or 'nothing'}")
         values = np.asarray(fields[name], np.float32)
@@ -106,9 +106,9 @@ class VolumeWriter(GrowingFile):
         import h5py
 
         with h5py.File(part, "w", locking=False) as file:
-            file.attrs.update(plain(self._attrs))
+            file.attrs.update(netcdf_attributes(self._attrs))
             root = file.create_group("VTKHDF")
-            self._describe_box(root)
+            self._write_image_data(root)
             for name, shape in self._shapes.items():
                 file.create_dataset(
                     name,
@@ -119,8 +119,8 @@ class VolumeWriter(GrowingFile):
                 )
             root["Steps"].attrs["NSteps"] = np.int64(0)
 
-    def _describe_box(self, root: Any) -> None:
-        """The attributes that make the group an ImageData: types as the specification has them."""
+    def _write_image_data(self, root: Any) -> None:
+        """Write the attributes of an ImageData group, in the types of the specification."""
         (nx, ny, nz), (_, _, hz) = self._cells, self._spacing
         x, y, depth = self._origin
         root.attrs["Version"] = np.array(_VERSION, np.int64)
@@ -133,7 +133,7 @@ class VolumeWriter(GrowingFile):
 
 
 def _arrays(fields: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Array name in the file -> the fields that are its components; the velocity vector first."""
+    """Name of each array in the file -> fields that are its components; velocity first."""
     if not fields or len(set(fields)) < len(fields) or any(set(f) & {"/", "."} for f in fields):
         raise InputError(
             f"fields = {list(fields)}: give at least one name, none twice and without '/' and '.'"
@@ -144,11 +144,11 @@ def _arrays(fields: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _chunks(shape: tuple[int | None, ...]) -> tuple[int, ...]:
-    """One step's whole planes, as many as make a chunk of a few MiB; many steps of a table."""
+    """Chunk shape: whole planes of one step, a few MiB; many steps of a one-dimensional dataset."""
     if len(shape) == 1:
         return (1024,)
     planes, *plane = (n or 1 for n in shape[1:])
-    return (1, balanced(planes, _CHUNK_BYTES // (4 * int(np.prod(plane)))), *plane)
+    return (1, chunk_length(planes, _CHUNK_BYTES // (4 * int(np.prod(plane)))), *plane)
 
 
 def _dtype(name: str) -> str:

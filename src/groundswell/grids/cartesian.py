@@ -1,4 +1,4 @@
-"""Cartesian grids: the region a case asks for, absorbing layers around it, and fields."""
+"""Cartesian grids with absorbing layers, their parts, and fields on a device."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from groundswell.backends import Array, Backend
 from groundswell.backends.base import ROW_ALIGNMENT
 
 Triple = tuple[int, int, int]
-GHOSTS = 2  # usual layers on each side: the reach of a fourth-order staggered difference
+GHOSTS = 2  # default ghost layers on each side, for a fourth-order staggered difference
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The whole domain: `region` cells of interest inside absorbing layers.
+    """A grid of a region of interest and absorbing layers around it.
 
     Args:
-        region: cells (x, y, z) of the region that the case asks for; its corner is the origin.
+        region: number of cells (x, y, z) of the region; its corner is the origin.
         spacing: cell edges (x, y, z), m.
-        before, after: layer cells on the low and the high side of each axis.
+        before, after: width of the layers on the low and the high side of each axis, cells.
     """
 
     region: Triple
@@ -34,7 +34,7 @@ class Grid:
 
     @cached_property
     def cells(self) -> Triple:
-        """All cells (nx, ny, nz), layers included."""
+        """Number of cells (nx, ny, nz), layers included."""
         nx, ny, nz = (
             b + n + a for b, n, a in zip(self.before, self.region, self.after, strict=True)
         )
@@ -42,7 +42,7 @@ class Grid:
 
     @property
     def shape(self) -> Triple:
-        """Array shape (nz, ny, nx) of one value a cell."""
+        """Shape (nz, ny, nx) of an array with one value per cell."""
         return self.cells[::-1]
 
     @property
@@ -52,35 +52,35 @@ class Grid:
 
     @property
     def region_slices(self) -> tuple[slice, slice, slice]:
-        """Where the region lies in an array (z, y, x) of all cells."""
+        """Slices of the region in an array (z, y, x) of all cells."""
         x, y, z = (slice(b, b + n) for b, n in zip(self.before, self.region, strict=True))
         return z, y, x
 
     def indices(
         self, position: tuple[float, float, float], offset: tuple[float, float, float]
     ) -> NDArray[np.float64]:
-        """Fractional index (x, y, z) of a position for values `offset` cells off (i, j, k).
+        """Fractional indices (x, y, z) of a position, (3,).
 
         Args:
-            position: metres from the region's corner.
-            offset: 0.5 along an axis for values between two faces, 0 for values on a face.
+            position: position from the corner of the region, m.
+            offset: offset of the values from (i, j, k), cells: 0 on faces, 0.5 between them.
         """
-        here = np.asarray(position, float) / np.asarray(self.spacing)
-        return here + np.asarray(self.before) - np.asarray(offset)
+        cells = np.asarray(position, float) / np.asarray(self.spacing)
+        return cells + np.asarray(self.before) - np.asarray(offset)
 
     def edge_indices(self, axis: int) -> NDArray[np.intp]:
-        """For every cell along an axis, the region's cell whose material it has (layers repeat)."""
+        """Index in the region of the nearest cell, for every cell along an axis."""
         n = np.arange(self.cells[axis]) - self.before[axis]
         return np.clip(n, 0, self.region[axis] - 1)
 
 
 @dataclass(frozen=True)
 class Part:
-    """The cells of a grid that one rank holds.
+    """The part of a grid that one rank has.
 
     Args:
-        start: the first of them (i, j, k), counted in the whole grid.
-        cells: how many (nx, ny, nz).
+        start: index (i, j, k) of its first cell in the whole grid.
+        cells: number of its cells (nx, ny, nz).
     """
 
     grid: Grid
@@ -89,35 +89,35 @@ class Part:
 
     @classmethod
     def whole(cls, grid: Grid) -> Part:
-        """All cells of a grid."""
+        """The part that is the whole grid."""
         return cls(grid, (0, 0, 0), grid.cells)
 
     @classmethod
-    def held(cls, grid: Grid, start: tuple[int, ...], shape: tuple[int, ...]) -> Part:
-        """The cells of a block of an array (z, y, x)."""
+    def from_block(cls, grid: Grid, start: tuple[int, ...], shape: tuple[int, ...]) -> Part:
+        """The part of a block of an array (z, y, x)."""
         (z, y, x), (nz, ny, nx) = start, shape
         return cls(grid, (x, y, z), (nx, ny, nz))
 
     @property
     def shape(self) -> Triple:
-        """Array shape (nz, ny, nx) of one value a cell."""
+        """Shape (nz, ny, nx) of an array with one value per cell."""
         return self.cells[::-1]
 
     @property
     def before(self) -> Triple:
-        """Cells of the absorbing layers on the low side of each axis."""
+        """Width of the absorbing layers on the low side of each axis, cells."""
         return self._each(lambda n, layers, start, cells: min(max(layers - start, 0), cells), 0)
 
     @property
     def after(self) -> Triple:
-        """Cells of the absorbing layers on the high side of each axis."""
+        """Width of the absorbing layers on the high side of each axis, cells."""
         return self._each(
             lambda n, layers, start, cells: min(max(start + cells - (n - layers), 0), cells), 1
         )
 
     @property
     def region(self) -> Triple:
-        """Cells of the region of interest."""
+        """Number of cells of the region of interest in this part."""
         nx, ny, nz = (
             n - b - a for b, n, a in zip(self.before, self.cells, self.after, strict=True)
         )
@@ -125,7 +125,7 @@ class Part:
 
     @property
     def region_start(self) -> Triple:
-        """The first of them (i, j, k), counted in the whole region."""
+        """Index (i, j, k), in the whole region, of the first such cell."""
         x, y, z = (
             s + b - edge
             for s, b, edge in zip(self.start, self.before, self.grid.before, strict=True)
@@ -134,18 +134,18 @@ class Part:
 
     @property
     def region_slices(self) -> tuple[slice, slice, slice]:
-        """Where they lie in an array (z, y, x) of the part's cells."""
+        """Slices of the region of interest in an array (z, y, x) of this part."""
         x, y, z = (slice(b, b + n) for b, n in zip(self.before, self.region, strict=True))
         return z, y, x
 
     def local(self, cell: Triple) -> Triple | None:
-        """A cell of the grid, counted in this part; None if another part has it."""
+        """The index in this part of a cell of the grid; None if it is not in this part."""
         i, j, k = (c - s for c, s in zip(cell, self.start, strict=True))
         nx, ny, nz = self.cells
         return (i, j, k) if 0 <= i < nx and 0 <= j < ny and 0 <= k < nz else None
 
     def indices(self, axis: int) -> NDArray[np.intp]:
-        """The cells along an axis, counted in the whole grid."""
+        """Indices of the cells along an axis in the whole grid."""
         return np.arange(self.start[axis], self.start[axis] + self.cells[axis])
 
     def _each(self, count: Callable[[int, int, int, int], int], side: int) -> Triple:
@@ -156,10 +156,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Layout:
-    """How one value a cell is laid out in memory, ghost layers and row padding included.
+    """Memory layout of one value per cell, with ghost layers and padded rows.
 
     Args:
-        cells: (nx, ny, nz), without ghosts.
+        cells: number of cells (nx, ny, nz), without ghosts.
+        itemsize: bytes per value.
         low, high: ghost layers on the low and the high side of each axis (x, y, z).
     """
 
@@ -170,53 +171,53 @@ class Layout:
 
     @cached_property
     def padded(self) -> Triple:
-        """Cells along each axis, ghosts included."""
+        """Number of cells along each axis, ghosts included."""
         nx, ny, nz = (a + n + b for a, n, b in zip(self.low, self.cells, self.high, strict=True))
         return nx, ny, nz
 
     @property
     def _line(self) -> int:
-        """Elements of a cache line."""
+        """Elements per cache line."""
         return ROW_ALIGNMENT // self.itemsize
 
     @cached_property
     def row(self) -> int:
-        """Elements from one row to the next: whole cache lines."""
+        """Stride of rows, elements: whole cache lines."""
         return self._lines(self.padded[0])
 
     @property
     def plane(self) -> int:
-        """Elements from one plane to the next."""
+        """Stride of planes, elements."""
         return self.row * self.padded[1]
 
     @property
     def first(self) -> int:
-        """Elements in front of the first ghost, so that cell 0 starts a line."""
+        """Elements before the first ghost, so that cell 0 starts a cache line."""
         return self._lines(self.low[0]) - self.low[0]
 
     @property
     def size(self) -> int:
-        """Elements to allocate: all planes, and whole lines in front."""
+        """Elements to allocate: all planes, and whole cache lines before them."""
         return self.plane * self.padded[2] + self._lines(self.low[0])
 
     def _lines(self, count: int) -> int:
-        """So many elements, rounded up to whole lines."""
+        """`count` rounded up to whole cache lines, elements."""
         return -(-count // self._line) * self._line
 
     def constants(self) -> dict[str, int]:
-        """What kernels call these numbers."""
+        """Compile-time constants of kernels."""
         nx, ny, nz = self.cells
         return {"NX": nx, "NY": ny, "NZ": nz, "ROW": self.row, "PLANE": self.plane}
 
 
 class Field:
-    """One value a cell on a device, with its ghost layers.
+    """One value per cell on a device, with ghost layers.
 
     Attributes:
-        layout: its cells and the widths of its ghost layers.
-        array: (nz, ny, nx) view with the ghosts of both sides.
-        origin: index in it of the first cell.
-        interior: (nz, ny, nx) view without them; kernels receive a pointer to its first element.
+        layout: cells and ghost layers.
+        array: view with ghosts, (nz, ny, nx).
+        origin: index of the first cell in `array`.
+        interior: view without ghosts, (nz, ny, nx); kernels take a pointer to its first value.
     """
 
     def __init__(self, backend: Backend, layout: Layout, dtype: DTypeLike) -> None:
@@ -229,12 +230,12 @@ class Field:
         self.interior: Array = self.array[tuple(slice(first, first + n) for first, n in inside)]
 
 
-def times(counts: Iterable[float]) -> str:
-    """Counts along axes, such as "80 x 80 x 40"."""
+def format_extent(counts: Iterable[float]) -> str:
+    """Numbers along axes as text, such as "80 x 80 x 40"."""
     return " x ".join(f"{count:g}" for count in counts)
 
 
 def describe_grid(cells: Sequence[int], spacing: Sequence[float], of: str = "cells of {} m") -> str:
-    """Such as "80 x 80 x 40 = 256,000 cells of 100 m"; `of` holds a place for the spacing."""
-    edges = f"{spacing[0]:g}" if len(set(spacing)) == 1 else times(spacing)
-    return f"{times(cells)} = {prod(cells):,} {of.format(edges)}"
+    """A grid as text, such as "80 x 80 x 40 = 256,000 cells of 100 m"; `of` formats the spacing."""
+    edges = f"{spacing[0]:g}" if len(set(spacing)) == 1 else format_extent(spacing)
+    return f"{format_extent(cells)} = {prod(cells):,} {of.format(edges)}"

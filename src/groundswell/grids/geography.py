@@ -1,4 +1,4 @@
-"""Where a grid lies on Earth: longitude and latitude to and from the grid's own x and y."""
+"""Position of a grid on Earth: maps between (longitude, latitude) and (x, y)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundswell.errors import InputError
 Values = NDArray[np.float64]
 Pair = tuple[float, float]
 
-_TOLERATED_STRETCH = 0.01  # a metre of the grid may differ from a metre of ground by this much
+_MAX_DISTORTION = 0.01  # relative difference of lengths on the grid and on the ground
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,13 @@ class Geography:
     """A rotated Cartesian frame on a map projection.
 
     Args:
-        projection: anything pyproj reads as a projected coordinate system.
-        corner: easting and northing of x = y = 0 in the projection, m.
-        azimuth: direction of the y axis, degrees clockwise from the projection's north; x points
-            90 degrees further.
-        size: extents of the region along x and y, m.
+        projection: a projected coordinate system in any form that pyproj reads.
+        corner: easting and northing of x = y = 0, m.
+        azimuth: direction of the y axis, degrees clockwise from the north of the projection; x
+            points 90 degrees further.
+        size: size of the region along x and y, m.
 
-    Make one with `from_origin` or `from_center`. Longitudes and latitudes are WGS 84, in degrees.
+    Use `from_origin` or `from_center`. Longitudes and latitudes are in WGS 84, degrees.
     """
 
     projection: str
@@ -41,14 +41,19 @@ class Geography:
     def from_origin(
         cls, origin: Pair, size: Pair, azimuth: float = 0.0, projection: str = "tmerc"
     ) -> Geography:
-        """The frame whose corner x = y = 0 lies at `origin`, (longitude, latitude).
+        """The frame with its corner x = y = 0 at `origin`, (longitude, latitude).
 
         "tmerc" is the transverse Mercator projection centred on the region, where its north is
-        true north. Raises `InputError` for positions off the globe, and for projections that are
-        unknown or stretch lengths in the region by over 1 %.
+        true north.
+
+        Raises:
+            InputError: the position is off the globe, or the projection is unknown or distorts
+                lengths in the region by over 1 %.
         """
         _check_range(*origin)
-        centre = _travel(origin, azimuth + math.degrees(math.atan2(*size)), math.hypot(*size) / 2)
+        centre = _destination(
+            origin, azimuth + math.degrees(math.atan2(*size)), math.hypot(*size) / 2
+        )
         projection = _centred(projection, centre)
         return cls(projection, _project(projection, *origin), azimuth, size)._checked()
 
@@ -56,7 +61,7 @@ class Geography:
     def from_center(
         cls, center: Pair, size: Pair, azimuth: float = 0.0, projection: str = "tmerc"
     ) -> Geography:
-        """The frame whose region has its middle at `center`; see `from_origin`."""
+        """The frame with the centre of the region at `center`; see `from_origin`."""
         _check_range(*center)
         projection = _centred(projection, center)
         half = cls(projection, _project(projection, *center), azimuth, (size[0] / 2, size[1] / 2))
@@ -64,67 +69,70 @@ class Geography:
         return cls(projection, (float(corner[0]), float(corner[1])), azimuth, size)._checked()
 
     def to_grid(self, longitude: ArrayLike, latitude: ArrayLike) -> tuple[Values, Values]:
-        """Grid coordinates x and y, m, of positions in degrees; arrays of one shape, or numbers.
+        """Grid coordinates x and y (m) of positions in degrees; arrays of one shape, or numbers.
 
-        Raises `InputError` for positions off the globe or out of the projection's reach.
+        Raises:
+            InputError: a position is off the globe or outside the range of the projection.
         """
         _check_range(longitude, latitude)
         east, north = _project(self.projection, longitude, latitude)
         east, north = east - self.corner[0], north - self.corner[1]
-        cos, sin = self._turn
+        cos, sin = self._rotation
         return east * cos - north * sin, east * sin + north * cos
 
     def to_lonlat(self, x: ArrayLike, y: ArrayLike) -> tuple[Values, Values]:
-        """Longitudes and latitudes, degrees, of coordinates in m; arrays of one shape, or numbers.
+        """Longitudes and latitudes (degrees) of coordinates in m; arrays of one shape, or numbers.
 
-        Raises `InputError` for positions out of the projection's reach.
+        Raises:
+            InputError: a position is outside the range of the projection.
         """
         map_x, map_y = self._to_map(np.asarray(x, float), np.asarray(y, float))
         transformer, metre = _transformer(self.projection)
         position = transformer.transform(map_x / metre, map_y / metre, direction="INVERSE")
-        return _within_reach(self.projection, position)
+        return _require_finite(self.projection, position)
 
     @cached_property
     def true_azimuth(self) -> float:
-        """Direction of the y axis at the region's middle, degrees clockwise from true north.
+        """Direction of the y axis at the centre of the region, degrees clockwise from true north.
 
-        Differs from `azimuth` by the projection's meridian convergence there.
+        It differs from `azimuth` by the meridian convergence of the projection there.
         """
         x, y = self.size[0] / 2, self.size[1] / 2
         azimuth, _, _ = _ellipsoid().inv(*self.to_lonlat(x, y), *self.to_lonlat(x, y + 100))
         return float(azimuth)
 
     @property
-    def _turn(self) -> Pair:
+    def _rotation(self) -> Pair:
         angle = math.radians(self.azimuth)
         return math.cos(angle), math.sin(angle)
 
     def _to_map(self, x: Any, y: Any) -> tuple[Any, Any]:
-        cos, sin = self._turn
+        cos, sin = self._rotation
         return self.corner[0] + x * cos + y * sin, self.corner[1] - x * sin + y * cos
 
     def _checked(self) -> Geography:
-        """Itself, once a kilometre of grid is a kilometre of ground in the middle and corners."""
+        """Check lengths of a kilometre at the centre and the corners, and return the frame."""
         x = np.array([0.5, 0, 1, 0, 1]) * self.size[0]
         y = np.array([0.5, 0, 0, 1, 1]) * self.size[1]
-        here = self.to_lonlat(x, y)
+        points = self.to_lonlat(x, y)
         east, north = (
-            self._ground_vector(here, self.to_lonlat(*to)) for to in ((x + 1000, y), (x, y + 1000))
+            self._ground_vector(points, self.to_lonlat(*to))
+            for to in ((x + 1000, y), (x, y + 1000))
         )
-        stretch = np.abs(np.hypot(*np.stack([east, north], axis=1)) / 1000 - 1).max()
+        distortion = np.abs(np.hypot(*np.stack([east, north], axis=1)) / 1000 - 1).max()
         mirrored = (east[0] * north[1] - east[1] * north[0] < 0).any()
-        if mirrored or not stretch <= _TOLERATED_STRETCH:
+        if mirrored or not distortion <= _MAX_DISTORTION:
             raise InputError(
                 f"projection {self.projection!r} distorts the region: "
-                + ("its axes are mirrored" if mirrored else f"lengths by {100 * stretch:.2g} %")
+                + ("its axes are mirrored" if mirrored else f"lengths by {100 * distortion:.2g} %")
                 + '; use "tmerc", or a projection made for this place, and a smaller region'
             )
         return self
 
     @staticmethod
-    def _ground_vector(here: tuple[Values, Values], there: tuple[Values, Values]) -> Values:
-        """The way over the ellipsoid: metres east and north, array (2, n)."""
-        azimuth, _, distance = _ellipsoid().inv(*here, *there)
+    def _ground_vector(start: tuple[Values, Values], end: tuple[Values, Values]) -> Values:
+        """Vectors on the ellipsoid, metres east and north, (2, n)."""
+        azimuth, _, distance = _ellipsoid().inv(*start, *end)
         return distance * np.array([np.sin(np.radians(azimuth)), np.cos(np.radians(azimuth))])
 
 
@@ -149,18 +157,18 @@ def _project(projection: str, longitude: ArrayLike, latitude: ArrayLike) -> tupl
     """Easting and northing in m."""
     transformer, metre = _transformer(projection)
     position = np.broadcast_arrays(np.asarray(longitude, float), np.asarray(latitude, float))
-    east, north = _within_reach(projection, transformer.transform(*position))
+    east, north = _require_finite(projection, transformer.transform(*position))
     return east * metre, north * metre
 
 
-def _within_reach(projection: str, position: tuple[Any, Any]) -> tuple[Any, Any]:
+def _require_finite(projection: str, position: tuple[Any, Any]) -> tuple[Any, Any]:
     if not np.isfinite(position).all():
-        raise InputError(f"a position is out of the reach of projection {projection!r}")
+        raise InputError(f"a position is outside the range of projection {projection!r}")
     return position
 
 
-def _travel(start: Pair, azimuth: float, distance: float) -> Pair:
-    """Longitude and latitude after a way of `distance` m over the ellipsoid."""
+def _destination(start: Pair, azimuth: float, distance: float) -> Pair:
+    """Longitude and latitude at `distance` (m) from `start` along the ellipsoid."""
     longitude, latitude, _ = _ellipsoid().fwd(*start, azimuth, distance)
     return longitude, latitude
 
@@ -174,7 +182,7 @@ def _ellipsoid() -> Any:
 
 @lru_cache(maxsize=64)
 def _transformer(projection: str) -> tuple[Any, float]:
-    """From WGS 84 longitude and latitude to `projection`, and the length of its unit in m."""
+    """The transformer from WGS 84 longitude and latitude to `projection`, and its unit in m."""
     from pyproj import CRS, Transformer
     from pyproj.exceptions import ProjError
 

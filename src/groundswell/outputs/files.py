@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.formats.appendable_hdf5 import GrowingFile, balanced
-from groundswell.formats.atomic import whole
-from groundswell.formats.netcdf import CONVENTIONS, Variable, lay_out
+from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length
+from groundswell.formats.atomic import atomic_write
+from groundswell.formats.netcdf import CONVENTIONS, Variable, create_netcdf
 
 _CHUNK_BYTES = 1 << 20
 _CHUNK_SAMPLES = 512
 _METADATA_BYTES = 1 << 16
 
 
-class SeriesWriter(GrowingFile):
+class SeriesWriter(AppendableFile):
     """Appends samples of some fields to a file (time, ...) that xarray and ParaView open.
 
     Args:
@@ -63,7 +63,7 @@ class SeriesWriter(GrowingFile):
         dimensions: dict[str, int | None] = {self._axis_name: None, **self._sizes}
         axis = {self._axis_name: self._axis_variable}
         variables = {**axis, **self._coordinates, **self._fields}
-        lay_out(part, dimensions, variables, {"Conventions": CONVENTIONS, **self._attrs})
+        create_netcdf(part, dimensions, variables, {"Conventions": CONVENTIONS, **self._attrs})
 
     def _shape(self, variable: Variable) -> tuple[int, ...]:
         return tuple(self._sizes[dim] for dim in variable.dims[1:])
@@ -73,7 +73,7 @@ class SeriesWriter(GrowingFile):
         shape, itemsize = self._shape(variable), np.dtype(variable.dtype).itemsize
         sample = prod(shape) * itemsize
         samples = min(_CHUNK_SAMPLES, max(1, _CHUNK_BYTES // max(sample, 1)))
-        first = balanced(shape[0], _CHUNK_BYTES * shape[0] // max(sample, 1)) if shape else 1
+        first = chunk_length(shape[0], _CHUNK_BYTES * shape[0] // max(sample, 1)) if shape else 1
         chunks = (samples, *((first, *shape[1:]) if shape else ()))
         return Variable(variable.dims, None, variable.dtype, chunks, variable.attrs)
 
@@ -91,10 +91,10 @@ def write_fields(
         RunFailed: the disk is full.
     """
     size = sum(np.asarray(v.values).nbytes for v in (*coordinates.values(), *fields.values()))
-    with whole(path, size + _METADATA_BYTES) as part:
+    with atomic_write(path, size + _METADATA_BYTES) as part:
         variables = {**coordinates, **fields}
         attributes = {"Conventions": CONVENTIONS, **attrs}
-        lay_out(part, sizes_of(coordinates), variables, attributes)
+        create_netcdf(part, sizes_of(coordinates), variables, attributes)
     return path
 
 

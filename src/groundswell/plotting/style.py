@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from groundswell.formats.atomic import whole
+from groundswell.formats.atomic import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +58,7 @@ def picture(path: Path, height: float) -> Iterator[Figure]:
         FigureCanvasAgg(figure)  # measures text, as the placing of labels needs
         yield figure
         figure.draw_without_rendering()  # the layout settles in the second pass
-        with whole(path) as part:
+        with atomic_write(path) as part:
             figure.savefig(part, format="png", dpi=DPI)
 
 

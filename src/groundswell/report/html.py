@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader
 
 from groundswell import __version__
 from groundswell.case.quantities import byte_size, duration
-from groundswell.formats.atomic import whole
+from groundswell.formats.atomic import atomic_write
 from groundswell.report.pictures import Warn, draw_pictures, pictures_of
 from groundswell.simulation.summary import read_summary
 
@@ -61,7 +61,7 @@ def write_report(results: str | Path, warn: Warn = lambda text: None) -> Path:
         version=__version__,
     )
     path = results / NAME
-    with whole(path) as part:
+    with atomic_write(path) as part:
         part.write_text(page, encoding="utf-8")
     for problem in problems:
         warn(problem)

@@ -1,1 +1,1 @@
-"""Seismology for any solver: media, sources, stations, file formats, reference solutions."""
+"""Seismology: media, sources, stations, file formats and reference solutions."""

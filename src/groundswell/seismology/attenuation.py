@@ -1,42 +1,44 @@
-"""Anelastic attenuation with coarse-grained memory variables: a fit of Q(f) for any band.
+"""Anelastic attenuation with coarse-grained memory variables, fitted to Q(f) over a band.
 
-Eight relaxation mechanisms are spread over every 2 x 2 x 2 group of cells, one per cell; cell
-(i, j, k) carries mechanism m = (i & 1) + 2 (j & 1) + 4 (k & 1). Its stress follows
+Eight relaxation mechanisms are distributed over every 2 x 2 x 2 group of cells, one per cell: cell
+(i, j, k) has mechanism m = (i & 1) + 2 (j & 1) + 4 (k & 1). Its stress obeys
 
     sigma' = M_u e + zeta,    tau_m zeta' + zeta = -w_m M_u e
 
-with strain rate e and unrelaxed modulus M_u, so its modulus is M_u (1 - w_m / (1 + i omega tau_m)).
-Of the seven ways in which moduli can vary among eight cells, a long wave feels some as springs in
-series and some as springs side by side: a shear wave along z that moves along x strains rows that
-differ in y alike, since no motion of theirs would even out the stress, but not rows that differ in
-z. Which are which depends on the wave; over all waves it is about half and half, so they see
+with strain rate e and unrelaxed modulus M_u. Its modulus is M_u (1 - w_m / (1 + i omega tau_m)).
+The moduli of eight cells can vary in seven patterns. To a long wave, some of these patterns act as
+springs in series and some as springs in parallel. A shear wave along z that is polarised along x
+strains rows that differ in y equally, because no motion of theirs would equalise the stress, but
+not rows that differ in z. Which patterns act in series depends on the wave. Averaged over all waves
+it is about half of them, so that the effective modulus is Hill's average,
 
     M(omega) = M_u (V + R) / 2,    V = mean_m s_m,    R = 1 / mean_m 1/s_m,    Q = Re M / Im M
 
-with s_m = 1 - w_m / (1 + i omega tau_m): Hill's average. R alone, the harmonic mean that is often
-taken for all waves, misses Q = 20 by up to 15 % at the ends of the band and Q = 50 by 5 %; the mean
-of both, and cells ordered by `_most_alike_order`, miss them by 4 % and 2 % at most.
+with s_m = 1 - w_m / (1 + i omega tau_m). The harmonic mean R alone, which is often used for all
+waves, is wrong by up to 15 % at the ends of the band for Q = 20 and by 5 % for Q = 50. With the
+average, and cells ordered by `_optimal_order`, the errors are at most 4 % and 2 %.
 
-The weights are w_m = x (b_m + a_m x) with x = 1/Q0 of the cell. One pair (b_m, a_m) a mechanism
-serves every Q0 from `minimum_q` to infinity, so a kernel evaluates them without branches. With
-r = zeta / 2, which is what saves a multiplication, a step from r0 to r1 is the trapezoidal rule
+The weights are w_m = x (b_m + a_m x) with x = 1/Q0 of the cell. One pair (b_m, a_m) per mechanism
+is valid for every Q0 from `minimum_q` to infinity, so that kernels need no branches. With
+r = zeta / 2, which saves a multiplication, a step from r0 to r1 is the trapezoidal rule
 
     r1 = A_m r0 - (1 - A_m) M_u (w_m / 2) e,    sigma += dt (M_u e + r0 + r1),
 
 with A_m = (2 tau_m - dt) / (2 tau_m + dt). Its transfer function is the modulus above at the
-frequency (2 / dt) tan(omega dt / 2): passive whatever dt, and a constant Q stays constant.
-A_m = exp(-dt / tau_m) would lengthen the short relaxation times instead, 7 % of Q at 10 Hz with
-dt = 8 ms. Note that M_u exceeds rho c^2: the unrelaxed speed limits the time step.
+frequency (2 / dt) tan(omega dt / 2): it is passive for any dt, and a constant Q stays constant.
+A_m = exp(-dt / tau_m) would instead lengthen short relaxation times, and change Q by 7 % at 10 Hz
+with dt = 8 ms. Note that M_u exceeds rho c^2: the unrelaxed speed limits the time step.
 
-Shear stress takes mu and w_s, the weights of Qs. In a normal stress both waves' weights act:
+Shear stress uses mu and w_s, the weights of Qs. Normal stress uses the weights of both waves:
 zeta_ii is driven by (lambda + 2 mu) w_p div v - 2 mu w_s (sum of the other two normal strain rates)
-instead of w_m M_u e, so that P waves meet Qp and S waves Qs. Pure compression then loses energy,
-as it must, only where Qp / Qs <= (3/4) (vp / vs)^2.
+instead of w_m M_u e, so that P waves have Qp and S waves Qs. Pure compression then loses energy, as
+it must, only where Qp / Qs <= (3/4) (vp / vs)^2.
 
-Relaxation times and weights minimise the largest |Q(f) / Q_target(f) - 1| over the band and all Q0,
-as the limit of rising p-norms. Every weight lies in (0, 1), so each cell is passive by itself. That
-alone bounds what can be had at the corner of a power law: Q of a positive sum of Debye peaks cannot
-turn sharply. With exponent 0.6 no number of mechanisms comes closer than 3.4 % over 0.1-10 Hz.
+Relaxation times and weights minimise the maximum of |Q(f) / Q_target(f) - 1| over the band and all
+Q0, as the limit of increasing p-norms. Every weight lies in (0, 1), so that each cell is passive.
+This alone limits the fit near the corner of a power law: Q of a positive sum of Debye peaks cannot
+change its slope abruptly. With exponent 0.6, no number of mechanisms has an error below 3.4 % over
+0.1-10 Hz.
 
 Day (1998), BSSA 88, 1051-1062; Day & Bradley (2001), BSSA 91, 520-531; Hill (1952), Proc.
 Phys. Soc. A 65, 349-354; Graves & Day (2003), BSSA 93, 283-300 (the harmonic mean); Withers, Olsen
@@ -58,18 +60,25 @@ from groundswell.errors import InputError
 Array = NDArray[np.float64]
 
 MECHANISMS = 8
-LARGEST_WEIGHT = 0.95  # a cell always keeps a twentieth of its stiffness
+LARGEST_WEIGHT = 0.95  # the relaxed modulus is at least a twentieth of the unrelaxed one
 
-_TABLE = 4096  # entries of the modulus table: linear interpolation is then good to 1e-7
+_TABLE = 4096  # entries of the modulus table, for an interpolation error of 1e-7
 
 
 @dataclass(frozen=True, eq=False)
 class Relaxation:
     """Eight relaxation mechanisms, ordered by cell parity m = (i & 1) + 2 (j & 1) + 4 (k & 1).
 
-    `tau` (8,) in seconds; `coefficients` (8, 2), columns b and a of w = x (b + a x) with x = 1/Q0.
-    They stand for Q0 up to the `transition` frequency (Hz) and Q0 (f / transition)^exponent above,
-    within `band` (Hz) and for Q0 >= `minimum_q`; `error` is the largest |Q / Q_target - 1| there.
+    The target is Q0 up to the frequency `transition`, and Q0 (f / transition)^exponent above.
+
+    Args:
+        tau: relaxation times, s, (8,).
+        coefficients: columns b and a of the weights w = x (b + a x) with x = 1/Q0, (8, 2).
+        exponent: exponent of the target.
+        transition: frequency, Hz.
+        band: frequencies between which the target is fitted, Hz.
+        minimum_q: smallest Q0 of the fit.
+        error: largest |Q / Q_target - 1| within the band.
     """
 
     tau: Array
@@ -81,24 +90,30 @@ class Relaxation:
     error: float = 0.0
 
     def decay(self, dt: float) -> Array:
-        """Factors A = (2 tau - dt) / (2 tau + dt), shape (8,), of a time step `dt` in seconds."""
+        """Factors A = (2 tau - dt) / (2 tau + dt) of a time step `dt` (s), (8,).
+
+        Raises:
+            InputError: the time step is not positive.
+        """
         if not (isfinite(dt) and dt > 0):
             raise InputError(f"time step {dt} s: give a positive number of seconds")
         return (2 * self.tau - dt) / (2 * self.tau + dt)
 
     def weights(self, inv_q: ArrayLike) -> Array:
-        """Weights w of cells with 1/Q0 = `inv_q` (any shape): shape (8, *inv_q.shape), in [0, 1).
+        """Weights w in [0, 1) of cells with 1/Q0 = `inv_q` (any shape): (8, *inv_q.shape).
 
-        Raises InputError where Q0 is below `minimum_q`, negative or not a number.
+        Raises:
+            InputError: some Q0 is below `minimum_q`, negative or not a number.
         """
         x = self._checked(inv_q).astype(np.float64)
         b, a = (c.reshape(-1, *(1,) * x.ndim) for c in self.coefficients.T)
         return x * (b + a * x)
 
     def modulus(self, f: ArrayLike, q: ArrayLike) -> NDArray[np.complex128]:
-        """Complex modulus M(f) / M_u of the pattern at `f` (Hz) for Q0 = `q`, broadcast together.
+        """Complex effective modulus M(f) / M_u at `f` (Hz) for Q0 = `q`, broadcast together.
 
-        Raises InputError as `weights` does.
+        Raises:
+            InputError: as `weights`.
         """
         f, q = np.broadcast_arrays(np.asarray(f, float), np.asarray(q, float))
         with np.errstate(divide="ignore"):
@@ -107,23 +122,27 @@ class Relaxation:
         return (np.mean(stiffness, axis=0) + 1 / np.mean(1 / stiffness, axis=0)) / 2
 
     def quality(self, f: ArrayLike, q: ArrayLike) -> Array:
-        """Q = Re M / Im M that waves of frequency `f` (Hz) meet in cells of Q0 = `q`, broadcast.
+        """Q = Re M / Im M of waves of frequency `f` (Hz) for Q0 = `q`, broadcast together.
 
-        Raises InputError as `weights` does.
+        Raises:
+            InputError: as `weights`.
         """
         modulus = self.modulus(f, q)
         with np.errstate(divide="ignore"):
             return modulus.real / np.abs(modulus.imag)  # abs: -0.0 must not turn Q to -inf
 
     def target(self, f: ArrayLike, q: ArrayLike) -> Array:
-        """The Q(f) that was asked for at `f` (Hz) and Q0 = `q`, broadcast together."""
+        """Target Q(f) at `f` (Hz) for Q0 = `q`, broadcast together."""
         return np.asarray(q) * np.maximum(1.0, np.asarray(f) / self.transition) ** self.exponent
 
     def modulus_ratio(self, inv_q: ArrayLike, f_ref: float) -> Array:
-        """M_u / (rho c^2) that makes c the phase velocity at `f_ref` (Hz); shape of `inv_q` = 1/Q0.
+        """Ratio M_u / (rho c^2) for which c is the phase velocity at `f_ref` (Hz).
 
-        Phase velocity is 1 / Re sqrt(rho / M), hence M_u / (rho c^2) = (Re sqrt(M_u / M))^2.
-        Cheap enough for every cell of a model. Raises InputError as `weights` does.
+        The phase velocity is 1 / Re sqrt(rho / M), hence M_u / (rho c^2) = (Re sqrt(M_u / M))^2.
+        The ratio is interpolated in a table. `inv_q` is 1/Q0, any shape.
+
+        Raises:
+            InputError: as `weights`, or the frequency is not positive.
         """
         if not (isfinite(f_ref) and f_ref > 0):
             raise InputError(f"reference frequency {f_ref} Hz: give a positive frequency")
@@ -134,9 +153,9 @@ class Relaxation:
         least, most = np.min(inv_q, initial=0.0), np.max(inv_q, initial=0.0)
         if least >= 0 and most * self.minimum_q <= 1 + 1e-6:  # 1/10 in single precision is allowed
             return inv_q
-        found = f"1/Q = {least:g}" if not least >= 0 else f"Q = {1 / most:.4g}"
+        given = f"1/Q = {least:g}" if not least >= 0 else f"Q = {1 / most:.4g}"
         raise InputError(
-            f"{found}: the attenuation was fitted for Q from {self.minimum_q:g} to infinity "
+            f"{given}: the attenuation was fitted for Q from {self.minimum_q:g} to infinity "
             "(1/Q = 0 is elastic); raise Q, or fit with a smaller minimum_q"
         )
 
@@ -156,17 +175,26 @@ def fit(
     band: tuple[float, float] = (0.1, 10.0),
     minimum_q: float = 10.0,
 ) -> Relaxation:
-    """Eight mechanisms whose Q(f) comes closest to the target over `band` (Hz): minimax.
+    """Fit eight mechanisms to a target Q(f) in the minimax sense; results are cached.
 
-    The target is Q0 for the "constant" model (which uses neither `exponent` nor `transition`); for
-    "power-law" it is Q0 up to the `transition` frequency (Hz), Q0 (f / transition)^exponent above.
-    Deterministic and remembered within the process. Raises InputError for requests out of range.
+    Args:
+        model: "constant" for Q0, or "power-law" for Q0 up to the frequency `transition` and
+            Q0 (f / transition)^exponent above.
+        exponent: exponent of the power law, 0 to 1.
+        transition: frequency of the power law, Hz.
+        band: lowest and highest frequency of the fit, Hz.
+        minimum_q: smallest Q0 of the fit, at least 5.
+
+    Raises:
+        InputError: an argument is out of range.
     """
     if model not in ("constant", "power-law"):
         raise InputError(f'attenuation model "{model}": use "constant" or "power-law"')
     lo, hi = (float(edge) for edge in band)
     if not 0 < lo < hi < inf:
-        raise InputError(f"attenuation band {lo} to {hi} Hz: give two rising positive frequencies")
+        raise InputError(
+            f"attenuation band {lo} to {hi} Hz: give two increasing positive frequencies"
+        )
     if not 5 <= minimum_q < inf:
         raise InputError(f"smallest Q {minimum_q}: allowed is 5 and more; raise the lowest Q")
     if model == "constant":
@@ -186,14 +214,14 @@ def _fit(exponent: float, transition: float, band: tuple[float, float], q: float
     misfit = _Misfit.sample(exponent, corner, band, gain * q)
     tau, coefficients = misfit.unpack(_minimise(misfit, _first_guess(exponent, corner, band)))
     coefficients /= gain ** np.array([1, 2])
-    order = _most_alike_order(Relaxation(tau, coefficients, *request))
+    order = _optimal_order(Relaxation(tau, coefficients, *request))
     tau, coefficients = tau[order], coefficients[order]
-    tau.flags.writeable = coefficients.flags.writeable = False  # shared by everyone who asks
+    tau.flags.writeable = coefficients.flags.writeable = False  # cached
     return Relaxation(tau, coefficients, *request, _error(Relaxation(tau, coefficients, *request)))
 
 
 def _frequencies(transition: float, band: tuple[float, float], per_decade: int) -> Array:
-    """Samples of the band, with the transition itself, where the target has its corner."""
+    """Frequencies of the band, including the transition, where the target has its corner."""
     count = max(12, int(np.ceil(per_decade * np.log10(band[1] / band[0]))))
     corner = [transition] if band[0] < transition < band[1] else []
     return np.sort(np.append(np.geomspace(*band, count + 1), corner))
@@ -206,7 +234,7 @@ def _error(relaxation: Relaxation) -> float:
 
 
 def _first_guess(exponent: float, transition: float, band: tuple[float, float]) -> Array:
-    """Relaxation frequencies crowd where the target turns; equal steps of log f for constant Q."""
+    """Relaxation frequencies equally spaced in log f for constant Q, and denser at a corner."""
     lo, hi = np.log(band[0] / 2), np.log(band[1] * 2)
     corner = np.clip(np.log(0.85 * transition), lo, hi)
     crowding = 8 * exponent + 1e-3
@@ -219,11 +247,11 @@ def _first_guess(exponent: float, transition: float, band: tuple[float, float]) 
 
 @dataclass(frozen=True)
 class _Misfit:
-    """Q / Q_target - 1 on samples of frequency and Q0 as a function of the 24 unknowns.
+    """Q / Q_target - 1 at samples of frequency and Q0, as a function of 24 unknowns.
 
     The unknowns are ln tau and, instead of (b, a), the values p0 and p1 of w/x at x = 0 and at
-    x = 1/minimum_q: between them w/x is a straight line, so p0, p1 > 0 is exactly w > 0, and the
-    Bernstein form of w makes the upper `bounds` sufficient for w <= LARGEST_WEIGHT.
+    x = 1/minimum_q. Between them w/x is linear, so w > 0 if and only if p0, p1 > 0. The Bernstein
+    form of w shows that the upper `bounds` are sufficient for w <= LARGEST_WEIGHT.
     """
 
     omega: Array
@@ -237,13 +265,13 @@ class _Misfit:
     ) -> _Misfit:
         f = _frequencies(transition, band, per_decade=24)
         chebyshev = (1 - np.cos(np.linspace(0, pi, 7))) / 2
-        inv_q = np.maximum(chebyshev, 1e-4) / q  # zero attenuation as a limit
+        inv_q = np.maximum(chebyshev, 1e-4) / q  # a small value stands for zero attenuation
         return cls(2 * pi * f, np.maximum(1, f / transition) ** exponent, inv_q, q)
 
     def bounds(self) -> tuple[Array, Array]:
         """Relaxation frequencies within a decade of the band; weights in (0, LARGEST_WEIGHT]."""
         largest = LARGEST_WEIGHT * self.minimum_q
-        least = 1e-3 / self.growth[-1]  # small, yet positive after rounding in single precision
+        least = 1e-3 / self.growth[-1]  # positive also after rounding to single precision
         low = [-np.log(10 * self.omega[-1]), least, least]
         high = [-np.log(self.omega[0] / 10), 2 * largest, largest]
         return np.repeat(low, MECHANISMS), np.repeat(high, MECHANISMS)
@@ -254,7 +282,7 @@ class _Misfit:
         return np.exp(log_tau), np.stack([p0, (p1 - p0) * self.minimum_q], axis=1)
 
     def __call__(self, unknowns: Array) -> tuple[Array, Array]:
-        """Misfit (samples,) and its Jacobian (samples, 24)."""
+        """The misfit (samples,) and its Jacobian (samples, 24)."""
         log_tau, p0, p1 = unknowns.reshape(3, MECHANISMS)
         rise = self.inv_q * self.inv_q * self.minimum_q
         basis = np.stack([self.inv_q - rise, rise])
@@ -275,9 +303,10 @@ class _Misfit:
 
 
 def _minimise(misfit: _Misfit, guess: Array) -> Array:
-    """Least p-norms of the misfit, p = 2, 4, 8, 16, 32: each starts the next, the last is minimax.
+    """Minimise p-norms of the misfit, p = 2, 4, 8, 16 and 32, each from the previous minimum.
 
-    A p-norm is least where the squares of the misfit to the power p/2 are.
+    The last one approximates the maximum norm. A p-norm is minimised by least squares of the misfit
+    to the power p/2.
     """
     from scipy.optimize import least_squares
 
@@ -290,7 +319,7 @@ def _minimise(misfit: _Misfit, guess: Array) -> Array:
             unknowns,
             lambda u, k=power, c=level: _power_slopes(*misfit(u), k, c),
             bounds=bounds,
-            x_scale=np.repeat([1.0, 4.0, 4.0], MECHANISMS),  # sizes of ln tau and of w/x
+            x_scale=np.repeat([1.0, 4.0, 4.0], MECHANISMS),  # scales of ln tau and of w/x
             max_nfev=30,
             xtol=1e-5,
             ftol=1e-5,
@@ -303,12 +332,13 @@ def _power_slopes(error: Array, jacobian: Array, power: int, level: float) -> Ar
     return (power / level * (error / level) ** (power - 1))[:, None] * jacobian
 
 
-def _most_alike_order(relaxation: Relaxation) -> NDArray[np.intp]:
-    """The mechanism of each parity with which all waves along the axes meet the Q asked for best.
+def _optimal_order(relaxation: Relaxation) -> NDArray[np.intp]:
+    """The mechanism of each parity that gives all waves along the axes the Q closest to the target.
 
-    To second order in how the cells differ a wave sees the mean modulus less, for each of the seven
-    patterns of varying, a share of its amplitude squared over the mean: `_relief`. Turning the
-    pattern is free, so mechanism 0 stays in cell 0 and 5040 orders remain to be tried.
+    To second order in the differences between cells, the effective modulus is the mean modulus
+    minus, for each of the seven patterns, a fraction of its squared amplitude over the mean:
+    `_pattern_relaxation`. Shifts of the pattern are equivalent, so that mechanism 0 stays in
+    cell 0 and 5040 orders remain.
     """
     f = np.geomspace(*relaxation.band, 9)
     q = 2 * relaxation.minimum_q
@@ -318,7 +348,7 @@ def _most_alike_order(relaxation: Relaxation) -> NDArray[np.intp]:
     patterns = (-1.0) ** (_PARITIES @ _PARITIES.T) / MECHANISMS
     amplitudes = stiffness[:, orders] @ patterns  # (frequency, order, pattern)
     mean = amplitudes[..., :1]
-    modulus = mean - amplitudes**2 @ _relief().T / mean  # (frequency, order, wave)
+    modulus = mean - amplitudes**2 @ _pattern_relaxation().T / mean  # (frequency, order, wave)
     error = modulus.real / modulus.imag / relaxation.target(f, q)[:, None, None] - 1
     return orders[np.argmin(np.abs(error).max(axis=(0, 2)))]
 
@@ -326,23 +356,26 @@ def _most_alike_order(relaxation: Relaxation) -> NDArray[np.intp]:
 _PARITIES = np.arange(MECHANISMS)[:, None] >> np.arange(3) & 1  # (cell or pattern, axis)
 
 
-def _relief() -> Array:
-    """How far motion of the cells evens out the stress of each pattern, (6 waves, 8 patterns).
+def _pattern_relaxation() -> Array:
+    """Fraction of the stress of each pattern that motion of the cells relaxes, (6, 8).
 
-    A pattern that alternates along the axes n leaves a force T n, T the wave's stress; the cells
-    give way by the inverse of (lambda + mu) n n + mu n^2, here with lambda = mu = 1. The waves are
-    S in the three planes and P along the three axes, T = M in one component. (P also strains
-    across; those stresses vary little when Qp is between Qs and twice that.)
+    A pattern that alternates along the axes n has a force T n, where T is the stress of the wave.
+    The displacement of the cells is that force times the inverse of (lambda + mu) n n + mu n^2,
+    here with lambda = mu = 1. The six waves are S in the three planes and P along the three axes,
+    with T = M in one component. (P waves also have transverse stress, which varies little if Qp is
+    between Qs and twice Qs.)
     """
     n = _PARITIES.astype(float)
     identity = np.eye(3)
-    firmness = 2 * n[:, :, None] * n[:, None, :] + (n**2).sum(axis=1)[:, None, None] * identity
-    firmness[0] = identity  # nothing alternates
+    stiffness = 2 * n[:, :, None] * n[:, None, :] + (n**2).sum(axis=1)[:, None, None] * identity
+    stiffness[0] = identity  # pattern without alternation
     pairs = [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 1.0), (0, 0, 3.0), (1, 1, 3.0), (2, 2, 3.0)]
-    relief = []
+    fractions = []
     for a, b, modulus in pairs:
         stress = np.zeros((3, 3))
         stress[a, b] = stress[b, a] = 1
         force = n @ stress
-        relief.append(modulus * np.einsum("ca,cab,cb->c", force, np.linalg.inv(firmness), force))
-    return np.array(relief)
+        fractions.append(
+            modulus * np.einsum("ca,cab,cb->c", force, np.linalg.inv(stiffness), force)
+        )
+    return np.array(fractions)

@@ -1,4 +1,4 @@
-"""Receivers of a case, placed in the region."""
+"""Receivers of a case and their positions in the region."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from groundswell.errors import InputError
 from groundswell.grids.geography import Geography
-from groundswell.seismology.case.sources import too_long
+from groundswell.seismology.case.sources import long_codes
 from groundswell.seismology.formats.stations import Station, read_stations
 
 
@@ -23,19 +23,19 @@ class Receiver:
 
 
 def place_receivers(case: Any, geography: Geography | None) -> list[Receiver]:
-    """The receivers that a case lists, then those of its station file.
+    """The receivers listed in a case, followed by those of its station file.
 
     Raises:
-        InputError: a station outside the region or above the surface, a position that needs a
-            geography which the case does not have, two stations of one name, or codes too long for
-            the formats of seismograms.
+        InputError: a station lies outside the region or above the surface, has a longitude and
+            latitude in a case without geography, repeats another, or has codes that are too long
+            for the formats of seismograms.
     """
     listed = [
         Station(r.network, r.name, r.longitude, r.latitude, r.x, r.y, r.depth)
         for r in case.receiver
     ]
-    filed = read_stations(case.resolve(case.receivers.file)) if case.receivers else []
-    receivers = [_place(station, geography, case.grid.size) for station in listed + filed]
+    from_file = read_stations(case.resolve(case.receivers.file)) if case.receivers else []
+    receivers = [_place(station, geography, case.grid.size) for station in listed + from_file]
     names = [f"{r.network}.{r.name}" for r in receivers]
     for n, name in enumerate(names):
         if name in names[:n]:
@@ -45,7 +45,7 @@ def place_receivers(case: Any, geography: Geography | None) -> list[Receiver]:
 
 
 def _require_short_codes(receiver: Receiver, formats: tuple[str, ...]) -> None:
-    for (key,), allowed in too_long(receiver, formats):
+    for (key,), allowed in long_codes(receiver, formats):
         raise InputError(
             f"station {receiver.network}.{receiver.name}: {key} = {getattr(receiver, str(key))!r} "
             f'{allowed}; shorten it, or write only "hdf5"'
@@ -62,17 +62,17 @@ def _place(
             f"station {station.name} is {-position[2]:g} m above the surface; depth counts "
             "downwards from 0"
         )
-    for axis, here, most in zip(("x", "y", "depth"), position, size, strict=True):
-        if not 0 <= here <= most:
+    for axis, coordinate, extent in zip(("x", "y", "depth"), position, size, strict=True):
+        if not 0 <= coordinate <= extent:
             raise InputError(
-                f"station {station.name} lies outside the region: {axis} = {here:.6g} m, allowed "
-                f"is 0 to {most:g} m; move it, or enlarge grid.size"
+                f"station {station.name} lies outside the region: {axis} = {coordinate:.6g} m, "
+                f"allowed is 0 to {extent:g} m; move it, or enlarge grid.size"
             )
     return Receiver(station.network, station.station, position, located.longitude, located.latitude)
 
 
 def _located(station: Station, geography: Geography | None) -> Station:
-    """The station with x and y, and with longitude and latitude where there is a geography."""
+    """The station with x and y, and with longitude and latitude if there is a geography."""
     if station.longitude is not None and station.latitude is not None:
         if geography is None:
             raise InputError(

@@ -155,7 +155,7 @@ class BlockSetup:
 def part_of(grid: Grid, cut: Decomposition, rank: int) -> Part:
     """The cells that a rank holds."""
     block = cut.block(rank)
-    return Part.held(grid, block.start, block.shape)
+    return Part.from_block(grid, block.start, block.shape)
 
 
 class ExchangingSolver:

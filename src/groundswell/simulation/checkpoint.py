@@ -28,7 +28,7 @@ from groundswell.exchange.distributed_array import (
     numbers_of,
 )
 from groundswell.exchange.world import Alone, World
-from groundswell.formats.atomic import disk_errors, part_of, whole
+from groundswell.formats.atomic import atomic_write, disk_errors, temporary_path
 
 FORMAT = 3
 NAME = "checkpoint.h5"
@@ -86,7 +86,7 @@ def _write(path: Path, backend: Backend, state: State, progress: Progress) -> No
     size = sum(portion.array.nbytes for portion in state.values())
     # The latest format of HDF5 guards its own tables with checksums; the older ones do not, and
     # none guards the heap that text of variable length would lie in.
-    with whole(path, size) as part, h5py.File(part, "w", libver="latest") as file:
+    with atomic_write(path, size) as part, h5py.File(part, "w", libver="latest") as file:
         file.attrs[MARK] = FORMAT
         file.attrs["progress"] = np.bytes_(json.dumps(asdict(progress)))
         for name, portion in state.items():
@@ -242,7 +242,7 @@ def remove(folder: Path) -> None:
     path = folder / NAME
     with disk_errors(path):
         path.unlink(missing_ok=True)
-        part_of(path).unlink(missing_ok=True)
+        temporary_path(path).unlink(missing_ok=True)
     _remove_parts(path)
 
 

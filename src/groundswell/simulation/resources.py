@@ -14,7 +14,7 @@ from typing import Any
 from groundswell.backends import open_backend
 from groundswell.errors import BackendError, GroundswellError, InputError
 from groundswell.exchange.devices import count_devices
-from groundswell.formats.atomic import existing_part
+from groundswell.formats.atomic import existing_ancestor
 from groundswell.simulation.results_folder import require_writable
 from groundswell.simulation.solver import Setup
 
@@ -34,7 +34,7 @@ def estimate_resources(
         sharing: of a run on several ranks: `ranks_per_host`, and of the largest block `memory` and
             `updates_per_step`. All hosts and devices are taken to be like those that are here.
     """
-    name, disk_free = setup.case.run.backend, disk_usage(existing_part(folder)).free
+    name, disk_free = setup.case.run.backend, disk_usage(existing_ancestor(folder)).free
     disk = {"output_bytes": setup.output_bytes, "disk_free": disk_free}
     shared = {"sharing": dict(sharing)} if sharing else {}
     problems = [*_folder_problems(setup, folder, disk_free)]

@@ -12,7 +12,7 @@ from tempfile import TemporaryFile
 
 from groundswell.case import Case
 from groundswell.errors import InputError
-from groundswell.formats.atomic import disk_errors, existing_part
+from groundswell.formats.atomic import disk_errors, existing_ancestor
 
 
 def folder_of(case: Case, folder: str | Path | None) -> Path:
@@ -26,7 +26,7 @@ def require_writable(folder: Path) -> None:
     Raises:
         InputError: no permission, or something in the path is no folder.
     """
-    with disk_errors(folder), TemporaryFile(dir=existing_part(folder)):
+    with disk_errors(folder), TemporaryFile(dir=existing_ancestor(folder)):
         pass
 
 

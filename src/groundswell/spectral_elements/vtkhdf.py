@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.formats.atomic import whole
-from groundswell.formats.netcdf import plain
+from groundswell.formats.atomic import atomic_write
+from groundswell.formats.netcdf import netcdf_attributes
 from groundswell.meshes.box import Box
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers, interpolate, positions
@@ -93,8 +93,8 @@ class LagrangeElements:
 
         arrays = (self.points, self.connectivity, *self.fields.values())
         size = sum(array.nbytes for array in arrays)
-        with whole(path, size) as part, h5py.File(part, "w", locking=False) as file:
-            file.attrs.update(plain(self.attrs))
+        with atomic_write(path, size) as part, h5py.File(part, "w", locking=False) as file:
+            file.attrs.update(netcdf_attributes(self.attrs))
             root = file.create_group("VTKHDF")
             root.attrs["Version"] = np.array(_VERSION, np.int64)
             root.attrs["Type"] = np.bytes_("UnstructuredGrid")  # fixed-length ASCII

@@ -1,1 +1,1 @@
-"""Explicit time integration: Runge-Kutta schemes and limits of the step."""
+"""Explicit time integration: Runge-Kutta schemes and stability limits."""

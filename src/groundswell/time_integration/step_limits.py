@@ -1,15 +1,14 @@
-"""The largest stable step of the explicit schemes."""
+"""Stability limits of the time step."""
 
 from __future__ import annotations
 
 from math import sqrt
 
-FOURTH_ORDER_NORM = 9 / 8 + 1 / 24  # largest value of the staggered difference's symbol, times h/2
+FOURTH_ORDER_NORM = 9 / 8 + 1 / 24  # largest symbol of the staggered difference, times h/2
 
-
-# What a free surface leaves of the limit, whatever Vp/Vs: from the spectra of the half-space's
-# discrete operator. It bites above Vp/Vs = 2.5 only, and more where cells are deeper than wide.
-FREE_SURFACE, FREE_SURFACE_DEEP_CELLS = 0.976, 0.933
+# Reduction of the limit by a free surface, for any Vp/Vs, from the spectra of the discrete operator
+# of a half-space. It is needed only above Vp/Vs = 2.5, and larger if cells are deeper than wide.
+FREE_SURFACE_FACTOR, FREE_SURFACE_FACTOR_DEEP_CELLS = 0.976, 0.933
 
 
 def staggered_leapfrog(
@@ -22,10 +21,11 @@ def staggered_leapfrog(
 
     Args:
         spacing: cell edges (x, y, z), m.
-        speed: fastest wave, m/s.
-        free_surface: whether there is one, normal to z.
+        speed: speed of the fastest wave, m/s.
+        free_surface: whether there is a free surface normal to z.
     """
     limit = 1 / (FOURTH_ORDER_NORM * speed * sqrt(sum(h**-2 for h in spacing)))
     if not free_surface:
         return limit
-    return limit * (FREE_SURFACE if spacing[2] <= min(spacing[:2]) else FREE_SURFACE_DEEP_CELLS)
+    deep_cells = spacing[2] > min(spacing[:2])
+    return limit * (FREE_SURFACE_FACTOR_DEEP_CELLS if deep_cells else FREE_SURFACE_FACTOR)

@@ -1,1 +1,1 @@
-"""Sections of a case file that describe ground, sources and receivers."""
+"""Sections of a case file: grid, medium, sources and receivers."""

@@ -1,4 +1,4 @@
-"""The `[grid]` of an earthquake case, and the positions in it."""
+"""Section `[grid]` of a case, and positions in it."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Annotated, Any, cast
 from pydantic import BeforeValidator, Field
 
 from groundswell.case.common import Section, exactly_one
-from groundswell.case.problems import Fault
+from groundswell.case.problems import Violation
 from groundswell.case.units import Angle, Length, Positive
 from groundswell.errors import InputError
 from groundswell.grids.geography import Geography
 
-_MOST_CELLS = 2**31 - 1  # along an axis
+_MAX_CELLS = 2**31 - 1  # along an axis
 _MOVE = "move it, or enlarge grid.size"
-_INEXACT = 1e-6  # of a size, by which it may miss a whole number of cells
+_SIZE_TOLERANCE = 1e-6  # relative deviation from a whole number of cells
 
 Longitude = Annotated[Angle, Field(ge=-180, le=360)]
 Latitude = Annotated[Angle, Field(ge=-90, le=90)]
 
 
 class Position(Section):
-    """A place: x and y in the grid's frame, or longitude and latitude; depth below the surface."""
+    """A position: x and y in the frame of the grid, or longitude and latitude; and a depth."""
 
     x: Length | None = None
     y: Length | None = None
@@ -33,17 +33,17 @@ class Position(Section):
 
     @property
     def geographic(self) -> bool:
-        """Whether it is given by longitude and latitude."""
+        """Whether the position is given by longitude and latitude."""
         return self.longitude is not None
 
     @property
     def horizontal(self) -> tuple[float, float]:
-        """(longitude, latitude) in degrees, or (x, y) in m, whichever is given."""
+        """(longitude, latitude) in degrees, or (x, y) in m."""
         pair = (self.longitude, self.latitude) if self.geographic else (self.x, self.y)
         return cast(tuple[float, float], pair)
 
-    def faults(self) -> Iterator[Fault]:
-        """Neither, or both, of the two ways to give a place."""
+    def violations(self) -> Iterator[Violation]:
+        """Not exactly one of the pairs x, y and longitude, latitude."""
         names = ("x", "y", "longitude", "latitude")
         given = tuple(name for name in names if getattr(self, name) is not None)
         if given not in (names[:2], names[2:]):
@@ -51,21 +51,21 @@ class Position(Section):
 
 
 class GeographySection(Section):
-    """`[grid.geography]`: where the region lies on Earth, and which way it is turned."""
+    """`[grid.geography]`: position and orientation of the region on Earth."""
 
     origin: tuple[Longitude, Latitude] | None = None
     center: tuple[Longitude, Latitude] | None = None
     azimuth: Annotated[Angle, Field(ge=-360, le=360)] = 0.0
     projection: Annotated[str, Field(max_length=1000)] = "tmerc"
 
-    def faults(self) -> Iterator[Fault]:
-        """Not exactly one of corner and middle."""
+    def violations(self) -> Iterator[Violation]:
+        """Not exactly one of corner and centre."""
         yield from exactly_one(self, "origin", "center")
 
 
 @lru_cache(maxsize=64)
-def _place(geography: GeographySection, size: tuple[float, float]) -> Geography:
-    """The frame of a region of `size` (x, y), m; raises `InputError`."""
+def _frame(geography: GeographySection, size: tuple[float, float]) -> Geography:
+    """The geographic frame of a region of `size` (x, y), m; raises `InputError`."""
     if geography.origin is not None:
         return Geography.from_origin(
             geography.origin, size, geography.azimuth, geography.projection
@@ -83,9 +83,9 @@ Lengths = tuple[PositiveLength, PositiveLength, PositiveLength]
 
 
 class GridSection(Section):
-    """`[grid]`: the region, along x (east), y (north) and depth, and the edges of its cells.
+    """`[grid]`: size of the region along x (east), y (north) and depth, and edges of its cells.
 
-    Absorbing layers are added outside.
+    Absorbing layers are added outside the region.
     """
 
     size: Lengths
@@ -100,11 +100,16 @@ class GridSection(Section):
 
     @property
     def frame(self) -> Geography | None:
-        """Longitude and latitude to and from x and y; `None` without [grid.geography]."""
-        return _place(self.geography, self.size[:2]) if self.geography else None
+        """Map between (longitude, latitude) and (x, y); None without `[grid.geography]`."""
+        return _frame(self.geography, self.size[:2]) if self.geography else None
 
     def locate(self, position: Position) -> tuple[float, float, float]:
-        """A position as (x, y, depth), m; raises `InputError` without a map, or off it."""
+        """A position as (x, y, depth), m.
+
+        Raises:
+            InputError: it is given by longitude and latitude and there is no geography, or it lies
+                outside the range of the projection.
+        """
         x, y = position.horizontal
         if position.geographic:
             if self.frame is None:
@@ -112,29 +117,29 @@ class GridSection(Section):
             x, y = map(float, self.frame.to_grid(x, y))
         return x, y, position.depth
 
-    def faults(self) -> Iterator[Fault]:
-        """Sizes that are no whole number of cells, and maps that do not fit the region."""
+    def violations(self) -> Iterator[Violation]:
+        """Sizes that are not whole numbers of cells, and projections that do not fit the region."""
         for axis, (size, h) in enumerate(zip(self.size, self.spacing, strict=True)):
             yield from ((("size", axis), text) for text in _uneven(size, h))
         if self.geography:
             try:
-                _place(self.geography, self.size[:2])
+                _frame(self.geography, self.size[:2])
             except InputError as error:
                 yield ("geography",), str(error)
 
 
 def _uneven(size: float, h: float) -> Iterator[str]:
-    """Why a size does not divide into cells of edge `h`, if it does not."""
-    if not 0.5 <= size / h <= _MOST_CELLS:
-        yield f"must be between one and {_MOST_CELLS} cells of {h:g} m"
-    elif abs(round(size / h) * h - size) > _INEXACT * size:
+    """Yield the violation of a size that is not a whole number of cells of edge `h`."""
+    if not 0.5 <= size / h <= _MAX_CELLS:
+        yield f"must be between one and {_MAX_CELLS} cells of {h:g} m"
+    elif abs(round(size / h) * h - size) > _SIZE_TOLERANCE * size:
         below = int(size / h)
         nearest = [f"{n * h:.10g} m" for n in (below, below + 1) if n]
         yield f"must be a whole number of cells of {h:g} m; nearest: {' or '.join(nearest)}"
 
 
-def misplaced(position: Position, grid: GridSection) -> Iterator[Fault]:
-    """Why a position is not one of the grid's region, if it is not."""
+def misplaced(position: Position, grid: GridSection) -> Iterator[Violation]:
+    """Yield the violations of a position outside the region."""
     if position.depth < 0:
         yield ("depth",), "lies above the surface; depth is positive downwards"
     elif position.depth > grid.size[2]:
@@ -142,12 +147,12 @@ def misplaced(position: Position, grid: GridSection) -> Iterator[Fault]:
         yield ("depth",), f"{deep}; {_MOVE}"
     keys = ("longitude", "latitude") if position.geographic else ("x", "y")
     try:
-        here = grid.locate(position)
+        located = grid.locate(position)
     except InputError as error:
         yield (keys[0],), str(error)
         return
-    for key, axis, at, size in zip(keys, "xy", here, grid.size, strict=False):
-        # Positions on the edge lose up to a millimetre on the way over the map.
-        if not -1e-3 <= at <= size + 1e-3:
-            outside = f"lies outside the region: {axis} is {at:.6g} m, not 0 to {size:g} m"
+    for key, axis, coordinate, size in zip(keys, "xy", located, grid.size, strict=False):
+        # Projections round positions on the edge by up to a millimetre.
+        if not -1e-3 <= coordinate <= size + 1e-3:
+            outside = f"lies outside the region: {axis} is {coordinate:.6g} m, not 0 to {size:g} m"
             yield (key,), f"{outside}; {_MOVE}"

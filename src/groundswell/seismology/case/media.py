@@ -1,4 +1,4 @@
-"""The `[medium]` and `[attenuation]` of an earthquake case."""
+"""Sections `[medium]` and `[attenuation]` of a case."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator
 
-from groundswell.case.common import DataFile, Kinds, NotEmpty, Section, exactly_one
-from groundswell.case.problems import Fault, refuse
+from groundswell.case.common import DataFile, NotEmpty, Section, TaggedUnion, exactly_one
+from groundswell.case.problems import Violation, reject
 from groundswell.case.units import (
     Count,
     Density,
@@ -21,7 +21,7 @@ from groundswell.case.units import (
     Positive,
     Speed,
 )
-from groundswell.seismology.media.plausibility import forgotten_unit
+from groundswell.seismology.media.plausibility import omitted_unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,37 +29,35 @@ if TYPE_CHECKING:
 
 Q = Annotated[Number, Positive]
 QRule = Literal["awp"]
+RhoRule = Literal["brocher"]
 
 
 class FloorSection(Section):
-    """`floor = { vs = "500 m/s" }`: explicit lower bounds on the model."""
+    """`floor = { vs = "500 m/s" }`: lower bounds on the properties of the model."""
 
     vp: Annotated[Speed, Positive] | None = None
     vs: Annotated[Speed, Positive] | None = None
     rho: Annotated[Density, Positive] | None = None
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """A floor without any bound."""
         if not self.model_fields_set:
             yield (), "give a bound on vp, vs or rho, or leave the floor out"
 
 
-class MediumSection(Section):
-    """What all kinds of medium have.
-
-    `has_q` says whether the medium has quality factors; `None` if only its file knows.
-    """
+class MediumBase(Section):
+    """Keys of every kind of medium."""
 
     floor: FloorSection | None = None
 
     @property
     def has_q(self) -> bool | None:
-        """Whether quality factors come with the medium."""
+        """Whether the medium has quality factors; None if that depends on its file."""
         return None
 
 
-class Matter(Section):
-    """Properties of one material; vs = 0 is a fluid, and without qp and qs it is elastic."""
+class MaterialBase(Section):
+    """Properties of a material; vs = 0 is a fluid, and without qp and qs it is elastic."""
 
     vp: Annotated[Speed, Positive]
     vs: Annotated[Speed, NonNegative]
@@ -67,11 +65,11 @@ class Matter(Section):
     qp: Q | None = None
     qs: Q | None = None
 
-    def faults(self) -> Iterator[Fault]:
-        """Units left out, no positive bulk modulus, or one quality factor without the other."""
+    def violations(self) -> Iterator[Violation]:
+        """Omitted units, a bulk modulus that is not positive, or a single quality factor."""
         for name, value in (("vp", self.vp), ("rho", self.rho)):
-            if doubt := forgotten_unit(name, value):
-                allowed, meant = doubt
+            if omitted := omitted_unit(name, value):
+                allowed, meant = omitted
                 yield (name,), f'{allowed}; if it is in {meant}, write "{value:g} {meant}"'
         least = math.sqrt(4 / 3) * self.vs
         if not self.vp > least:
@@ -80,8 +78,8 @@ class Matter(Section):
             yield (), "give both qp and qs, or neither"
 
 
-class HomogeneousMedium(Matter, MediumSection):
-    """The same matter everywhere."""
+class HomogeneousSection(MaterialBase, MediumBase):
+    """The same material everywhere."""
 
     kind: Literal["homogeneous"]
 
@@ -91,14 +89,14 @@ class HomogeneousMedium(Matter, MediumSection):
         return self.qs is not None
 
 
-class LayerSection(Matter):
-    """One layer, from depth `top` to the next one's."""
+class LayerSection(MaterialBase):
+    """A layer, from depth `top` to the top of the next."""
 
     top: Length
 
 
-class LayeredMedium(MediumSection):
-    """Flat layers, given here or in a CSV file; linear interpolation takes them as depths."""
+class LayeredSection(MediumBase):
+    """Flat layers, given inline or in a CSV file, or a linear profile through their tops."""
 
     kind: Literal["layered"]
     layers: Annotated[tuple[LayerSection, ...], NotEmpty] | None = None
@@ -110,8 +108,8 @@ class LayeredMedium(MediumSection):
         """Whether the layers have qp and qs."""
         return self.layers[0].qs is not None if self.layers else None
 
-    def faults(self) -> Iterator[Fault]:
-        """Layers out of order, not from the surface down, or only some of them with Q."""
+    def violations(self) -> Iterator[Violation]:
+        """Layers out of order, not starting at the surface, or only some of them with Q."""
         yield from exactly_one(self, "layers", "file")
         layers = self.layers or ()
         if layers and layers[0].top != 0:
@@ -124,8 +122,8 @@ class LayeredMedium(MediumSection):
                 yield ("layers", n), "give qp and qs in every layer, or in none"
 
 
-class Variables(Section):
-    """Names of a netCDF file's variables."""
+class VariablesSection(Section):
+    """Names of the variables of a NetCDF file."""
 
     vp: str | None = None
     vs: str | None = None
@@ -134,18 +132,18 @@ class Variables(Section):
     qs: str | None = None
 
 
-class NetcdfMedium(MediumSection):
-    """A model sampled on a rectilinear grid in a netCDF file; rules give what the file lacks."""
+class NetcdfSection(MediumBase):
+    """A model on a rectilinear grid in a NetCDF file; rules derive properties it lacks."""
 
     kind: Literal["netcdf"]
     file: DataFile
-    variables: Variables | None = None
-    rho_rule: Literal["brocher"] | None = None
+    variables: VariablesSection | None = None
+    rho_rule: RhoRule | None = None
     q_rule: QRule | None = None
 
 
-class AwpMedium(MediumSection):
-    """An AWP mesh file of the region's own cells."""
+class AwpSection(MediumBase):
+    """An AWP mesh file of the cells of the region."""
 
     kind: Literal["awp"]
     file: DataFile
@@ -155,7 +153,7 @@ class AwpMedium(MediumSection):
 
     @property
     def has_q(self) -> bool:
-        """Whether the mesh has Q, or a rule for it."""
+        """Whether the mesh has quality factors or a rule for them."""
         return self.variables > 3 or self.q_rule is not None
 
 
@@ -163,15 +161,15 @@ def _as_array(value: Any) -> NDArray[np.floating[Any]]:
     import numpy as np
 
     if not isinstance(value, np.ndarray) or value.ndim != 3 or value.dtype.kind not in "fiu":
-        refuse([((), "must be a NumPy array (nz, ny, nx) of numbers; from Python only")])
+        reject([((), "must be a NumPy array (nz, ny, nx) of numbers; from Python only")])
     return value
 
 
 Array = Annotated[Any, PlainValidator(_as_array)]
 
 
-class ArrayMedium(MediumSection):
-    """Arrays (nz, ny, nx) in SI with one value for each cell of the region; from Python only."""
+class ArraySection(MediumBase):
+    """Arrays (nz, ny, nx) in SI units, one value per cell of the region; from Python only."""
 
     kind: Literal["arrays"] = "arrays"
     vp: Array
@@ -190,8 +188,8 @@ class ArrayMedium(MediumSection):
         """Cells (nx, ny, nz)."""
         return tuple(self.vp.shape[::-1])
 
-    def faults(self) -> Iterator[Fault]:
-        """Arrays of different shapes; one quality factor without the other."""
+    def violations(self) -> Iterator[Violation]:
+        """Arrays of different shapes, or a single quality factor."""
         given = {name: getattr(self, name) for name in ("vp", "vs", "rho", "qp", "qs")}
         for name, array in given.items():
             if array is not None and array.shape != self.vp.shape:
@@ -200,8 +198,8 @@ class ArrayMedium(MediumSection):
             yield (), "give both qp and qs, or neither"
 
 
-Medium = Annotated[
-    HomogeneousMedium | LayeredMedium | NetcdfMedium | AwpMedium | ArrayMedium, Kinds()
+MediumSection = Annotated[
+    HomogeneousSection | LayeredSection | NetcdfSection | AwpSection | ArraySection, TaggedUnion()
 ]
 
 
@@ -209,20 +207,20 @@ Medium = Annotated[
 
 
 class NoAttenuation(Section):
-    """Elastic waves, whatever quality factors the medium gives."""
+    """Elastic waves; quality factors of the medium are ignored."""
 
     model: Literal["none"]
 
 
 class ConstantQ(Section):
-    """Q that does not depend on frequency within `band`; speeds hold at `reference`."""
+    """Q independent of frequency within `band`; the speeds hold at the frequency `reference`."""
 
     model: Literal["constant"]
     reference: Annotated[Frequency, Positive] = 1.0
     band: tuple[Annotated[Frequency, Positive], Annotated[Frequency, Positive]] = (0.1, 10.0)
 
-    def faults(self) -> Iterator[Fault]:
-        """A band that does not rise."""
+    def violations(self) -> Iterator[Violation]:
+        """A band whose frequencies do not increase."""
         low, high = self.band
         if not low < high:
             yield ("band",), "must be two frequencies, the lower one first"
@@ -236,4 +234,4 @@ class PowerLawQ(ConstantQ):
     transition: Annotated[Frequency, Positive] = 1.0
 
 
-Attenuation = Annotated[NoAttenuation | ConstantQ | PowerLawQ, Kinds("model")]
+Attenuation = Annotated[NoAttenuation | ConstantQ | PowerLawQ, TaggedUnion("model")]

@@ -1,4 +1,4 @@
-"""The `[event]`, `[[source]]` and `[[receiver]]` of a case: what acts, and who listens."""
+"""Sections `[event]`, `[[source]]` and `[[receiver]]` of a case."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from groundswell.case.common import DataFile, Kinds, Section, exactly_one
-from groundswell.case.problems import Fault, refuse
+from groundswell.case.common import DataFile, Section, TaggedUnion, exactly_one
+from groundswell.case.problems import Violation, reject
 from groundswell.case.units import (
     Angle,
     Count,
     Force,
-    Frequency,
     Length,
     Moment,
-    NonNegative,
     Number,
     Positive,
     Time,
 )
 from groundswell.seismology.case.grid import Position
+from groundswell.seismology.sources.time_functions import AnyTimeFunction
 
 # --- the event ------------------------------------------------------------------------------------
 
@@ -31,19 +30,19 @@ Magnitude = Annotated[Number, Field(ge=-6, le=10.5)]
 
 
 def _in_utc(value: Any) -> str:
-    """ISO 8601 text in UTC of a TOML date and time, or of such text; no zone means UTC."""
+    """ISO 8601 text in UTC of a TOML date and time, or of such text; UTC without a time zone."""
     try:
         time = value if isinstance(value, datetime) else datetime.fromisoformat(value)
         utc = time.astimezone(UTC) if time.tzinfo else time
     except (OverflowError, TypeError, ValueError):
-        refuse([((), "must be a date and time, such as 2014-03-29T04:09:42.97Z")])
+        reject([((), "must be a date and time, such as 2014-03-29T04:09:42.97Z")])
     return utc.replace(tzinfo=None).isoformat() + "Z"
 
 
 class EventSection(Section):
-    """`[event]`: what files and pictures say of the earthquake; it changes nothing of the waves.
+    """`[event]`: metadata of the earthquake for files and pictures.
 
-    Without a magnitude that of the sources' moment is given.
+    The default magnitude is that of the net moment of the sources.
     """
 
     name: str = ""
@@ -51,82 +50,29 @@ class EventSection(Section):
     magnitude: Magnitude | None = None
 
 
-# --- histories ------------------------------------------------------------------------------------
-
-
-class History(Section):
-    """A time function; it starts at `onset`."""
-
-    onset: Annotated[Time, NonNegative] = 0.0
-
-
-class Pulse(History):
-    """A pulse of duration `rise`; Brune's decays with that time constant."""
-
-    kind: Literal["brune", "cosine", "triangle"]
-    rise: Annotated[Time, Positive]
-
-
-class Gaussian(History):
-    """A Gaussian of standard deviation `sigma`, whose peak comes `delay` after the onset."""
-
-    kind: Literal["gaussian"]
-    sigma: Annotated[Time, Positive]
-    delay: Annotated[Time, Positive] | None = None
-
-    def faults(self) -> Iterator[Fault]:
-        """A pulse that would start with a jump."""
-        if self.delay is not None and self.delay < 4 * self.sigma:
-            yield ("delay",), f"must be at least 4 sigma = {4 * self.sigma:g} s, to start from zero"
-
-
-class Ricker(History):
-    """A Ricker wavelet of peak `frequency`, whose peak comes `delay` after the onset."""
-
-    kind: Literal["ricker"]
-    frequency: Annotated[Frequency, Positive]
-    delay: Annotated[Time, Positive] | None = None
-
-    def faults(self) -> Iterator[Fault]:
-        """A wavelet that would start with a jump."""
-        if self.delay is not None and self.delay * self.frequency < 1:
-            least = 1 / self.frequency
-            yield ("delay",), f"must be at least 1 / frequency = {least:g} s, to start from zero"
-
-
-class TableFunction(History):
-    """Values from a text file with two columns: time in s and value."""
-
-    kind: Literal["table"]
-    file: DataFile
-
-
-TimeFunction = Annotated[Pulse | Gaussian | Ricker | TableFunction, Kinds()]
-
-
 # --- sources --------------------------------------------------------------------------------------
 
 
 class PointSourceSection(Position):
-    """A source at one place."""
+    """A point source."""
 
-    time_function: TimeFunction
+    time_function: AnyTimeFunction
 
 
 class SizedSource(PointSourceSection):
-    """A source whose size is a magnitude (Mw) or a scalar moment."""
+    """A point source with a magnitude (Mw) or a scalar moment."""
 
     magnitude: Magnitude | None = None
     moment: Annotated[Moment, Positive] | None = None
 
-    def faults(self) -> Iterator[Fault]:
-        """Not exactly one of the two sizes."""
-        yield from super().faults()
+    def violations(self) -> Iterator[Violation]:
+        """Not exactly one of magnitude and moment."""
+        yield from super().violations()
         yield from exactly_one(self, "magnitude", "moment")
 
 
 class DoubleCouple(SizedSource):
-    """Slip on a small fault (Aki & Richards' angles)."""
+    """Shear slip on a small fault; angles as in Aki & Richards."""
 
     kind: Literal["double-couple"]
     strike: Annotated[Angle, Field(ge=-360, le=360)]
@@ -135,7 +81,7 @@ class DoubleCouple(SizedSource):
 
 
 class Explosion(SizedSource):
-    """The same moment in all directions."""
+    """An isotropic source."""
 
     kind: Literal["explosion"]
 
@@ -144,7 +90,7 @@ _FRAMES = (("nn", "ee", "dd", "ne", "nd", "ed"), ("rr", "tt", "pp", "rt", "rp", 
 
 
 class Components(Section):
-    """A moment tensor: along north, east, down, or Global CMT's r (up), t (south), p (east)."""
+    """A moment tensor along north, east, down, or r (up), t (south), p (east) of Global CMT."""
 
     nn: Moment | None = None
     ee: Moment | None = None
@@ -159,14 +105,14 @@ class Components(Section):
     rp: Moment | None = None
     tp: Moment | None = None
 
-    def faults(self) -> Iterator[Fault]:
-        """Not exactly the six of one frame, or all of them zero."""
+    def violations(self) -> Iterator[Violation]:
+        """Not exactly the six components of one frame, or all of them zero."""
         given = {name: value for name, value in self if value is not None}
         if set(given) not in map(set, _FRAMES):
             sets = " or ".join(", ".join(frame) for frame in _FRAMES)
             yield (), f"give all six of one frame: {sets}"
         elif not any(given.values()):
-            yield (), "are all zero; nothing would happen"
+            yield (), "are all zero; give at least one that is not"
 
 
 class MomentTensor(PointSourceSection):
@@ -182,22 +128,22 @@ class PointForce(PointSourceSection):
     kind: Literal["force"]
     force: tuple[Force, Force, Force]
 
-    def faults(self) -> Iterator[Fault]:
-        """No force at all."""
-        yield from super().faults()
+    def violations(self) -> Iterator[Violation]:
+        """A zero force."""
+        yield from super().violations()
         if not any(self.force):
-            yield ("force",), "is zero; nothing would happen"
+            yield ("force",), "is zero; give a force that is not"
 
 
 class SrfRupture(Section):
-    """A rupture in Standard Rupture Format, placed by longitude and latitude."""
+    """A rupture in Standard Rupture Format, which has longitudes and latitudes."""
 
     kind: Literal["srf"]
     file: DataFile
 
 
 class AwpRupture(Section):
-    """An AWP source file: moment rates at `points` cells, `steps` samples `step` apart."""
+    """An AWP source file: moment rates at `points` cells, in `steps` samples `step` (s) apart."""
 
     kind: Literal["awp"]
     file: DataFile
@@ -208,7 +154,7 @@ class AwpRupture(Section):
 
 
 Source = Annotated[
-    DoubleCouple | MomentTensor | Explosion | PointForce | SrfRupture | AwpRupture, Kinds()
+    DoubleCouple | MomentTensor | Explosion | PointForce | SrfRupture | AwpRupture, TaggedUnion()
 ]
 
 
@@ -217,12 +163,12 @@ Source = Annotated[
 
 def _code(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_-]*", text):
-        refuse([((), "must be letters, digits, - or _")])
+        reject([((), "must be letters, digits, - or _")])
     return text
 
 
 class Receiver(Position):
-    """A station, by its codes and its place."""
+    """A station: its codes and its position."""
 
     name: Annotated[str, Field(min_length=1), AfterValidator(_code)]
     network: Annotated[str, AfterValidator(_code)] = ""
@@ -230,25 +176,25 @@ class Receiver(Position):
 
     @property
     def code(self) -> str:
-        """network.name, or the name alone."""
+        """network.name, or the name without a network."""
         return f"{self.network}.{self.name}" if self.network else self.name
 
 
 class ReceiverFile(Section):
-    """Stations in a file: CSV or StationXML."""
+    """A file of stations: CSV or StationXML."""
 
     file: DataFile
 
 
-# --- checks against the rest of the case ----------------------------------------------------------
+# --- checks across sections -----------------------------------------------------------------------
 
-# Longest network and station codes of SEED (SEED manual 2.4, chapter 3), after which SAC files
-# are named too.
-_LONGEST_CODES = {"network": 2, "name": 5}
+# Maximum length of network and station codes in SEED (SEED manual 2.4, chapter 3), which also name
+# SAC files.
+_MAX_CODE_LENGTHS = {"network": 2, "name": 5}
 
 
-def name_twice(receivers: tuple[Receiver, ...]) -> Iterator[Fault]:
-    """The receivers whose codes are taken."""
+def repeated_codes(receivers: tuple[Receiver, ...]) -> Iterator[Violation]:
+    """Yield a violation for each receiver with the codes of an earlier one."""
     first: dict[str, int] = {}
     for n, receiver in enumerate(receivers):
         if first.setdefault(receiver.code, n) != n:
@@ -256,8 +202,8 @@ def name_twice(receivers: tuple[Receiver, ...]) -> Iterator[Fault]:
             yield (n, "name"), taken
 
 
-class Coded(Protocol):
-    """What has the codes of a station."""
+class HasCodes(Protocol):
+    """An object with the codes of a station."""
 
     @property
     def network(self) -> str: ...
@@ -265,9 +211,9 @@ class Coded(Protocol):
     def name(self) -> str: ...
 
 
-def too_long(receiver: Coded, formats: tuple[str, ...]) -> Iterator[Fault]:
-    """Codes that do not fit into the formats of seismograms."""
+def long_codes(receiver: HasCodes, formats: tuple[str, ...]) -> Iterator[Violation]:
+    """Yield a violation for each code that is too long for the formats of seismograms."""
     named = [name for name in formats if name in ("sac", "mseed")]
-    for key, most in _LONGEST_CODES.items():
+    for key, most in _MAX_CODE_LENGTHS.items():
         if named and len(getattr(receiver, key)) > most:
             yield (key,), f"must have at most {most} characters, for the format {named[0]}"

@@ -1,1 +1,1 @@
-"""File formats of seismology: SRF, AWP-ODC, HDF5, SAC and miniSEED seismograms, station lists."""
+"""File formats of seismology: SRF, AWP-ODC, seismograms (HDF5, SAC, miniSEED), station lists."""

@@ -1,13 +1,13 @@
-"""Files of AWP-ODC: kinematic sources and velocity meshes, as flat 4-byte numbers, little endian.
+"""Files of AWP-ODC: kinematic sources and velocity meshes, as little-endian 4-byte numbers.
 
-Facts from the AWP-ODC-OS sources (HPGeoC/awp-odc-os, src/source.c, src/mesh.c) and Cui et al.
-(2010), SC '10, doi 10.1109/SC.2010.45. Its manual lists a source's components as xx, yy, zz, xy,
-xz, yz; its program reads xx, yy, zz, xz, yz, xy, and so does this reader.
+References: the AWP-ODC-OS sources (HPGeoC/awp-odc-os, src/source.c, src/mesh.c) and Cui et al.
+(2010), SC '10, doi 10.1109/SC.2010.45. The manual lists the components of a source as xx, yy, zz,
+xy, xz, yz. The program reads xx, yy, zz, xz, yz, xy, and so does this reader.
 
-AWP's frame has x and y along the mesh and z up; indices start at 1, and k counts down from the
-surface. Here z points down: xz and yz change sign. AWP's normal stresses of index k = 1 lie half a
-cell below the free surface, which is the centre of our cell k = 0, so the whole tensor of (i, j, k)
-is put at the centre of cell (i - 1, j - 1, k - 1).
+The frame of AWP has x and y along the mesh and z up; indices start at 1, and k counts down from the
+surface. Here z points down, so xz and yz change sign. In AWP, normal stresses of index k = 1 lie
+half a cell below the free surface, which is the centre of cell k = 0 here. The tensor of (i, j, k)
+therefore belongs to the centre of cell (i - 1, j - 1, k - 1).
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
-from groundswell.formats.atomic import whole
+from groundswell.formats.atomic import atomic_write
 from groundswell.formats.text import parse_numbers, read_text
 
 FORMATS = ("binary", "text")
-VARIABLES = {  # per mesh point, for each allowed number of variables
+VARIABLES = {  # names of the variables of a mesh point, by their number
     3: ("vp", "vs", "rho"),
     5: ("vp", "vs", "rho", "qp", "qs"),
-    8: ("", "", "", "vp", "vs", "rho", "qp", "qs"),  # three coordinates first, which are ignored
+    8: ("", "", "", "vp", "vs", "rho", "qp", "qs"),  # three coordinates come first
 }
-_TO_OURS = [0, 1, 2, 5, 3, 4]  # file order xx yy zz xz yz xy -> xx yy zz xy xz yz
+_COMPONENT_ORDER = [0, 1, 2, 5, 3, 4]  # xx yy zz xz yz xy -> xx yy zz xy xz yz
 _SIGNS = np.array([1, 1, 1, 1, -1, -1], dtype=np.float32)  # z up -> z down
-_MOST_CELLS = 10**7  # along one axis; an index beyond it is no index
-_LEAST, _MOST = 1e-3, 1e6  # speeds (m/s), densities (kg/m^3) and Q of any solid
+_MAX_INDEX = 10**7  # larger numbers are not indices
+_MIN, _MAX = 1e-3, 1e6  # range of speeds (m/s), densities (kg/m^3) and Q of any solid
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,30 +40,31 @@ class AwpSource:
     """Moment rates at grid points, as in the file.
 
     Args:
-        points: (n, 3) indices (i, j, k) from 1, k down from the surface.
-        rates: (n, steps, 6) moment rates, N m/s, in AWP's order (xx, yy, zz, xz, yz, xy) and frame,
-            z up.
+        points: indices (i, j, k), (n, 3), starting at 1; k counts down from the surface.
+        rates: moment rates, N m/s, (n, steps, 6), in the order (xx, yy, zz, xz, yz, xy) and with z
+            up, as in AWP.
     """
 
     points: NDArray[np.int64]
     rates: NDArray[np.float32]
 
     def positions(self, spacing: Sequence[float]) -> NDArray[np.float64]:
-        """Positions (x, y, z) from the region's corner, (n, 3) m; `spacing` is (x, y, z) in m."""
+        """Positions (x, y, z) from the corner of the region, m, (n, 3); `spacing` in m."""
         return (self.points - 0.5) * np.asarray(spacing, dtype=float)
 
     def moment_rates(self) -> NDArray[np.float32]:
-        """(n, steps, 6) N m/s, (xx, yy, zz, xy, xz, yz) with z down."""
-        return self.rates[..., _TO_OURS] * _SIGNS
+        """Moment rates (xx, yy, zz, xy, xz, yz) with z down, N m/s, (n, steps, 6)."""
+        return self.rates[..., _COMPONENT_ORDER] * _SIGNS
 
 
 def read_awp_source(path: Path | str, points: int, steps: int, format: str = "binary") -> AwpSource:
     """Read a source of `points` points and `steps` time steps.
 
-    A binary file holds 3 int32 and steps x 6 float32 for each point, a text file the same numbers.
+    A binary file has 3 int32 and steps x 6 float32 for each point, a text file the same numbers.
+    The size of a binary file is checked before it is read.
 
-    Raises InputError when the file's size or contents do not fit; a binary file is not read before
-    its size is right.
+    Raises:
+        InputError: the size or the content of the file does not match.
     """
     if points < 1 or steps < 1:
         raise InputError(f"AWP source: points = {points}, steps = {steps}; both must be 1 or more")
@@ -74,10 +75,10 @@ def read_awp_source(path: Path | str, points: int, steps: int, format: str = "bi
 
 
 def write_awp_source(path: Path | str, source: AwpSource, format: str = "binary") -> None:
-    """Write a source as `read_awp_source` reads it."""
+    """Write a source in a format of `read_awp_source`."""
     records = np.empty(len(source.points), _source_record(source.rates.shape[1]))
     records["point"], records["rates"] = source.points, source.rates
-    with whole(path) as temporary, temporary.open("wb") as file:
+    with atomic_write(path) as temporary, temporary.open("wb") as file:
         if _checked_format(format) == "binary":
             file.write(records.tobytes())
         else:
@@ -87,17 +88,18 @@ def write_awp_source(path: Path | str, source: AwpSource, format: str = "binary"
 
 
 class AwpMesh:
-    """Material on cells from a velocity mesh as UCVM writes it.
+    """A velocity mesh as written by UCVM.
 
-    Points come with x fastest, then y, then z down from the surface. The file is mapped, never
-    loaded; a plane is read and checked when it is asked for.
+    Points are ordered with x fastest, then y, then z down from the surface. The file is memory
+    mapped; planes are read and checked on demand.
 
     Args:
-        cells: (nx, ny, nz).
-        variables: numbers a point, 3 (vp, vs, rho), 5 (and qp, qs) or 8 (three coordinates before
-            those five).
+        cells: number of points (nx, ny, nz).
+        variables: number of variables per point: 3 (vp, vs, rho), 5 (and qp, qs) or 8 (three
+            coordinates before those five).
 
-    Raises InputError unless the file's size is exactly that of the cells.
+    Raises:
+        InputError: the size of the file does not match.
     """
 
     def __init__(self, path: Path | str, cells: tuple[int, int, int], variables: int = 3) -> None:
@@ -113,12 +115,13 @@ class AwpMesh:
         self._values = np.memmap(path, "<f4", "r", shape=(nz, ny, nx, variables))
 
     def plane(self, k: int) -> dict[str, NDArray[np.float32]]:
-        """The cells of depth row `k`, 0 at the surface: arrays (ny, nx) by name.
+        """Arrays (ny, nx) of depth row `k`, 0 at the surface, by name.
 
-        The names are vp, vs (m/s), rho (kg/m^3) and, in meshes that have them, qp and qs.
+        The names are vp, vs (m/s), rho (kg/m^3) and, if the mesh has them, qp and qs.
 
-        Raises InputError naming the first cell whose value is no property of a solid: zero,
-        negative, NaN or absurd.
+        Raises:
+            InputError: there is no such row, or a value is not plausible for a solid; names the
+                first such cell.
         """
         if not 0 <= k < self.cells[2]:
             raise InputError(
@@ -139,20 +142,19 @@ class AwpMesh:
         j, i = np.unravel_index(int(np.argmin(valid)), valid.shape)
         raise InputError(
             f"{self.path}: {name} = {field[j, i]} in cell ({i}, {j}, {k}), counted from 0;"
-            f" it must be between {_LEAST:g} and {_MOST:g} (SI units)"
+            f" it must be between {_MIN:g} and {_MAX:g} (SI units)"
         )
 
 
 def write_awp_mesh(
     path: Path | str, planes: Iterable[Mapping[str, ArrayLike]], variables: int = 3
 ) -> None:
-    """Write planes from the surface down, each a mapping of (ny, nx) arrays as `AwpMesh.plane`
-    gives them.
+    """Write a mesh from planes, from the surface down, as returned by `AwpMesh.plane`.
 
     The coordinates of a mesh of 8 variables are written as zeros.
     """
     names = VARIABLES[variables]
-    with whole(path) as temporary, temporary.open("wb") as file:
+    with atomic_write(path) as temporary, temporary.open("wb") as file:
         for plane in planes:
             zero = np.zeros(np.shape(plane["vp"]))
             columns = [plane[name] if name else zero for name in names]
@@ -166,7 +168,7 @@ def _checked_format(format: str) -> str:
 
 
 _BIG_ENDIAN = (
-    "its numbers make sense only in the other byte order; convert it, in Python:"
+    "it is in the other byte order; convert it, in Python:"
     ' numpy.fromfile(path, ">u4").astype("<u4").tofile(converted)'
 )
 
@@ -198,20 +200,21 @@ def _read_text_source(path: Path | str, points: int, steps: int) -> AwpSource:
     if (indices != np.floor(indices)).any():
         point = int(np.argmax((indices != np.floor(indices)).any(axis=1)))
         raise InputError(
-            f"{path}: point {point + 1} has indices {indices[point].tolist()}; they must be whole"
+            f"{path}: point {point + 1} has indices {indices[point].tolist()}; they must be"
+            " whole numbers"
         )
-    with np.errstate(over="ignore"):  # what float32 cannot hold is refused as not finite
+    with np.errstate(over="ignore"):  # values beyond float32 are found not finite below
         rates = rows[:, 3:].astype(np.float32).reshape(points, steps, 6)
-    return AwpSource(indices.clip(-1, 2.0 * _MOST_CELLS).astype(np.int64), rates)
+    return AwpSource(indices.clip(-1, 2.0 * _MAX_INDEX).astype(np.int64), rates)
 
 
 def _check_source(source: AwpSource, path: Path | str) -> None:
-    valid = (source.points >= 1) & (source.points <= _MOST_CELLS)
+    valid = (source.points >= 1) & (source.points <= _MAX_INDEX)
     if not valid.all():
         point = int(np.argmin(valid.all(axis=1)))
         raise InputError(
             f"{path}: point {point + 1} has indices {source.points[point].tolist()}; they count"
-            f" from 1 and do not exceed {_MOST_CELLS}"
+            f" from 1 and do not exceed {_MAX_INDEX}"
         )
     finite = np.isfinite(source.rates)
     if not finite.all():
@@ -231,8 +234,8 @@ def _check_size(path: Path | str, expected: int, what: str) -> None:
 
 
 def _are_indices(values: NDArray[np.int32]) -> bool:
-    return bool(((values >= 1) & (values <= _MOST_CELLS)).all())
+    return bool(((values >= 1) & (values <= _MAX_INDEX)).all())
 
 
 def _plausible(values: NDArray[np.float32]) -> NDArray[np.bool_]:
-    return (values >= _LEAST) & (values <= _MOST)
+    return (values >= _MIN) & (values <= _MAX)

@@ -1,8 +1,8 @@
-"""Seismograms: the HDF5 file that a run appends to, and the formats of seismology made from it.
+"""Seismograms: the HDF5 file of a run, and its conversion to SAC and miniSEED.
 
-The file is NetCDF-4, so `xarray.open_dataset(path, engine="h5netcdf")`, h5py, ncdump and every
-other HDF5 reader open it. Its variable `velocity` (station, component, time) is in m/s along true
-east, north and **up**, whatever the azimuth of the grid was.
+The file is NetCDF-4, which `xarray.open_dataset(path, engine="h5netcdf")`, h5py, ncdump and other
+HDF5 readers open. Its variable `velocity` (station, component, time) is in m/s along true east,
+north and **up**, whatever the azimuth of the grid.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from groundswell.errors import InputError
-from groundswell.formats.appendable_hdf5 import GrowingFile, balanced, finite_positive
-from groundswell.formats.atomic import whole
-from groundswell.formats.netcdf import CONVENTIONS, TIME, Variable, lay_out, load
+from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length, require_positive
+from groundswell.formats.atomic import atomic_write
+from groundswell.formats.netcdf import CONVENTIONS, TIME, Variable, create_netcdf, read_netcdf
 
 if TYPE_CHECKING:
     import obspy
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 COMPONENTS = ("E", "N", "Z")
 
-# A chunk holds this many samples of each trace: long enough that a whole trace is read in few
-# pieces, short enough that appending fills chunks quickly.
+# Samples per chunk of each trace: many enough to read a trace in few chunks, and few enough that
+# appending fills chunks quickly.
 _CHUNK_SAMPLES = 512
 _CHUNK_BYTES = 1 << 18
 
-# Band codes of instruments that see below 0.1 Hz, as a simulation does: lowest sampling rate (Hz)
-# of each. SEED Reference Manual v2.4, appendix A.
+# Lowest sampling rate (Hz) of each band code of instruments with a corner period of 10 s or more,
+# as a simulation has. SEED Reference Manual v2.4, appendix A.
 _BAND_CODES = ((1000.0, "F"), (250.0, "C"), (80.0, "H"), (10.0, "B"), (1.5, "M"), (0.5, "L"))
 _SLOWEST_BAND_CODE = "V"
 
@@ -43,7 +43,7 @@ _NO_OBSPY = (
 
 
 class Station(Protocol):
-    """Where a seismogram is recorded; positions in metres in the grid's frame, depth down."""
+    """The position of a seismogram, m in the frame of the grid, depth positive down."""
 
     @property
     def network(self) -> str: ...
@@ -57,25 +57,25 @@ class Station(Protocol):
     def latitude(self) -> float | None: ...
 
 
-class SeismogramWriter(GrowingFile):
+class SeismogramWriter(AppendableFile):
     """Appends particle velocity at stations to a file of true east, north and up components.
 
     Args:
         path: final name, usually `seismograms.h5`.
         stations: at least one; `network.name` must be unique.
-        components: which of E, N, Z to keep, in the order of the file.
+        components: components among E, N, Z, in the order of the file.
         interval: time between samples, s.
-        start: time of the first sample after the origin time, s.
-        attrs: attributes of the file. Known keys: `title`, `azimuth` (of the grid's y axis, degrees
-            clockwise from north; turns the horizontal components), `origin_time` (ISO 8601),
-            `event_longitude`, `event_latitude` (degrees), `event_x`, `event_y`, `event_depth` (m),
-            `magnitude`. None means unknown.
-        resume: samples to keep of an earlier run's file; None starts a new one.
-        dtype: type the samples are stored in.
+        start: time of the first sample, s after the origin time.
+        attrs: attributes of the file. Known keys: `title`, `azimuth` (of the y axis of the grid,
+            degrees clockwise from north; rotates the horizontal components), `origin_time` (ISO
+            8601), `event_longitude`, `event_latitude` (degrees), `event_x`, `event_y`,
+            `event_depth` (m), `magnitude`. None means unknown.
+        resume: number of samples to keep of the file of an earlier run; None starts a new file.
+        dtype: data type of the samples in the file.
 
     Raises:
-        InputError: no stations, a repeated one, an unknown component, a bad interval, or a file
-            to resume that does not belong to this case.
+        InputError: there are no stations or repeated ones, a component or the interval is invalid,
+            or the file to resume is of another case.
         RunFailed: the disk is full.
     """
 
@@ -91,7 +91,7 @@ class SeismogramWriter(GrowingFile):
         resume: int | None = None,
         dtype: DTypeLike = "float32",
     ) -> None:
-        self._interval = finite_positive("sampling interval", interval)
+        self._interval = require_positive("sampling interval", interval)
         self._start_time = start
         self._attrs = dict(attrs or {})
         self._azimuth = float(self._attrs.get("azimuth") or 0.0)
@@ -106,7 +106,7 @@ class SeismogramWriter(GrowingFile):
             self._require_same_stations()
 
     def append(self, block: ArrayLike) -> None:
-        """Append velocities (samples, stations, 3) along the grid's x, y and z (down), m/s.
+        """Append velocities (samples, stations, 3) along x, y and z (down) of the grid, m/s.
 
         Raises:
             InputError: the block has another shape.
@@ -134,14 +134,14 @@ class SeismogramWriter(GrowingFile):
         velocity = Variable(
             ("station", "component", "time"),
             dtype=self._dtype,
-            chunks=(balanced(station, _CHUNK_BYTES // trace_bytes), component, _CHUNK_SAMPLES),
+            chunks=(chunk_length(station, _CHUNK_BYTES // trace_bytes), component, _CHUNK_SAMPLES),
             attrs={
                 "units": "m s-1",
                 "long_name": "particle velocity",
                 "coordinates": " ".join(name for name in places if name != "station"),
             },
         )
-        lay_out(
+        create_netcdf(
             part,
             {"station": station, "component": component, "time": None},
             {
@@ -161,29 +161,29 @@ class SeismogramWriter(GrowingFile):
         )
 
     def _require_same_stations(self) -> None:
-        found = tuple(self._file["station"].asstr()[:])
-        if found != self._ids:
+        ids = tuple(self._file["station"].asstr()[:])
+        if ids != self._ids:
             self.close()
             raise InputError(
-                f"{self.part} cannot be continued: it holds other stations ({', '.join(found)}); "
+                f"{self.part} cannot be continued: it has other stations ({', '.join(ids)}); "
                 f"restart with the case that wrote it"
             )
 
 
 def read_seismograms(path: str | Path) -> xarray.DataArray:
-    """Read velocity seismograms (station, component, time), m/s, with the file's attributes.
+    """Read velocity seismograms (station, component, time), m/s, with the attributes of the file.
 
-    Stations carry the coordinates `network`, `code`, `x`, `y`, `depth` and, where the case has
+    Stations have the coordinates `network`, `code`, `x`, `y`, `depth` and, if the case has a
     geography, `longitude` and `latitude`.
 
     Raises:
-        InputError: the file is missing, damaged or holds no seismograms.
+        InputError: the file is missing, damaged or has no seismograms.
     """
-    dataset = load(path, required=("velocity", "station", "component", "time"))
+    dataset = read_netcdf(path, required=("velocity", "station", "component", "time"))
     array = dataset["velocity"]
     if array.dims != ("station", "component", "time"):
         raise InputError(
-            f"{path} is no seismogram file: its velocity has dimensions {array.dims} instead of "
+            f"{path} is not a seismogram file: its velocity has dimensions {array.dims} instead of "
             f"('station', 'component', 'time')"
         )
     array.attrs = {**dataset.attrs, **array.attrs}
@@ -191,13 +191,14 @@ def read_seismograms(path: str | Path) -> xarray.DataArray:
 
 
 def to_obspy(array: xarray.DataArray) -> obspy.Stream:
-    """Make an ObsPy stream of what `read_seismograms` returned, one trace a component, m/s.
+    """Convert an array of `read_seismograms` to an ObsPy stream, one trace per component, m/s.
 
-    Channels follow the SEED naming: band code by sampling rate, instrument H, orientation E, N, Z.
-    Times count from the attribute `origin_time`, 1970-01-01 if there is none.
+    Channels have SEED codes: band code of the sampling rate, instrument H, orientation E, N or Z.
+    Times start from the attribute `origin_time`, by default 1970-01-01.
 
     Raises:
-        InputError: ObsPy is not installed, a name is too long for SEED, or there are no samples.
+        InputError: ObsPy is not installed, a code is too long for SEED, or there are fewer than two
+            samples.
     """
     obspy = _obspy()
     rate = 1.0 / _interval(array)
@@ -219,23 +220,23 @@ def to_obspy(array: xarray.DataArray) -> obspy.Stream:
 
 
 def write_mseed(array: xarray.DataArray, path: str | Path) -> Path:
-    """Write seismograms to one miniSEED file (floating-point encoding), m/s.
+    """Write seismograms to a miniSEED file (floating-point encoding), m/s.
 
     Raises:
         InputError: as `to_obspy`, or no permission to write.
         RunFailed: the disk is full.
     """
     stream = to_obspy(array)
-    with whole(path, size=array.nbytes) as part:
-        stream.write(str(part), format="MSEED", reclen=512)  # data centres' record length
+    with atomic_write(path, size=array.nbytes) as part:
+        stream.write(str(part), format="MSEED", reclen=512)  # record length used by data centres
     return Path(path)
 
 
 def write_sac(array: xarray.DataArray, folder: str | Path) -> list[Path]:
-    """Write seismograms to `folder`, a SAC file a component named by its SEED code, m/s.
+    """Write seismograms to `folder`, one SAC file per component, named by its SEED code, m/s.
 
-    The reference time of the headers is the origin time (o = 0). Positions are degrees; depths
-    of events are km and of stations m, as the SAC manual defines evdp and stdp.
+    The reference time of the headers is the origin time (o = 0). Positions are in degrees; evdp is
+    in km and stdp in m, as the SAC manual defines them.
 
     Raises:
         InputError: as `to_obspy`, or no permission to write.
@@ -244,19 +245,19 @@ def write_sac(array: xarray.DataArray, folder: str | Path) -> list[Path]:
     event = _sac_event(array)
     paths = []
     for trace in to_obspy(array):
-        path = Path(folder) / f"{trace.id.lstrip('.')}.sac"  # a file must not hide
-        with whole(path, size=trace.data.nbytes) as part:
+        path = Path(folder) / f"{trace.id.lstrip('.')}.sac"  # avoid hidden files
+        with atomic_write(path, size=trace.data.nbytes) as part:
             _sac_trace(trace, event, _origin_time(array)).write(str(part))
         paths.append(path)
     return paths
 
 
 def east_north_up(velocity: NDArray[Any], azimuth: float, axis: int) -> NDArray[Any]:
-    """Turn velocity along a grid's x, y and z (down) into true east, north and up.
+    """Rotate velocity along x, y and z (down) of a grid to true east, north and up.
 
     Args:
-        velocity: any array with the three components along `axis`.
-        azimuth: direction of the grid's y axis, degrees clockwise from north.
+        velocity: array with the three components along `axis`.
+        azimuth: direction of the y axis of the grid, degrees clockwise from north.
     """
     east, north, down = np.moveaxis(velocity, axis, 0)
     if azimuth:
@@ -266,8 +267,8 @@ def east_north_up(velocity: NDArray[Any], azimuth: float, axis: int) -> NDArray[
 
 
 def band_code(sampling_rate: float) -> str:
-    """SEED band code of a recorder without a low corner, by its sampling rate in Hz."""
-    # A rate like 1 / 0.0125 must not fall below 80 by rounding.
+    """SEED band code of a broadband recording, from its sampling rate in Hz."""
+    # Rounding must not put a rate such as 1 / 0.0125 below 80.
     rate = sampling_rate * (1 + 1e-9)
     return next((code for lowest, code in _BAND_CODES if rate >= lowest), _SLOWEST_BAND_CODE)
 
@@ -289,7 +290,7 @@ def _component_rows(components: Sequence[str]) -> list[int]:
 
 
 def _station_variables(stations: Sequence[Station], ids: Sequence[str]) -> dict[str, Variable]:
-    """The coordinates of the stations; longitude and latitude only if all of them are known."""
+    """Coordinates of the stations; longitude and latitude only if known for all."""
 
     def of_stations(values: Sequence[Any], units: str | None, long_name: str) -> Variable:
         standard = long_name if long_name in ("longitude", "latitude") else None
@@ -314,7 +315,7 @@ def _station_variables(stations: Sequence[Station], ids: Sequence[str]) -> dict[
 
 
 def require_formats(formats: Iterable[str]) -> None:
-    """See that seismograms can be written in these formats ("hdf5", "sac", "mseed").
+    """Check that the packages for `formats` ("hdf5", "sac", "mseed") are installed.
 
     Raises:
         InputError: ObsPy is needed and not installed.
@@ -337,16 +338,16 @@ def _origin_time(array: xarray.DataArray) -> Any:
         return _obspy().UTCDateTime(str(text))
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"origin_time = {text!r} is no date; write it like 2014-03-29T04:09:42.97Z"
+            f"origin_time = {text!r} is not a date; write it as 2014-03-29T04:09:42.97Z"
         ) from error
 
 
 def _interval(array: xarray.DataArray) -> float:
-    """Sampling interval (s) of what may be a slice or a decimation of the file's array."""
+    """Sampling interval (s), also of a slice or a decimation of the array in the file."""
     time = array["time"].values
     if len(time) < 2:
         raise InputError(f"seismograms with {len(time)} samples cannot be exported; 2 are needed")
-    # Twelve digits drop the rounding of the stored times.
+    # Twelve digits remove the rounding errors of the stored times.
     return float(f"{(time[-1] - time[0]) / (len(time) - 1):.12g}")
 
 
@@ -365,7 +366,7 @@ def _coordinates(site: xarray.DataArray) -> dict[str, float]:
 
 
 def _sac_event(array: xarray.DataArray) -> dict[str, float]:
-    """SAC headers of the event, as far as it is known."""
+    """SAC headers of the known properties of the event."""
     scales = {
         "evlo": ("event_longitude", 1.0),
         "evla": ("event_latitude", 1.0),

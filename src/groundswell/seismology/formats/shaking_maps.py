@@ -1,4 +1,4 @@
-"""Fields on the surface: the shaking map of a run, and the time series behind it, in NetCDF-4."""
+"""Fields on the surface in NetCDF-4: shaking maps and time series."""
 
 from __future__ import annotations
 
@@ -11,9 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from groundswell.errors import InputError
-from groundswell.formats.appendable_hdf5 import GrowingFile, balanced, finite_positive
-from groundswell.formats.atomic import whole
-from groundswell.formats.netcdf import CONVENTIONS, TIME, Variable, lay_out, load, opened
+from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length, require_positive
+from groundswell.formats.atomic import atomic_write
+from groundswell.formats.netcdf import (
+    CONVENTIONS,
+    TIME,
+    Variable,
+    create_netcdf,
+    open_netcdf,
+    read_netcdf,
+)
 from groundswell.seismology.formats.seismograms import COMPONENTS, east_north_up
 
 if TYPE_CHECKING:
@@ -37,31 +44,31 @@ def write_shaking_map(
     latitude: ArrayLike | None = None,
     attrs: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Write peak ground velocity and acceleration on the surface cells.
+    """Write a map of peak ground velocity and acceleration on the surface.
 
     Args:
         path: final name, usually `shaking_map.nc`.
-        pgv, pga: (ny, nx) peaks of the horizontal vector's length, m/s and m/s^2.
-        x, y: (nx,) and (ny,) cell centres in the grid's frame, m.
-        longitude, latitude: (ny, nx) of the cell centres, degrees, if the case has geography.
-        attrs: attributes as in `SeismogramWriter`; the picture also knows `focal_mechanism`
-            (strike, dip, rake in degrees, or the six components rr, tt, pp, rt, rp, tp of a moment
-            tensor) and `fault_x`, `fault_y` (m, outlines of faults, parted by NaN).
+        pgv, pga: peak magnitude of the horizontal vector, m/s and m/s^2, (ny, nx).
+        x, y: cell centres in the frame of the grid, m, (nx,) and (ny,).
+        longitude, latitude: the same in degrees, (ny, nx), if the case has a geography.
+        attrs: attributes as in `SeismogramWriter`; pictures also use `focal_mechanism` (strike,
+            dip, rake in degrees, or the components rr, tt, pp, rt, rp, tp of a moment tensor) and
+            `fault_x`, `fault_y` (outlines of faults, m, separated by NaN).
 
     Raises:
-        InputError: shapes that do not fit, or no permission to write.
+        InputError: the shapes do not match, or there is no permission to write.
         RunFailed: the disk is full.
     """
-    places = _places(x, y, longitude, latitude)
+    coordinates = _coordinates(x, y, longitude, latitude)
     variables = {
-        **places,
-        "pgv": _peak(pgv, "m s-1", "peak ground velocity, horizontal", places),
-        "pga": _peak(pga, "m s-2", "peak ground acceleration, horizontal", places),
+        **coordinates,
+        "pgv": _peak(pgv, "m s-1", "peak ground velocity, horizontal", coordinates),
+        "pga": _peak(pga, "m s-2", "peak ground acceleration, horizontal", coordinates),
     }
     _require_plane(variables, (np.size(y), np.size(x)))
     size = sum(v.values.nbytes for v in variables.values()) + _METADATA_BYTES
-    with whole(path, size) as part:
-        lay_out(
+    with atomic_write(path, size) as part:
+        create_netcdf(
             part,
             {"y": np.size(y), "x": np.size(x)},
             variables,
@@ -71,39 +78,39 @@ def write_shaking_map(
 
 
 def read_shaking_map(path: str | Path) -> xarray.Dataset:
-    """Read a shaking map: `pgv` (m/s) and `pga` (m/s^2) on (y, x), with the file's attributes.
+    """Read a shaking map: `pgv` (m/s) and `pga` (m/s^2) on (y, x), with the attributes of the file.
 
     Raises:
-        InputError: the file is missing, damaged or no shaking map.
+        InputError: the file is missing, damaged or not a shaking map.
     """
-    return load(path, required=("pgv", "pga", "x", "y"))
+    return read_netcdf(path, required=("pgv", "pga", "x", "y"))
 
 
 def open_surface(path: str | Path) -> AbstractContextManager[xarray.Dataset]:
-    """Open surface time series: `velocity` (time, component, y, x), m/s, read only as far as used.
+    """Open time series of the surface: `velocity` (time, component, y, x), m/s, read lazily.
 
     Raises:
-        InputError: the file is missing, damaged or of another kind.
+        InputError: the file is missing, damaged or not of the surface.
     """
-    return opened(path, required=("velocity", "time", "component", "x", "y"))
+    return open_netcdf(path, required=("velocity", "time", "component", "x", "y"))
 
 
-class SurfaceWriter(GrowingFile):
+class SurfaceWriter(AppendableFile):
     """Appends particle velocity on the surface to a file (time, component, y, x), m/s.
 
-    Components are true east, north and up as in seismograms, also on a turned grid.
+    Components are true east, north and up, as in seismograms.
 
     Args:
         path: final name, usually `surface.nc`.
-        x, y: (nx,) and (ny,) positions of the values in the grid's frame, m.
-        interval, start: times of the samples, s.
+        x, y: positions of the values in the frame of the grid, m, (nx,) and (ny,).
+        interval, start: time between samples and of the first one, s.
         attrs: attributes as in `SeismogramWriter`.
-        resume: samples to keep of an earlier run's file; None starts a new one.
-        longitude, latitude: (ny, nx) degrees, if the case has geography.
-        dtype: type the values are stored in.
+        resume: number of samples to keep of the file of an earlier run; None starts a new file.
+        longitude, latitude: the same positions in degrees, (ny, nx), if the case has a geography.
+        dtype: data type of the values in the file.
 
     Raises:
-        InputError: shapes that do not fit, or a file to resume that does not belong to this case.
+        InputError: the shapes do not match, or the file to resume is of another case.
         RunFailed: the disk is full.
     """
 
@@ -120,18 +127,18 @@ class SurfaceWriter(GrowingFile):
         latitude: ArrayLike | None = None,
         dtype: DTypeLike = "float32",
     ) -> None:
-        self._interval = finite_positive("sampling interval", interval)
+        self._interval = require_positive("sampling interval", interval)
         self._start_time = start
         self._attrs = dict(attrs or {})
         self._azimuth = float(self._attrs.get("azimuth") or 0.0)
-        self._places = _places(x, y, longitude, latitude)
+        self._coordinates = _coordinates(x, y, longitude, latitude)
         self._plane = (np.size(y), np.size(x))
         self._dtype = np.dtype(dtype)
-        _require_plane(self._places, self._plane)
+        _require_plane(self._coordinates, self._plane)
         super().__init__(path, {"time": (None,), "velocity": (None, 3, *self._plane)}, resume)
 
     def append(self, block: ArrayLike) -> None:
-        """Append velocities (samples, 3, ny, nx) along the grid's x, y and z (down), m/s.
+        """Append velocities (samples, 3, ny, nx) along x, y and z (down) of the grid, m/s.
 
         Raises:
             InputError: the block has another shape.
@@ -156,20 +163,20 @@ class SurfaceWriter(GrowingFile):
         velocity = Variable(
             ("time", "component", "y", "x"),
             dtype=self._dtype,
-            chunks=(1, 1, balanced(ny, _TILE), balanced(nx, _TILE)),
+            chunks=(1, 1, chunk_length(ny, _TILE), chunk_length(nx, _TILE)),
             attrs={
                 "units": "m s-1",
                 "long_name": "particle velocity of the surface",
-                **_located(self._places),
+                **_cf_coordinates(self._coordinates),
             },
         )
-        lay_out(
+        create_netcdf(
             part,
             {"time": None, "component": 3, "y": ny, "x": nx},
             {
                 "time": TIME,
                 "component": Variable(("component",), COMPONENTS),
-                **self._places,
+                **self._coordinates,
                 "velocity": velocity,
             },
             {
@@ -183,29 +190,29 @@ class SurfaceWriter(GrowingFile):
 
 
 def _peak(
-    values: ArrayLike, units: str, long_name: str, places: Mapping[str, Variable]
+    values: ArrayLike, units: str, long_name: str, coordinates: Mapping[str, Variable]
 ) -> Variable:
     attrs = {
         "units": units,
         "long_name": long_name,
         "cell_methods": "time: maximum",
         "comment": _PEAK,
-        **_located(places),
+        **_cf_coordinates(coordinates),
     }
     return Variable(("y", "x"), np.asarray(values), attrs=attrs)
 
 
-def _places(
+def _coordinates(
     x: ArrayLike, y: ArrayLike, longitude: ArrayLike | None, latitude: ArrayLike | None
 ) -> dict[str, Variable]:
-    """Coordinates of surface values: x and y, and the 2-D longitude and latitude if known."""
+    """Coordinates of surface values: x and y, and longitude and latitude (ny, nx) if known."""
     if (longitude is None) != (latitude is None):
         raise InputError("longitude and latitude belong together; give both or neither")
-    places = {"x": _axis("x", x), "y": _axis("y", y)}
+    coordinates = {"x": _axis("x", x), "y": _axis("y", y)}
     if longitude is not None and latitude is not None:
-        places["longitude"] = _degrees("longitude", "degrees_east", longitude)
-        places["latitude"] = _degrees("latitude", "degrees_north", latitude)
-    return places
+        coordinates["longitude"] = _degrees("longitude", "degrees_east", longitude)
+        coordinates["latitude"] = _degrees("latitude", "degrees_north", latitude)
+    return coordinates
 
 
 def _axis(name: str, values: ArrayLike) -> Variable:
@@ -222,14 +229,16 @@ def _degrees(name: str, units: str, values: ArrayLike) -> Variable:
     return Variable(("y", "x"), np.asarray(values, np.float64), attrs=attrs)
 
 
-def _located(places: Mapping[str, Variable]) -> dict[str, str]:
-    """The attribute by which CF ties a variable to its longitude and latitude."""
-    return {"coordinates": "longitude latitude"} if "longitude" in places else {}
+def _cf_coordinates(coordinates: Mapping[str, Variable]) -> dict[str, str]:
+    """The CF attribute that names the longitude and latitude of a variable."""
+    return {"coordinates": "longitude latitude"} if "longitude" in coordinates else {}
 
 
 def _require_plane(variables: Mapping[str, Variable], plane: tuple[int, int]) -> None:
     sizes = dict(zip(("y", "x"), plane, strict=True))
     for name, variable in variables.items():
-        wanted = tuple(sizes[d] for d in variable.dims)
-        if variable.values.shape != wanted:
-            raise InputError(f"{name} has shape {variable.values.shape}; x and y make it {wanted}")
+        expected = tuple(sizes[d] for d in variable.dims)
+        if variable.values.shape != expected:
+            raise InputError(
+                f"{name} has shape {variable.values.shape}; x and y require {expected}"
+            )

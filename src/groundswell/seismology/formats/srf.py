@@ -1,13 +1,13 @@
-"""Standard Rupture Format: slip on a fault as many point sources with a history of slip rate each.
+"""Standard Rupture Format (SRF): slip on a fault as point sources with slip-rate functions.
 
-Versions 1.0 and 2.0 after R. W. Graves, "Standard Rupture Format", SCEC (2006, 2014). The text
-counts in degrees, km, cm, cm^2, cm/s and g/cm^3; everything here is SI. A file reads
+Versions 1.0 and 2.0 after R. W. Graves, "Standard Rupture Format", SCEC (2006, 2014). Files are in
+degrees, km, cm, cm^2, cm/s and g/cm^3; all values here are in SI units. A file contains
 
     version                                     1.0 or 2.0
-    PLANE planes                                optional; two lines a plane:
+    PLANE planes                                optional; two lines per plane:
         elon elat nstk ndip len wid
         stk dip dtop shyp dhyp
-    POINTS points                               one block or more; for each point:
+    POINTS points                               one or more blocks; for each point:
         lon lat dep stk dip area tinit dt       in 2.0 also vs and den, -1 where unknown
         rake slip1 nt1 slip2 nt2 slip3 nt3
         the nt1 + nt2 + nt3 slip rates          on any number of lines
@@ -28,12 +28,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.formats.atomic import whole
+from groundswell.formats.atomic import atomic_write
 from groundswell.formats.text import line_of_number, parse_numbers, read_text
 
 Array = NDArray[np.float64]
 
-_POINT = (  # a point's first line: our name, the unit in SI, and the range allowed in SI
+_POINT = (  # first line of a point: name, unit in SI, and valid range in SI
     ("longitude", 1.0, -180, 360),
     ("latitude", 1.0, -90, 90),
     ("depth", 1e3, -1e4, 1e6),
@@ -45,20 +45,20 @@ _POINT = (  # a point's first line: our name, the unit in SI, and the range allo
     ("vs", 1e-2, 1, 1e5),
     ("density", 1e3, 1, 1e5),
 )
-_COLUMNS = {"1.0": 8, "2.0": 10}  # of those, by version
-_SLIP_COLUMNS = 7  # numbers on its second line
+_COLUMNS = {"1.0": 8, "2.0": 10}  # numbers on the first line, by version
+_SLIP_COLUMNS = 7  # numbers on the second line
 _KEYWORD = re.compile(r"^[ \t]*(PLANE|POINTS)[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _PLANE_UNITS = np.array([1, 1, 1, 1, 1e3, 1e3, 1, 1, 1e3, 1e3, 1e3])  # as in Plane
-_CUT = "the file is cut short; copy it again, or correct its counts"
-_NEGLIGIBLE_SLIP = 1e-4  # m: slip that generators leave without a history
+_TRUNCATED = "the file is truncated; copy it again, or correct its counts"
+_NEGLIGIBLE_SLIP = 1e-4  # m; rupture generators give no slip rates for less
 
 
 @dataclass(frozen=True)
 class Plane:
-    """One planar segment: its top centre, subfaults, size (m) and hypocentre.
+    """A planar segment: centre of its top edge, subfaults, size (m) and hypocentre.
 
-    The hypocentre lies `along_strike` m from the centre and `down_dip` m from the top edge.
+    The hypocentre lies `along_strike` (m) from the centre and `down_dip` (m) from the top edge.
     """
 
     longitude: float
@@ -78,7 +78,7 @@ class Plane:
 class Srf:
     """A rupture of n points in SI units.
 
-    Slip has three components: along the rake, along rake + 90 degrees, and along the fault's normal
+    Slip has three components: along rake, along rake + 90 degrees, and along the fault normal
     (opening).
 
     Args:
@@ -86,16 +86,16 @@ class Srf:
         depth: m, (n,).
         strike, dip, rake: degrees after Aki & Richards, (n,).
         area: m^2, (n,).
-        onset, step: time of the first slip-rate sample and between samples, s, (n,).
+        onset, step: time of the first slip rate and between slip rates, s, (n,).
         slip: m, (n, 3).
-        counts: samples of each component, integers (n, 3).
-        rates: slip rates, m/s, point after point and in each component after component,
-            (counts.sum(),).
-        vs, density: m/s and kg/m^3, (n,); NaN where the file does not say.
-        planes: the segments, when the file names them.
+        counts: number of slip rates of each component, (n, 3).
+        rates: slip rates by point and component, m/s, (counts.sum(),).
+        vs, density: m/s and kg/m^3, (n,); NaN if unknown.
+        planes: the segments, if the file has them.
         version: "1.0" or "2.0".
 
-    Raises InputError naming the first point that is not physical.
+    Raises:
+        InputError: shapes do not match, or a point is unphysical; names the first one.
     """
 
     longitude: Array
@@ -127,7 +127,7 @@ class Srf:
         return np.cumsum(self.counts.ravel())
 
     def rate(self, point: int, component: int) -> Array:
-        """The slip rates (m/s) of one component of one point, a view; empty without slip."""
+        """Slip rates (m/s) of a component of a point, a view; empty without slip."""
         index = 3 * point + component
         end = int(self._ends[index])
         return self.rates[end - int(self.counts[point, component]) : end]
@@ -136,8 +136,9 @@ class Srf:
 def read_srf(path: Path | str) -> Srf:
     """Read a rupture in SRF 1.0 or 2.0.
 
-    Raises InputError naming the line or the point for a file that is missing, truncated, malformed
-    or not physical.
+    Raises:
+        InputError: the file is missing, truncated, malformed or unphysical; names the line or the
+            point.
     """
     text = _COMMENT.sub("", read_text(path, "a rupture in SRF"))
     head, *sections = _sections(text)
@@ -154,17 +155,18 @@ def read_srf(path: Path | str) -> Srf:
 
 
 def read_planes(path: Path | str) -> list[Plane]:
-    """The segments that a rupture names, without the work of reading its points.
+    """Read the segments of a rupture, but not its points.
 
-    Raises InputError as `read_srf`.
+    Raises:
+        InputError: as `read_srf`.
     """
     text = _COMMENT.sub("", read_text(path, "a rupture in SRF"))
     return _planes(_sections(text), path)
 
 
 def write_srf(path: Path | str, rupture: Srf) -> None:
-    """Write a rupture in the version it names, nine digits a number."""
-    with whole(path) as temporary, temporary.open("w", encoding="ascii") as file:
+    """Write a rupture in its version, with nine digits per number."""
+    with atomic_write(path) as temporary, temporary.open("w", encoding="ascii") as file:
         file.write(f"{rupture.version}\n")
         _write_planes(file, rupture.planes)
         _write_points(file, rupture)
@@ -175,7 +177,7 @@ def write_srf(path: Path | str, rupture: Srf) -> None:
 
 @dataclass(frozen=True)
 class _Section:
-    """A keyword with its count, and the text that follows, from line `line` of the file."""
+    """A keyword, its count, and the text that follows from line `line` of the file."""
 
     keyword: str
     count: str
@@ -185,18 +187,18 @@ class _Section:
 
 @dataclass(frozen=True)
 class _Points:
-    """The numbers of one POINTS block: two lines a point (n, columns + 7), and all its samples."""
+    """Numbers of a POINTS block: two lines per point, (n, columns + 7), and all slip rates."""
 
     head: Array
     rates: Array
 
 
 def _sections(text: str) -> Iterator[_Section]:
-    """What stands before the first keyword, then each keyword's section."""
-    found = list(_KEYWORD.finditer(text))
-    ends = [match.start() for match in found] + [len(text)]
+    """The text before the first keyword, followed by the section of each keyword."""
+    matches = list(_KEYWORD.finditer(text))
+    ends = [match.start() for match in matches] + [len(text)]
     yield _Section("", "", text[: ends[0]], 1)
-    for match, end in zip(found, ends[1:], strict=True):
+    for match, end in zip(matches, ends[1:], strict=True):
         line = 1 + text.count("\n", 0, match.end())
         yield _Section(match[1], match[2], text[match.end() : end], line)
 
@@ -204,8 +206,8 @@ def _sections(text: str) -> Iterator[_Section]:
 def _version(head: _Section, path: Path | str) -> str:
     words = head.text.split()
     if not words or words[0] not in _COLUMNS:
-        found = repr(words[0][:20]) if words else "nothing"
-        raise InputError(f"{path}: an SRF file starts with its version, 1.0 or 2.0; found {found}")
+        first = repr(words[0][:20]) if words else "nothing"
+        raise InputError(f"{path}: an SRF file starts with its version, 1.0 or 2.0; found {first}")
     if len(words) > 1:
         where = f"{path}, line {line_of_number(head.text, 1)}"
         raise InputError(f"{where}: expected PLANE n or POINTS n, found {words[1][:20]!r}")
@@ -260,12 +262,12 @@ def _check_planes(planes: list[Plane], points: int, path: Path | str) -> None:
 
 
 def _read_points(section: _Section, columns: int, path: Path | str) -> _Points:
-    def refuse(at: int, problem: str) -> NoReturn:
+    def fail(at: int, problem: str) -> NoReturn:
         line = line_of_number(section.text, at, section.line)
         raise InputError(f"{path}, line {line}: {problem}")
 
     values = parse_numbers(section.text, path, section.line)
-    starts = _point_starts(values, _count(section, path), columns, refuse)
+    starts = _point_starts(values, _count(section, path), columns, fail)
     places = starts[:, None] + np.arange(columns + _SLIP_COLUMNS)
     is_rate = np.ones(values.size, dtype=bool)
     is_rate[places] = False
@@ -273,32 +275,32 @@ def _read_points(section: _Section, columns: int, path: Path | str) -> _Points:
 
 
 def _point_starts(
-    values: Array, count: int, columns: int, refuse: Callable[[int, str], NoReturn]
+    values: Array, count: int, columns: int, fail: Callable[[int, str], NoReturn]
 ) -> NDArray[np.int64]:
-    """Where each point starts in the block's numbers, which must hold all points and no more.
+    """Index of the first number of each point, (count,); the block must have no other numbers.
 
-    A point's length is known only from its own counts, hence one look at each in turn.
+    The length of a point depends on its own counts, so points are visited one after another.
     """
     width = columns + _SLIP_COLUMNS
     if count * width > values.size:
         needed = f"POINTS {count} needs {count * width} numbers, found {values.size}"
-        refuse(values.size, f"{needed}: {_CUT}")
+        fail(values.size, f"{needed}: {_TRUNCATED}")
     starts = np.empty(count, np.int64)
     at = 0
     for point in range(count):
         starts[point] = at
         if at + width > values.size:
-            refuse(values.size, f"it ends within point {point + 1} of {count}: {_CUT}")
+            fail(values.size, f"it ends within point {point + 1} of {count}: {_TRUNCATED}")
         samples = values[at + columns + 2 : at + width : 2].tolist()
         if not all(number >= 0 and number.is_integer() for number in samples):
-            refuse(at, f"point {point + 1}: {samples} are not counts of samples")
+            fail(at, f"point {point + 1}: {samples} are not counts of samples")
         following = at + width + sum(int(number) for number in samples)
         if following > values.size:
             missing = following - values.size
-            refuse(at, f"point {point + 1} of {count} lacks {missing} of its samples: {_CUT}")
+            fail(at, f"point {point + 1} of {count} lacks {missing} of its samples: {_TRUNCATED}")
         at = following
     if at < values.size:
-        refuse(at, f"POINTS {count} is followed by more numbers than its points have")
+        fail(at, f"POINTS {count} is followed by more numbers than its points have")
     return starts
 
 
@@ -321,7 +323,7 @@ def _assemble(blocks: list[_Points], planes: tuple[Plane, ...], version: str) ->
     )
 
 
-# --- what a rupture must be --------------------------------------------------------------------
+# --- validation --------------------------------------------------------------------------------
 
 
 def _check_shapes(rupture: Srf) -> None:
@@ -337,7 +339,7 @@ def _check_shapes(rupture: Srf) -> None:
 
 
 def _check_points(rupture: Srf) -> None:
-    silent = rupture.counts.sum(axis=1) == 0  # then onset and step mean nothing
+    silent = rupture.counts.sum(axis=1) == 0  # onset and step are then undefined
     vs, density = np.isnan(rupture.vs), np.isnan(rupture.density)
     exempt = {"onset": silent, "step": silent, "vs": vs, "density": density}
     for name, _, low, high in (*_POINT, ("rake", 1.0, -360, 360)):
@@ -353,9 +355,9 @@ def _check_points(rupture: Srf) -> None:
 
 
 def _check_slip(rupture: Srf) -> None:
-    lost = (np.abs(rupture.slip) > _NEGLIGIBLE_SLIP) & (rupture.counts == 0)
+    without_rates = (np.abs(rupture.slip) > _NEGLIGIBLE_SLIP) & (rupture.counts == 0)
     for wrong, allowed in (
-        (lost, "given with samples of its rate, or left out"),
+        (without_rates, "given with slip rates, or zero"),
         (~np.isfinite(rupture.slip), "finite"),
     ):
         for point, component in np.argwhere(wrong)[:1]:
@@ -381,8 +383,8 @@ def _write_planes(file: TextIO, planes: tuple[Plane, ...]) -> None:
 
 
 def _write_points(file: TextIO, rupture: Srf) -> None:
-    described = _POINT[: _COLUMNS[rupture.version]]
-    columns = [getattr(rupture, name) / unit for name, unit, *_ in described]
+    columns_of_version = _POINT[: _COLUMNS[rupture.version]]
+    columns = [getattr(rupture, name) / unit for name, unit, *_ in columns_of_version]
     first = np.stack(columns, axis=1)
     file.write(f"POINTS {len(rupture)}\n")
     for point, values in enumerate(np.where(np.isnan(first), -1, first).tolist()):

@@ -19,9 +19,9 @@ _CODE = re.compile(r"[A-Za-z0-9_-]{1,32}")
 
 @dataclass(frozen=True)
 class Station:
-    """A receiver by its codes and its place.
+    """The codes and the position of a station.
 
-    The place is longitude and latitude (degrees) or x and y (m), and a depth (m).
+    The position is a longitude and latitude (degrees) or x and y (m), and a depth (m).
     """
 
     network: str
@@ -34,23 +34,24 @@ class Station:
 
     @property
     def name(self) -> str:
-        """network.station, or the station's code alone."""
+        """network.station, or the station code without a network."""
         return f"{self.network}.{self.station}" if self.network else self.station
 
 
 def read_stations(path: Path | str) -> list[Station]:
     """Read a list of stations.
 
-    CSV has the columns network, station, then longitude and latitude (degrees) or x and y (m), and
-    optionally depth (m, 0 at the surface); lines that start with # are comments. From StationXML
-    come each station's coordinates and the depth of its channels; of a station that moved, the last
-    place.
+    CSV files have the columns network, station, longitude and latitude (degrees) or x and y (m),
+    and optionally depth (m, 0 at the surface); lines that start with # are comments. StationXML
+    gives the coordinates of each station and the depth of its channels; if a station moved, its
+    last position is used.
 
-    Raises InputError naming the line or the station that cannot be used.
+    Raises:
+        InputError: the file, a line or a station is invalid.
     """
     stations = _read_xml(path) if str(path).lower().endswith(".xml") else _read_csv(path)
     if not stations:
-        raise InputError(f"{path}: no stations in it")
+        raise InputError(f"{path}: the file has no stations")
     return stations
 
 
@@ -74,9 +75,9 @@ def _header(row: list[str], path: Path | str) -> list[str]:
     unknown = [name for name in header if name not in COLUMNS]
     if unknown or len(set(header)) < len(header):
         raise InputError(f"{path}: columns {header}; allowed, once each: {', '.join(COLUMNS)}")
-    places = [pair for pair in ({"longitude", "latitude"}, {"x", "y"}) if pair & set(header)]
+    pairs = [pair for pair in ({"longitude", "latitude"}, {"x", "y"}) if pair & set(header)]
     missing = {"network", "station"} - set(header)
-    if missing or len(places) != 1 or not places[0] <= set(header):
+    if missing or len(pairs) != 1 or not pairs[0] <= set(header):
         raise InputError(
             f"{path}: columns {header}; needed: network, station, and either longitude, latitude"
             " or x, y"
@@ -89,8 +90,8 @@ def _from_row(header: list[str], row: list[str], line: int, path: Path | str) ->
         raise InputError(f"{path}, line {line}: {len(row)} cells; the header has {len(header)}")
     cells = {name: cell.strip() for name, cell in zip(header, row, strict=True)}
     network, code = cells.pop("network"), cells.pop("station")
-    place = {name: _number(name, cell, f"{path}, line {line}") for name, cell in cells.items()}
-    return Station(network, code, **place)
+    position = {name: _number(name, cell, f"{path}, line {line}") for name, cell in cells.items()}
+    return Station(network, code, **position)
 
 
 def _number(name: str, cell: str, where: str) -> float:
@@ -108,10 +109,10 @@ def _read_xml(path: Path | str) -> list[Station]:
         raise InputError(
             f"{path}: reading StationXML needs ObsPy; pip install 'groundswell[seismology]'"
         ) from None
-    read_text(path, "StationXML")  # a missing file gets the message that every reader gives
+    read_text(path, "StationXML")  # checks that the file exists
     try:
         inventory = read_inventory(str(path), format="STATIONXML")
-    except Exception as error:  # ObsPy and lxml raise whatever the parser met
+    except Exception as error:  # ObsPy and lxml raise many types
         raise InputError(f"{path}: not valid StationXML: {error}") from None
     latest = {
         (network.code, station.code): station
@@ -140,9 +141,9 @@ def _from_xml(network: str, station: Any, path: Path | str) -> Station:
 
 
 def _distinct(stations: Iterable[tuple[str, Station]], path: Path | str) -> list[Station]:
-    """The stations, each checked and named once; `where` says in messages which one is meant."""
+    """Check pairs of location (for messages) and station, and that names are unique."""
     seen: dict[str, str] = {}
-    found = []
+    checked = []
     for where, station in stations:
         problem = next(_problems(station), None)
         if station.name in seen:
@@ -150,8 +151,8 @@ def _distinct(stations: Iterable[tuple[str, Station]], path: Path | str) -> list
         if problem:
             raise InputError(f"{path}, {where}: {problem}")
         seen[station.name] = where
-        found.append(station)
-    return found
+        checked.append(station)
+    return checked
 
 
 def _problems(station: Station) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""What the ground is made of: media from layers, files and arrays, and their statistics."""
+"""Media: wave speeds, density and quality factors from layers, files and arrays."""

@@ -1,4 +1,4 @@
-"""Media that vary with depth only: tables of layers and of values at depths, inline or from CSV."""
+"""Media that vary with depth only: layers, or values at depths, given inline or in a CSV file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -18,18 +18,21 @@ from groundswell.seismology.media.material import (
     Lengths,
     Material,
     Values,
-    find_fault,
+    find_unphysical,
     lame,
     unit_factor,
 )
-from groundswell.seismology.media.plausibility import forgotten_unit
+from groundswell.seismology.media.plausibility import omitted_unit
+
+if TYPE_CHECKING:
+    from groundswell.seismology.case.media import LayerSection
 
 COLUMNS = {"top": "m", **UNITS}
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A row of a table: the matter from depth `top` (m) down to the next row. SI units."""
+    """A layer: the material from depth `top` (m) down to the top of the next layer, in SI units."""
 
     top: float
     vp: float
@@ -40,27 +43,30 @@ class Layer:
 
 
 class Layered:
-    """A table of layers or, with `interpolation = "linear"`, of values at the depths `top`.
+    """A stack of layers or, with linear interpolation, a profile through values at depths `top`.
 
-    Cells that an interface crosses hold exact volume averages: density and 1/Q arithmetic, lambda
-    and mu harmonic (Moczo et al. 2002, Bull. Seism. Soc. Am. 92, 3042-3066). Linear profiles are
-    averaged by 16-point Gauss quadrature between the table's depths; two rows at one depth make
-    a jump. The last row holds all the way down. `layers` are objects with `Layer`'s attributes.
+    Cells that an interface crosses have exact volume averages: arithmetic of density and 1/Q,
+    harmonic of lambda and mu (Moczo et al. 2002, Bull. Seism. Soc. Am. 92, 3042-3066). Linear
+    profiles are averaged by 16-point Gauss quadrature between the given depths. Two values at one
+    depth are a discontinuity. The last layer extends to the bottom.
 
-    Raises `InputError` for a table that is out of order, incomplete or unphysical.
+    Args:
+        cells: cells of the region (nx, ny, nz).
+        spacing: cell edges (x, y, z), m.
+        layers: layers from the surface down.
+        interpolation: "constant" or "linear".
+
+    Raises:
+        InputError: the layers are out of order, incomplete or unphysical.
     """
 
     def __init__(
         self,
         cells: Counts,
         spacing: Lengths,
-        layers: Sequence[Any],
-        interpolation: str = "constant",
+        layers: Sequence[Layer | LayerSection],
+        interpolation: Literal["constant", "linear"] = "constant",
     ) -> None:
-        if interpolation not in ("constant", "linear"):
-            raise InputError(
-                f"medium.interpolation = {interpolation!r}: must be 'constant' or 'linear'"
-            )
         self.cells, self.spacing = cells, spacing
         self._linear = interpolation == "linear"
         self._table = _tabulate(layers)
@@ -76,9 +82,9 @@ class Layered:
         return Material(**{name: row.reshape(1, 1) for name, row in samples.given().items()})
 
     def runs(self) -> list[tuple[int, int]]:
-        """First row and number of rows of each run of equal ones, from the surface down."""
+        """First row and length of each run of equal depth rows, from the surface down."""
         rows, nz = self._tops / self.spacing[2], self.cells[2]
-        # Rows beside an interface stand alone; so do all that a profile changes in.
+        # Rows next to an interface are runs of their own, and so are all rows of a varying profile.
         if self._linear:
             starts = np.arange(min(int(rows[-1]) + 3, nz))
         else:
@@ -87,9 +93,9 @@ class Layered:
         return list(zip(starts.tolist(), np.diff(starts, append=nz).tolist(), strict=True))
 
     def _quadrature(self, top: float, bottom: float) -> tuple[Values, Values]:
-        """Depths, none on an interface, and weights of sum 1 to average from `top` to `bottom`."""
-        # An interface meant for a cell's face may miss it by rounding, and a sliver of water that
-        # thin would turn the whole cell into a fluid.
+        """Quadrature depths and weights of sum 1 for averages from `top` to `bottom`."""
+        # Rounding may place an interface just off a cell face. A thin sliver of water would then
+        # make the whole cell a fluid.
         sliver = 1e-9 * (bottom - top)
         inside = (self._tops > top + sliver) & (self._tops < bottom - sliver)
         edges = np.unique(np.concatenate([[top], self._tops[inside], [bottom]]))
@@ -99,20 +105,20 @@ class Layered:
         return depth.ravel(), (half[:, None] * weights).ravel() / (bottom - top)
 
     def _sample(self, depth: Values) -> Material:
-        """The profile at each `depth` (n,)."""
+        """The profile at `depth` (n,), m."""
         above = np.searchsorted(self._tops, depth, side="right") - 1
         if not self._linear:
             return Material(**{name: row[above] for name, row in self._table.items()})
         below = np.minimum(above + 1, len(self._tops) - 1)
         gap = self._tops[below] - self._tops[above]
-        share = (depth - self._tops[above]) / np.where(gap > 0, gap, np.inf)
+        fraction = (depth - self._tops[above]) / np.where(gap > 0, gap, np.inf)
         rows = self._table.items()
         return Material(
-            **{name: row[above] + share * (row[below] - row[above]) for name, row in rows}
+            **{name: row[above] + fraction * (row[below] - row[above]) for name, row in rows}
         )
 
     def _average(self, samples: Material, weight: Values, k: int) -> Material:
-        """The effective matter of `samples` (n,) that fill the shares `weight` of a cell."""
+        """The effective material of a cell with `samples` (n,) of volume fractions `weight`."""
         lam, mu = lame(samples)
         if lam.min() < 0 < lam.max():
             raise InputError(
@@ -128,13 +134,13 @@ class Layered:
 
 
 def _harmonic(values: Values, weight: Values) -> Values:
-    """The weighted harmonic mean: zero as soon as one value is."""
+    """The weighted harmonic mean; zero if any value is."""
     with np.errstate(divide="ignore"):
         return 1 / ((1 / values) @ weight)
 
 
-def _tabulate(layers: Sequence[Any]) -> dict[str, Values]:
-    """The layers' properties as arrays (n,), all of them complete and physical."""
+def _tabulate(layers: Sequence[Layer | LayerSection]) -> dict[str, Values]:
+    """The properties of the layers as arrays (n,), checked."""
     if not layers:
         raise InputError("medium.layers is empty: give at least one layer, with top = 0")
     anelastic = any(q is not None for layer in layers for q in (layer.qp, layer.qs))
@@ -147,15 +153,15 @@ def _tabulate(layers: Sequence[Any]) -> dict[str, Values]:
                     "rho everywhere, and qp and qs everywhere or nowhere"
                 )
     table = {name: np.array([getattr(layer, name) for layer in layers], float) for name in names}
-    if fault := find_fault(Material(**table)):
-        (row,) = fault.place
+    if unphysical := find_unphysical(Material(**table)):
+        (row,) = unphysical.entry
         where = f"layer {row + 1} (top {layers[row].top:g} m)"
-        raise InputError(f"medium: {where} has {fault.found}: {fault.rule}")
+        raise InputError(f"medium: {where} has {unphysical.properties}: {unphysical.rule}")
     return table
 
 
-def _ordered_tops(layers: Sequence[Any], repeat: bool) -> Values:
-    """Depths of the layers' tops (n,), which must cover the surface and increase."""
+def _ordered_tops(layers: Sequence[Layer | LayerSection], repeat: bool) -> Values:
+    """Depths of the tops of the layers (n,), checked: they start at 0 and increase."""
     tops = np.array([layer.top for layer in layers], float)
     if not np.isfinite(tops).all() or tops[0] != 0:
         raise InputError(
@@ -174,7 +180,7 @@ def _ordered_tops(layers: Sequence[Any], repeat: bool) -> Values:
 
 
 class Homogeneous(Layered):
-    """The same matter everywhere: a table of one layer."""
+    """The same material everywhere."""
 
     def __init__(
         self,
@@ -191,10 +197,13 @@ class Homogeneous(Layered):
 
 
 def read_layers(path: str | Path) -> list[Layer]:
-    """Layers from a CSV file with the columns top, vp, vs, rho and, if anelastic, qp and qs.
+    """Read layers from a CSV file with the columns top, vp, vs, rho and, if anelastic, qp and qs.
 
-    A column is in SI, or in the unit that its header names, as in `vp[km/s]`; `depth` stands for
-    `top`. Lines that are empty or start with `#` are skipped. Raises `InputError`.
+    Columns are in SI units, or in the unit in their header, as in `vp[km/s]`; `depth` is a synonym
+    of `top`. Empty lines and lines that start with `#` are skipped.
+
+    Raises:
+        InputError: the file is unreadable, or a line or column is invalid.
     """
     text = read_text(path, "a table of layers")
     # Comments become empty lines, which csv skips, so that line numbers stay those of the file.
@@ -211,7 +220,7 @@ def read_layers(path: str | Path) -> list[Layer]:
 
 
 def _read_header(titles: Sequence[str], path: str | Path) -> list[tuple[str, float]]:
-    """Name and factor to SI of each column."""
+    """Name of each column, and its factor to SI units."""
     columns: list[tuple[str, float]] = []
     for title in titles:
         name, _, unit = title.strip().rstrip("]").partition("[")
@@ -219,7 +228,7 @@ def _read_header(titles: Sequence[str], path: str | Path) -> list[tuple[str, flo
         name = "top" if name == "depth" else name
         if name not in COLUMNS or name in dict(columns):
             raise InputError(
-                f"{path}: column {title!r} is not known, or is there twice; columns are "
+                f"{path}: column {title!r} is unknown or repeated; columns are "
                 f"{', '.join(COLUMNS)}, each with an optional unit as in vp[km/s]"
             )
         columns.append((name, unit_factor(unit, COLUMNS[name], f"{path}, column {name}")))
@@ -239,8 +248,8 @@ def _read_layer(row: Sequence[str], columns: Sequence[tuple[str, float]], where:
         except ValueError:
             raise InputError(f"{where}: {name} = {text.strip()!r} is not a number") from None
     for name in ("vp", "rho"):
-        if doubt := forgotten_unit(name, values[name]):
-            allowed, meant = doubt
+        if omitted := omitted_unit(name, values[name]):
+            allowed, meant = omitted
             raise InputError(
                 f"{where}: {name} = {values[name]:g} {UNITS[name]} {allowed}; if it is in {meant}, "
                 f"write {name}[{meant}] in the header"

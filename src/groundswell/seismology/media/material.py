@@ -1,7 +1,7 @@
-"""What the ground is made of: wave speeds, density and quality factors, one row of cells at a time.
+"""Material properties, the interface of media, their validation, and lower bounds.
 
-A medium returns averages over the cells of the region, depth row by depth row, so that a model
-larger than memory costs one plane. This module has what every medium shares, and lower bounds.
+A medium returns averages over the cells of the region one depth row at a time, so that a model may
+be larger than memory.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.seismology.media.plausibility import LEAST
+from groundswell.seismology.media.plausibility import MINIMUM
 
 Values = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]
@@ -32,9 +32,12 @@ _UNITS = re.compile(rf"{_UNIT}(?:[ */]+{_UNIT})*")
 
 @dataclass(frozen=True)
 class Material:
-    """Properties of isotropic, viscoelastic matter: arrays that broadcast to one shape.
+    """Properties of an isotropic viscoelastic material: arrays that broadcast to one shape.
 
-    `vp`, `vs` in m/s (`vs = 0` is a fluid), `rho` in kg/m^3; `qp`, `qs` are `None` when elastic.
+    Args:
+        vp, vs: wave speeds, m/s; vs = 0 is a fluid.
+        rho: density, kg/m^3.
+        qp, qs: quality factors; None in an elastic material.
     """
 
     vp: Values
@@ -44,12 +47,12 @@ class Material:
     qs: Values | None = None
 
     def given(self) -> dict[str, Values]:
-        """The properties that are present, by name."""
+        """The properties that are not None, by name."""
         return {name: values for name, values in vars(self).items() if values is not None}
 
 
 class Medium(Protocol):
-    """A region's material: `cells` (nx, ny, nz) of size `spacing` (hx, hy, hz) in metres."""
+    """The material of a region of `cells` (nx, ny, nz) with edges `spacing` (hx, hy, hz), m."""
 
     cells: Counts
     spacing: Lengths
@@ -60,25 +63,26 @@ class Medium(Protocol):
 
 
 def lame(material: Material) -> tuple[Values, Values]:
-    """Lame's parameters `(lam, mu)` in Pa, in the precision of the material."""
+    """Lame parameters (lambda, mu), Pa, in the precision of the material."""
     mu = material.rho * material.vs**2
     return material.rho * material.vp**2 - 2 * mu, mu
 
 
 def describe_cell(cell: Counts, spacing: Lengths) -> str:
-    """Name cell `(i, j, k)` and the place of its centre, for messages."""
+    """The indices (i, j, k) of a cell and the position of its centre, for messages."""
     x, y, depth = ((i + 0.5) * h for i, h in zip(cell, spacing, strict=True))
     return f"cell {cell} (x = {x:.8g} m, y = {y:.8g} m, depth = {depth:.8g} m)"
 
 
 def unit_factor(unit: str, target: str, where: str) -> float:
-    """The factor from `unit` ("km/s", "g/cm^3", "kg m-3", "km.s-1") to `target`; 1 for no unit.
+    """The factor from `unit` ("km/s", "g/cm^3", "kg m-3", "km.s-1") to `target`; 1 if empty.
 
-    Raises `InputError`, starting with `where`, if `unit` is unknown or of another dimension.
+    Raises:
+        InputError: the unit is unknown or of another dimension; the message starts with `where`.
     """
     from groundswell.case.units import converter
 
-    # The conventions of netCDF write powers without a sign and products with a dot.
+    # NetCDF conventions write powers without a sign and products with a dot.
     text = re.sub(r"\^|\*\*", "", unit.strip()).replace(".", "*")
     text = re.sub(r"(?<=[A-Za-z])(-?[0-9])", r"**\1", text)
     if not text:
@@ -88,36 +92,36 @@ def unit_factor(unit: str, target: str, where: str) -> float:
             raise ValueError("not a product of powers of units")
         # Unit factors carry rounding errors; 15 digits make a g/cm^3 exactly 1000 kg/m^3.
         return float(f"{converter(text, target)(1.0):.15g}")
-    except Exception as error:  # pint and the tokenizer under it raise a dozen types
+    except Exception as error:  # pint and its tokenizer raise many types
         target = target or "a plain number"
         raise InputError(f"{where}: unit {unit!r} does not convert to {target}") from error
 
 
-# --- what no medium may hold ---------------------------------------------------------------------
+# --- validation ----------------------------------------------------------------------------------
 
 
-class Fault(NamedTuple):
-    """The first unphysical place of a material, what stands there, and the rule it breaks."""
+class Unphysical(NamedTuple):
+    """An unphysical entry of a material: its index, its properties, and the rule they break."""
 
-    place: tuple[int, ...]
-    found: str
+    entry: tuple[int, ...]
+    properties: str
     rule: str
 
 
-def find_fault(material: Material) -> Fault | None:
-    """The first place that is not finite, not positive, or has a bulk modulus that is not."""
+def find_unphysical(material: Material) -> Unphysical | None:
+    """The first entry with a non-finite or non-positive property or bulk modulus, if any."""
     given = material.given()
-    together = dict(zip(given, np.broadcast_arrays(*given.values()), strict=True))
-    for bad, rule in _broken_rules(Material(**together)):
+    arrays = dict(zip(given, np.broadcast_arrays(*given.values()), strict=True))
+    for bad, rule in _rules(Material(**arrays)):
         if bad.any():
             index = np.unravel_index(int(bad.argmax()), bad.shape)
-            found = ", ".join(f"{name} = {values[index]:.6g}" for name, values in together.items())
-            return Fault(tuple(int(i) for i in index), found, rule)
+            text = ", ".join(f"{name} = {values[index]:.6g}" for name, values in arrays.items())
+            return Unphysical(tuple(int(i) for i in index), text, rule)
     return None
 
 
-def _broken_rules(material: Material) -> Iterator[tuple[Mask, str]]:
-    """Each rule with the mask of the places that break it."""
+def _rules(material: Material) -> Iterator[tuple[Mask, str]]:
+    """Yield each rule with the mask of the entries that break it."""
     for name, values in material.given().items():
         yield ~np.isfinite(values), f"{name} must be a finite number"
     yield material.vp <= 0, "vp must be positive"
@@ -129,19 +133,19 @@ def _broken_rules(material: Material) -> Iterator[tuple[Mask, str]]:
         yield (material.qs <= 0) & (material.vs > 0), "qs must be positive in a solid"
     not_positive = 3 * material.vp**2 <= 4 * material.vs**2
     yield not_positive, "vp must exceed sqrt(4/3) vs, or the bulk modulus is not positive"
-    for name, (least, unit, meant) in LEAST.items():
-        doubtful = getattr(material, name) < least
-        yield doubtful, f"{name} must be at least {least:g} {unit}; is the model in {meant}?"
+    for name, (least, unit, meant) in MINIMUM.items():
+        rule = f"{name} must be at least {least:g} {unit}; is the model in {meant}?"
+        yield getattr(material, name) < least, rule
 
 
-# --- explicit lower bounds -----------------------------------------------------------------------
+# --- lower bounds --------------------------------------------------------------------------------
 
 
 class Floor:
     """A medium with lower bounds on `vp`, `vs` (m/s) and `rho` (kg/m^3).
 
-    Fluids keep `vs = 0`. Where `vs` is raised the bulk modulus is kept, so that it stays positive:
-    vp^2 grows by 4/3 of what vs^2 grows by. `vp` and `rho` are bounded after that.
+    Fluids keep `vs = 0`. Where `vs` is raised, vp^2 grows by 4/3 of the growth of vs^2, so that the
+    bulk modulus is preserved and stays positive. `vp` and `rho` are bounded last.
     """
 
     def __init__(self, medium: Medium, vp: float = 0.0, vs: float = 0.0, rho: float = 0.0) -> None:
@@ -150,16 +154,16 @@ class Floor:
         self._changed: dict[int, dict[str, int]] = {}
 
     def runs(self) -> list[tuple[int, int]]:
-        """Runs of equal rows, where the medium knows them; see `find_runs`."""
+        """Runs of equal depth rows; see `find_runs`."""
         return find_runs(self._medium)
 
     @property
     def changed(self) -> dict[str, int]:
-        """How many cells differ from the model in vp, vs and rho, in the rows asked for so far."""
+        """Number of cells with changed vp, vs and rho, in the rows read so far."""
         return self.changed_in(dict.fromkeys(self._changed, 1))
 
     def changed_in(self, rows: Mapping[int, int]) -> dict[str, int]:
-        """The same in some rows that were asked for, each counted so many times."""
+        """Number of cells with changed vp, vs and rho in `rows`: row -> number of equal rows."""
         return {
             name: sum(count * self._changed[k][name] for k, count in rows.items())
             for name in ("vp", "vs", "rho")
@@ -181,11 +185,11 @@ class Floor:
 
 
 def count_cells(mask: Mask, cells: Counts) -> int:
-    """Cells of a plane for which `mask`, broadcastable to (ny, nx), holds."""
+    """Number of cells of a plane where `mask`, which broadcasts to (ny, nx), is true."""
     return int(np.count_nonzero(mask)) * (cells[0] * cells[1] // mask.size)
 
 
 def find_runs(medium: Medium) -> list[tuple[int, int]]:
-    """First row and number of rows of each run of equal ones; single rows unless known better."""
-    known = getattr(medium, "runs", None)
-    return known() if known else [(k, 1) for k in range(medium.cells[2])]
+    """First row and length of each run of equal depth rows; single rows if they are not known."""
+    runs = getattr(medium, "runs", None)
+    return runs() if runs else [(k, 1) for k in range(medium.cells[2])]

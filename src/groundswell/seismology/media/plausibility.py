@@ -1,11 +1,15 @@
-"""Numbers without a unit that were meant in a larger one: km/s taken for m/s, g/cm^3 for kg/m^3."""
+"""Detection of omitted units: values in km/s taken for m/s, or in g/cm^3 for kg/m^3."""
 
 from __future__ import annotations
 
-LEAST = {"vp": (100.0, "m/s", "km/s"), "rho": (100.0, "kg/m^3", "g/cm^3")}  # in SI, of any ground
+# Smallest plausible value in SI units, its unit, and the unit probably meant below it.
+MINIMUM = {"vp": (100.0, "m/s", "km/s"), "rho": (100.0, "kg/m^3", "g/cm^3")}
 
 
-def forgotten_unit(name: str, value: float) -> tuple[str, str] | None:
-    """What is allowed and the unit probably meant, of a "vp" or "rho" (SI) too small for ground."""
-    least, unit, meant = LEAST[name]
+def omitted_unit(name: str, value: float) -> tuple[str, str] | None:
+    """The rule that an implausibly small "vp" or "rho" (SI) breaks, and the unit probably meant.
+
+    None if the value is plausible.
+    """
+    least, unit, meant = MINIMUM[name]
     return (f"must be at least {least:g} {unit}", meant) if 0 < value < least else None

@@ -1,4 +1,4 @@
-"""Media sampled in three dimensions: arrays, netCDF models and AWP meshes, read plane by plane."""
+"""Media sampled in three dimensions: arrays, NetCDF models and AWP meshes, read plane by plane."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
+from groundswell.grids.geography import Geography
+from groundswell.seismology.case.media import QRule, RhoRule
 from groundswell.seismology.formats.awp import AwpMesh
 from groundswell.seismology.media.material import (
     PROPERTIES,
@@ -23,14 +25,16 @@ from groundswell.seismology.media.material import (
     unit_factor,
 )
 
-# --- rules for what a model lacks ----------------------------------------------------------------
+# --- empirical rules -----------------------------------------------------------------------------
 
 
 def brocher_density(vp: Values) -> Values:
-    """Density in kg/m^3 from vp in m/s: the Nafe-Drake curve of crustal rocks.
+    """Density (kg/m^3) of crustal rocks from `vp` (m/s): the Nafe-Drake curve.
 
-    Brocher (2005), Bull. Seism. Soc. Am. 95, 2081-2092, eq. 1. Raises `InputError` outside the
-    speeds that it was fitted to, 1500 to 8500 m/s.
+    Brocher (2005), Bull. Seism. Soc. Am. 95, 2081-2092, eq. 1.
+
+    Raises:
+        InputError: a speed is outside the range of the fit, 1500 to 8500 m/s.
     """
     outside = vp[~((vp >= 1500) & (vp <= 8500))]
     if outside.size:
@@ -43,7 +47,7 @@ def brocher_density(vp: Values) -> Values:
 
 
 def awp_quality(vs: Values) -> tuple[Values, Values]:
-    """`(qp, qs)` as AWP-ODC assumes them: Qs = 0.05 vs with vs in m/s, Qp = 2 Qs."""
+    """(qp, qs) of the rule of AWP-ODC: Qs = 0.05 vs with vs in m/s, Qp = 2 Qs."""
     qs = vs / 20
     return 2 * qs, qs
 
@@ -52,28 +56,30 @@ RHO_RULES: dict[str, Callable[[Values], Values]] = {"brocher": brocher_density}
 Q_RULES: dict[str, Callable[[Values], tuple[Values, Values]]] = {"awp": awp_quality}
 
 
-def _check_rule(name: str, rule: str | None, rules: Mapping[str, Any]) -> None:
-    if rule is not None and rule not in rules:
-        raise InputError(f"medium.{name} = {rule!r}: must be one of {', '.join(rules)}")
-
-
 def _complete(values: Mapping[str, Values], rho_rule: str | None, q_rule: str | None) -> Material:
-    """A material of the values given and those of the rules asked for."""
-    made = {}
+    """A material of the given properties and those that the rules derive from them."""
+    derived = {}
     if rho_rule is not None:
-        made["rho"] = RHO_RULES[rho_rule](values["vp"])
+        derived["rho"] = RHO_RULES[rho_rule](values["vp"])
     if q_rule is not None:
-        made["qp"], made["qs"] = Q_RULES[q_rule](values["vs"])
-    return Material(**values, **made)
+        derived["qp"], derived["qs"] = Q_RULES[q_rule](values["vs"])
+    return Material(**values, **derived)
 
 
-# --- on the region's own cells -------------------------------------------------------------------
+# --- models on the cells of the region -----------------------------------------------------------
 
 
 class ArrayMedium:
-    """Cell values from arrays (nz, ny, nx), which may be memory maps: one plane is read at a time.
+    """A medium in arrays (nz, ny, nx), which may be memory maps: one plane is read at a time.
 
-    Speeds in m/s, density in kg/m^3. Raises `InputError` for arrays of different shapes.
+    Args:
+        spacing: cell edges (x, y, z), m.
+        vp, vs: wave speeds, m/s.
+        rho: density, kg/m^3.
+        qp, qs: quality factors; both, or neither if elastic.
+
+    Raises:
+        InputError: the arrays have different shapes, or only one quality factor is given.
     """
 
     def __init__(
@@ -96,7 +102,7 @@ class ArrayMedium:
         self.spacing = spacing
 
     def plane(self, k: int) -> Material:
-        """Cell values of depth row `k`: arrays (ny, nx) of the arrays' own floating-point type."""
+        """Cell values of depth row `k`: arrays (ny, nx), in their own floating-point type."""
         rows = {name: np.asarray(array[k]) for name, array in self._arrays.items()}
         return Material(
             **{name: row.astype(_real(row.dtype), copy=False) for name, row in rows.items()}
@@ -104,15 +110,22 @@ class ArrayMedium:
 
 
 def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type to compute in: integers, and floats too short for moduli in Pa, become double."""
+    """The type to compute in: double for integers and for floats too short for moduli in Pa."""
     return dtype if dtype in (np.float32, np.float64) else np.dtype(np.float64)
 
 
 class AwpMedium:
-    """An AWP mesh file with `variables` 3, 5 or 8 a cell; values stay in single precision.
+    """An AWP mesh file of the cells of the region, in single precision.
 
-    `mesh_cells` are the file's cells and must equal `cells`, the region's; a mesh without Q (3) is
-    elastic or gets it from `q_rule = "awp"`. Raises `InputError`.
+    Args:
+        path: the mesh file.
+        cells: cells of the region and of the mesh (nx, ny, nz).
+        spacing: cell edges (x, y, z), m.
+        variables: number of variables per cell: 3, 5 or 8.
+        q_rule: rule for the quality factors of a mesh without them (3 variables); None if elastic.
+
+    Raises:
+        InputError: the file does not fit the cells, or the mesh has quality factors and a rule.
     """
 
     def __init__(
@@ -121,16 +134,9 @@ class AwpMedium:
         cells: Counts,
         spacing: Lengths,
         *,
-        mesh_cells: Counts,
         variables: int,
-        q_rule: str | None = None,
+        q_rule: QRule | None = None,
     ) -> None:
-        if tuple(mesh_cells) != tuple(cells):
-            raise InputError(
-                f"medium.cells = {list(mesh_cells)}: the region has {list(cells)} cells, and an "
-                "AWP mesh is not interpolated; change grid.size and grid.spacing to fit the mesh"
-            )
-        _check_rule("q_rule", q_rule, Q_RULES)
         if q_rule is not None and variables > 3:
             raise InputError(f"medium.q_rule = {q_rule!r}: {path} has Q itself; remove the rule")
         self.cells, self.spacing = cells, spacing
@@ -141,22 +147,28 @@ class AwpMedium:
         return _complete(self._mesh.plane(k), None, self._q_rule)
 
 
-# --- on a model's own axes -----------------------------------------------------------------------
+# --- models on their own axes --------------------------------------------------------------------
 
 
 class NetcdfMedium:
-    """A model on a rectilinear grid in a netCDF file, interpolated trilinearly at cell centres.
+    """A model on a rectilinear grid in a NetCDF file, interpolated trilinearly at cell centres.
 
     Its variables have three dimensions, in any order, with coordinates `depth` and either `x`, `y`
-    (metres from the region's corner) or `lon`, `lat` (also `longitude`, `latitude`), regular or
-    not. `units` attributes are respected; what has none is in SI. `variables` maps vp, vs, rho, qp
-    and qs to names in the file, by default their own. What a file lacks comes from a rule if one is
-    named: `rho_rule = "brocher"`, `q_rule = "awp"`; without Q and its rule the medium is elastic.
-    `geography` has `to_lonlat(x, y)`, vectorised.
+    (metres from the corner of the region) or `lon`, `lat` (also `longitude`, `latitude`), not
+    necessarily evenly spaced. Values are in SI units unless an attribute `units` says otherwise.
+    Each depth slab is read once in a pass downwards, and only as far as the region needs it.
 
-    Only what the region needs of the two depth slabs around a row is read, and each slab once in a
-    pass downwards. Raises `InputError` for a file that is unreadable or incomplete, or that does
-    not cover the centres of the cells.
+    Args:
+        path: the NetCDF file.
+        cells: cells of the region (nx, ny, nz).
+        spacing: cell edges (x, y, z), m.
+        geography: position of the region on Earth, for models on longitude and latitude.
+        variables: names in the file of vp, vs, rho, qp and qs; by default their own.
+        rho_rule: rule for the density of a file without it.
+        q_rule: rule for the quality factors of a file without them; None if elastic.
+
+    Raises:
+        InputError: the file is unreadable or incomplete, or does not cover the cell centres.
     """
 
     def __init__(
@@ -165,13 +177,11 @@ class NetcdfMedium:
         cells: Counts,
         spacing: Lengths,
         *,
-        geography: Any = None,
+        geography: Geography | None = None,
         variables: Mapping[str, str] | None = None,
-        rho_rule: str | None = None,
-        q_rule: str | None = None,
+        rho_rule: RhoRule | None = None,
+        q_rule: QRule | None = None,
     ) -> None:
-        _check_rule("rho_rule", rho_rule, RHO_RULES)
-        _check_rule("q_rule", q_rule, Q_RULES)
         self.cells, self.spacing = cells, spacing
         self._rho_rule, self._q_rule = rho_rule, q_rule
         self._model = _ModelFile(Path(path))
@@ -187,29 +197,30 @@ class NetcdfMedium:
     def plane(self, k: int) -> Material:
         """The model at the centres of depth row `k`: arrays (ny, nx), float64.
 
-        Raises `InputError` where the model has a gap (NaN), or a rule does not hold.
+        Raises:
+            InputError: the model has a gap (NaN), or a rule does not apply.
         """
-        upper, share = int(self._depth.node[k]), self._depth.share[k]
-        around = (upper, upper + 1)
-        self._slabs = {key: slab for key, slab in self._slabs.items() if key[1] in around}
+        upper, fraction = int(self._depth.node[k]), self._depth.fraction[k]
+        nodes = (upper, upper + 1)
+        self._slabs = {key: slab for key, slab in self._slabs.items() if key[1] in nodes}
         values = {}
         for role in self._names:
-            above, below = (self._slab(role, node) for node in around)
-            values[role] = above + share * (below - above)
-            self._refuse_gap(role, values[role], k)
+            above, below = (self._slab(role, node) for node in nodes)
+            values[role] = above + fraction * (below - above)
+            self._require_complete(role, values[role], k)
         return _complete(values, self._rho_rule, self._q_rule)
 
     def _slab(self, role: str, node: int) -> Values:
-        """One property (ny, nx) in SI at one depth of the model, under or over the cell centres."""
+        """One property (ny, nx), in SI units, at one depth of the model, below the cell centres."""
         if (role, node) not in self._slabs:
             y, x = self._y, self._x
             nodes = self._model.read(self._names[role], node, y.window, x.window)
-            near = _mix(nodes[y.node, x.node], nodes[y.node, x.node + 1], x.share)
-            far = _mix(nodes[y.node + 1, x.node], nodes[y.node + 1, x.node + 1], x.share)
-            self._slabs[role, node] = self._factors[role] * _mix(near, far, y.share)
+            near = _interpolate(nodes[y.node, x.node], nodes[y.node, x.node + 1], x.fraction)
+            far = _interpolate(nodes[y.node + 1, x.node], nodes[y.node + 1, x.node + 1], x.fraction)
+            self._slabs[role, node] = self._factors[role] * _interpolate(near, far, y.fraction)
         return self._slabs[role, node]
 
-    def _refuse_gap(self, role: str, values: Values, k: int) -> None:
+    def _require_complete(self, role: str, values: Values, k: int) -> None:
         if np.isfinite(values).all():
             return
         j, i = (int(n) for n in np.argwhere(~np.isfinite(values))[0])
@@ -220,24 +231,27 @@ class NetcdfMedium:
         )
 
 
-def _mix(first: Values, second: Values, share: Values) -> Values:
-    return first + share * (second - first)
+def _interpolate(first: Values, second: Values, fraction: Values) -> Values:
+    return first + fraction * (second - first)
 
 
 @dataclass(frozen=True)
-class _Places:
-    """Positions on an axis: the node before each, and the share of the way to the next node.
+class _AxisPositions:
+    """Positions on an axis of a model, for linear interpolation.
 
-    `window` holds every node that is needed; `node` counts from its start.
+    Args:
+        window: the nodes needed.
+        node: node before each position, counted from the start of `window`.
+        fraction: distance to that node over the spacing to the next.
     """
 
     window: slice
     node: NDArray[np.intp]
-    share: Values
+    fraction: Values
 
 
-def _locate(model: _ModelFile, axis: int, at: Values) -> _Places:
-    """Find positions `at` on the model's axis 0 (depth), 1 (y, lat) or 2 (x, lon)."""
+def _locate(model: _ModelFile, axis: int, at: Values) -> _AxisPositions:
+    """Locate positions `at` on axis 0 (depth), 1 (y, lat) or 2 (x, lon) of the model."""
     nodes = model.nodes[axis]
     rounding = 1e-6 * (nodes[-1] - nodes[0])
     if at.min() < nodes[0] - rounding or at.max() > nodes[-1] + rounding:
@@ -247,26 +261,26 @@ def _locate(model: _ModelFile, axis: int, at: Values) -> _Places:
             "degrees); shrink grid.size, move the region, or use a model that covers it"
         )
     node = np.clip(np.searchsorted(nodes, at, side="right") - 1, 0, len(nodes) - 2)
-    share = (at - nodes[node]) / (nodes[node + 1] - nodes[node])
+    fraction = (at - nodes[node]) / (nodes[node + 1] - nodes[node])
     start = int(node.min()) if axis else 0
-    return _Places(slice(start, int(node.max()) + 2), node - start, share)
+    return _AxisPositions(slice(start, int(node.max()) + 2), node - start, fraction)
 
 
 def _choose_variables(
-    model: _ModelFile, wanted: Mapping[str, str], rho_rule: str | None, q_rule: str | None
+    model: _ModelFile, given: Mapping[str, str], rho_rule: str | None, q_rule: str | None
 ) -> dict[str, str]:
-    """The file's name of each property that is to be read from it."""
+    """Name in the file of each property to read."""
     for rule, roles in ((rho_rule, ("rho",)), (q_rule, ("qp", "qs"))):
         for role in roles:
-            if rule is not None and role in wanted:
+            if rule is not None and role in given:
                 raise InputError(
-                    f"medium.variables has {role} = {wanted[role]!r} and a rule, {rule!r}, makes "
+                    f"medium.variables has {role} = {given[role]!r} and a rule, {rule!r}, makes "
                     f"{role} too; remove one of them"
                 )
-    names = {role: wanted.get(role, role) for role in PROPERTIES}
+    names = {role: given.get(role, role) for role in PROPERTIES}
     if rho_rule is not None:
         del names["rho"]
-    if q_rule is not None or not any(q in wanted or q in model.variables for q in ("qp", "qs")):
+    if q_rule is not None or not any(q in given or q in model.variables for q in ("qp", "qs")):
         del names["qp"], names["qs"]
     missing = [
         f"{name} (for {role})" for role, name in names.items() if name not in model.variables
@@ -274,14 +288,21 @@ def _choose_variables(
     if missing:
         raise InputError(
             f"{model.path} has no variable {', '.join(missing)}; it has "
-            f"{', '.join(model.variables) or 'none'}. Name them in medium.variables, or ask for "
+            f"{', '.join(model.variables) or 'none'}. Name them in medium.variables, or use "
             "medium.rho_rule = 'brocher' or medium.q_rule = 'awp'"
         )
     return names
 
 
 class _ModelFile:
-    """An open netCDF model: `dims` (depth, y, x) with their `nodes`, ascending, in m or degrees."""
+    """An open NetCDF model.
+
+    Attributes:
+        geographic: whether the horizontal axes are longitude and latitude.
+        dims: names of the dimensions (depth, y, x).
+        nodes: their coordinates, ascending, m or degrees.
+        variables: names of the variables.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -308,7 +329,7 @@ class _ModelFile:
         return nodes * unit_factor(str(axis.attrs.get("units", "")), "m", f"{self.path}, {dim}")
 
     def check_variable(self, name: str, unit: str) -> float:
-        """The factor from the variable's unit to `unit`, its dimensions being right."""
+        """Check the dimensions of a variable and return the factor from its unit to `unit`."""
         variable = self._data[name]
         if sorted(map(str, variable.dims)) != sorted(self.dims):
             raise InputError(
@@ -318,14 +339,14 @@ class _ModelFile:
         given = str(variable.attrs.get("units", "")) if unit else ""
         return unit_factor(given, unit, f"{self.path}, variable {name}")
 
-    def project(self, x: Values, y: Values, geography: Any) -> tuple[Values, Values]:
-        """Positions of the region on the model's horizontal axes."""
+    def project(self, x: Values, y: Values, geography: Geography | None) -> tuple[Values, Values]:
+        """Positions (m) in the region as coordinates on the horizontal axes of the model."""
         if not self.geographic:
             return x, y
         if geography is None:
             raise InputError(
-                f"{self.path} is on longitude and latitude; say in [grid.geography] where the "
-                "region lies"
+                f"{self.path} is on longitude and latitude; add [grid.geography], the position "
+                "of the region"
             )
         lon, lat = geography.to_lonlat(*np.broadcast_arrays(x, y))
         # The model may count longitude from 0 to 360 and the region from -180 to 180.
@@ -333,7 +354,7 @@ class _ModelFile:
         return (np.asarray(lon) - middle + 180) % 360 + middle - 180, np.asarray(lat)
 
     def read(self, name: str, node: int, rows: slice, columns: slice) -> Values:
-        """A window (y, x) of a variable at one depth, float64, in the file's unit."""
+        """A window (y, x) of a variable at depth `node`, float64, in the unit of the file."""
         depth, y, x = self.dims
         window = self._data[name].isel({depth: node, y: rows, x: columns}).transpose(y, x)
         try:
@@ -343,14 +364,14 @@ class _ModelFile:
 
 
 def _open(path: Path) -> Any:
-    """The file as an xarray Dataset whose variables are read on demand."""
+    """The file as an xarray Dataset, read lazily."""
     import xarray as xr
 
     if not path.is_file():
         raise InputError(f"medium.file {path} does not exist")
     try:
         return xr.open_dataset(path, decode_times=False)
-    except Exception as error:  # a dozen types, by backend, for what is no netCDF file
+    except Exception as error:  # xarray raises many types, depending on the backend
         reason = str(error).partition("\n")[0]
         raise InputError(
             f"medium.file {path} cannot be read as netCDF ({reason}): it is not a NetCDF-4 file; "
@@ -359,7 +380,7 @@ def _open(path: Path) -> Any:
 
 
 def _find_axes(data: Any, path: Path) -> tuple[bool, tuple[str, str, str]]:
-    """Whether the axes are longitude and latitude, and their names in the order (depth, y, x)."""
+    """Whether the axes are longitude and latitude, and their names (depth, y, x)."""
     axes = {c for c in data.coords if data[c].dims == (c,) and data[c].dtype.kind in "fiu"}
     for x, y in (("x", "y"), ("lon", "lat"), ("longitude", "latitude")):
         if {x, y, "depth"} <= axes:

@@ -1,4 +1,4 @@
-"""What a medium is like as a whole: extremes that decide the step, and what it must not hold."""
+"""Validation of a whole medium, and its extremes."""
 
 from __future__ import annotations
 
@@ -17,20 +17,24 @@ from groundswell.seismology.media.material import (
     Values,
     count_cells,
     describe_cell,
-    find_fault,
     find_runs,
+    find_unphysical,
 )
 
 
 @dataclass(frozen=True)
 class MediumStatistics:
-    """Extremes of a medium in SI units; S speeds, `qs_*` and Vp/Vs of its solid cells only.
+    """Extremes of a medium in SI units; `vs_*`, `qs_*` and `vp_vs_max` of its solid cells only.
 
-    Values are `None` where nothing has them: S speeds without solids, Q of an elastic medium.
-    `speed_min` is the slowest wave of any cell: S in solids, P in fluids. `vs_min_cell` (i, j, k)
-    is the first cell with the slowest S waves and `vs_min_depth` the depth of its centre.
-    `qp_qs_max` is the largest Qp/Qs over 3/4 (vp/vs)^2; above 1 pure compression gains energy.
-    `floored` counts the cells that a `Floor` changed, by property.
+    Values are None where they are undefined: S speeds without solids, Q of an elastic medium.
+
+    Attributes:
+        speed_min: speed of the slowest wave of any cell: S in solids, P in fluids.
+        vs_min_cell: first cell (i, j, k) with the smallest S speed.
+        vs_min_depth: depth of its centre, m.
+        qp_qs_max: largest Qp/Qs over 3/4 (vp/vs)^2; above 1 pure compression gains energy.
+        fluid_cells: number of fluid cells.
+        floored: number of cells that a `Floor` changed, by property.
     """
 
     vp_min: float
@@ -54,44 +58,43 @@ class MediumStatistics:
 
 @dataclass
 class _Extremes:
-    """What some planes come to: least and largest values by name, and counts of cells.
+    """Extremes of some planes: smallest and largest values by name, and counts of cells.
 
-    `slowest` is the slowest S wave and its cell, ordered so that the first such cell is least.
+    `slowest` is the smallest S speed and its cell, (vs, k, j, i), so that the first cell is least.
     """
 
     lows: dict[str, float] = field(default_factory=dict)
     highs: dict[str, float] = field(default_factory=dict)
     fluid: int = 0
-    slowest: tuple[float, int, int, int] | None = None  # vs, k, j, i
+    slowest: tuple[float, int, int, int] | None = None
     floored: dict[str, int] = field(default_factory=dict)
 
     def add(self, other: _Extremes) -> None:
-        """Take those of other planes in."""
+        """Merge the extremes of other planes."""
         for name, value in other.lows.items():
             self.lows[name] = min(value, self.lows.get(name, np.inf))
         for name, value in other.highs.items():
             self.highs[name] = max(value, self.highs.get(name, -np.inf))
         self.fluid += other.fluid
-        found = [s for s in (self.slowest, other.slowest) if s is not None]
-        self.slowest = min(found, default=None)
+        slowest = [s for s in (self.slowest, other.slowest) if s is not None]
+        self.slowest = min(slowest, default=None)
         for name, count in other.floored.items():
             self.floored[name] = self.floored.get(name, 0) + count
 
 
 def medium_statistics(medium: Medium, world: World | None = None) -> MediumStatistics:
-    """Stream the planes of `medium`, refuse what is unphysical, and return the extremes.
+    """Validate a medium plane by plane and return its extremes; ranks divide the planes.
 
-    Of a run of equal planes one is looked at. Ranks share the planes.
-
-    Raises `InputError` naming a cell (on one rank the first) with a value that is not finite or not
-    positive (vs = 0 is a fluid), or with a vp that leaves no positive bulk modulus.
+    Raises:
+        InputError: a property is not finite or not positive (except vs = 0 in a fluid), or the bulk
+            modulus is not positive; names a cell, the first one on a single rank.
     """
     job = world or Alone()
     own = find_runs(medium)[job.rank :: job.size]
-    found = _Extremes()
+    total = _Extremes()
     for extremes in job.share(job.agree(lambda: _extremes(medium, own))):
-        found.add(extremes)
-    lows, highs, slowest = found.lows, found.highs, found.slowest
+        total.add(extremes)
+    lows, highs, slowest = total.lows, total.highs, total.slowest
     return MediumStatistics(
         vp_min=lows["vp"],
         vp_max=highs["vp"],
@@ -108,21 +111,21 @@ def medium_statistics(medium: Medium, world: World | None = None) -> MediumStati
         qs_min=lows.get("qs"),
         qs_max=highs.get("qs"),
         qp_qs_max=highs.get("qp_qs"),
-        fluid_cells=found.fluid,
-        floored=found.floored,
+        fluid_cells=total.fluid,
+        floored=total.floored,
     )
 
 
 def _extremes(medium: Medium, runs: Sequence[tuple[int, int]]) -> _Extremes:
-    found = _Extremes()
+    total = _Extremes()
     for k, rows in runs:
-        found.add(_of_plane(medium, k, rows))
+        total.add(_plane_extremes(medium, k, rows))
     if isinstance(medium, Floor):
-        found.floored = medium.changed_in(dict(runs))
-    return found
+        total.floored = medium.changed_in(dict(runs))
+    return total
 
 
-def _of_plane(medium: Medium, k: int, rows: int) -> _Extremes:
+def _plane_extremes(medium: Medium, k: int, rows: int) -> _Extremes:
     material = _physical_plane(medium, k)
     values = dict(_quantities(material))
     return _Extremes(
@@ -134,28 +137,28 @@ def _of_plane(medium: Medium, k: int, rows: int) -> _Extremes:
 
 
 def _physical_plane(medium: Medium, k: int) -> Material:
-    """Plane `k` with its arrays of one shape, refused if it is unphysical."""
+    """Plane `k`, its arrays broadcast to one shape; raises `InputError` if it is unphysical."""
     given = medium.plane(k).given()
     arrays = np.broadcast_arrays(*given.values())
     material = Material(**dict(zip(given, arrays, strict=True)))
-    if fault := find_fault(material):
-        j, i = fault.place
+    if unphysical := find_unphysical(material):
+        j, i = unphysical.entry
         raise InputError(
-            f"medium: {describe_cell((i, j, k), medium.spacing)} has {fault.found}: {fault.rule}; "
-            "correct the model, or give lower bounds in medium.floor"
+            f"medium: {describe_cell((i, j, k), medium.spacing)} has {unphysical.properties}: "
+            f"{unphysical.rule}; correct the model, or give lower bounds in medium.floor"
         )
     return material
 
 
 def _slowest(vs: Values, k: int) -> tuple[float, int, int, int] | None:
-    """The plane's slowest S wave and the first cell (k, j, i) that has it; None in fluids."""
+    """Smallest S speed of the plane and its first cell, (vs, k, j, i); None in fluids."""
     solid = np.where(vs > 0, vs, np.inf)
     j, i = np.unravel_index(int(solid.argmin()), solid.shape)
     return (float(solid[j, i]), k, int(j), int(i)) if np.isfinite(solid[j, i]) else None
 
 
 def _quantities(material: Material) -> Iterator[tuple[str, Values]]:
-    """The values, never none of them, that each extreme is taken over."""
+    """Yield each quantity whose extremes are needed, in the cells where it is defined."""
     solid = material.vs > 0
     shear = {"vs", "qs"}
     yield "speed", np.where(solid, material.vs, material.vp)

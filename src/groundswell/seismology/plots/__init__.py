@@ -1,1 +1,1 @@
-"""Pictures of seismology: record sections, shaking maps, snapshots of the surface, sources."""
+"""Figures: record sections, shaking maps, snapshots of the surface, sources."""

@@ -1,4 +1,4 @@
-"""The record section: three components at every station, in the order of distance."""
+"""Record section: all components at all stations, sorted by epicentral distance."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.axes import Axes
 
-_MOST_STATIONS = 24
+_MAX_STATIONS = 24
 _ROW_HEIGHT = 0.42  # inches
-_LEAST_HEIGHT = 2.5  # of all rows together
-_REACH = 0.6  # of a row's height, by the largest swing of its station
+_MIN_HEIGHT = 2.5  # inches, of all rows
+_AMPLITUDE = 0.6  # largest amplitude of a station, in row heights
 _NAMES = {"E": "East", "N": "North", "Z": "Up"}
 
 
 def record_section(results: str | Path) -> Path:
-    """Draw `seismograms.png`: velocity of all components, stations ordered by distance.
+    """Draw `seismograms.png`: velocity of all components, stations sorted by distance.
 
-    Each station is scaled by its largest component; the number behind a trace is its own peak. Of
-    more than 24 stations those evenly spread in the order of distance are shown.
+    Each station is scaled by its largest component; the number after a trace is its peak. At most
+    24 stations are shown, evenly distributed in the order of distance.
 
     Args:
         results: folder with `seismograms.h5`.
@@ -39,34 +39,34 @@ def record_section(results: str | Path) -> Path:
     results = Path(results)
     array = read_seismograms(results / "seismograms.h5")
     if not array.sizes["time"]:
-        raise InputError(f"{results / 'seismograms.h5'} holds no samples; let the run come further")
+        raise InputError(f"{results / 'seismograms.h5'} has no samples yet; let the run continue")
     distance = _epicentral_distance(array)
-    shown = _spread(np.argsort(distance, kind="stable"), _MOST_STATIONS)
+    shown = _select(np.argsort(distance, kind="stable"), _MAX_STATIONS)
     sentence = _sentence(len(shown), array.sizes["station"])
     array, distance = array[shown], distance[shown]
     unit, unit_name = speed_unit(float(np.abs(array).max()))
     path = results / "seismograms.png"
-    with picture(path, height=1.1 + max(_ROW_HEIGHT * len(shown), _LEAST_HEIGHT)) as figure:
+    with picture(path, height=1.1 + max(_ROW_HEIGHT * len(shown), _MIN_HEIGHT)) as figure:
         panels = figure.subplots(1, array.sizes["component"], sharey=True, squeeze=False)[0]
         for axes, component in zip(panels, array["component"].values, strict=True):
             _draw_component(axes, array, str(component), unit)
-        _name_rows(panels[0], array, distance)
+        _label_rows(panels[0], array, distance)
         subtitle = f"{event_sentence(array.attrs)}{sentence} Peaks in {unit_name}"
         headline(panels[0], title_of(array.attrs), subtitle)
     return path
 
 
 def _epicentral_distance(array: xarray.DataArray) -> NDArray[np.float64]:
-    """Distance of every station from the epicentre, m; NaN where that is unknown."""
+    """Epicentral distance of every station, m, (n,); NaN without an epicentre."""
     if (centre := epicentre(array.attrs)) is None:
         return np.full(array.sizes["station"], np.nan)
     return np.hypot(array["x"].values - centre[0], array["y"].values - centre[1])
 
 
-def _spread(order: NDArray[np.intp], most: int) -> NDArray[np.intp]:
-    """At most `most` entries of an order, first and last among them, evenly spread."""
-    picked = np.linspace(0, len(order) - 1, min(most, len(order)))
-    return order[np.round(picked).astype(np.intp)]
+def _select(order: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    """At most `count` entries of `order`, evenly distributed, with the first and the last."""
+    selected = np.linspace(0, len(order) - 1, min(count, len(order)))
+    return order[np.round(selected).astype(np.intp)]
 
 
 def _sentence(shown: int, count: int) -> str:
@@ -79,8 +79,8 @@ def _draw_component(axes: Axes, array: xarray.DataArray, component: str, unit: f
     scales = np.abs(array.values).max(axis=(1, 2))
     for row, trace in enumerate(array.sel(component=component).values):
         axes.axhline(row, color=QUIET, linewidth=0.4, alpha=0.5)
-        swing = _REACH * trace / (scales[row] or 1)
-        axes.plot(time, row - swing, color=INK, linewidth=0.7)
+        displacement = _AMPLITUDE * trace / (scales[row] or 1)
+        axes.plot(time, row - displacement, color=INK, linewidth=0.7)
         peak = np.abs(trace).max() / unit
         axes.annotate(
             f"{peak:.3g}",
@@ -100,7 +100,7 @@ def _draw_component(axes: Axes, array: xarray.DataArray, component: str, unit: f
     axes.spines[["top", "right", "left"]].set_visible(False)
 
 
-def _name_rows(axes: Axes, array: xarray.DataArray, distance: NDArray[np.float64]) -> None:
+def _label_rows(axes: Axes, array: xarray.DataArray, distance: NDArray[np.float64]) -> None:
     labels = [
         f"{station}\n{metres / 1e3:.1f} km" if np.isfinite(metres) else str(station)
         for station, metres in zip(array["station"].values, distance, strict=True)

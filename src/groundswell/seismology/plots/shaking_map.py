@@ -1,4 +1,4 @@
-"""The shaking map: how strong the ground moved where, with stations and source."""
+"""Shaking map: peak ground velocity with stations and source."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import QuadMesh
 
-Peaks = np.ma.MaskedArray  # (ny, nx), masked where nothing is known
+Peaks = np.ma.MaskedArray  # (ny, nx), masked where unknown
 
-# Paper to near-black over yellow and red, in equal steps of lightness: reads in grey, too.
+# White to black over yellow and red, in equal steps of lightness, so that it is readable in grey.
 _COLOURS = ("#fffcf0", "#fde6a0", "#fcbc55", "#f28a3c", "#dc503d", "#ab1f50", "#6b1257", "#2a0a3a")
-_SPAN = 100.0  # a logarithmic bar reaches at most this far below the peak
-_DARK = 0.65  # of the bar, from where on lines on it are white
-_MOST_CONTOURS = 8
-_MOST_CELLS = 1500  # along an axis; a finer map would not show in the picture
+_RANGE = 100.0  # largest ratio of the values at the ends of a logarithmic colour bar
+_DARK = 0.65  # fraction of the colour bar above which contour lines are white
+_MAX_CONTOURS = 8
+_MAX_CELLS = 1500  # along an axis; the picture resolves no more
 
 
 def shaking_map(results: str | Path) -> Path:
@@ -49,7 +49,7 @@ def shaking_map(results: str | Path) -> Path:
         InputError: `shaking_map.nc` is missing or damaged.
     """
     results = Path(results)
-    shaking = _thinned(read_shaking_map(results / "shaking_map.nc"))
+    shaking = _coarsened(read_shaking_map(results / "shaking_map.nc"))
     frame = Frame.of(shaking)
     unit, unit_name = speed_unit(float(shaking["pgv"].max()))
     peaks = np.ma.masked_invalid(shaking["pgv"].values / unit)
@@ -69,9 +69,9 @@ def shaking_map(results: str | Path) -> Path:
     return path
 
 
-def _thinned(shaking: xarray.Dataset) -> xarray.Dataset:
-    """The map with no more cells than the picture can show; what is left keeps the peaks."""
-    steps = {d: -(-shaking.sizes[d] // _MOST_CELLS) for d in ("y", "x")}
+def _coarsened(shaking: xarray.Dataset) -> xarray.Dataset:
+    """The map with at most `_MAX_CELLS` along an axis: maxima of blocks of cells."""
+    steps = {d: -(-shaking.sizes[d] // _MAX_CELLS) for d in ("y", "x")}
     if max(steps.values()) == 1:
         return shaking
     blocks = shaking.coarsen(steps, boundary="trim", coord_func="mean")
@@ -83,26 +83,26 @@ def _map_height(frame: Frame) -> float:
 
 
 def _shade(axes: Axes, frame: Frame, peaks: Peaks) -> QuadMesh:
-    """Colour the cells: by logarithm when the values span more than a decade."""
+    """Colour the cells, on a logarithmic scale if the values span more than a decade."""
     from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
 
     highest = float(peaks.max()) if peaks.count() else 0.0
     lowest = float(np.percentile(peaks.compressed(), 1)) if peaks.count() else 0.0
     norm = Normalize(0, highest or 1)
     if highest > 10 * lowest:
-        norm = LogNorm(max(lowest, highest / _SPAN), highest, clip=True)
+        norm = LogNorm(max(lowest, highest / _RANGE), highest, clip=True)
     colours = LinearSegmentedColormap.from_list("shaking", _COLOURS)
     return axes.pcolormesh(*frame.mesh, peaks, norm=norm, cmap=colours, shading="nearest")
 
 
 def _contour(axes: Axes, frame: Frame, peaks: Peaks, cells: QuadMesh) -> None:
-    """Lines of equal shaking at round numbers, slightly smoothed so that they can be followed."""
+    """Draw contours at round numbers, of slightly smoothed values."""
     from scipy.ndimage import gaussian_filter
 
     if min(peaks.shape) < 2 or not peaks.count():
         return
     levels = round_numbers(float(np.percentile(peaks.compressed(), 5)), float(peaks.max()))
-    levels = levels[-_MOST_CONTOURS:]
+    levels = levels[-_MAX_CONTOURS:]
     if not levels:
         return
     smooth = gaussian_filter(peaks.filled(np.nan), 1.5)
@@ -113,7 +113,7 @@ def _contour(axes: Axes, frame: Frame, peaks: Peaks, cells: QuadMesh) -> None:
 
 
 def _peak_sentence(shaking: xarray.Dataset, unit: float, unit_name: str) -> str:
-    """How strong the shaking gets, and how far from the epicentre."""
+    """The largest peak and its distance from the epicentre, as a sentence."""
     pgv, attrs = shaking["pgv"].values, shaking.attrs
     if not np.isfinite(pgv).any():
         return "No ground velocity was recorded"

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.collections import QuadMesh
 
 _COLUMNS, _ROWS = 3, 2
-_MOST_CELLS = 500  # along an axis of a panel; more would not show
-_LOOKS = 48  # times at which the strength of the motion is looked up
-_QUIET_SHARE = 0.25  # of the strongest motion; less is not worth a panel
+_MAX_CELLS = 500  # along an axis of a panel; the picture resolves no more
+_TRIAL_TIMES = 48  # number of times at which the amplitude is computed
+_MIN_AMPLITUDE = 0.25  # smallest amplitude of a panel, relative to the largest
 
 
 def snapshots(results: str | Path) -> Path:
@@ -35,43 +35,43 @@ def snapshots(results: str | Path) -> Path:
         InputError: the file is missing, damaged or empty.
     """
     results = Path(results)
-    moments = _chosen(results / "surface.nc")
-    unit, unit_name = speed_unit(float(np.abs(moments["velocity"]).max()))
-    values = moments["velocity"].values / unit
+    selected = _select(results / "surface.nc")
+    unit, unit_name = speed_unit(float(np.abs(selected["velocity"]).max()))
+    values = selected["velocity"].values / unit
     limit = float(np.nanpercentile(np.abs(values), 99.5)) or 1.0
-    frame = Frame.of(moments)
+    frame = Frame.of(selected)
     path = results / "surface.png"
     with picture(path, _height(frame)) as figure:
         panels = figure.subplots(_ROWS, _COLUMNS, sharex=True, sharey=True).ravel()
-        for axes, time, cells in zip(panels, moments["time"].values, values, strict=False):
-            mesh = _draw_moment(axes, frame, cells, float(time), limit)
-            draw_fault(axes, frame, moments.attrs)
-            draw_star(axes, frame, moments.attrs, size=0.5)
+        for axes, time, cells in zip(panels, selected["time"].values, values, strict=False):
+            mesh = _draw_panel(axes, frame, cells, float(time), limit)
+            draw_fault(axes, frame, selected.attrs)
+            draw_star(axes, frame, selected.attrs, size=0.5)
         for axes in panels[len(values) :]:
             axes.set_visible(False)
-        headline(panels[0], title_of(moments.attrs), "Vertical velocity of the surface, up is red")
+        headline(panels[0], title_of(selected.attrs), "Vertical velocity of the surface, up is red")
         frame.scale_bar(panels[_COLUMNS - 1])
         bar = figure.colorbar(mesh, ax=panels, aspect=40, pad=0.01, extend="both")
         bar.set_label(f"Velocity, up ({unit_name})")
     return path
 
 
-def _chosen(path: Path) -> xarray.Dataset:
-    """Upward velocity (time, y, x) at telling times, thinned to what a panel shows."""
+def _select(path: Path) -> xarray.Dataset:
+    """Upward velocity (time, y, x) at the times of the panels, subsampled to their resolution."""
     with open_surface(path) as surface:
         if not surface.sizes["time"]:
-            raise InputError(f"{path} holds no samples yet; let the run come further")
-        strides = {d: slice(None, None, -(-surface.sizes[d] // _MOST_CELLS)) for d in ("y", "x")}
+            raise InputError(f"{path} has no samples yet; let the run continue")
+        strides = {d: slice(None, None, -(-surface.sizes[d] // _MAX_CELLS)) for d in ("y", "x")}
         upward = surface.isel(strides).sel(component="Z")
-        return upward.isel(time=_telling_times(upward["velocity"])).load()
+        return upward.isel(time=_panel_times(upward["velocity"])).load()
 
 
-def _telling_times(velocity: xarray.DataArray) -> NDArray[np.intp]:
-    """Indices of six times spread evenly from the first to the last with much motion."""
+def _panel_times(velocity: xarray.DataArray) -> NDArray[np.intp]:
+    """Indices of six times, evenly distributed while the amplitude is large."""
     count = velocity.sizes["time"]
-    looked_at = np.unique(np.linspace(0, count - 1, _LOOKS).round().astype(np.intp))
-    strength = np.array([float(velocity[i].std()) for i in looked_at])
-    moving = looked_at[strength >= _QUIET_SHARE * strength.max()]
+    trials = np.unique(np.linspace(0, count - 1, _TRIAL_TIMES).round().astype(np.intp))
+    amplitude = np.array([float(velocity[i].std()) for i in trials])
+    moving = trials[amplitude >= _MIN_AMPLITUDE * amplitude.max()]
     last, first = moving[-1], max(moving[0] - 1, 0)
     return np.unique(np.linspace(first, last, _ROWS * _COLUMNS + 1).round().astype(np.intp)[1:])
 
@@ -80,7 +80,7 @@ def _height(frame: Frame) -> float:
     return float(0.6 + _ROWS * (0.26 * WIDTH * frame.slenderness + 0.1))
 
 
-def _draw_moment(
+def _draw_panel(
     axes: Axes, frame: Frame, values: NDArray[np.floating], time: float, limit: float
 ) -> QuadMesh:
     from matplotlib.patheffects import withStroke

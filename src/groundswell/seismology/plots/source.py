@@ -1,4 +1,4 @@
-"""How pictures tell of the earthquake: the fault's outline, a beach ball, a star, a sentence."""
+"""The source in figures: outline of the fault, beach ball, epicentre, and a caption."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def epicentre(attrs: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Above where the earthquake began, x and y in m: the event's place unless it is a rupture."""
+    """The epicentre (x, y), m: that of a rupture, or else the position of the event."""
     for x, y in (("epicentre_x", "epicentre_y"), ("event_x", "event_y")):
         if x in attrs and y in attrs:
             return float(attrs[x]), float(attrs[y])
@@ -25,7 +25,7 @@ def epicentre(attrs: Mapping[str, Any]) -> tuple[float, float] | None:
 
 
 def event_sentence(attrs: Mapping[str, Any]) -> str:
-    """Magnitude, depth and time, as far as they are known; ends with a blank if not empty."""
+    """Magnitude, depth and time, if known; ends with a space unless empty."""
     words = []
     if "magnitude" in attrs:
         words.append(f"Mw {float(attrs['magnitude']):.1f}")
@@ -37,10 +37,12 @@ def event_sentence(attrs: Mapping[str, Any]) -> str:
 
 
 def draw_source(axes: Axes, frame: Frame, attrs: Mapping[str, Any]) -> list[Artist]:
-    """Draw what the attributes of a results file tell of the source (see `write_shaking_map`).
+    """Draw the source from the attributes of a results file; see `write_shaking_map`.
 
-    The beach ball stands on the moment's centroid; a rupture has a star where it begins. Returns
-    the artists that names should keep clear of.
+    The beach ball marks the centroid of the moment, a star the epicentre of a rupture.
+
+    Returns:
+        The artists that labels should not overlap.
     """
     draw_fault(axes, frame, attrs)
     ball = _draw_ball(axes, frame, attrs)
@@ -58,7 +60,7 @@ def draw_fault(axes: Axes, frame: Frame, attrs: Mapping[str, Any]) -> None:
 def draw_star(
     axes: Axes, frame: Frame, attrs: Mapping[str, Any], size: float = 1.0
 ) -> list[Artist]:
-    """Draw a star on the epicentre."""
+    """Draw a star at the epicentre."""
     if (place := epicentre(attrs)) is None:
         return []
     (star,) = axes.plot(*frame.locate(*place), "*", markersize=20 * size, color=ACCENT, zorder=8)
@@ -66,8 +68,8 @@ def draw_star(
     return [star]
 
 
-def turned(mechanism: ArrayLike, upward: float) -> list[float]:
-    """A mechanism as seen on a map whose up points `upward` degrees clockwise from north.
+def rotated(mechanism: ArrayLike, upward: float) -> list[float]:
+    """A mechanism in a map whose vertical axis points `upward` degrees clockwise from north.
 
     Args:
         mechanism: strike, dip and rake in degrees, or a moment tensor's rr, tt, pp, rt, rp, tp.
@@ -84,7 +86,7 @@ def turned(mechanism: ArrayLike, upward: float) -> list[float]:
 
 
 def _draw_ball(axes: Axes, frame: Frame, attrs: Mapping[str, Any]) -> list[Artist]:
-    """The beach ball with a white halo; nothing where its data or ObsPy are missing."""
+    """Draw the beach ball with a white halo; nothing if its data or ObsPy are missing."""
     mechanism = attrs.get("focal_mechanism")
     if mechanism is None or not np.any(mechanism) or "event_x" not in attrs:
         return []
@@ -94,5 +96,5 @@ def _draw_ball(axes: Axes, frame: Frame, attrs: Mapping[str, Any]) -> list[Artis
         return []
     u, v = (float(c[0]) for c in frame.locate(attrs["event_x"], attrs["event_y"]))
     style = {"width": 70, "facecolor": ACCENT, "linewidth": 0.8, "zorder": 7}
-    axes.add_collection(beach(turned(mechanism, frame.upward), xy=(u, v), axes=axes, **style))
+    axes.add_collection(beach(rotated(mechanism, frame.upward), xy=(u, v), axes=axes, **style))
     return list(axes.plot(u, v, "o", markersize=37, color="white", zorder=6))

@@ -1,6 +1,6 @@
-"""Analytic and semi-analytic solutions that the earthquake solver is held against.
+"""Analytic and semi-analytic reference solutions.
 
 `fullspace`: point force and moment tensor in a full space. `lamb`: vertical force on a half-space.
-`loh`: the layer-over-half-space problems. `misfit`: distance of a seismogram from its reference.
-`pulse`: the source-time functions of all of them.
+`loh`: the layer-over-half-space problems. `misfit`: misfit of a seismogram to its reference.
+`pulse`: source time functions.
 """

@@ -1,8 +1,8 @@
 """Waves of a point force and of a point moment tensor in a homogeneous isotropic full space.
 
 Stokes' solution, Aki and Richards (2002), Quantitative Seismology, equations 4.23 (force) and 4.29
-(moment tensor). Both hold in any Cartesian frame, right- or left-handed, as long as moment, force
-and offset are given in the same one.
+(moment tensor). Both hold in any Cartesian frame, right- or left-handed, if moment, force and
+offset are in the same frame.
 """
 
 from __future__ import annotations
@@ -18,7 +18,11 @@ from groundswell.seismology.reference.pulse import Floats, Pulse
 
 @dataclass(frozen=True)
 class FullSpace:
-    """A homogeneous isotropic elastic solid: wave speeds (m/s) and density (kg/m^3)."""
+    """A homogeneous isotropic elastic solid: wave speeds (m/s) and density (kg/m^3).
+
+    Raises:
+        InputError: the properties are not those of a solid.
+    """
 
     vp: float
     vs: float
@@ -35,9 +39,15 @@ class FullSpace:
 def force_displacement(
     space: FullSpace, force: ArrayLike, offset: ArrayLike, time: ArrayLike, function: Pulse
 ) -> Floats:
-    """Displacement (m), shape (3, n), of the point force `force` (3,) N times `function`(time).
+    """Displacement, m, (3, n), of the point force `force` times `function`(time).
 
-    `offset` (3,) m points from source to receiver; `time` (n,) s. Raises InputError if it is zero.
+    Args:
+        force: force, N, (3,).
+        offset: vector from source to receiver, m, (3,).
+        time: times, s, (n,).
+
+    Raises:
+        InputError: the offset is zero.
     """
     return _force_field(space, force, offset, time, function, 0)
 
@@ -45,18 +55,23 @@ def force_displacement(
 def force_velocity(
     space: FullSpace, force: ArrayLike, offset: ArrayLike, time: ArrayLike, function: Pulse
 ) -> Floats:
-    """Velocity (m/s), shape (3, n); arguments as of `force_displacement`."""
+    """Velocity, m/s, (3, n); arguments as of `force_displacement`."""
     return _force_field(space, force, offset, time, function, 1)
 
 
 def moment_displacement(
     space: FullSpace, moment: ArrayLike, offset: ArrayLike, time: ArrayLike, rate: Pulse
 ) -> Floats:
-    """Displacement (m), shape (3, n), of a point source of moment rate `moment` times `rate`(time).
+    """Displacement, m, (3, n), of a point source of moment rate `moment` times `rate`(time).
 
-    `moment` (N m) is (xx, yy, zz, xy, xz, yz) or a symmetric (3, 3) matrix, `rate` (1/s) its
-    moment-rate function, `offset` (3,) m points from source to receiver, `time` (n,) s.
-    Raises InputError for a zero offset or an unsymmetric moment.
+    Args:
+        moment: (xx, yy, zz, xy, xz, yz) or a symmetric (3, 3) matrix, N m.
+        offset: vector from source to receiver, m, (3,).
+        time: times, s, (n,).
+        rate: moment-rate function, 1/s.
+
+    Raises:
+        InputError: the offset is zero or the moment is not symmetric.
     """
     return _moment_field(space, moment, offset, time, rate, 0)
 
@@ -64,12 +79,16 @@ def moment_displacement(
 def moment_velocity(
     space: FullSpace, moment: ArrayLike, offset: ArrayLike, time: ArrayLike, rate: Pulse
 ) -> Floats:
-    """Velocity (m/s), shape (3, n); arguments as of `moment_displacement`."""
+    """Velocity, m/s, (3, n); arguments as of `moment_displacement`."""
     return _moment_field(space, moment, offset, time, rate, 1)
 
 
 def moment_matrix(moment: ArrayLike) -> Floats:
-    """The symmetric (3, 3) matrix of a moment (xx, yy, zz, xy, xz, yz), or that matrix checked."""
+    """The symmetric (3, 3) matrix of a moment (xx, yy, zz, xy, xz, yz) or of such a matrix.
+
+    Raises:
+        InputError: the moment has another shape or is not symmetric.
+    """
     m = np.asarray(moment, dtype=float)
     if m.shape == (6,):
         return m[[[0, 3, 4], [3, 1, 5], [4, 5, 2]]]
@@ -105,11 +124,11 @@ def _moment_field(
 ) -> Floats:
     r, g = _distance_and_direction(offset)
     matrix = moment_matrix(moment)
-    m = matrix @ g  # the moment's row along the ray
+    m = matrix @ g  # moment tensor times the ray direction
     along, trace = (g @ m) * g, np.trace(matrix) * g
     after_p, after_s = _times_after_arrival(space, r, time)
     a, b = space.vp, space.vs
-    # The moment is the rate's first integral, hence order - 1 in the near and intermediate fields.
+    # The moment is the integral of the rate, hence order - 1 in the near and intermediate fields.
     terms = (
         np.outer(15.0 * along - 3.0 * trace - 6.0 * m, _near_field(space, r, time, rate, order - 1))
         / r**4

@@ -1,12 +1,12 @@
-"""Lamb's problem: vertical point force on a Poisson half-space, motion of its surface.
+"""Lamb's problem: surface motion of a Poisson half-space under a vertical point force.
 
-The response to a force that starts at t = 0 and stays is self-similar: F / (2 pi mu r) times a
-function of tau = t vs / r alone. It is known in closed form for vp = sqrt(3) vs: Pekeris (1955),
+The response to a step force at t = 0 is self-similar: F / (2 pi mu r) times a
+function of tau = t vs / r only. It is known in closed form for vp = sqrt(3) vs: Pekeris (1955),
 PNAS 41, 469-480; Mooney (1974), BSSA 64, 473-491. The motion for any force F(t) is the convolution
 of that function with dF/dt.
 
-Signs: the force is positive downward, vertical motion positive downward (z), radial motion positive
-away from the force.
+The force and vertical motion are positive downward (z), radial motion is positive away from the
+force.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ P_ARRIVAL = np.sqrt(_P2)
 RAYLEIGH_ARRIVAL = np.sqrt(_ROOTS[2])
 RATIO = np.sqrt(3.0)
 
-# Panels between two singularities of the convolution, Gauss points per panel.
+# Number of panels between two singularities of the convolution, and of Gauss points per panel.
 _PANELS = 24
 _POINTS = 10
 
@@ -60,10 +60,15 @@ class PoissonHalfSpace:
 def lamb_displacement(
     space: PoissonHalfSpace, force: Pulse, distance: float, time: ArrayLike
 ) -> Floats:
-    """Surface displacement (m), rows radial and vertical (down), shape (2, n), at `time` (n,) s.
+    """Surface displacement, m, rows radial and vertical (down), (2, n).
 
-    `force` is the downward force (N), continuous in time; `distance` (m) is the receiver's from it.
-    Raises InputError if the distance is not positive or the force jumps or has kinks.
+    Args:
+        force: downward force, N, continuous in time.
+        distance: distance of the receiver from the force, m.
+        time: times, s, (n,).
+
+    Raises:
+        InputError: the distance is not positive, or the force jumps or has kinks.
     """
     return _convolve(space, force, distance, time, 1)
 
@@ -71,7 +76,7 @@ def lamb_displacement(
 def lamb_velocity(
     space: PoissonHalfSpace, force: Pulse, distance: float, time: ArrayLike
 ) -> Floats:
-    """Surface velocity (m/s) as `lamb_displacement`; the force's derivative must not jump."""
+    """Surface velocity, m/s, as `lamb_displacement`; the derivative of the force must not jump."""
     return _convolve(space, force, distance, time, 2)
 
 
@@ -82,7 +87,7 @@ def vertical_step_response(tau: ArrayLike) -> Floats:
     response = np.where(t2 >= _ROOTS[2], 0.75, 0.0)
     s = t2[before_rayleigh]
     response[before_rayleigh] = 0.75 - np.sqrt(3 * RATIO + 5) / (8 * np.sqrt(_ROOTS[2] - s))
-    # Between P and S the terms of the two other roots replace half of the plain response.
+    # Between P and S the terms of the other two roots replace half of the response.
     s = t2[before_s]
     others = np.sqrt(3 * RATIO - 5) / np.sqrt(s - _ROOTS[1]) - RATIO / np.sqrt(s - _ROOTS[0])
     response[before_s] = 0.5 * response[before_s] + others / 16.0
@@ -102,7 +107,7 @@ def radial_step_response(tau: ArrayLike) -> Floats:
     t = tau[arrived]
     width = 1.0 - _P2
     k2 = (t**2 - _P2) / width
-    # At the S arrival K and Pi are infinite and cancel; one rounding step beside it they are not.
+    # K and Pi are infinite at the S arrival, where they cancel, but finite one rounding error away.
     m = np.minimum(np.minimum(k2, 1.0 / k2), 1.0 - np.finfo(float).eps)
     slope = -8.0 + 112.0 / 3.0 * _ROOTS - 32.0 * _ROOTS**2  # N'(u), N a cubic
     weights = (1.0 - 2.0 * _ROOTS) * (1.0 - _ROOTS) / (slope * width)
@@ -126,7 +131,7 @@ def _ellippi(n: Floats, m: Floats) -> Floats:
 def _convolve(
     space: PoissonHalfSpace, force: Pulse, distance: float, time: ArrayLike, order: int
 ) -> Floats:
-    """Step response convolved with the force's derivative of `order`, at `time`."""
+    """The step response convolved with the derivative of `order` of the force, at `time`."""
     if not distance > 0:
         raise InputError(f"distance {distance:g} m from the force: must be positive")
     if force.degree < 3:
@@ -153,10 +158,10 @@ def _quadrature(first: float, last: float) -> tuple[Floats, Floats]:
 
 
 def _graded_rule(a: float, b: float) -> tuple[Floats, Floats]:
-    """Composite Gauss rule in theta, tau = middle - half cos(theta).
+    """Composite Gauss rule in theta on [a, b], with tau = middle - half cos(theta).
 
-    That turns the inverse square roots at the Rayleigh arrival into smooth functions of theta and
-    crowds the nodes where the slope is infinite, at the S arrival.
+    The substitution makes the inverse square roots at the Rayleigh arrival smooth functions of
+    theta and clusters nodes at the S arrival, where the slope is infinite.
     """
     x, w = np.polynomial.legendre.leggauss(_POINTS)
     width = np.pi / _PANELS

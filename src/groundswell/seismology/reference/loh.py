@@ -1,30 +1,31 @@
 """The layer-over-half-space problems LOH.1 (elastic) and LOH.3 (anelastic), and their solutions.
 
-A 1 km layer over a half-space; a vertical strike-slip point source, Mxy = 1e18 N m, 2 km deep below
-the origin; receivers on the surface at multiples of (600 m, 800 m). Defined by Day et al. (2001),
-"Tests of 3D elastodynamic codes: final report for Lifelines Project 1A01", Pacific Earthquake
-Engineering Research Center; LOH.3 also in Day and Bradley (2001), BSSA 91, 520-531. The solutions
-at receiver 10 are semi-analytic (frequency-wavenumber method) and were distributed with SW4
-(github.com/geodynamics/sw4, tools/LOH.1_prose3 and tools/LOH.3_prose_corrected).
+A layer of 1 km over a half-space; a vertical strike-slip point source, Mxy = 1e18 N m, at a depth
+of 2 km below the origin; receivers on the surface at multiples of (600 m, 800 m). Defined by Day et
+al. (2001), "Tests of 3D elastodynamic codes: final report for Lifelines Project 1A01", Pacific
+Earthquake Engineering Research Center; LOH.3 also in Day and Bradley (2001), BSSA 91, 520-531. The
+solutions at receiver 10 are semi-analytic (frequency-wavenumber method) and were distributed with
+SW4 (github.com/geodynamics/sw4, tools/LOH.1_prose3 and tools/LOH.3_prose_corrected).
 
-In this program's frame, x east, y north, z down, the solutions' components are
+In the frame x east, y north, z down, the components of the solutions are
 
 - radial: along (0.6, 0.8, 0), away from the source;
 - transverse: along (-0.8, 0.6, 0), to the left of radial, counter-clockwise on a map;
 - vertical: down.
 
-The first motions say so: with Mxy > 0 the azimuth of (6, 8) km is in a compressional quadrant, so P
-moves it outward and up, and S moves it along (0.8, 0.6) less its radial part: transverse negative.
+The first motions confirm this. With Mxy > 0 the azimuth of (6, 8) km is in a compressional
+quadrant, so P motion is outward and up, and S motion is along (0.8, 0.6) less its radial part, that
+is, transverse negative.
 
-How far the series can be trusted, from a frequency-wavenumber calculation of our own, converged to
-0.2 %, with constant Q: LOH.1 arrives 1 to 4 ms late and is weak by 1 % below 2 Hz and by 4 % at
-7 Hz, as if Qs were 2500. LOH.3 is weak by 5 % below 1 Hz and by 1 % at 5 Hz and right in time to
-1 ms. Where the source reaches the tables' Nyquist frequency, 62 Hz, as Brune's does, the peaks of
-LOH.1 depend on where the spectrum ends: filter before comparing peaks.
+The accuracy of the series follows from a frequency-wavenumber calculation of our own, converged to
+0.2 %, with constant Q. LOH.1 arrives 1 to 4 ms late and is too small by 1 % below 2 Hz and by 4 %
+at 7 Hz, as if Qs were 2500. LOH.3 is too small by 5 % below 1 Hz and by 1 % at 5 Hz, and its times
+are correct to 1 ms. If the source has energy at the Nyquist frequency of the tables, 62 Hz, as
+Brune's does, the peaks of LOH.1 depend on where the spectrum ends: filter before comparing peaks.
 
-One line of the spectrum of LOH.1 is wrong, the third, at 0.183 Hz: in the radial component its
-amplitude is a third below what its neighbours and LOH.3 lead one to expect, its phase is off by
-0.8, and so a ripple of 0.016 m/s and 5.5 s period is there before any wave.
+The third line of the spectrum of LOH.1, at 0.183 Hz, is wrong in the radial component. Compared
+with its neighbours and LOH.3, its amplitude is a third too small and its phase is off by 0.8. This
+causes a ripple of 0.016 m/s and a period of 5.5 s before the first arrival.
 """
 
 from __future__ import annotations
@@ -42,17 +43,17 @@ from groundswell.seismology.reference.pulse import Floats, Pulse, SourceTime
 STEP = 0.008  # s, between samples of the solutions
 STATION = 10
 
-# The tables hold the velocity (m/s) after a unit step of moment, in units of 1e5 m/s, vertical up.
+# Column and scale of each component: the tables have the velocity of a unit step of moment, in
+# units of 1e5 m/s, vertical up.
 _COLUMNS = {"radial": (1, 1e5), "transverse": (2, 1e5), "down": (0, -1e5)}
 COMPONENTS = tuple(_COLUMNS)
 
-# The source's spectrum below the tables' Nyquist frequency comes from samples this much denser.
-_OVERSAMPLING = 16
+_OVERSAMPLING = 16  # of the source, for its spectrum below the Nyquist frequency of the tables
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer from depth `top` (m) down: speeds in m/s, density in kg/m^3, Q None if elastic."""
+    """A layer below depth `top` (m): speeds, m/s, density, kg/m^3, and Q, None if elastic."""
 
     top: float
     vp: float
@@ -68,7 +69,7 @@ class LayeredProblem:
 
     name: str
     layers: tuple[Layer, ...]
-    reference_frequency: float | None  # Hz, at which the speeds hold; None if elastic
+    reference_frequency: float | None  # Hz, of the speeds; None if elastic
     source: tuple[float, float, float] = (0.0, 0.0, 2000.0)  # m
     moment: tuple[float, ...] = (0.0, 0.0, 0.0, 1e18, 0.0, 0.0)  # N m: xx, yy, zz, xy, xz, yz
     rise: float = 0.1  # s, T of the moment rate (t/T^2) exp(-t/T)
@@ -99,12 +100,18 @@ PROBLEMS = {
 def loh_reference(
     problem: str, station: int = STATION, source: SourceTime = ("brune", 0.1)
 ) -> tuple[Floats, Floats]:
-    """Velocity (m/s) at a receiver of "loh1" or "loh3" for a moment-rate function of unit area.
+    """Velocity at a receiver of "loh1" or "loh3" for a moment-rate function of unit area.
 
-    `source` is ("brune", T), ("gaussian", sigma, delay), a Pulse or a function of time (1/s); it
-    must be zero before t = 0. Returns time (n,) s, every 8 ms from 0 to 9 s, and velocity (3, n),
-    rows radial (outward), transverse (to the left of radial on a map) and vertical (down).
-    Raises InputError for another problem, station or source.
+    Args:
+        source: ("brune", T), ("gaussian", sigma, delay), a Pulse or a function of time (1/s), zero
+            before t = 0.
+
+    Returns:
+        Times every 8 ms from 0 to 9 s, s, (n,), and velocity, m/s, (3, n), with rows radial
+        (outward), transverse (to the left of radial on a map) and vertical (down).
+
+    Raises:
+        InputError: the problem, station or source is not available.
     """
     definition = _problem(problem, station)
     rate = Pulse.of(source, definition.duration)
@@ -119,10 +126,15 @@ def loh_reference(
 
 
 def radial_transverse(vectors: ArrayLike, position: tuple[float, ...]) -> Floats:
-    """Rows (radial, transverse, down) of `vectors`, rows (x, y, z down), shape (3, ...).
+    """Rotate vectors (x, y, z down) to (radial, transverse, down), (3, ...).
 
-    `position` is the receiver's (x, y, ...) relative to the source: radial points to it, transverse
-    to the left of that on a map with x east and y north.
+    Args:
+        vectors: components as rows, (3, ...).
+        position: position (x, y, ...) of the receiver relative to the source. Radial points to it,
+            transverse to the left of radial on a map with x east and y north.
+
+    Raises:
+        InputError: the receiver lies above the source.
     """
     x, y = position[:2]
     distance = float(np.hypot(x, y))
@@ -142,7 +154,7 @@ def _problem(problem: str, station: int) -> LayeredProblem:
 
 
 def _impulse_response(problem: str) -> Floats:
-    """The table of `problem` as rows radial, transverse, down (m/s), shape (3, 2048)."""
+    """The table of `problem`, rows radial, transverse, down, m/s, (3, 2048)."""
     table = files("groundswell.seismology.reference") / f"{problem}_station{STATION}.csv.gz"
     lines = gzip.decompress(table.read_bytes()).decode().splitlines()
     columns = np.loadtxt(lines, delimiter=",", skiprows=3, unpack=True)
@@ -150,13 +162,14 @@ def _impulse_response(problem: str) -> Floats:
 
 
 def _convolve(response: Floats, rate: Pulse) -> Floats:
-    """Convolve band-limited samples with a pulse that is not, without aliasing the pulse.
+    """Convolve band-limited samples with a pulse that is not band-limited, without aliasing.
 
-    The responses hold all frequencies up to Nyquist and ring there. Sampling the pulse every 8 ms
-    would fold its spectrum back and change peaks by some parts in a thousand; its true spectrum
-    does not, and a smooth pulse has next to nothing left at Nyquist, which ends the ringing.
+    The responses have all frequencies up to the Nyquist frequency and ring there. Sampling the
+    pulse every 8 ms would alias its spectrum and change peaks by some parts in a thousand. The
+    spectrum is therefore computed from finer samples. A smooth pulse has almost no energy at the
+    Nyquist frequency, which removes the ringing.
     """
-    n = 2 * response.shape[1]  # room for the tail, so that nothing wraps around
+    n = 2 * response.shape[1]  # padded, so that nothing wraps around
     fine = STEP / _OVERSAMPLING
     spectrum = fine * np.fft.rfft(rate(fine * np.arange(n * _OVERSAMPLING)))[: n // 2 + 1]
     return np.fft.irfft(np.fft.rfft(response, n) * spectrum, n)[:, : response.shape[1]]

@@ -1,6 +1,6 @@
-"""How far a seismogram is from its reference: the measures that benchmarks of solvers use.
+"""Misfits of a seismogram to its reference that are used in benchmarks of solvers.
 
-Arrays hold time along the last axis, leading axes are components; `step` is the time step (s).
+Time is the last axis of arrays, leading axes are components; `step` is the time step (s).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from groundswell.seismology.reference.pulse import Floats
 
 @dataclass(frozen=True)
 class Misfit:
-    """All measures of one comparison; arrays over the leading axes of the series."""
+    """All misfits of a comparison; arrays over the leading axes of the series."""
 
     envelope: Floats  # time-frequency envelope misfit; 0.05 is 5 %
     phase: Floats  # time-frequency phase misfit; 1 is half a period
@@ -28,10 +28,13 @@ class Misfit:
 def compare(
     series: ArrayLike, reference: ArrayLike, step: float, band: tuple[float, float]
 ) -> Misfit:
-    """Every measure of `series` against `reference`, shape (n,) or (components, n).
+    """Compute all misfits of `series` to `reference`, (n,) or (components, n).
 
-    `band` (Hz) is that of the time-frequency misfits. Raises InputError if the two cannot be
-    compared or ObsPy is not installed.
+    Args:
+        band: frequency band of the time-frequency misfits, Hz.
+
+    Raises:
+        InputError: the series cannot be compared, or ObsPy is not installed.
     """
     return Misfit(
         envelope=envelope_misfit(series, reference, step, band),
@@ -49,11 +52,14 @@ def envelope_misfit(
     band: tuple[float, float],
     frequencies: int = 100,
 ) -> Floats:
-    """Single-valued envelope misfit EM, globally normalised, shape (n,) to () or (c, n) to (c,).
+    """Single-valued envelope misfit EM, globally normalised: () for (n,), (c,) for (c, n).
 
     Kristekova et al. (2006), BSSA 96, 1836-1850, and (2009), GJI 178, 813-825: Morlet wavelet with
-    w0 = 6, `frequencies` logarithmically spaced in `band` (Hz); several components are normalised
-    by the strongest. Raises InputError for unusable input or if ObsPy is not installed.
+    w0 = 6, `frequencies` logarithmically spaced in `band` (Hz). Several components are normalised
+    by the largest.
+
+    Raises:
+        InputError: the series cannot be compared, or ObsPy is not installed.
     """
     return _time_frequency("em", series, reference, step, band, frequencies)
 
@@ -65,36 +71,38 @@ def phase_misfit(
     band: tuple[float, float],
     frequencies: int = 100,
 ) -> Floats:
-    """Single-valued phase misfit PM; as `envelope_misfit`. A delay d gives 2 f d at frequency f."""
+    """Single-valued phase misfit PM, as `envelope_misfit`; 2 f d at frequency f for a delay d."""
     return _time_frequency("pm", series, reference, step, band, frequencies)
 
 
 def l2_misfit(series: ArrayLike, reference: ArrayLike) -> Floats:
-    """Norm of the difference over norm of the reference, along the last axis."""
+    """L2 norm of the difference over that of the reference, along the last axis."""
     a, b = _pair(series, reference)
     return np.linalg.norm(a - b, axis=-1) / np.linalg.norm(b, axis=-1)
 
 
 def peak_difference(series: ArrayLike, reference: ArrayLike) -> Floats:
-    """Difference of the largest absolute values in % of the reference's."""
+    """Relative difference of the largest absolute values, %."""
     a, b = _pair(series, reference)
     return 100.0 * (np.abs(a).max(axis=-1) / np.abs(b).max(axis=-1) - 1.0)
 
 
 def peak_delay(series: ArrayLike, reference: ArrayLike, step: float) -> Floats:
-    """Time (s) from the reference's largest absolute value to that of the series.
+    """Time from the largest absolute value of the reference to that of the series, s.
 
-    Located between samples by the parabola through the three around it.
+    Maxima are interpolated between samples by a parabola.
     """
     a, b = _pair(series, reference)
     return step * (_peak_index(np.abs(a)) - _peak_index(np.abs(b)))
 
 
 def resample(time: ArrayLike, values: ArrayLike, new_time: ArrayLike) -> Floats:
-    """`values` (..., n) at increasing `time` (n,) brought to `new_time` (m,) by a quintic spline.
+    """Interpolate `values` (..., n) at times `time` (n,) to `new_time` (m,) by a quintic spline.
 
-    It does not filter: before going to a coarser step, remove what that step cannot hold with
-    `lowpass`. Raises InputError if `new_time` reaches outside `time`.
+    There is no anti-alias filter: use `lowpass` before resampling to a larger step.
+
+    Raises:
+        InputError: `new_time` extends beyond `time`, or the arguments are invalid.
     """
     from scipy.interpolate import make_interp_spline
 
@@ -105,20 +113,22 @@ def resample(time: ArrayLike, values: ArrayLike, new_time: ArrayLike) -> Floats:
             f"resample: times of shape {t.shape} for values of shape {y.shape}; needs six or more "
             f"increasing times, one for each value"
         )
-    slack = 1e-6 * (t[1] - t[0])  # rounding of n dt
+    slack = 1e-6 * (t[1] - t[0])  # for rounding errors
     if new.min() < t[0] - slack or new.max() > t[-1] + slack:
         raise InputError(
-            f"resample: asked for {new.min():g} to {new.max():g} s; there are data from {t[0]:g} "
-            f"to {t[-1]:g} s only"
+            f"resample: times {new.min():g} to {new.max():g} s are beyond the data from {t[0]:g} "
+            f"to {t[-1]:g} s"
         )
     return make_interp_spline(t, y, k=5, axis=-1)(new)
 
 
 def lowpass(values: ArrayLike, step: float, corner: float, order: int = 4) -> Floats:
-    """Butterworth low-pass along the last axis, run forward and back so that no phase is changed.
+    """Zero-phase Butterworth low-pass along the last axis, applied forward and backward.
 
-    The amplitude at `corner` (Hz) is 1/2 and falls as that of twice the `order`. Raises InputError
-    if the corner is not between 0 and the Nyquist frequency.
+    The amplitude response is 1/2 at `corner` (Hz) and decreases as for twice the `order`.
+
+    Raises:
+        InputError: the corner is not between 0 and the Nyquist frequency.
     """
     from scipy.signal import butter, sosfiltfilt
 
@@ -166,14 +176,14 @@ def _pair(series: ArrayLike, reference: ArrayLike) -> tuple[Floats, Floats]:
             f"resample both to the same times"
         )
     if not (np.all(np.isfinite(a)) and np.all(np.isfinite(b))):
-        raise InputError("cannot compare series that hold NaN or infinity")
+        raise InputError("cannot compare series with NaN or infinite values")
     if not np.all(np.any(b != 0.0, axis=-1)):
-        raise InputError("the reference is zero throughout in some component; leave that one out")
+        raise InputError("a component of the reference is zero; leave it out")
     return a, b
 
 
 def _peak_index(magnitude: Floats) -> Floats:
-    """Position of the maximum along the last axis in samples, refined by a parabola."""
+    """Position of the maximum along the last axis, samples, interpolated by a parabola."""
     top = np.clip(magnitude.argmax(axis=-1), 1, magnitude.shape[-1] - 2)[..., None]
     before, at, after = (np.take_along_axis(magnitude, top + i, -1)[..., 0] for i in (-1, 0, 1))
     curvature = before - 2.0 * at + after

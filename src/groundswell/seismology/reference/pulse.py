@@ -1,9 +1,8 @@
-"""Source-time functions whose derivatives and integrals are exact.
+"""Source time functions with exact derivatives and integrals.
 
-The closed-form solutions ask for a time function, its derivatives and its repeated integrals. A
-piecewise polynomial has all of them in closed form: near fields need no quadrature, velocities no
-finite differences. Nothing is shared with the solver's own time functions: a reference that
-borrowed them would repeat their mistakes.
+Closed-form solutions need a time function, its derivatives and its repeated integrals. A piecewise
+polynomial has all of them in closed form: near fields need no quadrature, and velocities no finite
+differences. The time functions of the solver are not used, so that their errors are not repeated.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# A jump smaller than this share of the largest value is rounding or a negligible truncated tail.
+# Jumps below this fraction of the largest value are rounding errors or negligible truncated tails.
 _JUMP = 1e-6
 
 
 @dataclass(frozen=True)
 class Pulse:
-    """A function of time (s), zero before `start` and after `stop` (an integral stays constant).
+    """A function of time (s), zero before `start` and after `stop`; integrals stay constant.
 
     `pulse(time)` is its value, `pulse(time, 1)` its derivative, `pulse(time, -1)` its integral.
     """
@@ -37,12 +36,12 @@ class Pulse:
 
     @property
     def start(self) -> float:
-        """First time at which the function differs from zero, s."""
+        """Start of the first piece, s."""
         return float(self.polynomial.x[0])
 
     @property
     def stop(self) -> float:
-        """End of the last piece given by the user, s."""
+        """End of the last piece, s."""
         return float(self.polynomial.x[-2])
 
     @property
@@ -51,9 +50,10 @@ class Pulse:
         return int(self.polynomial.c.shape[0]) - 1
 
     def __call__(self, time: ArrayLike, order: int = 0) -> Floats:
-        """The derivative of the given order (negative: repeated integral from `start`) at `time`.
+        """The derivative of `order` at `time`; for negative orders the repeated integral.
 
-        Raises InputError if that derivative holds impulses because a lower one jumps.
+        Raises:
+            InputError: a lower derivative jumps.
         """
         for lower in range(order):
             self._require_continuous(lower)
@@ -61,7 +61,7 @@ class Pulse:
         return np.where(time < self.start, 0.0, self.polynomial.derivative(order)(time))
 
     def integral(self) -> Pulse:
-        """The running integral: a step of finite rise where this pulse has a non-zero area."""
+        """The running integral: a step, if the pulse has a non-zero area."""
         return Pulse(self.polynomial.antiderivative())
 
     def _require_continuous(self, order: int) -> None:
@@ -81,21 +81,21 @@ class Pulse:
     ) -> Pulse:
         """The spline of `degree` through `samples` at `start + n step` (s), zero outside.
 
-        Raises InputError if there are too few samples for the degree, or step is not positive.
+        Raises:
+            InputError: there are too few samples for the degree, or the step is not positive.
         """
         from scipy.interpolate import PPoly, make_interp_spline
 
         values = np.asarray(samples, dtype=float)
         if values.ndim != 1 or values.size <= degree or not np.all(np.isfinite(values)):
             raise InputError(
-                f"time function: shape {values.shape}; needs a row of more than {degree} finite "
-                f"samples"
+                f"time function: shape {values.shape}; needs more than {degree} finite samples"
             )
         if not step > 0:
             raise InputError(f"time function: step {step:g} s; must be positive")
         times = start + step * np.arange(values.size)
         pieces = PPoly.from_spline(make_interp_spline(times, values, k=degree))
-        # Repeated end knots bound empty pieces; the zero piece added behind ends the function.
+        # Repeated end knots bound empty pieces; a zero piece is appended.
         inner = slice(degree, pieces.c.shape[1] - degree)
         c = np.column_stack([pieces.c[:, inner], np.zeros(degree + 1)])
         x = np.append(pieces.x[degree : pieces.x.size - degree], times[-1] + step)
@@ -131,7 +131,11 @@ class Pulse:
 
     @classmethod
     def of(cls, source: SourceTime, stop: float) -> Pulse:
-        """The pulse of ("brune", T), ("gaussian", sigma, delay) or a function on 0..stop."""
+        """The pulse of ("brune", T), ("gaussian", sigma, delay) or a function on [0, stop] (s).
+
+        Raises:
+            InputError: the source is none of these.
+        """
         if isinstance(source, Pulse):
             return source
         if callable(source):

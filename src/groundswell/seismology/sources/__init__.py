@@ -1,1 +1,1 @@
-"""What makes waves: moment tensors, source time functions, point sources, finite ruptures."""
+"""Sources: moment tensors, source time functions, point sources and finite ruptures."""

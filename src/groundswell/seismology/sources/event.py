@@ -1,4 +1,4 @@
-"""What every output file says about the earthquake: when, how large, where, and how it slipped."""
+"""Metadata of an earthquake for output files: time, magnitude, position and mechanism."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from groundswell.seismology.sources.moment import magnitude_from_moment, scalar_
 from groundswell.seismology.sources.point_sources import PointSource, net_moment
 
 Array = NDArray[np.float64]
-_ROUNDING = 1e-6  # of the moment that acts back and forth: if no more stays, nothing does
+_ROUNDING = 1e-6  # net moment over total moment below which the net moment is taken as zero
 
 
 class HasEvent(Protocol):
-    """A set-up with sources, such as that of an earthquake solver."""
+    """A set-up with sources, such as that of the earthquake solver."""
 
     @property
     def case(self) -> Any: ...
@@ -28,64 +28,64 @@ class HasEvent(Protocol):
     @property
     def sources(self) -> Sequence[PointSource]: ...
     @property
-    def release(self) -> Release: ...
+    def source_summary(self) -> SourceSummary: ...
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
-    """What the sources of a case release together.
+class SourceSummary:
+    """Net moment, magnitude and position of all sources of a case.
 
     Attributes:
-        moment: (6,) net moment tensor in the grid's frame, N m; zero for forces.
-        magnitude: Mw of it, to 0.01; None where no moment stays.
-        centroid: (x, y, depth), m, of the moment; of forces, the mean of their places.
-        beginning: (x, y, depth), m, of the source that acts first.
+        moment: net moment tensor in the frame of the grid, (6,), N m; zero for forces.
+        magnitude: its moment magnitude, to 0.01; None if the net moment is zero.
+        centroid: centroid of the moment (x, y, depth), m; of forces, the mean position.
+        hypocentre: position (x, y, depth), m, of the source that starts first.
     """
 
     moment: Array
     magnitude: float | None
     centroid: tuple[float, float, float]
-    beginning: tuple[float, float, float]
+    hypocentre: tuple[float, float, float]
 
     @classmethod
-    def of(cls, sources: Sequence[PointSource]) -> Self:
-        """Sum up at least one source."""
-        net, acting = net_moment(sources), _acting_moments(sources)
+    def from_sources(cls, sources: Sequence[PointSource]) -> Self:
+        """Summarise one or more sources."""
+        net, totals = net_moment(sources), _total_moments(sources)
         size = float(scalar_moment(net))
-        stays = size > _ROUNDING * acting.sum()
-        places = np.array([source.position for source in sources])
-        x, y, z = np.average(places, axis=0, weights=acting if acting.any() else None)
+        is_permanent = size > _ROUNDING * totals.sum()
+        positions = np.array([source.position for source in sources])
+        x, y, z = np.average(positions, axis=0, weights=totals if totals.any() else None)
         return cls(
-            moment=net if stays else np.zeros(6),
-            magnitude=round(magnitude_from_moment(size), 2) if stays else None,
+            moment=net if is_permanent else np.zeros(6),
+            magnitude=round(magnitude_from_moment(size), 2) if is_permanent else None,
             centroid=(float(x), float(y), float(z)),
-            beginning=min(sources, key=lambda source: source.start).position,
+            hypocentre=min(sources, key=lambda source: source.start).position,
         )
 
 
-def _acting_moments(sources: Sequence[PointSource]) -> Array:
-    """Scalar moment that each source releases, counted positive when it is given back, too, N m."""
+def _total_moments(sources: Sequence[PointSource]) -> Array:
+    """Time integral of the absolute moment rate of each source, N m, (n,)."""
     tensors = np.array([np.zeros(6) if s.moment is None else s.moment for s in sources])
-    turnovers = np.array([s.step * np.abs(s.samples).sum() for s in sources])
-    return scalar_moment(tensors) * turnovers
+    integrals = np.array([s.step * np.abs(s.samples).sum() for s in sources])
+    return scalar_moment(tensors) * integrals
 
 
 def event_attributes(setup: HasEvent) -> dict[str, Any]:
-    """Attributes of the files of a run, as `SeismogramWriter` and `write_shaking_map` list them.
+    """Attributes of output files; see `SeismogramWriter` and `write_shaking_map`.
 
-    `event_x`, `event_y`, `event_depth` (m) are the centroid of the moment, with `event_longitude`
-    and `event_latitude` where the case has geography. Of several sources there are also
-    `epicentre_x` and `epicentre_y`, above the first, and of rupture files the segments' outlines.
+    `event_x`, `event_y` and `event_depth` (m) are the centroid of the moment, with
+    `event_longitude` and `event_latitude` if the case has a geography. Several sources also have an
+    epicentre `epicentre_x`, `epicentre_y` (m), and rupture files the outlines of their segments.
     """
-    event, geography, release = setup.case.event, setup.geography, setup.release
+    event, geography, summary = setup.case.event, setup.geography, setup.source_summary
     return {
         "title": setup.case.title,
         "event_name": event.name or None,
         "origin_time": event.origin_time,
         "azimuth": geography.true_azimuth if geography else None,
-        "magnitude": release.magnitude if event.magnitude is None else event.magnitude,
+        "magnitude": summary.magnitude if event.magnitude is None else event.magnitude,
         "focal_mechanism": _mechanism(setup),
-        **_places(release, geography, several=len(setup.sources) > 1),
+        **_positions(summary, geography, several=len(setup.sources) > 1),
         **_outlines(setup),
     }
 
@@ -95,25 +95,27 @@ def _mechanism(setup: HasEvent) -> list[float] | None:
     first, *others = setup.case.source
     if first.kind == "double-couple" and not others:
         return [first.strike, first.dip, first.rake]
-    if setup.release.magnitude is None:
+    if setup.source_summary.magnitude is None:
         return None
     azimuth = setup.geography.true_azimuth if setup.geography else 0.0
-    return [float(component) for component in to_rtp(setup.release.moment, azimuth)]
+    return [float(component) for component in to_rtp(setup.source_summary.moment, azimuth)]
 
 
-def _places(release: Release, geography: Geography | None, *, several: bool) -> dict[str, float]:
-    x, y, depth = release.centroid
-    found = {"event_x": x, "event_y": y, "event_depth": depth}
+def _positions(
+    summary: SourceSummary, geography: Geography | None, *, several: bool
+) -> dict[str, float]:
+    x, y, depth = summary.centroid
+    attributes = {"event_x": x, "event_y": y, "event_depth": depth}
     if geography is not None:
         longitude, latitude = geography.to_lonlat(x, y)
-        found |= {"event_longitude": float(longitude), "event_latitude": float(latitude)}
+        attributes |= {"event_longitude": float(longitude), "event_latitude": float(latitude)}
     if several:
-        found |= {"epicentre_x": release.beginning[0], "epicentre_y": release.beginning[1]}
-    return found
+        attributes |= {"epicentre_x": summary.hypocentre[0], "epicentre_y": summary.hypocentre[1]}
+    return attributes
 
 
 def _outlines(setup: HasEvent) -> dict[str, Array]:
-    """Outlines of the segments of rupture files, seen from above, parted by NaN."""
+    """Outlines of the segments of rupture files in map view, m, separated by NaN."""
     outlines = list(_segments(setup))
     if not outlines:
         return {}
@@ -129,11 +131,11 @@ def _segments(setup: HasEvent) -> Iterator[Array]:
 
 
 def outline(plane: Plane, geography: Geography) -> Array:
-    """The way round a fault plane as seen from above: x and y in m, NaN at the end, (2, 6)."""
+    """Outline of a fault plane in map view: x and y, m, with NaN at the end, (2, 6)."""
     x, y = geography.to_grid(plane.longitude, plane.latitude)
     angle = np.radians(plane.strike - geography.true_azimuth)
     along = np.array([[np.sin(angle)], [np.cos(angle)]])
-    across = np.array([[np.cos(angle)], [-np.sin(angle)]])  # where the plane dips to
+    across = np.array([[np.cos(angle)], [-np.sin(angle)]])  # down-dip direction
     half, reach = plane.length / 2, plane.width * np.cos(np.radians(plane.dip))
     u = np.array([-half, half, half, -half, -half, np.nan])
     v = np.array([0, 0, reach, reach, 0, np.nan])

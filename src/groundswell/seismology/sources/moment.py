@@ -1,7 +1,7 @@
-"""Seismic moment tensors, and the one place where they change frame.
+"""Seismic moment tensors and their transformation between frames.
 
-A tensor is an array (..., 6) in N m of (xx, yy, zz, xy, xz, yz) in the grid's frame: x east, y
-north, z down, turned about the vertical so that y points `azimuth` degrees clockwise from north.
+A tensor is an array (..., 6) in N m of (xx, yy, zz, xy, xz, yz) in the frame of the grid: x east, y
+north, z down, rotated about the vertical so that y points `azimuth` degrees clockwise from north.
 Strike, dip and rake follow Aki & Richards (2002), Quantitative Seismology, 2nd edition, section
 4.3: strike clockwise from north with the fault dipping to its right, dip from the horizontal, rake
 in the fault plane from strike, positive when the hanging wall moves up.
@@ -21,9 +21,9 @@ _INDEX = np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])
 
 
 def slip_direction(strike: ArrayLike, dip: ArrayLike, rake: ArrayLike) -> Array:
-    """Unit slip of the hanging wall, (..., 3) as (north, east, down).
+    """Unit slip vector of the hanging wall, (..., 3) as (north, east, down).
 
-    Aki & Richards (2002), section 4.3; angles in degrees, of shapes that broadcast.
+    Aki & Richards (2002), section 4.3. Angles are in degrees and broadcast together.
     """
     phi, delta, lam = (np.radians(angle) for angle in np.broadcast_arrays(strike, dip, rake))
     across = np.cos(delta) * np.sin(lam)
@@ -33,9 +33,9 @@ def slip_direction(strike: ArrayLike, dip: ArrayLike, rake: ArrayLike) -> Array:
 
 
 def fault_normal(strike: ArrayLike, dip: ArrayLike) -> Array:
-    """Unit normal from the foot wall into the hanging wall, (..., 3) as (north, east, down).
+    """Unit normal from the footwall to the hanging wall, (..., 3) as (north, east, down).
 
-    Aki & Richards (2002), section 4.3; angles in degrees.
+    Aki & Richards (2002), section 4.3. Angles are in degrees.
     """
     phi, delta = (np.radians(angle) for angle in np.broadcast_arrays(strike, dip))
     return np.stack(
@@ -50,13 +50,16 @@ def double_couple(
     moment: ArrayLike = 1.0,
     azimuth: float = 0.0,
 ) -> Array:
-    """Shear slip, M = M0 (s n^T + n s^T), in the grid's frame: (..., 6).
+    """Double couple M = M0 (s n^T + n s^T) in the frame of the grid, (..., 6).
 
-    `moment` M0 = mu A D is the rigidity times the area times the slip, N m.
+    Args:
+        strike, dip, rake: degrees.
+        moment: scalar moment M0 = mu A D, rigidity times area times slip, N m.
+        azimuth: direction of the y axis of the grid, degrees clockwise from north.
     """
     slip, normal = slip_direction(strike, dip, rake), fault_normal(strike, dip)
     couple = _outer(slip, normal) + _outer(normal, slip)
-    return _into_grid(np.asarray(moment)[..., None, None] * couple, azimuth)
+    return _to_grid(np.asarray(moment)[..., None, None] * couple, azimuth)
 
 
 def opening(
@@ -67,32 +70,37 @@ def opening(
     mu: ArrayLike,
     azimuth: float = 0.0,
 ) -> Array:
-    """A crack that opens along its normal, M = A D (lambda I + 2 mu n n^T): (..., 6).
+    """Tensile crack M = A D (lambda I + 2 mu n n^T) in the frame of the grid, (..., 6).
 
-    `potency` A D is the area times the opening (m^3), `lam` and `mu` are the Lame parameters (Pa).
     Aki & Richards (2002), section 3.3, for an isotropic body.
+
+    Args:
+        strike, dip: degrees.
+        potency: area times opening A D, m^3.
+        lam, mu: Lame parameters, Pa.
+        azimuth: direction of the y axis of the grid, degrees clockwise from north.
     """
     normal = fault_normal(strike, dip)
     lam, mu, potency = (np.asarray(value)[..., None, None] for value in (lam, mu, potency))
-    return _into_grid(potency * (lam * np.eye(3) + 2 * mu * _outer(normal, normal)), azimuth)
+    return _to_grid(potency * (lam * np.eye(3) + 2 * mu * _outer(normal, normal)), azimuth)
 
 
 def explosion(moment: ArrayLike) -> Array:
-    """M = M0 I, (..., 6): `moment` is each of the three diagonal elements."""
+    """Isotropic tensor M = M0 I, (..., 6); `moment` M0 (N m) is each of its diagonal elements."""
     return np.asarray(moment, dtype=float)[..., None] * np.array([1.0, 1, 1, 0, 0, 0])
 
 
 def from_ned(
     nn: float, ee: float, dd: float, ne: float, nd: float, ed: float, azimuth: float = 0.0
 ) -> Array:
-    """A tensor given along north, east and down, in the grid's frame: (6,)."""
-    return _into_grid(np.array([[nn, ne, nd], [ne, ee, ed], [nd, ed, dd]], dtype=float), azimuth)
+    """Transform a tensor along north, east and down to the frame of the grid, (6,)."""
+    return _to_grid(np.array([[nn, ne, nd], [ne, ee, ed], [nd, ed, dd]], dtype=float), azimuth)
 
 
 def from_rtp(
     rr: float, tt: float, pp: float, rt: float, rp: float, tp: float, azimuth: float = 0.0
 ) -> Array:
-    """A tensor of the Global CMT catalogue, r up, t south, p east, in the grid's frame: (6,).
+    """Transform a tensor of Global CMT, r up, t south, p east, to the frame of the grid, (6,).
 
     Dziewonski, Chou & Woodhouse (1981), J. Geophys. Res. 86, 2825-2852.
     """
@@ -100,9 +108,10 @@ def from_rtp(
 
 
 def to_rtp(tensor: ArrayLike, azimuth: float = 0.0) -> Array:
-    """A tensor in the grid's frame as the Global CMT catalogue gives it, the inverse of `from_rtp`.
+    """Transform a tensor in the frame of the grid to that of Global CMT; inverse of `from_rtp`.
 
-    Returns (6,): rr, tt, pp, rt, rp, tp.
+    Returns:
+        The components rr, tt, pp, rt, rp, tp, (6,).
     """
     axes = _axes(azimuth)
     nn, ee, dd, ne, nd, ed = (axes.T @ as_matrix(tensor) @ axes)[_ROWS, _COLUMNS]
@@ -110,20 +119,21 @@ def to_rtp(tensor: ArrayLike, azimuth: float = 0.0) -> Array:
 
 
 def as_matrix(tensor: ArrayLike) -> Array:
-    """(..., 6) as symmetric matrices (..., 3, 3)."""
+    """Convert tensors (..., 6) to symmetric matrices (..., 3, 3)."""
     return np.asarray(tensor, dtype=float)[..., _INDEX]
 
 
 def scalar_moment(tensor: ArrayLike) -> Array:
-    """M0 = sqrt(M_ij M_ij / 2), N m; Silver & Jordan (1982), Geophys. J. R. astr. Soc. 70, 755.
+    """Scalar moment M0 = sqrt(M_ij M_ij / 2), N m, (...).
 
-    A double couple gives its M0 back; an explosion of diagonal M gives sqrt(3/2) M.
+    Silver & Jordan (1982), Geophys. J. R. astr. Soc. 70, 755. For an isotropic tensor with diagonal
+    elements M it is sqrt(3/2) M.
     """
     return np.sqrt(0.5 * np.sum(as_matrix(tensor) ** 2, axis=(-2, -1)))
 
 
 def moment_from_magnitude(magnitude: float) -> float:
-    """M0 = 10^(1.5 Mw + 9.1) N m.
+    """Scalar moment M0 = 10^(1.5 Mw + 9.1) N m.
 
     Hanks & Kanamori (1979), J. Geophys. Res. 84, 2348-2350, with the constant of the IASPEI
     Working Group on Magnitudes (2013).
@@ -132,7 +142,11 @@ def moment_from_magnitude(magnitude: float) -> float:
 
 
 def magnitude_from_moment(moment: float) -> float:
-    """Mw = (log10 M0 - 9.1) / 1.5, the inverse of `moment_from_magnitude`; M0 in N m."""
+    """Magnitude Mw = (log10 M0 - 9.1) / 1.5; inverse of `moment_from_magnitude`.
+
+    Raises:
+        InputError: the moment (N m) is not positive.
+    """
     if not moment > 0:
         raise InputError(f"moment = {moment} N m has no magnitude; it must be positive")
     return float((np.log10(moment) - 9.1) / 1.5)
@@ -142,14 +156,14 @@ def _outer(a: Array, b: Array) -> Array:
     return a[..., :, None] * b[..., None, :]
 
 
-def _into_grid(ned: Array, azimuth: float) -> Array:
-    """Turn matrices (..., 3, 3) from (north, east, down) into the grid's frame and pack them."""
+def _to_grid(ned: Array, azimuth: float) -> Array:
+    """Rotate matrices (..., 3, 3) from (north, east, down) to the frame of the grid: (..., 6)."""
     axes = _axes(azimuth)
     return (axes @ ned @ axes.T)[..., _ROWS, _COLUMNS]
 
 
 def _axes(azimuth: float) -> Array:
-    """The grid's axes, row by row, along north, east and down."""
+    """The axes of the grid as rows (north, east, down), (3, 3)."""
     theta = np.radians(azimuth)
     return np.array(
         [

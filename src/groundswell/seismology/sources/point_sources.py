@@ -1,35 +1,45 @@
-"""From the sources of a case to point sources: a place, a tensor or a force, and its history.
+"""Point sources: position, moment tensor or force, and sampled time function.
 
-Rupture models are sums of point sources too: one for each point of the fault and component of its
-slip.
+A rupture model becomes a sum of point sources, one for each subfault and component of slip.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
+from groundswell.seismology.case.sources import (
+    AwpRupture,
+    DoubleCouple,
+    Explosion,
+    MomentTensor,
+    PointForce,
+    SizedSource,
+    Source,
+    SrfRupture,
+)
 from groundswell.seismology.formats.awp import read_awp_source
 from groundswell.seismology.formats.srf import Srf, read_srf
 from groundswell.seismology.sources import moment as tensors
-from groundswell.seismology.sources.time_functions import TimeFunction, time_function
+from groundswell.seismology.sources.time_functions import TimeFunction
 
 Array = NDArray[np.float64]
 Modulus = Callable[[Array, Array, Array], ArrayLike]  # Pa at positions (x, y, z) in m, arrays (n,)
+MomentSection = DoubleCouple | Explosion | MomentTensor
 
-# A stress update is centred on the velocities' time n dt, a velocity update on the stresses' time.
+# Sampling times in steps: moments enter stress updates, which are centred on the times of the
+# velocities; forces enter velocity updates, which are centred on the times of the stresses.
 AT_VELOCITIES, AT_STRESSES = 0.0, 0.5
-_UNRESOLVED = 0.01  # largest error of a sampled history's integral, as a share of the moment
+_MAX_MOMENT_ERROR = 0.01  # error of the integral of the samples, relative to the moment
 
 
 class Geography(Protocol):
-    """What places a source given by longitude and latitude; see `grids/geography.py`."""
+    """A map from longitude and latitude to the grid; see `grids/geography.py`."""
 
     @property
     def true_azimuth(self) -> float: ...
@@ -42,12 +52,13 @@ class PointSource:
     """A moment tensor or a force at a point.
 
     Args:
-        position: (x, y, z), m, from the region's corner.
-        moment: (6,) N m (xx, yy, zz, xy, xz, yz), times the moment rate (1/s) in `samples`; or
-            None.
-        force: (3,) N (x, y, z down), times the dimensionless history in `samples`; or None.
+        position: (x, y, z) from the corner of the region, m.
+        moment: moment tensor (6,), N m, as (xx, yy, zz, xy, xz, yz); multiplies the moment rate
+            (1/s) in `samples`; or None.
+        force: force (3,), N, as (x, y, z down); multiplies the dimensionless amplitude in
+            `samples`; or None.
         start, step: time of the first sample and between samples, s.
-        samples: the history; linear between the samples, zero outside.
+        samples: the time function; linear between the samples, zero outside.
     """
 
     position: tuple[float, float, float]
@@ -59,7 +70,7 @@ class PointSource:
 
 
 def build_sources(
-    case_sources: Iterable[Any],
+    sections: Iterable[Source],
     geography: Geography | None,
     sample_step: float,
     duration: float,
@@ -67,37 +78,48 @@ def build_sources(
     *,
     lame: Modulus | None = None,
     spacing: Sequence[float] | None = None,
-    folder: Path | str = "",
 ) -> list[PointSource]:
-    """All point sources of a case.
+    """Build all point sources of a case.
 
     Args:
-        case_sources: the `[[source]]` tables, with attributes named as in the case file.
-        geography: places longitudes and latitudes; None when the case has none.
-        sample_step: the solver's time step (s). Analytic histories are sampled when the update
-            that they enter needs them.
-        duration: of the run (s), where analytic histories are cut.
-        rigidity: mu at positions, for slip on points whose rupture file does not say.
-        lame: lambda at positions, for rupture files whose faults open.
-        spacing: cell edges (x, y, z) of the grid (m), for AWP files, which count in cells.
-        folder: where relative file names of the case start.
+        sections: the `[[source]]` sections.
+        geography: maps longitudes and latitudes to the grid; None if the case has none.
+        sample_step: time step of the solver, s. Analytic time functions are sampled at the times
+            of the updates that they enter.
+        duration: duration of the run, s, at which analytic time functions are cut off.
+        rigidity: mu at positions, for rupture files that do not give it.
+        lame: lambda at positions, for rupture files with opening.
+        spacing: cell edges (x, y, z) of the grid, m, for AWP files, whose positions are indices.
 
-    Raises InputError when a source cannot be built as described.
+    Raises:
+        InputError: a source cannot be built; names its index.
     """
-    site = _Site(geography, sample_step, duration, rigidity, lame, spacing, Path(folder))
-    return [point for n, source in enumerate(case_sources) for point in _build(n, source, site)]
+    context = _Context(geography, sample_step, duration, rigidity, lame, spacing)
+    return [point for n, section in enumerate(sections) for point in _build(n, section, context)]
 
 
-def _build(n: int, source: Any, site: _Site) -> Iterator[PointSource]:
-    """The point sources of the case's source `n`, which messages name by that number."""
+def _build(n: int, section: Source, context: _Context) -> Iterator[PointSource]:
+    """Yield the point sources of section `n`."""
     try:
-        yield from _BUILDERS[source.kind](source, site)
+        yield from _point_sources(section, context)
     except InputError as error:
         raise InputError(f"source[{n}]: {error}") from None
 
 
+def _point_sources(section: Source, context: _Context) -> Iterator[PointSource]:
+    match section:
+        case SrfRupture():
+            yield from _srf_sources(section, context)
+        case AwpRupture():
+            yield from _awp_sources(section, context)
+        case PointForce():
+            yield _force_source(section, context)
+        case _:
+            yield _moment_source(section, context)
+
+
 def net_moment(sources: Iterable[PointSource]) -> Array:
-    """The moment tensor that all sources together release, (6,) N m."""
+    """Sum of the final moment tensors of all sources, (6,), N m."""
     total = np.zeros(6)
     for source in sources:
         if source.moment is not None:
@@ -106,8 +128,8 @@ def net_moment(sources: Iterable[PointSource]) -> Array:
 
 
 @dataclass(frozen=True)
-class _Site:
-    """What the sources of a case need to know of the rest of it."""
+class _Context:
+    """Properties of the case and its grid that point sources depend on."""
 
     geography: Geography | None
     sample_step: float
@@ -115,7 +137,6 @@ class _Site:
     rigidity: Modulus
     lame: Modulus | None
     spacing: Sequence[float] | None
-    folder: Path
 
     @property
     def azimuth(self) -> float:
@@ -129,101 +150,86 @@ class _Site:
             )
         return self.geography.to_grid(longitude, latitude)
 
+    def position(self, section: PointForce | MomentSection) -> tuple[float, float, float]:
+        x, y = section.horizontal
+        if section.geographic:
+            x, y = map(float, self.horizontal(x, y))
+        return x, y, section.depth
+
 
 # --- sources at one point ----------------------------------------------------------------------
 
 
-def _moment_source(source: Any, site: _Site) -> Iterator[PointSource]:
-    moment = _TENSORS[source.kind](source, site.azimuth)
-    start, samples = _sampled(_history(source, site), site, TimeFunction.__call__, AT_VELOCITIES)
-    yield PointSource(_position(source, site), moment, None, start, site.sample_step, samples)
+def _moment_source(section: MomentSection, context: _Context) -> PointSource:
+    moment = _moment_tensor(section, context.azimuth)
+    function = section.time_function
+    start, samples = _sample(function, context, TimeFunction.__call__, AT_VELOCITIES)
+    return PointSource(context.position(section), moment, None, start, context.sample_step, samples)
 
 
-def _force_source(source: Any, site: _Site) -> Iterator[PointSource]:
-    force = np.array(source.force, dtype=float)
-    start, samples = _sampled(_history(source, site), site, TimeFunction.amplitude, AT_STRESSES)
-    yield PointSource(_position(source, site), None, force, start, site.sample_step, samples)
+def _force_source(section: PointForce, context: _Context) -> PointSource:
+    force, function = np.array(section.force, dtype=float), section.time_function
+    start, samples = _sample(function, context, TimeFunction.amplitude, AT_STRESSES)
+    return PointSource(context.position(section), None, force, start, context.sample_step, samples)
 
 
-def _position(source: Any, site: _Site) -> tuple[float, float, float]:
-    if getattr(source, "longitude", None) is None:
-        return float(source.x), float(source.y), float(source.depth)
-    x, y = site.horizontal(source.longitude, source.latitude)
-    return float(x), float(y), float(source.depth)
-
-
-def _history(source: Any, site: _Site) -> TimeFunction:
-    parameters = _given(source.time_function)
-    if "file" in parameters:
-        parameters["file"] = site.folder / parameters["file"]
-    return time_function(parameters.pop("kind"), **parameters)
-
-
-def _sampled(
+def _sample(
     function: TimeFunction,
-    site: _Site,
-    history: Callable[[TimeFunction, ArrayLike], Array],
+    context: _Context,
+    evaluate: Callable[[TimeFunction, ArrayLike], Array],
     offset: float,
 ) -> tuple[float, Array]:
-    """The time of the first sample, and samples `offset` steps after the solver's steps.
+    """The time of the first sample, and samples taken `offset` steps after the solver's steps.
 
-    Refuses a source that the run is too short for, and one too short for the steps, whose moment
-    would come out wrong.
+    Raises:
+        InputError: the source starts after the run ends, or is too short for the time step.
     """
-    step = site.sample_step
-    first, last = int(function.onset / step), int(np.ceil(function.duration / step))
+    step = context.sample_step
+    first, last = int(function.onset / step), int(np.ceil(function.end / step))
     times = step * np.arange(first + offset, last + 1)
-    if times[0] >= site.duration:
+    if times[0] >= context.duration:
         raise InputError(
-            f"starts at {function.onset:g} s, when the run of {site.duration:g} s is over;"
+            f"starts at {function.onset:g} s, when the run of {context.duration:g} s is over;"
             " lengthen the run or start the source earlier"
         )
     error = abs(step * float(np.sum(function(times))) - function.integral)
-    if error > _UNRESOLVED * max(1.0, abs(function.integral)):
+    if error > _MAX_MOMENT_ERROR * max(1.0, abs(function.integral)):
         raise InputError(
             f"a {type(function).__name__.lower()} source of {function.support:g} s is too short"
             f" for time steps of {step:g} s: its moment would be wrong by {100 * error:.0f} %;"
             " lengthen it or shorten the step"
         )
-    times = times[times < site.duration]
-    return float(times[0]), history(function, times)
+    times = times[times < context.duration]
+    return float(times[0]), evaluate(function, times)
 
 
-def _double_couple(source: Any, azimuth: float) -> Array:
-    return tensors.double_couple(
-        source.strike, source.dip, source.rake, _scalar_moment(source), azimuth
-    )
+def _moment_tensor(section: MomentSection, azimuth: float) -> Array:
+    """The moment tensor in the frame of the grid, (6,), N m."""
+    match section:
+        case DoubleCouple(strike=strike, dip=dip, rake=rake):
+            return tensors.double_couple(strike, dip, rake, _scalar_moment(section), azimuth)
+        case Explosion():
+            return tensors.explosion(_scalar_moment(section))
+        case _:
+            components = section.components.model_dump(exclude_none=True)
+            convert = tensors.from_rtp if "rr" in components else tensors.from_ned
+            return convert(**components, azimuth=azimuth)
 
 
-def _explosion(source: Any, azimuth: float) -> Array:
-    return tensors.explosion(_scalar_moment(source))
-
-
-def _moment_tensor(source: Any, azimuth: float) -> Array:
-    components = _given(source.components)
-    convert = tensors.from_rtp if "rr" in components else tensors.from_ned
-    return convert(**components, azimuth=azimuth)
-
-
-def _scalar_moment(source: Any) -> float:
-    if getattr(source, "moment", None) is not None:
-        return float(source.moment)
-    return tensors.moment_from_magnitude(source.magnitude)
-
-
-def _given(table: Any) -> dict[str, Any]:
-    """The entries of a table of a case, a mapping or an object, that have a value."""
-    entries = table if isinstance(table, Mapping) else vars(table)
-    return {name: value for name, value in entries.items() if value is not None}
+def _scalar_moment(section: SizedSource) -> float:
+    if section.moment is not None:
+        return section.moment
+    assert section.magnitude is not None  # one of the two is given
+    return tensors.moment_from_magnitude(section.magnitude)
 
 
 # --- rupture models ----------------------------------------------------------------------------
 
 
-def _srf_sources(source: Any, site: _Site) -> Iterator[PointSource]:
-    rupture = read_srf(site.folder / source.file)
-    x, y = site.horizontal(rupture.longitude, rupture.latitude)
-    moments = _moments_per_slip(rupture, x, y, site)
+def _srf_sources(section: SrfRupture, context: _Context) -> Iterator[PointSource]:
+    rupture = read_srf(section.file)
+    x, y = context.horizontal(rupture.longitude, rupture.latitude)
+    moments = _moments_per_slip(rupture, x, y, context)
     for point, component in zip(*np.nonzero(rupture.counts), strict=True):
         yield from _from_rates(
             (float(x[point]), float(y[point]), float(rupture.depth[point])),
@@ -234,36 +240,40 @@ def _srf_sources(source: Any, site: _Site) -> Iterator[PointSource]:
         )
 
 
-def _moments_per_slip(rupture: Srf, x: Array, y: Array, site: _Site) -> tuple[Array, Array, Array]:
-    """The tensors (n, 6) of one metre of slip, N m/m, for each of the three components of slip."""
+def _moments_per_slip(
+    rupture: Srf, x: Array, y: Array, context: _Context
+) -> tuple[Array, Array, Array]:
+    """Moment tensors (n, 6) per metre of each of the three components of slip, N m/m."""
     mu = rupture.density * rupture.vs**2
     unknown = np.isnan(mu)
     if unknown.any():
-        mu[unknown] = site.rigidity(x[unknown], y[unknown], rupture.depth[unknown])
-    angles, azimuth = (rupture.strike, rupture.dip), site.azimuth
+        mu[unknown] = context.rigidity(x[unknown], y[unknown], rupture.depth[unknown])
+    angles, azimuth = (rupture.strike, rupture.dip), context.azimuth
     along = tensors.double_couple(*angles, rupture.rake, mu * rupture.area, azimuth)
     across = tensors.double_couple(*angles, rupture.rake + 90, mu * rupture.area, azimuth)
     if not rupture.counts[:, 2].any():
         return along, across, np.zeros_like(along)
-    if site.lame is None:
+    if context.lame is None:
         raise InputError("the rupture opens (slip3), which needs lambda; this medium gives only mu")
-    lam = site.lame(x, y, rupture.depth)
+    lam = context.lame(x, y, rupture.depth)
     return along, across, tensors.opening(*angles, rupture.area, lam, mu, azimuth)
 
 
-def _awp_sources(source: Any, site: _Site) -> Iterator[PointSource]:
-    if site.spacing is None:
-        raise InputError("an AWP source file counts in cells; the grid's spacing is needed")
-    awp = read_awp_source(site.folder / source.file, source.points, source.steps, source.format)
+def _awp_sources(section: AwpRupture, context: _Context) -> Iterator[PointSource]:
+    if context.spacing is None:
+        raise InputError(
+            "positions of an AWP source file are indices; the grid's spacing is needed"
+        )
+    awp = read_awp_source(section.file, section.points, section.steps, section.format)
     rates, unit = awp.moment_rates(), np.eye(6)
-    for point, position in enumerate(awp.positions(site.spacing).tolist()):
+    for point, position in enumerate(awp.positions(context.spacing).tolist()):
         for component in np.flatnonzero(rates[point].any(axis=0)):
-            # AWP adds sample n with its stress update n, which ends half a step after velocity n.
+            # AWP adds sample n in stress update n, which ends half a step after velocity n.
             yield from _from_rates(
                 position,
                 unit[component],
-                source.step,
-                source.step,
+                section.step,
+                section.step,
                 rates[point, :, component],
             )
 
@@ -275,11 +285,15 @@ def _from_rates(
     step: float,
     rates: NDArray[np.floating],
 ) -> Iterator[PointSource]:
-    """One source of moment `moment` times the integral of `rates`; none when nothing happens.
+    """Yield a source of moment `moment` times the integral of `rates`; none if all are zero.
 
-    The samples are divided by the integral of their magnitude, which is the slip where it never
-    turns back. A history that does not begin or end with zero is continued to zero over one step,
-    so that every sample counts one full step.
+    Samples are normalised by the integral of their magnitude, which is the total slip if it never
+    reverses. Rates that do not start or end with zero are extended to zero over one step, so that
+    every sample contributes a full step to the integral.
+
+    Args:
+        moment: moment tensor (6,) per unit of the integral of `rates`.
+        start, step: time of the first rate and between rates, s.
     """
     rates = np.asarray(rates, dtype=float)
     scale = step * float(np.abs(rates).sum())
@@ -290,16 +304,3 @@ def _from_rates(
     samples[before : before + rates.size] = rates / scale
     x, y, z = position
     yield PointSource((x, y, z), moment * scale, None, start - before * step, step, samples)
-
-
-_TENSORS: dict[str, Callable[[Any, float], Array]] = {
-    "double-couple": _double_couple,
-    "moment-tensor": _moment_tensor,
-    "explosion": _explosion,
-}
-_BUILDERS: dict[str, Callable[[Any, _Site], Iterator[PointSource]]] = {
-    **dict.fromkeys(_TENSORS, _moment_source),
-    "force": _force_source,
-    "srf": _srf_sources,
-    "awp": _awp_sources,
-}

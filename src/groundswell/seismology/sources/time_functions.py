@@ -1,27 +1,31 @@
-"""How a point source acts in time.
+"""Source time functions: sections of a case that evaluate themselves.
 
-Every shape s(t) but a table's has the peak 1, and is zero outside [onset, onset + support]. It is
-used in two ways:
+Every shape s(t) except that of a table has the peak 1, and is zero outside [onset, onset +
+support]. It has two uses:
 
-- `function(t)`, the moment rate in 1/s: s(t) / area, where area is the largest magnitude that the
-  integral of s reaches. The moment of a case is thus the largest moment released: the final one for
-  every shape of one sign, whose integral is 1. A Ricker pulse ends with no moment at all; it gets
-  to the case's moment half-way through and gives it back.
-- `function.amplitude(t)`, the history of a force: s(t) itself.
+- `function(t)` is the moment rate in 1/s: s(t) / area, where area is the largest magnitude of the
+  running integral of s. The moment of a source is thus the largest moment that it releases. For
+  functions of one sign this is the final moment, and the moment rate integrates to 1. A Ricker
+  wavelet releases the moment half-way and then takes it back: its final moment is zero.
+- `function.amplitude(t)` is the dimensionless amplitude of a force: s(t) itself.
 
-Times are seconds from the start of the run.
+Times are in seconds from the start of the run.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from abc import abstractmethod
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groundswell.case.common import DataFile, Section, TaggedUnion
+from groundswell.case.problems import Violation
+from groundswell.case.units import Frequency, NonNegative, Positive, Time
 from groundswell.errors import InputError
 from groundswell.formats.text import parse_numbers, read_text
 
@@ -29,52 +33,48 @@ Array = NDArray[np.float64]
 Reals = NDArray[np.floating]
 
 
-@dataclass(frozen=True, kw_only=True)
-class TimeFunction(ABC):
-    """A history that starts at `onset` (s)."""
+class TimeFunction(Section):
+    """A time function that starts at `onset` (s)."""
 
-    onset: float = 0.0
-
-    def __post_init__(self) -> None:
-        _at_least(self, "onset", 0.0)
+    onset: Annotated[Time, NonNegative] = 0.0
 
     @property
     @abstractmethod
     def support(self) -> float:
-        """How long the history lasts from its onset, s; what follows is below 1e-6 of the whole."""
+        """Duration from the onset, s; the truncated tail is below 1e-6 of the whole."""
 
     @property
     @abstractmethod
     def area(self) -> float:
-        """The largest magnitude that the integral of `shape` reaches, s."""
+        """Largest magnitude of the running integral of `shape`, s."""
 
     @property
     def integral(self) -> float:
-        """The integral of the moment rate: the share of the moment that stays released."""
+        """Integral of the moment rate: the final moment over the largest."""
         return 1.0
 
     @abstractmethod
     def shape(self, t: Reals) -> Array:
-        """The history at times `t` from the onset, all within [0, support]; its peak is 1."""
+        """Values at times `t` (s) after the onset, all in [0, support]; the peak is 1."""
 
     def amplitude(self, t: ArrayLike) -> Array:
-        """The dimensionless history at times `t` (s), any shape."""
-        since = np.asarray(t, dtype=float) - self.onset
-        active = (since >= 0) & (since <= self.support)
-        return np.where(active, self.shape(since.clip(0, self.support)), 0.0)
+        """Dimensionless amplitude at times `t` (s), any shape."""
+        elapsed = np.asarray(t, dtype=float) - self.onset
+        active = (elapsed >= 0) & (elapsed <= self.support)
+        return np.where(active, self.shape(elapsed.clip(0, self.support)), 0.0)
 
     def __call__(self, t: ArrayLike) -> Array:
-        """The moment rate (1/s) at times `t` (s), any shape."""
+        """Moment rate (1/s) at times `t` (s), any shape."""
         return self.amplitude(t) / self.area
 
     @property
-    def duration(self) -> float:
-        """When the history is over, s from the start of the run."""
+    def end(self) -> float:
+        """Time at which the function ends, s from the start of the run."""
         return self.onset + self.support
 
     @cached_property
     def corner(self) -> float:
-        """Frequency below which 99 % of the energy of the history's spectrum lies, Hz."""
+        """Frequency below which 99 % of the spectral energy lies, Hz."""
         count = self._spectrum_samples
         step = self.support / count
         return corner_frequency(self.shape(step * (np.arange(count) + 0.5)), step)
@@ -84,18 +84,14 @@ class TimeFunction(ABC):
         return 4096
 
 
-@dataclass(frozen=True, kw_only=True)
 class Brune(TimeFunction):
     """Moment rate (t/T^2) exp(-t/T) with T = `rise` (s): far-field pulse of Brune (1970).
 
-    J. Geophys. Res. 75, 4997-5009; its spectrum falls as f^-2 above 1 / (2 pi T).
+    J. Geophys. Res. 75, 4997-5009. Its spectrum falls as f^-2 above 1 / (2 pi T).
     """
 
-    rise: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _positive(self, "rise")
+    kind: Literal["brune"] = "brune"
+    rise: Annotated[Time, Positive]
 
     @property
     def support(self) -> float:
@@ -109,63 +105,63 @@ class Brune(TimeFunction):
         return t / self.rise * np.exp(1 - t / self.rise)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Gaussian(TimeFunction):
     """exp(-(t - delay)^2 / (2 sigma^2)), `sigma` and `delay` in s from the onset.
 
-    The default delay of 6 sigma lets it start at 1e-8 of its peak, below single precision. Less
-    than 4 sigma would start with a jump of more than 3e-4 of the peak and is refused.
+    With the default delay of 6 sigma it starts at 1e-8 of its peak, below single precision. With
+    less than 4 sigma, which is an error, it would start with a jump of over 3e-4 of the peak.
     """
 
-    sigma: float
-    delay: float | None = None
+    kind: Literal["gaussian"] = "gaussian"
+    sigma: Annotated[Time, Positive]
+    delay: Annotated[Time, Positive] | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _positive(self, "sigma")
-        _at_least(self, "delay", 4 * self.sigma, "4 sigma, so that the pulse starts from zero")
+    def violations(self) -> Iterator[Violation]:
+        """A pulse that starts with a jump."""
+        if self.delay is not None and self.delay < 4 * self.sigma:
+            yield ("delay",), f"must be at least 4 sigma = {4 * self.sigma:g} s, to start from zero"
 
     @property
-    def _centre(self) -> float:
+    def _peak_time(self) -> float:
         return 6 * self.sigma if self.delay is None else self.delay
 
     @property
     def support(self) -> float:
-        return self._centre + 6 * self.sigma
+        return self._peak_time + 6 * self.sigma
 
     @property
     def area(self) -> float:
         return float(np.sqrt(2 * np.pi) * self.sigma)
 
     def shape(self, t: Reals) -> Array:
-        return np.exp(-0.5 * ((t - self._centre) / self.sigma) ** 2)
+        return np.exp(-0.5 * ((t - self._peak_time) / self.sigma) ** 2)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Ricker(TimeFunction):
     """(1 - 2 a) exp(-a), a = (pi f (t - delay))^2, whose spectrum peaks at `frequency` f (Hz).
 
-    Ricker (1953), Geophysics 18, 10-40. The default delay of 1.5 / f lets it start at 1e-8 of its
-    peak; less than 1 / f would start with a jump of more than 1e-3 of the peak and is refused.
+    Ricker (1953), Geophysics 18, 10-40. With the default delay of 1.5 / f it starts at 1e-8 of its
+    peak. With less than 1 / f, which is an error, it would start with a jump of over 1e-3 of the
+    peak.
     """
 
-    frequency: float
-    delay: float | None = None
+    kind: Literal["ricker"] = "ricker"
+    frequency: Annotated[Frequency, Positive]
+    delay: Annotated[Time, Positive] | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _positive(self, "frequency")
-        _at_least(
-            self, "delay", 1 / self.frequency, "1 / frequency, so that the pulse starts from zero"
-        )
+    def violations(self) -> Iterator[Violation]:
+        """A wavelet that starts with a jump."""
+        if self.delay is not None and self.delay * self.frequency < 1:
+            least = 1 / self.frequency
+            yield ("delay",), f"must be at least 1 / frequency = {least:g} s, to start from zero"
 
     @property
-    def _centre(self) -> float:
+    def _peak_time(self) -> float:
         return 1.5 / self.frequency if self.delay is None else self.delay
 
     @property
     def support(self) -> float:
-        return self._centre + 1.5 / self.frequency
+        return self._peak_time + 1.5 / self.frequency
 
     @property
     def integral(self) -> float:
@@ -173,23 +169,19 @@ class Ricker(TimeFunction):
 
     @property
     def area(self) -> float:
-        # The integral t exp(-a) is largest where 2 a = 1.
+        # The running integral, t exp(-a), is largest where 2 a = 1.
         return float(np.exp(-0.5) / (np.sqrt(2) * np.pi * self.frequency))
 
     def shape(self, t: Reals) -> Array:
-        a = (np.pi * self.frequency * (t - self._centre)) ** 2
+        a = (np.pi * self.frequency * (t - self._peak_time)) ** 2
         return (1 - 2 * a) * np.exp(-a)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Cosine(TimeFunction):
-    """(1 - cos(2 pi t / rise)) / 2 on [0, rise]: one smooth pulse that lasts `rise` s."""
+    """(1 - cos(2 pi t / rise)) / 2 on [0, rise]: one smooth pulse of duration `rise` (s)."""
 
-    rise: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _positive(self, "rise")
+    kind: Literal["cosine"] = "cosine"
+    rise: Annotated[Time, Positive]
 
     @property
     def support(self) -> float:
@@ -203,15 +195,11 @@ class Cosine(TimeFunction):
         return 0.5 * (1 - np.cos(2 * np.pi * t / self.rise))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Triangle(TimeFunction):
-    """An isosceles triangle whose base is `rise` s."""
+    """An isosceles triangle of duration `rise` (s)."""
 
-    rise: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _positive(self, "rise")
+    kind: Literal["triangle"] = "triangle"
+    rise: Annotated[Time, Positive]
 
     @property
     def support(self) -> float:
@@ -225,20 +213,16 @@ class Triangle(TimeFunction):
         return 1 - np.abs(2 * t / self.rise - 1)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Table(TimeFunction):
     """Values from a text `file` with two columns, time from the onset (s) and value; # comments.
 
-    Linear between the rows, zero outside, used as given: the values are the moment rate in 1/s, or
-    a force's history, and are never normalised. A moment is released in full only when the table's
-    integral is 1.
+    Linear between the rows, zero outside, and not normalised: the values are the moment rate in
+    1/s, or the amplitude of a force. The full moment is released only if the table integrates to 1.
+    The file is read when values are first needed; `InputError` if that fails.
     """
 
-    file: Path | str
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self._rows  # so that a bad file is refused here
+    kind: Literal["table"] = "table"
+    file: DataFile
 
     @cached_property
     def _rows(self) -> Array:
@@ -267,43 +251,23 @@ class Table(TimeFunction):
         return int(min(max(4096.0, 4 * self.support / shortest), 2.0**20))
 
 
-KINDS: dict[str, type[TimeFunction]] = {
-    "brune": Brune,
-    "gaussian": Gaussian,
-    "ricker": Ricker,
-    "cosine": Cosine,
-    "triangle": Triangle,
-    "table": Table,
-}
-
-
-def time_function(kind: str, **parameters: object) -> TimeFunction:
-    """The time function of a case, e.g. `time_function("brune", rise=0.2)`.
-
-    Raises InputError when the kind is unknown, or a parameter is missing, unknown or out of range.
-    """
-    if kind not in KINDS:
-        raise InputError(f"time_function kind = {kind!r}; allowed: {', '.join(KINDS)}")
-    known = {field.name for field in fields(KINDS[kind])}
-    unknown = sorted(set(parameters) - known)
-    if unknown:
-        raise InputError(f"{kind} has no parameter {unknown[0]!r}; it takes {sorted(known)}")
-    try:
-        return KINDS[kind](**parameters)  # type: ignore[arg-type]
-    except TypeError as error:
-        raise InputError(f"time function {kind}: {error}; it takes {sorted(known)}") from None
+AnyTimeFunction = Annotated[Brune | Cosine | Triangle | Gaussian | Ricker | Table, TaggedUnion()]
 
 
 def corner_frequency(samples: Reals, step: float) -> float:
-    """Frequency below which 99 % of the energy of samples (n,), `step` s apart, lies, Hz."""
+    """Frequency (Hz) below which 99 % of the spectral energy of `samples` (n,) lies.
+
+    Args:
+        step: time between samples, s.
+    """
     padded = 8 * len(samples)
     density = np.abs(np.fft.rfft(samples, padded)) ** 2
-    energy = np.cumsum(density) - 0.5 * (density[0] + density)  # trapezoids
+    energy = np.cumsum(density) - 0.5 * (density[0] + density)  # trapezoidal rule
     return float(np.interp(0.99 * energy[-1], energy, np.fft.rfftfreq(padded, step)))
 
 
 def _read_table(file: Path | str) -> Array:
-    """The times and values of a table, (2, rows)."""
+    """Times and values of a table, (2, rows)."""
     lines = [
         line.partition("#")[0] for line in read_text(file, "a table of time and value").split("\n")
     ]
@@ -317,23 +281,5 @@ def _read_table(file: Path | str) -> Array:
             f"{file}: needs two rows or more, with times that increase from 0 or later"
         )
     if not heights.any():
-        raise InputError(f"{file}: all values are zero; nothing would happen")
+        raise InputError(f"{file}: all values are zero; give some that are not")
     return np.stack([times, heights])
-
-
-def _positive(function: TimeFunction, name: str) -> None:
-    value = getattr(function, name)
-    if not (0 < value < np.inf):
-        raise InputError(f"{_kind(function)} {name} = {value}; it must be positive and finite")
-
-
-def _at_least(function: TimeFunction, name: str, least: float, reason: str = "") -> None:
-    value = getattr(function, name)
-    if value is not None and not (least <= value < np.inf):
-        raise InputError(
-            f"{_kind(function)} {name} = {value} s; it must be at least {reason or f'{least:g} s'}"
-        )
-
-
-def _kind(function: TimeFunction) -> str:
-    return type(function).__name__.lower()

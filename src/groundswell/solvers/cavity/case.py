@@ -8,15 +8,15 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, SerializeAsAny, WrapValidator
 
-from groundswell.case.common import Case, DataFile, Kinds, OutputSection, RunSection, Section
-from groundswell.case.problems import Fault, refuse
+from groundswell.case.common import Case, DataFile, OutputSection, RunSection, Section, TaggedUnion
+from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
-from groundswell.case.units import Count, Flag, Length, Number, Positive, Quantity, Speed
+from groundswell.case.units import Count, Flag, Length, Number, Positive, Speed, Unit
 
-Diffusivity = Annotated[float, Quantity("m^2/s", "a diffusivity", "1.5e-5 m^2/s"), Positive]
-Expansion = Annotated[float, Quantity("1/K", "a thermal expansion", "3.4e-3 1/K"), Positive]
-Acceleration = Annotated[float, Quantity("m/s^2", "an acceleration", "9.81 m/s^2"), Positive]
-Temperature = Annotated[float, Quantity("K", "a temperature", "300 K")]
+Diffusivity = Annotated[float, Unit("m^2/s", "a diffusivity", "1.5e-5 m^2/s"), Positive]
+Expansion = Annotated[float, Unit("1/K", "a thermal expansion", "3.4e-3 1/K"), Positive]
+Acceleration = Annotated[float, Unit("m/s^2", "an acceleration", "9.81 m/s^2"), Positive]
+Temperature = Annotated[float, Unit("K", "a temperature", "300 K")]
 
 AXES = ("x", "y", "z")
 FIELDS = ("p", "u", "v", "w", "T")
@@ -65,7 +65,7 @@ class Driven(Section):
     reynolds: Annotated[Number, Positive]
 
 
-Fluid = Annotated[Convection | Substance | Driven, Kinds()]
+Fluid = Annotated[Convection | Substance | Driven, TaggedUnion()]
 
 
 # --- what bounds it -------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ class Open(Section):
     kind: Literal["symmetry", "periodic"]
 
 
-Side = Annotated[FixedWall | AdiabaticWall | ConductingWall | Open, Kinds()]
+Side = Annotated[FixedWall | AdiabaticWall | ConductingWall | Open, TaggedUnion()]
 
 
 class Heat(NamedTuple):
@@ -138,7 +138,7 @@ class WallsSection(Section):
                 found.append(Heat(axis, low.temperature, high.temperature))
         return [heat for heat in found if heat.low != heat.high]
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Half a period, walls that move through themselves, a straight line to nowhere."""
         for axis, names in enumerate(SIDES):
             kinds = [side.kind for side in self.pair(axis)]
@@ -194,7 +194,7 @@ class TimeSection(Section):
         """Whether these steps smooth the errors that coarser grids cannot see."""
         return self.local and self.scheme != "euler"
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Coarser grids for steps that they do not speed up."""
         if (self.levels or 1) > 1 and not self.multigrid:
             yield ("levels",), 'must be 1 unless local is true and scheme is "rk3" or "rk4"'
@@ -208,14 +208,14 @@ def _as_flow(value: Any, handler: Any) -> Any:
         return handler(value)
     found = {name: np.asarray(value[name]) for name in (*AXES, *FIELDS) if name in value}
     if missing := [name for name in (*AXES, *FIELDS) if name not in found]:
-        refuse([((), f"lacks {', '.join(missing)}")])
+        reject([((), f"lacks {', '.join(missing)}")])
     if hasattr(value, "transpose"):  # an xarray.Dataset, whose axes may have any order
         found |= {name: value[name].transpose("z", "y", "x").values for name in FIELDS}
     shape = tuple(found[axis].size for axis in AXES[::-1])
     for name, array in found.items():
         wanted = shape if name in FIELDS else (array.size,)
         if array.shape != wanted or array.dtype.kind not in "fiu":
-            refuse([((name,), f"must be an array {wanted} of numbers; found {array.shape}")])
+            reject([((name,), f"must be an array {wanted} of numbers; found {array.shape}")])
     return found
 
 
@@ -239,7 +239,7 @@ class CavityOutput(OutputSection):
     fields: Flag = True
 
 
-def _bounded(points: tuple[int, int, int], walls: WallsSection) -> Iterator[Fault]:
+def _bounded(points: tuple[int, int, int], walls: WallsSection) -> Iterator[Violation]:
     for axis in range(3):
         mirrors = all(side.kind in ("symmetry", "periodic") for side in walls.pair(axis))
         if points[axis] < LEAST_POINTS and not (mirrors and points[axis] == 1):
@@ -262,7 +262,7 @@ class CavityCase(Case):
     grid: GridSection
     start: StartSection | None = None
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Points too few, and fluids that nothing moves or that no number describes."""
         yield from _bounded(self.grid.points, self.walls)
         if isinstance(self.fluid, Convection) and len(self.walls.heated) != 1:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from groundswell.case.quantities import Quantity, byte_size
-from groundswell.grids.cartesian import describe_grid, times
+from groundswell.grids.cartesian import describe_grid, format_extent
 
 if TYPE_CHECKING:
     from groundswell.solvers.cavity.setup import Setup
@@ -29,7 +29,7 @@ def _grid(setup: Setup) -> Iterator[Quantity]:
     time = f"about {setup.dt:.4g} {_unit(setup, 's')}"
     yield Quantity("dt", setup.dt, "time step", _unit(setup, "s"), time, GRID)
     yield Quantity("steps", setup.steps, "steps", text=f"at most {setup.steps:,}", group=GRID)
-    text = ", then ".join(map(times, grids)) + " points" if len(grids) > 1 else ""
+    text = ", then ".join(map(format_extent, grids)) + " points" if len(grids) > 1 else ""
     yield Quantity("grids", grids, "multigrid" * bool(text), text=text, group=GRID)
     yield Quantity("memory", setup.memory, "memory", "B", byte_size(setup.memory), GRID)
 

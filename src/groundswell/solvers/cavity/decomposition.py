@@ -12,7 +12,7 @@ from groundswell.errors import InputError
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.pattern import uniform
 from groundswell.exchange.traffic import traffic
-from groundswell.grids.cartesian import Part, times
+from groundswell.grids.cartesian import Part, format_extent
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.cavity.case import AXES, FIELDS
 from groundswell.solvers.cavity.recording import recording
@@ -48,7 +48,7 @@ def _match(cut: Decomposition, fine: Setup, coarse: Setup) -> Decomposition:
         points = np.diff([0, *inner, coarse.grid.cells[axis]])
         if len(inner) and points.min() < LEAST_BLOCK:
             raise InputError(
-                f"a coarser grid of {times(coarse.grid.cells)} points leaves some of "
+                f"a coarser grid of {format_extent(coarse.grid.cells)} points leaves some of "
                 f"{len(points)} blocks along {AXES[axis]} less than {LEAST_BLOCK}; use fewer "
                 f"ranks, or time.levels = {coarse.depth}"
             )
@@ -59,7 +59,7 @@ def _match(cut: Decomposition, fine: Setup, coarse: Setup) -> Decomposition:
 def parts_of(setup: Setup, cuts: Sequence[Decomposition], rank: int) -> list[tuple[Setup, Part]]:
     """What a rank holds of each grid."""
     blocks = [(grid, cut.block(rank)) for grid, cut in zip(setup.grids, cuts, strict=True)]
-    return [(grid, Part.held(grid.grid, block.start, block.shape)) for grid, block in blocks]
+    return [(grid, Part.from_block(grid.grid, block.start, block.shape)) for grid, block in blocks]
 
 
 def _memory(setup: Setup, cuts: Sequence[Decomposition], rank: int) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.formats.atomic import whole
+from groundswell.formats.atomic import atomic_write
 from groundswell.formats.text import write_table
 from groundswell.solvers.cavity.case import (
     AXES,
@@ -103,7 +103,7 @@ class Flow:
             lines = [self.centre_line(field, axis) for field in FIELDS]
             for s, *values in zip(self.axes[axis], *lines, strict=True):
                 rows.append(",".join([name, *(f"{v:.9g}" for v in (s, *values))]))
-        with whole(path) as part:
+        with atomic_write(path) as part:
             part.write_text("\n".join([f"along,position,{','.join(FIELDS)}", *rows]) + "\n")
         return path
 
@@ -123,7 +123,7 @@ class Flow:
         dims = ("z", "y", "x")
         coordinates = dict(zip(AXES, self.axes, strict=True))
         arrays = {name: (dims, field) for name, field in self.fields.items()}
-        with whole(path) as part:
+        with atomic_write(path) as part:
             attrs = {"title": self.setup.case.title}
             xarray.Dataset(arrays, coordinates, attrs).to_netcdf(part, engine="h5netcdf")
         return path

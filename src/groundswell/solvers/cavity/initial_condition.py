@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.grids.cartesian import Part, times
+from groundswell.grids.cartesian import Part, format_extent
 from groundswell.solvers.cavity.case import AXES, FIELDS
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def require_fitting(setup: Setup) -> None:
         found = [float(file[axis][-1]) for axis in AXES]
     if not np.allclose(found, size, rtol=ROUNDING):
         raise InputError(
-            f"{_name(path)} is of a box of {times(found)}, not {times(size)}; start from a flow in "
-            "the same box"
+            f"{_name(path)} is of a box of {format_extent(found)}, not {format_extent(size)}; "
+            "start from a flow in the same box"
         )
 
 

@@ -73,7 +73,7 @@ class Level:
         self.setup, self.backend, self.world, self.cut = setup, backend, world, cut
         self.coarse = coarse
         block = cut.block(world.rank)
-        self.part = Part.held(setup.grid, block.start, block.shape)
+        self.part = Part.from_block(setup.grid, block.start, block.shape)
         self.layout = Layout(self.part.cells, np.dtype(setup.dtype).itemsize)
         self.copies = [self._new() for _ in range(setup.scheme.copies)]
         self.forcing, self.kept = (self._new(), self._new()) if coarse else (self.copies[0],) * 2
@@ -91,7 +91,7 @@ class Level:
     def steps(self, count: int) -> list[Launch]:
         """So many steps, or a few more where the scheme makes several at once."""
         scheme = self.setup.scheme
-        sweeps = scheme.sweeps() * -(-count // scheme.at_once)
+        sweeps = scheme.sweeps() * -(-count // scheme.steps_per_cycle)
         return [launch for sweep in sweeps for launch in self._sweep(*sweep)]
 
     def _sweep(self, start: int, latest: int, target: int, stage: int) -> list[Launch]:

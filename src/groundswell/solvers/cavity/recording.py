@@ -30,5 +30,5 @@ def recording(setup: Setup, part: Part) -> Recording:
     domain = CartesianDomain(part, (x, y, z), (0.0, 0.0, 0.0), setup.case.grid.size)
     fields = RECORDABLE | {"T": replace(RECORDABLE["T"], shift=setup.fluid.neutral)}
     attrs = {"title": setup.case.title}
-    at_once = setup.scheme.at_once
+    at_once = setup.scheme.steps_per_cycle
     return Recording(domain, fields, setup.dtype, at_once=at_once, attrs=attrs)

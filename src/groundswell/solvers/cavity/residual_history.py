@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend
 from groundswell.formats.text import write_table
-from groundswell.grids.cartesian import times
+from groundswell.grids.cartesian import format_extent
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.setup import Setup
 
@@ -36,7 +36,7 @@ class History:
         self._scale = np.array([1.0, speed, speed, speed, contrast]) * speed / size
         rows = setup.steps // setup.look + 2
         self.rows = backend.zeros((rows, 2 + len(FIELDS)), np.float64)
-        self._grids = [times(grid.grid.cells) for grid in setup.grids]
+        self._grids = [format_extent(grid.grid.cells) for grid in setup.grids]
         self.status = ""
         self.latest: NDArray[np.float64] = np.full(len(FIELDS), np.nan)
 

@@ -25,7 +25,7 @@ def fields(folder: Path) -> xarray.Dataset:
     path = folder / "flow.nc"
     if not path.exists():
         raise InputError(f"{path} is not there; run the case with output.fields = true")
-    return netcdf.load(path, (*AXES, *FIELDS))
+    return netcdf.read_netcdf(path, (*AXES, *FIELDS))
 
 
 def profiles(folder: Path) -> dict[str, xarray.Dataset]:

@@ -254,12 +254,12 @@ class Setup:
     def undamped_limit(self) -> float:
         """Of one over the longest step, what grows with the square of wave speeds, s/m^2."""
         least = min(self.viscosity, self.fluid.diffusivity)
-        return 0.0 if self.scheme.stands_waves else 1 / (2 * least)
+        return 0.0 if self.scheme.is_stable_for_waves else 1 / (2 * least)
 
     @property
     def pressure_leads(self) -> bool:
         """Whether pressure may make longer steps than what diffusion limits."""
-        return self.case.time.local and self.scheme.stands_waves
+        return self.case.time.local and self.scheme.is_stable_for_waves
 
     @property
     def damping_lead(self) -> float:
@@ -284,7 +284,7 @@ class Setup:
 
     def _makeable(self, steps: int) -> int:
         """So many steps, or a few more where the scheme makes several at once."""
-        at_once = self.scheme.at_once
+        at_once = self.scheme.steps_per_cycle
         return -(-steps // at_once) * at_once
 
     @property

@@ -82,7 +82,7 @@ class Cavity(ExchangingSolver):
     @property
     def steps_at_once(self) -> int:
         """Steps that `step` makes."""
-        return self.setup.scheme.at_once
+        return self.setup.scheme.steps_per_cycle
 
     @property
     def check_every(self) -> int:

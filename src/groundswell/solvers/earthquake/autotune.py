@@ -1,4 +1,4 @@
-"""The fastest way for an earthquake's ranks to exchange, found by rehearsing its two updates."""
+"""Autotuning of the halo exchange: times each variant with the two updates of a step."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from groundswell.solvers.earthquake.solver import Earthquake
 
 
-def fastest(solver: Earthquake) -> Tuning:
-    """All ways that the case leaves open, timed, or what an earlier run has found."""
+def autotune_exchange(solver: Earthquake) -> Tuning:
+    """Time the variants that the case allows, or return the stored result of an earlier run."""
     run = solver.setup.case.run
     choices = candidates(
         solver.backend,
@@ -28,16 +28,16 @@ def fastest(solver: Earthquake) -> Tuning:
 
 
 def _problem(solver: Earthquake) -> tuple[Any, ...]:
-    """What the answer depends on, besides the machine."""
+    """Key of the stored result: all that it depends on, besides the machine."""
     setup, run = solver.setup, solver.setup.case.run
     layers = (solver.layers.constants(), setup.dtype, solver.attenuated)
-    how = (run.narrow, run.codecs, solver.world.same_host)
-    messages = (stress_halo(setup, solver.cut), *how)
-    return setup.grid.cells, solver.cut, run.transport, run.overlap, layers, messages
+    options = (run.narrow, run.codecs, solver.world.same_host)
+    messages = (stress_halo(setup, solver.decomposition), *options)
+    return setup.grid.cells, solver.decomposition, run.transport, run.overlap, layers, messages
 
 
 def _rehearsal(solver: Earthquake, choice: Choice) -> Rehearsal:
     solver.set_exchange(choice)
-    verbs = [*solver.update_velocities(ticks=0), *solver.update_stresses()]
-    graph = solver.backend.capture(in_order(verbs), in_graph=solver.in_graph)
+    launches = [*solver.update_velocities(ticks=0), *solver.update_stresses()]
+    graph = solver.backend.capture(in_order(launches), in_graph=solver.in_graph)
     return lambda times: solver.backend.seconds(lambda: graph.replay(times))

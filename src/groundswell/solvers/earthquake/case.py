@@ -1,4 +1,4 @@
-"""The case file of the earthquake solver: `EarthquakeCase`, made of the sections of this folder."""
+"""Schema of the case file of the earthquake solver: `EarthquakeCase`."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Annotated, ClassVar, Literal, get_args
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from groundswell.case.common import Case, NotEmpty, OutputSection, Section, TimeSection, repeated
-from groundswell.case.problems import Fault, refuse
+from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
 from groundswell.case.units import Count, Flag, Positive, Time
 from groundswell.seismology.case.grid import GridSection, Position, misplaced
 from groundswell.seismology.case.media import (
-    ArrayMedium,
+    ArraySection,
     Attenuation,
-    AwpMedium,
-    Medium,
+    AwpSection,
+    MediumSection,
     NoAttenuation,
 )
 from groundswell.seismology.case.sources import (
@@ -25,15 +25,15 @@ from groundswell.seismology.case.sources import (
     ReceiverFile,
     Source,
     SrfRupture,
-    name_twice,
-    too_long,
+    long_codes,
+    repeated_codes,
 )
 
 
 class BoundarySection(Section):
-    """`[boundary]`: the edges of the grid; absorbing layers are `width` cells wide.
+    """`[boundary]`: boundary conditions; absorbing layers are `width` cells wide.
 
-    With periodic sides the bottom is a perfectly matched layer.
+    With periodic sides, the bottom is a perfectly matched layer.
     """
 
     top: Literal["free-surface", "absorbing"] = "free-surface"
@@ -57,7 +57,7 @@ class SeismogramOutput(Section):
     interval: Interval | None = None
     formats: Annotated[tuple[Format, ...], NotEmpty] = ("hdf5",)
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """A format named twice."""
         yield from repeated("formats", self.formats)
 
@@ -77,7 +77,7 @@ class VolumeOutput(SurfaceOutput):
 
     fields: Annotated[tuple[FieldName, ...], NotEmpty] = ("vx", "vy", "vz")
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """A field named twice."""
         yield from repeated("fields", self.fields)
 
@@ -95,7 +95,7 @@ class EarthquakeOutput(OutputSection):
     shaking_map: Flag = True
     volumes: VolumeOutput | None = None
 
-    def longer_than(self, duration: float) -> Iterator[Fault]:
+    def longer_than(self, duration: float) -> Iterator[Violation]:
         """Intervals in which a run of `duration` s would record nothing."""
         for name in ("seismograms", "surface", "volumes"):
             interval = getattr(getattr(self, name), "interval", None)
@@ -109,32 +109,35 @@ class EarthquakeOutput(OutputSection):
 def _placed_source(source: Source, info: ValidationInfo) -> Source:
     grid = info.data.get("grid")
     if grid and isinstance(source, Position):
-        refuse(misplaced(source, grid))
+        reject(misplaced(source, grid))
     if grid and isinstance(source, SrfRupture) and grid.geography is None:
-        refuse([(("kind",), "has longitudes and latitudes; it needs [grid.geography]")])
+        reject([(("kind",), "has longitudes and latitudes; it needs [grid.geography]")])
     return source
 
 
 def _placed_receiver(receiver: Receiver, info: ValidationInfo) -> Receiver:
     if grid := info.data.get("grid"):
-        refuse(misplaced(receiver, grid))
+        reject(misplaced(receiver, grid))
     if output := info.data.get("output"):
-        refuse(too_long(receiver, output.seismograms.formats))
+        reject(long_codes(receiver, output.seismograms.formats))
     return receiver
 
 
 class EarthquakeCase(Case):
-    """Waves of an earthquake: `[grid]`, `[medium]`, `[[source]]` and what is recorded of them.
+    """The case of an earthquake: `[grid]`, `[medium]`, `[[source]]` and its outputs.
 
-    Built from a file by `load_case`, or by keyword, where values may be numbers in SI, text with a
-    unit, tables or sections: `EarthquakeCase(grid={"size": ...}, ...)`. Raises `CaseError`.
+    `load_case` builds it from a file. Built by keyword, as in `EarthquakeCase(grid={"size": ...})`,
+    values may be numbers in SI units, text with a unit, tables or sections.
+
+    Raises:
+        CaseError: the case is invalid; lists every problem.
     """
 
     solver: Literal["earthquake"] = "earthquake"
     time: TimeSection
     output: EarthquakeOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
     grid: GridSection
-    medium: Medium
+    medium: MediumSection
     attenuation: Attenuation = NoAttenuation(model="none")
     boundary: BoundarySection = BoundarySection()
     event: EventSection = EventSection()
@@ -142,23 +145,23 @@ class EarthquakeCase(Case):
     receiver: tuple[Annotated[Receiver, AfterValidator(_placed_receiver)], ...] = ()
     receivers: ReceiverFile | None = None
 
-    # Checks between sections stand at the later one, so that they run even if a third is wrong.
+    # A check of two sections belongs to the later one, so that it runs even if a third is invalid.
 
     @field_validator("output")
     @classmethod
     def _within_duration(cls, output: EarthquakeOutput, info: ValidationInfo) -> EarthquakeOutput:
         if time := info.data.get("time"):
-            refuse(output.longer_than(time.duration))
+            reject(output.longer_than(time.duration))
         return output
 
     @field_validator("medium")
     @classmethod
-    def _fills_the_region(cls, medium: Medium, info: ValidationInfo) -> Medium:
+    def _matches_the_grid(cls, medium: MediumSection, info: ValidationInfo) -> MediumSection:
         grid = info.data.get("grid")
-        if grid and isinstance(medium, AwpMedium | ArrayMedium) and medium.cells != grid.cells:
-            key = "cells" if isinstance(medium, AwpMedium) else "vp"
+        if grid and isinstance(medium, AwpSection | ArraySection) and medium.cells != grid.cells:
+            key = "cells" if isinstance(medium, AwpSection) else "vp"
             allowed = f"has {medium.cells} cells (nx, ny, nz), but the region {grid.cells}"
-            refuse([((key,), allowed)])
+            reject([((key,), allowed)])
         return medium
 
     @field_validator("attenuation")
@@ -166,24 +169,27 @@ class EarthquakeCase(Case):
     def _has_q(cls, attenuation: Attenuation, info: ValidationInfo) -> Attenuation:
         medium = info.data.get("medium")
         if attenuation.model != "none" and medium and medium.has_q is False:
-            refuse([(("model",), 'needs qp and qs in [medium]; add them, or use "none"')])
+            reject([(("model",), 'needs qp and qs in [medium]; add them, or use "none"')])
         return attenuation
 
     @field_validator("receiver")
     @classmethod
     def _unique(cls, receiver: tuple[Receiver, ...]) -> tuple[Receiver, ...]:
-        refuse(name_twice(receiver))
+        reject(repeated_codes(receiver))
         return receiver
 
     @field_validator("receivers")
     @classmethod
     def _one_list(cls, receivers: ReceiverFile | None, info: ValidationInfo) -> ReceiverFile | None:
         if receivers and info.data.get("receiver"):
-            refuse([((), "give stations as [[receiver]] or in a file, not both")])
+            reject([((), "give stations as [[receiver]] or in a file, not both")])
         return receivers
 
-    def faults(self) -> Iterator[Fault]:
-        """Quality factors of which the case does not say whether they count."""
+    def violations(self) -> Iterator[Violation]:
+        """A medium with quality factors in a case without `attenuation.model`."""
         if "attenuation" not in self.model_fields_set and self.medium.has_q:
             models = '"constant", "power-law" or, to ignore them, "none"'
-            yield ("attenuation", "model"), f"is required, as the medium has qp and qs: {models}"
+            yield (
+                ("attenuation", "model"),
+                f"is required since the medium has qp and qs: {models}",
+            )

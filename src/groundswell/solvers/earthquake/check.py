@@ -1,4 +1,4 @@
-"""What `groundswell check`, the summary and the report say of an earthquake before it runs."""
+"""Quantities of a set-up that `groundswell check`, the summary and the report list."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from groundswell.case.quantities import Quantity, byte_size
-from groundswell.grids.cartesian import describe_grid, times
+from groundswell.grids.cartesian import describe_grid, format_extent
 
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup
@@ -15,7 +15,7 @@ GRID, WAVES, SOURCES = "Grid and time steps", "What the grid resolves", "Sources
 
 
 def quantities(setup: Setup) -> list[Quantity]:
-    """Grid, time step, memory, what they resolve, sources and receivers."""
+    """Grid, time step, memory, resolution, sources and receivers."""
     return [*_grid(setup), *_waves(setup), *_sources(setup)]
 
 
@@ -24,13 +24,13 @@ def _grid(setup: Setup) -> Iterator[Quantity]:
     cells = f"{describe_grid(grid.cells, grid.spacing)}, absorbing layers included"
     yield Quantity("cells", grid.cells, "grid", text=cells, group=GRID)
     size = [cells * edge / 1e3 for cells, edge in zip(grid.region, grid.spacing, strict=True)]
-    region = f"{times(grid.region)} cells, {times(size)} km"
+    region = f"{format_extent(grid.region)} cells, {format_extent(size)} km"
     yield Quantity("region", grid.region, "region", "cells", region, GRID)
     yield Quantity("spacing", grid.spacing, unit="m", group=GRID)
     yield Quantity("precision", setup.case.run.precision, "precision", group=GRID)
-    limit = f"{dt:.4g} s; stable up to {setup.largest_step:.4g} s"
+    limit = f"{dt:.4g} s; stable up to {setup.stability_limit:.4g} s"
     yield Quantity("dt", dt, "time step", "s", limit, GRID)
-    yield Quantity("stability_limit", setup.largest_step, unit="s", group=GRID)
+    yield Quantity("stability_limit", setup.stability_limit, unit="s", group=GRID)
     count = f"{steps:,} for {steps * dt:.6g} s of motion"
     yield Quantity("steps", steps, "steps", text=count, group=GRID)
     sampling = ", ".join(f"{name} every {s:.6g} s" for name, s in setup.sampling.items())
@@ -40,26 +40,26 @@ def _grid(setup: Setup) -> Iterator[Quantity]:
 
 
 def _waves(setup: Setup) -> Iterator[Quantity]:
-    found, frequency = setup.statistics, setup.resolved_frequency
-    fastest = f"{found.vp_max:,.5g} m/s"
-    yield Quantity("vp_max", found.vp_max, "fastest P wave", "m/s", fastest, WAVES)
-    yield Quantity("speed_min", found.speed_min, unit="m/s", group=WAVES)
+    medium, frequency = setup.statistics, setup.resolved_frequency
+    fastest = f"{medium.vp_max:,.5g} m/s"
+    yield Quantity("vp_max", medium.vp_max, "fastest P wave", "m/s", fastest, WAVES)
+    yield Quantity("speed_min", medium.speed_min, unit="m/s", group=WAVES)
     slowest = ""
-    if found.vs_min is not None:
-        cell = ", ".join(map(str, found.vs_min_cell or ()))
-        slowest = f"{found.vs_min:,.5g} m/s, {found.vs_min_depth:,.5g} m deep in cell ({cell})"
+    if medium.vs_min is not None:
+        cell = ", ".join(map(str, medium.vs_min_cell or ()))
+        slowest = f"{medium.vs_min:,.5g} m/s, {medium.vs_min_depth:,.5g} m deep in cell ({cell})"
     label = "slowest S wave" if slowest else ""
-    yield Quantity("vs_min", found.vs_min, label, "m/s", slowest, WAVES)
-    yield Quantity("vs_min_depth", found.vs_min_depth, unit="m", group=WAVES)
-    yield Quantity("vs_min_cell", found.vs_min_cell, group=WAVES)
+    yield Quantity("vs_min", medium.vs_min, label, "m/s", slowest, WAVES)
+    yield Quantity("vs_min_depth", medium.vs_min_depth, unit="m", group=WAVES)
+    yield Quantity("vs_min_cell", medium.vs_min_cell, group=WAVES)
     text = f"up to {frequency:.3g} Hz"
     yield Quantity("resolved_frequency", frequency, "frequencies", "Hz", text, WAVES)
     error = setup.relaxation.error if setup.relaxation else None
     text = "" if error is None else f"at most {100 * error:.2g} %"
     yield Quantity("attenuation_error", error, "error of Q(f)" * bool(text), "", text, WAVES)
-    fluid = found.fluid_cells
+    fluid = medium.fluid_cells
     yield Quantity("fluid_cells", fluid, "fluid" * bool(fluid), "cells", f"{fluid:,} cells", WAVES)
-    floored = dict(found.floored)
+    floored = dict(medium.floored)
     text = ", ".join(f"{name} in {n:,} cells" for name, n in floored.items() if n)
     label = "raised to the floor" if text else ""
     yield Quantity("floored_cells", floored, label, "cells", text, WAVES)
@@ -72,7 +72,7 @@ def _sources(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("source_frequency", frequency, "source frequencies", "Hz", text, SOURCES)
     text = f"{points:.3g} at {frequency:.3g} Hz, in the slowest cells"
     yield Quantity("points_per_wavelength", points, "cells per wavelength", "", text, SOURCES)
-    magnitude = setup.release.magnitude
+    magnitude = setup.source_summary.magnitude
     text = "" if magnitude is None else f"Mw {magnitude:.2f}"
     yield Quantity("magnitude", magnitude, "magnitude" * bool(text), "", text, SOURCES)
     yield Quantity("receivers", len(setup.receivers), "receivers", group=SOURCES)

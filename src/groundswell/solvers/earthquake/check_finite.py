@@ -1,4 +1,4 @@
-"""A search for velocities that are not finite, and what to say of them."""
+"""Detection of velocities that are not finite."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from groundswell.solvers.earthquake.setup import Setup
 
 
 class FiniteCheck:
-    """Looks through one rank's velocities on the device.
+    """Searches the velocities of one rank, on the device, for values that are not finite.
 
     Args:
-        velocities: their interiors, (nz, ny, nx), by name.
+        velocities: interior (nz, ny, nx) of each velocity field, by name.
 
     Attributes:
-        launches: the search.
+        launches: the launches of the search.
     """
 
     def __init__(
@@ -41,19 +41,24 @@ class FiniteCheck:
         ]
 
     def check(self, steps: int, after: Event | None = None) -> None:
-        """Read what the last search before `after` (default: at all) found; `steps` are enqueued.
+        """Read the result of the last search, or of the last one before the event `after`.
+
+        Args:
+            steps: number of steps that have been enqueued.
 
         Raises:
-            RunFailed: some value is not finite; names the field, the place and the time.
+            RunFailed: a value is not finite; names the field, the position and the time.
         """
-        place = int(self._backend.to_host(self._found, after)[0])
-        if place < 0:
+        offset = int(self._backend.to_host(self._found, after)[0])
+        if offset < 0:
             return
-        k, rest = divmod(place, self._layout.plane)
+        k, rest = divmod(offset, self._layout.plane)
         j, i = divmod(rest, self._layout.row)
-        bad = [name for name, field in self._velocities.items() if not self._finite(field, k, j, i)]
+        names = [
+            name for name, field in self._velocities.items() if not self._is_finite(field, k, j, i)
+        ]
         raise RunFailed(
-            f"{', '.join(bad) or 'a velocity'} is not finite at {self._position(i, j, k)}, at or "
+            f"{', '.join(names) or 'a velocity'} is not finite at {self._position(i, j, k)}, at or "
             f"before t = {steps * self._setup.dt:.6g} s (step {steps}): the run is unstable or its "
             "input is bad"
         )
@@ -63,6 +68,6 @@ class FiniteCheck:
         axes = zip(("x", "y", "depth"), cells, self._part.grid.spacing, strict=True)
         return ", ".join(f"{axis} = {(n + 0.5) * h:.6g} m" for axis, n, h in axes)
 
-    def _finite(self, field: Array, k: int, j: int, i: int) -> bool:
+    def _is_finite(self, field: Array, k: int, j: int, i: int) -> bool:
         value = self._backend.to_host(field[k : k + 1, j : j + 1, i : i + 1])
         return bool(np.isfinite(value).all())

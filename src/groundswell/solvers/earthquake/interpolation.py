@@ -1,8 +1,9 @@
-"""Values between grid points: the same weights read a receiver and spread a source.
+"""Interpolation between grid points, with the same weights for receivers and for sources.
 
-Along each axis four points carry the cubic through them (Lagrange), so both are fourth-order
-accurate and a source and a receiver may change places (reciprocity). Beside a free surface the four
-points move until all of them hold values, and vx and vy that touch row 0 take row -1 along.
+Along each axis a cubic Lagrange polynomial passes through four points. Both are then fourth-order
+accurate, and source and receiver are interchangeable (reciprocity). Near a free surface the four
+points shift until all of them have values; stencils of vx and vy that include row 0 also include
+row -1.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Offset = tuple[float, float, float]
 Cell = tuple[int, int, int]
 
 HALF = 0.5
-# How far a value sits from the corner of its cell, in cells along (x, y, z).
+# Offsets of the fields from the corner of their cell, in cells along (x, y, z).
 VELOCITY_OFFSETS: tuple[Offset, ...] = ((0, HALF, HALF), (HALF, 0, HALF), (HALF, HALF, 0))
 STRESS_OFFSETS: tuple[Offset, ...] = (
     *((HALF, HALF, HALF),) * 3,
@@ -29,24 +30,29 @@ STRESS_OFFSETS: tuple[Offset, ...] = (
     (0, HALF, 0),
     (HALF, 0, 0),
 )
-# First row with values where the top is a free surface: it sets vx and vy one row above itself, as
-# those of row 0 and their slope times SHEAR_REACH rows (kernels/surface.h). For that, row 0 itself
-# settles at what belongs SETTLED rows above it.
+# First row with values below a free surface. The surface extrapolates vx and vy from row 0 to -1
+# over SHEAR_REACH rows (kernels/surface.h). Row 0 then holds the values of a position SURFACE_SHIFT
+# rows above it.
 VELOCITY_TOPS = (-1, -1, 0)
 STRESS_TOP = 0
 SHEAR_REACH = 2
-SETTLED = (SHEAR_REACH - 1) / 24
+SURFACE_SHIFT = (SHEAR_REACH - 1) / 24
 
 
 @dataclass(frozen=True)
 class Stencil:
-    """4 x 4 x 4 points around a position: the first one's index and weights along each axis."""
+    """Interpolation weights of the 4 x 4 x 4 points around a position.
+
+    Args:
+        first: index (i, j, k) of the first point.
+        weights: weights along each axis, (3, 4).
+    """
 
     first: Cell
-    weights: NDArray[np.float64]  # (3 axes, 4 points)
+    weights: NDArray[np.float64]
 
     def points(self) -> Iterator[tuple[Cell, float]]:
-        """Every point (i, j, k) that has a weight, with it."""
+        """Yield each point (i, j, k) of non-zero weight, with its weight."""
         i, j, k = self.first
         for a, b, c in product(range(4), repeat=3):
             weight = float(self.weights[0, a] * self.weights[1, b] * self.weights[2, c])
@@ -68,35 +74,35 @@ def stress_stencils(grid: Grid, position: Position, free_surface: bool) -> list[
 
 
 def _stencil(grid: Grid, position: Position, offset: Offset, top: int | None) -> Stencil:
-    """Weights for a field that sits `offset` off its index and has values from row `top` down."""
-    place = grid.indices(position, offset)
-    first = np.floor(place).astype(int) - 1
-    at_surface = top is not None and first[2] <= 0  # row 0 is only right together with row -1
+    """The stencil of a field that lies `offset` after its index and starts at row `top`."""
+    index = grid.indices(position, offset)
+    first = np.floor(index).astype(int) - 1
+    at_surface = top is not None and first[2] <= 0  # row 0 is only accurate together with row -1
     if at_surface:
         first[2] = top
-    weights = np.stack([cubic_weights(t) for t in place - first - 1])
+    weights = np.stack([cubic_weights(t) for t in index - first - 1])
     if at_surface and top == -1:
-        weights[2] = _as_surface_has_it(weights[2])
-    elif at_surface and place[2] < 0:
-        weights[2] = linear_weights(place[2])
+        weights[2] = _surface_corrected(weights[2])
+    elif at_surface and index[2] < 0:
+        weights[2] = linear_weights(index[2])
     return Stencil((int(first[0]), int(first[1]), int(first[2])), weights)
 
 
-def _as_surface_has_it(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights of vx half a row above and below the surface, for what rows -1 and 0 hold instead."""
+def _surface_corrected(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights of vx half a row above and below the surface, for the stored rows -1 and 0."""
     above, below, *rest = weights
-    there = ((1 - SETTLED) * above - SETTLED * below) / SHEAR_REACH
-    return np.array([there, above + below - there, *rest])
+    stored_above = ((1 - SURFACE_SHIFT) * above - SURFACE_SHIFT * below) / SHEAR_REACH
+    return np.array([stored_above, above + below - stored_above, *rest])
 
 
 def surface_weights(free_surface: bool) -> NDArray[np.float64]:
-    """Weights of rows -1, 0, 1 and 2 in vx or vy at the top of row 0."""
+    """Weights of rows -1, 0, 1 and 2, (4,), that give vx or vy at the top of row 0."""
     weights = cubic_weights(-HALF)
-    return _as_surface_has_it(weights) if free_surface else weights
+    return _surface_corrected(weights) if free_surface else weights
 
 
 def cubic_weights(t: float) -> NDArray[np.float64]:
-    """Lagrange weights of points -1, 0, 1, 2 at t."""
+    """Lagrange weights of points -1, 0, 1 and 2 at `t`, (4,)."""
     return np.array(
         [
             -t * (t - 1) * (t - 2) / 6,
@@ -108,8 +114,8 @@ def cubic_weights(t: float) -> NDArray[np.float64]:
 
 
 def linear_weights(t: float) -> NDArray[np.float64]:
-    """Weights of points 0, 1, 2, 3 at t < 0, outside of them: the line through the first two.
+    """Weights of points 0, 1, 2 and 3 that extrapolate linearly to `t` < 0, (4,).
 
-    A cubic would reach out with weights of more than two and of both signs.
+    A cubic would extrapolate with weights of both signs, larger than two.
     """
     return np.array([1 - t, t, 0.0, 0.0])

@@ -1,4 +1,4 @@
-"""The medium as the kernels want it: one array a property, over all cells, layers and ghosts."""
+"""Material properties on the device: a field per property, with absorbing layers and ghosts."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ PLANES_AT_ONCE = 16
 class Materials:
     """Density (kg/m^3), lambda (Pa), 1/mu (1/Pa, infinite in fluids), 1/Qp and 1/Qs of every cell.
 
-    With attenuation the moduli are the unrelaxed ones, such that waves have the medium's speeds at
-    the reference frequency.
+    With attenuation the moduli are unrelaxed. Phase velocities then equal the speeds of the medium
+    at the reference frequency.
     """
 
     def __init__(self, backend: Backend, layout: Layout, dtype: str, attenuated: bool) -> None:
         names = PROPERTIES if attenuated else PROPERTIES[:3]
         self.fields = {name: Field(backend, layout, dtype) for name in names}
-        self._nothing = backend.zeros((1,), dtype)
+        self._placeholder = backend.zeros((1,), dtype)
 
     def __getitem__(self, name: str) -> Array:
         field = self.fields.get(name)
-        return field.interior if field else self._nothing
+        return field.interior if field else self._placeholder
 
     def load(
         self,
@@ -43,10 +43,14 @@ class Materials:
         reference: float,
         periodic: bool,
     ) -> NDArray[np.float64]:
-        """Fill every array a few planes at a time, so that a model need not fit into memory.
+        """Fill every field a few planes at a time, so that the model need not fit into memory.
 
-        Returns the S speed of the slowest solid in each depth row's outermost cells, (nz,), m/s:
-        the unrelaxed one with attenuation, infinite where all of them are fluid.
+        Args:
+            reference: frequency at which the speeds of the medium hold, Hz.
+
+        Returns:
+            The S speed (m/s) of the slowest solid among the outermost cells of each depth row,
+            (nz,): unrelaxed with attenuation, infinite where all of them are fluid.
         """
         x, y, z = (
             slice(s, s + n + 2 * GHOSTS) for s, n in zip(part.start, part.cells, strict=True)
@@ -71,9 +75,9 @@ class Materials:
 
 
 def slowest_at_sides(plane: Mapping[str, Values]) -> float:
-    """S speed of the slowest solid in a plane's outermost cells, m/s; infinite in fluids."""
-    inertia = plane["rho"] * plane["compliance"]
-    sides = np.concatenate([inertia[0], inertia[-1], inertia[:, 0], inertia[:, -1]])
+    """S speed of the slowest solid in the outermost cells of a plane, m/s; infinite in fluids."""
+    squared = plane["rho"] * plane["compliance"]  # slowness squared
+    sides = np.concatenate([squared[0], squared[-1], squared[:, 0], squared[:, -1]])
     slowness = np.sqrt(sides[np.isfinite(sides)].max(initial=0.0))
     return float(1 / slowness) if slowness else np.inf
 
@@ -86,23 +90,23 @@ def padded_plane(
     reference: float,
     periodic: bool,
 ) -> Iterator[tuple[str, Values]]:
-    """Each property of plane `k` of the grid with its ghosts, (ny + 4, nx + 4).
+    """Yield each property of plane `k` of the grid with its ghosts, (ny + 4, nx + 4).
 
-    Cells outside the region repeat its outermost ones, or its far side on periodic axes.
+    Cells outside the region repeat its outermost cells, or its opposite side on periodic axes.
     """
     nx, ny, nz = grid.region
     region_k = int(np.clip(k - grid.before[2], 0, nz - 1))
     (low_x, low_y, _), (high_x, high_y, _) = grid.before, grid.after
     width = ((low_y + GHOSTS, high_y + GHOSTS), (low_x + GHOSTS, high_x + GHOSTS))
     for name, values in properties(medium.plane(region_k), relaxation, reference):
-        whole = np.broadcast_to(values, (ny, nx))
-        yield name, np.pad(whole, width, mode="wrap" if periodic else "edge")
+        plane = np.broadcast_to(values, (ny, nx))
+        yield name, np.pad(plane, width, mode="wrap" if periodic else "edge")
 
 
 def properties(
     material: Material, relaxation: Relaxation | None, reference: float
 ) -> Iterator[tuple[str, Values]]:
-    """What the kernels need of a material, computed in double precision."""
+    """Yield PROPERTIES of a material, in double precision."""
     rho, vp, vs = (np.asarray(a, float) for a in (material.rho, material.vp, material.vs))
     inverse_qp, inverse_qs = (_inverse(q) for q in (material.qp, material.qs))
     p_modulus, mu = rho * vp**2, rho * vs**2
@@ -127,9 +131,10 @@ def _inverse(q: Values | None) -> Values:
 
 
 def mechanism_table(relaxation: Relaxation, part: Part, dt: float) -> Values:
-    """(2, 2, 3, nx): decay and the weights' two coefficients, by parity of k and j, along a row.
+    """Decay factor and the two weight coefficients of each mechanism along a row, (2, 2, 3, nx).
 
-    Parities are the part's own; which mechanism a cell has depends on its place in the whole grid.
+    The first two axes are the parities of k and j, counted in the part. The mechanism of a cell
+    depends on its indices in the whole grid.
     """
     decay, (linear, quadratic) = relaxation.decay(dt), relaxation.coefficients.T
     by_parity = np.stack([decay, linear, quadratic])  # (3, 8), parity = i + 2 j + 4 k

@@ -36,7 +36,7 @@ from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.earthquake.interpolation import velocity_stencils
 from groundswell.solvers.earthquake.sampling import RECORDABLE, point_selection, recording
 from groundswell.solvers.earthquake.setup import Setup
-from groundswell.solvers.earthquake.state import plane_portion
+from groundswell.solvers.earthquake.state import surface_array
 
 
 class Outputs:
@@ -114,7 +114,7 @@ class Outputs:
         nx, ny, _ = self._setup.grid.region
         first = self._part.region_start[1::-1]
         arrays = {"peaks": self._peaks, "past": self._past}
-        peaks = {name: plane_portion(a, (2, ny, nx), first) for name, a in arrays.items()}
+        peaks = {name: surface_array(a, (2, ny, nx), first) for name, a in arrays.items()}
         return peaks | self._recorders.state()
 
     def write(self, folder: Path) -> list[Path]:

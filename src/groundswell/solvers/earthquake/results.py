@@ -1,4 +1,4 @@
-"""Readers of an earthquake's results: what `Result` offers beside its summary."""
+"""Readers of earthquake results, available as attributes of `Result`."""
 
 from __future__ import annotations
 

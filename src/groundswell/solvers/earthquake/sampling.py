@@ -76,7 +76,7 @@ def recorded(setup: Setup, part: Part | None = None) -> dict[str, Samples]:
     """
     size = np.dtype(setup.dtype).itemsize
     return {
-        name: Samples(shape, fields, setup.every(name), size)
+        name: Samples(shape, fields, setup.sampling_stride(name), size)
         for name, shape, fields in _sections(setup, part or Part.whole(setup.grid))
     }
 

@@ -1,8 +1,8 @@
-"""The earthquake solver: anelastic waves, fourth order in space and second in time.
+"""The earthquake solver: anelastic waves, fourth order in space and second order in time.
 
-Velocity-stress leapfrog (Virieux 1986; Levander 1988; Graves 1996) with coarse-grained memory
-variables (Day & Bradley 2001), stress imaging at the free surface, and convolutional absorbing
-layers: the method of AWP-ODC (Olsen 1994; Cui et al. 2010).
+The method is that of AWP-ODC (Olsen 1994; Cui et al. 2010): velocity-stress leapfrog (Virieux 1986;
+Levander 1988; Graves 1996) with coarse-grained memory variables (Day & Bradley 2001), stress
+imaging at the free surface, and convolutional absorbing layers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from groundswell.exchange.world import Alone, World
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.simulation.blocks import ExchangingSolver
 from groundswell.solvers.earthquake.absorbing_layers import Layers
-from groundswell.solvers.earthquake.autotune import fastest
+from groundswell.solvers.earthquake.autotune import autotune_exchange
 from groundswell.solvers.earthquake.check_finite import FiniteCheck
 from groundswell.solvers.earthquake.halo import (
     VELOCITIES,
@@ -40,27 +40,32 @@ from groundswell.solvers.earthquake.interpolation import SHEAR_REACH, surface_we
 from groundswell.solvers.earthquake.materials import Materials, mechanism_table
 from groundswell.solvers.earthquake.outputs import Outputs
 from groundswell.solvers.earthquake.setup import Setup
-from groundswell.solvers.earthquake.source_injection import Histories, distribute_sources, injection
-from groundswell.solvers.earthquake.state import layer_portions, plane_portion
+from groundswell.solvers.earthquake.source_injection import (
+    SourceTimeFunctions,
+    distribute_sources,
+    injection_launches,
+)
+from groundswell.solvers.earthquake.state import layer_arrays, surface_array
 
 KERNELS = Path(__file__).parent / "kernels"
 STRESSES = ("sxx", "syy", "szz", "sxy", "sxz", "syz")
 MEMORIES = ("rxx", "ryy", "rzz", "rxy", "rxz", "ryz")
 
-# Cells along z and y that are updated before the others, so that these hide the exchange: at least
-# as many as neighbours read, and whole blocks of threads. Along x it is a line of memory.
+# Cells along z and y at the boundary of a block that are updated first, so that the update of the
+# interior overlaps the exchange: at least the neighbours' ghost layers, and whole thread blocks.
+# Along x the thickness is a cache line.
 THICKNESS = (2, 4)
 
 
 class Earthquake(ExchangingSolver):
-    """One rank's part of an earthquake; `step` advances it by `setup.dt`.
+    """The earthquake solver on one rank; `step` advances it by `setup.dt`.
 
     Args:
-        world: the ranks that share the grid.
+        world: the ranks among which the grid is decomposed.
 
     Attributes:
+        decomposition: the cells of every rank.
         part: the cells of this rank.
-        cut: who has which cells.
     """
 
     steps_at_once = 1
@@ -69,8 +74,8 @@ class Earthquake(ExchangingSolver):
         self.setup = setup
         self.backend = backend
         self.world = world or Alone()
-        self.cut = decompose_grid(setup, self.world.size)
-        self.part = part_of(setup.grid, self.cut, self.world.rank)
+        self.decomposition = decompose_grid(setup, self.world.size)
+        self.part = part_of(setup.grid, self.decomposition, self.world.rank)
         self.layout = Layout(self.part.cells, np.dtype(setup.dtype).itemsize)
         self.has_surface = setup.free_surface and self.part.start[2] == 0
         self.attenuated = setup.relaxation is not None
@@ -78,7 +83,7 @@ class Earthquake(ExchangingSolver):
             name: Field(backend, self.layout, setup.dtype)
             for name in (*VELOCITIES, *STRESSES, *(MEMORIES if self.attenuated else ()))
         }
-        self._nothing = backend.zeros((1,), setup.dtype)
+        self._placeholder = backend.zeros((1,), setup.dtype)
         self.clock = backend.zeros((1,), np.int64)
         self.materials, slowest = self._materials()
         self.layers = Layers(setup, backend, self.part, slowest)
@@ -97,19 +102,20 @@ class Earthquake(ExchangingSolver):
 
     def step(self) -> None:
         """Enqueue one time step."""
-        in_order(self._verbs)()
+        in_order(self._launches)()
 
     def set_exchange(self, choice: Choice) -> None:
-        """Exchange in another way from now on; every rank must."""
+        """Set how halos are exchanged; collective."""
         self.close()
         self.choice = choice
         self.exchanges = self._exchanges()
-        self._verbs = self._compose()
+        self._launches = self._compose_step()
 
-    def _compose(self) -> list[Launch]:
-        """The step, as the list of what happens in it.
+    def _compose_step(self) -> list[Launch]:
+        """The launches of a step, in order.
 
-        What neighbours need is updated first; it travels while the rest is updated.
+        The cells that neighbours read are updated first. Their values are exchanged while the other
+        cells are updated.
         """
         together = self.backend.together
         return [
@@ -121,10 +127,10 @@ class Earthquake(ExchangingSolver):
         ]
 
     def update_velocities(self, ticks: int = 1) -> list[Launch]:
-        """Velocities of the next step, neighbours' included.
+        """Launches that update the velocities and their halo.
 
         Args:
-            ticks: steps by which the clock moves.
+            ticks: number of steps by which the clock advances.
         """
         boundary, interior = self._boxes()
         return self.exchanges[0].hidden_by(
@@ -133,17 +139,17 @@ class Earthquake(ExchangingSolver):
         )
 
     def update_stresses(self) -> list[Launch]:
-        """Stresses of the next step, neighbours' included."""
+        """Launches that update the stresses and their halo."""
         boundary, interior = self._boxes()
         return self.exchanges[1].hidden_by(
             self._update_stress(boundary, self.exchanges[1].puts), self._update_stress(interior)
         )
 
     def _boxes(self) -> tuple[list[Box], list[Box]]:
-        """The cells to update before each exchange, and meanwhile."""
+        """The cells to update before an exchange, and those to update during it."""
         thickness = (*THICKNESS, ROW_ALIGNMENT // np.dtype(self.setup.dtype).itemsize)
         overlap = self.choice.overlap
-        return boundary_first(self.cut, self.world.rank, thickness, wanted=overlap)
+        return boundary_first(self.decomposition, self.world.rank, thickness, wanted=overlap)
 
     def _update_velocity(
         self, boxes: Sequence[Box], ticks: int, puts: Sequence[Any] = ()
@@ -157,9 +163,9 @@ class Earthquake(ExchangingSolver):
 
     def _update_stress(self, boxes: Sequence[Box], puts: Sequence[Any] = ()) -> list[Launch]:
         kernel = "put_stress" if puts else "update_stress"
-        memories = self._pick(MEMORIES) if self.attenuated else [self._nothing] * 6
-        matter = [self.materials[n] for n in ("lam", "compliance", "inverse_qp", "inverse_qs")]
-        fields = [*self._pick(STRESSES), *memories, *self._pick(VELOCITIES), *matter]
+        memories = self._pick(MEMORIES) if self.attenuated else [self._placeholder] * 6
+        properties = [self.materials[n] for n in ("lam", "compliance", "inverse_qp", "inverse_qs")]
+        fields = [*self._pick(STRESSES), *memories, *self._pick(VELOCITIES), *properties]
         layers = [self._mechanisms, *self.layers.arguments("stress")]
         return [self._in_box(kernel, box, [*fields, *layers], *puts) for box in boxes]
 
@@ -167,12 +173,12 @@ class Earthquake(ExchangingSolver):
     def _forces(self) -> list[Launch]:
         sources = [s for s in self.setup.sources if s.force is not None]
         fields = [*self._pick(VELOCITIES), self.materials["rho"]]
-        return self._injection("inject_forces", fields, sources, forces=True)
+        return self._inject("inject_forces", fields, sources, forces=True)
 
     @cached_property
     def _moments(self) -> list[Launch]:
         sources = [s for s in self.setup.sources if s.moment is not None]
-        return self._injection("inject_moments", self._pick(STRESSES), sources, forces=False)
+        return self._inject("inject_moments", self._pick(STRESSES), sources, forces=False)
 
     def _mirror_velocity(self) -> list[Launch]:
         return self._on_surface("mirror_velocity", *self._pick(VELOCITIES))
@@ -181,7 +187,7 @@ class Earthquake(ExchangingSolver):
         return self._on_surface("mirror_stress", *self._pick(("szz", "sxz", "syz")))
 
     def hot_kernels(self) -> dict[str, Launch]:
-        """The two kernels that take nearly all of a step's time, for measurements."""
+        """The two kernels that take nearly all the time of a step, for benchmarks."""
         whole = [Box((0, 0, 0), self.part.shape)]
         return {
             "velocity": self._update_velocity(whole, 1)[0],
@@ -189,16 +195,16 @@ class Earthquake(ExchangingSolver):
         }
 
     def _exchanges(self) -> tuple[Exchange, Exchange]:
-        """Of velocities, and of stresses with what recorders read."""
-        ahead = bool(self._boxes()[0])
+        """The exchanges of the velocities, and of the stresses with what outputs read."""
+        overlaps = bool(self._boxes()[0])
 
         def make(needed: Sequence[Layer], computed: Sequence[str]) -> Exchange:
-            """Fields that kernels compute they can store elsewhere too, those ahead of the rest."""
-            names = {n: name for n, (name, _) in enumerate(needed) if ahead and name in computed}
+            """With overlap, the kernel that computes a field can also store it remotely."""
+            names = {n: name for n, (name, _) in enumerate(needed) if overlaps and name in computed}
             return Exchange(
                 self.backend,
                 self.world,
-                self.cut,
+                self.decomposition,
                 halo_fields(self.fields, needed, self.setup.case.run.narrow),
                 transport=self.choice.transport,
                 aggregate=self.choice.aggregate,
@@ -207,7 +213,7 @@ class Earthquake(ExchangingSolver):
             )
 
         velocities = make(velocity_halo(), VELOCITIES)
-        return velocities, make(stress_halo(self.setup, self.cut), STRESSES)
+        return velocities, make(stress_halo(self.setup, self.decomposition), STRESSES)
 
     # --- launches ---------------------------------------------------------------------------------
 
@@ -231,11 +237,11 @@ class Earthquake(ExchangingSolver):
         arguments = (*fields, *moduli, memory, *profiles)
         return [self.module.launch(kernel, Cells(nx, ny, 1), *arguments)]
 
-    def _injection(
+    def _inject(
         self, kernel: str, fields: list[Array], sources: list[Any], *, forces: bool
     ) -> list[Launch]:
         setup = self.setup
-        shares = distribute_sources(
+        table = distribute_sources(
             self.part,
             self.layout,
             sources,
@@ -243,18 +249,25 @@ class Earthquake(ExchangingSolver):
             free_surface=setup.free_surface,
             periodic=setup.periodic,
         )
-        if not len(shares):
+        if not len(table):
             return []
-        histories = Histories(self.backend, sources, setup.dtype)
-        return injection(self.backend, self.module, kernel, fields, shares, histories, self.clock)
+        functions = SourceTimeFunctions(self.backend, sources, setup.dtype)
+        return injection_launches(
+            self.backend, self.module, kernel, fields, table, functions, self.clock
+        )
 
-    # --- what the kernels are given ---------------------------------------------------------------
+    # --- kernel arguments and constants -----------------------------------------------------------
 
     def _materials(self) -> tuple[Materials, NDArray[np.float64]]:
         setup, backend = self.setup, self.backend
         materials = Materials(backend, self.layout, setup.dtype, self.attenuated)
         slowest = materials.load(
-            backend, self.part, setup.medium, setup.relaxation, setup.reference, setup.periodic
+            backend,
+            self.part,
+            setup.medium,
+            setup.relaxation,
+            setup.reference_frequency,
+            setup.periodic,
         )
         return materials, slowest
 
@@ -262,7 +275,7 @@ class Earthquake(ExchangingSolver):
     def _mechanisms(self) -> Array:
         relaxation = self.setup.relaxation
         if relaxation is None:
-            return self._nothing
+            return self._placeholder
         table = mechanism_table(relaxation, self.part, self.setup.dt)
         return self.backend.to_device(table.astype(self.setup.dtype))
 
@@ -298,36 +311,36 @@ class Earthquake(ExchangingSolver):
 
     @property
     def overlaps(self) -> bool:
-        """Whether updates hide the exchanges."""
+        """Whether exchanges overlap with updates."""
         return bool(self._boxes()[0])
 
     def autotune(self) -> Tuning | None:
-        """Find the fastest way to exchange and adopt it; only while all fields are still zero.
+        """Time the exchange variants and set the fastest; None on a single rank.
 
-        Rehearsals leave them zero, and the clock where it is.
+        All fields must still be zero. Trial steps leave the fields zero and the clock unchanged.
         """
         if self.world.size == 1:
             return None
-        tuning = fastest(self)
+        tuning = autotune_exchange(self)
         self.set_exchange(tuning.best)
         return tuning
 
     @property
     def updates_per_step(self) -> int:
-        """Lattice points that a step updates, layers included."""
+        """Number of grid points that a step updates, absorbing layers included."""
         return self.setup.updates_per_step
 
     def state(self) -> dict[str, DistributedArray]:
-        """Every array that decides what comes next; writing them back restores the moment."""
+        """All arrays that a checkpoint must save and restore, by name."""
         part = self.part
         state = {
             name: DistributedArray.of_field(field, part) for name, field in self.fields.items()
         }
-        state |= dict(layer_portions(self.layers, part))
+        state |= dict(layer_arrays(self.layers, part))
         if self.has_surface:
-            whole = (4, *part.grid.shape[1:])
+            shape = (4, *part.grid.shape[1:])
             for name, memory in self.layers.surface_memory.items():
-                state[f"surface/{name}"] = plane_portion(memory, whole, part.start[1::-1])
+                state[f"surface/{name}"] = surface_array(memory, shape, part.start[1::-1])
         return {
             **state,
             **self.outputs.state(),
@@ -342,7 +355,7 @@ class Earthquake(ExchangingSolver):
         }
 
     def time(self, step: int) -> float:
-        """The time of velocities after so many steps, s."""
+        """Time of the velocities after `step` steps, s."""
         return step * self.setup.dt
 
     def status(self, step: int) -> str:
@@ -350,19 +363,19 @@ class Earthquake(ExchangingSolver):
         return f"t = {self.time(step):.3f} of {self.time(self.setup.steps):.3f} s"
 
     def enqueue_finite_check(self) -> None:
-        """Enqueue a search for values that are not finite."""
+        """Enqueue a search for velocities that are not finite."""
         in_order(self._finite_check.launches)()
 
     def check_health(self, steps: int, after: Event | None = None) -> None:
-        """Read what the last finite check before `after` (default: at all) found.
+        """Read the result of the last finite check, or of the last one before the event `after`.
 
         Raises:
-            RunFailed: some value is not finite; names the field, the place and the time. Or a rank
-                was waited for in vain; names it.
+            RunFailed: a velocity is not finite, with its field, position and time; or another rank
+                did not respond.
         """
         super().check_health(steps, after)
         self._finite_check.check(steps, after)
 
     def snapshot(self, name: str) -> NDArray[Any]:
-        """A host copy of a field over this rank's part of the region, (nz, ny, nx)."""
+        """Host copy of a field over this rank's part of the region, (nz, ny, nx)."""
         return self.backend.to_host(self.fields[name].interior[self.part.region_slices])

@@ -1,4 +1,4 @@
-"""Point sources spread over grid values, as flat tables that a kernel walks."""
+"""Injection of point sources: their moments and forces as increments of grid values."""
 
 from __future__ import annotations
 
@@ -19,13 +19,23 @@ Integers = NDArray[np.int64]
 Contribution = tuple[int, Cell, float]  # component, cell (i, j, k), weight
 
 X, Y, Z = range(3)
-_LIGHTNESS = (1, 1, 2)  # of the velocities of row 0: at a free surface vz moves half a cell
-ON_SURFACE = (4, 5)  # of the stresses: sxz and syz
+# 1 / mass of a row-0 velocity cell over that of an interior one: at a free surface the cell of vz
+# is half as high.
+_BUOYANCY_FACTORS = (1, 1, 2)
+ON_SURFACE = (4, 5)  # stress components that vanish on a free surface: sxz and syz
 
 
 @dataclass(frozen=True)
 class InjectionTable:
-    """Which sources reach which values; see `kernels/sources.h` for the tables."""
+    """Sparse matrix from sources to grid values, row by row; see `kernels/sources.h`.
+
+    Args:
+        targets: memory offset of each grid value, (n,).
+        components: field of each grid value, (n,).
+        starts: index of each value's first contribution, (n + 1,).
+        source_index: source of each contribution, (m,).
+        source_weight: weight of each contribution, 1/m^3, (m,).
+    """
 
     targets: Integers
     components: Integers
@@ -46,23 +56,23 @@ def distribute_sources(
     free_surface: bool,
     periodic: bool,
 ) -> InjectionTable:
-    """Spread moments (or forces) over the values of each component, per unit volume.
+    """Distribute the moments (or forces) of point sources over the grid values of each component.
 
-    Rows are sorted by component and place, and the shares of one value by source, so that sums
-    come out alike in every run. What falls into other parts, or outside the grid, is left out.
+    Rows are sorted by component and offset, and the contributions to a value by source, so that
+    sums are reproducible. Values outside `part` are left out.
     """
     grid = part.grid
     rows = [
         (component, i + layout.row * j + layout.plane * k, n, weight)
         for n, source in enumerate(sources)
-        for component, cell, weight in _spread(grid, source, forces, free_surface)
-        for i, j, k in _inside(part, cell, periodic)
+        for component, cell, weight in _contributions(grid, source, forces, free_surface)
+        for i, j, k in _local_cells(part, cell, periodic)
     ]
     rows.sort()
-    component, place, source, weight = (
-        (np.array(column) for column in zip(*rows, strict=True)) if (rows) else (np.empty(0),) * 4
+    component, offset, source, weight = (
+        (np.array(column) for column in zip(*rows, strict=True)) if rows else (np.empty(0),) * 4
     )
-    keys = np.stack([component, place], axis=1).astype(np.int64)
+    keys = np.stack([component, offset], axis=1).astype(np.int64)
     unique, first = np.unique(keys, axis=0, return_index=True)
     return InjectionTable(
         targets=unique[:, 1].copy(),
@@ -73,34 +83,35 @@ def distribute_sources(
     )
 
 
-def _spread(
+def _contributions(
     grid: Grid, source: PointSource, forces: bool, free_surface: bool
 ) -> Iterator[Contribution]:
-    strengths = source.force if forces else source.moment
+    amplitudes = source.force if forces else source.moment
     spread = spread_force if forces else spread_moment
-    for component, strength in enumerate(() if strengths is None else strengths):
-        if strength:
-            for target, cell, share in spread(grid, source.position, component, free_surface):
-                yield target, cell, strength * share
+    for component, amplitude in enumerate(() if amplitudes is None else amplitudes):
+        if amplitude:
+            for target, cell, weight in spread(grid, source.position, component, free_surface):
+                yield target, cell, amplitude * weight
 
 
 def spread_force(
     grid: Grid, position: Position, axis: int, free_surface: bool
 ) -> Iterator[Contribution]:
-    """A unit force along an axis as forces on velocities: the transpose of reading one there.
+    """Yield a unit force along an axis as forces on velocities: the adjoint of interpolation.
 
-    Beside a free surface a force on vx above it acts through what sets that value, vx below and the
-    slope of vz (kernels/surface.h): the slope turns part of the force into a couple.
+    Near a free surface, interpolation also reads vx and vy above it, which extrapolate from vx and
+    vy of row 0 and the slope of vz (kernels/surface.h). The adjoint applies a force there to row 0,
+    and turns part of it into a couple of vertical forces.
     """
     stencil = lattice.velocity_stencils(grid, position, free_surface)[axis]
     for (i, j, k), weight in stencil.points():
         if not free_surface or k > 0:
             yield axis, (i, j, k), weight
         elif k == 0:
-            yield axis, (i, j, 0), weight * _LIGHTNESS[axis]
+            yield axis, (i, j, 0), weight * _BUOYANCY_FACTORS[axis]
         else:
             slope = lattice.SHEAR_REACH * grid.spacing[Z] / grid.spacing[axis]
-            couple = weight * slope * _LIGHTNESS[Z]
+            couple = weight * slope * _BUOYANCY_FACTORS[Z]
             yield axis, (i, j, 0), weight
             yield Z, (i, j, 0), couple
             yield Z, (i - (axis == X), j - (axis == Y), 0), -couple
@@ -109,23 +120,29 @@ def spread_force(
 def spread_moment(
     grid: Grid, position: Position, component: int, free_surface: bool
 ) -> Iterator[Contribution]:
-    """A unit moment as stresses; none on a free surface, where shear stress stays zero."""
+    """Yield a unit moment as stresses; none on a free surface, where shear stress stays zero."""
     stencil = lattice.stress_stencils(grid, position, free_surface)[component]
     for (i, j, k), weight in stencil.points():
         if not (free_surface and k == 0 and component in ON_SURFACE):
             yield component, (i, j, k), weight
 
 
-def _inside(part: Part, cell: Cell, periodic: bool) -> list[Cell]:
-    """The part's cell that answers for a cell of the grid; none outside."""
+def _local_cells(part: Part, cell: Cell, periodic: bool) -> list[Cell]:
+    """The part's own cell for a cell of the grid, wrapped around if periodic; empty outside."""
     nx, ny, _ = part.grid.cells
     i, j, k = cell
-    here = part.local((i % nx, j % ny, k) if periodic else cell)
-    return [here] if here else []
+    local = part.local((i % nx, j % ny, k) if periodic else cell)
+    return [local] if local else []
 
 
-class Histories:
-    """The time functions of all sources, packed on the device."""
+class SourceTimeFunctions:
+    """The time functions of all sources, packed on the device.
+
+    Attributes:
+        times: start and step of each source's samples, s, (n, 2).
+        firsts: index of each source's first sample, (n + 1,).
+        samples: the samples of all sources.
+    """
 
     def __init__(self, backend: Backend, sources: Sequence[PointSource], dtype: str) -> None:
         times = np.array([[s.start, s.step] for s in sources], float).reshape(-1, 2)
@@ -136,33 +153,33 @@ class Histories:
         self.samples = backend.to_device(samples.astype(dtype))
 
 
-def injection(
+def injection_launches(
     backend: Backend,
     module: Module,
-    name: str,
+    kernel: str,
     fields: Sequence[Array],
-    shares: InjectionTable,
-    histories: Histories,
+    table: InjectionTable,
+    functions: SourceTimeFunctions,
     clock: Array,
 ) -> list[Launch]:
-    """The launch that adds the shares to `fields`; none if no source has any."""
-    if not len(shares):
+    """The launch that adds all sources to `fields`; empty if the table is."""
+    if not len(table):
         return []
     dtype = fields[0].dtype
-    tables = [shares.targets, shares.components, shares.starts, shares.source_index]
-    on_device = [backend.to_device(table) for table in tables]
-    weights = backend.to_device(shares.source_weight.astype(dtype))
+    indices = [table.targets, table.components, table.starts, table.source_index]
+    on_device = [backend.to_device(index) for index in indices]
+    weights = backend.to_device(table.source_weight.astype(dtype))
     return [
         module.launch(
-            name,
-            Items(len(shares)),
+            kernel,
+            Items(len(table)),
             *fields,
             *on_device,
             weights,
-            histories.times,
-            histories.firsts,
-            histories.samples,
+            functions.times,
+            functions.firsts,
+            functions.samples,
             clock,
-            len(shares),
+            len(table),
         )
     ]

@@ -1,4 +1,4 @@
-"""Warnings about cases that will run but may give poor results."""
+"""Warnings about cases that run but may give poor results."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ import numpy as np
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup
 
-# From where on it is worth a warning.
-Q_MISFIT = 0.1  # of Q
-QP_QS = 1.001  # of the limit; published models round their Q
-MORE_STEPS = 1.3  # times those of the longest step
-SHIFT = 0.1  # of a sampling interval
+# Thresholds
+Q_MISFIT = 0.1  # relative error of Q
+QP_QS = 1.001  # Qp/Qs over its limit; published models round their Q
+STEP_RATIO = 1.3  # longest stable step over the chosen one
+INTERVAL_SHIFT = 0.1  # relative change of a sampling interval
 MAGNITUDE_ERROR = 0.1
 
 
 def find_warnings(setup: Setup) -> list[str]:
-    """Sentences, each with its cure; none where all is well."""
-    concerns = (_resolution, _material, _attenuation, _quiet, _step, _sampling, _magnitude)
-    return [sentence for concern in concerns for sentence in concern(setup)]
+    """Return all warnings, each with its remedy."""
+    checks = (_resolution, _material, _attenuation, _unreached, _step, _sampling, _magnitude)
+    return [sentence for check in checks for sentence in check(setup)]
 
 
 def _resolution(setup: Setup) -> Iterator[str]:
-    resolved, sent = setup.resolved_frequency, setup.source_frequency
-    if sent > resolved:
-        cell = max(setup.grid.spacing) * resolved / sent
+    resolved, emitted = setup.resolved_frequency, setup.source_frequency
+    if emitted > resolved:
+        cell = max(setup.grid.spacing) * resolved / emitted
         yield (
-            f"the sources hold energy up to {sent:.3g} Hz, but the grid resolves {resolved:.3g} "
+            f"the sources have energy up to {emitted:.3g} Hz, but the grid resolves {resolved:.3g} "
             f"Hz; low-pass the results there, lengthen the source, or use cells of {cell:.3g} m"
         )
 
@@ -51,7 +51,7 @@ def _attenuation(setup: Setup) -> Iterator[str]:
         )
     if setup.relaxation.error > Q_MISFIT:
         yield (
-            f"Q(f) misses what was asked for by up to {100 * setup.relaxation.error:.0f} %; "
+            f"Q(f) differs from its target by up to {100 * setup.relaxation.error:.0f} %; "
             "narrow attenuation.band"
         )
     if setup.resolved_frequency > (highest := setup.relaxation.band[1]):
@@ -61,14 +61,14 @@ def _attenuation(setup: Setup) -> Iterator[str]:
         )
 
 
-def _quiet(setup: Setup) -> Iterator[str]:
-    """Receivers that not even the fastest wave reaches in time."""
-    reach = setup.fastest * setup.case.time.duration
-    places = np.array([source.position for source in setup.sources])
+def _unreached(setup: Setup) -> Iterator[str]:
+    """Receivers that the fastest wave does not reach within the run."""
+    reach = setup.max_wave_speed * setup.case.time.duration
+    positions = np.array([source.position for source in setup.sources])
     names = [
         receiver.name
         for receiver in setup.receivers
-        if np.linalg.norm(places - receiver.position, axis=1).min() > reach
+        if np.linalg.norm(positions - receiver.position, axis=1).min() > reach
     ]
     if names:
         listed = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
@@ -76,23 +76,24 @@ def _quiet(setup: Setup) -> Iterator[str]:
 
 
 def _step(setup: Setup) -> Iterator[str]:
-    """A sampling interval that costs many steps."""
-    if setup.case.time.step == "auto" and setup.longest_step > MORE_STEPS * setup.dt:
+    """A sampling interval that shortens the time step considerably."""
+    if setup.case.time.step == "auto" and setup.longest_stable_step > STEP_RATIO * setup.dt:
         yield (
-            f"output.seismograms.interval shortens the step from {setup.longest_step:.3g} s to "
-            f"{setup.dt:.3g} s; just below a multiple of the former it would cost fewer steps"
+            f"output.seismograms.interval shortens the step from {setup.longest_stable_step:.3g} s "
+            f"to {setup.dt:.3g} s; intervals just below a multiple of the former need fewer steps"
         )
 
 
 def _sampling(setup: Setup) -> Iterator[str]:
-    """Intervals that are rounded noticeably to whole steps."""
+    """Sampling intervals that change noticeably when rounded to whole steps."""
     for name, interval in setup.sampling.items():
-        asked = getattr(setup.case.output, name).interval
-        if asked is not None and abs(interval - asked) > SHIFT * asked:
-            yield f"output.{name}.interval = {asked:g} s becomes {interval:.4g} s, in whole steps"
+        requested = getattr(setup.case.output, name).interval
+        if requested is not None and abs(interval - requested) > INTERVAL_SHIFT * requested:
+            key = f"output.{name}.interval"
+            yield f"{key} = {requested:g} s is rounded to {interval:.4g} s, in whole steps"
 
 
 def _magnitude(setup: Setup) -> Iterator[str]:
-    named, released = setup.case.event.magnitude, setup.release.magnitude
-    if named is not None and released is not None and abs(named - released) > MAGNITUDE_ERROR:
-        yield f"event.magnitude is {named:g}, but the sources release Mw {released:.2f}"
+    given, released = setup.case.event.magnitude, setup.source_summary.magnitude
+    if given is not None and released is not None and abs(given - released) > MAGNITUDE_ERROR:
+        yield f"event.magnitude is {given:g}, but the sources release Mw {released:.2f}"

@@ -11,21 +11,21 @@ from pydantic import Field
 from groundswell.case.common import (
     Case,
     DataFile,
-    Kinds,
     OutputSection,
     RunSection,
     Section,
+    TaggedUnion,
     exactly_one,
     repeated,
     unsupported,
 )
 from groundswell.case.expressions import Formula
-from groundswell.case.problems import Fault
+from groundswell.case.problems import Violation
 from groundswell.case.recording import Recordable
-from groundswell.case.units import Count, Flag, Length, NonNegative, Number, Positive, Quantity
+from groundswell.case.units import Count, Flag, Length, NonNegative, Number, Positive, Unit
 from groundswell.errors import did_you_mean, listed
 
-Screening = Annotated[float, Quantity("1/m^2", "a screening", "4 1/m^2"), NonNegative]
+Screening = Annotated[float, Unit("1/m^2", "a screening", "4 1/m^2"), NonNegative]
 Fraction = Annotated[Number, Field(gt=0, le=1)]
 Axis = Literal["x", "y", "z"]
 
@@ -82,7 +82,7 @@ class BoxMesh(Section):
         tags = {name: tag for tag, name in enumerate(names, 1)}
         return {n: tag for n, tag in tags.items() if AXES[(tag - 1) // 2] not in self.periodic}
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Two upper ends, empty boxes, and a deformation that needs the unit cube."""
         yield from repeated("periodic", self.periodic)
         if self.size is not None and self.high is not None:
@@ -106,7 +106,7 @@ class GmshMesh(Section):
     partition: Literal["bisection", "metis"] = "bisection"
 
 
-MeshSection = Annotated[BoxMesh | GmshMesh, Kinds()]
+MeshSection = Annotated[BoxMesh | GmshMesh, TaggedUnion()]
 
 
 # --- the equation ---------------------------------------------------------------------------------
@@ -167,9 +167,9 @@ class PoissonRun(RunSection):
     precision: Literal["single", "double"] = "double"
     route: Literal["auto", "pairwise", "alltoall", "crystal"] = "auto"
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Options that only other solvers have."""
-        yield from super().faults()
+        yield from super().violations()
         yield from unsupported(self, "checkpoint", "overlap", "narrow", "codec", "lossy")
         if "fused" in self.transport:
             yield ("transport",), 'is not for this solver; give another one, or "auto"'
@@ -195,7 +195,7 @@ class PoissonCase(Case):
         """Of the residual; the default depends on the precision."""
         return self.method.tolerance or TOLERANCES[self.run.precision]
 
-    def faults(self) -> Iterator[Fault]:
+    def violations(self) -> Iterator[Violation]:
         """Sides that a box does not have, and equations that do not determine u."""
         if isinstance(self.mesh, BoxMesh):
             yield from unknown_sides(self.boundaries, self.mesh.sides)
@@ -214,8 +214,10 @@ class PoissonCase(Case):
             yield ("run", "processes"), "are only for boxes; leave them out"
 
 
-def unknown_sides(boundaries: Mapping[str, object], sides: Mapping[str, int]) -> Iterator[Fault]:
-    """Faults of `[boundaries]` that names sides the mesh does not have."""
+def unknown_sides(
+    boundaries: Mapping[str, object], sides: Mapping[str, int]
+) -> Iterator[Violation]:
+    """Violations of `[boundaries]` that names sides the mesh does not have."""
     for name in boundaries:
         if name not in sides:
             there = f"its sides are {listed(sides)}" if sides else "it has none"

@@ -61,8 +61,10 @@ class Setup:
         """
         if isinstance(case.mesh, GmshMesh):
             mesh, sides = read_gmsh(case.mesh.file)
-            if faults := [*unknown_sides(case.boundaries, sides)]:
-                problems = [Problem(".".join(map(str, place)), "", text) for place, text in faults]
+            if violations := [*unknown_sides(case.boundaries, sides)]:
+                problems = [
+                    Problem(".".join(map(str, place)), "", text) for place, text in violations
+                ]
                 raise CaseError(problems)
             return cls(case, mesh, sides)
         return cls(case, _make_box(case.mesh), case.mesh.sides)

@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from groundswell.grids.cartesian import times
+from groundswell.grids.cartesian import format_extent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +44,9 @@ TITLES = {
 
 def _sizes(axes: Axes, measured: Mapping[str, Any], part: str) -> None:
     bars = {P100: measured["published"]["one"] / 100}
-    bars |= {f"{times(r['cells'])}, {r['precision']}": r["ssspnt"] / 100 for r in measured[part]}
+    bars |= {
+        f"{format_extent(r['cells'])}, {r['precision']}": r["ssspnt"] / 100 for r in measured[part]
+    }
     _bars(axes, bars, [PEER] + [OURS] * len(measured[part]))
     axes.set_xlabel("thousand million points updated a second")
 
@@ -52,7 +54,7 @@ def _sizes(axes: Axes, measured: Mapping[str, Any], part: str) -> None:
 def _steady(axes: Axes, measured: Mapping[str, Any], part: str) -> None:
     rows = measured[part]
     _bars(axes, {fill(row["way"], 26): row["seconds"] for row in rows}, [PEER, VERSION, OURS])
-    cells = times(rows[0]["cells"])
+    cells = format_extent(rows[0]["cells"])
     limit = f"{rows[0]['tolerance']:.0e}"
     axes.set_xlabel(f"seconds until all residuals are below {limit}, {cells} points")
 
@@ -69,8 +71,8 @@ def _scaling(axes: Axes, measured: Mapping[str, Any], part: str) -> None:
 
 
 def _name(row: Mapping[str, Any]) -> str:
-    where = f"{times(row['cells'])}, " if "cells" in row else ""
-    cut = f"cut {times(row['processes'])}" if row["processes"] else "cut by itself"
+    where = f"{format_extent(row['cells'])}, " if "cells" in row else ""
+    cut = f"cut {format_extent(row['processes'])}" if row["processes"] else "cut by itself"
     return f"{where}{row['version']}, {cut}"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from groundswell.bench.exchange import published
 from groundswell.bench.tables import Column, Row, Table, field, percent
-from groundswell.grids.cartesian import times
+from groundswell.grids.cartesian import format_extent
 from groundswell.solvers.cavity.benchmarks.scaling import (
     measure_growth,
     measure_strong,
@@ -20,7 +20,7 @@ VERSIONS = {"baseline": "Baseline", "v3": "V3", "ours": "ours"}
 GPUDIRECT = ("direct", "peer")  # what the paper's "GPUDirect" is here
 SECONDS = 110.0  # a table of several ranks may take
 
-CELLS = Column("points", lambda row: times(row["cells"]), 18)
+CELLS = Column("points", lambda row: format_extent(row["cells"]), 18)
 MILLISECONDS = Column("ms a step", lambda row: f"{1e3 * row['seconds']:.4g}")
 SPEED = Column("ssspnt", lambda row: f"{row['ssspnt']:,.1f}", 8)
 
@@ -70,7 +70,9 @@ def _beside(known: Mapping[Any, Any], number: int) -> Callable[[Row], str]:
 def _scaling(name: str, title: str, measure: Any, known: Mapping[Any, Any]) -> Table:
     columns = [
         Column("version", lambda row: VERSIONS[row["version"]], 8),
-        Column("i x j x k", lambda row: times(row["processes"]) if row["processes"] else ""),
+        Column(
+            "i x j x k", lambda row: format_extent(row["processes"]) if row["processes"] else ""
+        ),
         CELLS,
         field("path", 44, head="transport"),
         MILLISECONDS,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from groundswell.bench.tables import Column, Measured, Row, Spread, Table, field, percent, time_of
 from groundswell.case.quantities import byte_size
-from groundswell.grids.cartesian import times
+from groundswell.grids.cartesian import format_extent
 from groundswell.solvers.earthquake.benchmarks.slow_links import (
     measure_codecs,
     measure_fields,
@@ -43,7 +43,7 @@ THROUGHPUT = Table(
     _title,
     [
         field("name", 34, head=""),
-        Column("cells", lambda row: times(row["cells"]) if "cells" in row else "", 18),
+        Column("cells", lambda row: format_extent(row["cells"]) if "cells" in row else "", 18),
         Column("MLUPS", _known("MLUPS", ",.4g"), 8),
         Column("ms a step", _known("milliseconds", ".4g")),
         Column("of bandwidth", _shares),

@@ -1,4 +1,4 @@
-// Absorbing layers: which cells lie in them, and what they do to a derivative or a value.
+// Absorbing layers: their cells, and the updates of derivatives and values in them.
 #pragma once
 #include "stencil.h"
 
@@ -14,8 +14,8 @@ INLINE int layer_index(int n, int count, int before, int after) {
   return n < before ? n : n - (count - before - after);
 }
 
-// What a kernel needs of the layers. Memory holds three derivatives an axis, back to back; a
-// profile holds four coefficients at faces, then the same four at cell centres.
+// Kernel arguments of the layers. Memory holds three derivatives per axis, back to back; a profile
+// holds four coefficients at faces, then the same four at cell centres.
 struct Layers {
   real *memory_x, *memory_y, *memory_z;
   const real *profile_x, *profile_y, *profile_z;
@@ -26,7 +26,7 @@ constexpr index_t MEMORY_Y = static_cast<index_t>(NZ) * LAYERS_Y * NX;
 constexpr index_t MEMORY_Z = static_cast<index_t>(LAYERS_Z) * NY * NX;
 enum Place { FACE = 0, CENTRE = 4 };
 
-// Along x callers say which of the layers' cells it is, l: sweeps must not ask in their loops.
+// Along x callers pass the index l within the layers, so that loops have no branches.
 INLINE real* memory_at_x(const Layers& layers, int l, int j, int k) {
   return layers.memory_x + (static_cast<index_t>(k) * NY + j) * LAYERS_X + l;
 }
@@ -78,7 +78,7 @@ INLINE void stretch(real& derivative, real past, real* memory, const real* profi
   derivative = FMA(profile[0], derivative, profile[count] * past);
 }
 
-// Stretch the derivatives along one axis that a velocity or stress update uses, each at its place.
+// Stretch the derivatives along one axis of a velocity or stress update, each at its location.
 INLINE void stretch_x(const Layers& layers, const Triple& past, int l, int j, int k, real& first,
                       Place at_first, real& second, Place at_second, real& third,
                       Place at_third) {
@@ -107,14 +107,14 @@ INLINE void stretch_z(const Layers& layers, const Triple& past, int i, int j, in
   stretch(third, past.c, memory + 2 * MEMORY_Z, profile + at_third * LAYERS_Z, LAYERS_Z);
 }
 
-// What a value keeps of itself over a step. Near a sponge's edges every value loses a little (Cerjan
-// et al. 1985). In matched layers beside soft ground all values feel a share of the damping along x
-// and y, which depends on the depth row: see `coupling` in absorption.py.
+// Damping factor of a value over a step: of a sponge (Cerjan et al. 1985), or, in matched layers
+// next to soft ground, of the multiaxial damping along x and y, in a ratio that depends on the
+// depth row; see `damping_ratio` in absorbing_profiles.py.
 INLINE real sponge_factor(const real* RESTRICT sponge, int i, int j, int k) {
   const real *x = sponge, *y = x + NX, *z = y + NY;
 #if SPONGE
   return x[i] * y[j] * z[k];
-#elif COUPLED
+#elif MULTIAXIAL
   return REAL(1) - z[k] * (x[i] + y[j]);
 #else
   return REAL(1);

@@ -1,10 +1,11 @@
-// What only an earthquake records: the motion of its surface. All else: outputs/kernels/record.h.
+// Outputs of the motion of the surface; for other outputs see outputs/kernels/record.h.
 #pragma once
 #include "outputs/kernels/schedule.h"
 #include "stencil.h"
 
-// Horizontal velocity at the middle of a cell's upper face, as a receiver there would read it: cubics
-// through four faces along its own axis, and down through rows -1 to 2; ABOVE is row -1's weight.
+// Horizontal velocity at the centre of the upper face of a cell, interpolated as for a receiver:
+// cubics through four faces along its own axis, and through rows -1 to 2; ABOVE is the weight of
+// row -1.
 template <index_t STEP> INLINE real midway(const real* RESTRICT f) {
   return REAL(0.0625) * (REAL(9) * (f[0] + f[STEP]) - (f[-STEP] + f[2 * STEP]));
 }
@@ -13,7 +14,7 @@ template <index_t STEP> INLINE real on_top(const real* RESTRICT f) {
          REAL(0.3125) * midway<STEP>(f + STEP_Z) + REAL(0.0625) * midway<STEP>(f + 2 * STEP_Z);
 }
 
-// Peaks of the horizontal vector's length at the surface, over the region: PGV, and PGA by
+// Peak magnitudes of the horizontal vector at the surface of the region: PGV, and PGA from
 // differences between steps. peaks [2][REGION_Y][REGION_X], past [2][REGION_Y][REGION_X].
 KERNEL record_peaks(real* peaks, real* past, const real* RESTRICT vx, const real* RESTRICT vy) {
   FOR_CELLS(i, REGION_X, j, REGION_Y, k, 1) {
@@ -28,7 +29,7 @@ KERNEL record_peaks(real* peaks, real* past, const real* RESTRICT vx, const real
   }
 }
 
-// The surface's velocity every `stride` cells from (first_x, first_y) of the region on: ring
+// Velocity at the surface, every `stride` cells from (first_x, first_y) of the region: ring
 // [slots][3][ny][nx].
 KERNEL record_surface(real* ring, const real* RESTRICT vx, const real* RESTRICT vy,
                       const real* RESTRICT vz, const long long* RESTRICT clock, index_t every,
@@ -47,7 +48,7 @@ KERNEL record_surface(real* ring, const real* RESTRICT vx, const real* RESTRICT 
   }
 }
 
-// Leaves in `found` the place of some value that is not finite, if there is one.
+// Writes the offset of a value that is not finite to `found`, if there is one.
 KERNEL find_nonfinite(const real* RESTRICT field, long long* found) {
   FOR_CELLS(i, NX, j, NY, k, NZ) {
     const index_t c = cell_at(i, j, k);

@@ -1,5 +1,6 @@
-// Sources as body forces and stress glut, added to the values of before the update: it does not look
-// at them. The clock shows the old time for forces; the velocity update moves it before moments.
+// Sources as body forces and stress glut, added to the fields before the update that follows. When
+// forces are injected the clock counts the old step; the velocity update advances it before
+// moments.
 #pragma once
 #include "stencil.h"
 
@@ -14,25 +15,24 @@ INLINE real amplitude_at(double when, double start, double step, const real* RES
   return samples[n] + fraction * (next - samples[n]);
 }
 
-// Which sources reach which values, and how strongly. Every value adds its shares in a fixed order.
-//   targets [T]: place in memory; components [T]: which field; starts [T + 1]: first share
-//   share_source, share_weight: which source, and how much of it
+// Sparse matrix from sources to grid values. Each value adds its contributions in a fixed order.
+//   targets [T]: offset in memory; components [T]: field; starts [T + 1]: first contribution
+//   source_index, source_weight: source and weight of each contribution
 //   times [S][2]: start and step of a source's samples, s; firsts [S + 1]: its first sample
-struct Shares {
-  const long long *targets, *components, *starts, *share_source;
-  const real* share_weight;
+struct Injection {
+  const long long *targets, *components, *starts, *source_index;
+  const real* source_weight;
   const double* times;
   const long long* firsts;
   const real* samples;
 };
 
-INLINE real sum_of_shares(const Shares& a, index_t n, double when) {
+INLINE real injected_rate(const Injection& a, index_t n, double when) {
   real sum = 0;
-  for (long long share = a.starts[n]; share < a.starts[n + 1]; ++share) {
-    const long long source = a.share_source[share], first = a.firsts[source];
-    sum += a.share_weight[share] * amplitude_at(when, a.times[2 * source], a.times[2 * source + 1],
-                                                a.samples + first,
-                                                a.firsts[source + 1] - first);
+  for (long long m = a.starts[n]; m < a.starts[n + 1]; ++m) {
+    const long long source = a.source_index[m], first = a.firsts[source];
+    sum += a.source_weight[m] * amplitude_at(when, a.times[2 * source], a.times[2 * source + 1],
+                                             a.samples + first, a.firsts[source + 1] - first);
   }
   return sum;
 }
@@ -40,11 +40,11 @@ INLINE real sum_of_shares(const Shares& a, index_t n, double when) {
 // Stress glut: a moment rate takes stress away (Graves 1996, eq. 9), at the velocities' time.
 KERNEL inject_moments(real* sxx, real* syy, real* szz, real* sxy, real* sxz, real* syz,
                       const long long* targets, const long long* components,
-                      const long long* starts, const long long* share_source,
-                      const real* share_weight, const double* times, const long long* firsts,
+                      const long long* starts, const long long* source_index,
+                      const real* source_weight, const double* times, const long long* firsts,
                       const real* samples, const long long* clock, index_t count) {
-  const Shares shares{targets,      components, starts, share_source,
-                      share_weight, times,      firsts, samples};
+  const Injection injection{targets,       components, starts, source_index,
+                            source_weight, times,      firsts, samples};
   const double when = static_cast<double>(clock[0]) * DT_EXACT;
   FOR_ITEMS(n, count) {
     const long long which = components[n];
@@ -54,24 +54,24 @@ KERNEL inject_moments(real* sxx, real* syy, real* szz, real* sxy, real* sxz, rea
                   : which == 3 ? sxy
                   : which == 4 ? sxz
                                : syz;
-    field[targets[n]] -= DT * sum_of_shares(shares, n, when);
+    field[targets[n]] -= DT * injected_rate(injection, n, when);
   }
 }
 
 // Body force over the density that the velocity update uses, at the stresses' time.
 KERNEL inject_forces(real* vx, real* vy, real* vz, const real* RESTRICT rho,
                      const long long* targets, const long long* components,
-                     const long long* starts, const long long* share_source,
-                     const real* share_weight, const double* times, const long long* firsts,
+                     const long long* starts, const long long* source_index,
+                     const real* source_weight, const double* times, const long long* firsts,
                      const real* samples, const long long* clock, index_t count) {
-  const Shares shares{targets,      components, starts, share_source,
-                      share_weight, times,      firsts, samples};
+  const Injection injection{targets,       components, starts, source_index,
+                            source_weight, times,      firsts, samples};
   const double when = (static_cast<double>(clock[0]) + 0.5) * DT_EXACT;
   FOR_ITEMS(n, count) {
     const long long which = components[n];
     const index_t c = targets[n];
     const index_t step = which == 0 ? STEP_X : which == 1 ? STEP_Y : STEP_Z;
     real* field = which == 0 ? vx : which == 1 ? vy : vz;
-    field[c] += DT * REAL(2) / (rho[c] + rho[c - step]) * sum_of_shares(shares, n, when);
+    field[c] += DT * REAL(2) / (rho[c] + rho[c - step]) * injected_rate(injection, n, when);
   }
 }

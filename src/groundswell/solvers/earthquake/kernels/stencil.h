@@ -31,7 +31,7 @@ template <index_t STEP> INLINE real forward(const real* f) {
   return difference<STEP>(f[-STEP], f[0], f[STEP], f[2 * STEP]);
 }
 
-// The planes that these differences read along z.
+// Prefetch the planes that these differences read along z.
 INLINE void fetch_forward_z(const real* f) {
   fetch(f - STEP_Z, f, f + STEP_Z, f + 2 * STEP_Z);
 }

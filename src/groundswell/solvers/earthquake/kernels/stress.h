@@ -1,4 +1,5 @@
-// Hooke's law in rates, with coarse-grained memory variables for Q (Day & Bradley 2001, eqs. 12-16).
+// Hooke's law in rates, with coarse-grained memory variables for Q (Day & Bradley 2001, eqs.
+// 12-16).
 #pragma once
 #include "layers.h"
 
@@ -19,7 +20,7 @@ INLINE void absorb(VelocityGradient& d, const Layers& layers, const LayerMemory&
   if (in.z) stretch_z(layers, past.z, i, j, k, d.dz_vx, FACE, d.dz_vy, FACE, d.dz_vz, CENTRE);
 }
 
-// Sums over the four cells that meet at the edge where each shear stress sits.
+// Sums over the four cells around the edge of each shear stress.
 struct EdgeSums {
   real xy, xz, yz;
 };
@@ -30,8 +31,8 @@ INLINE EdgeSums sum_over_edges(const real* RESTRICT f) {
           (f[0] + north) + (up + f[-STEP_Y - STEP_Z])};
 }
 
-// The cell's share of the relaxation spectrum: decay over a step, and the weight's polynomial in
-// 1/Q. Cells take turns in a 2 x 2 x 2 pattern.
+// The relaxation mechanism of a cell: decay factor of a step, and coefficients of the weight as a
+// polynomial in 1/Q. Mechanisms alternate in a 2 x 2 x 2 pattern.
 struct Mechanism {
   real decay, linear, quadratic;
 };
@@ -45,14 +46,14 @@ INLINE real weight(const Mechanism& m, real inverse_q) {
   return inverse_q * FMA(inverse_q, m.quadratic, m.linear);
 }
 
-// Moves a memory variable over a step; returns what it adds to the stress rate.
+// Advances a memory variable by a step; returns its contribution to the stress rate.
 INLINE real relax(real& memory, const Mechanism& m, real drive) {
   const real past = memory;
   memory = FMA(m.decay, past, -(REAL(0.5) * (REAL(1) - m.decay) * drive));
   return past + memory;
 }
 
-// The six components of a symmetric tensor at one point, and where they live.
+// The six components of a symmetric tensor at one point, and their fields.
 struct Tensor {
   real xx, yy, zz, xy, xz, yz;
 };
@@ -75,13 +76,13 @@ INLINE void store(const TensorField& f, index_t c, const Tensor& t) {
   f.yz[c] = t.yz;
 }
 
-// The medium around a point: its cell's lambda, 1/mu, 1/Qp and 1/Qs, and sums over its edges.
+// The material around a point: lambda, 1/mu, 1/Qp and 1/Qs of its cell, and sums around its edges.
 struct Matter {
   real lam, compliance, inverse_qp, inverse_qs;
   EdgeSums edge_compliance, edge_inverse_qs;
 };
 
-// Stress rate without memory. Shear moduli on edges are harmonic means of four cells.
+// Elastic stress rate. Shear moduli on edges are harmonic means of four cells.
 INLINE Tensor elastic_rate(const VelocityGradient& d, const Matter& matter) {
   const real bulk = matter.lam * (d.dx_vx + d.dy_vy + d.dz_vz);
   const real twice_mu = REAL(2) * RECIPROCAL(matter.compliance);
@@ -94,8 +95,8 @@ INLINE Tensor elastic_rate(const VelocityGradient& d, const Matter& matter) {
           REAL(4) * RECIPROCAL(soft.yz) * (d.dz_vy + d.dy_vz)};
 }
 
-// Adds to the rate what the memory variables r release, and moves them over the step. P and S
-// waves have weights of their own; 1/Q on edges is the arithmetic mean of four cells.
+// Adds the contribution of the memory variables r to the stress rate and advances them. P and S
+// waves have separate weights; 1/Q on edges is the arithmetic mean of four cells.
 INLINE void add_memory(Tensor& rate, Tensor& r, const VelocityGradient& d, const Matter& matter,
                        const Mechanism& m) {
   const real twice_mu = REAL(2) * RECIPROCAL(matter.compliance);
@@ -111,7 +112,7 @@ INLINE void add_memory(Tensor& rate, Tensor& r, const VelocityGradient& d, const
   rate.yz += relax(r.yz, m, rate.yz * weight(m, REAL(0.25) * q.yz));
 }
 
-// Stress and memory variables at one point as they were before the step.
+// Stress and memory variables at one point before the step.
 struct StressState {
   Tensor s, r;
 };
@@ -127,7 +128,7 @@ INLINE StressState load(const StressFields& f, index_t c) {
   return state;
 }
 
-// A point's state moved over a step, once its velocity gradient is known, and stored at its place c.
+// Advances stress and memory variables at one point by a step and stores them at offset c.
 INLINE void advance_stress(const StressFields& fields, StressState state,
                            const VelocityGradient& d, index_t c, int k, const Matter& matter,
                            const Mechanism& m, real keep) {

@@ -1,20 +1,21 @@
 // The free surface: rows -1 and -2 above the plane z = 0, which holds vz, sxz and syz of row 0.
 //
-// Velocities above it follow from vanishing tractions (Graves 1996; Gottschaemmer & Olsen 2001, FS2).
-// Stresses above it are the mirror image of those below with the sign turned (Levander 1988), plus
-// what makes the divergence of stress minus the transpose of the gradient of velocity, as it is
-// everywhere else. The surface then neither makes nor takes energy, whatever the medium, and a
-// source and a receiver may change places.
+// Velocities above it follow from zero traction (Graves 1996; Gottschaemmer & Olsen 2001, FS2).
+// Stresses above it are the negative mirror image of those below (Levander 1988), plus a correction
+// that makes the divergence of stress the negative transpose of the gradient of velocity, as in the
+// interior. The surface then conserves energy in any medium, and source and receiver are
+// interchangeable.
 //
-// One thing is done on purpose: vx and vy above lie SHEAR_REACH = 2 rows up the slope that vanishing
-// shear traction gives them, not one. The energy of the rows below is a midpoint rule, wrong by
-// h^2/24 times the density's derivative at the end; the work that the extra row takes from sxz,
-// which grows as h, is just that. Rayleigh waves of ten cells are 0.15 % slow, not 0.66 %.
+// vx and vy above the surface are deliberately extrapolated over SHEAR_REACH = 2 rows along the
+// slope that zero shear traction gives, not one. The energy of the rows below is a midpoint rule
+// with an error of h^2/24 times the derivative of the density at the end. The work that the extra
+// row takes from sxz, which grows as h, cancels it. Rayleigh waves of ten cells are 0.15 % slow,
+// not 0.66 %.
 #pragma once
 #include "layers.h"
 
-// What absorbing layers keep of the horizontal derivatives that a mirror takes: planes [4][NY][NX],
-// along x at west faces, along y at south faces, and along x and y at centres.
+// Memory variables of the horizontal derivatives at the surface: planes [4][NY][NX], along x at
+// west faces, along y at south faces, and along x and y at centres.
 struct SurfaceLayers {
   real* memory;
   const real *profile_x, *profile_y;
@@ -39,7 +40,7 @@ INLINE real surface_dy(const SurfaceLayers& layers, real difference, int i, int 
   return derivative;
 }
 
-// Without traction on z = 0, dz vz is this share of the horizontal divergence, with the sign turned.
+// Ratio of -dz vz to the horizontal divergence for zero traction on z = 0.
 INLINE real free_share(const real* RESTRICT lam, const real* RESTRICT compliance, index_t c) {
   return lam[c] / (lam[c] + REAL(2) / compliance[c]);
 }

@@ -1,8 +1,8 @@
-// The loop of the two hot kernels over a box of cells, with what is known about layers at each.
+// Loop of the two hot kernels over a box of cells, with the layers of each cell.
 //
 // An Update has `layers`, `gather(i, j, k)`, which only reads, and `finish(inputs, past, i, j, k,
-// in_layer)`, which computes and writes. So all reads of a cell are under way together.
-// `fetch_cell(c)` asks for the cache lines of cell c, `fetch_column(c)` for those above and below it.
+// in_layer)`, which computes and writes, so that all reads of a cell are in flight together.
+// `fetch_cell(c)` prefetches the cache lines of cell c, `fetch_column(c)` those above and below it.
 #pragma once
 #include "box.h"
 #include "layers.h"
@@ -19,19 +19,18 @@ INLINE InLayer layers_at(int i, int j, int k) {
           in_layer(k, NZ, BEFORE_Z, AFTER_Z)};
 }
 
-// The same number, but the compiler does not know it. Where results are stored it then works out
-// addresses anew instead of keeping two dozen of them in registers since they were read: 64 instead
-// of 93 with matched layers, 57 instead of 78 with a sponge, and more threads to hide the memory's
-// latency.
+// The same number, opaque to the compiler, which then recomputes the addresses for stores instead
+// of keeping two dozen of them in registers since the loads: 64 registers instead of 93 with
+// matched layers, 57 instead of 78 with a sponge, and more threads to hide the latency of memory.
 INLINE int forget(int n) {
   asm volatile("" : "+r"(n));
   return n;
 }
 
-// Memory answers late. So each warp asks for the lines of another one, whose turn comes this many
-// bytes of a field later in the order of blocks. Those much further ahead would be pushed out of the
-// cache again. Measured on an H200, whose cache holds 50 MB: 5 to 10 % more throughput. Grids whose
-// two dozen fields fit there as a whole stay from step to step.
+// Prefetch distance, in bytes of a field along the order of blocks: each warp prefetches the cache
+// lines of a later one. Lines much further ahead would be evicted before their use. This raises the
+// throughput on an H200, with 50 MB of cache, by 5 to 10 %. Grids whose two dozen fields fit in the
+// cache stay there from step to step.
 constexpr int BYTES_AHEAD = 200000, GPU_LINE = 128 / sizeof(real);
 constexpr bool STAYS = static_cast<index_t>(PLANE) * NZ * sizeof(real) < 2000000;
 
@@ -57,24 +56,24 @@ template <class Update> INLINE void for_cells_by_layer(const Update& update, con
 
 #else
 
-// On a CPU the flags are types, so that each vector loop is free of branches. It stays on one side
-// along x: a layer's cells are counted on behind those in between, which are skipped.
+// On a CPU the flags are types, so that vector loops have no branches. A loop stays on one side
+// along x: the index of a cell in the layers skips the cells in between.
 template <bool X, bool Y, bool Z> struct InLayer {
   static constexpr bool x = X, y = Y, z = Z;
   int skipped;
   METHOD int layer_index_x(int i) const { return i - skipped; }
 };
 
-// The vector loop below must hold one call and no local variables of its own: GCC turns those into
-// arrays over its lanes before it inlines, and then does not vectorise the loop.
+// The vector loop below must be a single call without local variables: GCC turns these into arrays
+// over the lanes before inlining, and then does not vectorise the loop.
 template <class Flags, class Update>
 INLINE void update_cell(const Update& update, int i, int j, int k, Flags in) {
   const LayerMemory past = load_memory(update.layers, i, j, k, in);
   update.finish(update.gather(i, j, k), past, i, j, k, in);
 }
 
-// Two dozen arrays are more than a core's own prefetchers follow. So with each line of cells it asks
-// for the same line of a later row, and the memory works while the core computes.
+// Two dozen arrays are more than the hardware prefetchers of a core can follow. Each line of cells
+// therefore prefetches the same line of a later row.
 constexpr int LINE = 64 / sizeof(real), ROWS_AHEAD = 4;
 
 template <class Flags, class Update>
@@ -87,7 +86,7 @@ __attribute__((noinline)) void sweep_row(const Update& update, int begin, int en
     PRAGMA(omp simd)
     for (int i = begin; i < begin + LINE; ++i) update_cell(update, i, j, k, in);
   }
-  for (; begin < end; ++begin) update_cell(update, begin, j, k, in);  // less than a line
+  for (; begin < end; ++begin) update_cell(update, begin, j, k, in);  // remainder of a line
 }
 
 template <class Flags, class Update>

@@ -1,4 +1,4 @@
-// The two hot kernels: what is read at each cell, what is made of it, and the loop over their cells.
+// The two hot kernels: inputs and update of each cell, and the loop over cells.
 #pragma once
 #include "put.h"
 #include "stress.h"
@@ -69,7 +69,7 @@ struct VelocityUpdate {
   }
 };
 
-// The velocities' new time is the clock's, which the last launch of a step moves by a tick.
+// The clock is the time of the velocities; the last launch of a step advances it.
 KERNEL update_velocity(VELOCITY_ARGUMENTS) {
   ONCE { clock[0] += ticks; }
   for_cells_by_layer(VELOCITY_UPDATE, BOX);
@@ -126,7 +126,7 @@ KERNEL update_stress(STRESS_ARGUMENTS) {
   for_cells_by_layer(STRESS_UPDATE, BOX);
 }
 
-// --- the same where neighbours want the results ---------------------------------------------------
+// --- variants that also store results for neighbours ---------------------------------------------
 
 #if NEIGHBOURS && defined(__CUDACC__)
 

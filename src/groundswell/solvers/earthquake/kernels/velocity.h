@@ -1,4 +1,5 @@
-// rho dv/dt = div sigma (Graves 1996, eqs. 1-3), stresses at n + 1/2 taking velocities from n to n + 1.
+// rho dv/dt = div sigma (Graves 1996, eqs. 1-3), stresses at n + 1/2 taking velocities from n to n
+// + 1.
 #pragma once
 #include "layers.h"
 
@@ -34,13 +35,12 @@ INLINE void store(const VelocityField& f, index_t c, const Velocity& v) {
   f.z[c] = v.z;
 }
 
-// Density on each of a cell's low faces: the sum over the two cells that the face parts.
+// Density on the low faces of a cell: sums over the two cells on either side.
 struct FaceSums {
   real x, y, z;
 };
 
-// Velocity v at one point moved over a step, once the divergence of stress is known, and stored at
-// its place c.
+// Advances the velocity v at one point by a step and stores it at offset c.
 INLINE void advance_velocity(const VelocityField& field, Velocity v, const StressDivergence& d,
                              index_t c, const FaceSums& rho, real keep) {
   const real twice = REAL(2) * DT;
