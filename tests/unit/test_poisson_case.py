@@ -86,10 +86,10 @@ def test_sides_have_the_tags_of_a_box() -> None:
 def test_what_check_tells() -> None:
     setup = Setup.from_case(case(equation={"screening": "2 1/m^2"}))
     texts = {q.label: str(q) for q in setup.quantities() if q.label}
-    assert texts["elements"] == "6 of degree 7" and texts["preconditioner"] == "jacobi"
-    assert texts["screening"] == "2 1/m^2"
+    assert texts["elements"] == "6 of polynomial degree 7" and texts["preconditioner"] == "jacobi"
+    assert texts["screening"] == "2 per m^2"
     sides = "fixed on west; no flux on east, south, north, bottom, top"
-    assert texts["boundaries"] == sides
+    assert texts["boundary conditions"] == sides
 
 
 @pytest.mark.parametrize(
