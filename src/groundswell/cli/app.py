@@ -173,11 +173,7 @@ def new(
 @app.command(
     help=f"""Solve problems with known answers, and compare.
 
-<<<<<<< HEAD
-    Analytic solutions and published references, as a table that grows as they come; the exit code
-=======
     Analytic solutions and published references, as a table that grows as they come. The exit code
->>>>>>> main
     is 1 if one misses its tolerance. Problems whose libraries are missing are skipped. For example
 
         groundswell verify {EXAMPLE} --full --backend cuda
