@@ -83,7 +83,7 @@ run_bench("earthquake", backend="cpu", output=sys.argv[1])
 """
 
 
-@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.full)])
 def test_on_ranks(tmp_path: Path, ranks: int) -> None:
     done = run_on_ranks(ranks, "-c", TINY, tmp_path, timeout=200)
     assert done.returncode == 0, done.stderr[-2000:]
