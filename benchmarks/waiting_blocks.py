@@ -17,7 +17,7 @@ from groundswell.backends import Backend, Blocks, Launch, Source, open_backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.world import Alone
 from groundswell.solvers.poisson.benchmarks.problems import METRICS, SCREENING, Cubes
-from groundswell.spectral_elements.elements import Elements
+from groundswell.solvers.poisson.element_operator import ElementOperator
 
 SOURCE = Path(__file__).with_suffix(".h")
 TIMES, REPEATS, THREADS = 10, 4, 256
@@ -48,7 +48,7 @@ def operator(backend: Backend, cubes: Cubes, metric: str) -> list[Launch]:
     everyone = np.arange(cubes.box.count)
     x, y = (backend.zeros((n,), "f8") for n in (cubes.assembled, cubes.local))
     backend.assign(x, cubes.load)
-    elements = Elements(backend, cubes.space, SCREENING, "f8", metric=metric)
+    elements = ElementOperator(backend, cubes.space, SCREENING, "f8", metric=metric)
     return elements.launches(everyone, x, y, backend.zeros((elements.blocks(everyone),), "f8"))
 
 

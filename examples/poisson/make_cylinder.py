@@ -55,7 +55,7 @@ def elements() -> Array:
         Box((OUT, ACROSS, UP), (0, -1, 0), (1, 1, HEIGHT), deform=to_side, order=2)
         for to_side in (partial(around, quarter=n) for n in range(4))
     ]
-    return np.concatenate([box.shapes(np.arange(box.count)) for box in (inner, *outer)])
+    return np.concatenate([box.geometry_nodes(np.arange(box.count)) for box in (inner, *outer)])
 
 
 def merged(nodes: Array) -> tuple[Array, Numbers]:

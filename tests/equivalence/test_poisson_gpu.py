@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 from gpu import gpu_count
+from sem import space_on
 
 import groundswell as gs
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
-from groundswell.exchange.world import Alone
 from groundswell.meshes.box import Box
-from groundswell.solvers.poisson.fused_cg import Merged
-from groundswell.spectral_elements.elements import METRICS, Elements
-from groundswell.spectral_elements.kernel_variants import PENCILS, SLICES, TENSOR, Way, way_of
-from groundswell.spectral_elements.space import Space
+from groundswell.solvers.poisson.element_operator import METRICS, ElementOperator
+from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
+from groundswell.solvers.poisson.kernel_variants import OperatorVariant, choose_variant
+from groundswell.spectral_elements.kernel_variants import PENCILS, SLICES, TENSOR_CORES
+from groundswell.spectral_elements.space import FunctionSpace
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(gpu_count() < 1, reason="needs a GPU")]
 
@@ -31,15 +32,15 @@ def mesh_of(metric: str) -> Box:
     return Box((5, 3, 3), deform=moved, order=1)
 
 
-def ways(degree: int, dtype: str, metric: str) -> list[Way]:
+def variants(degree: int, dtype: str, metric: str) -> list[OperatorVariant]:
     """All that can be tried."""
     n = degree + 1
     tensor = dtype == "float64" and n > 4
     return [
-        way_of(dtype, degree, metric, 0.3),
-        Way(SLICES, max(1, 256 // n**2)),
-        Way(PENCILS, max(1, 256 // n**2), 0, n // 2),
-        *[Way(TENSOR, 4 if n <= 8 else 1, 0, n % 4)] * tensor,
+        choose_variant(dtype, degree, metric, 0.3),
+        OperatorVariant(SLICES, max(1, 256 // n**2)),
+        OperatorVariant(PENCILS, max(1, 256 // n**2), 0, n // 2),
+        *[OperatorVariant(TENSOR_CORES, 4 if n <= 8 else 1, 0, n % 4)] * tensor,
     ]
 
 
@@ -48,26 +49,32 @@ def ways(degree: int, dtype: str, metric: str) -> list[Way]:
 @pytest.mark.parametrize("degree", range(1, 16))
 def test_operators_agree(degree: int, dtype: str, metric: str) -> None:
     mesh = mesh_of(metric)
-    space = Space.on(Alone(), mesh, degree, np.arange(mesh.count))
+    space = space_on(mesh, degree)
     rng = np.random.default_rng()
     x, scale = rng.standard_normal((2, len(space.sharing.ids))).astype(dtype)
     some = rng.permutation(mesh.count)[:-1]
     wanted, energy = applied(open_backend("cpu"), space, metric, x, scale, some, None)
-    for way in dict.fromkeys(ways(degree, dtype, metric)):
-        found, total = applied(open_backend("cuda"), space, metric, x, scale, some, way)
+    for variant in dict.fromkeys(variants(degree, dtype, metric)):
+        found, total = applied(open_backend("cuda"), space, metric, x, scale, some, variant)
         most = np.nanmax(np.abs(wanted))
-        assert np.array_equal(np.isnan(found), np.isnan(wanted)), way
-        assert np.nanmax(np.abs(found - wanted)) <= ROUNDING[dtype] * most, way
+        assert np.array_equal(np.isnan(found), np.isnan(wanted)), variant
+        assert np.nanmax(np.abs(found - wanted)) <= ROUNDING[dtype] * most, variant
         size = np.abs(wanted[np.isfinite(wanted)]).sum() * np.abs(x * scale).max()
-        assert abs(total - energy) <= ROUNDING[dtype] * size, way
+        assert abs(total - energy) <= ROUNDING[dtype] * size, variant
 
 
 def applied(
-    backend: Backend, space: Space, metric: str, x: Any, scale: Any, some: Any, way: Way | None
+    backend: Backend,
+    space: FunctionSpace,
+    metric: str,
+    x: Any,
+    scale: Any,
+    some: Any,
+    variant: OperatorVariant | None,
 ) -> tuple[Any, float]:
     """What some elements make of x, and x times that."""
-    elements = Elements(backend, space, 0.3, x.dtype, metric=metric, way=way)
-    y = backend.to_device(np.full(space.places.size, np.nan, x.dtype))
+    elements = ElementOperator(backend, space, 0.3, x.dtype, metric=metric, variant=variant)
+    y = backend.to_device(np.full(space.dofs.size, np.nan, x.dtype))
     energies = backend.to_device(np.full(elements.blocks(some), np.nan))
     given = (backend.to_device(x), y, energies, backend.to_device(scale))
     in_order(elements.launches(some, *given))()
@@ -77,12 +84,16 @@ def applied(
 @pytest.mark.parametrize("degree", [1, 2, 3, 7, 9, 12, 14])
 def test_components_agree(degree: int) -> None:
     mesh = mesh_of("straight")
-    space, everyone = Space.on(Alone(), mesh, degree, np.arange(mesh.count)), np.arange(mesh.count)
+    space, everyone = space_on(mesh, degree), np.arange(mesh.count)
     x, found = np.random.default_rng().standard_normal((3, len(space.sharing.ids))), []
     for name in ("cpu", "cuda"):
         backend = open_backend(name)
-        elements = Elements(backend, space, 0.3, "float64", metric="stored", components=3)
-        y = backend.to_device(np.full((3, space.places.size), np.nan))
+        kind = ("float64", degree, "stored", 0.3)
+        variant = choose_variant(*kind, components=3, on_host=backend.on_host)
+        elements = ElementOperator(
+            backend, space, *kind[3:], "f8", metric="stored", variant=variant
+        )
+        y = backend.to_device(np.full((3, space.dofs.size), np.nan))
         energies = backend.zeros((elements.blocks(everyone),), "f8")
         in_order(elements.launches(everyone, backend.to_device(x), y, energies))()
         found.append((backend.to_host(y), backend.to_host(energies).sum()))
@@ -95,14 +106,16 @@ def test_components_agree(degree: int) -> None:
 @pytest.mark.parametrize(("degree", "dtype"), [(3, "float64"), (7, "float64"), (5, "float32")])
 def test_iterations_agree(degree: int, dtype: str, jacobi: bool) -> None:
     mesh = mesh_of("straight")
-    space = Space.on(Alone(), mesh, degree, np.arange(mesh.count))
+    space = space_on(mesh, degree)
     rng = np.random.default_rng()
     b = rng.standard_normal(len(space.sharing.ids))
     scale = rng.uniform(0.5, 1, len(b)) if jacobi else None
     found = []
     for name in ("cpu", "cuda"):
         backend = open_backend(name)
-        solver = Merged(backend, Alone(), Elements(backend, space, 0.3, dtype), scale, most=20)
+        solver = FusedConjugateGradients(
+            backend, ElementOperator(backend, space, 0.3, dtype), scale, max_iterations=20
+        )
         for _ in range(2):
             backend.assign(solver.b, b.astype(dtype))
             outcome = solver.solve()
@@ -116,9 +129,10 @@ def test_iterations_agree(degree: int, dtype: str, jacobi: bool) -> None:
 
 def test_two_runs_are_the_same_bits() -> None:
     mesh, backend = Box((6, 6, 6)), open_backend("cuda")
-    space = Space.on(Alone(), mesh, 7, np.arange(mesh.count))
+    space = space_on(mesh, 7)
     b = np.random.default_rng().standard_normal(len(space.sharing.ids))
-    solver = Merged(backend, Alone(), Elements(backend, space, 0.1, "float64"), most=30)
+    elements = ElementOperator(backend, space, 0.1, "float64")
+    solver = FusedConjugateGradients(backend, elements, max_iterations=30)
     found = []
     for _ in range(2):
         backend.assign(solver.b, b)

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sem import at_nodes, equation_of, space_on, system_on
 
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
-from groundswell.exchange.world import Alone
 from groundswell.meshes.box import Box, kershaw
-from groundswell.solvers.poisson.problem import Poisson
 
 EVERY_SIDE = range(1, 7)
 
@@ -40,13 +39,12 @@ def bent(points: Any) -> Any:
 
 def error(backend: Backend, mesh: Any, degree: int, screening: float, sides: Any) -> float:
     """Largest error at a node; prescribed values are right."""
-    problem = Poisson(
-        *(backend, Alone(), mesh, degree, np.arange(mesh.count)), screening=screening, fixed=sides
-    )
-    found, outcome = problem.solve(source(screening), solution, tolerance=1e-13)
-    assert outcome.converged
-    exact = solution(*np.moveaxis(problem.nodes, -1, 0))
-    problem.close()
+    space = space_on(mesh, degree)
+    system = system_on(backend, space, equation_of(screening, sides))
+    exact = at_nodes(solution, space)
+    found, history = system.solve(at_nodes(source(screening), space), exact, tolerance=1e-13)
+    assert history.converged
+    system.close()
     return float(np.abs(found - exact).max())
 
 
@@ -70,19 +68,20 @@ def test_errors_vanish_exponentially(backend: Backend, shape: str, screening: fl
 
 def test_sides_without_flux(backend: Backend) -> None:
     """cos(pi y) cos(pi z) has none through the sides across y and z."""
-    box = Box((3, 2, 2))
-    problem = Poisson(backend, Alone(), box, 10, np.arange(12), fixed=(1, 2))
+    space = space_on(Box((3, 2, 2)), 10)
+    system = system_on(backend, space, equation_of(fixed=(1, 2)))
 
     def wave(x: Any, y: Any, z: Any) -> Any:
         return np.sin(x) * np.cos(np.pi * y) * np.cos(np.pi * z)
 
-    found, _ = problem.solve(lambda *at: (1 + 2 * np.pi**2) * wave(*at), wave, tolerance=1e-13)
-    assert np.abs(found - wave(*np.moveaxis(problem.nodes, -1, 0))).max() <= 1e-10
+    exact = at_nodes(wave, space)
+    found, _ = system.solve((1 + 2 * np.pi**2) * exact, exact, tolerance=1e-13)
+    assert np.abs(found - exact).max() <= 1e-10
 
 
 def test_a_periodic_domain(backend: Backend) -> None:
-    box = Box((3, 1, 2), periodic=(True, True, True))
-    problem = Poisson(backend, Alone(), box, 11, np.arange(6), screening=0.7)
+    space = space_on(Box((3, 1, 2), periodic=(True, True, True)), 11)
+    system = system_on(backend, space, equation_of(0.7))
 
     def wave(x: Any, y: Any, z: Any) -> Any:
         return np.sin(2 * np.pi * x) + 0.3 * np.cos(2 * np.pi * (y + z))
@@ -93,12 +92,12 @@ def test_a_periodic_domain(backend: Backend) -> None:
             2 * np.pi * (y + z)
         )
 
-    found, _ = problem.solve(forced, tolerance=1e-13)
-    assert np.abs(found - wave(*np.moveaxis(problem.nodes, -1, 0))).max() <= 2e-5
+    found, _ = system.solve(at_nodes(forced, space), tolerance=1e-13)
+    assert np.abs(found - at_nodes(wave, space)).max() <= 2e-5
 
 
 def test_problems_without_a_unique_solution(backend: Backend) -> None:
     with pytest.raises(InputError, match="any constant may be added to u"):
-        Poisson(backend, Alone(), Box((1, 1, 1)), 2, [0])
-    with pytest.raises(InputError, match="allowed: 0 and more"):
-        Poisson(backend, Alone(), Box((1, 1, 1)), 2, [0], screening=-1.0)
+        system_on(backend, space_on(Box((1, 1, 1)), 2), equation_of())
+    with pytest.raises(InputError, match="allowed: 0 or more"):
+        system_on(backend, space_on(Box((1, 1, 1)), 2), equation_of(-1.0))

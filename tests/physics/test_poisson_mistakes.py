@@ -11,42 +11,45 @@ import pytest
 from variants import short_and_long
 
 from groundswell.backends import open_backend
-from groundswell.solvers.poisson import problem_data as task
-from groundswell.spectral_elements import elements
+from groundswell.backends import source as sources
+from groundswell.solvers.poisson import boundary_value_problem, element_operator
 from groundswell.verify import Check, load_problem
+
+FOLDERS = ("solvers/poisson/kernels", "spectral_elements/kernels")
 
 # Kernel file, what stands there, what is put in its place, and the problem that must fail.
 IN_KERNELS = {
     "a factor of the metric 1 % too large": (
-        "element.h",
+        "metric.h",
         "FMA(g.ss, u.s, g.st * u.t)",
         "FMA(g.ss, u.s, REAL(1.01) * g.st * u.t)",
         "accuracy:curved",
     ),
     "derivatives of odd values 0.1 % too large": (
-        "derive.h",
+        "differentiate.h",
         "    line[n] = of_odd + of_even;",
         "    of_odd *= REAL(1.001);\n    line[n] = of_odd + of_even;",
         "accuracy:box",
     ),
     "mass 0.1 % too large": (
-        "rows.h",
-        "FMA(Line(given.shape, e, s, r).at(t).mass,",
-        "FMA(REAL(1.001) * Line(given.shape, e, s, r).at(t).mass,",
+        "apply_rows.h",
+        "FMA(Line(operands.geometry, e, s, r).at(t).mass,",
+        "FMA(REAL(1.001) * Line(operands.geometry, e, s, r).at(t).mass,",
         "operator:properties",
     ),
     "a row that loses its last node": (
-        "rows.h",
-        "for (int r = 0; r < NODES; ++r) u[t][s][r] = given.value_at(places[r]);",
-        "for (int r = 0; r < NODES - 1; ++r) u[t][s][r] = given.value_at(places[r]);",
+        "apply_rows.h",
+        "for (int r = 0; r < NODES; ++r) u[t][s][r] = operands.value_at(dofs[r]);",
+        "for (int r = 0; r < NODES - 1; ++r) u[t][s][r] = operands.value_at(dofs[r]);",
         "operator:properties",
     ),
 }
-# What is known at nodes, by how much it is off, and the problem that must fail.
-OF_SIDES = {
-    "prescribed_values": (1 + 1e-9, "accuracy:box"),
-    "flux_loads": (1 + 1e-9, "sides:flux"),
+# What evaluates boundary data, where it is defined, and the problem that must fail.
+AT_BOUNDARIES = {
+    "_evaluate_fixed": (boundary_value_problem.BoundaryValueProblem, "accuracy:box"),
+    "integrate_over_faces": (boundary_value_problem, "sides:flux"),
 }
+FACTOR = 1 + 1e-9
 
 
 def failed(problem: str) -> list[Check]:
@@ -57,18 +60,20 @@ def failed(problem: str) -> list[Check]:
 @pytest.mark.parametrize("mistake", short_and_long(IN_KERNELS, list(IN_KERNELS)[2:]))
 def test_mistakes_in_kernels(mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, right, wrong, problem = IN_KERNELS[mistake]
-    kernels = tmp_path / "kernels"
-    shutil.copytree(elements.KERNELS, kernels)
-    text = (kernels / file).read_text()
+    for folder in FOLDERS:
+        shutil.copytree(sources.PACKAGE / folder, tmp_path / folder)
+    path = next(path for path in tmp_path.rglob(file))
+    text = path.read_text()
     assert right in text
-    (kernels / file).write_text(text.replace(right, wrong))
-    monkeypatch.setattr(elements, "KERNELS", kernels)
+    path.write_text(text.replace(right, wrong))
+    monkeypatch.setattr(sources, "PACKAGE", tmp_path)
+    monkeypatch.setattr(element_operator, "KERNELS", tmp_path / FOLDERS[0])
     assert failed(problem)
 
 
-@pytest.mark.parametrize("what", OF_SIDES)
-def test_mistakes_at_sides(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    factor, problem = OF_SIDES[what]
-    right: Callable[..., Any] = getattr(task, what)
-    monkeypatch.setattr(task, what, lambda *given: factor * right(*given))
+@pytest.mark.parametrize("name", AT_BOUNDARIES)
+def test_mistakes_at_boundaries(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, problem = AT_BOUNDARIES[name]
+    right: Callable[..., Any] = getattr(owner, name)
+    monkeypatch.setattr(owner, name, lambda *arguments: FACTOR * right(*arguments))
     assert failed(problem)

@@ -88,7 +88,7 @@ def test_the_ends_of_a_period_are_apart(alone: Path) -> None:
     """In the file: elements would reach from one end to the other."""
     solution = LagrangeElements.read(alone / "solution.vtkhdf")
     assert len(solution.points) == 13 * 9 * 9
-    widths = np.ptp(solution.points[solution.places], axis=1)
+    widths = np.ptp(solution.points[solution.connectivity], axis=1)
     assert np.allclose(widths, [1 / 3, 1 / 2, 1 / 2])
 
 
@@ -168,7 +168,7 @@ def assert_same(folder: Path, other: Path) -> None:
         ({"equation": 'exact = "log(x - 1)"'}, "equation.exact is nan at (0, 0, 0)"),
         (
             {"boundaries": 'west = { kind = "fixed", value = "1 / y" }'},
-            "what a fixed side is given is inf at (0, 0, 0)",
+            "the value of a fixed side is inf at (0, 0, 0)",
         ),
         ({"mesh": 'kind = "gmsh"\nfile = "case.toml"'}, "not a .msh file"),
         ({"mesh": f'kind = "gmsh"\nfile = "{ROD}"'}, "its sides are wall, bottom or top"),

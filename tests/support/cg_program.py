@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from sem import at_nodes, equation_of
 
 from groundswell.backends import Array, Backend, Launch, open_backend
 from groundswell.errors import BackendError
@@ -18,22 +19,25 @@ from groundswell.exchange.transports.mailboxes import Mailboxes
 from groundswell.exchange.transports.mpi import MpiTransfer
 from groundswell.exchange.world import World, world
 from groundswell.linear.cg import ConjugateGradients
+from groundswell.linear.operators import VectorLayout
 from groundswell.meshes.box import Box
-from groundswell.solvers.poisson.problem import Poisson
-from groundswell.spectral_elements.partition import Shares
+from groundswell.solvers.poisson.case import MethodSection
+from groundswell.solvers.poisson.linear_system import LinearSystem
+from groundswell.spectral_elements.partition import ElementPartition
+from groundswell.spectral_elements.space import FunctionSpace
 
 
 def multigrid(backend: Backend, job: World) -> None:
     """Nobody stores into another rank's memory who was told to use MPI."""
     box = Box((2, 2, 4))
-    mine = Shares.of(box, job.size).elements(job.rank)
-    way = {"transport": "mpi", "route": "pairwise"}
+    mine = ElementPartition.of(box, job.size).elements(job.rank)
+    method = MethodSection(preconditioner="multigrid")
     with patch.object(Mailboxes, "__init__", side_effect=AssertionError("peer memory")):
-        problem = Poisson(
-            backend, job, box, 2, mine, screening=1.0, precondition="multigrid", **way
-        )
-        problem.solve(lambda x, y, z: x * y + z)
-        problem.close()
+        space = FunctionSpace.on(job, box, 2, mine)
+        space = space.autotune(backend, "float64", transport="mpi", route="pairwise")
+        system = LinearSystem(backend, space, equation_of(1.0), method)
+        system.solve(at_nodes(lambda x, y, z: x * y + z, space))
+        system.close()
 
 
 class Diagonal:
@@ -59,8 +63,9 @@ def solved(backend: Backend, job: World, transport: str) -> bytes:
     rng, count = np.random.default_rng([5, job.rank]), 100 + 17 * job.rank
     scale = np.exp(rng.uniform(-2, 2, count))
     solver = ConjugateGradients(
-        *(backend, job, count, count, "float64", lambda x, y: Diagonal(scale, x, y)),
-        most=40,
+        VectorLayout(backend, job, count, count, "float64"),
+        lambda x, y: Diagonal(scale, x, y),
+        max_iterations=40,
         transport=transport,
     )
     solver.b[:] = rng.standard_normal(count)

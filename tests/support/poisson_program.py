@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from halo_program import device_of
 from numpy.typing import NDArray
-from sem import shuffled
+from sem import at_nodes, equation_of, shuffled
 
 import groundswell as gs
 from groundswell.backends import Array, Backend, open_backend
@@ -29,17 +29,20 @@ from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.total import Total
 from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import Alone, World, world
-from groundswell.linear.cg import Applied, Outcome
+from groundswell.linear.cg import ConvergenceHistory
+from groundswell.linear.operators import LinearOperator
 from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import Hexahedra, Numbers
-from groundswell.solvers.poisson import fused_cg as merged
-from groundswell.solvers.poisson.fused_cg import Merged
+from groundswell.solvers.poisson import fused_cg
+from groundswell.solvers.poisson.case import MethodSection
+from groundswell.solvers.poisson.element_operator import ElementOperator
+from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
+from groundswell.solvers.poisson.linear_system import LinearSystem
 from groundswell.solvers.poisson.multigrid import Cycle, Multigrid
-from groundswell.solvers.poisson.operator import Operator, Space
-from groundswell.solvers.poisson.problem import Poisson
-from groundswell.spectral_elements.elements import Elements
-from groundswell.spectral_elements.partition import Shares
-from groundswell.spectral_elements.vtkhdf import LagrangeElements, evenly
+from groundswell.solvers.poisson.operator import Operator
+from groundswell.spectral_elements.partition import ElementPartition
+from groundswell.spectral_elements.space import FunctionSpace
+from groundswell.spectral_elements.vtkhdf import LagrangeElements, to_equidistant
 
 
 def random_mesh(rng: np.random.Generator) -> Hexahedra:
@@ -50,14 +53,14 @@ def random_mesh(rng: np.random.Generator) -> Hexahedra:
     return Box(counts, periodic=tuple(bool(p) for p in rng.integers(2, size=3)))
 
 
-def operator(backend: Backend, job: World, space: Space, x: Array, y: Array) -> Applied:
+def operator(backend: Backend, space: FunctionSpace, x: Array, y: Array) -> LinearOperator:
     """A u."""
-    return Operator(backend, job, space.by(Choice(**WAY)), 0.3, x, y)
+    return Operator(backend, space.with_exchange(Choice(**WAY)), equation_of(0.3), x, y)
 
 
-def cycle(backend: Backend, job: World, space: Space, x: Array, y: Array) -> Applied:
+def cycle(backend: Backend, space: FunctionSpace, x: Array, y: Array) -> LinearOperator:
     """What multigrid makes of u, which it does not see on sides where values are prescribed."""
-    return Multigrid(backend, job, space, 0.3, x, y, fixed=(1, 4), cycle=DOUBLE)
+    return Multigrid(backend, space, equation_of(0.3, (1, 4)), x, y, cycle=DOUBLE)
 
 
 def applied(
@@ -67,14 +70,14 @@ def applied(
     degree: int,
     mine: Numbers,
     u: dict[int, float],
-    make: Callable[..., Applied],
+    make: Callable[..., LinearOperator],
 ) -> dict[int, float]:
     """What becomes of u, by id, of this rank's own; done twice, since nothing may be left over."""
-    space = Space.on(job, mesh, degree, mine)
+    space = FunctionSpace.on(job, mesh, degree, mine)
     ids, own = space.sharing.ids, space.sharing.own
     values = np.array([u[i] if n < own else np.nan for n, i in enumerate(ids.tolist())])
     x, y = backend.zeros((len(ids),), "float64"), backend.zeros((len(ids),), "float64")
-    made = make(backend, job, space, x, y)
+    made = make(backend, space, x, y)
     for _ in range(2):
         backend.assign(x, values)
         backend.assign(y, np.full(len(ids), np.nan))
@@ -86,7 +89,7 @@ def applied(
 
 
 def check_case(
-    backend: Backend, job: World, rng: np.random.Generator, make: Callable[..., Applied]
+    backend: Backend, job: World, rng: np.random.Generator, make: Callable[..., LinearOperator]
 ) -> bool:
     """A random mesh, dealt out at random: some ranks get little, or nothing."""
     mesh, degree = random_mesh(rng), int(rng.integers(1, 6))
@@ -133,7 +136,7 @@ def check_solution(backend: Backend, job: World, **how: Any) -> None:
 def check_ways(backend: Backend, job: World) -> None:
     """The bits of a solution are the same whatever way values take between as many ranks."""
     box = Box((3, 4, 5), deform=lambda p: p + 0.1 * p[..., ::-1] ** 2, order=2)
-    mine = Shares.of(box, job.size).elements(job.rank)
+    mine = ElementPartition.of(box, job.size).elements(job.rank)
     ways = [("auto", "auto"), (WAY["transport"], WAY["route"]), ("mpi", "crystal")]
     bits = set()
     for transport, route in ways:
@@ -144,25 +147,24 @@ def check_ways(backend: Backend, job: World) -> None:
         solved(backend, job, box, 3, mine, transport="ether", route="pairwise")
 
 
-def check_mean(backend: Backend, job: World, **how: Any) -> None:
+def check_mean(backend: Backend, job: World, mean: float, **how: Any) -> None:
     """Where any constant may be added to u; the error is what so few elements leave."""
     counts, degree = (3, 4, 5), 6
     box = Box(counts, periodic=(True, True, True))
     block = decompose(counts[::-1], job.size, (True,) * 3).block(job.rank)
-    problem = Poisson(backend, job, box, degree, box.block(block.start, block.shape), **how)
+    space = FunctionSpace.on(job, box, degree, box.block(block.start, block.shape))
+    problem = system_on(backend, space, mean=mean, **how)
     turn = 2 * np.pi
-    found, outcome = problem.solve(
-        lambda x, y, z: turn**2 * (np.cos(turn * x) + np.sin(turn * z)), tolerance=1e-11
-    )
-    x, _, z = np.moveaxis(problem.nodes, -1, 0)
-    wanted = np.cos(turn * x) + np.sin(turn * z) + how["mean"]
+    wave = at_nodes(lambda x, y, z: np.cos(turn * x) + np.sin(turn * z), space)
+    found, outcome = problem.solve(turn**2 * wave, tolerance=1e-11)
+    wanted = wave + mean
     assert outcome.converged
     assert np.allclose(found, wanted, rtol=0, atol=1e-5), np.abs(found - wanted).max()
     problem.close()
 
 
-def check_merged(backend: Backend, job: World) -> None:
-    """Residuals of merged iterations are one rank's, to rounding, and the same bits on all.
+def check_fused_cg(backend: Backend, job: World) -> None:
+    """Residuals of fused iterations are one rank's, to rounding, and the same bits on all.
 
     Also where kernels wait for other ranks' sums themselves, as on GPUs; where places among
     elements' values want 64 bits, and those among shared ones would not; and where a kernel of its
@@ -176,7 +178,7 @@ def check_merged(backend: Backend, job: World) -> None:
     variants = (
         nullcontext(),
         patch.object(Total, "_waits", return_value=[]),
-        patch.object(merged, "LARGE", len(mine) * 5**3),
+        patch.object(fused_cg, "INDEX_LIMIT", len(mine) * 5**3),
         patch.object(mailed, "FEW_WAIT", 0),
     )
     for variant in variants:
@@ -200,16 +202,17 @@ def check_file(backend: Backend, job: World) -> None:
             return
         written = LagrangeElements.read(path)
     alone, _ = solved(open_backend("cpu"), Alone(), box, 4, np.arange(box.count))
-    wanted = evenly(alone[..., None], 4, 4)[..., 0]
-    assert np.allclose(written.fields["u"][written.places], wanted, rtol=0, atol=1e-7)
+    wanted = to_equidistant(alone[..., None], 4, 4)[..., 0]
+    assert np.allclose(written.fields["u"][written.connectivity], wanted, rtol=0, atol=1e-7)
 
 
 def residuals(
     backend: Backend, job: World, mesh: Hexahedra, mine: Numbers, way: Mapping[str, str]
 ) -> NDArray[np.float64]:
     """Of NekBone's problem, whose right-hand side is a wave over the ids."""
-    space = Space.on(job, mesh, 4, mine).by(Choice(**way))
-    solver = Merged(backend, job, Elements(backend, space, 0.3, "f8"), most=30)
+    space = FunctionSpace.on(job, mesh, 4, mine).with_exchange(Choice(**way))
+    elements = ElementOperator(backend, space, 0.3, "f8")
+    solver = FusedConjugateGradients(backend, elements, max_iterations=30)
     load = np.sin(0.7 * space.sharing.ids)
     load[space.sharing.own :] = np.nan  # that of others comes from these
     for tolerance in (0.1, 0):
@@ -221,12 +224,29 @@ def residuals(
 
 def solved(
     backend: Backend, job: World, mesh: Hexahedra, degree: int, mine: Numbers, **how: Any
-) -> tuple[NDArray[np.float64], Outcome]:
+) -> tuple[NDArray[np.float64], ConvergenceHistory]:
     """Prescribed on two sides that meet at an edge."""
-    problem = Poisson(backend, job, mesh, degree, mine, fixed=(1, 4), **how)
-    result = problem.solve(lambda x, y, z: x * y + z, lambda x, y, z: x - y * z, tolerance=1e-9)
+    space = FunctionSpace.on(job, mesh, degree, mine)
+    problem = system_on(backend, space, fixed=(1, 4), **how)
+    source, prescribed = (lambda x, y, z: x * y + z), (lambda x, y, z: x - y * z)
+    result = problem.solve(at_nodes(source, space), at_nodes(prescribed, space), tolerance=1e-9)
     problem.close()
     return result
+
+
+def system_on(
+    backend: Backend,
+    space: FunctionSpace,
+    *,
+    preconditioner: str = "jacobi",
+    transport: str = "auto",
+    route: str = "auto",
+    **equation: Any,
+) -> LinearSystem:
+    """The system of an equation, with the fastest exchange."""
+    tuned = space.autotune(backend, "float64", transport=transport, route=route)
+    method = MethodSection(preconditioner=preconditioner)
+    return LinearSystem(backend, tuned, equation_of(**equation), method)
 
 
 def check_ranks_that_fail(backend: Backend, job: World) -> None:
@@ -236,7 +256,7 @@ def check_ranks_that_fail(backend: Backend, job: World) -> None:
     """
     told = "rank {} is out of memory (no room)"
     faults = {
-        told: patch.object(merged, "apart", side_effect=MemoryError("no room")),
+        told: patch.object(fused_cg, "split_elements", side_effect=MemoryError("no room")),
         "odd": patch.object(
             operation, "_require_places", side_effect=[None, None, ValueError("odd")]
         ),
@@ -244,19 +264,28 @@ def check_ranks_that_fail(backend: Backend, job: World) -> None:
     for text, fault in faults.items():
         assert failed(backend, job, fault, text) >= 2  # the operator's
         assert job.share(job.rank) == [*range(job.size)]
-    failed(backend, job, patch.object(Merged, "_shares", side_effect=MemoryError("no room")), told)
+    failed(
+        backend,
+        job,
+        patch.object(FusedConjugateGradients, "_make_rows", side_effect=MemoryError("no room")),
+        told,
+    )
 
 
 def failed(backend: Backend, job: World, fault: Any, told: str) -> int:
     """How many operations are closed of a solver that the last rank cannot make."""
     box, last = Box((2, 2, job.size)), job.size - 1
     mine = box.block((job.rank, 0, 0), (1, 2, 2))
+
+    def build() -> LinearSystem:
+        return system_on(backend, FunctionSpace.on(job, box, 2, mine), screening=1.0)
+
     with (
         patch.object(Operation, "close", autospec=True, side_effect=Operation.close) as closed,
         fault if job.rank == last else nullcontext(),
         pytest.raises((InputError, RunFailed, ValueError)) as failure,
     ):
-        job.agree(lambda: Poisson(backend, job, box, 2, mine, screening=1.0))
+        job.agree(build)
     assert told.format(last) in str(failure.value), failure.value
     return len({id(call.args[0]) for call in closed.call_args_list})
 
@@ -275,12 +304,12 @@ def main() -> None:
         for make in (operator, cycle) if case < CYCLES else (operator,):
             rng = np.random.default_rng([int(seed), case])
             assert check_case(backend, job, rng, make), (case, make)
-    check_merged(backend, job)
+    check_fused_cg(backend, job)
     check_ways(backend, job)
     check_solution(backend, job)
-    check_solution(backend, job, precondition="multigrid")
+    check_solution(backend, job, preconditioner="multigrid")
     check_mean(backend, job, mean=1.5)
-    check_mean(backend, job, mean=0.0, precondition="multigrid")
+    check_mean(backend, job, mean=0.0, preconditioner="multigrid")
     check_file(backend, job)
     check_ranks_that_fail(backend, job)  # ranks are out of step from here on
     if job.first:

@@ -1,19 +1,56 @@
-"""Spectral elements as plain matrices, in float64, that kernels are held against; meshes to try."""
+"""Spectral elements as dense matrices, to compare kernels with; meshes and systems to try."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from itertools import permutations, product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.backends import Backend
+from groundswell.exchange.world import Alone
 from groundswell.meshes.box import Box
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import Hexahedra, positions
 from groundswell.meshes.mesh import Mesh
+from groundswell.solvers.poisson.case import MethodSection
+from groundswell.solvers.poisson.equation import Equation, zero
+from groundswell.solvers.poisson.linear_system import LinearSystem
+from groundswell.solvers.poisson.multigrid import Cycle
+from groundswell.spectral_elements.space import FunctionSpace
 
 Floats = NDArray[np.float64]
+
+
+def space_on(mesh: Hexahedra, degree: int) -> FunctionSpace:
+    """The space on all elements, on one rank."""
+    return FunctionSpace.on(Alone(), mesh, degree, np.arange(mesh.count))
+
+
+def equation_of(
+    screening: float = 0.0, fixed: Collection[int] = (), mean: float | None = None
+) -> Equation:
+    """An equation with u prescribed on sides with these tags."""
+    return Equation(screening=screening, fixed=dict.fromkeys(fixed, zero), mean=mean)
+
+
+def system_on(
+    backend: Backend,
+    space: FunctionSpace,
+    equation: Equation,
+    preconditioner: Any = "jacobi",
+    cycle: Cycle | None = None,
+) -> LinearSystem:
+    """The linear system of an equation."""
+    method = MethodSection(preconditioner=preconditioner)
+    return LinearSystem(backend, space, equation, method, cycle=cycle)
+
+
+def at_nodes(function: Callable[..., Any], space: FunctionSpace) -> Floats:
+    """Values of a function of x, y and z at the nodes."""
+    return np.asarray(function(*np.moveaxis(space.nodes, -1, 0)))
 
 
 def derivatives(degree: int) -> list[Floats]:
@@ -74,7 +111,7 @@ def shuffled(box: Box, rng: np.random.Generator) -> Mesh:
     order = rng.permutation(box.count)
     rename = rng.permutation(int(np.prod([n + 1 for n in box.counts])))
     chosen = rng.integers(len(ROTATIONS), size=box.count)
-    corners, nodes = rename[box.ids(1, order)], box.shapes(order)
+    corners, nodes = rename[box.ids(1, order)], box.geometry_nodes(order)
     of = [ROTATIONS[n] for n in chosen]
     return Mesh(
         np.stack([turned(c, r) for c, r in zip(corners, of, strict=True)]),

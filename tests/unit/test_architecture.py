@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,39 @@ def test_a_broken_contract_is_noticed(copy: Path, file: str, line: str) -> None:
     path.write_text(f"{before}\n\ndef _late() -> None:\n    {line}\n" if before else f"{line}\n")
     done = run_python(LINT, copy.parent)
     assert done.returncode == 1 and "BROKEN" in done.stdout, done.stdout + done.stderr
+
+
+def import_graph(source: Path) -> dict[str, set[str]]:
+    """The modules that each module of a package imports when it runs."""
+    code = """if True:
+        import grimp, json
+        g = grimp.build_graph("groundswell", exclude_type_checking_imports=True, cache_dir=None)
+        imported = g.find_modules_directly_imported_by
+        print(json.dumps({module: sorted(imported(module)) for module in g.modules}))
+    """
+    done = run_python(code, source)
+    assert done.returncode == 0, done.stderr
+    return {module: set(found) for module, found in json.loads(done.stdout).items()}
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    pytest.importorskip("grimp")
+    graph = import_graph(SOURCES.parent)
+    assert len(graph) > 200
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the modules
+
+
+def test_a_circle_is_noticed(copy: Path) -> None:
+    path = copy / "formats" / "text.py"
+    path.write_text(
+        f"{path.read_text()}\n\ndef _late() -> None:\n    import groundswell.formats.netcdf\n"
+    )
+    other = copy / "formats" / "netcdf.py"
+    other.write_text(
+        f"{other.read_text()}\n\ndef _late() -> None:\n    import groundswell.formats.text\n"
+    )
+    with pytest.raises(CycleError, match=r"formats\.(text|netcdf)"):
+        TopologicalSorter(import_graph(copy.parent)).prepare()
 
 
 # --- the cost of an import ------------------------------------------------------------------------

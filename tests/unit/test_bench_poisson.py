@@ -11,6 +11,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from ranks import run_on_ranks
+from sem import space_on
 
 from groundswell.backends import open_backend
 from groundswell.bench import Session, measure
@@ -19,9 +20,8 @@ from groundswell.exchange.world import Alone
 from groundswell.meshes.box import Box
 from groundswell.solvers.poisson.benchmarks import BENCHMARK, Sizes, draw
 from groundswell.solvers.poisson.benchmarks.problems import Cubes, processes
-from groundswell.solvers.poisson.fused_cg import Merged
-from groundswell.spectral_elements.elements import Elements
-from groundswell.spectral_elements.space import Space
+from groundswell.solvers.poisson.element_operator import ElementOperator
+from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
 
 SMALL = Sizes(
     stream=4096,
@@ -124,11 +124,11 @@ def test_on_two_ranks(tmp_path: Path) -> None:
 def residual(edge: int, metric: str) -> float:
     """Of one rank, on the two cubes of two."""
     box = Box((edge, edge, 2 * edge))
-    space = Space.on(Alone(), box, 3, np.arange(box.count))
+    space = space_on(box, 3)
     backend = open_backend("cpu")
     cubes = Cubes(Alone(), 3, edge, box, space)
-    elements = Elements(backend, space, 0.1, "f8", metric=metric)
-    solver = Merged(backend, Alone(), elements, most=100)
+    elements = ElementOperator(backend, space, 0.1, "f8", metric=metric)
+    solver = FusedConjugateGradients(backend, elements, max_iterations=100)
     backend.assign(solver.b, cubes.load)
     residuals = solver.solve().residuals
     return float(residuals[-1] / residuals[0])

@@ -12,6 +12,7 @@ from groundswell.errors import InputError, RunFailed
 from groundswell.exchange.world import Alone
 from groundswell.linear import cg
 from groundswell.linear.cg import ConjugateGradients
+from groundswell.linear.operators import VectorLayout
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +62,12 @@ def textbook(matrix: Any, b: Any, times: int, inverse: Any) -> tuple[Any, list[f
     return x, norms
 
 
+def layout(
+    backend: Backend, size: int, own: int | None = None, dtype: str = "float64"
+) -> VectorLayout:
+    return VectorLayout(backend, Alone(), size, size if own is None else own, dtype)
+
+
 @pytest.mark.parametrize("size", [1, 7, 300, 700])
 @pytest.mark.parametrize("jacobi", [False, True])
 def test_iterates_are_the_textbooks(backend: Backend, size: int, jacobi: bool) -> None:
@@ -71,7 +78,7 @@ def test_iterates_are_the_textbooks(backend: Backend, size: int, jacobi: bool) -
     wanted, norms = textbook(matrix, b, times, inverse)
     maker = Matrix(inverse) if jacobi else None
     solver = ConjugateGradients(
-        *(backend, Alone(), size, size, "float64", Matrix(matrix)), precondition=maker, most=times
+        layout(backend, size), Matrix(matrix), precondition=maker, max_iterations=times
     )
     for _ in range(2):  # nothing is left over from the first time
         solver.b[:] = b
@@ -89,12 +96,12 @@ def test_to_a_tolerance(backend: Backend, dtype: str, tolerance: float) -> None:
     rng = np.random.default_rng()
     matrix, b = random_matrix(rng, 200, 100.0), rng.standard_normal(200)
     operator = Matrix(matrix.astype(dtype))
-    solver = ConjugateGradients(backend, Alone(), 200, 200, dtype, operator)
+    solver = ConjugateGradients(layout(backend, 200, dtype=dtype), operator)
     solver.b[:] = b
     outcome = solver.solve(tolerance)
     assert outcome.converged and 20 < outcome.iterations < 200 and operator.checked
     assert outcome.residuals[-1] <= tolerance * outcome.residuals[0] < outcome.residuals[-2]
-    # The host looks later than that, but nothing moves any more.
+    # The host checks later than that, but nothing moves any more.
     error = np.linalg.norm(matrix @ solver.x.astype(float) - b)
     assert error == pytest.approx(outcome.residuals[-1], rel=0.1)
 
@@ -103,7 +110,7 @@ def test_what_others_own_does_not_count(backend: Backend) -> None:
     """Values behind those that are this rank's are neither summed up nor changed."""
     matrix = np.zeros((12, 12))
     matrix[:9, :9] = random_matrix(np.random.default_rng(), 9, 10.0)
-    solver = ConjugateGradients(backend, Alone(), 12, 9, "float64", Matrix(matrix), most=9)
+    solver = ConjugateGradients(layout(backend, 12, 9), Matrix(matrix), max_iterations=9)
     solver.b[:9], solver.b[9:] = 1.0, 1e30
     outcome = solver.solve(1e-12)
     assert outcome.residuals[0] == pytest.approx(3.0)
@@ -111,25 +118,25 @@ def test_what_others_own_does_not_count(backend: Backend) -> None:
 
 
 def test_nothing_to_be_done(backend: Backend) -> None:
-    solver = ConjugateGradients(backend, Alone(), 5, 5, "float64", Matrix(np.eye(5)))
+    solver = ConjugateGradients(layout(backend, 5), Matrix(np.eye(5)))
     outcome = solver.solve(1e-3)
     assert (outcome.iterations, outcome.converged) == (0, True) and not solver.x.any()
 
 
 def test_when_time_is_up(backend: Backend) -> None:
     matrix = random_matrix(np.random.default_rng(), 100, 1e6)
-    solver = ConjugateGradients(backend, Alone(), 100, 100, "float64", Matrix(matrix), most=13)
+    solver = ConjugateGradients(layout(backend, 100), Matrix(matrix), max_iterations=13)
     solver.b[:] = 1.0
     outcome = solver.solve(1e-12)
     assert (outcome.iterations, outcome.converged) == (13, False)
 
 
 def test_numbers_that_are_none(backend: Backend) -> None:
-    solver = ConjugateGradients(backend, Alone(), 3, 3, "float64", Matrix(np.full((3, 3), np.nan)))
+    solver = ConjugateGradients(layout(backend, 3), Matrix(np.full((3, 3), np.nan)))
     solver.b[:] = 1.0
     with pytest.raises(RunFailed, match="before iteration 2 is not finite"):
         solver.solve()
-    with pytest.raises(InputError, match="allowed: 0 up to"):
+    with pytest.raises(InputError, match="allowed: at least 0, below 1"):
         solver.solve(1.0)
 
 

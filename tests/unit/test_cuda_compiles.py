@@ -30,15 +30,26 @@ from groundswell.exchange.codecs.mpc import mpc_source
 from groundswell.exchange.codecs.nvcomp import packed_source
 from groundswell.exchange.codecs.zfp import zfp_source
 from groundswell.exchange.total import gathered_source
-from groundswell.linear.cg import of_ranks_source
-from groundswell.linear.chebyshev import convert_source
+from groundswell.linear.cg import cg_ranks_source
+from groundswell.linear.operators import convert_source
 from groundswell.outputs.launches import recorder_source
 from groundswell.solvers.poisson.benchmarks.speed import ROOFLINE
-from groundswell.solvers.poisson.fused_cg import AS_FOLLOWED, AS_SWEPT, SUM_LANES, iterate_source
+from groundswell.solvers.poisson.element_operator import (
+    DEFAULTS,
+    METRICS,
+    element_constants,
+    operator_source,
+)
+from groundswell.solvers.poisson.element_operator import KERNELS as OPERATOR_KERNELS
+from groundswell.solvers.poisson.fused_cg import (
+    ADVANCE_LIMIT,
+    SUM_LANES,
+    SWEEP_LIMIT,
+    fused_cg_source,
+)
 from groundswell.solvers.poisson.multigrid import multigrid_sources
-from groundswell.solvers.poisson.operator import operator_source
-from groundswell.spectral_elements.elements import METRICS, USUAL, element_constants, vectors_source
-from groundswell.spectral_elements.roofline import CYCLE
+from groundswell.solvers.poisson.roofline import CYCLE
+from groundswell.spectral_elements.element_kernels import multiply_source
 
 nvrtc = pytest.importorskip("groundswell.backends.nvrtc")
 pytest.importorskip("cuda.bindings.nvrtc", reason="needs nvidia-cuda-nvrtc and cuda-core")
@@ -120,8 +131,8 @@ LIMITS = {
     "add_up_parts": (48, 48),
     "add_up_ranks": (40, 40),
     "find_step": (48, 48),
-    "tell_others": (48, 48),
-    "find_common_step": (48, 48),
+    "send_partial_sums": (48, 48),
+    "find_global_step": (48, 48),
     "advance_iterate": (32, 40),
     "solve_elements": (44, 70),
     "restrict_elements": (36, 60),
@@ -158,7 +169,7 @@ SPILLS = {"inject_moments": 16, "inject_forces": 32, "put_velocity": 32, "put_st
 SPILLS["assemble"] = 96
 SPILLS["receive_rows"] = 32
 SPILLS["advance_rows"] = 176  # of ten iterations' steps; less of these takes longer
-# Of high degrees a few values, where twice as many threads are worth more (see ways.py).
+# Of high degrees a few values, where twice as many threads are worth more (see kernel_variants.py).
 SPILLS["apply_elements"] = 256
 OF_SEVERAL_SPILLS = {**SPILLS, "apply_elements": 384}  # which go through the same metric again
 
@@ -236,12 +247,14 @@ def test_the_assemblys_kernels(check: Check, dtype: str, precision: str) -> None
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_conjugate_gradients_kernels(check: Check, dtype: str, precision: str) -> None:
-    check(of_ranks_source(dtype), precision)
-    for scaled, (room, followed) in product((False, True), ((AS_SWEPT, 0), (AS_FOLLOWED, CYCLE))):
-        check(iterate_source(dtype, **room, SCALED=scaled, FOLLOWED=followed), precision)
-    check(iterate_source(dtype, MOST_THREADS=SUM_LANES), precision)
-    check(iterate_source(dtype, **AS_SWEPT, SMALL_INDICES=False), precision)
-    check(iterate_source(dtype, **AS_FOLLOWED, FOLLOWED=CYCLE, SMALL_INDICES=False), precision)
+    check(cg_ranks_source(dtype), precision)
+    for scaled, (room, advanced) in product(
+        (False, True), ((SWEEP_LIMIT, 0), (ADVANCE_LIMIT, CYCLE))
+    ):
+        check(fused_cg_source(dtype, **room, SCALED=scaled, ADVANCED=advanced), precision)
+    check(fused_cg_source(dtype, MOST_THREADS=SUM_LANES), precision)
+    check(fused_cg_source(dtype, **SWEEP_LIMIT, SMALL_INDICES=False), precision)
+    check(fused_cg_source(dtype, **ADVANCE_LIMIT, ADVANCED=CYCLE, SMALL_INDICES=False), precision)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -263,12 +276,12 @@ def test_the_poisson_operators_kernel_for_components(check: Check, degree: int, 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_the_rest_of_poissons_kernels(check: Check, dtype: str, precision: str) -> None:
     constants = {
-        **USUAL,
+        **DEFAULTS,
         **element_constants(dtype, 7, 0.1, on_host=False),
         "GEOMETRY": METRICS["straight"],
     }
-    check(Source(vectors_source(dtype).path.with_name("tabulate.h"), constants), precision)
-    check(vectors_source(dtype), precision)
+    check(Source(OPERATOR_KERNELS / "tabulate_metric.h", constants), precision)
+    check(multiply_source(dtype), precision)
     check(Source(ROOFLINE, {"DOUBLE_PRECISION": 1}), "double")
 
 

@@ -18,6 +18,8 @@ from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import INSIDE, Hexahedra, face_nodes, positions, refine
 from groundswell.meshes.mesh import Mesh
 
+CUBE = Box((1, 1, 1)).geometry_nodes([0])
+
 COUNTS = st.tuples(*[st.integers(1, 4)] * 3)
 few = settings(max_examples=25, deadline=None)
 
@@ -104,12 +106,12 @@ def test_sides_of_a_mesh() -> None:
 
 def test_named_sides_of_a_mesh() -> None:
     box = Box((2, 1, 1))
-    corners, nodes = box.ids(1, [0, 1]), box.shapes([0, 1])
+    corners, nodes = box.ids(1, [0, 1]), box.geometry_nodes([0, 1])
     side = corners[1, face_nodes(1, 1)]
     mesh = Mesh(corners, nodes, sides=side[None, ::-1], side_tags=np.array([7]))
     assert mesh.tags([0, 1]).tolist() == [[1, 0, 1, 1, 1, 1], [0, 7, 1, 1, 1, 1]]
     wrong = Mesh(corners, nodes, sides=np.array([[0, 1, 2, 99]]), side_tags=np.array([7]))
-    with pytest.raises(InputError, match="1 sides are no faces"):
+    with pytest.raises(InputError, match="1 sides are not faces"):
         wrong.tags([0])
 
 
@@ -151,16 +153,22 @@ def test_kershaws_box(smoothness: int) -> None:
     ("make", "words"),
     [
         (lambda: Box((0, 1, 1)), "at least 1 along each axis"),
-        (lambda: Box((1, 1, 1), high=(1.0, 0.0, 1.0)), "each axis needs a length"),
+        (lambda: Box((1, 1, 1), high=(1.0, 0.0, 1.0)), "give low below high"),
         (lambda: Box((1, 1, 1), periodic=(True, False, False), deform=kershaw(1, 1)), "meet"),
-        (lambda: Box((1, 1, 1), deform=kershaw(1, 1)), "wants the order"),
+        (lambda: Box((1, 1, 1), deform=kershaw(1, 1)), "needs the order"),
         (lambda: Box((1, 1, 1), order=-1), "degree = -1"),
-        (lambda: Box((2**22, 2**22, 2**22)).ids(3, [0]), "more than can be numbered"),
+        (lambda: Box((2**22, 2**22, 2**22)).ids(3, [0]), "too many to number"),
         (lambda: kershaw(0, 1), "allowed: above 0"),
         (lambda: Mesh(np.zeros((1, 4), int), np.zeros((1, 8, 3))), r"give \(elements, 8\)"),
         (lambda: Mesh(np.arange(8)[None], np.zeros((1, 27, 3))), "degree 1"),
-        (lambda: Mesh(np.arange(8)[None, ::-1], Box((1, 1, 1)).shapes([0])[:, ::-1]), "inside out"),
-        (lambda: Mesh(np.tile(np.arange(8), (3, 1)), Box((3, 1, 1)).shapes(range(3))), "three"),
+        (
+            lambda: Mesh(np.arange(8)[None, ::-1], CUBE[:, ::-1]),
+            "inverted",
+        ),
+        (
+            lambda: Mesh(np.tile(np.arange(8), (3, 1)), np.tile(CUBE, (3, 1, 1))),
+            "three",
+        ),
     ],
 )
 def test_what_is_refused(make: Any, words: str) -> None:

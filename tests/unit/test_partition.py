@@ -15,7 +15,7 @@ from sem import shuffled
 from groundswell.errors import InputError
 from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import Hexahedra
-from groundswell.meshes.partition import _neighbors, partition
+from groundswell.meshes.partition import _adjacency, partition
 
 COUNTS = st.tuples(*[st.integers(1, 6)] * 3)
 few = settings(max_examples=60, deadline=None)
@@ -24,13 +24,13 @@ SIZE = (3.0, 2.0, 1.0)
 
 def cut(mesh: Hexahedra, parts: NDArray[Any]) -> int:
     """Pairs of elements that share a face and not the part."""
-    starts, neighbors = _neighbors(mesh)
+    starts, neighbors = _adjacency(mesh)
     own = np.repeat(parts, np.diff(starts))
     return int(np.sum(own != parts[neighbors])) // 2
 
 
 def centers(mesh: Hexahedra) -> NDArray[Any]:
-    return mesh.shapes(np.arange(mesh.count)).mean(axis=1)
+    return mesh.geometry_nodes(np.arange(mesh.count)).mean(axis=1)
 
 
 # --- bisection ------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def test_a_million_elements_are_not_held_at_once(monkeypatch: pytest.MonkeyPatch
     """Nodes of a portion are, whose size does not change the parts."""
     mesh = shuffled(Box((5, 6, 7), high=SIZE), np.random.default_rng(1))
     expected = partition(mesh, 7)
-    monkeypatch.setattr("groundswell.meshes.partition._PORTION", 11)
+    monkeypatch.setattr("groundswell.meshes.partition._CHUNK", 11)
     assert np.array_equal(partition(mesh, 7), expected)
 
 
@@ -101,10 +101,10 @@ def test_a_million_elements_are_not_held_at_once(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("periodic", [(False, False, False), (True, True, False)])
 @pytest.mark.parametrize("counts", [(4, 3, 2), (1, 2, 5), (2, 1, 1), (3, 1, 4)])
-def test_neighbors_are_those_at_faces(counts: Any, periodic: Any) -> None:
+def test_adjacency_are_those_at_faces(counts: Any, periodic: Any) -> None:
     box = Box(counts, periodic=periodic)
     steps = np.concatenate([np.eye(3, dtype=int), -np.eye(3, dtype=int)])
-    starts, neighbors = _neighbors(box)
+    starts, neighbors = _adjacency(box)
     for n, place in enumerate(np.ndindex(counts[::-1])):
         beside = {wrapped(np.array(place[::-1]) + step, counts, periodic) for step in steps}
         of_n = neighbors[starts[n] : starts[n + 1]].tolist()

@@ -48,7 +48,7 @@ def inside(mesh: Box, count: int, seed: int) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(seed)
     elements = rng.integers(0, mesh.count, count)
     places = rng.uniform(-0.999, 0.999, (count, 3))
-    nodes = mesh.shapes(elements)
+    nodes = mesh.geometry_nodes(elements)
     r, s, t = (gll(mesh.order).interpolation(along) for along in places.T)
     n = mesh.order + 1
     cubes = nodes.reshape(count, n, n, n, 3)
@@ -119,7 +119,7 @@ def test_just_outside_a_curved_face_is_outside() -> None:
     for face, (axis, sign) in enumerate((a, s) for a in range(3) for s in (-1, 1)):
         at = places.copy()
         at[:, axis] = sign
-        nodes = mesh.shapes([0] * 100)
+        nodes = mesh.geometry_nodes([0] * 100)
         reached, slopes = _map(nodes, mesh.order, at)
         step = sign * slopes[:, :, axis] * 1e-4
         counts = [
@@ -159,7 +159,7 @@ def recorded(world: World, mesh: Box, degree: int, of: Any, values: Any) -> tupl
 def test_ranks_share_positions_and_each_is_recorded_once(name: str, ranks: int) -> None:
     mesh, degree = MESHES[name], 4
     _, _, points = inside(mesh, 30, seed=5)
-    corners = mesh.shapes([0])[0][:8]
+    corners = mesh.geometry_nodes([0])[0][:8]
     points = np.concatenate([points, corners])
     nodes = positions(mesh, degree, np.arange(mesh.count))
     values = np.sin(nodes @ [0.3, 0.2, 0.1])

@@ -10,18 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sem import space_on
 from variants import long_variants
 
 import groundswell as gs
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
 from groundswell.exchange.assembly.operation import Operation
-from groundswell.exchange.world import Alone, World
 from groundswell.meshes.box import Box
 from groundswell.solvers.poisson import multigrid
+from groundswell.solvers.poisson.element_operator import ElementOperator
 from groundswell.spectral_elements import space as space_module
-from groundswell.spectral_elements.elements import Elements
-from groundswell.spectral_elements.space import Space
 
 FIXED = {"west": {"kind": "fixed"}}
 
@@ -63,15 +62,15 @@ def test_any_size(edge: float, how: str, straight: bool, screening: float) -> No
 def test_boxes_far_away_are_no_less_simple() -> None:
     """Whose corners are rounded: elements are parallelepipeds all the same."""
     box = Box((3, 2, 2), low=(4e6, -7e6, 300.0), high=(4e6 + 3, -7e6 + 2, 302.0))
-    space = Space.on(Alone(), box, 2, np.arange(box.count))
-    assert Elements(open_backend("cpu"), space, 1.0, "float64").metric == "affine"
+    space = space_on(box, 2)
+    assert ElementOperator(open_backend("cpu"), space, 1.0, "float64").metric == "affine"
     slightly = Box((3, 2, 2), deform=lambda p: p + 1e-9 * p[..., ::-1] * p, order=1)
-    space = Space.on(Alone(), slightly, 2, np.arange(box.count))
-    assert Elements(open_backend("cpu"), space, 1.0, "float64").metric == "stored"
+    space = space_on(slightly, 2)
+    assert ElementOperator(open_backend("cpu"), space, 1.0, "float64").metric == "stored"
 
 
 def test_more_values_than_have_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(space_module, "MOST_VALUES", 26)
+    monkeypatch.setattr(space_module, "MAX_VALUES", 26)
     with pytest.raises(InputError, match="a rank has 27 unknowns; allowed: up to 26; use more"):
         gs.poisson.solve(Box((1, 1, 1)), 2, 1.0, FIXED)
 
@@ -103,10 +102,10 @@ def test_what_fails_holds_nothing(wrong: Any, operations: list[Operation]) -> No
 def test_half_a_cycle_holds_nothing(
     operations: list[Operation], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(backend: Backend, world: World, *given: Any) -> None:
-        world.fail_together(InputError("no lowest level"))
+    def refuse(backend: Backend, spaces: Any, *given: Any) -> None:
+        spaces[0].world.fail_together(InputError("no lowest level"))
 
-    monkeypatch.setattr(multigrid, "_coarsest", refused)
+    monkeypatch.setattr(multigrid, "_make_coarse_solver", refuse)
     with pytest.raises(InputError, match="no lowest level"):
         gs.poisson.solve(Box((2, 1, 1)), 3, 1.0, FIXED, preconditioner="multigrid")
     assert len(operations) > 2 and all(operation.closed for operation in operations)
@@ -135,8 +134,8 @@ exact = "1 / x"
 
 PROGRAM = """
 import groundswell as gs, sys
-from groundswell.solvers.poisson import fused_cg as merged
-merged.SUMS_EACH = 16  # even so small a problem has sums of several blocks
+from groundswell.solvers.poisson import fused_cg
+fused_cg.SUMS_PER_BLOCK = 16  # even so small a problem has sums of several blocks
 box = gs.poisson.Box((7, 6, 5), deform=lambda p: p + 0.05 * p[..., ::-1] ** 2, order=1)
 for how in ("jacobi", "multigrid"):
     west = {"west": {"kind": "fixed"}}

@@ -58,7 +58,7 @@ def test_solutions_are_written_for_paraview(tmp_path: Path) -> None:
     assert np.ptp(written.points[:, 0]) == 1
     high = written.points[:, 2] == 1
     assert np.allclose(written.fields["u"][high], 1)
-    corners = written.places[:, [0, -1]]
+    corners = written.connectivity[:, [0, -1]]
     assert (written.fields["u"][corners] == found.values[:, [0, -1]]).all()
     with pytest.raises(InputError, match=r"u.vtkhdf/more.vtkhdf cannot be written"):
         found.write(path / "more.vtkhdf")
@@ -124,11 +124,11 @@ def test_positions_that_are_no_numbers(order: int, preconditioner: Any) -> None:
             return p + np.sqrt(p[..., [0]] - 0.3)
 
     box = gs.poisson.Box((2, 2, 2), deform=root, order=order)
-    with pytest.raises(InputError, match="elements are inside out, flat or not finite"):
+    with pytest.raises(InputError, match="elements are inverted, flat or not finite"):
         gs.poisson.solve(box, 3, 1.0, SIDES, preconditioner=preconditioner)
 
 
 def test_faces_inside_are_no_side() -> None:
     fixed = {"inner": {"kind": "fixed"}}
-    with pytest.raises(InputError, match="inner = 0, which is no face's tag"):
+    with pytest.raises(InputError, match="inner = 0, which is not the tag of any face"):
         gs.poisson.solve(gs.poisson.Box((2, 2, 2)), 2, 1.0, fixed, sides={"inner": 0})

@@ -15,7 +15,7 @@ from ranks import AS_ROOT, SOURCE, launcher, run_on_ranks
 
 from groundswell.backends import open_backend
 from groundswell.errors import BackendError, InputError
-from groundswell.exchange import mpi_library, probe, probe_gpu_mpi
+from groundswell.exchange import mpi_library, prerequisites, probe, probe_gpu_mpi
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.probe_gpu_mpi import BEGUN, MARK, NOT_TRIED, WORKS, NotTried
 from groundswell.exchange.world import Alone
@@ -257,22 +257,22 @@ def rank(rank: int, hosts: str, buses: Sequence[str]) -> Any:
 
 
 def test_nccl_needs_a_gpu_for_each_rank(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "_nccl_library", lambda: None)
+    monkeypatch.setattr(prerequisites, "nccl_library", lambda: None)
     device = SimpleNamespace(bus="x")
-    assert probe._nccl(device, rank(1, "aabb", ["x", "y", "x", "y"])) is None
-    reason = probe._nccl(device, rank(2, "aabb", ["x", "y", "x", "x"]))
+    assert prerequisites._nccl(device, rank(1, "aabb", ["x", "y", "x", "y"])) is None
+    reason = prerequisites._nccl(device, rank(2, "aabb", ["x", "y", "x", "x"]))
     assert reason and "ranks 2, 3" in reason
 
 
 def test_peer_memory_is_of_one_host() -> None:
-    assert probe._one_host(open_backend("cpu"), rank(0, "aaa", "")) is None
-    assert "several hosts" in str(probe._one_host(open_backend("cpu"), rank(0, "aab", "")))
+    assert prerequisites._one_host(open_backend("cpu"), rank(0, "aaa", "")) is None
+    assert "several hosts" in str(prerequisites._one_host(open_backend("cpu"), rank(0, "aab", "")))
 
 
 def test_the_first_rank_of_each_host_has_gpu_mpi_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe_gpu_mpi, "why_not", lambda buses: " ".join(buses))
     device, buses = SimpleNamespace(bus=""), ["p", "q", "r", "s", "t"]
-    found = [probe._gpu_mpi(device, rank(n, "abaab", buses)) for n in range(5)]
+    found = [prerequisites._gpu_mpi(device, rank(n, "abaab", buses)) for n in range(5)]
     assert found == ["p r", "q t", None, None, None]
 
 
@@ -281,14 +281,14 @@ def test_a_thread_needs_a_thread_level(
     level: str, works: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mpi_library, "thread_level", lambda: level)
-    reason = probe._threads(open_backend("cpu"), rank(0, "aa", ""))
+    reason = prerequisites._threads(open_backend("cpu"), rank(0, "aa", ""))
     assert (reason is None) is works and (works or level in str(reason))
 
 
 def test_prospects_of_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mpi_library, "launcher", lambda: "mpiexec")
     monkeypatch.setattr(probe_gpu_mpi, "why_not", lambda buses: f"not with {len(buses)}")
-    monkeypatch.setattr(probe, "_nccl_library", lambda: None)
+    monkeypatch.setattr(probe, "nccl_library", lambda: None)
     for count, reason in ((1, "NCCL needs a GPU for each rank, and one is here"), (4, None)):
         monkeypatch.setattr(probe, "gpu_buses", lambda count=count: ["x"] * count)
         found = probe.prospects("cuda")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from groundswell.backends import Backend
 from groundswell.errors import BackendError
 from groundswell.exchange.codecs.coder import ANY_LENGTH, FOREIGN, require_codec
+from groundswell.exchange.prerequisites import foreseen
 from groundswell.exchange.transports.alone import AloneTransfer
 from groundswell.exchange.transports.base import Job, Maker, Transfer
 from groundswell.exchange.transports.coded import CodedTransfer, common_type
@@ -99,8 +100,6 @@ def usual(backend: Backend, world: World) -> str:
 
 def _checked(name: str, job: Job, *, threaded: bool = False) -> Transfer:
     """MPI used in a way that not every library stands: a wrong guess ends in a crash."""
-    from groundswell.exchange.probe import foreseen
-
     if reason := foreseen(name, job.backend, job.world):
         raise BackendError(f"transport {name!r} does not work here: {reason}")
     return MpiTransfer(job, threaded=threaded)

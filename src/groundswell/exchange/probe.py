@@ -7,22 +7,27 @@ compared with what they must hold.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Launch
-from groundswell.errors import GroundswellError
 from groundswell.exchange import mpi_library, probe_gpu_mpi
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.decomposition import Decomposition, decompose
-from groundswell.exchange.devices import gpu_buses, sharers
+from groundswell.exchange.devices import gpu_buses
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.patience import patience_of, patience_seconds
 from groundswell.exchange.pattern import Ghosts
+from groundswell.exchange.prerequisites import (
+    Reason,
+    agreed,
+    foreseen,
+    nccl_library,
+    reason_of,
+)
 from groundswell.exchange.world import MpiWorld, World
 
 ALONE = "one process has nobody to exchange with; start several, such as with mpiexec -n 4"
@@ -31,11 +36,6 @@ LONG_SECONDS = 120.0  # at least, for ranks that others find something out for
 TURNS = 2  # of a trial, each at once and in halves: buffers are used again
 GHOSTS = Ghosts((2, 1, 1), (1, 2, 1), corners=True)
 PRIME = 16_777_213  # the whole numbers below it are exact in single precision too
-
-# What libraries raise that cannot be used here. All else is a mistake of ours, and no reason.
-OBSTRUCTED = (GroundswellError, ImportError, MemoryError, OSError, RuntimeError)
-
-Reason = str | None  # why something does not work, in a sentence
 
 
 def usable(backend: Backend, world: World, names: Iterable[str] | None = None) -> dict[str, Reason]:
@@ -63,88 +63,18 @@ def prospects(name: str) -> dict[str, Reason]:
     Args:
         name: of a backend that works here.
     """
-    missing = _reason(_no_launcher)
+    missing = reason_of(_no_launcher)
     return {
-        transport: missing or _reason(OBSTACLES.get(transport, lambda: None))
+        transport: missing or reason_of(OBSTACLES.get(transport, lambda: None))
         for transport in TRANSPORTS[name]
     }
-
-
-def foreseen(name: str, backend: Backend, world: World) -> Reason:
-    """What can be said against a transport before it is used; all ranks get the same answer."""
-    check = CHECKS.get(name)
-    return _agreed(world, lambda: check(backend, world)) if check else None  # type: ignore
 
 
 def _why_not(name: str, backend: Backend, world: MpiWorld) -> Reason:
     return foreseen(name, backend, world) or _tried(name, backend, world)
 
 
-def _agreed(world: World, examine: Callable[[], Reason]) -> Reason:
-    """The reason of the first rank that has one."""
-    reasons = world.share(world.agree(lambda: _reason(examine)))
-    return next((reason for reason in reasons if reason), None)
-
-
-def _reason(examine: Callable[[], Reason]) -> Reason:
-    try:
-        return examine()
-    except OBSTRUCTED as error:
-        kind = "" if isinstance(error, GroundswellError) else f"{type(error).__name__}: "
-        return kind + " ".join(str(error).split())
-
-
-# --- what can be known beforehand -----------------------------------------------------------------
-
-
-def _one_host(backend: Backend, world: MpiWorld) -> Reason:
-    if len(world.same_host) == world.size:
-        return None
-    return "the ranks are on several hosts, and peer memory joins those of one"
-
-
-def _threads(backend: Backend, world: MpiWorld) -> Reason:
-    level = mpi_library.thread_level()
-    return None if level == "multiple" else f"MPI lets one thread call it only (level: {level})"
-
-
-def _nccl(backend: Backend, world: MpiWorld) -> Reason:
-    mates = sharers(backend, world)
-    if len(mates) > 1:
-        return f"ranks {', '.join(map(str, mates))} share a GPU, and NCCL needs one for each"
-    return _nccl_library()
-
-
-def _nccl_library() -> Reason:
-    """Nothing, or a BackendError."""
-    from groundswell.backends import nccl
-
-    nccl.load()
-    return None
-
-
-def _gpu_mpi(backend: Backend, world: MpiWorld) -> Reason:
-    """On each host the first rank has it tried, on the GPUs of the first two.
-
-    What works on a host is taken to work between hosts.
-    """
-    buses, here = world.share(_bus(backend)), world.same_host
-    if world.rank != here[0]:
-        return None
-    return probe_gpu_mpi.why_not(tuple(buses[rank] for rank in here[: probe_gpu_mpi.RANKS]))
-
-
-CHECKS: dict[str, Callable[[Backend, MpiWorld], Reason]] = {
-    "direct": _one_host,
-    "peer": _one_host,
-    "nccl": _nccl,
-    "mpi-gpu": _gpu_mpi,
-    "mpi-thread": _threads,
-}
-
-
-def _bus(backend: Any) -> str:
-    return str(backend.bus)
+# --- ranks that could be started here ------------------------------------------------------------
 
 
 def _no_launcher() -> Reason:
@@ -153,7 +83,7 @@ def _no_launcher() -> Reason:
 
 def _nccl_alone() -> Reason:
     count = len(gpu_buses())
-    return _nccl_library() if count > 1 else "NCCL needs a GPU for each rank, and one is here"
+    return nccl_library() if count > 1 else "NCCL needs a GPU for each rank, and one is here"
 
 
 def _gpu_mpi_alone() -> Reason:
@@ -217,7 +147,7 @@ _FAILED: list[_Trial] = []
 
 def _tried(name: str, backend: Backend, world: MpiWorld) -> Reason:
     trial = _Trial(name, backend, world)
-    reason = _agreed(world, trial.run)
+    reason = agreed(world, trial.run)
     if reason:
         _FAILED.append(trial)
     else:

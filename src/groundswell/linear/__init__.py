@@ -1,1 +1,1 @@
-"""Systems of linear equations whose matrix is known by what it does to vectors."""
+"""Solvers for systems of linear equations on any number of ranks, and their building blocks."""

@@ -1,13 +1,13 @@
-// Conjugate gradients with one sum over all ranks an iteration (Chronopoulos & Gear 1989, J. Comput.
-// Appl. Math. 25), all of whose numbers stay on the device. See cg.py.
+// Conjugate gradients with one global sum an iteration (Chronopoulos & Gear 1989, J. Comput. Appl.
+// Math. 25). All numbers stay on the device. See cg.py.
 #pragma once
 #include "sums.h"
 
 constexpr int LANES = 256;  // of a block
 constexpr int SUMS = 3;     // u.r, u.w, r.r
-constexpr int STEPS = 10;   // that are remembered
+constexpr int STEPS = 10;   // kept for fused_cg.h
 
-// The sums of each block's share of the first `count` values, (blocks, SUMS).
+// Each block's sums over its part of the first `count` values, (blocks, SUMS).
 KERNEL sum_products(const real* RESTRICT r, const real* RESTRICT u, const real* RESTRICT w,
                     index_t count, double* RESTRICT partial, index_t blocks) {
   FOR_BLOCKS(b, blocks) {
@@ -26,7 +26,7 @@ KERNEL sum_products(const real* RESTRICT r, const real* RESTRICT u, const real* 
   }
 }
 
-// What one block makes of all blocks' sums, (parts, SUMS), for its first thread.
+// Adds up the sums of all blocks, (parts, SUMS), in one block; its first thread has the result.
 INLINE void add_parts(const double* partial, index_t parts, double* sums) {
   if (parts == 1) {
     FOR_THREADS(one, 1)
@@ -44,38 +44,38 @@ KERNEL add_up_parts(const double* partial, index_t parts, double* sums) {
   FOR_BLOCKS(b, 1) { add_parts(partial, parts, sums); }
 }
 
-// An iteration's step along p, and what p keeps of itself.
+// x advances by alpha p, and the next p contains beta times the old one.
 struct Step {
   double alpha, beta;
 };
 
-// The share of the first r.r that is small enough, u.r, how many iterations there have been, and the
-// steps of the last ones, from the last one on.
+// The square of the relative tolerance, u.r, the number of iterations so far, and the last steps, newest
+// first.
 struct State {
-  double enough, product, count;
+  double tolerance, product, count;
   Step steps[STEPS];
 };
 
-// The next step from all ranks' sums; `history` gets r.r. x and r stay as they are once r is small
-// enough, or after `most` iterations.
-INLINE void take_step(const double* sums, State* state, double* history, index_t most) {
+// Computes the next step from the global sums and appends r.r to `history`. Once r is small enough, and
+// after `max_iterations`, steps are 0.
+INLINE void take_step(const double* sums, State* state, double* history, index_t max_iterations) {
   const State& old = *state;
   const double product = sums[0];
   const double beta = old.count > 0 && old.product != 0 ? product / old.product : 0;
   const double curvature = sums[1] - (beta != 0 ? beta * product / old.steps[0].alpha : 0);
   history[static_cast<index_t>(old.count)] = sums[2];
-  const bool done = sums[2] <= old.enough * history[0] || old.count >= most;
+  const bool done = sums[2] <= old.tolerance * history[0] || old.count >= max_iterations;
   const double alpha = product != 0 && !done ? product / curvature : 0;
-  State next = {old.enough, product, old.count + 1, {{alpha, beta}}};
+  State next = {old.tolerance, product, old.count + 1, {{alpha, beta}}};
   for (int n = 1; n < STEPS; ++n) next.steps[n] = old.steps[n - 1];
   *state = next;
 }
 
 KERNEL find_step(const double* partial, index_t parts, double* sums, State* state, double* history,
-                 index_t most) {
+                 index_t max_iterations) {
   FOR_BLOCKS(b, 1) {
     add_parts(partial, parts, sums);
-    FOR_THREADS(one, 1) take_step(sums, state, history, most);
+    FOR_THREADS(one, 1) take_step(sums, state, history, max_iterations);
   }
 }
 

@@ -1,168 +1,172 @@
-"""Small systems in the middle of large ones: a sparse matrix, solved by a library on one rank.
+"""Coarse solves: a small sparse system of all ranks, solved by a library on rank 0.
 
-Its values come from all ranks and go back to them, so this is the host's work, and no graph of
-launches can hold it.
+The right-hand side is gathered and the solution scattered by the host, so no graph can record it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import linalg
 
-from groundswell.backends import Array, Backend, Launch
+from groundswell.backends import Launch
 from groundswell.errors import InputError
 from groundswell.exchange.assembly.sharing import Sharing
-from groundswell.exchange.world import World
+from groundswell.linear.operators import Composite, VectorLayout
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 Solve = Callable[[Floats], Floats]
 
-WAYS = ("auto", "direct", "amg")
-MOST_DIRECT = 20_000  # unknowns, beyond which factors fill up and cycles are faster
-# Pivots of a positive matrix are on its diagonal, so rows keep the order that fills up least.
+METHODS = ("auto", "direct", "amg")
+MAX_DIRECT = 20_000  # unknowns, beyond which the fill-in of factors makes multigrid faster
+# The pivots of a positive definite matrix are on its diagonal, so its ordering can minimise
+# fill-in.
 SYMMETRIC: dict[str, Any] = {
     "permc_spec": "MMD_AT_PLUS_A",
     "options": {"SymmetricMode": True, "DiagPivotThresh": 0.0},
 }
-AGGREGATED = 500  # unknowns, below which cycles go no further
-FACTORED = 290  # bytes of factors, over unknowns^(4/3), as they fill up in three dimensions
-MISSING = (
+MAX_COARSEST = 500  # unknowns of the coarsest level of algebraic multigrid
+FACTOR_BYTES = 290  # bytes of factors over unknowns^(4/3), the fill-in in three dimensions
+NO_PYAMG = (
     "coarse = 'amg' needs pyamg, which is not installed; `pip install 'groundswell[multigrid]'`, "
     "or choose 'direct'"
 )
 
 
-class CoarseSolver:
-    """Makes x of b by a matrix's inverse, or nearly so. All ranks must make and use it together.
+class Contribution(NamedTuple):
+    """A rank's part of the matrix: ids of its unknowns, of prescribed ones, and entries by id."""
+
+    ids: Numbers
+    fixed: Numbers
+    rows: Numbers
+    columns: Numbers
+    values: Floats
+
+
+class CoarseSolver(Composite):
+    """Applies the inverse of a matrix, or an approximation. All ranks must use it together.
 
     Args:
-        sharing: of the ids of unknowns; b and x are in its order.
-        matrices: what this rank's elements add to the matrix, (elements, m, m); their rows are
-            those of `sharing.rows`, (elements m,).
-        fixed: unknowns that this rank knows to be prescribed, (values,); x is 0 there.
-        b: right-hand side, (values,), of which those that this rank owns are read.
-        x: the solution, (values,), those that other ranks own as well.
-        way: "direct" by factors, "amg" by a cycle of algebraic multigrid, or "auto": cycles for
-            more than MOST_DIRECT unknowns if pyamg is installed, and else factors.
+        vectors: layout of b and x.
+        sharing: of the ids of unknowns, in the order of b and x.
+        matrices: the elements' matrices, (elements, m, m), of which the rows and columns are those
+            of `sharing.rows`, (elements m,).
+        fixed: which unknowns are prescribed, (values,); x is 0 there.
+        method: "direct" by factorisation, "amg" by a cycle of algebraic multigrid, or "auto": amg
+            for more than MAX_DIRECT unknowns if pyamg is installed, otherwise direct.
 
     Attributes:
-        ends: b and x.
+        b: right-hand side, of which each rank's own values are read.
+        x: the solution, with copies of other ranks' values.
 
     Raises:
-        InputError: no such way, or a matrix without an inverse.
+        InputError: the method does not exist, or the matrix is singular.
     """
 
-    in_graph = False
+    in_graph = False  # the host solves
 
     def __init__(
         self,
-        backend: Backend,
-        world: World,
+        vectors: VectorLayout,
         sharing: Sharing,
         matrices: Floats,
         fixed: NDArray[np.bool_],
-        b: Array,
-        x: Array,
         *,
-        way: str = "auto",
+        method: str = "auto",
     ) -> None:
-        if way not in WAYS:
-            raise InputError(f"coarse = {way!r}; allowed: {', '.join(WAYS)}")
-        self._backend, self._world, self.ends = backend, world, (b, x)
-        self._own = sharing.own
-        part = (sharing.ids, sharing.ids[fixed], *entries(sharing, matrices))
-        told = world.gather(part)
-        ids = np.unique(np.concatenate([ids for ids, *_ in told])) if told else sharing.ids
-        # Of each rank, where its values are among all; rank 0 alone knows.
-        self._rows = [np.searchsorted(ids, those) for those, *_ in told]
+        if method not in METHODS:
+            raise InputError(f"coarse = {method!r}; allowed: {', '.join(METHODS)}")
+        self._vectors, world = vectors, vectors.world
+        self.b, self.x = vectors.zeros(), vectors.zeros()
+        mine = Contribution(sharing.ids, sharing.ids[fixed], *assemble_entries(sharing, matrices))
+        gathered = [Contribution(*each) for each in world.gather(tuple(mine))]
+        all_ids = [each.ids for each in gathered]
+        ids = np.unique(np.concatenate(all_ids)) if gathered else sharing.ids
+        # Rank 0 alone knows the indices of each rank's values among all.
+        self._rows = [np.searchsorted(ids, each) for each in all_ids]
         self._owned = world.gather(sharing.own)
         self._total = len(ids)
-        self._solve: Solve = world.agree(lambda: _prepared(ids, told, way) if told else _nothing)
+        self._solve: Solve = world.agree(
+            lambda: _solve_gathered(ids, gathered, method) if gathered else _identity
+        )
         self.launches: list[Launch] = [self._run]
 
     def _run(self) -> None:
-        # Whole numbers are what ranks swap: these are the bits of floating-point ones.
-        mine = np.asarray(self._backend.to_host(self.ends[0][: self._own]), float)
-        come = self._world.swap({0: mine.view(np.int64)})
+        # Ranks exchange integers that have the bits of the floating-point values.
+        backend, world = self._vectors.backend, self._vectors.world
+        mine = np.asarray(backend.to_host(self.b[: self._vectors.own]), float)
+        received = world.swap({0: mine.view(np.int64)})
         sent = {}
-        if self._world.first:
+        if world.first:
             b = np.zeros(self._total)
-            for rank, part in come.items():
+            for rank, part in received.items():
                 b[self._rows[rank][: self._owned[rank]]] = part.view(np.float64)
             x = self._solve(b)
             sent = {rank: x[rows].view(np.int64) for rank, rows in enumerate(self._rows)}
-        for part in self._world.swap(sent).values():
-            x_here = self.ends[1]
-            self._backend.assign(x_here, part.view(np.float64).astype(x_here.dtype))
-
-    def check(self) -> None:
-        """Ranks that are lost are noticed at once."""
-
-    def close(self) -> None:
-        """Nothing is held of others."""
+        for part in world.swap(sent).values():
+            backend.assign(self.x, part.view(np.float64).astype(self.x.dtype))
 
 
-def entries(sharing: Sharing, matrices: Floats) -> tuple[Numbers, Numbers, Floats]:
-    """Ids of rows and columns, and values, of what elements add up to, each pair of ids once."""
+def assemble_entries(sharing: Sharing, matrices: Floats) -> tuple[Numbers, Numbers, Floats]:
+    """Sum the elements' matrices to row ids, column ids and values, each pair of ids once."""
     m, count = matrices.shape[-1], len(sharing.ids)
-    places = sharing.rows.reshape(-1, m)
-    rows, columns = np.repeat(places, m, axis=1).ravel(), np.tile(places, m).ravel()
-    whole = sparse.coo_array((matrices.ravel(), (rows, columns)), shape=(count, count))
-    summed = whole.tocsr().tocoo()
+    indices = sharing.rows.reshape(-1, m)
+    rows, columns = np.repeat(indices, m, axis=1).ravel(), np.tile(indices, m).ravel()
+    matrix = sparse.coo_array((matrices.ravel(), (rows, columns)), shape=(count, count))
+    summed = matrix.tocsr().tocoo()
     return sharing.ids[summed.row], sharing.ids[summed.col], summed.data
 
 
-def inverse(matrix: Any, way: str = "auto") -> Solve:
-    """What multiplies by the inverse of a symmetric positive matrix, or by what is near to it.
+def make_inverse(matrix: Any, method: str = "auto") -> Solve:
+    """A function that applies the inverse of a symmetric positive definite matrix, or nearly so.
 
     Raises:
-        InputError: no inverse, or no library.
+        InputError: the matrix is singular, or pyamg is missing.
     """
     if not matrix.shape[0]:
-        return _nothing
-    if way == "amg" or (way == "auto" and _in_cycles(matrix.shape[0])):
-        return _cycles(matrix)
+        return _identity
+    if method == "amg" or (method == "auto" and _prefers_amg(matrix.shape[0])):
+        return _make_amg_cycle(matrix)
     try:
         factors = linalg.splu(matrix.tocsc(), **SYMMETRIC)
     except RuntimeError as error:
         raise InputError(
-            f"the coarsest matrix of multigrid has no inverse ({error}): each part of the mesh "
-            "needs a screening above 0, or a side where u is prescribed"
+            f"the coarsest matrix of multigrid is singular ({error}); give a screening above 0, or "
+            "a side where u is prescribed on each part of the mesh"
         ) from error
     return lambda b: np.asarray(factors.solve(b))
 
 
 def factor_bytes(unknowns: int) -> int:
-    """About what factors of a matrix of functions of degree 1 on hexahedra take; of cycles, 0."""
-    return 0 if _in_cycles(unknowns) else int(FACTORED * unknowns ** (4 / 3))
+    """Estimated memory of factors for trilinear functions on hexahedra; 0 if amg is used."""
+    return 0 if _prefers_amg(unknowns) else int(FACTOR_BYTES * unknowns ** (4 / 3))
 
 
-def _in_cycles(unknowns: int) -> bool:
-    """Whether "auto" means cycles."""
-    return unknowns > MOST_DIRECT and _has_pyamg()
+def _prefers_amg(unknowns: int) -> bool:
+    return unknowns > MAX_DIRECT and _has_pyamg()
 
 
-def _cycles(matrix: Any) -> Solve:
+def _make_amg_cycle(matrix: Any) -> Solve:
     """A symmetric V-cycle of smoothed aggregation (Vanek, Mandel & Brezina 1996, Computing 56)."""
     if not _has_pyamg():
-        raise InputError(MISSING)
+        raise InputError(NO_PYAMG)
     import pyamg
 
     smoother = ("gauss_seidel", {"sweep": "symmetric"})
     hierarchy = pyamg.smoothed_aggregation_solver(
         matrix.tocsr(),
         symmetry="symmetric",
-        # By rows: other weights begin with random numbers, and no two runs would be the same.
+        # Other weightings start from random numbers, which would make runs irreproducible.
         smooth=("jacobi", {"weighting": "local"}),
         presmoother=smoother,
         postsmoother=smoother,
-        max_coarse=AGGREGATED,
+        max_coarse=MAX_COARSEST,
     )
     cycle = hierarchy.aspreconditioner(cycle="V")
     return lambda b: np.asarray(cycle @ b)
@@ -176,24 +180,23 @@ def _has_pyamg() -> bool:
     return True
 
 
-def _prepared(ids: Numbers, told: list[Any], way: str) -> Solve:
-    """Solves for all unknowns, by rising id, those that any rank knows to be prescribed being 0."""
-    fixed = np.concatenate([prescribed for _, prescribed, *_ in told])
-    rows, columns, values = (
-        np.concatenate(part) for part in zip(*(t[2:] for t in told), strict=True)
-    )
-    places = (np.searchsorted(ids, rows), np.searchsorted(ids, columns))
-    matrix = sparse.coo_array((values, places), shape=(len(ids), len(ids))).tocsr()
-    free = np.flatnonzero(~np.isin(ids, fixed))
-    solve = inverse(matrix[free][:, free], way)
+def _solve_gathered(ids: Numbers, gathered: list[Contribution], method: str) -> Solve:
+    """A function that solves for all unknowns, in the order of ids; 0 where they are prescribed."""
 
-    def solve_all(b: Floats) -> Floats:
-        x = np.zeros(len(ids))
-        x[free] = solve(b[free])
-        return x
+    def join(name: str) -> Any:
+        return np.concatenate([getattr(each, name) for each in gathered])
 
-    return solve_all
+    indices = (np.searchsorted(ids, join("rows")), np.searchsorted(ids, join("columns")))
+    matrix = sparse.coo_array((join("values"), indices), shape=(len(ids), len(ids))).tocsr()
+    free = np.flatnonzero(~np.isin(ids, join("fixed")))
+    return partial(_solve_free, make_inverse(matrix[free][:, free], method), free)
 
 
-def _nothing(b: Floats) -> Floats:
+def _solve_free(solve: Solve, free: Numbers, b: Floats) -> Floats:
+    x = np.zeros(len(b))
+    x[free] = solve(b[free])
+    return x
+
+
+def _identity(b: Floats) -> Floats:
     return b

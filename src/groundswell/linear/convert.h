@@ -1,4 +1,4 @@
-// Values of one type to another: FROM and TO are float or double.
+// Conversion between floating-point types: FROM and TO are float or double.
 #pragma once
 #include "portable.h"
 

@@ -1,1 +1,1 @@
-"""Hexahedral meshes: boxes, Gmsh files, nodes of elements, numbering and partition."""
+"""Hexahedral meshes: boxes, unstructured meshes, Gmsh files, and how to partition them."""

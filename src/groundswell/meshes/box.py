@@ -1,6 +1,6 @@
-"""A box of hexahedra, of which a rank needs to know its own only; it may be deformed.
+"""A box of hexahedra, which may be deformed. A rank can query its own elements alone.
 
-Elements are numbered along x first, then y, then z, and so are nodes.
+Elements and nodes are numbered along x first, then y, then z.
 """
 
 from __future__ import annotations
@@ -21,19 +21,18 @@ Deformation = Callable[[Floats], Floats]
 
 @dataclass(frozen=True)
 class Box:
-    """Elements in rows, all alike unless the box is deformed.
+    """A structured mesh of hexahedra, all alike unless the box is deformed.
 
     Args:
         counts: elements along x, y, z.
         low, high: corners, m.
-        periodic: axes along which the box follows itself.
-        deform: where points (..., 3) of the box are moved to; it must be continuous.
-        order: degree of the maps of deformed elements, which want one: 1 leaves their edges
-            straight.
+        periodic: whether the box is periodic along x, y, z.
+        deform: maps points (..., 3) of the box to their positions; must be continuous.
+        order: degree of the element maps, required for a deformed box; 1 keeps edges straight.
 
     Raises:
-        InputError: an axis without elements or length, more nodes than can be numbered, or a
-            deformed box without an order.
+        InputError: an axis without elements or length, a deformed periodic box, or a deformed box
+            without an order.
     """
 
     counts: tuple[int, int, int]
@@ -47,23 +46,25 @@ class Box:
         if min(self.counts) < 1:
             raise InputError(f"{self.counts} elements; allowed: at least 1 along each axis")
         if not all(a < b for a, b in zip(self.low, self.high, strict=True)):
-            raise InputError(f"a box from {self.low} to {self.high}: each axis needs a length")
+            raise InputError(
+                f"a box from {self.low} to {self.high}; give low below high on all axes"
+            )
         if self.deform and any(self.periodic):
-            raise InputError("a periodic box cannot be deformed: its ends would not meet")
+            raise InputError("a periodic box cannot be deformed, because its ends would not meet")
         if self.deform and not self.order:
             raise InputError(
-                "a deformed box wants the order of its elements: 1 leaves their edges straight, "
-                "the degree of the equation lets them follow the deformation"
+                "a deformed box needs the order of its elements: order = 1 keeps their edges "
+                "straight, the degree of the equation follows the deformation"
             )
         object.__setattr__(self, "order", self.order or 1)
         gll(self.order)
 
     @property
     def count(self) -> int:
-        """Of all elements."""
+        """Number of elements."""
         return prod(self.counts)
 
-    def shapes(self, elements: ArrayLike) -> Floats:
+    def geometry_nodes(self, elements: ArrayLike) -> Floats:
         """See `Hexahedra`."""
         inside = (gll(self.order).points + 1) / 2
         axes = zip(self._places(elements), self.counts, self.low, self.high, strict=True)
@@ -75,10 +76,10 @@ class Box:
         return points if self.deform is None else self.deform(points)
 
     def ids(self, degree: int, elements: ArrayLike) -> Numbers:
-        """See `Hexahedra`: ids are places on the lattice of all nodes."""
+        """See `Hexahedra`: ids are positions on the lattice of all nodes."""
         lattice = self._lattice(degree)
         if prod(lattice) >= 2**63:
-            raise InputError(f"{lattice} nodes are more than can be numbered; take fewer elements")
+            raise InputError(f"{lattice} nodes are too many to number; use fewer elements")
         steps = np.arange(degree + 1)
         places = zip(self._places(elements), lattice, strict=True)
         x, y, z = ((degree * n[:, None] + steps) % m for n, m in places)
@@ -90,7 +91,7 @@ class Box:
         return prod(self._lattice(degree))
 
     def tags(self, elements: ArrayLike) -> Numbers:
-        """See `Hexahedra`: the sides of the box are 1 to 6, x first, its lower one first."""
+        """See `Hexahedra`: 1 and 2 are low and high x, 3 and 4 low and high y, 5 and 6 z."""
         places = self._places(elements)
         tags = np.full((len(places[0]), 2 * AXES), INSIDE)
         for axis, (place, count) in enumerate(zip(places, self.counts, strict=True)):
@@ -100,7 +101,7 @@ class Box:
         return tags
 
     def block(self, start: Sequence[int], shape: Sequence[int]) -> Numbers:
-        """The elements of a block, whose first one lies at (z, y, x), in their order."""
+        """Numbers of the elements in a block that starts at (z, y, x), in rising order."""
         whole = [np.arange(first, first + n) for first, n in zip(start, shape, strict=True)]
         return np.ravel_multi_index(np.ix_(*whole), self.counts[::-1]).ravel().astype(np.int64)
 
@@ -109,27 +110,27 @@ class Box:
         return [degree * m + (not p) for m, p in zip(self.counts, self.periodic, strict=True)]
 
     def _places(self, elements: ArrayLike) -> list[Numbers]:
-        """Numbers along x, y and z of elements."""
+        """Indices of elements along x, y and z."""
         return [*np.unravel_index(np.asarray(elements, np.int64), self.counts[::-1])][::-1]
 
 
 def kershaw(eps_y: float, eps_z: float, smoothness: int = 0) -> Deformation:
-    """The deformation of the unit cube that is named after Kershaw, into thin and slanted elements.
+    """Kershaw's deformation of the unit cube into thin and slanted elements.
 
-    Lines along x go through six layers of equal thickness. In the first one, planes of equal y and
-    z are crowded towards 0, in the last one towards 1, and in between they change sides three
-    times. Elements fit if the layers, and halves of y and z, are whole numbers of them.
+    The cube has six layers of equal thickness along x. Surfaces of equal y and z are crowded
+    towards 0 in the first layer and towards 1 in the last one; in between they cross the cube three
+    times. The number of elements along x should be a multiple of 6, and even along y and z.
 
     Kershaw, Differencing of the diffusion equation in Lagrangian hydrodynamic codes, J. Comput.
     Phys. 39, 1981; in the form of the bake-off problems of the Center for Efficient Exascale
     Discretizations.
 
     Args:
-        eps_y, eps_z: how much the thinnest elements shrink, 1 for not at all, to above 0.
-        smoothness: derivatives without a jump where planes change sides, 0 to 2.
+        eps_y, eps_z: size of the thinnest elements over the undeformed size, above 0 up to 1.
+        smoothness: number of continuous derivatives between layers, 0 to 2.
 
     Raises:
-        InputError: other values.
+        InputError: values out of range.
     """
     if not (0 < eps_y <= 1 and 0 < eps_z <= 1 and smoothness in (0, 1, 2)):
         raise InputError(
@@ -137,7 +138,7 @@ def kershaw(eps_y: float, eps_z: float, smoothness: int = 0) -> Deformation:
         )
 
     def step(x: Floats) -> Floats:
-        """From 0 to 1."""
+        """Rise from 0 to 1."""
         x = np.clip(x, 0.0, 1.0)
         return (x, x**2 * (3 - 2 * x), x**3 * (x * (6 * x - 15) + 10))[smoothness]
 
@@ -155,7 +156,7 @@ def kershaw(eps_y: float, eps_z: float, smoothness: int = 0) -> Deformation:
 
 
 def _crowded(y: Floats, eps: float, side: Floats) -> Floats:
-    """Values of [0, 1], half of them crowded at 0 (side 0) or 1 (side 1), or in between."""
+    """Map [0, 1] to itself, crowding one half at 0 (side 0), at 1 (side 1), or in between."""
 
     def at_one(y: Floats) -> Floats:
         return np.where(y <= 0.5, (2 - eps) * y, 1 + eps * (y - 1))

@@ -1,8 +1,8 @@
-"""Hexahedral elements: where their nodes lie, which of them are the same, which faces are outside.
+"""Hexahedral elements: positions and global ids of their nodes, boundary tags of their faces.
 
-Axes of an element are r, s, t, each from -1 to 1. Its nodes are numbered along r first, then s,
-then t; so are its corners, which are its nodes of degree 1. Face 2 a is where axis a is -1, face
-2 a + 1 where it is 1.
+The reference axes of an element are r, s and t, each from -1 to 1. Nodes are numbered along r
+first, then s, then t; corners are the nodes of degree 1. On face 2 a axis a is -1, on face 2 a + 1
+it is 1.
 """
 
 from __future__ import annotations
@@ -17,54 +17,48 @@ from groundswell.meshes.gll import Floats, gll
 Numbers = NDArray[np.int64]
 
 AXES = 3
-INSIDE = 0  # tag of a face that another element shares
+INSIDE = 0  # tag of an interior face
 
 
 @runtime_checkable
 class Hexahedra(Protocol):
-    """The elements of a domain, any of which can be asked for.
-
-    Attributes:
-        count: of all elements.
-        order: degree of the polynomials that map [-1, 1]^3 to elements: 1 if they are trilinear.
-    """
+    """A mesh of hexahedra, any of which can be queried."""
 
     @property
     def count(self) -> int:
-        """Of all elements."""
+        """Number of elements."""
 
     @property
     def order(self) -> int:
-        """Degree of the maps."""
+        """Degree of the polynomials that map [-1, 1]^3 to elements; 1 for straight edges."""
 
-    def shapes(self, elements: ArrayLike) -> Floats:
+    def geometry_nodes(self, elements: ArrayLike) -> Floats:
         """Positions of the nodes of degree `order`, (elements, (order + 1)^3, 3)."""
 
     def ids(self, degree: int, elements: ArrayLike) -> Numbers:
-        """Global ids of nodes, (elements, (degree + 1)^3): equal where elements share them."""
+        """Global ids of nodes, (elements, (degree + 1)^3); elements share nodes with equal ids."""
 
     def count_nodes(self, degree: int) -> int:
-        """Different nodes of a degree in the whole mesh."""
+        """Number of distinct nodes of a degree in the whole mesh."""
 
     def tags(self, elements: ArrayLike) -> Numbers:
-        """Of each face the number of the boundary that it is part of, or INSIDE, (elements, 6)."""
+        """Boundary tag of each face, or INSIDE for interior ones, (elements, 6)."""
 
 
 def positions(mesh: Hexahedra, degree: int, elements: ArrayLike) -> Floats:
-    """Where nodes of a degree lie, (elements, (degree + 1)^3, 3)."""
-    found = mesh.shapes(elements)
-    return refine(found, mesh.order, degree)
+    """Positions of the nodes of a degree, (elements, (degree + 1)^3, 3)."""
+    return refine(mesh.geometry_nodes(elements), mesh.order, degree)
 
 
 def refine(values: Floats, lower: int, degree: int) -> Floats:
-    """Values (elements, (lower + 1)^3, components) at nodes of another degree, by interpolation."""
+    """Interpolate values (elements, (lower + 1)^3, components) to the nodes of another degree."""
     if lower == degree:
         return values
-    return interpolated(values, gll(lower).interpolation(gll(degree).points))
+    return interpolate(values, gll(lower).interpolation(gll(degree).points))
 
 
-def interpolated(values: Floats, matrix: Floats) -> Floats:
-    """Values (elements, n^3, components) times a matrix (m, n) along each axis, (.., m^3, ..)."""
+def interpolate(values: Floats, matrix: Floats) -> Floats:
+    """Multiply values (elements, n^3, components) by a matrix (m, n) along each axis."""
     m, n = matrix.shape
     cube = values.reshape(len(values), n, n, n, values.shape[-1])
     cube = np.einsum("at,bs,cr,etsri->eabci", matrix, matrix, matrix, cube, optimize=True)
@@ -72,7 +66,7 @@ def interpolated(values: Floats, matrix: Floats) -> Floats:
 
 
 def tangents(nodes: Floats, degree: int) -> tuple[Floats, Floats, Floats]:
-    """Derivatives of positions along r, s and t, each as `nodes`, (elements, (degree + 1)^3, 3)."""
+    """Derivatives of positions along r, s and t, each (elements, (degree + 1)^3, 3)."""
     n, matrix = degree + 1, gll(degree).derivative
     cube = nodes.reshape(len(nodes), n, n, n, AXES)
     r, s, t = (
@@ -83,7 +77,7 @@ def tangents(nodes: Floats, degree: int) -> tuple[Floats, Floats, Floats]:
 
 
 def face_nodes(degree: int, face: int) -> Numbers:
-    """Places of a face's nodes among those of an element, ((degree + 1)^2,)."""
+    """Indices of a face's nodes within an element, ((degree + 1)^2,)."""
     n, (axis, side) = degree + 1, divmod(face, 2)
     cube = np.arange(n**AXES).reshape(n, n, n)
     return np.take(cube, degree * side, axis=AXES - 1 - axis).ravel()

@@ -1,4 +1,4 @@
-"""Hexahedra in any arrangement, told by their corners."""
+"""Unstructured meshes of hexahedra."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Floats, Numbers, face_nodes, tangents
 
 CORNERS = 8
-# Corners where edges begin and end, along r, s and t.
+# The two corners of each edge, edges along r first, then s, then t.
 EDGES = np.array([(c, c + (1 << a)) for a in range(AXES) for c in range(8) if not c >> a & 1])
 FACES = np.array([face_nodes(1, face) for face in range(2 * AXES)])
 
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """Elements that meet in whole faces, edges and corners, each of which is told by its corners.
+    """A conforming mesh: elements share whole faces, edges and corners.
 
-    So no two may have the same ones, as they would in a box of one or two elements that is closed
-    to a ring; for periodic boxes there is `Box`.
+    Edges and faces are identified by their corners, so no two may have the same ones. That excludes
+    periodic meshes of one or two elements along an axis; use a periodic `Box` there.
 
     Args:
-        corners: numbers of each element's corners, (elements, 8), in the order of `hexahedra`.
-        nodes: where its nodes of degree `order` lie, (elements, (order + 1)^3, 3).
-        sides: faces that are part of a boundary, by their four corners in rising order, (faces, 4).
-        side_tags: numbers of these boundaries, above 0, (faces,). Faces that no other element
-            shares, and that are not among `sides`, get number 1.
+        corners: vertex numbers of each element's corners, (elements, 8).
+        nodes: positions of each element's nodes of degree `order`, (elements, (order + 1)^3, 3), m.
+        order: degree of the element maps.
+        sides: tagged boundary faces, by their four vertices in rising order, (faces, 4).
+        side_tags: tags of these faces, above 0, (faces,). Other boundary faces have tag 1.
 
     Raises:
-        InputError: arrays of other shapes, elements inside out, a face that three elements share.
+        InputError: arrays of wrong shapes, inverted elements, or a face of three elements.
     """
 
     corners: Numbers
@@ -51,24 +51,24 @@ class Mesh:
             )
         counts = np.bincount(self.faces[1].ravel())
         if counts.max(initial=0) > 2:
-            raise InputError(f"{np.sum(counts > 2)} faces belong to three elements or more")
-        if (inside_out := np.flatnonzero(~(_volumes(self.nodes, self.order) > 0))).size:
+            raise InputError(f"{np.sum(counts > 2)} faces belong to three or more elements")
+        if (inverted := np.flatnonzero(~(_volumes(self.nodes, self.order) > 0))).size:
             raise InputError(
-                f"{len(inside_out)} elements are inside out or not finite, the first is "
-                f"{inside_out[0]}: give their corners along x first, then y, then z, right-handed"
+                f"{len(inverted)} elements are inverted or not finite, the first is "
+                f"{inverted[0]}: give their corners along x first, then y, then z, right-handed"
             )
 
     @property
     def count(self) -> int:
-        """Of all elements."""
+        """Number of elements."""
         return len(self.corners)
 
-    def shapes(self, elements: ArrayLike) -> Floats:
+    def geometry_nodes(self, elements: ArrayLike) -> Floats:
         """See `Hexahedra`."""
         return self.nodes[np.asarray(elements)]
 
     def ids(self, degree: int, elements: ArrayLike) -> Numbers:
-        """See `Hexahedra`: first corners, then what is inside edges, faces, and elements."""
+        """See `Hexahedra`: corners first, then the interior of edges, faces, and elements."""
         chosen, inner = np.asarray(elements), degree - 1
         corners, cube = self.corners[chosen], np.arange((degree + 1) ** AXES)
         ids = np.empty((len(chosen), len(cube)), np.int64)
@@ -76,16 +76,16 @@ class Mesh:
         ids[:, lattice[::degree, ::degree, ::degree].ravel()] = corners
         first = int(self.corners.max()) + 1
         for n, (begin, end) in enumerate(EDGES):
-            places = _edge_nodes(lattice, n)
+            inside = _edge_nodes(lattice, n)
             along = np.arange(inner)
-            turned = corners[:, begin] > corners[:, end]
-            steps = np.where(turned[:, None], along[::-1], along)
-            ids[:, places] = first + inner * self._edges[1][chosen, n, None] + steps
+            reversed_ = corners[:, begin] > corners[:, end]
+            steps = np.where(reversed_[:, None], along[::-1], along)
+            ids[:, inside] = first + inner * self._edges[1][chosen, n, None] + steps
         first += inner * len(self._edges[0])
         for n, of_face in enumerate(FACES):
-            places = face_nodes(degree, n).reshape(degree + 1, degree + 1)[1:-1, 1:-1].ravel()
+            inside = face_nodes(degree, n).reshape(degree + 1, degree + 1)[1:-1, 1:-1].ravel()
             steps = _face_steps(corners[:, of_face], inner)
-            ids[:, places] = first + inner**2 * self.faces[1][chosen, n, None] + steps
+            ids[:, inside] = first + inner**2 * self.faces[1][chosen, n, None] + steps
         first += inner**2 * len(self.faces[0])
         inside = np.arange(inner**AXES)
         ids[:, lattice[1:-1, 1:-1, 1:-1].ravel()] = first + inner**AXES * chosen[:, None] + inside
@@ -94,7 +94,7 @@ class Mesh:
     def count_nodes(self, degree: int) -> int:
         """See `Hexahedra`."""
         inner, corners = degree - 1, len(np.unique(self.corners))
-        edges, faces = (len(found[0]) for found in (self._edges, self.faces))
+        edges, faces = len(self._edges[0]), len(self.faces[0])
         return corners + inner * edges + inner**2 * faces + inner**3 * self.count
 
     def tags(self, elements: ArrayLike) -> Numbers:
@@ -103,59 +103,61 @@ class Mesh:
         tags = (np.bincount(number.ravel(), minlength=len(keys)) == 1).astype(np.int64)
         if len(self.sides):
             both = np.concatenate([keys, np.sort(self.sides, axis=1)])
-            _, place = np.unique(both, axis=0, return_inverse=True)
-            known = np.full(place.max() + 1, -1)
-            known[place[: len(keys)]] = np.arange(len(keys))
-            where = known[place[len(keys) :]]
+            _, number_of_key = np.unique(both, axis=0, return_inverse=True)
+            face_of_key = np.full(number_of_key.max() + 1, -1)
+            face_of_key[number_of_key[: len(keys)]] = np.arange(len(keys))
+            where = face_of_key[number_of_key[len(keys) :]]
             if (where < 0).any():
-                raise InputError(f"{np.sum(where < 0)} sides are no faces of any element")
+                raise InputError(f"{np.sum(where < 0)} sides are not faces of any element")
             tags[where] = self.side_tags
         return tags[number[np.asarray(elements)]]
 
     @cached_property
     def _edges(self) -> tuple[Numbers, Numbers]:
-        return _different(np.sort(self.corners[:, EDGES], axis=-1))
+        return _unique_entities(np.sort(self.corners[:, EDGES], axis=-1))
 
     @cached_property
     def faces(self) -> tuple[Numbers, Numbers]:
-        """Corners of each face in rising order, (faces, 4); numbers of elements' faces, (.., 6)."""
-        return _different(np.sort(self.corners[:, FACES], axis=-1))
+        """Vertices of each face in rising order, (faces, 4); face numbers of elements, (.., 6)."""
+        return _unique_entities(np.sort(self.corners[:, FACES], axis=-1))
 
 
-def _different(keys: Numbers) -> tuple[Numbers, Numbers]:
-    """Each different key once, and for each of (elements, entities, corners) its number there."""
+def _unique_entities(keys: Numbers) -> tuple[Numbers, Numbers]:
+    """The distinct keys, and for each of (elements, entities, corners) its number among them."""
     unique, number = np.unique(keys.reshape(-1, keys.shape[-1]), axis=0, return_inverse=True)
     return unique, number.reshape(keys.shape[:-1])
 
 
 def _edge_nodes(lattice: NDArray[np.int64], edge: int) -> Numbers:
-    """Places of the nodes inside an edge, in the order of its axis."""
+    """Indices of the interior nodes of an edge, in the order of its axis."""
     axis, begin = edge // 4, int(EDGES[edge][0])
     where = [slice(1, -1) if a == axis else (-1 if begin >> a & 1 else 0) for a in range(AXES)]
     return np.asarray(lattice[tuple(where[::-1])])
 
 
 def _face_steps(corners: Numbers, inner: int) -> Numbers:
-    """Numbers of the nodes inside faces, which all elements count alike, (elements, inner^2).
+    """Numbers of the interior nodes of a face, the same from both of its elements.
 
-    They begin at the corner with the lowest number, and go first towards the lower of the two
-    that are next to it.
+    Numbering starts at the lowest vertex and runs first towards the lower of its two neighbours.
 
     Args:
-        corners: at (0, 0), (1, 0), (0, 1) and (1, 1) along the face's axes, (elements, 4).
+        corners: vertices at (0, 0), (1, 0), (0, 1) and (1, 1) of the face's axes, (elements, 4).
+
+    Returns:
+        (elements, inner^2).
     """
     lowest = corners.argmin(axis=1)
-    at_end = [lowest & 1, lowest >> 1]  # whether that is where each axis ends
-    beside = [corners[np.arange(len(corners)), lowest ^ step] for step in (1, 2)]
+    at_end = [lowest & 1, lowest >> 1]  # whether the lowest vertex is at the end of each axis
+    adjacent = [corners[np.arange(len(corners)), lowest ^ step] for step in (1, 2)]
     steps = np.arange(inner)
     first, second = (np.where(end[:, None], steps[::-1], steps) for end in at_end)
-    fast = (beside[0] < beside[1])[:, None, None]
+    fast = (adjacent[0] < adjacent[1])[:, None, None]
     u, v = first[:, None, :], second[:, :, None]
     return np.where(fast, u + inner * v, v + inner * u).reshape(len(corners), inner**2)
 
 
 def _volumes(nodes: Floats, order: int) -> Floats:
-    """Integrals of the maps' determinants."""
+    """Volumes of elements, negative for inverted ones."""
     r, s, t = tangents(nodes, order)
     determinant = np.einsum("enx,enx->en", r, np.cross(s, t))
-    return determinant @ gll(order).weights_of_cubes
+    return determinant @ gll(order).cube_weights

@@ -163,7 +163,7 @@ class ExchangingSolver:
 
     Attributes:
         world: the ranks.
-        cut: who has which cells.
+        decomposition: who has which cells.
         choice: how they exchange.
         exchanges: all that a step needs.
     """
@@ -172,7 +172,7 @@ class ExchangingSolver:
     warnings: Sequence[str] = ()  # beside those of its set-up
 
     world: World
-    cut: Decomposition
+    decomposition: Decomposition
     choice: Choice
     exchanges: Sequence[Exchange] = ()
 
@@ -190,7 +190,7 @@ class ExchangingSolver:
         """How the ranks share the grid, and the way their messages really took."""
         return {
             "count": self.world.size,
-            "processes": self.cut.processes[::-1],
+            "processes": self.decomposition.processes[::-1],
             "transport": self.exchanges[0].path,
             "overlap": self.overlaps,
             "aggregate": self.choice.aggregate,
@@ -229,8 +229,8 @@ class BlockSolver(ExchangingSolver):
 
     def __init__(self, setup: Any, backend: Backend, world: World | None = None) -> None:
         self.setup, self.backend, self.world = setup, backend, world or Alone()
-        self.cut = setup.cut(self.world.size)
-        self.part = part_of(setup.grid, self.cut, self.world.rank)
+        self.decomposition = setup.cut(self.world.size)
+        self.part = part_of(setup.grid, self.decomposition, self.world.rank)
         self.layout = Layout(self.part.cells, setup.itemsize)
         self.fields = {name: Field(backend, self.layout, setup.dtype) for name in setup.fields}
         self.module = backend.compile(self.source())
@@ -279,7 +279,7 @@ class BlockSolver(ExchangingSolver):
     def update_and_exchange(self, update: Callable[[Box], Launch]) -> list[Launch]:
         """Update all cells, and exchange: cells that neighbours need come first, others hide it."""
         wanted, rank = self.choice.overlap, self.world.rank
-        boxes = boundary_first(self.cut, rank, self._thickness, wanted=wanted)
+        boxes = boundary_first(self.decomposition, rank, self._thickness, wanted=wanted)
         return self.exchanges[0].hidden_by(*([update(box) for box in part] for part in boxes))
 
     @property
@@ -325,7 +325,7 @@ class BlockSolver(ExchangingSolver):
         exchange = Exchange(
             self.backend,
             self.world,
-            self.cut,
+            self.decomposition,
             list(self._ghost_fields()),
             transport=choice.transport,
             aggregate=choice.aggregate,
@@ -338,7 +338,9 @@ class BlockSolver(ExchangingSolver):
     def _ghost_fields(self) -> Iterator[GhostField]:
         """What a step reads of neighbours, and what records that interpolate read."""
         setup, run = self.setup, self.setup.case.run
-        recorded = ghosts_read(setup.recording(setup.whole), setup.case.output.record, self.cut)
+        recorded = ghosts_read(
+            setup.recording(setup.whole), setup.case.output.record, self.decomposition
+        )
         for name, ghosts in [*setup.ghosts.items(), *recorded.items()]:
             yield GhostField(self.fields[name].array, self.fields[name].origin, ghosts, run.narrow)
 
@@ -346,7 +348,7 @@ class BlockSolver(ExchangingSolver):
         """Find the fastest way to exchange and adopt it; afterwards the run is at its start."""
         if self.world.size == 1:
             return None
-        run, cut = self.setup.case.run, self.cut
+        run, cut = self.setup.case.run, self.decomposition
         how = {"transport": run.transport, "overlap": run.overlap, "codecs": run.codecs}
         choices = candidates(self.backend, self.world, **how)
         problem = (self.setup.case.solver, cut, how, run.narrow, self.setup.dtype)

@@ -1,1 +1,1 @@
-"""Spectral elements on hexahedra, for any equation: geometry, tensor kernels, numbering, output."""
+"""Spectral elements on GLL hexahedra: geometry, function spaces, kernels, partition, output."""

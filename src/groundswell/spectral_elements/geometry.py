@@ -1,9 +1,10 @@
-"""What the shape of elements makes of the operator: six factors of derivatives, and the mass.
+"""Geometry of curved elements: metric terms at nodes, and normals and areas of faces.
 
-With x(r, s, t) the map of an element and J its Jacobian, integrals of gradients become those over
-[-1, 1]^3 of reference derivatives times G = w |J| J^-1 J^-T, symmetric, at each node of weight w;
-the mass is w |J| (Deville, Fischer & Mund 2002, High-order methods for incompressible fluid flow,
-sections 4.3 and 4.4; Chalmers et al. 2023, section "The NekBone benchmark").
+With x(r, s, t) the map of an element and J its Jacobian, |J| grad r is the cross product of the
+tangents along s and t, and likewise for s and t; integrals over an element are sums with weights
+w |J| over its nodes (Deville, Fischer & Mund 2002, High-order methods for incompressible fluid
+flow, sections 4.3 and 4.4; Kopriva 2009, Implementing spectral methods for partial differential
+equations, chapter 6).
 """
 
 from __future__ import annotations
@@ -16,134 +17,150 @@ from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, positions, refine, tangents
+from groundswell.meshes.hexahedra import (
+    AXES,
+    Floats,
+    Hexahedra,
+    face_nodes,
+    positions,
+    refine,
+    tangents,
+)
 
-FACTORS = ("rr", "rs", "rt", "ss", "st", "tt")
 ROUNDING = 1e-13
-AT_ONCE = 1 << 15  # nodes whose geometry is worked out together: more would not stay in caches
+CHUNK_NODES = 1 << 15  # nodes processed at a time, so that intermediate arrays stay in cache
+# Face 2 a + 1 has its outward normal along +grad of axis a, face 2 a along -grad.
+FACE_SIGNS = (-1.0, 1.0) * AXES
 
 
 @dataclass(frozen=True, eq=False)
-class Geometry:
-    """Of some elements.
+class MetricTerms:
+    """Metric terms at the nodes of elements.
 
     Args:
-        factors: entries of G in the order of FACTORS, (elements, 6, (N + 1)^3).
-        mass: (elements, (N + 1)^3).
+        contravariant: |J| times the gradients of r, s and t, three of (elements, nodes, 3).
+        determinant: |J|, (elements, nodes).
     """
 
-    factors: Floats
-    mass: Floats
+    contravariant: tuple[Floats, Floats, Floats]
+    determinant: Floats
 
     @classmethod
-    def of(cls, mesh: Hexahedra, degree: int, elements: ArrayLike) -> Geometry:
-        """Of these elements, for values of a degree.
-
-        Raises:
-            InputError: elements that are inside out somewhere.
-        """
-        chosen, nodes = np.asarray(elements), (degree + 1) ** 3
-        factors = np.empty((len(chosen), len(FACTORS), nodes))
-        mass = np.empty((len(chosen), nodes))
-        for part in portions(len(chosen), nodes):
-            factors[part], mass[part] = _worked_out(positions(mesh, degree, chosen[part]), degree)
-        require_upright(chosen[~(mass > 0).all(axis=1)])
-        return cls(factors, mass)
-
-    def diagonal(self, degree: int, screening: float) -> Floats:
-        """Of the operator of each element, (elements, (N + 1)^3)."""
-        n, d = degree + 1, gll(degree).derivative
-        rr, rs, rt, ss, st, tt = np.moveaxis(self.factors.reshape(-1, 6, n, n, n), 1, 0)
-        along = [
-            np.einsum(f"mi,e{axes}->e{axes.replace('m', 'i')}", d**2, factor)
-            for factor, axes in ((rr, "tsm"), (ss, "tmr"), (tt, "msr"))
-        ]
-        own = np.diag(d)
-        r, s, t = own, own[:, None], own[:, None, None]
-        mixed = 2 * (r * s * rs + r * t * rt + s * t * st)
-        return (sum(along) + mixed).reshape(self.mass.shape) + screening * self.mass
+    def at_nodes(cls, nodes: Floats, degree: int) -> MetricTerms:
+        """From the positions of the nodes of a degree, (elements, (degree + 1)^3, 3)."""
+        r, s, t = tangents(nodes, degree)
+        normals = (np.cross(s, t), np.cross(t, r), np.cross(r, s))
+        return cls(normals, np.einsum("enx,enx->en", r, normals[0]))
 
 
-def require_upright(bad: NDArray[np.integer]) -> None:
-    """Refuse elements, by their numbers, that are inside out somewhere."""
+def compute_mass(mesh: Hexahedra, degree: int, elements: ArrayLike) -> Floats:
+    """The diagonal mass matrix w |J| of elements, (elements, (degree + 1)^3).
+
+    Raises:
+        InputError: elements are inverted somewhere.
+    """
+    chosen, nodes = np.asarray(elements), (degree + 1) ** AXES
+    mass = np.empty((len(chosen), nodes))
+    for part in chunks(len(chosen), nodes):
+        terms = MetricTerms.at_nodes(positions(mesh, degree, chosen[part]), degree)
+        mass[part] = gll(degree).cube_weights * terms.determinant
+    require_positive(mass, chosen)
+    return mass
+
+
+@dataclass(frozen=True, eq=False)
+class FaceGeometry:
+    """Outward unit normals and surface Jacobians at the nodes of the faces of elements.
+
+    Args:
+        normals: (elements, 6, (degree + 1)^2, 3).
+        areas: surface Jacobians without quadrature weights, (elements, 6, (degree + 1)^2).
+    """
+
+    normals: Floats
+    areas: Floats
+
+    @classmethod
+    def at_nodes(cls, nodes: Floats, degree: int) -> FaceGeometry:
+        """From the positions of elements' nodes, (elements, (degree + 1)^3, 3)."""
+        along = tangents(nodes, degree)
+        scaled = np.empty((len(nodes), 2 * AXES, (degree + 1) ** 2, AXES))
+        for face, sign in enumerate(FACE_SIGNS):
+            indices = face_nodes(degree, face)
+            first, second = (along[(face // 2 + n) % AXES][:, indices] for n in (1, 2))
+            scaled[:, face] = sign * np.cross(first, second)
+        areas = np.linalg.norm(scaled, axis=-1)
+        return cls(scaled / areas[..., None], areas)
+
+
+def require_positive(determinants: Floats, elements: NDArray[np.integer]) -> None:
+    """Refuse elements whose Jacobian determinants, (elements, ...), are not positive everywhere."""
+    bad = elements[~np.all(determinants > 0, axis=tuple(range(1, determinants.ndim)))]
     if len(bad):
         raise InputError(
-            f"{len(bad)} elements are inside out, flat or not finite somewhere, the first is "
-            f"{bad[0]}: deform the mesh less, or refine it"
+            f"{len(bad)} elements are inverted, flat or not finite somewhere, the first is "
+            f"{bad[0]}; deform the mesh less, or refine it"
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Edges:
-    """Of elements with straight edges.
+class TrilinearMaps:
+    """The maps of elements with straight edges.
 
     Args:
-        terms: what of positions goes with r, s, t, rs, rt, st and rst, (elements, 7, 3): the
-            trilinear map but for its constant.
-        affine: which are parallelepipeds but for rounding, also of corners' places, (elements,).
+        coefficients: of r, s, t, rs, rt, st and rst in the positions, (elements, 7, 3).
+        affine: whether elements are parallelepipeds up to rounding, (elements,).
     """
 
-    terms: Floats
+    coefficients: Floats
     affine: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, mesh: Hexahedra, elements: ArrayLike) -> Edges:
-        """Of these elements."""
+    def of(cls, mesh: Hexahedra, elements: ArrayLike) -> TrilinearMaps:
+        """The maps of these elements of a mesh of order 1."""
         chosen = np.asarray(elements)
         r, s, t = (np.array([1 if c >> a & 1 else -1 for c in range(8)]) for a in range(AXES))
         signs = np.stack([r, s, t, r * s, r * t, s * t, r * s * t]) / 8
         terms = np.empty((len(chosen), len(signs), AXES))
         affine = np.empty(len(chosen), bool)
-        for part in portions(len(chosen), signs.shape[1]):
-            corners = mesh.shapes(chosen[part])
+        for part in chunks(len(chosen), signs.shape[1]):
+            corners = mesh.geometry_nodes(chosen[part])
             terms[part] = signs @ corners
             size, bent = (_largest(those) for those in (terms[part, :AXES], terms[part, AXES:]))
             affine[part] = bent <= ROUNDING * size + 4 * np.finfo(float).eps * _largest(corners)
         return cls(terms, affine)
 
-    def determinants(self, degree: int) -> Floats:
-        """Least |J| at the nodes, (elements,)."""
-        found = np.empty(len(self.terms))
-        found[self.affine] = _triple(self.terms[self.affine, :AXES])
+    def least_determinants(self, degree: int) -> Floats:
+        """The least |J| over each element's nodes of a degree, (elements,)."""
+        least = np.empty(len(self.coefficients))
+        least[self.affine] = _triple_product(self.coefficients[self.affine, :AXES])
         bent = np.flatnonzero(~self.affine)
-        for part in portions(len(bent), (max(degree, 2) + 1) ** AXES):
-            found[bent[part]] = _least_determinants(self.terms[bent[part]], degree)
-        return found
-
-    def metric(self, screening: float) -> Floats:
-        """Factors, and mass times screening, of parallelepipeds, (elements, 7).
-
-        But for nodes' weights.
-        """
-        r, s, t = np.moveaxis(self.terms[:, :AXES], 1, 0)
-        normals = (np.cross(s, t), np.cross(t, r), np.cross(r, s))
-        determinant = np.einsum("ex,ex->e", r, normals[0])
-        pairs = [(normals[a], normals[b]) for a in range(AXES) for b in range(a, AXES)]
-        factors = [np.einsum("ex,ex->e", a, b) / determinant for a, b in pairs]
-        return np.stack([*factors, screening * determinant], axis=1)
+        for part in chunks(len(bent), (max(degree, 2) + 1) ** AXES):
+            least[bent[part]] = _least_determinants(self.coefficients[bent[part]], degree)
+        return least
 
 
-def portions(count: int, nodes: int) -> Iterator[slice]:
-    """All of `count` elements that have so many nodes, some at a time."""
-    step = max(1, AT_ONCE // nodes)
+def chunks(count: int, nodes: int) -> Iterator[slice]:
+    """Slices of `count` elements with `nodes` nodes each, small enough for a cache."""
+    step = max(1, CHUNK_NODES // nodes)
     return (slice(first, first + step) for first in range(0, count, step))
 
 
 def _largest(vectors: Floats) -> Floats:
-    """Of each element's components, (elements, any, 3)."""
+    """The largest component of each element's vectors, (elements, any, 3)."""
     return np.asarray(np.abs(vectors).max(axis=(1, 2)))
 
 
-def _triple(vectors: Floats) -> Floats:
-    """Triple products, of (elements, 3, 3)."""
+def _triple_product(vectors: Floats) -> Floats:
+    """Triple products of (elements, 3, 3)."""
     r, s, t = np.moveaxis(vectors, 1, 0)
     return np.asarray(np.einsum("ex,ex->e", r, np.cross(s, t)))
 
 
 def _least_determinants(terms: Floats, degree: int) -> Floats:
-    """Of elements with straight edges, by their terms, (elements,).
+    """The least |J| of trilinear maps with these coefficients, (elements,).
 
-    |J| is of degree 2 along each axis, as the derivative along one loses it and two others have it.
+    |J| has degree 2 along each axis: one tangent is constant along it, the other two are linear.
     """
     points = gll(2).points
     t, s, r = (axis.ravel() for axis in np.meshgrid(points, points, points, indexing="ij"))
@@ -152,18 +169,5 @@ def _least_determinants(terms: Floats, degree: int) -> Floats:
     by_s = np.stack([none, one, none, r, none, t, r * t], axis=1)
     by_t = np.stack([none, none, one, none, r, s, r * s], axis=1)
     along = np.stack([basis @ terms for basis in (by_r, by_s, by_t)], axis=2)
-    values = _triple(along.reshape(-1, AXES, AXES)).reshape(len(terms), -1, 1)
+    values = _triple_product(along.reshape(-1, AXES, AXES)).reshape(len(terms), -1, 1)
     return np.asarray(refine(values, 2, degree).min(axis=(1, 2)))
-
-
-def _worked_out(nodes: Floats, degree: int) -> tuple[Floats, Floats]:
-    """Factors and mass of elements whose nodes lie here."""
-    r, s, t = tangents(nodes, degree)
-    normals = (np.cross(s, t), np.cross(t, r), np.cross(r, s))  # |J| times gradients of r, s, t
-    determinant = np.einsum("enx,enx->en", r, normals[0])
-    weights = gll(degree).weights_of_cubes
-    pairs = [(normals[a], normals[b]) for a in range(3) for b in range(a, 3)]
-    with np.errstate(divide="ignore", invalid="ignore"):  # flat elements are refused later
-        scale = weights / determinant
-        factors = [np.einsum("enx,enx->en", a, b) * scale for a, b in pairs]
-    return np.stack(factors, axis=1), weights * determinant

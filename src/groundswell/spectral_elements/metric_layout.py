@@ -1,7 +1,8 @@
-"""How a stored metric lies in memory: the factors of a run of nodes together (kernels/element.h).
+"""Memory layout of metric data that is stored for each node.
 
-On GPUs a run is a plane, which can be copied apart, as it is whole pieces of 16 bytes. On CPUs it
-is a row; or an element, if each of its factors is worth a stream of its own.
+The factors of a run of nodes are stored together. On GPUs a run is a plane, padded to a multiple of
+16 bytes so that bulk copies can fetch it. On CPUs it is an element if each factor is long enough
+for a prefetch stream of its own, otherwise a row.
 """
 
 from __future__ import annotations
@@ -12,45 +13,45 @@ import numpy as np
 
 from groundswell.meshes.hexahedra import Floats
 
-PIECE = 16  # bytes
-LEAST_STREAM = 2048  # bytes of a factor for which a core's prefetchers are worth starting
+ALIGNMENT = 16  # bytes
+MIN_STREAM = 2048  # bytes of a factor that are worth a prefetch stream
 
 
 @dataclass(frozen=True)
-class Runs:
-    """Those of one metric.
+class MetricLayout:
+    """The layout of one array.
 
     Args:
         nodes: of a run.
-        pitch: values from each run to the next.
+        pitch: values from one run to the next.
     """
 
     nodes: int
     pitch: int
 
     @classmethod
-    def of(cls, degree: int, size: int, factors: int, *, on_host: bool) -> Runs:
-        """Where values have `size` bytes, and nodes so many factors."""
+    def of(cls, degree: int, size: int, factors: int, *, on_host: bool) -> MetricLayout:
+        """The layout for values of `size` bytes and this number of factors per node."""
         nodes = degree + 1
         if not on_host:
             return cls(nodes**2, plane_bytes(degree, size, factors) // size)
-        run = nodes**3 if nodes**3 * size > LEAST_STREAM else nodes
+        run = nodes**3 if nodes**3 * size > MIN_STREAM else nodes
         return cls(run, factors * run)
 
     @property
     def constants(self) -> dict[str, int]:
-        """What kernels call these numbers."""
+        """The constants that kernels are compiled with."""
         return {"METRIC_RUN": self.nodes, "METRIC_PITCH": self.pitch}
 
-    def lay(self, metric: Floats) -> Floats:
-        """A metric, (elements, factors, nodes), as (elements, runs, pitch)."""
+    def arrange(self, metric: Floats) -> Floats:
+        """Arrange a metric, (elements, factors, nodes), as (elements, runs, pitch)."""
         count, factors, nodes = metric.shape
-        apart = metric.reshape(count, factors, nodes // self.nodes, self.nodes)
-        runs = apart.swapaxes(1, 2).reshape(count, nodes // self.nodes, factors * self.nodes)
-        filled = self.pitch - runs.shape[-1]
-        return np.pad(runs, ((0, 0), (0, 0), (0, filled))) if filled else runs
+        split = metric.reshape(count, factors, nodes // self.nodes, self.nodes)
+        runs = split.swapaxes(1, 2).reshape(count, nodes // self.nodes, factors * self.nodes)
+        padding = self.pitch - runs.shape[-1]
+        return np.pad(runs, ((0, 0), (0, 0), (0, padding))) if padding else runs
 
 
 def plane_bytes(degree: int, size: int, factors: int) -> int:
-    """Of a plane of nodes and what fills its last piece."""
-    return -(-factors * (degree + 1) ** 2 * size // PIECE) * PIECE
+    """Bytes of a plane of nodes, with padding."""
+    return -(-factors * (degree + 1) ** 2 * size // ALIGNMENT) * ALIGNMENT

@@ -1,80 +1,67 @@
-"""What elements rest on: values that other ranks own, and sums that ranks make together."""
+"""Overlap of work on elements with the exchange of the values that ranks share."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from groundswell.backends import Backend, Launch
 from groundswell.exchange.assembly.operation import Operation
+from groundswell.linear.operators import Composite
 from groundswell.meshes.hexahedra import Numbers
-from groundswell.spectral_elements.space import Space
-
-Work = Sequence[Launch]
+from groundswell.spectral_elements.space import FunctionSpace
 
 
-def apart(space: Space) -> tuple[Numbers, Numbers]:
-    """Elements, from 0 on this rank, that share nodes with other ranks, and those inside."""
-    outer = space.places.max(axis=1) >= space.sharing.alone
-    return np.flatnonzero(outer), np.flatnonzero(~outer)
+def split_elements(space: FunctionSpace) -> tuple[Numbers, Numbers]:
+    """Local numbers of elements that share nodes with other ranks, and of interior elements."""
+    is_shared = space.dofs.max(axis=1) >= space.sharing.alone
+    return np.flatnonzero(is_shared), np.flatnonzero(~is_shared)
 
 
-def turns(backend: Backend, space: Space) -> tuple[Numbers, Numbers, Numbers]:
-    """Elements for `hidden`: some inside, those at other ranks, the rest inside.
-
-    A host does one thing after another, so it has half of those inside to do while values travel,
-    and half while sums do. A device begins with what is urgent whenever it has room.
-    """
-    outer, inside = apart(space)
-    half = len(inside) // 2 if backend.on_host and len(outer) else len(inside)
-    return inside[:half], outer, inside[half:]
-
-
-def hidden(
-    backend: Backend, halo: Operation, gather: Operation, first: Work, outer: Work, second: Work
-) -> list[Launch]:
-    """An operator, whose messages travel behind its elements (Chalmers et al. 2023, figure 2).
+class NodalExchange(Composite):
+    """Base class of element operators: gets values of other ranks, and adds up shared results.
 
     Args:
-        first, second: work on elements inside, see `turns`.
-        outer: on those that want other ranks' values, and whose sums these want.
+        halo: copies values from the ranks that own them.
+        gather: sums the results of elements at the nodes that they share.
     """
-    if not (halo.send or halo.receive or gather.send or gather.receive):
-        return [*first, *outer, *second, *gather.local]
-    return [
-        *backend.aside(halo.send),
-        *first,
-        *backend.further_aside([*halo.receive, *outer, *gather.send]),
-        *second,
-        *backend.rejoin([]),
-        *gather.local,
-        *backend.rejoin(gather.receive),
-    ]
 
-
-class Messages:
-    """Both, for what applies something to a space's elements."""
-
-    _halo: Operation
-    _gather: Operation
+    def __init__(self, halo: Operation, gather: Operation) -> None:
+        self._halo, self._gather = self.parts = (halo, gather)
 
     @property
     def path(self) -> str:
-        """The way that messages really take."""
+        """The transport in use."""
         return self._halo.path
 
-    @property
-    def in_graph(self) -> bool:
-        """Whether a graph of launches may hold them."""
-        return self._halo.in_graph and self._gather.in_graph
+    def overlap(
+        self,
+        backend: Backend,
+        space: FunctionSpace,
+        launches_for: Callable[[Numbers], Sequence[Launch]],
+    ) -> list[Launch]:
+        """The exchange, hidden behind work on interior elements (Chalmers et al. 2023, figure 2).
 
-    def check(self) -> None:
-        """See that no wait was in vain; raises RunFailed."""
-        self._halo.check()
-        self._gather.check()
+        A host runs launches one after another, so half of the interior elements overlap with the
+        halo and half with the gather. A device starts urgent work as soon as it has room.
 
-    def close(self) -> None:
-        """Give back what it holds of other ranks; every rank must, before MPI ends."""
-        self._halo.close()
-        self._gather.close()
+        Args:
+            launches_for: launches that process the elements with these local numbers.
+        """
+        shared, interior = split_elements(space)
+        half = len(interior) // 2 if backend.on_host and len(shared) else len(interior)
+        chosen = (interior[:half], shared, interior[half:])
+        first, outer, second = (launches_for(elements) for elements in chosen)
+        halo, gather = self._halo, self._gather
+        if not (halo.send or halo.receive or gather.send or gather.receive):
+            return [*first, *outer, *second, *gather.local]
+        return [
+            *backend.aside(halo.send),
+            *first,
+            *backend.further_aside([*halo.receive, *outer, *gather.send]),
+            *second,
+            *backend.rejoin([]),
+            *gather.local,
+            *backend.rejoin(gather.receive),
+        ]

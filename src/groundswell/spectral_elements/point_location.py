@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers
-from groundswell.spectral_elements.geometry import portions
+from groundswell.spectral_elements.geometry import chunks
 
 NOWHERE = -1
 ITERATIONS = 40
@@ -47,8 +47,8 @@ def locate(mesh: Hexahedra, elements: ArrayLike, positions: ArrayLike) -> Locate
     chosen, points = np.asarray(elements, np.int64), np.asarray(positions, np.float64)
     found = Located(np.full(len(points), NOWHERE), np.zeros((len(points), AXES)))
     which, candidates = _candidates(mesh, chosen, points)
-    for part in portions(len(which), (mesh.order + 1) ** AXES):
-        nodes = mesh.shapes(chosen[candidates[part]])
+    for part in chunks(len(which), (mesh.order + 1) ** AXES):
+        nodes = mesh.geometry_nodes(chosen[candidates[part]])
         places = _invert(nodes, mesh.order, points[which[part]])
         inside = (np.abs(places) <= INSIDE).all(axis=1)
         # Elements come in rising order for each position, and the first that holds it is taken.
@@ -79,8 +79,8 @@ def bounding_boxes(mesh: Hexahedra, elements: ArrayLike) -> tuple[Floats, Floats
     """Lowest and highest corners of boxes around elements, (elements, 3) each, m."""
     chosen = np.asarray(elements, np.int64)
     low, high = np.empty((2, len(chosen), AXES))
-    for part in portions(len(chosen), (mesh.order + 1) ** AXES):
-        nodes = mesh.shapes(chosen[part])
+    for part in chunks(len(chosen), (mesh.order + 1) ** AXES):
+        nodes = mesh.geometry_nodes(chosen[part])
         low[part], high[part] = nodes.min(axis=1), nodes.max(axis=1)
     share = BULGE if mesh.order > 1 else 1e-9
     margin = share * (high - low).max(axis=1, keepdims=True)

@@ -15,7 +15,7 @@ from groundswell.formats.netcdf import Variable
 from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers, positions
 from groundswell.outputs.positions import line_frame, point_frame, positions_of
 from groundswell.outputs.recording import Frame, PointSelection, RecordableField
-from groundswell.spectral_elements.geometry import portions
+from groundswell.spectral_elements.geometry import chunks
 from groundswell.spectral_elements.point_location import NOWHERE, Located, locate
 
 NAMES = ("x", "y", "z")
@@ -93,7 +93,7 @@ class ElementDomain:
     def _extent(self) -> tuple[Floats, Floats]:
         """The lowest and the highest coordinates of nodes, on all ranks."""
         low, high = np.full(AXES, np.inf), np.full(AXES, -np.inf)
-        for part in portions(len(self.elements), (self.degree + 1) ** AXES):
+        for part in chunks(len(self.elements), (self.degree + 1) ** AXES):
             nodes = positions(self.mesh, self.degree, self.elements[part]).reshape(-1, AXES)
             low, high = np.minimum(low, nodes.min(axis=0)), np.maximum(high, nodes.max(axis=0))
         lows, highs = zip(*self.world.share((low, high)), strict=True)

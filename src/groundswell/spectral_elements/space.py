@@ -1,4 +1,4 @@
-"""Functions on a rank's elements, and which of their values other elements and ranks share."""
+"""Function spaces on a rank's elements, and the values that elements and ranks share."""
 
 from __future__ import annotations
 
@@ -6,97 +6,139 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from groundswell.backends import Array, Backend
 from groundswell.errors import InputError
+from groundswell.exchange.assembly.fastest import tune_sharing
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.assembly.sharing import Sharing, find_sharing
-from groundswell.exchange.tuning import Choice
+from groundswell.exchange.tuning import Choice, Tuning
 from groundswell.exchange.world import World
-from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers, face_nodes
+from groundswell.linear.operators import VectorLayout
+from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers, face_nodes, positions
 
-USUAL = Choice("auto")
-MOST_VALUES = 2**31  # of a rank: kernels are told their places in 32 bits
+AUTOMATIC = Choice("auto")
+MAX_VALUES = 2**31  # per rank: kernels use 32-bit indices
 
 
 @dataclass(frozen=True, eq=False)
-class Space:
-    """Functions on this rank's elements: polynomials of one degree, continuous from one to another.
+class FunctionSpace:
+    """Continuous piecewise polynomials of one degree, by their values at GLL nodes.
+
+    Each rank has some of the elements. Its assembled values are those at the distinct nodes of its
+    elements, in the order of `sharing.ids`; it owns the first `sharing.own` of them.
 
     Args:
         elements: numbers of this rank's elements in the mesh.
-        sharing: of the nodes' ids; assembled values are in the order of `sharing.ids`.
-        way: how values travel between ranks: transport and route.
+        sharing: which ranks share the values at this rank's nodes.
+        exchange: how values travel between ranks.
+        tuning: how that was chosen; None if there was nothing to choose.
     """
 
+    world: World
     mesh: Hexahedra
     degree: int
     elements: Numbers
     sharing: Sharing
-    way: Choice = USUAL
+    exchange: Choice = AUTOMATIC
+    tuning: Tuning | None = None
 
     @classmethod
-    def on(cls, world: World, mesh: Hexahedra, degree: int, elements: ArrayLike) -> Space:
-        """All ranks must call it, with elements of which none is another's.
+    def on(cls, world: World, mesh: Hexahedra, degree: int, elements: ArrayLike) -> FunctionSpace:
+        """The space on disjoint sets of elements; all ranks must call it.
 
         Raises:
-            InputError: a rank has more values than kernels can number.
+            InputError: a rank has more values than 32-bit indices can address.
         """
         chosen = np.asarray(elements, np.int64)
         ids = world.agree(lambda: mesh.ids(degree, chosen).ravel())
         sharing = find_sharing(world, ids)
-        world.agree(lambda: require_numbers(len(sharing.ids)))
-        return cls(mesh, degree, chosen, sharing)
+        world.agree(lambda: require_addressable(len(sharing.ids)))
+        return cls(world, mesh, degree, chosen, sharing)
 
-    def by(self, way: Choice) -> Space:
-        """The same, whose values travel so."""
-        return replace(self, way=way)
+    def with_exchange(self, exchange: Choice) -> FunctionSpace:
+        """The same space with another exchange."""
+        return replace(self, exchange=exchange)
 
-    def coarser(self, world: World, degree: int) -> Space:
-        """Functions of a lower degree on the same elements; all ranks must call it."""
-        return Space.on(world, self.mesh, degree, self.elements).by(self.way)
+    def autotune(
+        self, backend: Backend, dtype: DTypeLike, *, transport: str = "auto", route: str = "auto"
+    ) -> FunctionSpace:
+        """The same space with the fastest exchange; all ranks must call it.
+
+        Args:
+            dtype: of the values.
+            transport, route: restrict the choice, see `tune_sharing`.
+        """
+        tuning = tune_sharing(
+            backend, self.world, self.sharing, dtype, transport=transport, route=route
+        )
+        return self if tuning is None else replace(self, exchange=tuning.best, tuning=tuning)
+
+    def coarsen(self, degree: int) -> FunctionSpace:
+        """The space of a lower degree on the same elements; all ranks must call it."""
+        coarse = FunctionSpace.on(self.world, self.mesh, degree, self.elements)
+        return coarse.with_exchange(self.exchange)
 
     def operation(
         self,
         backend: Backend,
-        world: World,
         kind: str,
         source: Array,
         target: Array,
         sharing: Sharing | None = None,
     ) -> Operation:
-        """Whose messages take the way of this space; see `Operation`.
+        """An `Operation` by this space's exchange.
 
         Args:
             sharing: of some of the values; by default of all.
         """
         return Operation(
-            *(backend, world, sharing or self.sharing, kind, source, target),
-            transport=self.way.transport,
-            route=self.way.route,
+            *(backend, self.world, sharing or self.sharing, kind, source, target),
+            transport=self.exchange.transport,
+            route=self.exchange.route,
         )
 
     @property
-    def places(self) -> Numbers:
-        """Of each element's nodes among the assembled values, (elements, (N + 1)^3)."""
+    def size(self) -> int:
+        """Number of this rank's assembled values."""
+        return len(self.sharing.ids)
+
+    @property
+    def own(self) -> int:
+        """Number of values that this rank owns, the first of its assembled values."""
+        return self.sharing.own
+
+    def vectors(self, backend: Backend, dtype: str) -> VectorLayout:
+        """The layout of assembled vectors."""
+        return VectorLayout(backend, self.world, self.size, self.own, dtype)
+
+    @property
+    def dofs(self) -> Numbers:
+        """Index of each element's nodes among the assembled values, (elements, (N + 1)^3)."""
         return self.sharing.rows.reshape(len(self.elements), (self.degree + 1) ** AXES)
 
-    def on_sides(self, tags: Collection[int]) -> NDArray[np.bool_]:
-        """Which of its nodes each element has on these sides of the domain, (elements, (N + 1)^3).
+    @property
+    def nodes(self) -> NDArray[np.float64]:
+        """Positions of the elements' nodes, (elements, (N + 1)^3, 3), m."""
+        return positions(self.mesh, self.degree, self.elements)
 
-        A node may be on a side by another element alone, which another rank may have.
+    def boundary_nodes(self, tags: Collection[int]) -> NDArray[np.bool_]:
+        """Which nodes lie on faces with these tags, (elements, (N + 1)^3).
+
+        Each element reports its own faces only: a node may also lie on a tagged face of another
+        element, which another rank may have.
         """
-        found = np.zeros(self.places.shape, bool)
-        outside = np.isin(self.mesh.tags(self.elements), list(tags))
+        on_boundary = np.zeros(self.dofs.shape, bool)
+        tagged = np.isin(self.mesh.tags(self.elements), list(tags))
         for face in range(2 * AXES):
-            found[np.ix_(outside[:, face], face_nodes(self.degree, face))] = True
-        return found
+            on_boundary[np.ix_(tagged[:, face], face_nodes(self.degree, face))] = True
+        return on_boundary
 
 
-def require_numbers(values: int) -> None:
-    """See that a rank's values have numbers; raises InputError."""
-    if values > MOST_VALUES:
+def require_addressable(values: int) -> None:
+    """Refuse more values on a rank than 32-bit indices can address."""
+    if values > MAX_VALUES:
         raise InputError(
-            f"a rank has {values:,} unknowns; allowed: up to {MOST_VALUES:,}; use more ranks"
+            f"a rank has {values:,} unknowns; allowed: up to {MAX_VALUES:,}; use more ranks"
         )

@@ -1,7 +1,7 @@
 """Standard Rupture Format (SRF): slip on a fault as point sources with slip-rate functions.
 
 Versions 1.0 and 2.0 after R. W. Graves, "Standard Rupture Format", SCEC (2006, 2014). Files are in
-degrees, km, cm, cm^2, cm/s and g/cm^3; all values here are in SI units. A file contains
+degrees, km, cm, cm^2, cm/s and g/cm^3, values here in SI units. Lines with # are comments.
 
     version                                     1.0 or 2.0
     PLANE planes                                optional; two lines per plane:
@@ -11,8 +11,6 @@ degrees, km, cm, cm^2, cm/s and g/cm^3; all values here are in SI units. A file 
         lon lat dep stk dip area tinit dt       in 2.0 also vs and den, -1 where unknown
         rake slip1 nt1 slip2 nt2 slip3 nt3
         the nt1 + nt2 + nt3 slip rates          on any number of lines
-
-and lines that start with # are comments.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class Cavity(ExchangingSolver):
         run = setup.case.run
         self.choice = Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0])
         cuts = decompose_grids(setup, self.world.size)
-        self.cut = cuts[0]
+        self.decomposition = cuts[0]
         parts = parts_of(setup, cuts, self.world.rank)
         backend.build_all(
             [source_of(*pair, backend.processors, n > 0) for n, pair in enumerate(parts)]
@@ -199,7 +199,7 @@ class Cavity(ExchangingSolver):
         """Find the fastest way to exchange and adopt it; afterwards the flow is at its start."""
         if self.world.size == 1:
             return None
-        run, cut = self.setup.case.run, self.cut
+        run, cut = self.setup.case.run, self.decomposition
         choices = candidates(
             self.backend,
             self.world,

@@ -1,11 +1,11 @@
-"""Poisson's equation from Python: a mesh and functions go in, values at its nodes come out."""
+"""The Python interface: solves Poisson's equation on a mesh, with functions or arrays as data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,36 +13,38 @@ from numpy.typing import ArrayLike
 from groundswell.errors import InputError, listed
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.request import transport_of
+from groundswell.exchange.routes import ROUTES
 from groundswell.exchange.world import world
 from groundswell.meshes.hexahedra import Floats, Hexahedra, Numbers, positions
 from groundswell.solvers.poisson import validation as arguments
-from groundswell.solvers.poisson.boundary_conditions import Field
-from groundswell.solvers.poisson.case import TOLERANCES
-from groundswell.solvers.poisson.nullspace import SILENT_LEFT
-from groundswell.solvers.poisson.problem_data import Given, Method, Preconditioner, Task
-from groundswell.solvers.poisson.validation import Function, Table
-from groundswell.spectral_elements.fields import as_dataset, gathered, lagrange_elements
-from groundswell.spectral_elements.partition import Shares
+from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
+from groundswell.solvers.poisson.case import DTYPES, TOLERANCES, MethodSection, Preconditioner
+from groundswell.solvers.poisson.equation import Equation
+from groundswell.solvers.poisson.nullspace import WARN_ABOVE
+from groundswell.solvers.poisson.validation import FunctionLike, Table
+from groundswell.spectral_elements.boundary import Function
+from groundswell.spectral_elements.fields import as_dataset, gather_on_root
+from groundswell.spectral_elements.partition import ElementPartition
+from groundswell.spectral_elements.space import FunctionSpace
+from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 if TYPE_CHECKING:
     import xarray
 
-DTYPES = {"double": "float64", "single": "float32"}
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution:
-    """u on elements; on several ranks, on each one's own.
+    """u on elements; with several ranks, on those of this rank.
 
     Args:
-        mesh, degree: as the problem has them.
+        mesh, degree: of the problem.
         elements: numbers of this rank's elements in the mesh.
         positions: of their nodes, (elements, (N + 1)^3, 3), m.
-        values: u there, (elements, (N + 1)^3).
-        residuals: Euclidean norms before each iteration, and after the last.
-        converged: whether the last is as small as was asked for.
-        unbalanced: where only u's mean was given, the share of the source and fluxes that a
-            constant source has taken up, so that they cancel.
+        values: u at the nodes, (elements, (N + 1)^3).
+        residuals: Euclidean norms before each iteration and after the last.
+        converged: whether the last residual met the tolerance.
+        unbalanced: where only the mean of u was given, how far source and fluxes were from
+            cancelling, over their absolute values; a constant source made up for it.
     """
 
     mesh: Hexahedra
@@ -56,7 +58,7 @@ class Solution:
 
     @property
     def iterations(self) -> int:
-        """How many it took."""
+        """Number of iterations."""
         return len(self.residuals) - 1
 
     @property
@@ -65,42 +67,42 @@ class Solution:
         return as_dataset(self.positions, {"u": self.values})
 
     def write(self, path: str | Path) -> Path:
-        """Write u for ParaView, as a run's `solution.vtkhdf`; all ranks must call it.
+        """Write u for ParaView, like a run's `solution.vtkhdf`; all ranks must call it.
 
         Raises:
-            InputError: a path that cannot hold a file.
+            InputError: the path cannot hold a file.
             RunFailed: the disk is full.
         """
         path, job = Path(path), world()
-        attrs = {"degree": self.degree}
 
-        def together() -> None:
-            fields = {"u": gathered(job, self.mesh, self.elements, self.values)}
+        def write_on_root() -> None:
+            u = gather_on_root(job, self.mesh, self.elements, self.values)
             if job.first:
-                lagrange_elements(self.mesh, self.degree, fields, attrs).write(path)
+                attrs = {"degree": self.degree}
+                LagrangeElements.of(self.mesh, self.degree, {"u": u}, attrs).write(path)
 
-        job.agree(together)
+        job.agree(write_on_root)
         return path
 
     def __repr__(self) -> str:
-        """Without its arrays, which fill pages."""
-        how = "converged" if self.converged else "not converged"
-        if self.unbalanced > SILENT_LEFT:
-            how += f", {self.unbalanced:.1%} of the source and fluxes did not cancel"
-        return f"Solution({len(self.elements)} elements, {self.iterations} iterations, {how})"
+        """A summary without the arrays."""
+        state = "converged" if self.converged else "not converged"
+        if self.unbalanced > WARN_ABOVE:
+            state += f", source and fluxes unbalanced by {self.unbalanced:.1%}"
+        return f"Solution({len(self.elements)} elements, {self.iterations} iterations, {state})"
 
 
 def nodes(mesh: Hexahedra, degree: int) -> Floats:
-    """Where values are, (elements, (N + 1)^3, 3), m: along r first, then s, then t."""
+    """Positions of the nodes, (elements, (N + 1)^3, 3), m: along r first, then s, then t."""
     return positions(mesh, degree, np.arange(mesh.count))
 
 
 def solve(
     mesh: Hexahedra,
     degree: int = 7,
-    source: Function | ArrayLike = 0.0,
+    source: FunctionLike | ArrayLike = 0.0,
     boundaries: Mapping[str, Table] | None = None,
-    **how: Any,
+    **options: Any,
 ) -> Solution:
     """Solve -div grad u + screening u = source, once.
 
@@ -118,18 +120,18 @@ def solve(
     True
 
     Args:
-        mesh, degree, boundaries, how: see `Problem`.
+        mesh, degree, boundaries, options: see `Problem`.
         source: see `Problem.solve`.
     """
-    with Problem(mesh, degree, boundaries, **how) as problem:
+    with Problem(mesh, degree, boundaries, **options) as problem:
         return problem.solve(source)
 
 
 class Problem:
-    """-div grad u + screening u = source, set up once, to be solved for any number of sources.
+    """-div grad u + screening u = source, set up once and solved for any number of sources.
 
     >>> import groundswell as gs
-    >>> step = 1e-3  # of time, with which u goes on as du/dt = div grad u
+    >>> step = 1e-3  # of time, to integrate du/dt = div grad u
     >>> walls = {name: {"kind": "fixed"} for name in ("west", "east")}
     >>> box = gs.poisson.Box((3, 1, 1))
     >>> with gs.poisson.Problem(box, 5, walls, screening=1 / step) as implicit:
@@ -144,29 +146,29 @@ class Problem:
     Args:
         mesh: a `Box`, or a `Mesh` such as `read_gmsh` returns.
         degree: of the polynomials on each element, 1 to 15.
-        boundaries: tables as in a case file, by the name of a side: `kind` is "fixed" or "flux",
-            `value` u, or du/dn with n pointing outwards: a function of arrays x, y and z, a number
-            or an expression.
+        boundaries: boundary conditions by the name of a side, as in a case file: `kind` is "fixed"
+            or "flux", `value` is u, or du/dn with n pointing outwards: a function of arrays x, y
+            and z, a number or an expression. Other sides have no flux.
         screening: lambda, 0 or more, 1/m^2.
-        mean: u's over the domain, for problems with neither screening nor a fixed side.
-        sides: tags of the sides by name, as `read_gmsh` returns them; those of a `Box` are west,
-            east, south, north, bottom, top.
-        tolerance: of the residual, over that of u = 0 inside; by default 1e-10, in single precision
-            1e-5.
-        iterations: at most.
+        mean: mean of u over the domain, for problems with neither screening nor a fixed side.
+        sides: boundary tags by name, as `read_gmsh` returns them; those of a `Box` are west, east,
+            south, north, bottom and top.
+        tolerance: of the residual, relative to that of u = 0 inside; by default 1e-10, in single
+            precision 1e-5.
+        iterations: limit on the number of iterations.
         preconditioner: "none", "jacobi" or "multigrid".
         backend: "cpu" or "cuda".
         precision: "double" or "single"; multigrid always works in single.
-        partition: how several ranks share what is no box: "bisection" or "metis".
-        transport, route: how values travel between ranks, as docs/exchange.md lists them; "auto"
-            takes what is fastest here.
+        partition: of meshes that are not boxes among ranks, "bisection" or "metis".
+        transport, route: how values travel between ranks, see docs/exchange.md; "auto" measures
+            the fastest.
 
     Attributes:
         elements: numbers of this rank's elements in the mesh.
         positions: of their nodes, (elements, (N + 1)^3, 3), m.
 
     Raises:
-        InputError: something that cannot be done as asked, or has no unique solution.
+        InputError: an argument is invalid, or the problem has no unique solution.
     """
 
     def __init__(
@@ -188,69 +190,81 @@ class Problem:
         route: str = "auto",
     ) -> None:
         if not isinstance(mesh, Hexahedra):
-            raise InputError(
-                f"mesh = {mesh!r:.60}; give a Box, or the Mesh that read_gmsh returns first"
-            )
+            raise InputError(f"mesh = {mesh!r:.60}; give a Box, or the Mesh that read_gmsh returns")
         if precision not in DTYPES:
             raise InputError(f"precision = {precision!r}; allowed: {listed(DTYPES)}")
-        self._tolerance = _tolerance(tolerance, precision)
-        degree = arguments.whole("degree", degree)
-        iterations = arguments.whole("iterations", iterations)
-        job = world()
-        self.elements = Shares.of(mesh, job.size, method=partition).elements(job.rank)
+        self._tolerance = _choose_tolerance(tolerance, precision)
+        method = MethodSection(
+            degree=arguments.require_degree(degree),
+            iterations=arguments.require_count("iterations", iterations),
+            preconditioner=arguments.require_choice(
+                "preconditioner", preconditioner, get_args(Preconditioner)
+            ),
+        )
         self._boundaries = boundaries if boundaries is not None else {}
-        self._tags = sides if sides is not None else arguments.sides_of(mesh)
-        arguments.require_sides(self._boundaries, self._tags)
+        self._tags = sides if sides is not None else arguments.box_sides(mesh)
+        arguments.require_boundaries(self._boundaries, self._tags)
         if sides is not None:
             arguments.require_faces(sides, mesh)
-        screening, mean = arguments.real("screening", screening), arguments.mean_of(mean)
-        self._given = self._with(Given(lambda x, y, z: 0.0, screening, mean=mean), {})
-        device = open_device(backend, job)
-        way = (transport_of(device, transport), arguments.route_of(route))
-        method = Method(degree, preconditioner, iterations, DTYPES[precision], *way)
-        self._task = job.agree(lambda: Task(device, job, mesh, self.elements, self._given, method))
-        self.positions = self._task.nodes
+        self._equation = Equation(
+            screening=arguments.require_real("screening", screening),
+            mean=arguments.require_mean(mean),
+        )
+        self._equation = self._with_values({})
+        job = world()
+        self.elements = ElementPartition.of(mesh, job.size, method=partition).elements(job.rank)
+        device, dtype = open_device(backend, job), DTYPES[precision]
+        route = arguments.require_choice("route", route, ("auto", *ROUTES))
+        transport = transport_of(device, transport)
+
+        def build() -> BoundaryValueProblem:
+            space = FunctionSpace.on(job, mesh, method.degree, self.elements)
+            tuned = space.autotune(device, dtype, transport=transport, route=route)
+            return BoundaryValueProblem(device, tuned, self._equation, method, dtype)
+
+        self._problem: BoundaryValueProblem = job.agree(build)
+        self.positions = self._problem.nodes
 
     def solve(
         self,
-        source: Function | ArrayLike = 0.0,
+        source: FunctionLike | ArrayLike = 0.0,
         *,
-        values: Mapping[str, Function] | None = None,
-        start: Solution | Function | None = None,
+        values: Mapping[str, FunctionLike] | None = None,
+        start: Solution | FunctionLike | None = None,
     ) -> Solution:
-        """u for a source.
+        """Solve for u.
 
         Args:
             source: f: a function of arrays x, y and z, a number, an expression as in a case file,
                 or values at `nodes(mesh, degree)`, (elements, (N + 1)^3).
-            values: what sides are given by name, where that is not what it was at the beginning.
-            start: u from which the iteration begins: an earlier solution, or a function. The
-                tolerance is that of u = 0 all the same, so a good start saves iterations.
+            values: values of boundary conditions that differ from the original ones, by side.
+            start: initial guess: an earlier solution, or a function. The tolerance remains relative
+                to u = 0, so a good guess saves iterations.
 
         Raises:
-            InputError: functions that are not real or not finite.
-            RunFailed: numbers are not finite.
+            InputError: functions are not real or not finite.
+            RunFailed: values are not finite.
         """
-        problem = self._task.problem
-        given = self._with(self._given, values or {})
-        of_source = arguments.source_of(
-            source, problem.space.mesh, problem.space.degree, self.elements
+        space = self._problem.system.space
+        f = arguments.source_function(source, space)
+        self._problem.evaluate(replace(self._with_values(values or {}), source=f))
+        u, history = self._problem.solve(self._tolerance, _initial_guess(start))
+        return Solution(
+            *(space.mesh, space.degree, self.elements, self.positions, u),
+            *(history.residuals, history.converged, self._problem.system.imbalance),
         )
-        self._task.evaluate(replace(given, source=of_source))
-        found, outcome = self._task.solve(self._tolerance, _start(start))
-        told = (outcome.residuals, outcome.converged, problem.unbalanced)
-        where = (problem.space.mesh, problem.space.degree, self.elements, self.positions)
-        return Solution(*where, found, *told)
 
-    def _with(self, given: Given, values: Mapping[str, Function]) -> Given:
-        """The same, with what sides are given."""
-        tables = arguments.with_values(self._boundaries, values)
-        fixed, fluxes = (arguments.of_kind(kind, tables, self._tags) for kind in arguments.KINDS)
-        return replace(given, fixed=fixed, fluxes=fluxes)
+    def _with_values(self, values: Mapping[str, FunctionLike]) -> Equation:
+        """The equation with other values of boundary conditions."""
+        tables = arguments.replace_values(self._boundaries, values)
+        fixed, fluxes = (
+            arguments.functions_by_tag(kind, tables, self._tags) for kind in arguments.KINDS
+        )
+        return replace(self._equation, fixed=fixed, fluxes=fluxes)
 
     def close(self) -> None:
-        """Give back what it holds of other ranks."""
-        self._task.close()
+        """Release memory that is shared with other ranks."""
+        self._problem.close()
 
     def __enter__(self) -> Problem:
         return self
@@ -259,18 +273,18 @@ class Problem:
         self.close()
 
 
-def _tolerance(given: float | None, precision: str) -> float:
-    """As it is given, or the usual one."""
-    if given is None:
+def _choose_tolerance(tolerance: float | None, precision: str) -> float:
+    """The tolerance, or the default of the precision."""
+    if tolerance is None:
         return TOLERANCES[precision]
-    if found := arguments.real("tolerance", given, below=1):
-        return found
-    raise InputError(f"tolerance = {given}; allowed: above 0, below 1")
+    if value := arguments.require_real("tolerance", tolerance, below=1):
+        return value
+    raise InputError(f"tolerance = {tolerance}; allowed: above 0, below 1")
 
 
-def _start(given: Solution | Function | None) -> Field | None:
-    if given is None:
+def _initial_guess(start: Solution | FunctionLike | None) -> Function | None:
+    if start is None:
         return None
-    if isinstance(given, Solution):
-        return lambda x, y, z: given.values
-    return arguments.function_of(given, "start")
+    if isinstance(start, Solution):
+        return lambda x, y, z: start.values
+    return arguments.as_function(start, "start")

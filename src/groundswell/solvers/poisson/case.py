@@ -1,4 +1,4 @@
-"""The case file of the Poisson solver: `PoissonCase`, made of the sections of this file."""
+"""The case file of the Poisson solver: `PoissonCase` and its sections."""
 
 from __future__ import annotations
 
@@ -26,31 +26,35 @@ from groundswell.case.units import Count, Flag, Length, NonNegative, Number, Pos
 from groundswell.errors import did_you_mean, listed
 
 Screening = Annotated[float, Unit("1/m^2", "a screening", "4 1/m^2"), NonNegative]
-Share = Annotated[Number, Field(gt=0, le=1)]
+Fraction = Annotated[Number, Field(gt=0, le=1)]
 Axis = Literal["x", "y", "z"]
 
 AXES: tuple[Axis, Axis, Axis] = ("x", "y", "z")
 SIDES = (("west", "east"), ("south", "north"), ("bottom", "top"))  # low and high, by axis
 UNIT = ((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
-TOLERANCES = {"double": 1e-10, "single": 1e-5}  # of the residual, unless the case says otherwise
+DTYPES = {"double": "float64", "single": "float32"}
+TOLERANCES = {"double": 1e-10, "single": 1e-5}  # default tolerances of the residual
+MAX_DEGREE = 15
+
+Preconditioner = Literal["none", "jacobi", "multigrid"]
 
 
 # --- the domain -----------------------------------------------------------------------------------
 
 
 class KershawSection(Section):
-    """`kershaw = { eps_y = 0.3, eps_z = 0.3 }`: the unit cube in thin and slanted elements.
+    """`kershaw = { eps_y = 0.3, eps_z = 0.3 }`: thin and slanted elements in the unit cube.
 
-    See `grids.box.kershaw`; `smoothness` is of the change from one layer to the next.
+    See `meshes.box.kershaw`.
     """
 
-    eps_y: Share
-    eps_z: Share
+    eps_y: Fraction
+    eps_z: Fraction
     smoothness: Literal[0, 1, 2] = 0
 
 
 class BoxMesh(Section):
-    """`kind = "box"`: elements in rows along x, y and z; `high` or `size` ends the box."""
+    """`kind = "box"`: a structured mesh from `low` to `high`, or of a `size`."""
 
     kind: Literal["box"]
     counts: tuple[Count, Count, Count]
@@ -73,13 +77,13 @@ class BoxMesh(Section):
 
     @property
     def sides(self) -> dict[str, int]:
-        """Tags of the sides that there are, by name."""
+        """Boundary tags of the sides, by name; periodic axes have none."""
         names = (name for pair in SIDES for name in pair)
         tags = {name: tag for tag, name in enumerate(names, 1)}
         return {n: tag for n, tag in tags.items() if AXES[(tag - 1) // 2] not in self.periodic}
 
     def violations(self) -> Iterator[Violation]:
-        """Two ends or none, and Kershaw's deformation of what is not the unit cube."""
+        """Two upper ends, empty boxes, and a deformation that needs the unit cube."""
         yield from repeated("periodic", self.periodic)
         if self.size is not None and self.high is not None:
             yield from exactly_one(self, "high", "size")
@@ -88,13 +92,13 @@ class BoxMesh(Section):
         if self.kershaw and self.corners != UNIT:
             yield ("kershaw",), "is for the unit cube: leave out low, high and size"
         if self.kershaw and self.periodic:
-            yield ("kershaw",), "cannot be periodic: the sides would not meet"
+            yield ("kershaw",), "cannot be periodic, because the sides would not meet"
 
 
 class GmshMesh(Section):
-    """`kind = "gmsh"`: hexahedra from a file of Gmsh; sides are its physical surfaces.
+    """`kind = "gmsh"`: hexahedra from a Gmsh file; its physical surfaces are the sides.
 
-    `partition` is how several ranks share them, see `grids.partition`.
+    `partition` distributes the elements among ranks, see `meshes.partition`.
     """
 
     kind: Literal["gmsh"]
@@ -111,7 +115,7 @@ MeshSection = Annotated[BoxMesh | GmshMesh, TaggedUnion()]
 class EquationSection(Section):
     """`[equation]`: -div grad u + screening u = source; `exact` is u, if it is known.
 
-    `mean` is u's over the domain, where neither screening nor a fixed side determines u.
+    `mean` is the mean of u over the domain, where neither screening nor a fixed side determines u.
     Functions of position are numbers, or text such as "sin(pi * x)".
     """
 
@@ -121,41 +125,31 @@ class EquationSection(Section):
     mean: Number | None = None
 
 
-class FixedSide(Section):
-    """`kind = "fixed"`: u is given."""
+class BoundarySection(Section):
+    """`kind = "fixed"` prescribes u, `kind = "flux"` du/dn; n points out of the domain."""
 
-    kind: Literal["fixed"]
+    kind: Literal["fixed", "flux"]
     value: Formula = 0.0
-
-
-class FluxSide(Section):
-    """`kind = "flux"`: du/dn is given, n pointing out of the domain."""
-
-    kind: Literal["flux"]
-    value: Formula = 0.0
-
-
-Side = Annotated[FixedSide | FluxSide, TaggedUnion()]
 
 
 class MethodSection(Section):
-    """`[method]`: polynomials on elements, and how the system of equations is solved.
+    """`[method]`: degree of the polynomials, and how the linear system is solved.
 
-    It is solved when the residual has fallen to `tolerance` times its first value, which is that of
-    u = 0 inside; `iterations` is the most that are made.
+    The iteration stops when the residual is `tolerance` times that of u = 0 inside, and after
+    `iterations` at the latest.
     """
 
-    degree: Annotated[int, Field(strict=True, ge=1, le=15)] = 7
+    degree: Annotated[int, Field(strict=True, ge=1, le=MAX_DEGREE)] = 7
     tolerance: Annotated[Number, Field(gt=0, lt=1)] | None = None
     iterations: Count = 10_000
-    preconditioner: Literal["none", "jacobi", "multigrid"] = "jacobi"
+    preconditioner: Preconditioner = "jacobi"
 
 
 # --- output, and all ------------------------------------------------------------------------------
 
 
 class PoissonOutput(OutputSection):
-    """`[output]`: residuals are always written, u on all elements if wanted."""
+    """`[output]`: `fields` writes u on all elements; residuals are always written."""
 
     recordable: ClassVar[Recordable] = Recordable(
         ("u",), ("points", "line", "plane"), ("final",), timed=False, files=("solution.vtkhdf",)
@@ -165,17 +159,16 @@ class PoissonOutput(OutputSection):
 
 
 class PoissonRun(RunSection):
-    """`[run]`, in double precision unless it says otherwise.
+    """`[run]`, by default in double precision.
 
-    The whole solution is one step. `route` is how values travel between ranks, by `transport`:
-    "auto" takes what is fastest.
+    `transport` and `route` choose how values travel between ranks; "auto" measures the fastest.
     """
 
     precision: Literal["single", "double"] = "double"
     route: Literal["auto", "pairwise", "alltoall", "crystal"] = "auto"
 
     def violations(self) -> Iterator[Violation]:
-        """What other solvers can do."""
+        """Options that only other solvers have."""
         yield from super().violations()
         yield from unsupported(self, "checkpoint", "overlap", "narrow", "codec", "lossy")
         if "fused" in self.transport:
@@ -185,7 +178,7 @@ class PoissonRun(RunSection):
 class PoissonCase(Case):
     """-div grad u + lambda u = f: `[mesh]`, `[equation]`, `[boundaries]`, `[method]`.
 
-    Sides that `[boundaries]` does not name have no flux. Raises `CaseError`.
+    Sides without a boundary condition have no flux. Raises `CaseError`.
     """
 
     solver: Literal["poisson"] = "poisson"
@@ -194,41 +187,39 @@ class PoissonCase(Case):
     run: PoissonRun = PoissonRun()
     mesh: MeshSection
     equation: EquationSection = EquationSection()
-    boundaries: dict[str, Side] = Field(default_factory=dict)
+    boundaries: dict[str, BoundarySection] = Field(default_factory=dict)
     method: MethodSection = MethodSection()
 
     @property
     def tolerance(self) -> float:
-        """Of the residual: what the case says, or what the precision allows."""
+        """Of the residual; the default depends on the precision."""
         return self.method.tolerance or TOLERANCES[self.run.precision]
 
     def violations(self) -> Iterator[Violation]:
-        """Sides that a box does not have, and what leaves u undetermined."""
+        """Sides that a box does not have, and equations that do not determine u."""
         if isinstance(self.mesh, BoxMesh):
             yield from unknown_sides(self.boundaries, self.mesh.sides)
-        fixed = any(isinstance(side, FixedSide) for side in self.boundaries.values())
+        fixed = any(side.kind == "fixed" for side in self.boundaries.values())
         determined = fixed or self.equation.screening > 0
         if not determined and self.equation.mean is None:
             allowed = (
-                "must be above 0 where no side is fixed: any constant may be added to u; or give "
-                "its mean"
+                "must be above 0 where no side is fixed, because any constant may be added to u; "
+                "or give the mean of u"
             )
             yield ("equation", "screening"), allowed
         if determined and self.equation.mean is not None:
-            allowed = (
-                "is for cases without screening and fixed sides, which determine u: leave it out"
-            )
+            allowed = "is for cases without a screening and without fixed sides; leave it out"
             yield ("equation", "mean"), allowed
         if self.run.processes and not isinstance(self.mesh, BoxMesh):
-            yield ("run", "processes"), "are of a box; leave them out"
+            yield ("run", "processes"), "are only for boxes; leave them out"
 
 
 def unknown_sides(
     boundaries: Mapping[str, object], sides: Mapping[str, int]
 ) -> Iterator[Violation]:
-    """The faults of `[boundaries]` that names sides which the mesh does not have."""
+    """Violations of `[boundaries]` that names sides the mesh does not have."""
     for name in boundaries:
         if name not in sides:
             there = f"its sides are {listed(sides)}" if sides else "it has none"
-            allowed = f"is no side of the mesh{did_you_mean(name, sides)}; {there}"
+            allowed = f"is not a side of the mesh{did_you_mean(name, sides)}; {there}"
             yield ("boundaries", name), allowed

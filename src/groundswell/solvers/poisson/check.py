@@ -1,4 +1,4 @@
-"""What `groundswell check`, the summary and the report say of an equation before it is solved."""
+"""What `groundswell check`, the summary and the report print before the solution."""
 
 from __future__ import annotations
 

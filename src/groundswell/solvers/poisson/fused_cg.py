@@ -1,14 +1,14 @@
-"""Conjugate gradients whose vectors go forward while the elements' parts are gathered.
+"""Conjugate gradients fused with the gathering of the elements' results.
 
-What the operator makes of u is never stored as assembled values: u.Au is what each element's values
-times its own part come to, so all sums of an iteration are known before anything is gathered, and
-one sweep over the rows gathers, makes the step, and begins the next sums (the recurrences of
-Chronopoulos & Gear 1989; fused as Kronbichler, Sashko & Munch 2022, arXiv:2205.08909, fuse others).
-Residuals of several iterations are kept, so that the direction and the solution can follow these
-all at once, and are read and written less often.
+The product A u is never stored as assembled values. u.Au is the sum of each element's values times
+its own result, so all sums of an iteration are known before anything is gathered. One sweep over
+the rows then gathers, takes the step, and starts the next sums (the recurrences of Chronopoulos &
+Gear 1989, fused in the spirit of Kronbichler, Sashko & Munch 2022, arXiv:2205.08909). The residuals
+of several iterations are kept, so that the direction and the solution advance by all of them at
+once, and are read and written less often.
 
-Messages travel where hardly any elements run, as they would hold these up: values behind rows that
-one rank has alone, elements' parts behind sums. Elements inside wait for neither.
+Exchanges overlap with work that uses few blocks: the halo with the update of unshared rows, the
+gather with the sums. Interior elements wait for neither.
 """
 
 from __future__ import annotations
@@ -21,35 +21,34 @@ import numpy as np
 from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.exchange.assembly.rows import Rows, Slices
-from groundswell.exchange.world import World
-from groundswell.linear.cg import SUMS, Iteration
+from groundswell.linear.cg import MAX_ITERATIONS, SUMS, RecordedIteration
+from groundswell.linear.operators import Recordable
 from groundswell.meshes.hexahedra import Floats
-from groundswell.spectral_elements.elements import USUAL, Elements, pitches
-from groundswell.spectral_elements.overlap import apart
-from groundswell.spectral_elements.roofline import CYCLE
+from groundswell.solvers.poisson.element_operator import DEFAULTS, ElementOperator, pitches
+from groundswell.solvers.poisson.roofline import CYCLE
+from groundswell.spectral_elements.overlap import split_elements
 
 KERNELS = Path(__file__).with_name("kernels")
 
-LANES, SUM_LANES = 256, 1024  # of blocks, the latter of those that add up what others have
-# More blocks would have too few registers for what is under way; without the direction, or with it.
-AS_SWEPT, AS_FOLLOWED = {"BLOCKS_AT_ONCE": 3}, {"BLOCKS_AT_ONCE": 2}
-WARP, MOST_AT_ONCE, TOGETHER = 32, 4, 16  # see kernels/iterate.h
-# Of a block: as many sums as its lanes have under way, by so many blocks at the most.
-SUMS_EACH, MOST_PARTS = 8192, 128
+LANES, SUM_LANES = 256, 1024  # threads of a block, the latter of those that add up blocks' sums
+# Blocks per multiprocessor, which leave enough registers: residuals only, or with the direction.
+SWEEP_LIMIT, ADVANCE_LIMIT = {"BLOCKS_AT_ONCE": 3}, {"BLOCKS_AT_ONCE": 2}
+WARP, MAX_IN_FLIGHT, STRIPS_PER_BLOCK = 32, 4, 16  # see kernels/fused_cg.h
+SUMS_PER_BLOCK, MAX_SUM_BLOCKS = 8192, 128  # of the kernel that adds up blocks' sums
 PRODUCTS = 2
-PLACES = {True: "i4", False: "i8"}  # types of small ones and of others
-LARGE = 2**31  # values, places among which want 64 bits
+INDEX_TYPES = {True: "i4", False: "i8"}  # where 32 bits are enough, and elsewhere
+INDEX_LIMIT = 2**31  # values
 
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """Of an iteration, assembled, (values,) or (components, values).
+    """The vectors of the iteration, assembled, (values,) or (components, values).
 
     Args:
         residuals: before each iteration of a CYCLE, (CYCLE, values) or (CYCLE, components, values).
-        s, p: A times the direction, and the direction; of values that this rank owns.
+        s, p: A times the direction, and the direction, of values that this rank owns.
         x: the solution.
-        scale: the preconditioner, of all components; None for ones.
+        scale: the diagonal preconditioner of all components; None for the identity.
     """
 
     residuals: Array
@@ -59,31 +58,30 @@ class Vectors:
     scale: Array | None
 
     def arguments(self, first: int, turn: int) -> tuple[Array | int, ...]:
-        """From a value on, as kernels want them, in a turn of the cycle."""
-        r, after = self.residuals[turn], self.residuals[(turn + 1) % CYCLE]
+        """Kernel arguments for the rows from `first` on, in one iteration of the cycle."""
+        r, following = self.residuals[turn], self.residuals[(turn + 1) % CYCLE]
         scale = r if self.scale is None else self.scale
-        begun, pitch = self.residuals[0], r.size
-        _, of_component, of_own = pitches(r, self.s)
-        before, others = (r, scale, after, begun), (self.s, self.p, self.x)
+        _, pitch, own_pitch = pitches(r, self.s)
+        before, after = (r, scale, following, self.residuals[0]), (self.s, self.p, self.x)
         return (
             *(vector[..., first:] for vector in before),
+            r.size,
+            *(vector[..., first:] for vector in after),
             pitch,
-            *(vector[..., first:] for vector in others),
-            of_component,
-            of_own,
+            own_pitch,
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Share:
-    """Rows that are worked on together.
+class RowSet:
+    """Rows that a kernel processes together.
 
     Args:
-        first: of the rows.
-        values: what they are sums of, (values,) or (components, values).
+        first: number of the first row.
+        values: whose sums the rows are, (values,) or (components, values).
         pitch: values from one component to the next.
-        count: of strips.
-        strips, places: see kernels/iterate.h.
+        count: number of strips.
+        strips, indices: see kernels/fused_cg.h.
     """
 
     first: int
@@ -91,191 +89,206 @@ class Share:
     pitch: int
     count: int
     strips: Array
-    places: Array
+    indices: Array
 
     @classmethod
-    def of(cls, backend: Backend, first: int, values: Array, rows: Rows, kind: str) -> Share:
-        """Rows `first` and so on, with places of a type among values."""
-        found = Slices.of(rows, Rows.straight(0, rows.count), WARP, MOST_AT_ONCE)
-        places, strips = found.places.astype(kind), found.table[:, :4].astype(kind)
-        # Those of a block look for values near each other, whatever their widths are.
-        begins = strips[:, 0] if rows.places is None else places[strips[:, 3]]
+    def of(cls, backend: Backend, first: int, values: Array, rows: Rows, index_type: str) -> RowSet:
+        """The rows from number `first` on."""
+        slices = Slices.of(rows, Rows.straight(0, rows.count), WARP, MAX_IN_FLIGHT)
+        indices, strips = slices.places.astype(index_type), slices.table[:, :4].astype(index_type)
+        # Strips of a block then read values near each other, whatever their widths are.
+        begins = strips[:, 0] if rows.places is None else indices[strips[:, 3]]
         strips = strips[np.argsort(begins, kind="stable")]
-        given = (values[..., found.first[0] :], int(values.shape[-1]), len(strips))
-        return cls(first, *given, backend.to_device(strips), backend.to_device(places))
+        return cls(
+            *(first, values[..., slices.first[0] :], int(values.shape[-1]), len(strips)),
+            *(backend.to_device(strips), backend.to_device(indices)),
+        )
 
     @property
-    def parts(self) -> int:
-        """What blocks work on."""
-        return -(-self.count // TOGETHER)
+    def blocks(self) -> int:
+        """Number of blocks for one component."""
+        return -(-self.count // STRIPS_PER_BLOCK)
 
 
-class Merged(Iteration):
-    """For the screened Poisson operator, with a diagonal preconditioner or none.
+class FusedConjugateGradients(RecordedIteration):
+    """For the screened Poisson operator with a diagonal preconditioner or none.
 
     All ranks must make and use it together.
 
     Args:
-        scale: the preconditioner, assembled, 0 where values are prescribed; None for ones. If it
-            has nothing but zeros and ones, it costs less.
-        components: of vectors, to each of which the operator is applied.
-        most: iterations.
-        local: room for what elements make of all components, which nobody else wants meanwhile.
+        scale: the preconditioner, assembled, 0 where values are prescribed; None for the identity.
+            It costs less if it has only zeros and ones.
+        components: of the vectors; the operator is applied to each.
+        max_iterations: limit on the number of iterations.
+        local: room for the elements' results of all components, unused by others meanwhile.
 
     Attributes:
-        x: the solution, assembled, and where it starts from: 0.
+        x: the solution, assembled; the initial guess is 0.
         b: the right-hand side, assembled, which becomes the residual.
     """
 
     def __init__(
         self,
         backend: Backend,
-        world: World,
-        elements: Elements,
+        elements: ElementOperator,
         scale: Floats | None = None,
         *,
         components: int = 1,
-        most: int = 1000,
+        max_iterations: int = MAX_ITERATIONS,
         local: Array | None = None,
     ) -> None:
-        super().__init__(backend, most, at_once=CYCLE)
-        self._elements, sharing = elements, elements.space.sharing
-        self._alone, self._own, count = sharing.alone, sharing.own, len(sharing.ids)
-        self._components = components
-
-        def zeros(count: int) -> Array:
-            shape = (count,) if components == 1 else (components, count)
-            return backend.zeros(shape, elements.dtype)
-
-        x, s, p = zeros(count), zeros(self._own), zeros(self._own)
-        residuals = backend.zeros((CYCLE, *x.shape), elements.dtype)
+        super().__init__(backend, max_iterations, batch=CYCLE)
+        self._elements, self._components, space = elements, components, elements.space
+        sharing = space.sharing
         factors = None if scale is None else backend.to_device(scale.astype(elements.dtype))
-        self._vectors = Vectors(residuals, s, p, x, factors)
-        self.b, self.x = residuals[0], x
-        # Residuals are 0 where values are prescribed, so the operator need not be told.
-        plain = scale is None or bool(np.isin(scale, (0, 1)).all())
-        self._factors = None if all(world.share(plain)) else self._vectors.scale
-        self._local = zeros(elements.space.places.size) if local is None else local
-        self._shared = zeros(count - sharing.alone)
-        # One kernel takes from both; rows are filled up to at most twice as many places.
-        self._small = 2 * max(self._local.size, self._shared.size) < LARGE
+        self._vectors = self._make_vectors(factors)
+        self.b, self.x = self._vectors.residuals[0], self._vectors.x
+        # Residuals are 0 where values are prescribed, so the operator needs no mask.
+        is_mask = scale is None or bool(np.isin(scale, (0, 1)).all())
+        self._factors = None if all(space.world.share(is_mask)) else factors
+        self._local = self._zeros(space.dofs.size) if local is None else local
+        self._shared = self._zeros(space.size - sharing.alone)
+        # One kernel reads both; rows are padded to at most twice as many indices.
+        self._small = 2 * max(self._local.size, self._shared.size) < INDEX_LIMIT
 
-        space = elements.space
-        self._apart = apart(space)
-        self._halos = [space.operation(backend, world, "halo", r, r) for r in residuals]
+        self._split = split_elements(space)
+        self._halos = [space.operation(backend, "halo", r, r) for r in self._vectors.residuals]
         gathered = (self._local, self._shared, sharing.of_several)
-        self._gather = space.operation(backend, world, "gather", *gathered)
-        self._rows = self._shares()
-        self._energies, self._products = self._partial_sums()
-        self._sums = self._room_for_sums()
-        total, find_step = self._steps(world, elements.dtype, self._sums, space.way.transport)
-        step_found = [*self._added_up(), *find_step]
-        measured = [self._measured(turn, step_found) for turn in range(CYCLE)]
+        self._gather = space.operation(backend, "gather", *gathered)
+        self._rows = self._make_rows()
+        self._energies, self._products = self._make_partial_sums()
+        self._sums = self._make_sums()
+        self._record_cycle()
+
+    def _record_cycle(self) -> None:
+        space, vectors, backend = self._elements.space, self._vectors, self._backend
+        total, find_step = self._find_step(
+            space.world, self._elements.dtype, self._sums, space.exchange.transport
+        )
+        step_found = [*self._add_up(), *find_step]
+        measured = [self._measure_turn(turn, step_found) for turn in range(CYCLE)]
         step = [
             launch
             for turn, before in enumerate(measured)
-            for launch in (*before, *self._advanced(turn))
+            for launch in (*before, *self._advance(turn))
         ]
-        reset = (self.x, self._vectors.p, self._vectors.s, self._products)
-        parts = [*self._halos, self._gather, *total]
+        reset = (self.x, vectors.p, vectors.s, self._products)
+        parts: list[Recordable] = [*self._halos, self._gather, *total]
         start, end = [*self._first_products(), *self._halos[0].launches], backend.rejoin([])
         self._record(parts, [*step, *end], [*measured[0], *end], reset, start)
 
-    # --- what is done to rows ---------------------------------------------------------------------
+    # --- memory -----------------------------------------------------------------------------------
 
-    def _shares(self) -> tuple[Share, Share]:
-        """Rows of this rank alone, which are gathered now, and of several, which have been."""
-        backend, kind = self._backend, PLACES[self._small]
-        mine = self._elements.space.sharing.copies.take(np.arange(self._alone))
-        gathered = Rows.straight(0, self._own - self._alone)
-        alone = Share.of(backend, 0, self._local, mine, kind)
-        return alone, Share.of(backend, self._alone, self._shared, gathered, kind)
+    def _zeros(self, count: int) -> Array:
+        shape = (count,) if self._components == 1 else (self._components, count)
+        return self._backend.zeros(shape, self._elements.dtype)
 
-    def _partial_sums(self) -> tuple[Array, Array]:
-        """Room for each block's, of elements and of rows."""
-        blocks = sum(self._elements.blocks(some) for some in self._apart)
-        parts = sum(share.parts for share in self._rows) * self._components
+    def _make_vectors(self, scale: Array | None) -> Vectors:
+        space = self._elements.space
+        x, s, p = self._zeros(space.size), self._zeros(space.own), self._zeros(space.own)
+        residuals = self._backend.zeros((CYCLE, *x.shape), self._elements.dtype)
+        return Vectors(residuals, s, p, x, scale)
+
+    def _make_rows(self) -> tuple[RowSet, RowSet]:
+        """Rows of this rank alone, gathered in the sweep, and shared rows, gathered before it."""
+        backend, sharing = self._backend, self._elements.space.sharing
+        alone, index_type = sharing.alone, INDEX_TYPES[self._small]
+        unshared = sharing.copies.take(np.arange(alone))
+        gathered = Rows.straight(0, sharing.own - alone)
+        return (
+            RowSet.of(backend, 0, self._local, unshared, index_type),
+            RowSet.of(backend, alone, self._shared, gathered, index_type),
+        )
+
+    def _make_partial_sums(self) -> tuple[Array, Array]:
+        """Room for the sums of each block: of elements, and of rows."""
+        of_elements = sum(self._elements.blocks(chosen) for chosen in self._split)
+        of_rows = sum(rows.blocks for rows in self._rows) * self._components
         zeros = self._backend.zeros
-        return zeros((blocks,), "f8"), zeros((PRODUCTS * parts,), "f8")
+        return zeros((of_elements,), "f8"), zeros((PRODUCTS * of_rows,), "f8")
 
-    def _room_for_sums(self) -> Array:
-        """Of all blocks, by several if they are many."""
+    def _make_sums(self) -> Array:
+        """Room for the sums over all blocks, by several blocks if there are many."""
         count = self._products.size // PRODUCTS + self._energies.size
-        parts = max(1, min(MOST_PARTS, -(-count // SUMS_EACH)))
-        return self._backend.zeros((parts * SUMS,), "f8")
+        blocks = max(1, min(MAX_SUM_BLOCKS, -(-count // SUMS_PER_BLOCK)))
+        return self._backend.zeros((blocks * SUMS,), "f8")
 
-    def _advanced(self, turn: int) -> list[Launch]:
-        """Residuals go forward, first those that other ranks wait for, which get them meanwhile."""
-        backend, halo = self._backend, self._halos[(turn + 1) % CYCLE]
-        alone, shared = self._rows
-        return [
-            *backend.aside([*self._swept(shared, turn, alone.parts), *halo.send]),
-            *self._swept(alone, turn, 0),
-            *backend.further_aside(halo.receive),
-        ]
+    # --- launches ---------------------------------------------------------------------------------
 
-    def _swept(self, share: Share, turn: int, before: int) -> list[Launch]:
-        """Residuals go forward; at a cycle's end the direction and the solution, too.
-
-        Args:
-            before: parts of other rows, whose products come first.
-        """
-        if not share.count:
-            return []
-        followed = CYCLE if turn == CYCLE - 1 else 0
-        room = AS_FOLLOWED if followed else AS_SWEPT
-        choice = {"SMALL_INDICES": self._small, "FOLLOWED": followed}
-        module = self._backend.compile(self._source(**room, **choice))
-        given = (self._state, share.values, share.pitch, share.strips, share.places)
-        vectors = self._vectors.arguments(share.first, turn)
-        products = self._products[PRODUCTS * self._components * before :]
-        blocks = Blocks(share.parts * self._components, LANES)
-        arguments = (*given, *vectors, share.count, products)
-        return [module.launch("advance_rows", blocks, *arguments)]
-
-    def _first_products(self) -> list[Launch]:
-        """Those of b."""
-        r, scale, *_, pitch, _ = self._vectors.arguments(0, 0)
-        blocks = self._products.size // PRODUCTS
-        arguments = (r, scale, pitch, self._own, self._products, blocks)
-        module = self._backend.compile(self._source())
-        return [module.launch("measure_rows", Blocks(blocks, LANES), *arguments)] if blocks else []
-
-    # --- the operator -----------------------------------------------------------------------------
-
-    def _measured(self, turn: int, step_found: list[Launch]) -> list[Launch]:
-        """Elements do their part, first those that wait for other ranks, and the step is found."""
+    def _measure_turn(self, turn: int, step_found: list[Launch]) -> list[Launch]:
+        """Apply the operator, shared elements first, and find the step."""
         backend, r = self._backend, self._vectors.residuals[turn]
         done, works = 0, list[list[Launch]]()
-        for some in self._apart:
-            given = (some, r, self._local, self._energies[done:], self._factors)
-            works.append(self._elements.launches(*given))
-            done += self._elements.blocks(some)
-        outer, inside = works
+        for chosen in self._split:
+            energies = self._energies[done:]
+            launches = self._elements.launches(chosen, r, self._local, energies, self._factors)
+            works.append(launches)
+            done += self._elements.blocks(chosen)
+        shared, interior = works
         return [
-            *backend.aside(outer),
-            *inside,
+            *backend.aside(shared),
+            *interior,
             *backend.rejoin([]),
-            *backend.aside(self._gather.send),  # nothing of it is local: its ids have several ranks
+            *backend.aside(self._gather.send),  # it has no local part, as all its ids are shared
             *step_found,
             *backend.further_aside(self._gather.receive),
         ]
 
-    def _added_up(self) -> list[Launch]:
-        """All blocks' sums."""
-        products, parts = self._products.size // PRODUCTS, self._sums.size // SUMS
+    def _add_up(self) -> list[Launch]:
+        """Add up all blocks' sums."""
+        products, blocks = self._products.size // PRODUCTS, self._sums.size // SUMS
         module = self._backend.compile(self._source(MOST_THREADS=SUM_LANES))
-        given = (self._products, products, self._energies, self._energies.size)
-        return [module.launch("add_up_sums", Blocks(parts, SUM_LANES), *given, self._sums, parts)]
+        partial = (self._products, products, self._energies, self._energies.size)
+        extent = Blocks(blocks, SUM_LANES)
+        return [module.launch("add_up_sums", extent, *partial, self._sums, blocks)]
+
+    def _advance(self, turn: int) -> list[Launch]:
+        """Advance the vectors, first in shared rows, whose halo overlaps with the others."""
+        backend, halo = self._backend, self._halos[(turn + 1) % CYCLE]
+        unshared, shared = self._rows
+        return [
+            *backend.aside([*self._sweep(shared, turn, unshared.blocks), *halo.send]),
+            *self._sweep(unshared, turn, 0),
+            *backend.further_aside(halo.receive),
+        ]
+
+    def _sweep(self, rows: RowSet, turn: int, before: int) -> list[Launch]:
+        """Advance residuals, and at the end of a cycle the direction and the solution.
+
+        Args:
+            before: blocks of other rows, whose products come first.
+        """
+        if not rows.count:
+            return []
+        advanced = CYCLE if turn == CYCLE - 1 else 0
+        limit = ADVANCE_LIMIT if advanced else SWEEP_LIMIT
+        source = self._source(**limit, SMALL_INDICES=self._small, ADVANCED=advanced)
+        products = self._products[PRODUCTS * self._components * before :]
+        return [
+            self._backend.compile(source).launch(
+                "advance_rows",
+                Blocks(rows.blocks * self._components, LANES),
+                *(self._state, rows.values, rows.pitch, rows.strips, rows.indices),
+                *self._vectors.arguments(rows.first, turn),
+                *(rows.count, products),
+            )
+        ]
+
+    def _first_products(self) -> list[Launch]:
+        """The products of b."""
+        r, scale, *_, pitch, _ = self._vectors.arguments(0, 0)
+        blocks, own = self._products.size // PRODUCTS, self._elements.space.own
+        arguments = (r, scale, pitch, own, self._products, blocks)
+        module = self._backend.compile(self._source())
+        return [module.launch("measure_rows", Blocks(blocks, LANES), *arguments)] if blocks else []
 
     def _source(self, **chosen: Constant) -> Source:
         scaled = self._vectors.scale is not None
         choice = {"SCALED": scaled, "COMPONENTS": self._components, **chosen}
-        return iterate_source(self._elements.dtype, **choice)
+        return fused_cg_source(self._elements.dtype, **choice)
 
 
-def iterate_source(dtype: str, **chosen: Constant) -> Source:
-    """The kernels for vectors of a type."""
-    double = precision(dtype)
-    usual = {"SMALL_INDICES": True, "FOLLOWED": 0, "MOST_THREADS": LANES}
-    return Source(KERNELS / "iterate.h", {**double, **USUAL, **usual, **chosen})
+def fused_cg_source(dtype: str, **chosen: Constant) -> Source:
+    """The kernels for vectors of a type; `chosen` are constants of kernels/fused_cg.h."""
+    defaults = {"SMALL_INDICES": True, "ADVANCED": 0, "MOST_THREADS": LANES}
+    return Source(KERNELS / "fused_cg.h", {**precision(dtype), **DEFAULTS, **defaults, **chosen})

@@ -1,10 +1,10 @@
-"""From functions of one degree to those of a lower one on the same elements, and back.
+"""Transfer between polynomials of two degrees on the same elements.
 
-Back, P u_c is the same function, by its values at more nodes: J u_c on each element, J being
-interpolation along its three axes. Elements agree at nodes that they share, so each node takes the
-value of one element that has it, its chosen one. Forth is the exact transpose, P' r: each node's
-residual goes to its chosen element, J' makes coarse values of these, which are then assembled. So
-neither wants values of other ranks on the fine side.
+Prolongation P evaluates a coarse function at the fine nodes: J u_c on each element, with J the
+interpolation along its three axes. Elements agree at shared nodes, so each fine node takes its
+value from one element, the first that has it. Restriction is the exact transpose P' r: each fine
+residual goes to that element, J' maps it to coarse nodes, and the results are assembled. So neither
+needs other ranks' fine values.
 """
 
 from __future__ import annotations
@@ -16,95 +16,90 @@ from numpy.typing import DTypeLike
 
 from groundswell.backends import Array, Backend, Constant, Launch, Source
 from groundswell.backends.source import precision
-from groundswell.exchange.world import World
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import Floats, Numbers
-from groundswell.solvers.poisson.schwarz import blocks_for, elements_at_once
-from groundswell.spectral_elements.elements import braced
-from groundswell.spectral_elements.overlap import Messages, apart
-from groundswell.spectral_elements.space import Space
+from groundswell.spectral_elements.element_kernels import (
+    elements_per_block,
+    initializer,
+    launch_on_elements,
+)
+from groundswell.spectral_elements.overlap import NodalExchange, split_elements
+from groundswell.spectral_elements.space import FunctionSpace
 
 KERNELS = Path(__file__).with_name("kernels")
-
 NOWHERE = -1
 
 
-class Transfer(Messages):
-    """Between two spaces on the same elements. All ranks must make it and run it together.
+class Transfer(NodalExchange):
+    """Restriction and prolongation between two spaces. All ranks must make and run it together.
 
     Args:
-        mask: 1 for fine values that are free, 0 for those that take part in nothing, assembled.
-        r: fine residual, of which this rank's own is read.
-        b: its transpose's result, coarse.
-        e: coarse values, of which those that other ranks own are filled in.
-        x: fine values, to whose own ones they are added.
+        mask: 1 for free fine values, 0 for those that take no part, assembled.
+        restricted: fine residual r, of which this rank's own values are read, and coarse b = P' r.
+        prolonged: coarse e, of which copies are filled in, and fine x, to which P e is added.
 
     Attributes:
-        down: launches that make b of r.
-        up: launches that add e to x.
+        down: launches of the restriction.
+        up: launches of the prolongation.
+        launches: both.
     """
 
     def __init__(
         self,
         backend: Backend,
-        world: World,
-        fine: Space,
-        coarse: Space,
+        fine: FunctionSpace,
+        coarse: FunctionSpace,
         mask: Floats,
-        r: Array,
-        b: Array,
-        e: Array,
-        x: Array,
+        restricted: tuple[Array, Array],
+        prolonged: tuple[Array, Array],
     ) -> None:
-        local = backend.zeros((coarse.places.size,), b.dtype)
-        self._gather = coarse.operation(backend, world, "gather", local, b)
-        self._halo = coarse.operation(backend, world, "halo", e, e)
+        (r, b), (e, x) = restricted, prolonged
+        local = backend.zeros((coarse.dofs.size,), b.dtype)
+        super().__init__(
+            halo=coarse.operation(backend, "halo", e, e),
+            gather=coarse.operation(backend, "gather", local, b),
+        )
         module = backend.compile(transfer_source(r.dtype, fine.degree, coarse.degree))
-        chosen = backend.to_device(choose(fine, mask).astype("i4"))
-        places = backend.to_device(coarse.places.astype("i4"))
+        fine_dofs = backend.to_device(choose_dofs(fine, mask).astype("i4"))
+        dofs = backend.to_device(coarse.dofs.astype("i4"))
 
-        def work(name: str, some: Numbers, *arrays: Array) -> list[Launch]:
-            numbers, extent = (
-                backend.to_device(some.astype("i4")),
-                blocks_for(len(some), fine.degree),
-            )
-            arguments = (*arrays, numbers, len(some))
-            return [module.launch(name, extent, *arguments)] if len(some) else []
+        def launch(name: str, chosen: Numbers, *arrays: Array) -> list[Launch]:
+            return launch_on_elements(backend, module, name, fine.degree, chosen, *arrays)
 
-        outer, inside = apart(coarse)
-        restrict, prolong = (r, chosen, local), (e, places, chosen, x)
+        shared, interior = split_elements(coarse)
+        down, up = (r, fine_dofs, local), (e, dofs, fine_dofs, x)
         self.down = [
-            *work("restrict_elements", outer, *restrict),
-            *self._gather.hidden_by(work("restrict_elements", inside, *restrict)),
+            *launch("restrict_elements", shared, *down),
+            *self._gather.hidden_by(launch("restrict_elements", interior, *down)),
         ]
         self.up = [
-            *self._halo.hidden_by(work("prolong_elements", inside, *prolong)),
-            *work("prolong_elements", outer, *prolong),
+            *self._halo.hidden_by(launch("prolong_elements", interior, *up)),
+            *launch("prolong_elements", shared, *up),
         ]
         self.launches = [*self.down, *self.up]
 
 
-def choose(space: Space, mask: Floats) -> Numbers:
-    """Of each element's nodes the place among assembled values, (elements, (N + 1)^3).
+def choose_dofs(space: FunctionSpace, mask: Floats) -> Numbers:
+    """Index of each element's nodes among the assembled values, (elements, (N + 1)^3).
 
-    NOWHERE but for the first element that has a node, where the rank owns it and it is free.
+    NOWHERE except in the first element of a node that is free and owned by this rank.
     """
-    chosen = np.full(space.places.size, NOWHERE)
-    places, first = np.unique(space.places, return_index=True)
-    wanted = (places < space.sharing.own) & (mask[places] > 0)
-    chosen[first[wanted]] = places[wanted]
-    return chosen.reshape(space.places.shape)
+    chosen = np.full(space.dofs.size, NOWHERE)
+    dofs, first = np.unique(space.dofs, return_index=True)
+    takes_part = (dofs < space.own) & (mask[dofs] > 0)
+    chosen[first[takes_part]] = dofs[takes_part]
+    return chosen.reshape(space.dofs.shape)
 
 
 def transfer_source(dtype: DTypeLike, fine: int, coarse: int) -> Source:
-    """The kernels for values of a type, between two degrees."""
+    """The kernels for a type, between two degrees."""
     matrix = gll(coarse).interpolation(gll(fine).points)
-    double = precision(dtype)
     constants: dict[str, Constant] = {
+        **precision(dtype),
         "FINE": fine + 1,
         "COARSE": coarse + 1,
-        "ELEMENTS": elements_at_once(fine),
-        "INTERPOLATION": braced(matrix),
-        "TRANSPOSED": braced(matrix.T),
+        "ELEMENTS": elements_per_block(fine),
+        "INTERPOLATION": initializer(matrix),
+        "TRANSPOSED": initializer(matrix.T),
     }
-    return Source(KERNELS / "transfer.h", {**double, **constants})
+    return Source(KERNELS / "grid_transfer.h", constants)

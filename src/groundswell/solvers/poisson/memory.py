@@ -1,41 +1,41 @@
-"""What a solution takes of memory, as its parts ask for it."""
+"""Estimates of the memory of a solution."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from groundswell.spectral_elements.roofline import CYCLE, PLACE
+from groundswell.solvers.poisson.roofline import CYCLE, INDEX
 
-# Vectors of the merged iteration: the operator's two, residuals, x, s, p and Jacobi's factors; and
-# of the one around multigrid.
-MERGED, AROUND = 6 + CYCLE, 6
-SHAPE = 21  # numbers of an element with straight edges
+# Vectors of the fused iteration: the operator's two, residuals, x, s, p and Jacobi's factors; and
+# of the iteration that multigrid preconditions.
+FUSED_VECTORS, MULTIGRID_VECTORS = 6 + CYCLE, 6
+COEFFICIENTS = 21  # numbers of an element with straight edges
 
-# Of a level of multigrid, single precision: bytes a node but for stored factors, and vectors.
+# A level of multigrid in single precision: bytes per node without stored factors, and vectors.
 SINGLE, LEVEL_NODE, LEVEL_VECTORS = 4, 24, 11
-LEVEL_LAUNCHES = 4  # that are told which elements are theirs
+LEVEL_LAUNCHES = 4  # with a list of elements
 
-# Bytes a node at the host: ids and places, positions, mass, what is given; shapes of levels; what
-# there is of these while the coarsest matrix is put together.
+# Host bytes per node: ids and indices, positions, mass, functions; geometry of levels; what exists
+# of these while the coarsest matrix is assembled.
 HOST_NODE, HOST_LEVELS, HOST_BEFORE = 165, 55, 100
-HOST_CURVED = 130  # of curved elements with multigrid, whose metric the host works out
-# Bytes an element of the coarsest matrix: of each rank's part, of all that rank 0 puts together,
-# and of what it keeps of that.
-COARSEST_PART, COARSEST_WHOLE, COARSEST_KEPT = 1800, 3300, 700
+HOST_CURVED = 130  # for the metric of curved elements with multigrid
+# Host bytes per element of the coarsest matrix: each rank's part, the whole while rank 0 assembles
+# it, and what remains of it.
+COARSEST_PART, COARSEST_WHOLE, COARSEST_KEPT = 1800, 2650, 700
 
 
 @dataclass(frozen=True)
-class Kept:
-    """Of one rank.
+class MemoryEstimate:
+    """Memory of one rank.
 
     Args:
-        elements: how many it has.
-        nodes, unknowns: of all of these, for the equation's degree; with multigrid, of each level.
-        factors: that are stored for each node.
-        cycle: whether there is multigrid.
-        coarsest: elements whose part of the coarsest matrix it gets, its own among them.
-        factored: bytes of that matrix's factors.
+        elements: number of its elements.
+        nodes, unknowns: of its elements, for the equation's degree and each level of multigrid.
+        factors: stored for each node.
+        multigrid: whether it is the preconditioner.
+        coarsest: elements of the coarsest matrix that this rank assembles; 0 except on rank 0.
+        coarsest_factors: bytes of that matrix's factors.
         curved: whether elements have curved edges.
     """
 
@@ -43,19 +43,21 @@ class Kept:
     nodes: Sequence[int]
     unknowns: Sequence[int]
     factors: int
-    cycle: bool
+    multigrid: bool
     coarsest: int
-    factored: int
+    coarsest_factors: int
     curved: bool = False
 
     def device(self, size: int) -> int:
-        """Bytes on the device, of values that have `size` bytes."""
-        places = 2 if self.cycle else 3  # of the operator's elements, of its gather, of merged rows
-        of_node = size * (1 + self.factors) + PLACE * places
-        vectors = size * (AROUND if self.cycle else MERGED)
-        of_element = size * SHAPE + PLACE * (1 + (LEVEL_LAUNCHES if self.cycle else CYCLE))
+        """Bytes on the device for values of `size` bytes."""
+        indices = 2 if self.multigrid else 3  # of the elements, the gather, and the fused rows
+        of_node = size * (1 + self.factors) + INDEX * indices
+        vectors = size * (MULTIGRID_VECTORS if self.multigrid else FUSED_VECTORS)
+        of_element = size * COEFFICIENTS + INDEX * (
+            1 + (LEVEL_LAUNCHES if self.multigrid else CYCLE)
+        )
         finest = self.nodes[0] * of_node + self.unknowns[0] * vectors + self.elements * of_element
-        return finest + self._levels() if self.cycle else finest
+        return finest + self._levels() if self.multigrid else finest
 
     def _levels(self) -> int:
         of_node = LEVEL_NODE + SINGLE * self.factors
@@ -64,11 +66,11 @@ class Kept:
 
     @property
     def host(self) -> int:
-        """Bytes at the host while all is made ready and while u is looked at."""
-        if not self.cycle:
+        """Peak bytes on the host, of the set-up or of the evaluation of u."""
+        if not self.multigrid:
             return self.nodes[0] * HOST_NODE
         part, whole = self.elements * COARSEST_PART, self.coarsest * COARSEST_WHOLE
         early = self.nodes[0] * HOST_BEFORE + part + whole
         of_node = HOST_NODE + HOST_LEVELS + HOST_CURVED * self.curved
         later = self.nodes[0] * of_node + self.coarsest * COARSEST_KEPT
-        return max(early, later) + self.factored
+        return max(early, later) + self.coarsest_factors

@@ -1,17 +1,17 @@
-"""Multigrid in the degree: a V-cycle over falling degrees on the same elements, made for CG.
+"""p-multigrid: a V-cycle over falling degrees on the same elements, a preconditioner for CG.
 
-On each degree but the lowest, Chebyshev's iteration smooths before and after the correction that
-lower degrees find, with additive Schwarz or Jacobi's method inside (Lottes & Fischer 2005, J. Sci.
-Comput. 24; Phillips, Kerkemeier & Fischer 2022, Tuning spectral element preconditioners for
-parallel scalability on GPUs). What is left in functions of degree 1 a library solves, on the host.
-The same polynomial before and after, and transfers that are each other's transposes, make the cycle
-symmetric and positive. Each level takes one step of smoothing more than the one above it, where
-steps cost more (a variable V-cycle; Bramble & Pasciak 1987, Math. Comp. 49).
+On each degree but the lowest, a Chebyshev iteration smooths before and after the coarse correction,
+with additive Schwarz as its preconditioner (Lottes & Fischer 2005, J. Sci. Comput. 24;
+Phillips, Kerkemeier & Fischer 2022, Tuning spectral element preconditioners for parallel
+scalability on GPUs). A library on the host solves degree 1. The same polynomial before and after,
+and transfers that are transposes of each other, make the cycle symmetric positive definite. Each
+level takes one smoothing step more than the level above, where steps cost more (a variable V-cycle;
+Bramble & Pasciak 1987, Math. Comp. 49).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -23,136 +23,128 @@ from groundswell.backends.base import in_order
 from groundswell.errors import InputError
 from groundswell.exchange.assembly.sharing import scattered
 from groundswell.exchange.world import World
-from groundswell.linear.cg import Applied
-from groundswell.linear.chebyshev import Chebyshev, chebyshev_source, convert
+from groundswell.linear.chebyshev import Chebyshev, chebyshev_source
 from groundswell.linear.coarse import CoarseSolver
+from groundswell.linear.operators import Composite, LinearOperator, convert
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES, Floats
+from groundswell.meshes.hexahedra import Floats
+from groundswell.solvers.poisson.equation import Equation
+from groundswell.solvers.poisson.geometric_factors import PAIRS, GeometricFactors
 from groundswell.solvers.poisson.grid_transfer import Transfer, transfer_source
-from groundswell.solvers.poisson.operator import Jacobi, Operator
-from groundswell.solvers.poisson.schwarz import Schwarz, schwarz_source, stretches_of
-from groundswell.spectral_elements.geometry import Geometry
-from groundswell.spectral_elements.space import Space
+from groundswell.solvers.poisson.operator import Operator
+from groundswell.solvers.poisson.schwarz import Schwarz, compute_stretches, schwarz_source
+from groundswell.spectral_elements.space import FunctionSpace
 
 DTYPES = ("float32", "float64")
-INNER = ("schwarz", "jacobi")
 
 
 @dataclass(frozen=True)
 class Cycle:
-    """How a cycle is made.
+    """Options of a cycle.
 
     Args:
-        dtype: of all its vectors; those that it is given are converted, so single precision must
-            have room for residuals, 1e-37 to 1e38.
-        degrees: of its levels, falling from the equation's to 1; by default see `degrees_of`.
-        order, kind: of the smoothing on the highest level, see `Chebyshev`; each lower level takes
-            one step more.
-        inner: what smoothing accelerates, "schwarz" or "jacobi".
+        dtype: of all its vectors. Residuals are converted, and must be in the range of the type.
+        degrees: of the levels, falling from the equation's to 1; by default see `level_degrees`.
+        order: steps of the smoothing on the highest level; each lower level takes one more.
         coarse: how degree 1 is solved, see `CoarseSolver`.
 
     Raises:
-        InputError: another type or inner method.
+        InputError: the type does not exist.
     """
 
     dtype: str = "float32"
     degrees: tuple[int, ...] | None = None
     order: int = 4
-    kind: str = "fourth"
-    inner: str = "schwarz"
     coarse: str = "auto"
 
     def __post_init__(self) -> None:
-        for what, value, allowed in (("dtype", self.dtype, DTYPES), ("inner", self.inner, INNER)):
-            if value not in allowed:
-                raise InputError(f"{what} = {value!r}; allowed: {', '.join(allowed)}")
+        if self.dtype not in DTYPES:
+            raise InputError(f"dtype = {self.dtype!r}; allowed: {', '.join(DTYPES)}")
 
     def levels(self, degree: int) -> tuple[int, ...]:
-        """Degrees, for an equation of this one.
+        """Degrees of the levels for an equation of this degree.
 
         Raises:
-            InputError: others than they must be.
+            InputError: `degrees` do not fall from this degree to 1.
         """
-        found = degrees_of(degree) if self.degrees is None else tuple(self.degrees)
-        falling = all(a > b for a, b in pairwise(found))
-        if not found or found[0] != degree or found[-1] != 1 or not falling:
-            raise InputError(f"degrees = {found}; allowed: falling ones from {degree} to 1")
-        return found
+        degrees = level_degrees(degree) if self.degrees is None else tuple(self.degrees)
+        is_falling = all(a > b for a, b in pairwise(degrees))
+        if not degrees or degrees[0] != degree or degrees[-1] != 1 or not is_falling:
+            raise InputError(f"degrees = {degrees}; allowed: falling from {degree} to 1")
+        return degrees
 
 
-class Multigrid:
+class Multigrid(Composite):
     """One cycle, from x to y. All ranks must make it and run it together.
 
     Args:
-        space: functions on this rank's elements.
-        screening: lambda, 0 or more, 1/m^2.
+        space: of the highest degree.
+        equation: its screening, and the tags of fixed sides.
         x: assembled values, of which this rank's own are read; 0 where they are prescribed.
-        y: of which this rank's own become what the cycle makes of x.
-        fixed: sides of the domain, by their tags, where values are prescribed.
-        cycle: how it is made.
+        y: assembled values, of which this rank's own are computed.
+        cycle: options.
 
     Attributes:
-        levels: all degrees but the lowest.
+        levels: of all degrees but the lowest.
+        launches: the cycle.
 
     Raises:
-        InputError: a cycle that cannot be made, elements that are inside out as polynomials of a
-            lower degree, or a coarsest matrix without an inverse.
+        InputError: the options do not fit, elements are inverted as polynomials of a lower degree,
+            or the coarsest matrix is singular.
     """
-
-    in_graph = False  # the coarsest level is the host's
 
     def __init__(
         self,
         backend: Backend,
-        world: World,
-        space: Space,
-        screening: float,
+        space: FunctionSpace,
+        equation: Equation,
         x: Array,
         y: Array,
         *,
-        fixed: Collection[int] = (),
         cycle: Cycle | None = None,
     ) -> None:
-        how = cycle or Cycle()
-        degrees = how.levels(space.degree)
-        backend.build_all(multigrid_sources(how.dtype, degrees))
-        spaces = [space, *(space.coarser(world, degree) for degree in degrees[1:])]
-        shapes = [_shape(world, each) for each in spaces[: max(1, len(spaces) - 1)]]
+        cycle = cycle or Cycle()
+        degrees = cycle.levels(space.degree)
+        backend.build_all(multigrid_sources(cycle.dtype, degrees))
+        spaces = [space, *(space.coarsen(degree) for degree in degrees[1:])]
+        geometries = [_compute_geometry(each) for each in spaces[: max(1, len(spaces) - 1)]]
         self.levels = [
-            Level(backend, world, *of_level, screening, fixed, how, how.order + n)
-            for n, of_level in enumerate(zip(spaces[:-1], shapes, strict=False))
+            Level(backend, *of_level, equation, cycle, cycle.order + n)
+            for n, of_level in enumerate(zip(spaces[:-1], geometries, strict=False))
         ]
-        self._coarse = _coarsest(backend, world, spaces, shapes[0], screening, fixed, how)
-        self._transfers = self._connected(backend, world, spaces)
+        self._coarse = _make_coarse_solver(backend, spaces, geometries[0], equation, cycle)
+        self._transfers = self._connect(backend, spaces)
         smoothing = [part for level in self.levels for part in level.smoother.parts]
-        self._parts: list[Applied] = [*smoothing, *self._transfers, self._coarse]
+        self.parts = [*smoothing, *self._transfers, self._coarse]
         b, e = self._ends[0]
-        take, give = (convert(backend, *pair, space.sharing.own) for pair in ((x, b), (e, y)))
+        first, last = (convert(backend, *pair, space.own) for pair in ((x, b), (e, y)))
         self.launches = [
-            *self._recorded(backend, [*take, *self._down()]),
+            *self._record(backend, [*first, *self._down()]),
             *self._coarse.launches,
-            *self._recorded(backend, [*self._up(), *give]),
+            *self._record(backend, [*self._up(), *last]),
         ]
 
     @property
     def _ends(self) -> list[tuple[Array, Array]]:
         """Right-hand side and solution of each degree."""
-        return [*((level.smoother.b, level.smoother.x) for level in self.levels), self._coarse.ends]
+        levels = [(level.smoother.b, level.smoother.x) for level in self.levels]
+        return [*levels, (self._coarse.b, self._coarse.x)]
 
-    def _connected(self, backend: Backend, world: World, spaces: Sequence[Space]) -> list[Transfer]:
-        """What leads from each degree to the next lower one."""
+    def _connect(self, backend: Backend, spaces: Sequence[FunctionSpace]) -> list[Transfer]:
+        """The transfers between each degree and the next lower one."""
         return [
             Transfer(
-                *(backend, world, *pair, level.operator.mask),
-                *(level.smoother.r, *below, level.smoother.x),
+                *(backend, fine, coarse, level.operator.mask),
+                restricted=(level.smoother.r, b),
+                prolonged=(e, level.smoother.x),
             )
-            for level, pair, below in zip(
+            for level, (fine, coarse), (b, e) in zip(
                 self.levels, pairwise(spaces), self._ends[1:], strict=True
             )
         ]
 
     def _down(self) -> list[Launch]:
-        """To the lowest degree's right-hand side."""
+        """From the right-hand side to that of the lowest degree."""
         return [
             launch
             for level, transfer in zip(self.levels, self._transfers, strict=True)
@@ -160,7 +152,7 @@ class Multigrid:
         ]
 
     def _up(self) -> list[Launch]:
-        """From the lowest degree's solution."""
+        """From the solution of the lowest degree to the solution."""
         pairs = list(zip(self.levels, self._transfers, strict=True))
         return [
             launch
@@ -168,103 +160,78 @@ class Multigrid:
             for launch in (*transfer.up, *level.smoother.after)
         ]
 
-    def _recorded(self, backend: Backend, launches: Sequence[Launch]) -> list[Launch]:
-        """The same as one launch, which is a graph's if it can be."""
+    def _record(self, backend: Backend, launches: Sequence[Launch]) -> list[Launch]:
+        """The same as a single launch, of a graph if possible."""
         if not launches:
             return []
-        in_graph = all(part.in_graph for part in self._parts if part is not self._coarse)
+        in_graph = all(part.in_graph for part in self.parts if part is not self._coarse)
         graph = backend.capture(in_order(launches), in_graph=in_graph)
         return [lambda: graph.replay(1)]
 
-    def check(self) -> None:
-        """See that no wait was in vain; raises RunFailed."""
-        for part in self._parts:
-            part.check()
-
-    def close(self) -> None:
-        """Give back what it holds of other ranks; every rank must, before MPI ends."""
-        for part in self._parts:
-            part.close()
-
 
 class Level:
-    """The operator of one degree, and what smooths by it.
+    """The operator of one degree and its smoother.
 
     Attributes:
-        smoother: with the level's vectors.
+        operator: A.
+        smoother: with the vectors of the level.
     """
 
     def __init__(
         self,
         backend: Backend,
-        world: World,
-        space: Space,
-        geometry: Geometry,
-        screening: float,
-        fixed: Collection[int],
-        how: Cycle,
+        space: FunctionSpace,
+        geometry: GeometricFactors,
+        equation: Equation,
+        cycle: Cycle,
         order: int,
     ) -> None:
-        sharing, degree = space.sharing, space.degree
-
-        def operator(x: Array, y: Array) -> Operator:
-            self.operator = Operator(backend, world, space, screening, x, y, fixed=fixed)
+        def apply(x: Array, y: Array) -> LinearOperator:
+            self.operator = Operator(backend, space, equation, x, y)
             return self.operator
 
-        def inner(r: Array, z: Array) -> Applied:
-            diagonal = self.operator.assemble(geometry.diagonal(degree, screening))
+        def precondition(r: Array, z: Array) -> LinearOperator:
+            diagonal = self.operator.assemble(geometry.diagonal(space.degree, equation.screening))
             diagonal = np.where(self.operator.mask > 0, diagonal, 0.0)
-            if how.inner == "jacobi":
-                return Jacobi(backend, space, np.where(diagonal > 0, diagonal, np.inf), r, z)
-            copies = self.operator.assemble(np.ones(space.places.shape))
-            stretches = stretches_of(geometry, degree, screening)
-            return Schwarz(backend, world, space, stretches, diagonal * copies, r, z)
+            copies = self.operator.assemble(np.ones(space.dofs.shape))
+            stretches = compute_stretches(geometry, space.degree, equation.screening)
+            return Schwarz(backend, space, stretches, diagonal * copies, r, z)
 
         self.smoother = Chebyshev(
-            *(backend, world, len(sharing.ids), sharing.own, how.dtype, operator, inner),
-            scattered(sharing.ids[: sharing.own]) / 2.0**64 - 0.5,
+            space.vectors(backend, cycle.dtype),
+            apply,
+            precondition,
+            scattered(space.sharing.ids[: space.own]) / 2.0**64 - 0.5,
             order=order,
-            kind=how.kind,
         )
 
 
-def degrees_of(degree: int) -> tuple[int, ...]:
-    """Two thirds of a degree follow it, down to 3, and then 1: 7, 5, 3, 1."""
-    found = [degree]
-    while found[-1] > 1:
-        found.append((2 * found[-1] + 1) // 3 if found[-1] > 3 else 1)
-    return tuple(found)
+def level_degrees(degree: int) -> tuple[int, ...]:
+    """Default degrees of levels, each about two thirds of the last, such as 7, 5, 3, 1."""
+    degrees = [degree]
+    while degrees[-1] > 1:
+        degrees.append((2 * degrees[-1] + 1) // 3 if degrees[-1] > 3 else 1)
+    return tuple(degrees)
 
 
-def galerkin(geometry: Geometry, degree: int, screening: float) -> Floats:
-    """The operator among functions of degree 1 on each element, (elements, 8, 8).
-
-    By the rule of the nodes of the given degree: P' A P, with P as in transfer.py.
-    """
+def galerkin_matrices(geometry: GeometricFactors, degree: int, screening: float) -> Floats:
+    """P' A P of each element, with P the prolongation from degree 1, (elements, 8, 8)."""
     up, d = gll(1).interpolation(gll(degree).points), gll(degree).derivative
     along = [
         np.einsum("tc,sb,ra->tsrcba", *factors).reshape(-1, 8)
         for factors in ((up, up, d @ up), (up, d @ up, up), (d @ up, up, up), (up, up, up))
     ]
-    pairs = [(a, b) for a in range(AXES) for b in range(a, AXES)]
-    found = np.zeros((len(geometry.mass), 64))
-    for factor, (a, b) in zip(np.moveaxis(geometry.factors, 1, 0), pairs, strict=True):
+    matrices = np.zeros((len(geometry.mass), 64))
+    for factor, (a, b) in zip(np.moveaxis(geometry.factors, 1, 0), PAIRS, strict=True):
         table = along[a][:, :, None] * along[b][:, None]
         both = table if a == b else table + table.swapaxes(1, 2)
-        found += factor @ both.reshape(-1, 64)
+        matrices += factor @ both.reshape(-1, 64)
     masses = along[3][:, :, None] * along[3][:, None]
-    return (found + screening * geometry.mass @ masses.reshape(-1, 64)).reshape(-1, 8, 8)
-
-
-def on_sides(space: Space, tags: Collection[int]) -> NDArray[np.bool_]:
-    """Which assembled values lie on these sides of this rank's elements, (values,)."""
-    found = np.zeros(len(space.sharing.ids), bool)
-    found[space.places[space.on_sides(tags)]] = True
-    return found
+    return (matrices + screening * geometry.mass @ masses.reshape(-1, 64)).reshape(-1, 8, 8)
 
 
 def multigrid_sources(dtype: str, degrees: Sequence[int]) -> list[Source]:
-    """Kernels of a cycle but for those of its operators, to be built at the same time."""
+    """The kernels of a cycle without those of its operators, to be built in parallel."""
     return [
         chebyshev_source(dtype),
         *(schwarz_source(dtype, degree) for degree in degrees[:-1]),
@@ -272,40 +239,39 @@ def multigrid_sources(dtype: str, degrees: Sequence[int]) -> list[Source]:
     ]
 
 
-def _coarsest(
+def _make_coarse_solver(
     backend: Backend,
-    world: World,
-    spaces: Sequence[Space],
-    finest: Geometry,
-    screening: float,
-    fixed: Collection[int],
-    how: Cycle,
+    spaces: Sequence[FunctionSpace],
+    finest: GeometricFactors,
+    equation: Equation,
+    cycle: Cycle,
 ) -> CoarseSolver:
     lowest = spaces[-1]
-    ends = [backend.zeros((len(lowest.sharing.ids),), how.dtype) for _ in range(2)]
-    matrices = galerkin(finest, spaces[0].degree, screening)
-    held = on_sides(lowest, fixed)
-    if not screening and not any(world.share(bool(held.any()))):
-        held |= _first_of_all(world, lowest.sharing.ids)  # any constant may be added
-    given = (lowest.sharing, matrices, held, *ends)
-    return CoarseSolver(backend, world, *given, way=how.coarse)
+    matrices = galerkin_matrices(finest, spaces[0].degree, equation.screening)
+    fixed = np.zeros(lowest.size, bool)
+    fixed[lowest.dofs[lowest.boundary_nodes(equation.fixed)]] = True
+    world, ids = lowest.world, lowest.sharing.ids
+    if not equation.screening and not any(world.share(bool(fixed.any()))):
+        fixed |= _is_smallest(world, ids)  # any constant may be added
+    vectors = lowest.vectors(backend, cycle.dtype)
+    return CoarseSolver(vectors, lowest.sharing, matrices, fixed, method=cycle.coarse)
 
 
-def _first_of_all(world: World, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which of these ids is the smallest one of all ranks."""
+def _is_smallest(world: World, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of these ids is the smallest of all ranks."""
     return np.asarray(ids == min(world.share(int(ids.min(initial=2**63 - 1)))))
 
 
-def _shape(world: World, space: Space) -> Geometry:
-    """Of this rank's elements, as polynomials of the space's degree."""
+def _compute_geometry(space: FunctionSpace) -> GeometricFactors:
+    """Geometric factors of this rank's elements as polynomials of the space's degree."""
 
-    def work_out() -> Geometry:
+    def compute() -> GeometricFactors:
         try:
-            return Geometry.of(space.mesh, space.degree, space.elements)
+            return GeometricFactors.of(space.mesh, space.degree, space.elements)
         except InputError as error:
             raise InputError(
                 f"as polynomials of degree {space.degree}, a level of multigrid, {error}; or "
                 "choose another preconditioner"
             ) from error
 
-    return world.agree(work_out)  # type: ignore[no-any-return]
+    return space.world.agree(compute)  # type: ignore[no-any-return]

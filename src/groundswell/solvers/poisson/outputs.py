@@ -1,4 +1,4 @@
-"""What a solution leaves behind: u on all elements, numbers that sum it up, residuals."""
+"""Files of a solution: u on all elements, a summary, and residuals."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from groundswell.meshes.hexahedra import Floats
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import RecordableField, Recording
 from groundswell.outputs.ring_buffer import Output
-from groundswell.solvers.poisson.boundary_conditions import at_positions
-from groundswell.spectral_elements.fields import gathered, lagrange_elements
+from groundswell.spectral_elements.boundary import evaluate
+from groundswell.spectral_elements.fields import gather_on_root
 from groundswell.spectral_elements.recording import ElementDomain
+from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 if TYPE_CHECKING:
     from groundswell.solvers.poisson.solver import Poisson
@@ -62,13 +63,13 @@ class Outputs:
 
     def _summary(self) -> dict[str, Any]:
         """Numbers of the whole solution; all ranks must call it."""
-        solver, outcome = self._solver, self._solver.outcome
-        first, last = (float(outcome.residuals[n]) for n in (0, -1))
+        solver, history = self._solver, self._solver.history
+        first, last = (float(history.residuals[n]) for n in (0, -1))
         ranges = solver.world.share((solver.values.min(), solver.values.max()))
         low, high = zip(*ranges, strict=True)
         found = {
-            "iterations": outcome.iterations,
-            "converged": outcome.converged,
+            "iterations": history.iterations,
+            "converged": history.converged,
             "residual": last,
             "relative_residual": last / first if first else 0.0,
             "smallest": float(min(low)),
@@ -76,12 +77,12 @@ class Outputs:
         }
         if (exact := solver.setup.exact) is None:
             return found
-        largest, norm = solver.task.errors(solver.values, exact)
+        largest, norm = solver.problem.measure_errors(solver.values, exact)
         return found | {"error_max": largest, "error_l2": norm}
 
     def _write_residuals(self, path: Path) -> Path:
         """Norms of the residual before each iteration, and over the first."""
-        residuals = self._solver.outcome.residuals
+        residuals = self._solver.history.residuals
         relative = residuals / (residuals[0] or 1.0)
         columns = {"iteration": np.arange(len(residuals)), "residual": residuals}
         return write_table(path, columns | {"relative": relative})
@@ -93,11 +94,11 @@ class Outputs:
             return {}
         found = {"u": solver.values}
         if (exact := setup.exact) is not None:
-            found["error"] = solver.values - at_positions(exact, solver.task.nodes, "exact")
+            found["error"] = solver.values - evaluate(exact, solver.problem.nodes, "exact")
         where = (solver.world, setup.mesh, solver.elements)
-        return {name: gathered(*where, values) for name, values in found.items()}
+        return {name: gather_on_root(*where, values) for name, values in found.items()}
 
     def _write_fields(self, path: Path, fields: Mapping[str, Floats]) -> Path:
         setup = self._solver.setup
         attrs = {"title": setup.case.title, "degree": setup.degree}
-        return lagrange_elements(setup.mesh, setup.degree, fields, attrs).write(path)
+        return LagrangeElements.of(setup.mesh, setup.degree, fields, attrs).write(path)

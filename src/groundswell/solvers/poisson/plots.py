@@ -36,7 +36,7 @@ def solution_picture(results: str | Path) -> Path:
     """
     results = Path(results)
     elements = LagrangeElements.read(results / "solution.vtkhdf")
-    panels = [np.arange(len(elements.places)), *_behind_the_middle(elements)]
+    panels = [np.arange(len(elements.connectivity)), *_behind_the_middle(elements)]
     path = results / "solution.png"
     with picture(path, 4.6 if len(panels) > 1 else 6.5) as figure:
         style: dict[str, Any] = {"projection": "3d", "proj_type": "ortho"}
@@ -69,9 +69,9 @@ def convergence_picture(results: str | Path) -> Path:
 def _faces(elements: LagrangeElements, chosen: Numbers) -> Floats:
     """Faces that no other chosen element covers: x, y, z and u in lattices, (faces, n, n, 4)."""
     degree = elements.degree
-    element, face = _uncovered(elements.places[chosen][:, _corners(degree)])
+    element, face = _uncovered(elements.connectivity[chosen][:, _corners(degree)])
     nodes = np.stack([face_nodes(degree, f) for f in range(2 * AXES)])[face]
-    places = np.take_along_axis(elements.places[chosen[element]], nodes, axis=1)
+    places = np.take_along_axis(elements.connectivity[chosen[element]], nodes, axis=1)
     count = int(np.clip(np.sqrt(_QUADS / max(len(face), 1)), 1, _FINEST))
     known, wanted = (chebvander(np.linspace(-1, 1, n + 1), degree) for n in (degree, count))
     matrix = wanted @ np.linalg.inv(known)
@@ -97,7 +97,7 @@ def _corners(degree: int) -> Numbers:
 def _behind_the_middle(elements: LagrangeElements) -> list[Numbers]:
     """The elements with a centre of larger y than the domain's; nothing if that is all or none."""
     y = elements.points[:, 1]
-    centres = y[elements.places[:, _corners(elements.degree)]].mean(axis=1)
+    centres = y[elements.connectivity[:, _corners(elements.degree)]].mean(axis=1)
     behind = np.flatnonzero(centres > (y.min() + y.max()) / 2)
     return [behind] if 0 < len(behind) < len(centres) else []
 

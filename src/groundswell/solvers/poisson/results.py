@@ -26,8 +26,8 @@ def fields(folder: Path) -> xarray.Dataset:
     if not path.exists():
         raise InputError(f"{path} is not there; run the case with output.fields = true")
     found = LagrangeElements.read(path)
-    values = {name: values[found.places] for name, values in found.fields.items()}
-    return as_dataset(found.points[found.places], values)
+    values = {name: values[found.connectivity] for name, values in found.fields.items()}
+    return as_dataset(found.points[found.connectivity], values)
 
 
 def residuals(folder: Path) -> xarray.Dataset:

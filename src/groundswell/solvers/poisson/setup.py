@@ -1,4 +1,4 @@
-"""From a case to what is computed: the mesh and its sides, unknowns, and how ranks share them."""
+"""Host-side preparation: reads the mesh, counts unknowns, estimates memory and traffic."""
 
 from __future__ import annotations
 
@@ -15,35 +15,37 @@ from groundswell.errors import CaseError, Problem
 from groundswell.exchange.world import World
 from groundswell.linear.coarse import factor_bytes
 from groundswell.meshes.box import Box, kershaw
+from groundswell.meshes.gmsh import read_gmsh
 from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.poisson import check
-from groundswell.solvers.poisson.boundary_conditions import Field
 from groundswell.solvers.poisson.case import (
+    AXES,
     BoxMesh,
-    FixedSide,
-    FluxSide,
     GmshMesh,
     PoissonCase,
     unknown_sides,
 )
-from groundswell.solvers.poisson.memory import Kept
-from groundswell.solvers.poisson.multigrid import degrees_of
-from groundswell.spectral_elements.partition import Shares
-from groundswell.spectral_elements.roofline import Traffic, stored_factors
+from groundswell.solvers.poisson.equation import Equation
+from groundswell.solvers.poisson.memory import MemoryEstimate
+from groundswell.solvers.poisson.multigrid import level_degrees
+from groundswell.solvers.poisson.roofline import Traffic, stored_factors
+from groundswell.solvers.poisson.validation import functions_by_tag
+from groundswell.spectral_elements.boundary import Function
+from groundswell.spectral_elements.partition import ElementPartition
 
-FINEST = {"double": 1e-15, "single": 1e-6}  # of the residual, about what can be told
+LEAST_TOLERANCE = {"double": 1e-15, "single": 1e-6}  # about the rounding of residuals
 
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """A case that has been looked through. The whole solution counts as one step.
+    """A case with its mesh. The whole solution counts as one step.
 
     Args:
-        sides: tags of the mesh's sides, by name.
+        sides: boundary tags of the mesh's sides, by name.
     """
 
-    has_fixed_steps: ClassVar[bool] = False  # the number of iterations is not known
+    has_fixed_steps: ClassVar[bool] = False  # the number of iterations is unknown
     steps: ClassVar[int] = 1
 
     case: PoissonCase
@@ -52,155 +54,156 @@ class Setup:
 
     @classmethod
     def from_case(cls, case: PoissonCase, world: World | None = None) -> Setup:
-        """The case, with its mesh.
+        """Build or read the mesh.
 
         Raises:
-            InputError: a mesh that cannot be read, or without a side that the case names.
+            InputError: the mesh cannot be read, or lacks a side that the case names.
         """
         if isinstance(case.mesh, GmshMesh):
-            mesh, sides = _read(case.mesh)
-            if faults := [*unknown_sides(case.boundaries, sides)]:
-                problems = [Problem(".".join(map(str, place)), "", text) for place, text in faults]
+            mesh, sides = read_gmsh(case.mesh.file)
+            if violations := [*unknown_sides(case.boundaries, sides)]:
+                problems = [
+                    Problem(".".join(map(str, place)), "", text) for place, text in violations
+                ]
                 raise CaseError(problems)
             return cls(case, mesh, sides)
-        return cls(case, _box(case.mesh), case.mesh.sides)
+        return cls(case, _make_box(case.mesh), case.mesh.sides)
 
     @property
     def dtype(self) -> str:
-        """NumPy's name of the floating-point type."""
+        """The floating-point type."""
         return self.case.run.dtype
 
     @property
     def degree(self) -> int:
-        """Of the polynomials."""
+        """Degree of the polynomials."""
         return self.case.method.degree
 
     @property
-    def source(self) -> Field:
-        """f, by position."""
-        return Expression(self.case.equation.source)
+    def equation(self) -> Equation:
+        """The equation, with functions of position."""
+        section = self.case.equation
+        sides = {name: side.model_dump() for name, side in self.case.boundaries.items()}
+        return Equation(
+            source=Expression(section.source),
+            screening=section.screening,
+            fixed=functions_by_tag("fixed", sides, self.sides),
+            fluxes=functions_by_tag("flux", sides, self.sides),
+            mean=section.mean,
+        )
 
     @property
-    def exact(self) -> Field | None:
-        """u, by position, if the case knows it."""
-        given = self.case.equation.exact
-        return None if given is None else Expression(given)
+    def exact(self) -> Function | None:
+        """u by position, if the case gives it."""
+        exact = self.case.equation.exact
+        return None if exact is None else Expression(exact)
 
-    @property
-    def fixed(self) -> dict[int, Field]:
-        """u on sides where it is given, by tag."""
-        return self._given(FixedSide)
+    def partition(self, ranks: int) -> ElementPartition:
+        """The elements of each rank.
 
-    @property
-    def fluxes(self) -> dict[int, Field]:
-        """du/dn on sides where it is given, by tag."""
-        return self._given(FluxSide)
-
-    def _given(self, kind: type[FixedSide | FluxSide]) -> dict[int, Field]:
-        sides = self.case.boundaries.items()
-        return {self.sides[n]: Expression(s.value) for n, s in sides if isinstance(s, kind)}
-
-    def shares(self, ranks: int) -> Shares:
-        """How ranks share the elements; raises InputError if they cannot."""
-        given = self.case.mesh
-        method = given.partition if isinstance(given, GmshMesh) else "bisection"
-        return Shares.of(self.mesh, ranks, self.case.run.processes, method)
+        Raises:
+            InputError: there are fewer elements than ranks, or processes do not fit.
+        """
+        mesh = self.case.mesh
+        method = mesh.partition if isinstance(mesh, GmshMesh) else "bisection"
+        return ElementPartition.of(self.mesh, ranks, self.case.run.processes, method)
 
     @property
     def unknowns(self) -> int:
-        """Values of u, prescribed ones among them."""
+        """Number of values of u, including prescribed ones."""
         return self._unknowns[self.degree]
 
     @cached_property
     def _unknowns(self) -> dict[int, int]:
-        """The same by degree: with multigrid, of each level."""
-        levels = degrees_of(self.degree) if self._cycle else (self.degree,)
+        """Unknowns by degree, of each level of multigrid."""
+        levels = level_degrees(self.degree) if self._has_multigrid else (self.degree,)
         return {degree: self.mesh.count_nodes(degree) for degree in levels}
 
     @property
-    def _cycle(self) -> bool:
+    def _has_multigrid(self) -> bool:
         return self.case.method.preconditioner == "multigrid"
 
     @property
-    def local(self) -> int:
+    def element_nodes(self) -> int:
         """Nodes of an element."""
         return (self.degree + 1) ** 3
 
     @property
     def updates_per_step(self) -> int:
-        """Unknowns of an iteration: how many of these there will be, nobody knows."""
+        """Unknowns that an iteration updates."""
         return self.unknowns
 
     @property
     def bytes_per_update(self) -> float:
-        """Least traffic of an unknown's iteration, without a preconditioner."""
-        sizes = (self.unknowns, self.mesh.count * self.local, np.dtype(self.dtype).itemsize)
+        """Least traffic per unknown and iteration, without a preconditioner."""
+        sizes = (self.unknowns, self.mesh.count * self.element_nodes, np.dtype(self.dtype).itemsize)
         return Traffic(*sizes, self.factors).iteration / self.unknowns
 
     @property
     def factors(self) -> int:
-        """Numbers that are kept of the shape of elements, at each node; straight ones have few."""
+        """Geometric factors stored for each node; none if edges are straight."""
         metric = "stored" if self.mesh.order > 1 else "straight"
         return stored_factors(metric, self.case.equation.screening)
 
     @property
     def memory(self) -> int:
-        """Bytes that the run takes on its device."""
+        """Bytes that the run needs on its device."""
         return self.memory_of(self.mesh.count, first=True)
 
     def memory_of(self, elements: int, *, first: bool = False) -> int:
-        """What so many elements take; on a CPU the host's part is of the same memory.
+        """Bytes for this number of elements; on a CPU including those of the host.
 
         Args:
-            first: whether they are rank 0's, which solves multigrid's coarsest system for all.
+            first: whether they are on rank 0, which solves multigrid's coarsest system.
         """
-        coarsest = self.mesh.count * (first and self._cycle)
+        coarsest = self.mesh.count * (first and self._has_multigrid)
         factored = factor_bytes(self._unknowns[1]) if coarsest else 0
         nodes = [elements * (degree + 1) ** 3 for degree in self._unknowns]
         unknowns = [-(-count * elements // self.mesh.count) for count in self._unknowns.values()]
-        of_matrix, curved = (coarsest, factored), self.mesh.order > 1
-        kept = Kept(elements, nodes, unknowns, self._stored, self._cycle, *of_matrix, curved)
-        on_host = kept.host if self.case.run.backend == "cpu" else 0
-        return kept.device(np.dtype(self.dtype).itemsize) + on_host
+        estimate = MemoryEstimate(
+            *(elements, nodes, unknowns, self._device_factors),
+            multigrid=self._has_multigrid,
+            coarsest=coarsest,
+            coarsest_factors=factored,
+            curved=self.mesh.order > 1,
+        )
+        on_host = estimate.host if self.case.run.backend == "cpu" else 0
+        return estimate.device(np.dtype(self.dtype).itemsize) + on_host
 
     @property
-    def _stored(self) -> int:
-        """Factors that each node has on its device, if no element is a parallelepiped by chance."""
-        straight = isinstance(self.mesh, Box) and self.mesh.deform is None
-        if straight or (self.mesh.order == 1 and self.case.run.backend == "cuda"):
+    def _device_factors(self) -> int:
+        """Factors stored for each node on the device; straight edges need none on a GPU."""
+        is_affine = isinstance(self.mesh, Box) and self.mesh.deform is None
+        if is_affine or (self.mesh.order == 1 and self.case.run.backend == "cuda"):
             return 0
         return stored_factors("stored", self.case.equation.screening)
 
-    def unknowns_of(self, elements: int) -> int:
-        """About as many unknowns as so many elements have."""
-        return -(-self.unknowns * elements // self.mesh.count)
-
     @property
     def output_bytes(self) -> int:
-        """Bytes of the file of the solution: places of nodes, positions, values."""
+        """Bytes of the solution file: connectivity, positions, values."""
         if not self.case.output.fields:
             return 0
         values = 3 + 1 + (self.case.equation.exact is not None)
-        return 8 * (self.mesh.count * self.local + values * self.unknowns)
+        return 8 * (self.mesh.count * self.element_nodes + values * self.unknowns)
 
     def quantities(self) -> list[Quantity]:
         """Elements, unknowns, the iteration, memory; the equation and its boundary conditions."""
         return check.quantities(self)
 
     def decompose(self, ranks: int) -> DecompositionSummary:
-        """How so many ranks would share the elements.
+        """The decomposition for this number of ranks.
 
         Raises:
             InputError: there are fewer elements than ranks.
         """
-        shares, size = self.shares(ranks), np.dtype(self.dtype).itemsize
+        partition, size = self.partition(ranks), np.dtype(self.dtype).itemsize
         return DecompositionSummary(
             ranks=ranks,
-            processes=shares.processes,
-            largest_block=shares.largest,
-            updates_per_step=self.unknowns_of(int(shares.counts.max())),
-            memory=[self.memory_of(int(n), first=not r) for r, n in enumerate(shares.counts)],
-            traffic=size * shares.shared_nodes(self.degree),
+            processes=partition.processes,
+            largest_block=partition.largest,
+            updates_per_step=-(-self.unknowns * int(partition.counts.max()) // self.mesh.count),
+            memory=[self.memory_of(int(n), first=not r) for r, n in enumerate(partition.counts)],
+            traffic=size * partition.shared_nodes(self.degree),
         )
 
     @property
@@ -209,14 +212,14 @@ class Setup:
         return {name: self._kind(name) for name in self.sides}
 
     def warnings(self) -> list[str]:
-        """What will run, but may give poor results."""
+        """Choices that may give poor results."""
         precision = self.case.run.precision
-        if self.case.tolerance >= FINEST[precision]:
+        if self.case.tolerance >= LEAST_TOLERANCE[precision]:
             return []
         return [
-            f"method.tolerance = {self.case.tolerance:g} is more than {precision} precision can "
-            f"tell, about {FINEST[precision]:g}: the iteration goes on and its residual falls, but "
-            "u does not get better"
+            f"method.tolerance = {self.case.tolerance:g} is below the accuracy of {precision} "
+            f"precision, about {LEAST_TOLERANCE[precision]:g}: the residual will fall, but u will "
+            "not improve"
         ]
 
     def _kind(self, name: str) -> str:
@@ -224,14 +227,8 @@ class Setup:
         return "no flux" if side is None else side.kind
 
 
-def _box(given: BoxMesh) -> Box:
-    x, y, z = (axis in given.periodic for axis in ("x", "y", "z"))
-    wanted = given.kershaw
-    deform = kershaw(wanted.eps_y, wanted.eps_z, wanted.smoothness) if wanted else None
-    return Box(given.counts, *given.corners, periodic=(x, y, z), deform=deform, order=1)
-
-
-def _read(given: GmshMesh) -> tuple[Hexahedra, Mapping[str, int]]:
-    from groundswell.meshes.gmsh import read_gmsh
-
-    return read_gmsh(given.file)
+def _make_box(section: BoxMesh) -> Box:
+    x, y, z = (axis in section.periodic for axis in AXES)
+    bend = section.kershaw
+    deform = kershaw(bend.eps_y, bend.eps_z, bend.smoothness) if bend else None
+    return Box(section.counts, *section.corners, periodic=(x, y, z), deform=deform, order=1)

@@ -1,56 +1,64 @@
-"""What callers from Python give, seen to be what it must be; every function raises InputError."""
+"""Validation of arguments from Python; every function raises InputError."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import inf, isfinite
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from groundswell.case.expressions import Expression
 from groundswell.errors import InputError, did_you_mean, listed
-from groundswell.exchange.routes import ROUTES
 from groundswell.meshes.box import Box
-from groundswell.meshes.hexahedra import INSIDE, Hexahedra, Numbers
-from groundswell.solvers.poisson.boundary_conditions import Field
-from groundswell.solvers.poisson.case import BoxMesh
+from groundswell.meshes.hexahedra import INSIDE, Hexahedra
+from groundswell.solvers.poisson.case import AXES, MAX_DEGREE, BoxMesh
+from groundswell.spectral_elements.boundary import Function
+from groundswell.spectral_elements.space import FunctionSpace
 
-Function = Field | float | str  # of position: x, y, z in m; as text what `Expression` knows
-Table = Mapping[str, Any]  # of a case file, whose values may be functions
+FunctionLike = Function | float | str  # of x, y, z in m; text as `Expression` parses it
+Table = Mapping[str, Any]  # of a boundary condition: kind and value, which may be a function
 
 KINDS = ("fixed", "flux")
 
 
-def whole(what: str, value: Any) -> int:
-    """A number of something, 1 or more."""
+def require_choice(name: str, value: Any, allowed: Sequence[str]) -> str:
+    """One of some names."""
+    if value in allowed:
+        return str(value)
+    raise InputError(f"{name} = {value!r:.60}; allowed: {', '.join(allowed)}")
+
+
+def require_count(name: str, value: Any) -> int:
+    """A whole number, 1 or more."""
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 1:
         return int(value)
-    raise InputError(f"{what} = {value!r:.60}; allowed: a whole number, 1 or more")
+    raise InputError(f"{name} = {value!r:.60}; allowed: a whole number, 1 or more")
 
 
-def real(what: str, value: Any, below: float = inf) -> float:
+def require_degree(value: Any) -> int:
+    """A degree that the solver supports."""
+    if (degree := require_count("degree", value)) <= MAX_DEGREE:
+        return degree
+    raise InputError(f"degree = {degree}; allowed: 1 to {MAX_DEGREE}")
+
+
+def require_real(name: str, value: Any, below: float = inf) -> float:
     """A number from 0 up to `below`."""
     if _is_finite(value) and 0 <= value < below:
         return float(value)
-    bound = f"0 and more, below {below:g}" if below < inf else "0 and more, in SI units"
-    raise InputError(f"{what} = {value!r:.60}; allowed: a number, {bound}")
+    bound = f"at least 0, below {below:g}" if below < inf else "at least 0, in SI units"
+    raise InputError(f"{name} = {value!r:.60}; allowed: a number, {bound}")
 
 
-def mean_of(value: Any) -> float | None:
-    """u's, if it is given."""
+def require_mean(value: Any) -> float | None:
+    """A finite number, or None."""
     if value is None:
         return None
     if _is_finite(value):
         return float(value)
     raise InputError(f"mean = {value!r:.60}; allowed: a finite number")
-
-
-def route_of(value: Any) -> str:
-    """A route by its name."""
-    if value in ("auto", *ROUTES):
-        return str(value)
-    raise InputError(f"route = {value!r:.60}; allowed: auto, {', '.join(ROUTES)}")
 
 
 def _is_finite(value: Any) -> bool:
@@ -62,54 +70,55 @@ def _is_finite(value: Any) -> bool:
         return False
 
 
-def sides_of(mesh: Hexahedra) -> Mapping[str, int]:
-    """Tags of a box's sides by name."""
+def box_sides(mesh: Hexahedra) -> Mapping[str, int]:
+    """Boundary tags of a box's sides by name; empty for other meshes."""
     if not isinstance(mesh, Box):
         return {}
-    periodic = tuple(axis for axis, wraps in zip("xyz", mesh.periodic, strict=True) if wraps)
+    periodic = tuple(axis for axis, wraps in zip(AXES, mesh.periodic, strict=True) if wraps)
     return BoxMesh(kind="box", counts=mesh.counts, periodic=periodic).sides
 
 
 def require_faces(sides: Mapping[str, int], mesh: Hexahedra) -> None:
-    """See that sides are somewhere."""
+    """Refuse tags that no boundary face has."""
     tags = mesh.tags(np.arange(mesh.count))
     there = np.unique(tags[tags != INSIDE])
     for name, tag in sides.items():
         if tag not in there:
-            raise InputError(f"sides: {name} = {tag!r}, which is no face's tag in the mesh")
+            raise InputError(f"sides: {name} = {tag!r}, which is not the tag of any face")
 
 
-def require_sides(boundaries: Mapping[str, Table], tags: Mapping[str, int]) -> None:
-    """See that sides are there, and given what they can be given."""
+def require_boundaries(boundaries: Mapping[str, Table], tags: Mapping[str, int]) -> None:
+    """Refuse sides that do not exist, and tables that are not boundary conditions."""
     if not isinstance(boundaries, Mapping):
         raise InputError(f"boundaries = {boundaries!r:.60}; give tables by the names of sides")
     for name, table in boundaries.items():
         if name not in tags:
             known = f"its sides are {listed(tags)}" if tags else "give their tags as sides"
-            raise InputError(f"{name!r} is no side of the mesh{did_you_mean(name, tags)}; {known}")
+            hint = did_you_mean(name, tags)
+            raise InputError(f"{name!r} is not a side of the mesh{hint}; {known}")
         keys = set(table) if isinstance(table, Mapping) else set()
         if not {"kind"} <= keys <= {"kind", "value"} or table["kind"] not in KINDS:
             raise InputError(f'{name}: give a table with kind = "fixed" or "flux", and value')
 
 
-def of_kind(
+def functions_by_tag(
     kind: str, boundaries: Mapping[str, Table], tags: Mapping[str, int]
-) -> dict[int, Field]:
-    """What sides of a kind are given, by tag."""
+) -> dict[int, Function]:
+    """The functions of boundary conditions of one kind, by tag."""
     return {
-        tags[name]: function_of(table.get("value", 0.0), f"the value of {name}")
+        tags[name]: as_function(table.get("value", 0.0), f"the value of {name}")
         for name, table in boundaries.items()
         if table["kind"] == kind
     }
 
 
-def with_values(
-    boundaries: Mapping[str, Table], values: Mapping[str, Function]
+def replace_values(
+    boundaries: Mapping[str, Table], values: Mapping[str, FunctionLike]
 ) -> dict[str, Table]:
-    """Sides of which some are given other values."""
+    """Boundary conditions with other values for some sides."""
     if unknown := [name for name in values if name not in boundaries]:
         raise InputError(
-            f"values for {unknown[0]!r}, which the problem is given nothing for; "
+            f"values for {unknown[0]!r}, which has no boundary condition; "
             f"allowed: {listed(boundaries) or 'none'}"
         )
     return {
@@ -118,21 +127,21 @@ def with_values(
     }
 
 
-def function_of(given: Any, what: str) -> Field:
-    """A function of position, from what callers may give as one."""
-    if callable(given):
-        return given  # type: ignore[no-any-return]
+def as_function(value: FunctionLike, name: str) -> Function:
+    """A function of position from a function, a number or an expression."""
+    if callable(value):
+        return value
     try:
-        return Expression(given)
+        return Expression(value)
     except (ValueError, TypeError) as error:
-        raise InputError(f"{what} = {given!r} {error}") from None
+        raise InputError(f"{name} = {value!r} {error}") from None
 
 
-def source_of(given: Any, mesh: Hexahedra, degree: int, elements: Numbers) -> Field:
-    """The source as a function that this rank's nodes are handed to."""
-    if callable(given) or isinstance(given, str) or np.ndim(given) == 0:
-        return function_of(given, "source")
-    values, shape = np.asarray(given), (mesh.count, (degree + 1) ** 3)
+def source_function(source: FunctionLike | ArrayLike, space: FunctionSpace) -> Function:
+    """The source at this rank's nodes, as a function that ignores its arguments for arrays."""
+    if callable(source) or isinstance(source, str) or np.ndim(source) == 0:
+        return as_function(source, "source")  # type: ignore[arg-type]
+    values, shape = np.asarray(source), (space.mesh.count, (space.degree + 1) ** 3)
     if values.shape != shape:
-        raise InputError(f"source has shape {values.shape}; values at nodes have {shape}")
-    return lambda x, y, z: values[elements]  # seen to be real numbers where it is called
+        raise InputError(f"source has shape {values.shape}; values at nodes have shape {shape}")
+    return lambda x, y, z: values[space.elements]

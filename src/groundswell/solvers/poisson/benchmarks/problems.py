@@ -8,13 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from groundswell.backends import Backend
-from groundswell.exchange.assembly.fastest import tune_sharing
 from groundswell.exchange.world import World
 from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import Floats
-from groundswell.spectral_elements.partition import Shares
-from groundswell.spectral_elements.roofline import Traffic, stored_factors
-from groundswell.spectral_elements.space import Space
+from groundswell.solvers.poisson.roofline import Traffic, stored_factors
+from groundswell.spectral_elements.partition import ElementPartition
+from groundswell.spectral_elements.space import FunctionSpace
 
 SCREENING = 0.1  # NekBone's and hipBone's
 VALUE = 8  # bytes
@@ -40,7 +39,7 @@ class Cubes:
     degree: int
     edge: int
     box: Box
-    space: Space
+    space: FunctionSpace
     screening: float = SCREENING
     components: int = 1
 
@@ -49,10 +48,9 @@ class Cubes:
         """All ranks must call it together; values take the fastest way between them."""
         x, y, z = (edge * n for n in processes(world.size))
         box = Box((x, y, z))
-        elements = Shares.of(box, world.size).elements(world.rank)
-        space = Space.on(world, box, degree, elements)
-        found = tune_sharing(backend, world, space.sharing, "f8")
-        return cls(world, degree, edge, box, space.by(found.best) if found else space)
+        elements = ElementPartition.of(box, world.size).elements(world.rank)
+        space = FunctionSpace.on(world, box, degree, elements).autotune(backend, "f8")
+        return cls(world, degree, edge, box, space)
 
     @property
     def assembled(self) -> int:

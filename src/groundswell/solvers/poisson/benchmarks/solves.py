@@ -13,9 +13,11 @@ from groundswell.exchange.assembly.sharing import scattered
 from groundswell.exchange.world import World
 from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.hexahedra import Floats
-from groundswell.solvers.poisson.problem import Poisson
-from groundswell.solvers.poisson.problem_data import Preconditioner
-from groundswell.spectral_elements.partition import Shares
+from groundswell.solvers.poisson.case import MethodSection, Preconditioner
+from groundswell.solvers.poisson.equation import Equation, zero
+from groundswell.solvers.poisson.linear_system import LinearSystem
+from groundswell.spectral_elements.partition import ElementPartition
+from groundswell.spectral_elements.space import FunctionSpace
 
 DEGREE, EPS, TOLERANCE = 7, 0.3, 1e-8
 METHODS: tuple[Preconditioner, ...] = ("jacobi", "multigrid")
@@ -38,13 +40,15 @@ def measure_solves(
 
 
 def _solved(backend: Backend, world: World, box: Box, method: Preconditioner) -> dict[str, Any]:
-    mine, begun = Shares.of(box, world.size).elements(world.rank), time.monotonic()
-    problem = Poisson(*(backend, world, box, DEGREE, mine), fixed=range(1, 7), precondition=method)
+    mine, begun = ElementPartition.of(box, world.size).elements(world.rank), time.monotonic()
+    space = FunctionSpace.on(world, box, DEGREE, mine).autotune(backend, "float64")
+    equation = Equation(fixed=dict.fromkeys(range(1, 7), zero))
+    system = LinearSystem(backend, space, equation, MethodSection(preconditioner=method))
     ready = time.monotonic()
-    noise = _noise(problem)
-    problem.solve(lambda *at: noise, tolerance=TOLERANCE)  # warms up
-    _, outcome = problem.solve(lambda *at: noise, tolerance=TOLERANCE)
-    problem.close()
+    noise = _noise(space)
+    system.solve(noise, tolerance=TOLERANCE)  # warms up
+    _, outcome = system.solve(noise, tolerance=TOLERANCE)
+    system.close()
     return {
         "edge": box.counts[0],
         "elements": box.count,
@@ -58,7 +62,6 @@ def _solved(backend: Backend, world: World, box: Box, method: Preconditioner) ->
     }
 
 
-def _noise(problem: Poisson) -> Floats:
+def _noise(space: FunctionSpace) -> Floats:
     """At each node, the same for any number of ranks, (elements, (N + 1)^3)."""
-    space = problem.space
-    return np.asarray(scattered(space.sharing.ids) / 2.0**64 - 0.5)[space.places]
+    return np.asarray(scattered(space.sharing.ids) / 2.0**64 - 0.5)[space.dofs]

@@ -15,8 +15,9 @@ from groundswell.bench.tables import Row
 from groundswell.exchange.world import Alone, World
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.benchmarks.problems import SCREENING, Cubes, kinds
-from groundswell.solvers.poisson.fused_cg import Merged
-from groundswell.spectral_elements.elements import Elements
+from groundswell.solvers.poisson.element_operator import ElementOperator
+from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
+from groundswell.solvers.poisson.kernel_variants import choose_variant
 
 ROOFLINE = Path(__file__).with_name("roofline.h")
 TIMES, REPEATS = 50, 3  # launches that are timed together, and how often
@@ -147,7 +148,7 @@ def _applied(backend: Backend, cubes: Cubes, metric: str, times: int) -> float:
     everyone = np.arange(cubes.box.count)
     x, y = (backend.zeros((n,), "f8") for n in (cubes.assembled, cubes.local))
     backend.assign(x, cubes.load)
-    elements = Elements(backend, cubes.space, SCREENING, "f8", metric=metric)
+    elements = ElementOperator(backend, cubes.space, SCREENING, "f8", metric=metric)
     energies = backend.zeros((elements.blocks(everyone),), "f8")
     run = in_order(elements.launches(everyone, x, y, energies))
     run()
@@ -159,9 +160,17 @@ def _iterated(
     backend: Backend, cubes: Cubes, metric: str, bandwidth: float, mask: Floats | None = None
 ) -> Row:
     components, world = cubes.components, cubes.world
-    given = (backend, cubes.space, cubes.screening, "f8")
-    elements = Elements(*given, metric=metric, components=components)
-    solver = Merged(backend, world, elements, mask, components=components, most=ITERATIONS)
+    variant = choose_variant(
+        *("float64", cubes.degree, metric, cubes.screening),
+        components=components,
+        on_host=backend.on_host,
+    )
+    elements = ElementOperator(
+        backend, cubes.space, cubes.screening, "f8", metric=metric, variant=variant
+    )
+    solver = FusedConjugateGradients(
+        backend, elements, mask, components=components, max_iterations=ITERATIONS
+    )
     load = cubes.load if mask is None else cubes.load * mask
     load = np.broadcast_to(load, solver.b.shape)
     seconds = []
@@ -181,7 +190,7 @@ def _iterated(
         "dofs": cubes.assembled,
         "usual_dofs": cubes.usual,
         "metric": metric,
-        "way": str(cubes.space.way) if world.size > 1 else "",
+        "way": str(cubes.space.exchange) if world.size > 1 else "",
         "seconds": best,
         "fom": cubes.merit / best / 1e9,
         "throughput": cubes.assembled / world.size / best,

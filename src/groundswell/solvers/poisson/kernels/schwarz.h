@@ -1,16 +1,16 @@
-// The inverse of what is nearly an element's part of the operator, see schwarz.py: modes along its
-// three axes, a number for each, and back. NODES is the degree plus one.
+// Solves on each element by fast diagonalisation, see schwarz.py: transforms to modes along its three
+// axes, divides by the eigenvalues, and transforms back. NODES is the degree plus one.
 #pragma once
-#include "spectral_elements/kernels/lines.h"
+#include "spectral_elements/kernels/contract.h"
 
 constexpr int PLANE = NODES * NODES, CUBE = PLANE * NODES;
-constexpr int PITCH = pitch_of(NODES), LAYER = NODES * PITCH, WIDTH = ABREAST(NODES);
+constexpr int PITCH = pitch_of(NODES), LAYER = NODES * PITCH, WIDTH = LINES_PER_THREAD(NODES);
 
 UNIFORM_TABLE real TO_MODES[NODES][NODES] = MODES;  // rows are nodes, columns modes
 UNIFORM_TABLE real TO_NODES[NODES][NODES] = TRANSPOSED;
 TABLE real EIGENVALUE[NODES] = EIGENVALUES;
 
-// Lines along t: to modes, which are divided by what they are stretched by, and back to nodes.
+// Lines along t: transforms to modes, divides by the eigenvalues, and transforms back.
 INLINE void divide_modes(real* lines, int s, int r, const real* stretch) {
   multiply_lines<WIDTH>(lines, LAYER, TO_MODES);
   UNROLL
@@ -24,10 +24,10 @@ INLINE void divide_modes(real* lines, int s, int r, const real* stretch) {
   multiply_lines<WIDTH>(lines, LAYER, TO_NODES);
 }
 
-// Some elements, (count,), by their numbers, ELEMENTS a block: assembled r to local z, (elements,
-// CUBE), scaled before and after by `scale`, (elements, CUBE). `stretches`, (elements, 4), are those
-// of an element along r, s and t, and its mass.
-KERNEL solve_elements(const real* RESTRICT r, const int* RESTRICT places,
+// For the elements with these numbers, (count,), ELEMENTS a block: from assembled r to the elements' z,
+// (elements, CUBE), multiplied by `scale`, (elements, CUBE), before and after. `stretches`, (elements, 4),
+// are the coefficients of the stiffness along r, s and t, and of the mass.
+KERNEL solve_elements(const real* RESTRICT r, const int* RESTRICT dofs,
                       const real* RESTRICT scale, const real* RESTRICT stretches,
                       real* RESTRICT z, const int* RESTRICT elements, index_t count) {
   FOR_BLOCKS(b, (count + ELEMENTS - 1) / ELEMENTS) {
@@ -36,7 +36,7 @@ KERNEL solve_elements(const real* RESTRICT r, const int* RESTRICT places,
     const int here = elements_of(b, count);
     FOR_THREADS(n, here * CUBE) {
       const index_t node = static_cast<index_t>(mine[n / CUBE]) * CUBE + n % CUBE;
-      u[n / CUBE][n % CUBE / NODES * PITCH + n % NODES] = scale[node] * r[places[node]];
+      u[n / CUBE][n % CUBE / NODES * PITCH + n % NODES] = scale[node] * r[dofs[node]];
     }
     BARRIER();
     FOR_THREADS(n, here * PLANE) multiply_row(u[n / PLANE] + n % PLANE * PITCH, TO_MODES);

@@ -15,7 +15,9 @@ from groundswell.backends import Backend
 from groundswell.exchange.world import Alone
 from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.hexahedra import Hexahedra
-from groundswell.solvers.poisson.problem_data import Given, Method, Task
+from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
+from groundswell.solvers.poisson.case import MethodSection
+from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.verification.shapes import (
     EVERY_SIDE,
     bent,
@@ -23,6 +25,7 @@ from groundswell.solvers.poisson.verification.shapes import (
     solution,
     source,
 )
+from groundswell.spectral_elements.space import FunctionSpace
 from groundswell.verify import Check
 
 QUICK, FULL = (2, 4, 6, 8, 11), tuple(range(1, 16))
@@ -76,10 +79,10 @@ def _checks(
 
 def _error(backend: Backend, mesh: Hexahedra, degree: int, sides: tuple[int, ...]) -> float:
     """The largest at a node; u is prescribed on all sides."""
-    given = Given(source(0.0), fixed=dict.fromkeys(sides, solution))
-    everyone = np.arange(mesh.count)
-    task = Task(backend, Alone(), mesh, everyone, given, Method(degree))
-    found, _ = task.solve(TOLERANCE)
-    error, _ = task.errors(found, solution)
-    task.close()
+    equation = Equation(source(0.0), fixed=dict.fromkeys(sides, solution))
+    space = FunctionSpace.on(Alone(), mesh, degree, np.arange(mesh.count))
+    problem = BoundaryValueProblem(backend, space, equation, MethodSection())
+    values, _ = problem.solve(TOLERANCE)
+    error, _ = problem.measure_errors(values, solution)
+    problem.close()
     return error

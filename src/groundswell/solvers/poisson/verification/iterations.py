@@ -11,8 +11,11 @@ from groundswell.exchange.assembly.sharing import scattered
 from groundswell.exchange.world import Alone
 from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.gll import Floats
-from groundswell.solvers.poisson.problem import Poisson
-from groundswell.solvers.poisson.problem_data import Given, Method, Preconditioner, Task
+from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
+from groundswell.solvers.poisson.case import MethodSection, Preconditioner
+from groundswell.solvers.poisson.equation import Equation, zero
+from groundswell.solvers.poisson.linear_system import LinearSystem
+from groundswell.spectral_elements.space import FunctionSpace
 from groundswell.verify import Check
 
 DEGREE, TOLERANCE, EPS = 7, 1e-8, 0.3
@@ -41,12 +44,13 @@ def hundred(backend: Backend, full: bool) -> Iterator[Check]:
 def _left(backend: Backend, edge: int, degree: int) -> float:
     """Of the first residual, noise, after a hundred iterations at most."""
     box = Box((edge,) * 3)
-    every = (backend, Alone(), box, degree, np.arange(box.count))
-    how = {"fixed": range(1, 7), "precondition": "none", "most": ITERATIONS}
-    problem = Poisson(*every, screening=SCREENING, **how)  # type: ignore[arg-type]
-    noise = (scattered(problem.space.sharing.ids) / 2.0**64 - 0.5)[problem.space.places]
-    _, outcome = problem.solve(lambda *at: noise, tolerance=1e-14)
-    problem.close()
+    space = FunctionSpace.on(Alone(), box, degree, np.arange(box.count))
+    equation = Equation(screening=SCREENING, fixed=dict.fromkeys(range(1, 7), zero))
+    method = MethodSection(preconditioner="none", iterations=ITERATIONS)
+    system = LinearSystem(backend, space, equation, method)
+    noise = (scattered(space.sharing.ids) / 2.0**64 - 0.5)[space.dofs]
+    _, outcome = system.solve(noise, tolerance=1e-14)
+    system.close()
     return float(outcome.residuals[-1] / (outcome.residuals[0] or 1.0))
 
 
@@ -70,13 +74,14 @@ def finer_boxes(backend: Backend, full: bool) -> list[Check]:
     return [Check.at_most(name, max(found) - min(found), SAME, note=str(found))]
 
 
-def _iterations(backend: Backend, box: Box, precondition: Preconditioner) -> int:
+def _iterations(backend: Backend, box: Box, preconditioner: Preconditioner) -> int:
     def source(x: Floats, y: Floats, z: Floats) -> Floats:
         return np.asarray(np.sin(np.pi * x) * np.sin(np.pi * y) * np.sin(np.pi * z))
 
-    given = Given(source, fixed=dict.fromkeys(range(1, 7), lambda x, y, z: 0 * x))
-    method = Method(DEGREE, precondition)
-    task = Task(backend, Alone(), box, np.arange(box.count), given, method)
-    _, outcome = task.solve(TOLERANCE)
-    task.close()
+    space = FunctionSpace.on(Alone(), box, DEGREE, np.arange(box.count))
+    equation = Equation(source, fixed=dict.fromkeys(range(1, 7), zero))
+    method = MethodSection(preconditioner=preconditioner)
+    problem = BoundaryValueProblem(backend, space, equation, method)
+    _, outcome = problem.solve(TOLERANCE)
+    problem.close()
     return outcome.iterations

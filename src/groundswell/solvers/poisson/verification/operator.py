@@ -10,8 +10,10 @@ from groundswell.exchange.world import Alone
 from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.gll import Floats
 from groundswell.meshes.hexahedra import Hexahedra
-from groundswell.solvers.poisson.operator import Operator, Space
+from groundswell.solvers.poisson.equation import Equation
+from groundswell.solvers.poisson.operator import Operator
 from groundswell.solvers.poisson.verification.shapes import bent, from_gmsh
+from groundswell.spectral_elements.space import FunctionSpace
 from groundswell.verify import Check
 
 QUICK, FULL = (7,), tuple(range(1, 16))
@@ -42,16 +44,16 @@ def _properties(backend: Backend, mesh: Hexahedra, degree: int) -> tuple[float, 
 
     The entries of a row of A, of which A 1 is the sum, cancel but for lambda M.
     """
-    space = Space.on(Alone(), mesh, degree, np.arange(mesh.count))
-    x, y = (backend.zeros((len(space.sharing.ids),), "float64") for _ in range(2))
-    operator = Operator(backend, Alone(), space, SCREENING, x, y)
+    space = FunctionSpace.on(Alone(), mesh, degree, np.arange(mesh.count))
+    x, y = (backend.zeros((space.size,), "float64") for _ in range(2))
+    operator = Operator(backend, space, Equation(screening=SCREENING), x, y)
 
     def applied(values: Floats) -> Floats:
         backend.assign(x, values)
         in_order(operator.launches)()
         return np.asarray(backend.to_host(y))
 
-    mass = operator.load(np.ones(space.places.shape))
+    mass = operator.assemble(operator.elements.geometry.mass)
     ones = np.ones_like(mass)
     constants = np.abs(applied(ones) - SCREENING * mass).max() / operator.diagonal().max()
     symmetry, positive = [], []

@@ -11,7 +11,7 @@ from groundswell.meshes.box import Box
 from groundswell.meshes.gmsh import ORDERS, read_gmsh
 from groundswell.meshes.hexahedra import Floats, face_nodes
 from groundswell.meshes.mesh import Mesh
-from groundswell.solvers.poisson.boundary_conditions import Field
+from groundswell.spectral_elements.boundary import Function
 
 EVERY_SIDE = (1, 2, 3, 4, 5, 6)
 QUAD = [0, 2, 8, 6, 1, 5, 7, 3, 4]  # places of meshio's nodes of a face among ours
@@ -22,7 +22,7 @@ def solution(x: Floats, y: Floats, z: Floats) -> Floats:
     return np.asarray(np.sin(2 * x + 0.3) * np.cos(1.5 * y) * np.exp(0.5 * z))
 
 
-def source(screening: float) -> Field:
+def source(screening: float) -> Function:
     """-div grad u + lambda u."""
     return lambda x, y, z: (4 + 2.25 - 0.25 + screening) * solution(x, y, z)
 
@@ -50,7 +50,7 @@ def from_gmsh() -> Mesh:
     everyone = np.arange(box.count)
     ids = box.ids(2, everyone)
     points = np.empty((ids.max() + 1, 3))
-    points[ids] = box.shapes(everyone)
+    points[ids] = box.geometry_nodes(everyone)
     tags = box.tags(everyone)
     faces = [ids[tags[:, face] > 0][:, face_nodes(2, face)[QUAD]] for face in range(6)]
     cells = [("hexahedron27", ids[:, np.argsort(ORDERS["hexahedron27"])])]

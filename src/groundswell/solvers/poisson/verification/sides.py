@@ -10,9 +10,12 @@ from groundswell.backends import Backend
 from groundswell.exchange.world import Alone
 from groundswell.meshes.box import Box
 from groundswell.meshes.gll import Floats
-from groundswell.solvers.poisson.boundary_conditions import Field
-from groundswell.solvers.poisson.problem_data import Given, Method, Task
+from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
+from groundswell.solvers.poisson.case import MethodSection
+from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.verification.shapes import gradient, solution, source
+from groundswell.spectral_elements.boundary import Function
+from groundswell.spectral_elements.space import FunctionSpace
 from groundswell.verify import Check
 
 DEGREE, TOLERANCE = 11, 1e-14
@@ -24,16 +27,16 @@ def flux(backend: Backend, full: bool) -> Iterator[Check]:
     """du/dn given on all sides, and on all but one."""
     fluxes = {2 * axis + end + 1: _flux(axis, end) for axis in range(3) for end in (0, 1)}
     mixed = {tag: field for tag, field in fluxes.items() if tag > 1}
-    given = {
-        "flux through all sides, screened": Given(source(1.0), 1.0, fluxes=fluxes),
-        "flux through five sides": Given(source(0.0), fixed={1: solution}, fluxes=mixed),
+    equations = {
+        "flux through all sides, screened": Equation(source(1.0), 1.0, fluxes=fluxes),
+        "flux through five sides": Equation(source(0.0), fixed={1: solution}, fluxes=mixed),
     }
     box = Box((3, 2, 2), LOW, HIGH)
-    for name, g in given.items():
-        yield Check.at_most(f"{name}: error", _error(backend, box, g), WITHIN)
+    for name, equation in equations.items():
+        yield Check.at_most(f"{name}: error", _error(backend, box, equation), WITHIN)
 
 
-def _flux(axis: int, end: int) -> Field:
+def _flux(axis: int, end: int) -> Function:
     sign = 1.0 if end else -1.0
     return lambda x, y, z: sign * gradient(x, y, z)[..., axis]
 
@@ -44,23 +47,24 @@ def period(backend: Backend, full: bool) -> Iterator[Check]:
     def wave(x: Floats, y: Floats, z: Floats) -> Floats:
         return np.asarray(np.sin(2 * np.pi * x) * np.cos(2 * np.pi * z))
 
-    def forcing(screening: float) -> Field:
+    def forcing(screening: float) -> Function:
         return lambda x, y, z: (8 * np.pi**2 + screening) * wave(x, y, z)
 
     every = Box((4, 1, 4), periodic=(True, True, True))
     one = Box((4, 2, 4), periodic=(True, False, False))
-    task = {
-        "periodic along all axes, screened": (every, Given(forcing(1.0), 1.0)),
-        "periodic along all axes, of mean 0": (every, Given(forcing(0.0), mean=0.0)),
-        "periodic along x": (one, Given(forcing(0.0), fixed=dict.fromkeys((3, 4, 5, 6), wave))),
+    cases = {
+        "periodic along all axes, screened": (every, Equation(forcing(1.0), 1.0)),
+        "periodic along all axes, of mean 0": (every, Equation(forcing(0.0), mean=0.0)),
+        "periodic along x": (one, Equation(forcing(0.0), fixed=dict.fromkeys((3, 4, 5, 6), wave))),
     }
-    for name, (box, given) in task.items():
-        yield Check.at_most(f"{name}: error", _error(backend, box, given, wave), WITHIN)
+    for name, (box, equation) in cases.items():
+        yield Check.at_most(f"{name}: error", _error(backend, box, equation, wave), WITHIN)
 
 
-def _error(backend: Backend, box: Box, given: Given, exact: Field = solution) -> float:
-    task = Task(backend, Alone(), box, np.arange(box.count), given, Method(DEGREE))
-    found, _ = task.solve(TOLERANCE)
-    error, _ = task.errors(found, exact)
-    task.close()
+def _error(backend: Backend, box: Box, equation: Equation, exact: Function = solution) -> float:
+    space = FunctionSpace.on(Alone(), box, DEGREE, np.arange(box.count))
+    problem = BoundaryValueProblem(backend, space, equation, MethodSection())
+    values, _ = problem.solve(TOLERANCE)
+    error, _ = problem.measure_errors(values, exact)
+    problem.close()
     return error

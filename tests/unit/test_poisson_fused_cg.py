@@ -1,4 +1,4 @@
-"""Merged conjugate gradients take the textbook's steps."""
+"""Fused conjugate gradients take the steps of plain ones."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sem import equation_of, space_on
 
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.world import Alone
-from groundswell.linear.cg import ConjugateGradients, Outcome
+from groundswell.linear.cg import ConjugateGradients, ConvergenceHistory
+from groundswell.linear.operators import VectorLayout
 from groundswell.meshes.box import Box
-from groundswell.solvers.poisson.fused_cg import Merged
-from groundswell.solvers.poisson.operator import Jacobi, Operator
-from groundswell.spectral_elements.elements import Elements
-from groundswell.spectral_elements.space import Space
+from groundswell.solvers.poisson.element_operator import ElementOperator
+from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
+from groundswell.solvers.poisson.operator import Operator
+from groundswell.spectral_elements.space import FunctionSpace
 
 
 @pytest.fixture(scope="module")
@@ -35,23 +37,27 @@ BOXES = {
 }
 
 
-def textbooks(
-    backend: Backend, space: Space, b: Any, times: int, fixed: Any, jacobi: bool
-) -> tuple[Outcome, Any, Any]:
-    """What unmerged ones find, and the preconditioner."""
+def solve_plainly(
+    backend: Backend, space: FunctionSpace, b: Any, times: int, fixed: Any, jacobi: bool
+) -> tuple[ConvergenceHistory, Any, Any]:
+    """What plain conjugate gradients find, and the preconditioner."""
     made: list[Operator] = []
 
     def operator(x: Any, y: Any) -> Operator:
-        made.append(Operator(backend, Alone(), space, 0.2, x, y, fixed=fixed))
+        made.append(Operator(backend, space, equation_of(0.2, fixed), x, y))
         return made[0]
 
-    def inverse(x: Any, y: Any) -> Jacobi:
-        return Jacobi(backend, space, made[0].diagonal(), x, y)
+    class Jacobi(Operator):
+        def __init__(self, x: Any, y: Any) -> None:
+            diagonal = made[0].diagonal()
+            super().__init__(backend, space, equation_of(0.2), x.copy(), y.copy())
+            self.launches = [lambda: np.divide(x, diagonal, out=y)]
 
     solver = ConjugateGradients(
-        *(backend, Alone(), len(b), len(b), "float64", operator),
-        precondition=inverse if jacobi else None,
-        most=times,
+        space.vectors(backend, "float64"),
+        operator,
+        precondition=Jacobi if jacobi else None,
+        max_iterations=times,
     )
     mask = made[0].mask
     solver.b[:] = b * mask
@@ -63,15 +69,16 @@ def textbooks(
 @pytest.mark.parametrize("jacobi", [False, True])
 @pytest.mark.parametrize("fixed", [(), (1, 4)])
 @pytest.mark.parametrize("name", BOXES)
-def test_iterates_are_those_of_unmerged_ones(
+def test_iterates_are_those_of_plain_ones(
     backend: Backend, name: str, fixed: Any, jacobi: bool, most: int
 ) -> None:
     box, degree = BOXES[name]
-    space = Space.on(Alone(), box, degree, np.arange(box.count))
+    space = space_on(box, degree)
     b = np.random.default_rng().standard_normal(len(space.sharing.ids))
-    wanted, x, scale = textbooks(backend, space, b, most, fixed, jacobi)
-    elements = Elements(backend, space, 0.2, "float64")
-    solver = Merged(backend, Alone(), elements, None if (scale == 1).all() else scale, most=most)
+    wanted, x, scale = solve_plainly(backend, space, b, most, fixed, jacobi)
+    elements = ElementOperator(backend, space, 0.2, "float64")
+    factors = None if (scale == 1).all() else scale
+    solver = FusedConjugateGradients(backend, elements, factors, max_iterations=most)
     for _ in range(2):  # nothing is left over from the first time
         solver.b[:] = b * (scale != 0)
         outcome = solver.solve()
@@ -85,10 +92,10 @@ def test_iterates_are_those_of_unmerged_ones(
 def test_components_are_one_system(backend: Backend) -> None:
     """As conjugate gradients on a matrix that has the operator three times on its diagonal."""
     box = Box((3, 2, 4))
-    space = Space.on(Alone(), box, 3, np.arange(box.count))
+    space = space_on(box, 3)
     count, rng = len(space.sharing.ids), np.random.default_rng()
     b, scale = rng.standard_normal((3, count)), rng.uniform(0.5, 1, count)
-    elements = Elements(backend, space, 0.2, "float64")
+    elements = ElementOperator(backend, space, 0.2, "float64")
 
     class Three:
         """The operator on each component."""
@@ -97,7 +104,7 @@ def test_components_are_one_system(backend: Backend) -> None:
 
         def __init__(self, x: Any, y: Any) -> None:
             parts = [slice(n * count, (n + 1) * count) for n in range(3)]
-            self.each = [Operator(backend, Alone(), space, 0.2, x[p], y[p]) for p in parts]
+            self.each = [Operator(backend, space, equation_of(0.2), x[p], y[p]) for p in parts]
             self.launches = [launch for part in self.each for launch in part.launches]
 
         def check(self) -> None: ...
@@ -110,9 +117,9 @@ def test_components_are_one_system(backend: Backend) -> None:
         def __init__(self, x: Any, y: Any) -> None:
             self.launches = [lambda: np.multiply(x, np.tile(scale, 3), out=y)]
 
-    solver = Merged(backend, Alone(), elements, scale, components=3, most=16)
-    others = (3 * count, 3 * count, "float64", Three)
-    plain = ConjugateGradients(backend, Alone(), *others, precondition=Diagonal, most=16)
+    solver = FusedConjugateGradients(backend, elements, scale, components=3, max_iterations=16)
+    vectors = VectorLayout(backend, Alone(), 3 * count, 3 * count, "float64")
+    plain = ConjugateGradients(vectors, Three, precondition=Diagonal, max_iterations=16)
     solver.b[:], plain.b[:] = b, b.ravel()
     found, wanted = solver.solve(), plain.solve()
     assert np.allclose(found.residuals, wanted.residuals, rtol=1e-9)
@@ -122,14 +129,14 @@ def test_components_are_one_system(backend: Backend) -> None:
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-11), ("float32", 1e-4)])
 def test_to_a_tolerance(backend: Backend, dtype: str, tolerance: float) -> None:
     box = Box((4, 3, 2))
-    space = Space.on(Alone(), box, 6, np.arange(box.count))
-    elements = Elements(backend, space, 0.5, dtype)
-    solver = Merged(backend, Alone(), elements, most=501)
+    space = space_on(box, 6)
+    elements = ElementOperator(backend, space, 0.5, dtype)
+    solver = FusedConjugateGradients(backend, elements, max_iterations=501)
     solver.b[:] = b = np.random.default_rng().standard_normal(len(space.sharing.ids)).astype(dtype)
     outcome = solver.solve(tolerance)
     assert outcome.converged and outcome.residuals[-1] <= tolerance * outcome.residuals[0]
     x, made = backend.zeros((len(b),), dtype), backend.zeros((len(b),), dtype)
-    operator = Operator(backend, Alone(), space, 0.5, x, made)
+    operator = Operator(backend, space, equation_of(0.5), x, made)
     x[:] = solver.x
     in_order(operator.launches)()
     assert np.linalg.norm(made - b) <= 20 * tolerance * np.linalg.norm(b)

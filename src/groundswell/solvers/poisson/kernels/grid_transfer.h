@@ -1,22 +1,23 @@
-// Between functions of two degrees on the same elements, see transfer.py: along each axis, the values
-// at FINE nodes of a polynomial that COARSE nodes know, and the transpose of that.
+// Transfers between polynomials of two degrees on the same elements, see grid_transfer.py: interpolation
+// from COARSE to FINE nodes along each axis, and its transpose.
 #pragma once
-#include "spectral_elements/kernels/lines.h"
+#include "spectral_elements/kernels/contract.h"
 
 constexpr int FINE_CUBE = FINE * FINE * FINE, COARSE_CUBE = COARSE * COARSE * COARSE;
-constexpr int PITCH = pitch_of(FINE), LAYER = FINE * PITCH, WIDTH = ABREAST(COARSE);
+constexpr int PITCH = pitch_of(FINE), LAYER = FINE * PITCH, WIDTH = LINES_PER_THREAD(COARSE);
 
 UNIFORM_TABLE real TO_COARSE[FINE][COARSE] = INTERPOLATION;
 UNIFORM_TABLE real TO_FINE[COARSE][FINE] = TRANSPOSED;
 
-// Where coarse node n is kept: as a fine one of the same numbers along r, s and t.
-INLINE int place_of(int n) {
+// The position of coarse node n in shared memory: that of the fine node with the same indices.
+INLINE int position_of(int n) {
   return n / (COARSE * COARSE) * LAYER + n / COARSE % COARSE * PITCH + n % COARSE;
 }
 
-// Some elements, (count,), by their numbers, ELEMENTS a block: assembled r at `chosen` nodes,
-// (elements, FINE_CUBE), to local b, (elements, COARSE_CUBE). Below 0 a node is not chosen.
-KERNEL restrict_elements(const real* RESTRICT r, const int* RESTRICT chosen, real* RESTRICT b,
+// For the elements with these numbers, (count,), ELEMENTS a block: from assembled r at the indices
+// `fine_dofs`, (elements, FINE_CUBE), to the elements' b, (elements, COARSE_CUBE). An index below 0 stands
+// for 0.
+KERNEL restrict_elements(const real* RESTRICT r, const int* RESTRICT fine_dofs, real* RESTRICT b,
                          const int* RESTRICT elements, index_t count) {
   FOR_BLOCKS(block, (count + ELEMENTS - 1) / ELEMENTS) {
     SHARED(real, u, [ELEMENTS][FINE * LAYER]);
@@ -24,8 +25,8 @@ KERNEL restrict_elements(const real* RESTRICT r, const int* RESTRICT chosen, rea
     const int here = elements_of(block, count);
     FOR_THREADS(n, here * FINE_CUBE) {
       const int element = n / FINE_CUBE, node = n % FINE_CUBE;
-      const int place = chosen[static_cast<index_t>(mine[element]) * FINE_CUBE + node];
-      u[element][node / FINE * PITCH + node % FINE] = place < 0 ? REAL(0) : r[place];
+      const int dof = fine_dofs[static_cast<index_t>(mine[element]) * FINE_CUBE + node];
+      u[element][node / FINE * PITCH + node % FINE] = dof < 0 ? REAL(0) : r[dof];
     }
     BARRIER();
     FOR_THREADS(n, here * FINE * FINE)
@@ -45,15 +46,15 @@ KERNEL restrict_elements(const real* RESTRICT r, const int* RESTRICT chosen, rea
     BARRIER();
     FOR_THREADS(n, here * COARSE_CUBE) {
       const int element = n / COARSE_CUBE, node = n % COARSE_CUBE;
-      b[static_cast<index_t>(mine[element]) * COARSE_CUBE + node] = u[element][place_of(node)];
+      b[static_cast<index_t>(mine[element]) * COARSE_CUBE + node] = u[element][position_of(node)];
     }
   }
 }
 
-// The transpose: assembled e at `places`, (elements, COARSE_CUBE), is added to assembled x at chosen
-// nodes.
-KERNEL prolong_elements(const real* RESTRICT e, const int* RESTRICT places,
-                        const int* RESTRICT chosen, real* RESTRICT x,
+// The transpose: from assembled e at the indices `dofs`, (elements, COARSE_CUBE), to a correction that is
+// added to assembled x at `fine_dofs`.
+KERNEL prolong_elements(const real* RESTRICT e, const int* RESTRICT dofs,
+                        const int* RESTRICT fine_dofs, real* RESTRICT x,
                         const int* RESTRICT elements, index_t count) {
   FOR_BLOCKS(block, (count + ELEMENTS - 1) / ELEMENTS) {
     SHARED(real, u, [ELEMENTS][FINE * LAYER]);
@@ -61,8 +62,8 @@ KERNEL prolong_elements(const real* RESTRICT e, const int* RESTRICT places,
     const int here = elements_of(block, count);
     FOR_THREADS(n, here * COARSE_CUBE) {
       const int element = n / COARSE_CUBE, node = n % COARSE_CUBE;
-      const int place = places[static_cast<index_t>(mine[element]) * COARSE_CUBE + node];
-      u[element][place_of(node)] = e[place];
+      const int dof = dofs[static_cast<index_t>(mine[element]) * COARSE_CUBE + node];
+      u[element][position_of(node)] = e[dof];
     }
     BARRIER();
     FOR_THREADS(n, here * COARSE * COARSE / WIDTH) {
@@ -82,8 +83,8 @@ KERNEL prolong_elements(const real* RESTRICT e, const int* RESTRICT places,
     BARRIER();
     FOR_THREADS(n, here * FINE_CUBE) {
       const int element = n / FINE_CUBE, node = n % FINE_CUBE;
-      const int place = chosen[static_cast<index_t>(mine[element]) * FINE_CUBE + node];
-      if (place >= 0) x[place] += u[element][node / FINE * PITCH + node % FINE];
+      const int dof = fine_dofs[static_cast<index_t>(mine[element]) * FINE_CUBE + node];
+      if (dof >= 0) x[dof] += u[element][node / FINE * PITCH + node % FINE];
     }
   }
 }

@@ -1,32 +1,32 @@
-// Conjugate gradients whose vectors go forward together with the gathering of what elements add up to.
-// See merged.py.
+// Conjugate gradients that gather the elements' results and update the vectors in the same sweep. See
+// fused_cg.py.
 #pragma once
 #include "sliced.h"
 #include "sums.h"
 
 constexpr int LANES = MOST_THREADS;  // of a block
 constexpr int WARP = 32;
-constexpr int MOST_AT_ONCE = 4;      // elements' parts that a lane has under way
-constexpr int TOGETHER = 16;         // strips that a block works on
+constexpr int MAX_IN_FLIGHT = 4;  // loads of elements' results in flight a lane
+constexpr int STRIPS_PER_BLOCK = 16;         // strips a block
 
 // Must agree with linear/cg.h.
 constexpr int STEPS = 10;
 
 struct State {
-  double enough, product, count;
+  double tolerance, product, count;
   struct {
     double alpha, beta;
   } steps[STEPS];
 };
 
-// Iterations that the direction and the solution go through now, all at once; this one is the last.
-constexpr int OLDER = FOLLOWED > 1 ? FOLLOWED - 1 : 0;  // before this one
-static_assert(FOLLOWED <= STEPS, "so many steps are remembered");
+// ADVANCED iterations by which the direction and the solution now advance together, this one included.
+constexpr int OLDER = ADVANCED > 1 ? ADVANCED - 1 : 0;  // before this one
+static_assert(ADVANCED <= STEPS, "only STEPS steps are kept");
 
-// Of one rank: residuals of this iteration, and where the next ones go; those of OLDER ones lie a pitch
-// apart from `first` on, which the next ones may overwrite; A times the direction; the direction and the
-// solution as they were before all of these. SCALED says whether residuals times `scale` are what
-// directions are made of; 0 where values are prescribed.
+// The vectors of one rank: residuals r of this iteration and `next` of the following one; residuals of the
+// OLDER iterations, a pitch apart from `first` on, which `next` may overwrite; s = A p; the direction p and
+// the solution x before these iterations. If SCALED, `scale` is a diagonal preconditioner, 0 where values
+// are prescribed.
 struct Vectors {
   const real *r, *scale;
   real *next;
@@ -46,7 +46,7 @@ struct Products {
   }
 };
 
-// The steps as rows take them, this iteration's last.
+// The steps of these iterations, this one's last.
 struct Steps {
   real alpha[OLDER + 1], beta[OLDER + 1];
 
@@ -59,16 +59,16 @@ struct Steps {
   }
 };
 
-// What vectors have for a row: of each iteration its residual, this one's last.
+// The entries of the vectors in one row; one residual an iteration, this one's last.
 struct Row {
   real factor, s, p, x, r[OLDER + 1];
 };
 
-// All on their way at once, before it is known where the elements' parts are.
+// Issues all loads before the indices of the elements' results are known.
 INLINE Row row_of(const Vectors& v, index_t n) {
   Row row = {SCALED ? v.scale[n] : REAL(1), v.s[n]};
   row.r[OLDER] = v.r[n];
-  if (FOLLOWED) {
+  if (ADVANCED) {
     row.p = v.p[n];
     row.x = v.x[n];
   }
@@ -77,8 +77,8 @@ INLINE Row row_of(const Vectors& v, index_t n) {
   return row;
 }
 
-// Row n, of which the elements' parts of A u come to w. The direction and the solution are not needed
-// before the end: they follow now and then, several steps at once, and so are read less often.
+// Advances row n, in which A u is w. The direction and the solution advance several steps at once, so that
+// they are read and written less often.
 INLINE void advance(const Steps& step, const Vectors& v, index_t n, Row& row, real w,
                     Products& sum) {
   if (SCALED && row.factor == 0) w = 0;
@@ -86,7 +86,7 @@ INLINE void advance(const Steps& step, const Vectors& v, index_t n, Row& row, re
   const real next = FMA(-step.alpha[OLDER], image, row.r[OLDER]);
   v.s[n] = image;
   v.next[n] = next;
-  if (FOLLOWED) {
+  if (ADVANCED) {
     UNROLL
     for (int k = 0; k <= OLDER; ++k) {
       row.p = FMA(step.beta[k], row.p, row.factor * row.r[k]);
@@ -98,11 +98,11 @@ INLINE void advance(const Steps& step, const Vectors& v, index_t n, Row& row, re
   sum.add(row.factor, next);
 }
 
-// Rows of at most WIDTH parts; a lane has several under way.
+// Rows of at most WIDTH summands. A lane has several rows in flight.
 template <int WIDTH>
 INLINE void advance_narrow(const Steps& step, const Vectors& v, const real* y, const Strip& strip,
                            const Places& from, Products& sum) {
-  constexpr int AT_ONCE = APART && WIDTH < MOST_AT_ONCE ? MOST_AT_ONCE / WIDTH : 1;
+  constexpr int AT_ONCE = APART && WIDTH < MAX_IN_FLIGHT ? MAX_IN_FLIGHT / WIDTH : 1;
   const int last = strip.count - 1;
   FOR_LANES(lane, APART ? WARP : strip.count) {
     Row rows[AT_ONCE];
@@ -157,20 +157,20 @@ INLINE void advance_strip(const Steps& step, const Vectors& v, const real* y, co
   }
 }
 
-// Strips of rows, (count,), of y, and what the new residuals' products come to, for each TOGETHER of
-// the strips, (COMPONENTS, parts, 2). Components lie a pitch apart.
+// Advances the rows in these strips, (count,). `products`, (COMPONENTS, parts, 2), receive the sums of the
+// new residuals, one part per STRIPS_PER_BLOCK strips. Components are a pitch apart.
 KERNEL advance_rows(const State* RESTRICT state, const real* RESTRICT y, index_t y_pitch,
                     const Strip* RESTRICT strips, const place_t* RESTRICT places,
                     const real* RESTRICT r, const real* RESTRICT scale, real* next,
                     const real* first, index_t first_pitch, real* RESTRICT s, real* RESTRICT p,
                     real* RESTRICT x, index_t pitch, index_t own_pitch, index_t count,
                     double* RESTRICT products) {
-  const index_t parts = (count + TOGETHER - 1) / TOGETHER;
+  const index_t parts = (count + STRIPS_PER_BLOCK - 1) / STRIPS_PER_BLOCK;
   FOR_BLOCKS(b, parts * COMPONENTS) {
     const index_t c = COMPONENTS > 1 ? b / parts : 0, all = c * pitch, own = c * own_pitch;
-    const index_t begin = (b - c * parts) * TOGETHER, left = count - begin;
-    const int here = left < TOGETHER ? left : TOGETHER;
-    SHARED(Strip, mine, [TOGETHER]);
+    const index_t begin = (b - c * parts) * STRIPS_PER_BLOCK, left = count - begin;
+    const int here = left < STRIPS_PER_BLOCK ? left : STRIPS_PER_BLOCK;
+    SHARED(Strip, mine, [STRIPS_PER_BLOCK]);
     FOR_THREADS(n, here) mine[n] = strips[begin + n];
     BARRIER();
     const Vectors vectors = {r + all, scale,   next + all, first + all, first_pitch,
@@ -182,7 +182,7 @@ KERNEL advance_rows(const State* RESTRICT state, const real* RESTRICT y, index_t
   }
 }
 
-// What the products of the first residuals come to, in equal parts, (blocks, 2).
+// The same sums for the first residuals, in equal parts, (blocks, 2).
 KERNEL measure_rows(const real* RESTRICT r, const real* RESTRICT scale, index_t pitch,
                     index_t count, double* RESTRICT products, index_t blocks) {
   FOR_BLOCKS(b, blocks) {
@@ -196,7 +196,7 @@ KERNEL measure_rows(const real* RESTRICT r, const real* RESTRICT scale, index_t 
   }
 }
 
-// All blocks' sums as linear/cg.h wants them: u.r, u.w, r.r; in equal parts, (parts, 3).
+// Adds up all blocks' sums for linear/cg.h: u.r, u.w, r.r; in equal parts, (parts, 3).
 KERNEL add_up_sums(const double* RESTRICT products, index_t count, const double* RESTRICT energies,
                    index_t blocks, double* RESTRICT sums, index_t parts) {
   FOR_BLOCKS(b, parts) {

@@ -1,20 +1,21 @@
-// Products of a small matrix with lines of an element's values along an axis, in place.
+// Products of a small matrix with lines of an element's nodal values along one axis, in place.
 #pragma once
 #include "portable.h"
 
-// How many of `count` lines side by side one thread takes: a core has vectors for them.
+// How many of `count` adjacent lines one thread takes: all of them on a CPU, which has vectors.
 #if defined(__CUDACC__)
-#define ABREAST(count) 1
+#define LINES_PER_THREAD(count) 1
 #define VECTORIZED
 #else
-#define ABREAST(count) (count)
+#define LINES_PER_THREAD(count) (count)
 #define VECTORIZED PRAGMA(omp simd)
 #endif
 
-// Values from one row along r to the next: a GPU's neighbours begin in different banks.
-INLINE constexpr int pitch_of(int count) { return ABREAST(count) == 1 ? count | 1 : count; }
+// Values from one row along r to the next. On a GPU adjacent rows start in different banks.
+INLINE constexpr int pitch_of(int count) { return LINES_PER_THREAD(count) == 1 ? count | 1 : count; }
 
-// The first TO values of each of WIDTH lines become what `matrix`, (FROM, TO), makes of its first FROM.
+// For each of WIDTH adjacent lines, multiplies the first FROM values by `matrix`, (FROM, TO), and stores
+// the first TO values.
 template <int WIDTH, int FROM, int TO>
 INLINE void multiply_lines(real* lines, int step, const real (&matrix)[FROM][TO]) {
   real old[FROM][WIDTH];
@@ -33,7 +34,7 @@ INLINE void multiply_lines(real* lines, int step, const real (&matrix)[FROM][TO]
   }
 }
 
-// The same of a line whose values lie side by side.
+// The same for one line whose values are contiguous.
 template <int FROM, int TO>
 INLINE void multiply_row(real* row, const real (&matrix)[FROM][TO]) {
   real sum[TO];
@@ -46,7 +47,7 @@ INLINE void multiply_row(real* row, const real (&matrix)[FROM][TO]) {
   for (int to = 0; to < TO; ++to) row[to] = sum[to];
 }
 
-// Of `count` elements, ELEMENTS a block, how many are a block's.
+// How many of `count` elements this block has, at ELEMENTS a block.
 INLINE int elements_of(index_t block, index_t count) {
   const index_t left = count - block * ELEMENTS;
   return left < ELEMENTS ? left : ELEMENTS;

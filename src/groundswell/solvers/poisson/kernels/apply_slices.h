@@ -1,23 +1,23 @@
-// On a GPU: a thread for each node (s, r) of a plane of some elements, which has the values of all
-// planes in registers; planes go through shared memory one by one (Swirydowicz et al. 2019, Int. J.
-// High Perform. Comput. Appl. 33, section 5).
+// On a GPU: one thread per node (s, r) of a plane. It keeps the values of all planes in registers, and the
+// planes pass through shared memory one by one (Swirydowicz et al. 2019, Int. J. High Perform. Comput.
+// Appl. 33, section 5).
 #pragma once
-#include "block.h"
+#include "metric_ring.h"
 
-INLINE double apply_some(const Given& given, const int* elements, int count, index_t) {
+INLINE double apply_some(const Operands& operands, const int* elements, int count, index_t) {
   SHARED(real, d, [NODES][ROW_PITCH]);
   SHARED(real, us, [ELEMENTS][NODES][NODES]);
   SHARED(real, fr, [ELEMENTS][NODES][NODES]);
   SHARED(real, fs, [ELEMENTS][NODES][NODES]);
   const int of_block = threadIdx.x / PLANE, s = threadIdx.x / NODES % NODES, r = threadIdx.x % NODES;
   const bool active = of_block < count;
-  const int mine = active ? of_block : 0;  // the others take part in barriers alone
+  const int mine = active ? of_block : 0;  // idle threads only take part in barriers
   const index_t e = elements[mine];
-  const Line line(given.shape, e, s, r);
+  const Line line(operands.geometry, e, s, r);
   share_derivative(d);
   real u[NODES], sum[NODES];
   UNROLL
-  for (int t = 0; t < NODES; ++t) u[t] = given.value(e, t * PLANE + s * NODES + r);
+  for (int t = 0; t < NODES; ++t) u[t] = operands.value(e, t * PLANE + s * NODES + r);
   UNROLL
   for (int t = 0; t < NODES; ++t) sum[t] = 0;
   UNROLL
@@ -50,7 +50,7 @@ INLINE double apply_some(const Given& given, const int* elements, int count, ind
   double energy = 0;
   UNROLL
   for (int t = 0; t < NODES; ++t) {
-    given.y[e * CUBE + t * PLANE + s * NODES + r] = sum[t];
+    operands.y[e * CUBE + t * PLANE + s * NODES + r] = sum[t];
     energy += static_cast<double>(u[t]) * static_cast<double>(sum[t]);
   }
   return energy;

@@ -1,12 +1,13 @@
-// What blocks of a GPU's threads have in common.
+// What the GPU kernels of the operator have in common: the table of derivatives in shared memory, and a
+// ring buffer through which planes of a stored metric arrive while earlier planes are processed.
 #pragma once
-#include "element.h"
+#include "metric.h"
 
 #if defined(__CUDACC__)
 #include "bulk.h"
 
 constexpr int WARP = 32;
-constexpr int ROW_PITCH = NODES | 1;  // of shared tables: rows begin in different banks
+constexpr int ROW_PITCH = NODES | 1;  // rows of shared tables start in different banks
 
 INLINE void share_derivative(real (&d)[NODES][ROW_PITCH]) {
   for (int n = threadIdx.x; n < PLANE; n += blockDim.x)
@@ -14,46 +15,46 @@ INLINE void share_derivative(real (&d)[NODES][ROW_PITCH]) {
 }
 
 #if GEOMETRY == 0 && RING > 0 && BULK_COPIES
-// Of each element RING planes of the stored metric are in shared memory, or on their way: all of them
-// from the beginning, in one piece, or each in its slot, which another one gets when it has been read.
+// RING planes of each element's metric are in shared memory or on their way there. If RING is NODES, the
+// whole metric arrives in one piece. Otherwise each plane has a slot, which is refilled once it was read.
 constexpr int AT_ONCE = RING < NODES ? 1 : NODES;  // planes that arrive together
 constexpr int SLOTS = RING / AT_ONCE, SLOT = AT_ONCE * PLANE_PITCH;
 constexpr int RING_VALUES = ELEMENTS * SLOTS * SLOT;
-static_assert(RING <= NODES, "there are no more planes");
-static_assert(RUN == PLANE && RUN_PITCH * sizeof(real) % 16 == 0, "copies want whole pieces");
+static_assert(RING <= NODES, "an element has NODES planes");
+static_assert(RUN == PLANE && RUN_PITCH * sizeof(real) % 16 == 0, "bulk copies need multiples of 16 bytes");
 
-// Of a line along t, as Line is.
+// A Line whose metric is in the ring.
 struct ArrivedLine {
   const real* first;
 
   METHOD Metric at(int t) const { return stored_metric(first + t % RING * PLANE_PITCH); }
 };
 
-// For all threads of `warps` warps; `memory`, (ELEMENTS, SLOTS, SLOT), begins with a piece of 16 bytes.
+// Shared by all threads of `warps` warps. `memory`, (ELEMENTS, SLOTS, SLOT), is aligned to 16 bytes.
 struct Ring {
-  const Given& given;
+  const Operands& operands;
   const int* elements;
   int count, warps;
   real* memory;
 
-  // For all of the block: a thread for each element asks for its first planes.
+  // Called by the whole block: one thread per element requests its first planes.
   METHOD void start() const {
     const int n = threadIdx.x;
-    if (n == 0 && given.component == 0) open();
+    if (n == 0 && operands.component == 0) open();
     __syncthreads();
-    if (n >= count || (AT_ONCE == NODES && given.component > 0)) return;  // what came stays there
+    if (n >= count || (AT_ONCE == NODES && operands.component > 0)) return;  // the metric is still there
     const real* const from = metric_of(n);
     before_copies();
     for (int slot = 0; slot < SLOTS; ++slot) {
       if (n == 0) expect(slot);
-      bring(n, from, slot);
+      request(n, from, slot);
     }
   }
 
-  // Before a plane is read.
+  // Waits until plane t can be read.
   METHOD void await(int t) const {
     const int slot = t / AT_ONCE % SLOTS, fillings = (NODES - slot + RING - 1) / RING;
-    const int before = AT_ONCE == NODES ? 0 : given.component * fillings + t / RING;
+    const int before = AT_ONCE == NODES ? 0 : operands.component * fillings + t / RING;
     if (t % AT_ONCE == 0) await_bytes(arrivals() + slot, before % 2);
   }
 
@@ -61,14 +62,14 @@ struct Ring {
     return {memory + n * SLOTS * SLOT + s * NODES + r};
   }
 
-  // After that: whoever is last has the slot filled again.
-  METHOD void leave(int t) const {
+  // Called after plane t was read: the last warp refills the slot.
+  METHOD void release(int t) const {
     if (t + RING >= NODES) return;
     __syncwarp();
     if (threadIdx.x % WARP > 0 || !is_last(readers() + t % SLOTS, warps)) return;
     before_copies();
     expect(t + RING);
-    for (int n = 0; n < count; ++n) bring(n, metric_of(n), t + RING);
+    for (int n = 0; n < count; ++n) request(n, metric_of(n), t + RING);
   }
 
   METHOD static arrival_t* arrivals() {
@@ -86,12 +87,12 @@ struct Ring {
     }
   }
   METHOD const real* metric_of(int n) const {
-    return given.shape + static_cast<index_t>(elements[n]) * ELEMENT_PITCH;
+    return operands.geometry + static_cast<index_t>(elements[n]) * ELEMENT_PITCH;
   }
   METHOD void expect(int filling) const {
     expect_bytes(arrivals() + filling % SLOTS, count * SLOT * static_cast<int>(sizeof(real)));
   }
-  METHOD void bring(int n, const real* from, int filling) const {
+  METHOD void request(int n, const real* from, int filling) const {
     real* const slot = memory + (n * SLOTS + filling % SLOTS) * SLOT;
     copy_bulk(slot, from + filling * SLOT, SLOT * sizeof(real), arrivals() + filling % SLOTS);
   }
@@ -99,17 +100,17 @@ struct Ring {
 #else
 constexpr int RING_VALUES = 0;
 
-// The metric of each node is read, or worked out, when it is wanted.
+// Without a ring: the metric of each node is read or computed when it is needed.
 struct Ring {
-  const Given& given;
+  const Operands& operands;
   const int* elements;
   int count, warps;
   real* memory;
 
   METHOD void start() const {}
   METHOD void await(int) const {}
-  METHOD Line line(int, index_t e, int s, int r) const { return {given.shape, e, s, r}; }
-  METHOD void leave(int) const {}
+  METHOD Line line(int, index_t e, int s, int r) const { return {operands.geometry, e, s, r}; }
+  METHOD void release(int) const {}
 };
 #endif
 #endif

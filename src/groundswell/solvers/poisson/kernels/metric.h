@@ -1,28 +1,19 @@
-// What all kernels of the operator share. Screened Poisson's equation on spectral elements wants, for
-// each node's v, the integral of grad v . grad u + LAMBDA v u: D' G D u + LAMBDA W u, on each element
-// apart, with derivatives D along its three axes, factors G and mass W (see geometry.py). NODES is the
-// degree plus one; nodes are numbered along r first, then s, then t.
+// The screened Poisson operator on one element: for each node's basis function v, the integral of
+// grad v . grad u + LAMBDA v u. With derivatives D along the three reference axes, geometric factors G
+// and mass W this is D' G D u + LAMBDA W u (see geometric_factors.py).
 #pragma once
-#include "portable.h"
+#include "spectral_elements/kernels/reference_element.h"
 
-constexpr int PLANE = NODES * NODES, CUBE = PLANE * NODES;
-
-// Derivatives at a node (row) of each node's value; the second one for threads that read different
-// entries.
-UNIFORM_TABLE real DERIVATIVE[NODES][NODES] = DERIVATIVES;
-TABLE real DERIVATIVE_AT[NODES][NODES] = DERIVATIVES;
-TABLE real POINT[NODES] = POINTS;
-TABLE real WEIGHT[NODES] = WEIGHTS;
-
-// Of a node: the six different factors of G, and its mass times LAMBDA.
+// The six distinct factors of G at a node, and its mass times LAMBDA.
 struct Metric {
   real rr, rs, rt, ss, st, tt, mass;
 };
 
 constexpr int FACTORS = LAMBDA != 0 ? 7 : 6;
 
-// A stored metric has the factors of RUN nodes at a time, in the order of Metric: (elements, CUBE / RUN,
-// RUN_PITCH), of which the first (FACTORS, RUN) are these (see layout.py).
+// A stored metric keeps the factors of RUN nodes together, in the order of Metric: (elements, CUBE / RUN,
+// RUN_PITCH). The first (FACTORS, RUN) values of each run are factors, the rest is padding (see
+// metric_layout.py).
 constexpr int RUN = METRIC_RUN, RUN_PITCH = METRIC_PITCH;
 // Values from each row of nodes, plane and element to the next.
 constexpr int LINE_PITCH = RUN > NODES ? NODES : RUN_PITCH;
@@ -39,24 +30,24 @@ INLINE Metric stored_metric(const real* g) {
           FACTORS == 7 ? g[(FACTORS - 1) * RUN] : REAL(0)};
 }
 
-// What a line of nodes along t has in common: at(t) tells the metric of its nodes.
+// The metric along a line of nodes in direction t: at(t) returns it at one node.
 #if GEOMETRY == 0
-// `shape` is a stored metric.
+// `geometry` is a stored metric.
 struct Line {
   const real* first;
 
-  METHOD Line(const real* shape, index_t e, int s, int r)
-      : first(shape + e * ELEMENT_PITCH + s * LINE_PITCH + r) {}
+  METHOD Line(const real* geometry, index_t e, int s, int r)
+      : first(geometry + e * ELEMENT_PITCH + s * LINE_PITCH + r) {}
 
   METHOD Metric at(int t) const { return stored_metric(first + t * PLANE_PITCH); }
 };
 #elif GEOMETRY == 1
-// Of parallelepipeds: `shape` is (elements, 7), a Metric but for the weights of nodes.
+// Parallelepipeds: `geometry`, (elements, 7), is a Metric without the quadrature weights.
 struct Line {
   Metric all;
 
-  METHOD Line(const real* shape, index_t e, int s, int r) {
-    const real *g = shape + 7 * e, weight = WEIGHT[s] * WEIGHT[r];
+  METHOD Line(const real* geometry, index_t e, int s, int r) {
+    const real *g = geometry + 7 * e, weight = WEIGHT[s] * WEIGHT[r];
     all = {weight * g[0], weight * g[1], weight * g[2], weight * g[3],
            weight * g[4], weight * g[5], weight * g[6]};
   }
@@ -83,15 +74,15 @@ INLINE real dot(const Vector& a, const Vector& b) {
   return FMA(a.x, b.x, FMA(a.y, b.y, a.z * b.z));
 }
 
-// Of any elements with straight edges: `shape` is (elements, 7, 3), what of positions goes with r, s,
-// t, rs, rt, st and rst, in UNITs of length, which LAMBDA is for, too.
+// Elements with straight edges: `geometry`, (elements, 7, 3), has the coefficients of r, s, t, rs, rt, st
+// and rst of the trilinear map, in multiples of UNIT. LAMBDA refers to the same unit of length.
 struct Line {
-  Vector r, r_by_t, s, s_by_t, t;  // derivatives of positions, and what t adds to them
+  Vector r, r_by_t, s, s_by_t, t;  // tangents at t = 0, and their derivatives along t
   real weight;
 
-  METHOD Line(const real* shape, index_t e, int row, int column) {
+  METHOD Line(const real* geometry, index_t e, int row, int column) {
     const auto term = [=](int n) {
-      const real* v = shape + 21 * e + 3 * n;
+      const real* v = geometry + 21 * e + 3 * n;
       return Vector{v[0], v[1], v[2]};
     };
     const real at_r = POINT[column], at_s = POINT[row];
@@ -129,19 +120,19 @@ INLINE Gradient flux(const Metric& g, const Gradient& u) {
           FMA(g.rt, u.r, FMA(g.st, u.s, g.tt * u.t))};
 }
 
-// What a kernel is given: assembled values, those of elements by their `places` among these, and, if
-// SCALED, factors that values are to be multiplied by before; where the result of elements goes; and
-// how many components a block has been through before.
-struct Given {
+// The arrays of the operator: assembled values x, multiplied by `scale` first if SCALED; the index of each
+// element's nodes among them; the elements' results y. `component` counts the components that this block
+// has processed before.
+struct Operands {
   const real *x, *scale;
-  const int* places;
-  const real* shape;
+  const int* dofs;
+  const real* geometry;
   real* y;
   int component;
 
   METHOD const int* row(index_t e, int t, int s) const {
-    return places + e * CUBE + t * PLANE + s * NODES;
+    return dofs + e * CUBE + t * PLANE + s * NODES;
   }
   METHOD real value_at(index_t n) const { return SCALED ? scale[n] * x[n] : x[n]; }
-  METHOD real value(index_t e, int node) const { return value_at(places[e * CUBE + node]); }
+  METHOD real value(index_t e, int node) const { return value_at(dofs[e * CUBE + node]); }
 };

@@ -1,0 +1,98 @@
+"""Vectors and operators that the solvers of this package work on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from groundswell.backends import Array, Backend, Items, Launch, Source
+from groundswell.exchange.world import World
+
+HERE = Path(__file__).parent
+C_TYPES = {"float32": "float", "float64": "double"}
+
+
+@dataclass(frozen=True, eq=False)
+class VectorLayout:
+    """The layout of distributed vectors.
+
+    Args:
+        size: values on this rank.
+        own: how many of these this rank owns, the first ones; others are copies.
+        dtype: "float32" or "float64".
+    """
+
+    backend: Backend
+    world: World
+    size: int
+    own: int
+    dtype: str
+
+    def zeros(self) -> Array:
+        """A vector of zeros, (size,)."""
+        return self.backend.zeros((self.size,), self.dtype)
+
+
+class Recordable(Protocol):
+    """A part of an iteration, whose launches a graph may record."""
+
+    @property
+    def in_graph(self) -> bool:
+        """Whether a graph may record its launches."""
+
+    def check(self) -> None:
+        """Raise RunFailed if an exchange has failed."""
+
+    def close(self) -> None:
+        """Release memory that is shared with other ranks; all ranks must call it."""
+
+
+class LinearOperator(Recordable, Protocol):
+    """A linear operator from one array to another."""
+
+    @property
+    def launches(self) -> list[Launch]:
+        """The launches that apply it."""
+
+
+OperatorFactory = Callable[[Array, Array], LinearOperator]  # from source and target
+
+
+class Composite:
+    """Base class of what consists of recordable parts.
+
+    Attributes:
+        parts: checked and closed together.
+    """
+
+    parts: Sequence[Recordable] = ()
+
+    @property
+    def in_graph(self) -> bool:
+        """Whether a graph may record all parts."""
+        return all(part.in_graph for part in self.parts)
+
+    def check(self) -> None:
+        """Raise RunFailed if an exchange has failed."""
+        for part in self.parts:
+            part.check()
+
+    def close(self) -> None:
+        """Release memory that is shared with other ranks; all ranks must call it."""
+        for part in self.parts:
+            part.close()
+
+
+def convert(backend: Backend, source: Array, target: Array, count: int) -> list[Launch]:
+    """Launches that copy the first `count` values to an array that may have another type."""
+    if not count:
+        return []
+    module = backend.compile(convert_source(str(source.dtype), str(target.dtype)))
+    return [module.launch("convert_values", Items(count), source, target, count)]
+
+
+def convert_source(source: str, target: str) -> Source:
+    """The kernel that converts values from one type to another."""
+    return Source(HERE / "convert.h", {"FROM": C_TYPES[source], "TO": C_TYPES[target]})

@@ -1,0 +1,189 @@
+"""The discrete screened Poisson equation, set up once and solved for any right-hand side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from groundswell.backends import Array, Backend
+from groundswell.errors import InputError
+from groundswell.linear.cg import (
+    ConjugateGradients,
+    ConvergenceHistory,
+    RecordedIteration,
+    require_tolerance,
+)
+from groundswell.linear.operators import Composite, LinearOperator
+from groundswell.meshes.hexahedra import Floats
+from groundswell.solvers.poisson.case import MAX_DEGREE, MethodSection
+from groundswell.solvers.poisson.equation import Equation, require_solvable
+from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
+from groundswell.solvers.poisson.multigrid import Cycle, Multigrid
+from groundswell.solvers.poisson.nullspace import MeanConstraint
+from groundswell.solvers.poisson.operator import Operator
+from groundswell.spectral_elements.space import FunctionSpace
+
+
+class LinearSystem(Composite):
+    """The equation on one function space. All ranks must make and use it together.
+
+    Args:
+        space: of the solution.
+        equation: its screening, the tags of fixed sides, and the mean; functions are not used.
+        method: preconditioner and number of iterations.
+        dtype: of vectors, "float64" or "float32".
+        cycle: options of multigrid.
+
+    Attributes:
+        space: of the solution.
+        operator: A, from one array of the iteration to another.
+        imbalance: where only the mean is given, how far the last source and fluxes were from
+            cancelling, over their absolute values; a constant source made up for it.
+
+    Raises:
+        InputError: the equation has no unique solution, elements are inverted, or the degree is out
+            of range.
+    """
+
+    operator: Operator
+
+    def __init__(
+        self,
+        backend: Backend,
+        space: FunctionSpace,
+        equation: Equation,
+        method: MethodSection,
+        dtype: str = "float64",
+        *,
+        cycle: Cycle | None = None,
+    ) -> None:
+        if not 1 <= space.degree <= MAX_DEGREE:
+            raise InputError(f"degree = {space.degree}; allowed: 1 to {MAX_DEGREE}")
+        require_solvable(space.mesh, equation)
+        self._backend, self.space, self._equation, self._dtype = backend, space, equation, dtype
+        if method.preconditioner == "multigrid":
+            self._iteration = self._make_multigrid_cg(cycle, method.iterations)
+        else:
+            is_jacobi = method.preconditioner == "jacobi"
+            self._iteration = self._make_fused_cg(method.iterations, is_jacobi=is_jacobi)
+        self.parts = (self._iteration, self.operator)
+        self._mass = self.operator.elements.keep_mass()
+        self.imbalance, mean = 0.0, equation.mean
+        self._mean = None if mean is None else MeanConstraint(space.world, self._mass, mean)
+
+    def _make_multigrid_cg(self, cycle: Cycle | None, iterations: int) -> RecordedIteration:
+        def precondition(x: Array, y: Array) -> LinearOperator:
+            return Multigrid(self._backend, self.space, self._equation, x, y, cycle=cycle)
+
+        return ConjugateGradients(
+            self.space.vectors(self._backend, self._dtype),
+            self._make_operator,
+            precondition=precondition,
+            max_iterations=iterations,
+            transport=self.space.exchange.transport,
+        )
+
+    def _make_fused_cg(self, iterations: int, *, is_jacobi: bool) -> RecordedIteration:
+        vectors = self.space.vectors(self._backend, self._dtype)
+        operator = self._make_operator(vectors.zeros(), vectors.zeros())
+        scale = operator.mask / operator.diagonal() if is_jacobi else operator.mask
+        is_identity = all(self.space.world.share(bool((scale == 1).all())))
+        return FusedConjugateGradients(
+            *(self._backend, operator.elements, None if is_identity else scale),
+            max_iterations=iterations,
+            local=operator.local,
+        )
+
+    def _make_operator(self, x: Array, y: Array) -> Operator:
+        self.operator = Operator(self._backend, self.space, self._equation, x, y)
+        return self.operator
+
+    def solve(
+        self,
+        source: Floats,
+        prescribed: Floats | None = None,
+        *,
+        loads: Floats | None = None,
+        start: Floats | None = None,
+        tolerance: float = 1e-10,
+    ) -> tuple[Floats, ConvergenceHistory]:
+        """Solve for u at this rank's nodes; all arrays are (elements, (N + 1)^3).
+
+        Args:
+            source: f, 1/m^2 times the unit of u.
+            prescribed: u on fixed sides; 0 by default. Other values are ignored.
+            loads: integrals over faces that are added to those of the source.
+            start: initial guess; 0 inside by default.
+            tolerance: of the residual, relative to that of u = 0 inside, for any initial guess.
+
+        Raises:
+            InputError: the tolerance is out of range, or loads do not cancel where only the mean is
+                given.
+            RunFailed: values are not finite, or a rank is lost.
+        """
+        require_tolerance(tolerance)
+        operator, dofs = self.operator, self.space.dofs
+        load = self._normalised(operator.assemble, self._integrate(source, loads))
+        known = np.zeros(self.space.size)
+        if prescribed is not None:
+            known[dofs] = prescribed
+            known *= operator.mask == 0
+        residual = self._residual(load, known)
+        if start is not None:
+            guess = np.zeros_like(known)
+            guess[dofs] = start
+            known = np.where(operator.mask == 0, known, guess)
+            target, residual = tolerance * self._norm(residual), self._residual(load, known)
+            tolerance = target / (self._norm(residual) or 1.0)
+        correction, history = self._solve_residual(residual, tolerance)
+        values = (self._normalised(operator.spread, correction) + known)[dofs]
+        return values if self._mean is None else self._mean.shift(values), history
+
+    def _integrate(self, source: Floats, loads: Floats | None) -> Floats:
+        """Integrals of the source times each node's basis function, plus loads."""
+        local = source * self._mass
+        if self._mean is not None:
+            local, self.imbalance = self._mean.balance(local, loads)
+        elif loads is not None:
+            local += loads
+        return local
+
+    def _residual(self, load: Floats, u: Floats) -> Floats:
+        """This rank's own values of an assembled load less A u, where u is free."""
+        own, operator = self.space.own, self.operator
+        residual = (load - self._normalised(operator.apply_unmasked, u)) * operator.mask
+        residual[own:] = 0
+        return residual if self._mean is None else self._mean.remove_rounding(residual, own)
+
+    def _norm(self, residual: Floats) -> float:
+        """The Euclidean norm over all ranks."""
+        power = self._exponent(residual)
+        square = float(np.sum(np.ldexp(residual, -power) ** 2))
+        return float(np.ldexp(np.sqrt(sum(self.space.world.share(square))), power))
+
+    def _solve_residual(self, b: Floats, tolerance: float) -> tuple[Floats, ConvergenceHistory]:
+        """Solve A x = b for assembled b; x is 0 if b is small enough already."""
+        if tolerance >= 1:
+            return np.zeros_like(b), ConvergenceHistory(np.array([self._norm(b)]), True)
+        power = self._exponent(b)
+        self._backend.assign(self._iteration.b, np.ldexp(b, -power))
+        history = self._iteration.solve(tolerance)
+        x = np.asarray(self._backend.to_host(self._iteration.x), float)
+        residuals = np.ldexp(history.residuals, power)
+        return np.ldexp(x, power), replace(history, residuals=residuals)
+
+    def _exponent(self, values: Floats) -> int:
+        """The binary exponent of the largest value of all ranks.
+
+        Devices work on values near 1, because multigrid's single precision has neither 1e-40 nor
+        1e40.
+        """
+        largest = max(self.space.world.share(float(np.abs(values).max(initial=0.0))))
+        return int(np.frexp(largest)[1])
+
+    def _normalised(self, linear: Callable[[Floats], Floats], values: Floats) -> Floats:
+        """Apply a linear function to values that are scaled to about 1, and scale back."""
+        power = self._exponent(values)
+        return np.asarray(np.ldexp(linear(np.ldexp(values, -power)), power))

@@ -1,0 +1,81 @@
+"""Boundary data on spectral elements: functions at nodes, and integrals over tagged faces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from groundswell.errors import InputError
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, face_nodes, positions
+from groundswell.spectral_elements.geometry import FaceGeometry
+
+Function = Callable[[Floats, Floats, Floats], ArrayLike]  # of x, y, z
+
+
+def integrate_over_faces(
+    mesh: Hexahedra, degree: int, elements: ArrayLike, functions: Mapping[int, Function]
+) -> Floats:
+    """Integrals of functions times each node's basis function over tagged faces.
+
+    Quadrature is at the nodes, as in all integrals over elements.
+
+    Args:
+        functions: integrand by position, for each boundary tag.
+
+    Returns:
+        (elements, (degree + 1)^3).
+
+    Raises:
+        InputError: a value is not finite.
+    """
+    chosen = np.asarray(elements)
+    tags = mesh.tags(chosen)
+    integrals = np.zeros((len(chosen), (degree + 1) ** AXES))
+    outside = np.flatnonzero(np.isin(tags, list(functions)).any(axis=1))
+    nodes, weights = positions(mesh, degree, chosen[outside]), gll(degree).weights
+    faces = FaceGeometry.at_nodes(nodes, degree).areas * np.outer(weights, weights).ravel()
+    for face in range(2 * AXES):
+        indices, areas = face_nodes(degree, face), faces[:, face]
+        for tag, function in functions.items():
+            here = np.flatnonzero(tags[outside, face] == tag)
+            values = evaluate(function, nodes[np.ix_(here, indices)], "the flux of a side")
+            integrals[np.ix_(outside[here], indices)] += values * areas[here]
+    return integrals
+
+
+def evaluate(function: Function, nodes: Floats, name: str) -> Floats:
+    """Values of a function of position at nodes, (..., 3).
+
+    Args:
+        name: what error messages call the function.
+
+    Raises:
+        InputError: values are not real, not finite, or have another shape.
+    """
+    x, y, z = np.moveaxis(nodes, -1, 0)
+    if not x.size:
+        return np.zeros(x.shape)  # some functions cannot handle empty arrays
+    with np.errstate(all="ignore"):  # reported below
+        result = function(x, y, z)
+    values = _require_real(result, x.shape, name)
+    if not (finite := np.isfinite(values)).all():
+        at = ", ".join(f"{axis[~finite][0]:.6g}" for axis in (x, y, z))
+        bad = values[~finite][0]
+        raise InputError(f"{name} is {bad} at ({at}); give a function that is finite there")
+    return values
+
+
+def _require_real(result: Any, shape: tuple[int, ...], name: str) -> Floats:
+    """The result as real numbers of this shape."""
+    cure = f"give a real number, or an array of the shape of x, {shape}"
+    try:
+        values = np.asarray(result)
+        if values.dtype.kind not in "biuf":
+            raise InputError(f"{name} is {result!r:.60}; {cure}")
+        return np.array(np.broadcast_to(values.astype(float), shape))
+    except ValueError:
+        raise InputError(f"{name} has shape {np.shape(result)}; {cure}") from None
