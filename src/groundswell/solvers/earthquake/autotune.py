@@ -32,8 +32,8 @@ def _problem(solver: Earthquake) -> tuple[Any, ...]:
     setup, run = solver.setup, solver.setup.case.run
     layers = (solver.layers.constants(), setup.dtype, solver.attenuated)
     options = (run.narrow, run.codecs, solver.world.same_host)
-    messages = (stress_halo(setup, solver.cut), *options)
-    return setup.grid.cells, solver.cut, run.transport, run.overlap, layers, messages
+    messages = (stress_halo(setup, solver.decomposition), *options)
+    return setup.grid.cells, solver.decomposition, run.transport, run.overlap, layers, messages
 
 
 def _rehearsal(solver: Earthquake, choice: Choice) -> Rehearsal:

@@ -64,7 +64,7 @@ class Earthquake(ExchangingSolver):
         world: the ranks among which the grid is decomposed.
 
     Attributes:
-        cut: decomposition of the grid into the blocks of the ranks.
+        decomposition: the cells of every rank.
         part: the cells of this rank.
     """
 
@@ -74,8 +74,8 @@ class Earthquake(ExchangingSolver):
         self.setup = setup
         self.backend = backend
         self.world = world or Alone()
-        self.cut = decompose_grid(setup, self.world.size)
-        self.part = part_of(setup.grid, self.cut, self.world.rank)
+        self.decomposition = decompose_grid(setup, self.world.size)
+        self.part = part_of(setup.grid, self.decomposition, self.world.rank)
         self.layout = Layout(self.part.cells, np.dtype(setup.dtype).itemsize)
         self.has_surface = setup.free_surface and self.part.start[2] == 0
         self.attenuated = setup.relaxation is not None
@@ -149,7 +149,7 @@ class Earthquake(ExchangingSolver):
         """The cells to update before an exchange, and those to update during it."""
         thickness = (*THICKNESS, ROW_ALIGNMENT // np.dtype(self.setup.dtype).itemsize)
         overlap = self.choice.overlap
-        return boundary_first(self.cut, self.world.rank, thickness, wanted=overlap)
+        return boundary_first(self.decomposition, self.world.rank, thickness, wanted=overlap)
 
     def _update_velocity(
         self, boxes: Sequence[Box], ticks: int, puts: Sequence[Any] = ()
@@ -204,7 +204,7 @@ class Earthquake(ExchangingSolver):
             return Exchange(
                 self.backend,
                 self.world,
-                self.cut,
+                self.decomposition,
                 halo_fields(self.fields, needed, self.setup.case.run.narrow),
                 transport=self.choice.transport,
                 aggregate=self.choice.aggregate,
@@ -213,7 +213,7 @@ class Earthquake(ExchangingSolver):
             )
 
         velocities = make(velocity_halo(), VELOCITIES)
-        return velocities, make(stress_halo(self.setup, self.cut), STRESSES)
+        return velocities, make(stress_halo(self.setup, self.decomposition), STRESSES)
 
     # --- launches ---------------------------------------------------------------------------------
 

@@ -171,7 +171,7 @@ class Study:
         solver = self.solver
         solver.set_exchange(Choice(self._transport, aggregate=False, codec="mpc"))
         self._exchange()
-        layers = (velocity_halo(), stress_halo(solver.setup, solver.cut))
+        layers = (velocity_halo(), stress_halo(solver.setup, solver.decomposition))
         totals: dict[str, NDArray[np.int64]] = {}
         for found, exchange in zip(layers, solver.exchanges, strict=True):
             of_ranks = self._rig.world.share(exchange.coded.lengths() if exchange.coded else {})
