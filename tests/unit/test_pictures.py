@@ -170,7 +170,7 @@ def test_stations_are_ordered_by_distance_and_thinned_evenly(tmp_path: Path) -> 
 
 def test_seismograms_without_samples_are_refused(tmp_path: Path) -> None:
     write_stations(tmp_path, samples=0)
-    with pytest.raises(InputError, match="holds no samples"):
+    with pytest.raises(InputError, match="has no samples"):
         record_section(tmp_path)
 
 
@@ -195,7 +195,7 @@ def test_snapshots_are_taken_while_something_moves(tmp_path: Path) -> None:
 
 def test_a_surface_without_samples_is_refused(tmp_path: Path) -> None:
     SurfaceWriter(tmp_path / "surface.nc", X, Y, 0.1).finish()
-    with pytest.raises(InputError, match="holds no samples"):
+    with pytest.raises(InputError, match="has no samples"):
         snapshots.snapshots(tmp_path)
 
 

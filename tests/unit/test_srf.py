@@ -196,7 +196,7 @@ def test_any_other_file_is_refused(tmp_path: Path, raw: bytes) -> None:
         ("1.25 0.1", "1.25 0", "point 1: step = 0"),
         ("1.25 0.1", "-1.25 0.1", "point 1: onset = -1.25"),
         ("3.2e+05 2.7", "0 2.7", "point 1: vs = 0"),
-        ("80 0.0 0", "80 3.0 0", "point 3: slip1 = 0.03 m; .* samples of its rate"),
+        ("80 0.0 0", "80 3.0 0", "point 3: slip1 = 0.03 m; .* with slip rates"),
     ],
 )
 def test_messages_name_the_line_or_the_point(

@@ -135,8 +135,7 @@ def read_srf(path: Path | str) -> Srf:
     """Read a rupture in SRF 1.0 or 2.0.
 
     Raises:
-        InputError: the file is missing, truncated, malformed or unphysical; names the line or the
-            point.
+        InputError: the file is missing, truncated, malformed or unphysical; names line or point.
     """
     text = _COMMENT.sub("", read_text(path, "a rupture in SRF"))
     head, *sections = _sections(text)
@@ -153,11 +152,7 @@ def read_srf(path: Path | str) -> Srf:
 
 
 def read_planes(path: Path | str) -> list[Plane]:
-    """Read the segments of a rupture, but not its points.
-
-    Raises:
-        InputError: as `read_srf`.
-    """
+    """Read the segments of a rupture, but not its points; raises as `read_srf`."""
     text = _COMMENT.sub("", read_text(path, "a rupture in SRF"))
     return _planes(_sections(text), path)
 
@@ -192,7 +187,7 @@ class _Points:
 
 
 def _sections(text: str) -> Iterator[_Section]:
-    """The text before the first keyword, followed by the section of each keyword."""
+    """The text before the first keyword, then the section of each keyword."""
     matches = list(_KEYWORD.finditer(text))
     ends = [match.start() for match in matches] + [len(text)]
     yield _Section("", "", text[: ends[0]], 1)
