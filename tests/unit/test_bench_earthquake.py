@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from ranks import run_on_ranks
 
+from groundswell.backends import open_backend
 from groundswell.bench.tables import show
 from groundswell.solvers.earthquake.benchmarks import draw
 from groundswell.solvers.earthquake.benchmarks.published import AWP_ODC
 from groundswell.solvers.earthquake.benchmarks.slow_links import pays
 from groundswell.solvers.earthquake.benchmarks.tables import TABLES
+from groundswell.solvers.earthquake.benchmarks.throughput import Variant, measure_variant
 
 Capture = pytest.CaptureFixture[str]
 
@@ -47,6 +49,17 @@ def shown(measured: dict[str, Any], capsys: Capture) -> list[str]:
     """Lines of the tables of what was measured."""
     show(TABLES, measured)
     return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_a_variant_is_measured(precision: str) -> None:
+    variant = Variant("small", (44, 40, 24), precision=precision)
+    row = measure_variant(open_backend("cpu"), variant, bandwidth=1e9, times=2)
+    points, size = 44 * 40 * 24, {"single": 4, "double": 8}[precision]
+    assert row["MLUPS"] == pytest.approx(points / row["milliseconds"] / 1e3)
+    assert row["bytes_per_update"] > (13 + 31) * size  # without absorbing layers
+    assert row["share"] == pytest.approx(row["MLUPS"] * 1e6 * row["bytes_per_update"] / 1e9)
+    assert set(row["kernels"]) == {"velocity", "stress"}
 
 
 def test_throughput_stands_beside_published_figures(capsys: Capture, tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Graph
+from groundswell.backends import Backend, Graph
 from groundswell.backends.base import in_order
 from groundswell.backends.nvcomp import installed
 from groundswell.bench import Session
@@ -25,10 +25,11 @@ from groundswell.bench.tables import Row
 from groundswell.exchange.codecs.coder import FOREIGN
 from groundswell.exchange.transports.coded import CodedTransfer
 from groundswell.exchange.tuning import Choice, Rehearsal, tune
-from groundswell.solvers.earthquake import Earthquake, EarthquakeCase
 from groundswell.solvers.earthquake.benchmarks.throughput import Variant, make_case
+from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.halo import stress_halo, velocity_halo
 from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.solver import Earthquake
 
 CODECS = ("none", "mpc", "zfp16", "zfp8")
 LATENCY = 2e-6  # s, as of a good network
@@ -101,8 +102,9 @@ class Study:
 
     def __init__(self, rig: Rig, cells: tuple[int, int, int]) -> None:
         self._rig, self._done = rig, 0
-        self._linked: Any = LinkedBackend(rig.backend)
-        self.solver = Earthquake(Setup.from_case(_case(rig, cells)), self._linked, rig.world)
+        self._linked = LinkedBackend(rig.backend)
+        backend = cast(Backend, self._linked)  # it passes on all that it does not change
+        self.solver = Earthquake(Setup.from_case(_case(rig, cells)), backend, rig.world)
         others = rig.backend.name == "cuda" and all(rig.world.share(installed()))
         self._codecs = [*CODECS[1:], *FOREIGN * others]
         self._transport = FASTEST[rig.backend.name]

@@ -16,8 +16,9 @@ from typing import Any
 from groundswell.backends import Backend
 from groundswell.bench import Session
 from groundswell.bench.tables import Row
-from groundswell.solvers.earthquake import Earthquake, EarthquakeCase
+from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.solver import Earthquake
 
 REPEATS = 5
 POINTS_A_RUN = {"cuda": 1e9, "cpu": 3e7}  # enough for a run to dwarf what surrounds it
@@ -68,8 +69,8 @@ def measure_variant(
         "cells": variant.cells,
         "milliseconds": step * 1e3,
         "MLUPS": points / step / 1e6,
-        "bytes_per_update": found.bytes_per_update,
-        "share": points * found.bytes_per_update / step / bandwidth,
+        "bytes_per_update": found.setup.bytes_per_update,
+        "share": points * found.setup.bytes_per_update / step / bandwidth,
         "kernels": {},
     }
     traffic, kernels = found.setup.bytes_moved, row["kernels"]
