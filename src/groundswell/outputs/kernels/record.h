@@ -49,6 +49,29 @@ KERNEL record_box(real* ring, real* largest, real* smallest, double* sum, double
   }
 }
 
+// Adds COUNT weighted values, in their order. All are under way before the first is added: one by
+// one, each would wait for the memory.
+template <int COUNT>
+INLINE real add_batch(real sum, const real* field, const long long* RESTRICT offsets,
+                      const real* RESTRICT weights) {
+  real values[COUNT];
+  UNROLL
+  for (int t = 0; t < COUNT; ++t) values[t] = field[offsets[t]];
+  UNROLL
+  for (int t = 0; t < COUNT; ++t) sum += weights[t] * values[t];
+  return sum;
+}
+
+INLINE real weighted_sum(const real* field, const long long* RESTRICT offsets,
+                         const real* RESTRICT weights, index_t taps) {
+  real sum = 0;
+  index_t t = 0;
+  for (; t + 32 <= taps; t += 32) sum = add_batch<32>(sum, field, offsets + t, weights + t);
+  for (; t + 8 <= taps; t += 8) sum = add_batch<8>(sum, field, offsets + t, weights + t);
+  for (; t < taps; ++t) sum = add_batch<1>(sum, field, offsets + t, weights + t);
+  return sum;
+}
+
 // Weighted sums of `taps` values around each point; a single value is taken as it is.
 //   places [fields][points] of the first of them; offsets [taps] from it;
 //   weights [fields][points][taps]
@@ -66,11 +89,7 @@ KERNEL record_points(real* ring, real* largest, real* smallest, double* sum, dou
     if (due) {
       const index_t f = n / points;
       const real* field = at<const real>(addresses[f]) + places[n];
-      real value = field[0];
-      if (taps > 1) {
-        value = 0;
-        for (index_t t = 0; t < taps; ++t) value += weights[n * taps + t] * field[offsets[t]];
-      }
+      const real value = taps > 1 ? weighted_sum(field, offsets, weights + n * taps, taps) : field[0];
       record.keep(n, shifted(value, shifts[f]));
     }
   }
