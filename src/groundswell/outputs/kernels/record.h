@@ -66,7 +66,7 @@ INLINE real weighted_sum(const real* field, const long long* RESTRICT offsets,
                          const real* RESTRICT weights, index_t taps) {
   real sum = 0;
   index_t t = 0;
-  for (; t + 32 <= taps; t += 32) sum = add_batch<32>(sum, field, offsets + t, weights + t);
+  for (; t + 64 <= taps; t += 64) sum = add_batch<64>(sum, field, offsets + t, weights + t);
   for (; t + 8 <= taps; t += 8) sum = add_batch<8>(sum, field, offsets + t, weights + t);
   for (; t < taps; ++t) sum = add_batch<1>(sum, field, offsets + t, weights + t);
   return sum;
@@ -86,9 +86,10 @@ KERNEL record_points(real* ring, real* largest, real* smallest, double* sum, dou
   const Record record = {wanted, clock[0] == begin, ring + slot * items,
                          largest, smallest, sum, squares};
   FOR_ITEMS(n, items) {
+    // Read before it is known whether a sample is due: these do not wait for the clock.
+    const int f = static_cast<int>(n) / static_cast<int>(points);
+    const real* field = at<const real>(addresses[f]) + places[n];
     if (due) {
-      const index_t f = n / points;
-      const real* field = at<const real>(addresses[f]) + places[n];
       const real value = taps > 1 ? weighted_sum(field, offsets, weights + n * taps, taps) : field[0];
       record.keep(n, shifted(value, shifts[f]));
     }
