@@ -235,7 +235,7 @@ def cavity(case: Any) -> None:
 def poisson(case: Any) -> None:
     setup = registry.find("poisson").load("setup").from_case(case)
     assert setup.memory > 0 and setup.quantities() and setup.bytes_per_update > 0
-    assert setup.fixed or case.equation.screening > 0
+    assert setup.equation.fixed or case.equation.screening > 0
 
 
 CONSISTENT: dict[str, Callable[[Any], None]] = {

@@ -314,7 +314,7 @@ def test_kernels_over_a_slower_link() -> None:
     assert len({source.path for source in backend.sources}) == 2
     for source in backend.sources:
         assert "#define DELIVER deliver_over_link" in source.text()
-        assert "set_link" in {found.kernel for found in kernels_of(source.text())}
+        assert "set_link" in {found.kernel for found in kernels_of(source.text(), "sm_90")}
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -34,12 +33,9 @@ class Source:
     constants: Mapping[str, Constant]
 
     def text(self) -> str:
-        """The whole translation unit: constants first, then the file with its includes inlined.
-
-        Files are read once in a process.
-        """
+        """The whole translation unit: constants first, then the file with its includes inlined."""
         defines = [f"#define {name} {_literal(value)}" for name, value in self.constants.items()]
-        return "\n".join([*defines, _inlined(self.path)]) + "\n"
+        return "\n".join([*defines, *_inline(self.path, seen=set())]) + "\n"
 
 
 def precision(dtype: DTypeLike) -> dict[str, Constant]:
@@ -58,11 +54,6 @@ def _literal(value: Constant) -> str:
     if isinstance(value, float):
         return f"(static_cast<real>({value!r}))"
     return str(value)
-
-
-@cache
-def _inlined(path: Path) -> str:
-    return "\n".join(_inline(path, seen=set()))
 
 
 def _inline(path: Path, seen: set[Path]) -> list[str]:
