@@ -83,7 +83,7 @@ LIMITS = {
     "mirror_stress": (36, 44),
     "inject_moments": (52, 52),
     "inject_forces": (52, 62),
-    "record_points": (44, 46),
+    "record_points": (50, 50),
     "record_peaks": (36, 52),
     "record_surface": (36, 52),
     "record_box": (32, 32),

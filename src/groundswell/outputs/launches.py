@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -114,15 +113,16 @@ class RecordLaunches:
         self, selection: PointSelection, fields: int, steps: Sequence[int], given: tuple[Any, ...]
     ) -> Launch:
         places = selection.cells @ np.array(steps)
-        offsets = [np.dot(tap, steps) for tap in product(*map(range, selection.taps))]
         weights = np.zeros(1) if selection.weights is None else selection.weights
-        tables = (
-            places.astype(np.int64),
-            np.array(offsets, np.int64),
-            np.ascontiguousarray(weights, self._dtype),
-        )
+        tables = (places.astype(np.int64), np.ascontiguousarray(weights, self._dtype))
         points = selection.count[0]
-        sizes = (len(offsets), points, points * fields)
+        taps, steps_of_taps = _three_axes(selection.taps, 1), _three_axes(steps, 0)
+        sizes = (*taps, *steps_of_taps, points, points * fields)
         on_device = map(self._backend.to_device, tables)
         extent = Items(points * fields)
         return self._module.launch("record_points", extent, *given, *on_device, *sizes)
+
+
+def _three_axes(values: Sequence[int], missing: int) -> tuple[int, ...]:
+    """Values of three axes, of which arrays on elements lack the first."""
+    return (*[missing] * (3 - len(values)), *values)

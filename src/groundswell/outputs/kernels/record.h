@@ -49,48 +49,55 @@ KERNEL record_box(real* ring, real* largest, real* smallest, double* sum, double
   }
 }
 
-// Adds COUNT weighted values, in their order. All are under way before the first is added: one by
-// one, each would wait for the memory.
-template <int COUNT>
-INLINE real add_batch(real sum, const real* field, const long long* RESTRICT offsets,
-                      const real* RESTRICT weights) {
-  real values[COUNT];
-  UNROLL
-  for (int t = 0; t < COUNT; ++t) values[t] = field[offsets[t]];
-  UNROLL
-  for (int t = 0; t < COUNT; ++t) sum += weights[t] * values[t];
-  return sum;
-}
+// Sums of nz x ny x nx weighted values from `field` on, `step` values apart, x fastest. The constant
+// size lets all loads be under way at once: one by one, each would wait for the memory.
+struct Taps {
+  index_t nz, ny, nx, step_z, step_y, step_x;
 
-INLINE real weighted_sum(const real* field, const long long* RESTRICT offsets,
-                         const real* RESTRICT weights, index_t taps) {
-  real sum = 0;
-  index_t t = 0;
-  for (; t + 64 <= taps; t += 64) sum = add_batch<64>(sum, field, offsets + t, weights + t);
-  for (; t + 8 <= taps; t += 8) sum = add_batch<8>(sum, field, offsets + t, weights + t);
-  for (; t < taps; ++t) sum = add_batch<1>(sum, field, offsets + t, weights + t);
-  return sum;
-}
+  METHOD real sum(const real* field, const real* RESTRICT weights) const {
+    if (nz == 4 && ny == 4 && nx == 4) return sum_cubic(field, weights);
+    real total = 0;
+    for (index_t k = 0; k < nz; ++k)
+      for (index_t j = 0; j < ny; ++j)
+        for (index_t i = 0; i < nx; ++i)
+          total += *weights++ * field[k * step_z + j * step_y + i * step_x];
+    return total;
+  }
 
-// Weighted sums of `taps` values around each point; a single value is taken as it is.
-//   places [fields][points] of the first of them; offsets [taps] from it;
-//   weights [fields][points][taps]
+  METHOD real sum_cubic(const real* field, const real* RESTRICT weights) const {
+    real total = 0;
+    UNROLL
+    for (int k = 0; k < 4; ++k)
+      UNROLL
+      for (int j = 0; j < 4; ++j)
+        UNROLL
+        for (int i = 0; i < 4; ++i)
+          total += weights[16 * k + 4 * j + i] * field[k * step_z + j * step_y + i * step_x];
+    return total;
+  }
+};
+
+// Weighted sums of values around each point; a single value is taken as it is.
+//   places [fields][points] of the first of them; weights [fields][points][nz][ny][nx]
 KERNEL record_points(real* ring, real* largest, real* smallest, double* sum, double* squares,
                      const long long* RESTRICT addresses, const real* RESTRICT shifts,
                      const long long* RESTRICT clock, index_t begin, index_t every, index_t slots,
                      index_t wanted, const long long* RESTRICT places,
-                     const long long* RESTRICT offsets, const real* RESTRICT weights, index_t taps,
-                     index_t points, index_t items) {
+                     const real* RESTRICT weights, index_t nz, index_t ny, index_t nx,
+                     index_t step_z, index_t step_y, index_t step_x, index_t points,
+                     index_t items) {
   const bool due = sample_due(clock, begin, every);
   const index_t slot = due ? sample_slot(clock, begin, every, slots) : 0;
   const Record record = {wanted, clock[0] == begin, ring + slot * items,
                          largest, smallest, sum, squares};
+  const Taps taps = {nz, ny, nx, step_z, step_y, step_x};
+  const index_t count = nz * ny * nx;
   FOR_ITEMS(n, items) {
     // Read before it is known whether a sample is due: these do not wait for the clock.
     const int f = static_cast<int>(n) / static_cast<int>(points);
     const real* field = at<const real>(addresses[f]) + places[n];
     if (due) {
-      const real value = taps > 1 ? weighted_sum(field, offsets, weights + n * taps, taps) : field[0];
+      const real value = count > 1 ? taps.sum(field, weights + n * count) : field[0];
       record.keep(n, shifted(value, shifts[f]));
     }
   }
