@@ -48,7 +48,7 @@ def _sizes(axes: Axes, measured: Mapping[str, Any], part: str) -> None:
         f"{format_extent(r['cells'])}, {r['precision']}": r["ssspnt"] / 100 for r in measured[part]
     }
     _bars(axes, bars, [PEER] + [OURS] * len(measured[part]))
-    axes.set_xlabel("thousand million points updated a second")
+    axes.set_xlabel("billion points updated a second")
 
 
 def _steady(axes: Axes, measured: Mapping[str, Any], part: str) -> None:

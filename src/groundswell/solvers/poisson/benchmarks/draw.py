@@ -98,7 +98,7 @@ def _throughput(axes: Axes, runs: Sequence[Run]) -> None:
     _sweep(axes, runs, "throughput", 1e9)
     axes.set_title("Degrees of freedom x iterations / (ranks x s)", loc="left", fontsize=11)
     axes.set_xlabel("degrees of freedom of a rank")
-    axes.set_ylabel("thousand million")
+    axes.set_ylabel("billion a second")
 
 
 def _sweep(axes: Axes, runs: Sequence[Run], y: str, unit: float) -> None:
