@@ -116,13 +116,13 @@ def test_a_coarse_grid_is_forced() -> None:
     level = Level(setup, backend, Alone(), cut, Choice("auto"), coarse=True)
     flow, more = ({n: rng.normal(size=setup.grid.shape) for n in NAMES} for _ in range(2))
     level.fill(flow)
-    level.set_pace()
+    level.set_step_sizes()
     for name in NAMES:
         backend.assign(level.forcing[name].interior, more[name])
     change, _ = rates(setup, flow)
     beta2 = np.maximum(sum(flow[n] ** 2 for n in "uvw"), setup.least_beta2)
     for forced in (False, True):
-        level.find_rates(level.copies[1], forced=forced, drift=False)()
+        level.compute_rates(level.copies[1], forced=forced, drift=False)()
         for name in NAMES:
             scale = beta2 if name == "p" else 1.0
             expected = change[name] / scale + (more[name] if forced else 0.0)
@@ -141,7 +141,9 @@ def test_a_coarse_grid_is_forced() -> None:
 
 def steady(case: CavityCase) -> Cavity:
     solver = Cavity(Setup.from_case(case), open_backend("cpu"))
-    assert sum(1 for _ in solver.to_rest()) * solver.check_every < solver.setup.steps
+    assert (
+        sum(1 for _ in solver.iterate_to_steady_state()) * solver.check_every < solver.setup.steps
+    )
     return solver
 
 

@@ -10,7 +10,7 @@ from groundswell.solvers.cavity.case import AdiabaticWall, ConductingWall, Wall
 from groundswell.solvers.cavity.setup import Setup
 
 
-def sides(setup: Setup, part: Part) -> dict[str, Constant]:
+def boundary_constants(setup: Setup, part: Part) -> dict[str, Constant]:
     """SIDE_LOW_X and so on; what another block lies beside is open."""
     found: dict[str, Constant] = {}
     for axis, name in enumerate("XYZ"):
@@ -21,7 +21,7 @@ def sides(setup: Setup, part: Part) -> dict[str, Constant]:
         found[f"SIDE_HIGH_{name}"] = _side(setup, high) if at_high else _OPEN
     return found | {
         "HEAT_AXIS": setup.heat.axis if setup.heat else 0,
-        "HEAT_SLOPE": setup.straight()[1],
+        "HEAT_SLOPE": setup.conducting_temperature()[1],
         **{f"START_{name}": part.start[n] for n, name in enumerate("XYZ")},
     }
 
@@ -36,6 +36,6 @@ def _side(setup: Setup, side: Any) -> str:
     if isinstance(side, AdiabaticWall):
         kind = "ADIABATIC"
     if isinstance(side, ConductingWall):
-        kind, temperature = "LINEAR", setup.straight()[0] - setup.fluid.neutral
+        kind, temperature = "LINEAR", setup.conducting_temperature()[0] - setup.fluid.neutral
     numbers = [f"REAL({value!r})" for value in (*side.velocity, temperature)]
     return f"Side{{WALL, {kind}, {{{', '.join(numbers[:3])}}}, {numbers[3]}}}"

@@ -21,8 +21,8 @@ Temperature = Annotated[float, Unit("K", "a temperature", "300 K")]
 AXES = ("x", "y", "z")
 FIELDS = ("p", "u", "v", "w", "T")
 SIDES = (("west", "east"), ("south", "north"), ("bottom", "top"))  # low and high, by axis
-LIGHT = 299_792_458.0  # m/s
-LEAST_POINTS = 5  # along an axis that has walls: what a shifted fourth difference spans
+SPEED_OF_LIGHT = 299_792_458.0  # m/s
+MIN_POINTS = 5  # along an axis that has walls: what a shifted fourth difference spans
 
 
 # --- what flows -----------------------------------------------------------------------------------
@@ -145,8 +145,8 @@ class WallsSection(Section):
             if kinds.count("periodic") == 1:
                 yield (names[kinds.index("periodic")],), f"is periodic, so {names} must both be"
             for name, side in zip(names, self.pair(axis), strict=True):
-                if isinstance(side, Wall) and hypot(*side.velocity) > LIGHT:
-                    yield (name, "velocity"), f"must be slower than light, {LIGHT:.0f} m/s"
+                if isinstance(side, Wall) and hypot(*side.velocity) > SPEED_OF_LIGHT:
+                    yield (name, "velocity"), f"must be slower than light, {SPEED_OF_LIGHT:.0f} m/s"
                 if isinstance(side, Wall) and side.velocity[axis]:
                     yield (name, "velocity"), f"must be 0 along {AXES[axis]}: it is a wall"
                 if isinstance(side, ConductingWall) and [heat.axis for heat in self.heated] in (
@@ -242,9 +242,9 @@ class CavityOutput(OutputSection):
 def _bounded(points: tuple[int, int, int], walls: WallsSection) -> Iterator[Violation]:
     for axis in range(3):
         mirrors = all(side.kind in ("symmetry", "periodic") for side in walls.pair(axis))
-        if points[axis] < LEAST_POINTS and not (mirrors and points[axis] == 1):
+        if points[axis] < MIN_POINTS and not (mirrors and points[axis] == 1):
             alone = ", or 1 between two sides that are symmetry or periodic"
-            yield ("grid", "points"), f"must be at least {LEAST_POINTS} along {AXES[axis]}{alone}"
+            yield ("grid", "points"), f"must be at least {MIN_POINTS} along {AXES[axis]}{alone}"
 
 
 class CavityCase(Case):

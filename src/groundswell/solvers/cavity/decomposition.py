@@ -20,8 +20,10 @@ from groundswell.solvers.cavity.recording import recording
 if TYPE_CHECKING:
     from groundswell.solvers.cavity.setup import Setup
 
-LEAST_BLOCK = 2  # points: a fourth difference that is shifted off a wall reaches three further
-READ = {name: uniform(2 if name == "p" else 1) for name in FIELDS}  # ghosts that a step reads
+MIN_BLOCK = 2  # points: a fourth difference that is shifted off a wall reaches three further
+STENCIL_GHOSTS = {
+    name: uniform(2 if name == "p" else 1) for name in FIELDS
+}  # ghosts that a step reads
 
 
 def decompose_grids(setup: Setup, ranks: int) -> list[Decomposition]:
@@ -32,7 +34,7 @@ def decompose_grids(setup: Setup, ranks: int) -> list[Decomposition]:
     """
     processes = setup.case.run.processes
     wanted = tuple(processes)[::-1] if processes else None
-    periodic, least = setup.periodic[::-1], (LEAST_BLOCK,) * 3
+    periodic, least = setup.periodic[::-1], (MIN_BLOCK,) * 3
     cuts = [decompose(setup.grid.shape, ranks, periodic, wanted, least)]
     for fine, coarse in zip(setup.grids, setup.grids[1:], strict=False):
         cuts.append(_match(cuts[-1], fine, coarse))
@@ -46,17 +48,17 @@ def _match(cut: Decomposition, fine: Setup, coarse: Setup) -> Decomposition:
         first = fine.inside(axis)[edges[1:-1]] - fine.grid.spacing[axis] / 2
         inner = np.searchsorted(coarse.inside(axis), first)
         points = np.diff([0, *inner, coarse.grid.cells[axis]])
-        if len(inner) and points.min() < LEAST_BLOCK:
+        if len(inner) and points.min() < MIN_BLOCK:
             raise InputError(
                 f"a coarser grid of {format_extent(coarse.grid.cells)} points leaves some of "
-                f"{len(points)} blocks along {AXES[axis]} less than {LEAST_BLOCK}; use fewer "
+                f"{len(points)} blocks along {AXES[axis]} less than {MIN_BLOCK}; use fewer "
                 f"ranks, or time.levels = {coarse.depth}"
             )
         cuts.append(tuple(int(n) for n in inner))
     return Decomposition(coarse.grid.shape, cut.processes, cut.periodic, tuple(cuts))
 
 
-def parts_of(setup: Setup, cuts: Sequence[Decomposition], rank: int) -> list[tuple[Setup, Part]]:
+def local_parts(setup: Setup, cuts: Sequence[Decomposition], rank: int) -> list[tuple[Setup, Part]]:
     """What a rank holds of each grid."""
     blocks = [(grid, cut.block(rank)) for grid, cut in zip(setup.grids, cuts, strict=True)]
     return [(grid, Part.from_block(grid.grid, block.start, block.shape)) for grid, block in blocks]
@@ -64,7 +66,7 @@ def parts_of(setup: Setup, cuts: Sequence[Decomposition], rank: int) -> list[tup
 
 def _memory(setup: Setup, cuts: Sequence[Decomposition], rank: int) -> int:
     """Bytes of all grids' parts of a rank."""
-    parts = parts_of(setup, cuts, rank)
+    parts = local_parts(setup, cuts, rank)
     records = recording(*parts[0]).device_bytes(setup.case.output.record)
     return records + sum(grid.memory_of(part, coarse=n > 0) for n, (grid, part) in enumerate(parts))
 
@@ -75,7 +77,7 @@ def summarize(setup: Setup, ranks: int) -> DecompositionSummary:
     largest = [int(max(np.diff(edges))) for edges in cuts[0].edges][::-1]
     size, stages = np.dtype(setup.dtype).itemsize, len(setup.scheme.stages)
     sent = [
-        n * traffic(cut, [(READ[name], size) for name in FIELDS])
+        n * traffic(cut, [(STENCIL_GHOSTS[name], size) for name in FIELDS])
         for cut, n in zip(cuts, setup.cycle(), strict=True)
     ]
     return DecompositionSummary(

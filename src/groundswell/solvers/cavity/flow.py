@@ -172,12 +172,12 @@ def _at_side(setup: Setup, axis: int, side: Any, name: str, f: Floats) -> Floats
     if isinstance(side, AdiabaticWall):
         return np.asarray((4 * f[0] - f[1]) / 3)
     if isinstance(side, ConductingWall):
-        return _straight(setup, axis, f[0])
+        return _conducting_temperature(setup, axis, f[0])
     assert isinstance(side, FixedWall)
     return np.full_like(f[0], side.temperature)
 
 
-def _straight(setup: Setup, axis: int, like: Floats) -> Floats:
+def _conducting_temperature(setup: Setup, axis: int, like: Floats) -> Floats:
     """Temperature along a conducting wall across `axis`."""
     assert setup.heat is not None
     along, low, high = setup.heat

@@ -35,7 +35,7 @@ class Fluid:
         return max(self.wall, PEAK * self.speed)
 
 
-def fluid_of(
+def make_fluid(
     given: Convection | Substance | Driven,
     size: float,
     contrast: float,

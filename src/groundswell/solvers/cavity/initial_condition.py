@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROUNDING = 1e-6  # of the box's sides
 
 
-def require_fitting(setup: Setup) -> None:
+def check_initial_flow(setup: Setup) -> None:
     """See that the file is of a flow in such a box.
 
     Raises:
@@ -40,7 +40,7 @@ def require_fitting(setup: Setup) -> None:
         )
 
 
-def read_start(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]]:
+def read_initial_flow(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]]:
     """The fields on a part of the grid, (nz, ny, nx) each, by linear interpolation."""
     from scipy.interpolate import RegularGridInterpolator
 

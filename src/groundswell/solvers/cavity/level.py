@@ -21,9 +21,9 @@ from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import World
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.outputs.cartesian import ghosts_read
-from groundswell.solvers.cavity.boundary_conditions import sides
+from groundswell.solvers.cavity.boundary_conditions import boundary_constants
 from groundswell.solvers.cavity.case import FIELDS
-from groundswell.solvers.cavity.decomposition import READ
+from groundswell.solvers.cavity.decomposition import STENCIL_GHOSTS
 from groundswell.solvers.cavity.recording import recording
 from groundswell.solvers.cavity.setup import SUMS, Setup
 from groundswell.solvers.cavity.tiles import Tile
@@ -34,7 +34,7 @@ MOST_PARTS = 4096  # of sums that are finished on the host
 THICKNESS = (2, 4)  # of the slabs along z and y that are computed before the exchange
 
 # Ghosts that the stencils read: a fourth difference of pressure, and second ones of all else.
-ALL = dict.fromkeys(FIELDS, uniform(GHOSTS, corners=True))  # that other grids read
+TRANSFER_GHOSTS = dict.fromkeys(FIELDS, uniform(GHOSTS, corners=True))  # that other grids read
 
 State = dict[str, Field]
 
@@ -44,7 +44,7 @@ class Level:
 
     Args:
         world: the ranks that share the grid.
-        cut: who has which points.
+        decomposition: which rank owns which points.
         choice: how they exchange ghosts.
         coarse: whether a finer grid has a say in the rates of change.
 
@@ -65,21 +65,23 @@ class Level:
         setup: Setup,
         backend: Backend,
         world: World,
-        cut: Decomposition,
+        decomposition: Decomposition,
         choice: Choice,
         *,
         coarse: bool,
     ) -> None:
-        self.setup, self.backend, self.world, self.cut = setup, backend, world, cut
-        self.coarse = coarse
-        block = cut.block(world.rank)
+        self.setup, self.backend, self.world = setup, backend, world
+        self.decomposition, self.coarse = decomposition, coarse
+        block = decomposition.block(world.rank)
         self.part = Part.from_block(setup.grid, block.start, block.shape)
         self.layout = Layout(self.part.cells, np.dtype(setup.dtype).itemsize)
         self.copies = [self._new() for _ in range(setup.scheme.copies)]
-        self.forcing, self.kept = (self._new(), self._new()) if coarse else (self.copies[0],) * 2
+        self.forcing, self.restricted = (
+            (self._new(), self._new()) if coarse else (self.copies[0],) * 2
+        )
         self.tile = Tile.of(self.part.cells, backend.processors)
-        self.module = backend.compile(source_of(setup, self.part, backend.processors, coarse))
-        self.pace = backend.zeros((len(setup.scheme.stages),), setup.dtype)
+        self.module = backend.compile(kernel_source(setup, self.part, backend.processors, coarse))
+        self.step_sizes = backend.zeros((len(setup.scheme.stages),), setup.dtype)
         self.drift = backend.zeros((1,), np.float64)
         self._no_drift = backend.zeros((1,), np.float64)
         parts = min(self.part.cells[1] * self.part.cells[2], MOST_PARTS)
@@ -97,7 +99,7 @@ class Level:
     def _sweep(self, start: int, latest: int, target: int, stage: int) -> list[Launch]:
         """One stage; what neighbours need travels while the rest is computed."""
         boundary, interior = boundary_first(
-            self.cut, self.world.rank, self._thickness, wanted=self.choice.overlap
+            self.decomposition, self.world.rank, self._thickness, wanted=self.choice.overlap
         )
         before, meanwhile = (
             [self._advance(box, start, latest, target, stage) for box in boxes]
@@ -109,13 +111,13 @@ class Level:
         now, then, forcing = (
             _pointers(state) for state in (self.copies[latest], self.copies[target], self.forcing)
         )
-        pace = self.pace[stage : stage + 1]
+        pace = self.step_sizes[stage : stage + 1]
         if start == latest:
             return self._in_box("advance_first", box, *now, *forcing, *then, pace)
         first = _pointers(self.copies[start])
         return self._in_box("advance", box, *first, *now, *forcing, *then, pace)
 
-    def set_pace(self, limit: float = 0.0) -> None:
+    def set_step_sizes(self, limit: float = 0.0) -> None:
         """Choose steps for flows like the present one.
 
         Args:
@@ -125,11 +127,11 @@ class Level:
         least = max(limit, self.setup.diffusion_limit)
         step = self.setup.courant / (1.0 if self.setup.case.time.local else least)
         stages = step * np.array(self.setup.scheme.stages)
-        self.backend.assign(self.pace, stages.astype(self.setup.dtype))
+        self.backend.assign(self.step_sizes, stages.astype(self.setup.dtype))
 
     # --- rates of change --------------------------------------------------------------------------
 
-    def find_rates(
+    def compute_rates(
         self, into: State, *, forced: bool, drift: bool, box: Box | None = None
     ) -> Launch:
         """Rates of change, that of pressure over beta squared.
@@ -145,8 +147,8 @@ class Level:
 
     def measure(self) -> tuple[NDArray[np.float64], float]:
         """Root mean square of each rate of change, and one over the longest stable step, 1/s."""
-        self._find_drift()
-        self.find_rates(self.copies[1], forced=False, drift=True)()
+        self._update_drift()
+        self.compute_rates(self.copies[1], forced=False, drift=True)()
         parts = len(self._sums)
         fields = (*_pointers(self.copies[0]), *_pointers(self.copies[1]))
         self.module.launch("sum_rows", Blocks(parts, LANES), *fields, self._sums, parts)()
@@ -155,20 +157,20 @@ class Level:
         squares = sum(squares for squares, _ in found)
         return np.sqrt(squares / self.setup.grid.count), max(limit for _, limit in found)
 
-    def _find_drift(self) -> None:
+    def _update_drift(self) -> None:
         """What pressure rises by at the box's centre."""
-        self.forget_drift()
+        self.reset_drift()
         if here := self.part.local(self.setup.centre):
             i, j, k = here
             box = Box((k, j, i), (1, 1, 1))
-            self.find_rates(self.copies[1], forced=False, drift=False, box=box)()
+            self.compute_rates(self.copies[1], forced=False, drift=False, box=box)()
             fields = (*_pointers(self.copies[0]), *_pointers(self.copies[1]))
             at = k * self.layout.plane + j * self.layout.row + i
             self.module.launch("find_drift", Items(1), *fields, self.drift, at)()
         found = max(self.world.share(float(self.backend.to_host(self.drift)[0])), key=abs)
         self.backend.assign(self.drift, np.array([found]))
 
-    def forget_drift(self) -> None:
+    def reset_drift(self) -> None:
         """From now on there is none."""
         self.backend.assign(self.drift, np.zeros(1))
 
@@ -179,7 +181,7 @@ class Level:
         return self.exchanges[0].launches
 
     @property
-    def sent(self) -> int:
+    def bytes_sent(self) -> int:
         """Bytes that a sweep sends."""
         return self.exchanges[0].bytes
 
@@ -188,7 +190,9 @@ class Level:
         if self.coarse or copy is not self.copies[0]:
             return []
         whole = recording(self.setup, Part.whole(self.setup.grid))
-        return self._fields(copy, ghosts_read(whole, self.setup.case.output.record, self.cut))
+        return self._fields(
+            copy, ghosts_read(whole, self.setup.case.output.record, self.decomposition)
+        )
 
     def exchange(
         self, state: State, ghosts: Mapping[str, Ghosts], more: Sequence[GhostField] = ()
@@ -197,7 +201,7 @@ class Level:
         return self.make_exchange(
             self.backend,
             self.world,
-            self.cut,
+            self.decomposition,
             [*self._fields(state, ghosts), *more],
             transport=self.choice.transport,
             aggregate=self.choice.aggregate,
@@ -214,7 +218,9 @@ class Level:
     def set_exchange(self, choice: Choice) -> None:
         """Exchange in another way from now on, having closed the present one; every rank must."""
         self.choice = choice
-        self.exchanges = [self.exchange(copy, READ, self._recorded(copy)) for copy in self.copies]
+        self.exchanges = [
+            self.exchange(copy, STENCIL_GHOSTS, self._recorded(copy)) for copy in self.copies
+        ]
 
     # --- launches ---------------------------------------------------------------------------------
 
@@ -236,12 +242,12 @@ class Level:
         return self.module.launch(kernel, self.tile.cover(box), *arguments, *where)
 
 
-def source_of(setup: Setup, part: Part, processors: int, coarse: bool) -> Source:
+def kernel_source(setup: Setup, part: Part, processors: int, coarse: bool) -> Source:
     """The kernels for a part of a grid."""
     time = setup.case.time
     constants: dict[str, Constant] = {
         **Layout(part.cells, np.dtype(setup.dtype).itemsize).constants(),
-        **sides(setup, part),
+        **boundary_constants(setup, part),
         **Tile.of(part.cells, processors).constants(),
         "FORCED": coarse,
         "LOCAL_STEPS": time.local,

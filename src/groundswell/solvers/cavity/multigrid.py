@@ -15,13 +15,13 @@ from groundswell.backends.source import precision
 from groundswell.grids.cartesian import Field
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.grid_transfer import Band, interpolation, restriction
-from groundswell.solvers.cavity.level import ALL, KERNELS, Level, State
+from groundswell.solvers.cavity.level import KERNELS, TRANSFER_GHOSTS, Level, State
 from groundswell.solvers.cavity.setup import Setup
 
-FORGET, ADD, TAKE_AWAY = 0, 1, -1  # what was there, see kernels/interpolate.h
+REPLACE, ADD, SUBTRACT = 0, 1, -1  # what was there, see kernels/interpolate.h
 
 
-class Bridge:
+class GridTransfer:
     """Between the parts that a rank has of a grid and of the next coarser one."""
 
     def __init__(self, fine: Level, coarse: Level) -> None:
@@ -29,47 +29,47 @@ class Bridge:
         real = precision(fine.setup.dtype)
         source = Source(KERNELS / "interpolate.h", real)
         self._module: Module = fine.backend.compile(source)
-        self._flow, self._rates, self._kept = self.exchanges = [
-            fine.exchange(fine.copies[0], ALL),
-            fine.exchange(fine.copies[1], ALL),
-            coarse.exchange(coarse.kept, ALL),
+        self._flow, self._rates, self._restricted = self.exchanges = [
+            fine.exchange(fine.copies[0], TRANSFER_GHOSTS),
+            fine.exchange(fine.copies[1], TRANSFER_GHOSTS),
+            coarse.exchange(coarse.restricted, TRANSFER_GHOSTS),
         ]
 
-    def remember(self) -> list[Launch]:
+    def restrict_flow(self) -> list[Launch]:
         """Keep the fine flow as the coarse grid sees it."""
-        kept = self._carry(interpolation, self.fine, self.fine.copies[0], self.coarse.kept)
+        kept = self._transfer(interpolation, self.fine, self.fine.copies[0], self.coarse.restricted)
         return [*self._flow.launches, *kept]
 
-    def down(self) -> list[Launch]:
+    def restrict(self) -> list[Launch]:
         """Give the coarse grid the fine flow, and the forcing of what is left to do."""
         fine, coarse = self.fine, self.coarse
         return [
-            fine.find_rates(fine.copies[1], forced=fine.coarse, drift=True),
+            fine.compute_rates(fine.copies[1], forced=fine.coarse, drift=True),
             *self._rates.launches,
-            *self.remember(),
-            *self._carry(interpolation, fine, fine.copies[0], coarse.copies[0]),
+            *self.restrict_flow(),
+            *self._transfer(interpolation, fine, fine.copies[0], coarse.copies[0]),
             *coarse.fill_ghosts(),
-            coarse.find_rates(coarse.forcing, forced=False, drift=False),
-            *self._carry(restriction, fine, fine.copies[1], coarse.forcing, TAKE_AWAY),
+            coarse.compute_rates(coarse.forcing, forced=False, drift=False),
+            *self._transfer(restriction, fine, fine.copies[1], coarse.forcing, SUBTRACT),
         ]
 
-    def up(self) -> list[Launch]:
+    def prolongate(self) -> list[Launch]:
         """Add to the fine flow what has changed on the coarse grid."""
         fine, coarse = self.fine, self.coarse
         return [
-            *self._carry(_same, coarse, coarse.copies[0], coarse.kept, TAKE_AWAY),
-            *self._kept.launches,
-            *self._carry(interpolation, coarse, coarse.kept, fine.copies[0], ADD),
+            *self._transfer(_same, coarse, coarse.copies[0], coarse.restricted, SUBTRACT),
+            *self._restricted.launches,
+            *self._transfer(interpolation, coarse, coarse.restricted, fine.copies[0], ADD),
             *fine.fill_ghosts(),
         ]
 
-    def _carry(
+    def _transfer(
         self,
         weights: Callable[[Setup, Setup, int, str], Band],
         level: Level,
         source: State,
         target: State,
-        keep: int = FORGET,
+        keep: int = REPLACE,
     ) -> list[Launch]:
         """Fields of this level to the level that `target` belongs to."""
         other = self.fine if target is self.fine.copies[0] else self.coarse
@@ -105,21 +105,23 @@ def _same(source: Setup, target: Setup, axis: int, name: str) -> Band:
     return Band.same(source.grid.cells[axis])
 
 
-def cycle(levels: Sequence[Level], bridges: Sequence[Bridge], steps: Sequence[int]) -> list[Launch]:
+def cycle(
+    levels: Sequence[Level], transfers: Sequence[GridTransfer], steps: Sequence[int]
+) -> list[Launch]:
     """A V-cycle, as the list of what happens in it.
 
     Args:
         levels: grids, the finest first.
-        bridges: between each and the next.
+        transfers: between each and the next.
         steps: on each grid, half of them before its correction and half after.
     """
-    if not bridges:
+    if not transfers:
         return levels[0].steps(steps[0])
     smooth = levels[0].steps(steps[0] // 2)
     return [
         *smooth,
-        *bridges[0].down(),
-        *cycle(levels[1:], bridges[1:], steps[1:]),
-        *bridges[0].up(),
+        *transfers[0].restrict(),
+        *cycle(levels[1:], transfers[1:], steps[1:]),
+        *transfers[0].prolongate(),
         *smooth,
     ]

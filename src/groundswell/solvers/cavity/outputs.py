@@ -59,7 +59,7 @@ class Outputs:
             *records,
             self._solver.history.write(folder / "residuals.csv"),
             flow.write_profiles(folder / "profiles.csv"),
-            write_json(folder / "heat.json", flow.summary() | self._solver.steadiness()),
+            write_json(folder / "heat.json", flow.summary() | self._solver.convergence_summary()),
         ]
         if self._solver.setup.heat is not None:
             files.append(flow.write_nusselt(folder / "nusselt.csv"))
@@ -76,7 +76,7 @@ class Outputs:
 
     def _gather(self, name: str) -> NDArray[Any]:
         solver = self._solver
-        block = solver.levels[0].cut.block(solver.world.rank)
+        block = solver.levels[0].decomposition.block(solver.world.rank)
         found = np.zeros(solver.setup.grid.shape, solver.setup.dtype)
         for place, part in solver.world.gather((block.slices, solver.snapshot(name))):
             found[place] = part

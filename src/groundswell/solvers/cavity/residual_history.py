@@ -18,7 +18,7 @@ COLUMNS = ("step", "grid", "mass", "momentum_x", "momentum_y", "momentum_z", "he
 DIGITS = 6  # that the decision to stop goes by: sums of other ranks differ by rounding
 
 
-class History:
+class ResidualHistory:
     """Root mean squares of all rates of change, by step.
 
     Those of divergence, velocity and temperature are given in U / L, U^2 / L and U dT / L, so that
@@ -34,23 +34,23 @@ class History:
         speed, size = setup.fluid.speed, setup.length
         contrast = setup.contrast or 1.0
         self._scale = np.array([1.0, speed, speed, speed, contrast]) * speed / size
-        rows = setup.steps // setup.look + 2
+        rows = setup.steps // setup.check_every + 2
         self.rows = backend.zeros((rows, 2 + len(FIELDS)), np.float64)
         self._grids = [format_extent(grid.grid.cells) for grid in setup.grids]
         self.status = ""
         self.latest: NDArray[np.float64] = np.full(len(FIELDS), np.nan)
 
-    def begin(self, grid: int) -> int:
+    def start_stage(self, grid: int) -> int:
         """Be ready for steps on a grid; how often it has been looked at so far."""
         rows = self.read()
         self.status = f"{self._grids[grid]} points"
         return int((rows[:, 1] == grid).sum())
 
-    def bounded(self, norms: NDArray[np.float64]) -> bool:
+    def is_bounded(self, norms: NDArray[np.float64]) -> bool:
         """Whether a flow with these norms can still come to rest."""
         return bool((norms / self._scale < BOUND).all())
 
-    def add(self, row: int, step: int, grid: int, norms: NDArray[np.float64]) -> float:
+    def append(self, row: int, step: int, grid: int, norms: NDArray[np.float64]) -> float:
         """Note the norms of a step on a grid; the largest of them."""
         self.latest = norms / self._scale
         self._backend.assign(self.rows[row : row + 1], np.array([[step, grid, *self.latest]]))

@@ -18,7 +18,7 @@ from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.cavity import check
 from groundswell.solvers.cavity.case import (
     FIELDS,
-    LEAST_POINTS,
+    MIN_POINTS,
     CavityCase,
     FixedWall,
     Heat,
@@ -26,12 +26,12 @@ from groundswell.solvers.cavity.case import (
     Wall,
 )
 from groundswell.solvers.cavity.decomposition import summarize
-from groundswell.solvers.cavity.fluid import Fluid, fluid_of
-from groundswell.solvers.cavity.initial_condition import require_fitting
+from groundswell.solvers.cavity.fluid import Fluid, make_fluid
+from groundswell.solvers.cavity.initial_condition import check_initial_flow
 from groundswell.solvers.cavity.recording import recording
 from groundswell.time_integration.runge_kutta import SCHEMES, Scheme
 
-LEAST_LAYER = 5.0  # points
+MIN_LAYER = 5.0  # points
 SUMS = 6  # of a part of the rows, see kernels/step.h
 
 # Unless the case says otherwise: most steps, and steps between looks, on one grid and on several.
@@ -73,7 +73,7 @@ class Setup:
         """
         setup = cls(case)
         if case.start is not None:
-            require_fitting(setup)
+            check_initial_flow(setup)
         setup.recording.require_samples(case.output.record, setup.steps)
         return setup
 
@@ -109,7 +109,7 @@ class Setup:
     def coarser(self) -> Setup | None:
         """The same flow on half the points; None if that were too few to compute it on."""
         points = tuple(n if n == 1 else n // 2 for n in self.case.grid.points)
-        if max(points) == 1 or any(n != 1 and n < LEAST_POINTS for n in points):
+        if max(points) == 1 or any(n != 1 and n < MIN_POINTS for n in points):
             return None
         damping = COARSE_DAMPING / (16 * self.dimensions)
         time, grid = self.case.time, self.case.grid
@@ -140,7 +140,7 @@ class Setup:
         return min(points) >= COARSEST_POINTS and not 0 < self.layer < COARSEST_LAYER
 
     @property
-    def look(self) -> int:
+    def check_every(self) -> int:
         """Steps between looks at the residuals."""
         usual = LOOK if len(self.grids) == 1 else CYCLES_A_LOOK
         return self._makeable(self.case.time.look or usual)
@@ -216,7 +216,7 @@ class Setup:
         sides = [side for axis in range(3) for side in self.case.walls.pair(axis)]
         return [side.temperature for side in sides if isinstance(side, FixedWall)]
 
-    def straight(self) -> tuple[float, float]:
+    def conducting_temperature(self) -> tuple[float, float]:
         """Temperature along conducting walls: at the first point, and its change a spacing."""
         if self.heat is None:
             return 0.0, 0.0
@@ -229,7 +229,7 @@ class Setup:
         """The fluid, in the units of the case."""
         neutral = (max(self.fixed, default=0.0) + min(self.fixed, default=0.0)) / 2
         wall = self.case.fastest_wall
-        return fluid_of(self.case.fluid, self.length, self.contrast, neutral, wall)
+        return make_fluid(self.case.fluid, self.length, self.contrast, neutral, wall)
 
     @property
     def viscosity(self) -> float:
@@ -369,10 +369,10 @@ class Setup:
 
     def warnings(self) -> list[str]:
         """What will run, but may give poor results."""
-        if not 0 < self.layer < LEAST_LAYER:
+        if not 0 < self.layer < MIN_LAYER:
             return []
         return [
-            f"the thinnest layer on a wall spans {self.layer:.2g} points; {LEAST_LAYER:g} or more "
+            f"the thinnest layer on a wall spans {self.layer:.2g} points; {MIN_LAYER:g} or more "
             "keep heat fluxes and velocities there within a few per cent: use more points"
         ]
 

@@ -21,12 +21,12 @@ from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, candi
 from groundswell.exchange.world import Alone, World
 from groundswell.simulation.blocks import ExchangingSolver
 from groundswell.solvers.cavity.case import FIELDS
-from groundswell.solvers.cavity.decomposition import decompose_grids, parts_of
-from groundswell.solvers.cavity.initial_condition import read_start
-from groundswell.solvers.cavity.level import Level, source_of
-from groundswell.solvers.cavity.multigrid import Bridge, cycle
+from groundswell.solvers.cavity.decomposition import decompose_grids, local_parts
+from groundswell.solvers.cavity.initial_condition import read_initial_flow
+from groundswell.solvers.cavity.level import Level, kernel_source
+from groundswell.solvers.cavity.multigrid import GridTransfer, cycle
 from groundswell.solvers.cavity.outputs import Outputs
-from groundswell.solvers.cavity.residual_history import History
+from groundswell.solvers.cavity.residual_history import ResidualHistory
 from groundswell.solvers.cavity.setup import Setup
 
 # A flow on a coarse grid is good enough to begin the next one with at this residual, or after so
@@ -51,16 +51,16 @@ class Cavity(ExchangingSolver):
         self.choice = Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0])
         cuts = decompose_grids(setup, self.world.size)
         self.decomposition = cuts[0]
-        parts = parts_of(setup, cuts, self.world.rank)
+        parts = local_parts(setup, cuts, self.world.rank)
         backend.build_all(
-            [source_of(*pair, backend.processors, n > 0) for n, pair in enumerate(parts)]
+            [kernel_source(*pair, backend.processors, n > 0) for n, pair in enumerate(parts)]
         )
         self.levels = [
             Level(grid, backend, self.world, cut, self.choice, coarse=n > 0)
             for n, (grid, cut) in enumerate(zip(setup.grids, cuts, strict=True))
         ]
         self._stage = backend.zeros((1,), np.int64)
-        self.history = History(backend, setup)
+        self.history = ResidualHistory(backend, setup)
         self.outputs = Outputs(self)
         self._connect()
         self._start()
@@ -70,9 +70,9 @@ class Cavity(ExchangingSolver):
     def initialize(self) -> None:
         """Make ready for the state as it is: at rest, or a checkpoint's."""
         self.stage = int(self.backend.to_host(self._stage)[0])
-        self._looks = self.history.begin(self.stage)
-        levels, bridges = self.levels[self.stage :], self._bridges[self.stage :]
-        steps = cycle(levels, bridges, self.setup.cycle(self.stage))
+        self._looks = self.history.start_stage(self.stage)
+        levels, transfers = self.levels[self.stage :], self._transfers[self.stage :]
+        steps = cycle(levels, transfers, self.setup.cycle(self.stage))
         self._verbs = in_order([*self.outputs.launches, *steps])
 
     def step(self) -> None:
@@ -87,7 +87,7 @@ class Cavity(ExchangingSolver):
     @property
     def check_every(self) -> int:
         """Steps between looks."""
-        return self.setup.look
+        return self.setup.check_every
 
     def check_convergence(self, step: int) -> bool:
         """Measure the residuals, set the next steps' length; whether the flow stands still.
@@ -97,10 +97,10 @@ class Cavity(ExchangingSolver):
         """
         level = self.levels[self.stage]
         norms, limit = level.measure()
-        if not self.history.bounded(norms):
+        if not self.history.is_bounded(norms):
             raise RunFailed(self._where_not_finite(step))
-        level.set_pace(limit)
-        largest = self.history.add(step // self.check_every - 1, step, self.stage, norms)
+        level.set_step_sizes(limit)
+        largest = self.history.append(step // self.check_every - 1, step, self.stage, norms)
         self._looks += 1
         if self.stage > 0:
             return largest <= max(self.setup.tolerance, BEGIN) or self._looks >= LOOKS
@@ -110,13 +110,13 @@ class Cavity(ExchangingSolver):
         """Begin on the next finer grid with the flow of this one; False if there is none."""
         if self.stage == 0:
             return False
-        bridge = self._bridges[self.stage - 1]
-        self.levels[self.stage].forget_drift()
-        in_order([*bridge.remember(), *bridge.up()])()
+        transfer = self._transfers[self.stage - 1]
+        self.levels[self.stage].reset_drift()
+        in_order([*transfer.restrict_flow(), *transfer.prolongate()])()
         self._set_stage(self.stage - 1)
         return True
 
-    def to_rest(self) -> Iterator[tuple[int, int]]:
+    def iterate_to_steady_state(self) -> Iterator[tuple[int, int]]:
         """Bring the flow to rest without a run; yields steps and points updated after each look.
 
         Raises:
@@ -151,13 +151,13 @@ class Cavity(ExchangingSolver):
         """The flow that the case names, or fluid at rest."""
         self._rest()
         if self.setup.case.start is not None:
-            self.fill(read_start(self.setup, self.levels[0].part))
+            self.fill(read_initial_flow(self.setup, self.levels[0].part))
 
     def _rest(self) -> None:
         """Fluid at rest, of the neutral temperature, on the coarsest grid."""
         for level in self.levels:
             level.fill({name: np.zeros(level.part.shape) for name in FIELDS})
-            level.set_pace(0.0 if self.setup.case.time.local else level.measure()[1])
+            level.set_step_sizes(0.0 if self.setup.case.time.local else level.measure()[1])
         self._set_stage(len(self.levels) - 1)
 
     def fill(self, values: dict[str, NDArray[Any]]) -> None:
@@ -165,7 +165,7 @@ class Cavity(ExchangingSolver):
         finest = self.levels[0]
         above = {"T": values["T"] - self.setup.fluid.neutral} if "T" in values else {}
         finest.fill({**values, **above})
-        finest.set_pace(finest.measure()[1])
+        finest.set_step_sizes(finest.measure()[1])
         self._set_stage(0)
 
     def _set_stage(self, stage: int) -> None:
@@ -176,8 +176,8 @@ class Cavity(ExchangingSolver):
 
     def _connect(self) -> None:
         pairs = zip(self.levels, self.levels[1:], strict=False)
-        self._bridges = [Bridge(fine, coarse) for fine, coarse in pairs]
-        owners: list[Level | Bridge] = [*self.levels, *self._bridges]
+        self._transfers = [GridTransfer(fine, coarse) for fine, coarse in pairs]
+        owners: list[Level | GridTransfer] = [*self.levels, *self._transfers]
         self.exchanges = [exchange for owner in owners for exchange in owner.exchanges]
 
     def set_exchange(self, choice: Choice) -> None:
@@ -193,7 +193,7 @@ class Cavity(ExchangingSolver):
     def bytes_sent(self) -> int:
         """Bytes that this rank sends in a step, or in a cycle through all grids."""
         swept = zip(self.levels, self.setup.cycle(), strict=True)
-        return sum(n * level.sent for level, n in swept) * len(self.setup.scheme.stages)
+        return sum(n * level.bytes_sent for level, n in swept) * len(self.setup.scheme.stages)
 
     def autotune(self) -> Tuning | None:
         """Find the fastest way to exchange and adopt it; afterwards the flow is at its start."""
@@ -248,13 +248,13 @@ class Cavity(ExchangingSolver):
         for n, level in enumerate(self.levels):
             for name, field in level.copies[0].items():
                 state[f"{name}-{n}"] = DistributedArray.of_field(field, level.part)
-            for name, array in (("pace", level.pace), ("drift", level.drift)):
+            for name, array in (("pace", level.step_sizes), ("drift", level.drift)):
                 state[f"{name}-{n}"] = DistributedArray.replicated(array, self.world)
         own = {"history": self.history.rows, "stage": self._stage}
         state |= {n: DistributedArray.replicated(array, self.world) for n, array in own.items()}
         return state | self.outputs.state()
 
-    def steadiness(self) -> dict[str, Any]:
+    def convergence_summary(self) -> dict[str, Any]:
         """The largest residual at the last look at the finest grid, and whether it is small."""
         rows = self.history.read()
         looks = rows[rows[:, 1] == 0]

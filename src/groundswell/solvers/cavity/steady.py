@@ -33,7 +33,7 @@ class SteadyFlow:
     seconds: float
 
 
-def bring_to_rest(case: CavityCase, backend: Backend) -> SteadyFlow:
+def bring_to_steady_state(case: CavityCase, backend: Backend) -> SteadyFlow:
     """The flow of a case when it stands still.
 
     Raises:
@@ -42,7 +42,7 @@ def bring_to_rest(case: CavityCase, backend: Backend) -> SteadyFlow:
     setup = Setup.from_case(case)
     solver = Cavity(setup, backend)
     begun, steps, updates = time.monotonic(), 0, 0
-    for grid_steps, grid_updates in solver.to_rest():
+    for grid_steps, grid_updates in solver.iterate_to_steady_state():
         steps, updates = steps + grid_steps, updates + grid_updates
     seconds = time.monotonic() - begun
     flow = solver.outputs.flow()
