@@ -1,4 +1,4 @@
-"""One grid of a flow, as a rank holds its part of it: the fields, and the sweeps over them."""
+"""One rank's part of one grid: the fields, and the kernels that sweep over them."""
 
 from __future__ import annotations
 
@@ -30,11 +30,10 @@ from groundswell.solvers.cavity.tiles import Tile
 
 KERNELS = Path(__file__).parent / "kernels"
 LANES = 32
-MOST_PARTS = 4096  # of sums that are finished on the host
-THICKNESS = (2, 4)  # of the slabs along z and y that are computed before the exchange
+MAX_PARTIAL_SUMS = 4096  # which the host adds up
+THICKNESS = (2, 4)  # points, of the slabs along z and y computed before the exchange
 
-# Ghosts that the stencils read: a fourth difference of pressure, and second ones of all else.
-TRANSFER_GHOSTS = dict.fromkeys(FIELDS, uniform(GHOSTS, corners=True))  # that other grids read
+TRANSFER_GHOSTS = dict.fromkeys(FIELDS, uniform(GHOSTS, corners=True))  # read by interpolation
 
 State = dict[str, Field]
 
@@ -45,17 +44,18 @@ class Level:
     Args:
         world: the ranks that share the grid.
         decomposition: which rank owns which points.
-        choice: how they exchange ghosts.
-        coarse: whether a finer grid has a say in the rates of change.
+        choice: how ranks exchange ghosts.
+        coarse: whether a finer grid adds a forcing to the rates of change.
 
     Attributes:
         part: the points of this rank.
-        copies: of the fields; the first is the flow, the others are used within a step.
-        exchanges: of each copy's ghosts.
+        copies: copies of the fields; the first is the flow, the others hold stages of a step.
+        exchanges: the ghost exchange of each copy.
         forcing: what the finer grid adds to the rates of change.
-        kept: what the finer grid wants to remember of this one.
-        drift: by which all pressure rises, see kernels/step.h.
-        make_exchange: makes the exchanges; a benchmark may put another one in its place.
+        restricted: the fine flow as restricted to this grid, and later the correction to it.
+        step_sizes: each stage's step, (stages,): s, or a factor of the local limit.
+        drift: common rate of change of all pressure, (1,), see kernels/step.h.
+        make_exchange: creates the exchanges; benchmarks replace it.
     """
 
     make_exchange: Callable[..., Exchange] = Exchange
@@ -84,45 +84,45 @@ class Level:
         self.step_sizes = backend.zeros((len(setup.scheme.stages),), setup.dtype)
         self.drift = backend.zeros((1,), np.float64)
         self._no_drift = backend.zeros((1,), np.float64)
-        parts = min(self.part.cells[1] * self.part.cells[2], MOST_PARTS)
+        parts = min(self.part.cells[1] * self.part.cells[2], MAX_PARTIAL_SUMS)
         self._sums = backend.zeros((parts, SUMS), np.float64)
         self.set_exchange(choice)
 
     # --- steps ------------------------------------------------------------------------------------
 
     def steps(self, count: int) -> list[Launch]:
-        """So many steps, or a few more where the scheme makes several at once."""
+        """The launches of `count` steps, rounded up to whole cycles of the scheme."""
         scheme = self.setup.scheme
         sweeps = scheme.sweeps() * -(-count // scheme.steps_per_cycle)
         return [launch for sweep in sweeps for launch in self._sweep(*sweep)]
 
     def _sweep(self, start: int, latest: int, target: int, stage: int) -> list[Launch]:
-        """One stage; what neighbours need travels while the rest is computed."""
+        """One stage; the ghost exchange overlaps with the computation of the interior."""
         boundary, interior = boundary_first(
             self.decomposition, self.world.rank, self._thickness, wanted=self.choice.overlap
         )
-        before, meanwhile = (
+        before, during = (
             [self._advance(box, start, latest, target, stage) for box in boxes]
             for boxes in (boundary, interior)
         )
-        return self.exchanges[target].hidden_by(before, meanwhile)
+        return self.exchanges[target].hidden_by(before, during)
 
     def _advance(self, box: Box, start: int, latest: int, target: int, stage: int) -> Launch:
         now, then, forcing = (
             _pointers(state) for state in (self.copies[latest], self.copies[target], self.forcing)
         )
-        pace = self.step_sizes[stage : stage + 1]
+        step_size = self.step_sizes[stage : stage + 1]
         if start == latest:
-            return self._in_box("advance_first", box, *now, *forcing, *then, pace)
+            return self._in_box("advance_first", box, *now, *forcing, *then, step_size)
         first = _pointers(self.copies[start])
-        return self._in_box("advance", box, *first, *now, *forcing, *then, pace)
+        return self._in_box("advance", box, *first, *now, *forcing, *then, step_size)
 
     def set_step_sizes(self, limit: float = 0.0) -> None:
-        """Choose steps for flows like the present one.
+        """Set the step size of each stage.
 
         Args:
-            limit: one over the longest stable step anywhere, 1/s; steps of each point's own length
-                need none.
+            limit: one over the longest step that is stable at all points, 1/s; not needed with
+                local steps.
         """
         least = max(limit, self.setup.diffusion_limit)
         step = self.setup.courant / (1.0 if self.setup.case.time.local else least)
@@ -134,11 +134,13 @@ class Level:
     def compute_rates(
         self, into: State, *, forced: bool, drift: bool, box: Box | None = None
     ) -> Launch:
-        """Rates of change, that of pressure over beta squared.
+        """Compute the rates of change, that of pressure divided by beta squared.
 
         Args:
-            forced: whether with what the finer grid adds.
-            drift: whether without what all pressure rises by.
+            into: where to store them.
+            forced: whether to include the forcing.
+            drift: whether to subtract the drift of pressure.
+            box: the points; by default all of this rank's.
         """
         fields = (self.copies[0], self.forcing, into)
         common = self.drift if drift else self._no_drift
@@ -146,7 +148,7 @@ class Level:
         return self._in_box("find_rates", box or Box((0, 0, 0), self.part.shape), *arguments)
 
     def measure(self) -> tuple[NDArray[np.float64], float]:
-        """Root mean square of each rate of change, and one over the longest stable step, 1/s."""
+        """Root mean square of each rate of change, (5,), and one over the longest stable step, 1/s."""
         self._update_drift()
         self.compute_rates(self.copies[1], forced=False, drift=True)()
         parts = len(self._sums)
@@ -158,7 +160,7 @@ class Level:
         return np.sqrt(squares / self.setup.grid.count), max(limit for _, limit in found)
 
     def _update_drift(self) -> None:
-        """What pressure rises by at the box's centre."""
+        """Set the drift to the rate of change of pressure at the centre of the box."""
         self.reset_drift()
         if here := self.part.local(self.setup.centre):
             i, j, k = here
@@ -171,22 +173,22 @@ class Level:
         self.backend.assign(self.drift, np.array([found]))
 
     def reset_drift(self) -> None:
-        """From now on there is none."""
+        """Set the drift to zero."""
         self.backend.assign(self.drift, np.zeros(1))
 
     # --- ghosts -----------------------------------------------------------------------------------
 
     def fill_ghosts(self) -> list[Launch]:
-        """Exchange the flow's ghosts."""
+        """The launches that exchange the flow's ghosts."""
         return self.exchanges[0].launches
 
     @property
     def bytes_sent(self) -> int:
-        """Bytes that a sweep sends."""
+        """Bytes that this rank sends in one sweep."""
         return self.exchanges[0].bytes
 
     def _recorded(self, copy: State) -> list[GhostField]:
-        """What recorders read of the flow across blocks; only the finest grid has any."""
+        """The ghosts that recorders read of the flow; only the finest grid has recorders."""
         if self.coarse or copy is not self.copies[0]:
             return []
         whole = recording(self.setup, Part.whole(self.setup.grid))
@@ -197,7 +199,7 @@ class Level:
     def exchange(
         self, state: State, ghosts: Mapping[str, Ghosts], more: Sequence[GhostField] = ()
     ) -> Exchange:
-        """An exchange of a state's ghosts, and of `more`, in the chosen way."""
+        """An exchange of a state's ghosts, and of `more`, with the chosen options."""
         return self.make_exchange(
             self.backend,
             self.world,
@@ -216,7 +218,7 @@ class Level:
         ]
 
     def set_exchange(self, choice: Choice) -> None:
-        """Exchange in another way from now on, having closed the present one; every rank must."""
+        """Create the exchanges anew; collective. The caller has closed the present ones."""
         self.choice = choice
         self.exchanges = [
             self.exchange(copy, STENCIL_GHOSTS, self._recorded(copy)) for copy in self.copies
@@ -225,7 +227,7 @@ class Level:
     # --- launches ---------------------------------------------------------------------------------
 
     def fill(self, values: dict[str, NDArray[Any]]) -> None:
-        """Set fields, each (nz, ny, nx), and their ghosts; temperature is that above neutral."""
+        """Set fields, each (nz, ny, nx), and their ghosts; temperature less the neutral one, K."""
         for name, inside in values.items():
             self.backend.assign(self.copies[0][name].interior, inside.astype(self.setup.dtype))
         in_order(self.fill_ghosts())()
@@ -243,7 +245,7 @@ class Level:
 
 
 def kernel_source(setup: Setup, part: Part, processors: int, coarse: bool) -> Source:
-    """The kernels for a part of a grid."""
+    """The kernels for a part of a grid, with its constants."""
     time = setup.case.time
     constants: dict[str, Constant] = {
         **Layout(part.cells, np.dtype(setup.dtype).itemsize).constants(),

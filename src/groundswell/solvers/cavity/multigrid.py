@@ -1,9 +1,9 @@
-"""The full approximation scheme: coarser grids find what a finer one changes but slowly.
+"""Multigrid by the full approximation scheme (Brandt 1977, Math. Comput. 31:333).
 
-Brandt 1977, Math. Comput. 31:333. A cycle smooths on the finest grid, asks the next coarser one for
-a correction, which does the same, and smooths again. A coarse grid solves for the whole flow, with
-a forcing that makes the fine grid's steady flow its own: its rates of change there, less those that
-the coarse grid sees.
+A V-cycle smooths on the finest grid, adds a correction from the next coarser one, which does the
+same, and smooths again. A coarse grid solves for the whole flow. Its forcing is the restricted fine
+rates of change less the coarse rates of the restricted flow. A steady fine flow is therefore steady
+on the coarse grid, too, and its correction vanishes.
 """
 
 from __future__ import annotations
@@ -18,11 +18,15 @@ from groundswell.solvers.cavity.grid_transfer import Band, interpolation, restri
 from groundswell.solvers.cavity.level import KERNELS, TRANSFER_GHOSTS, Level, State
 from groundswell.solvers.cavity.setup import Setup
 
-REPLACE, ADD, SUBTRACT = 0, 1, -1  # what was there, see kernels/interpolate.h
+REPLACE, ADD, SUBTRACT = 0, 1, -1  # the previous values, see kernels/interpolate.h
 
 
 class GridTransfer:
-    """Between the parts that a rank has of a grid and of the next coarser one."""
+    """Restriction and prolongation between a rank's parts of a grid and of the next coarser one.
+
+    Attributes:
+        exchanges: of the ghosts that the interpolation reads.
+    """
 
     def __init__(self, fine: Level, coarse: Level) -> None:
         self.fine, self.coarse = fine, coarse
@@ -36,12 +40,13 @@ class GridTransfer:
         ]
 
     def restrict_flow(self) -> list[Launch]:
-        """Keep the fine flow as the coarse grid sees it."""
-        kept = self._transfer(interpolation, self.fine, self.fine.copies[0], self.coarse.restricted)
-        return [*self._flow.launches, *kept]
+        """Restrict the fine flow to `coarse.restricted`."""
+        fine, coarse = self.fine, self.coarse
+        restricted = self._transfer(interpolation, fine, fine.copies[0], coarse.restricted)
+        return [*self._flow.launches, *restricted]
 
     def restrict(self) -> list[Launch]:
-        """Give the coarse grid the fine flow, and the forcing of what is left to do."""
+        """Restrict the fine flow to the coarse grid, and compute the coarse grid's forcing."""
         fine, coarse = self.fine, self.coarse
         return [
             fine.compute_rates(fine.copies[1], forced=fine.coarse, drift=True),
@@ -54,10 +59,10 @@ class GridTransfer:
         ]
 
     def prolongate(self) -> list[Launch]:
-        """Add to the fine flow what has changed on the coarse grid."""
+        """Interpolate the change of the coarse flow, and add it to the fine flow."""
         fine, coarse = self.fine, self.coarse
         return [
-            *self._transfer(_same, coarse, coarse.copies[0], coarse.restricted, SUBTRACT),
+            *self._transfer(_identity, coarse, coarse.copies[0], coarse.restricted, SUBTRACT),
             *self._restricted.launches,
             *self._transfer(interpolation, coarse, coarse.restricted, fine.copies[0], ADD),
             *fine.fill_ghosts(),
@@ -69,12 +74,12 @@ class GridTransfer:
         level: Level,
         source: State,
         target: State,
-        keep: int = REPLACE,
+        mode: int = REPLACE,
     ) -> list[Launch]:
-        """Fields of this level to the level that `target` belongs to."""
+        """Interpolate all fields from this level to the level of `target`."""
         other = self.fine if target is self.fine.copies[0] else self.coarse
         return [
-            self._interpolate(weights, name, (level, source[name]), (other, target[name]), keep)
+            self._interpolate(weights, name, (level, source[name]), (other, target[name]), mode)
             for name in FIELDS
         ]
 
@@ -84,7 +89,7 @@ class GridTransfer:
         name: str,
         source: tuple[Level, Field],
         target: tuple[Level, Field],
-        keep: int,
+        mode: int,
     ) -> Launch:
         (level, old), (other, new) = source, target
         bands: list[object] = []
@@ -97,23 +102,24 @@ class GridTransfer:
             here = here.on(level.backend, level.setup.dtype)
             bands += [here.first, here.weights, here.weights.shape[1], count]
         layouts = [(lv.layout.row, lv.layout.plane) for lv in (level, other)]
-        arguments = (old.interior, *layouts[0], new.interior, *layouts[1], keep, *bands)
+        arguments = (old.interior, *layouts[0], new.interior, *layouts[1], mode, *bands)
         return self._module.launch("interpolate", Cells(*other.part.cells), *arguments)
 
 
-def _same(source: Setup, target: Setup, axis: int, name: str) -> Band:
-    return Band.same(source.grid.cells[axis])
+def _identity(source: Setup, target: Setup, axis: int, name: str) -> Band:
+    return Band.identity(source.grid.cells[axis])
 
 
 def cycle(
     levels: Sequence[Level], transfers: Sequence[GridTransfer], steps: Sequence[int]
 ) -> list[Launch]:
-    """A V-cycle, as the list of what happens in it.
+    """The launches of a V-cycle.
 
     Args:
-        levels: grids, the finest first.
-        transfers: between each and the next.
-        steps: on each grid, half of them before its correction and half after.
+        levels: the grids, finest first.
+        transfers: one between each grid and the next.
+        steps: number on each grid; all but the coarsest make half of them before the correction
+            and half after it.
     """
     if not transfers:
         return levels[0].steps(steps[0])
