@@ -1,4 +1,4 @@
-"""A fluid as the equations have it, from any of the ways to describe one."""
+"""Fluid properties from any of the kinds of `[fluid]`."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from math import sqrt
 
 from groundswell.solvers.cavity.case import AXES, Convection, Driven, Substance
 
-PEAK = 0.4  # of the speed of free fall: what convection reaches at Pr = 0.7
+PEAK = 0.4  # peak speed of natural convection over the free-fall speed, at Pr = 0.7
 
 
 @dataclass(frozen=True)
 class Fluid:
-    """What moves the fluid, and what slows it down.
+    """The coefficients of the equations and the reference speeds.
 
     Args:
-        viscosity, diffusivity: of momentum and heat, m^2/s.
-        buoyancy: acceleration (x, y, z) a kelvin above `neutral`, m/s^2/K.
-        neutral: temperature without buoyancy, K.
-        speed: of free fall, or of the fastest wall, m/s: the flow's own unit.
-        wall: of the fastest wall, m/s.
+        viscosity, diffusivity: of momentum and of heat, m^2/s.
+        buoyancy: acceleration (x, y, z) per kelvin above `neutral`, m/s^2/K.
+        neutral: temperature at which buoyancy vanishes, K.
+        speed: reference speed: of free fall or of the fastest wall, m/s.
+        wall: speed of the fastest wall, m/s.
     """
 
     viscosity: float
@@ -31,7 +31,7 @@ class Fluid:
 
     @property
     def peak(self) -> float:
-        """About what the flow will reach, m/s."""
+        """Estimate of the largest speed, m/s."""
         return max(self.wall, PEAK * self.speed)
 
 
@@ -45,9 +45,9 @@ def make_fluid(
     """The fluid, in the units of the case.
 
     Args:
-        size: what its numbers refer to, m.
-        contrast: largest difference of temperature between walls, K.
-        neutral: see `Fluid`.
+        size: reference length of the dimensionless numbers, m.
+        contrast: largest temperature difference between walls, K.
+        neutral: temperature at which buoyancy vanishes, K.
         wall: speed of the fastest wall, m/s.
     """
     if isinstance(given, Driven):
@@ -64,7 +64,7 @@ def make_fluid(
 
 
 def _up(down: str, lift: float) -> tuple[float, float, float]:
-    """Acceleration against the direction `down`."""
+    """An acceleration of magnitude `lift` (x, y, z) opposite to `down`."""
     sign, axis = (1.0, down[1]) if down.startswith("-") else (-1.0, down)
     x, y, z = (sign * lift if name == axis else 0.0 for name in AXES)
     return x, y, z

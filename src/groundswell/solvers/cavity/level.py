@@ -148,7 +148,7 @@ class Level:
         return self._in_box("find_rates", box or Box((0, 0, 0), self.part.shape), *arguments)
 
     def measure(self) -> tuple[NDArray[np.float64], float]:
-        """Root mean square of each rate of change, (5,), and one over the longest stable step, 1/s."""
+        """Root mean squares of the rates of change, (5,), and one over the stable step, 1/s."""
         self._update_drift()
         self.compute_rates(self.copies[1], forced=False, drift=True)()
         parts = len(self._sums)
