@@ -67,7 +67,7 @@ def test_interpolation_is_exact_for_straight_lines(grid: tuple[int, str]) -> Non
         band = interpolation(source, target, 2, "p")
         assert np.allclose(applied(band, np.ones(source.grid.cells[2])), 1, atol=1e-12)
         if grid[1] == "walls":
-            lines = [2 - 3 * s.inside(2) for s in (source, target)]
+            lines = [2 - 3 * s.interior_positions(2) for s in (source, target)]
             assert np.allclose(applied(band, lines[0]), lines[1], atol=1e-12)
 
 
@@ -93,7 +93,12 @@ def test_a_blocks_part_of_a_band_reads_its_ghosts_at_most(
 ) -> None:
     fine, coarse = two_grids(*grid)
     cut = data.draw(st.integers(2, coarse.grid.cells[2] - 2))
-    edge = int(np.searchsorted(fine.inside(2), coarse.inside(2)[cut] - coarse.grid.spacing[2] / 2))
+    edge = int(
+        np.searchsorted(
+            fine.interior_positions(2),
+            coarse.interior_positions(2)[cut] - coarse.grid.spacing[2] / 2,
+        )
+    )
     whole = restriction(fine, coarse, 2, "p")
     values = np.random.default_rng(cut).normal(size=fine.grid.cells[2])
     found = []

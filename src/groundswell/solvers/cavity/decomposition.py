@@ -20,7 +20,7 @@ from groundswell.solvers.cavity.recording import recording
 if TYPE_CHECKING:
     from groundswell.solvers.cavity.setup import Setup
 
-MIN_BLOCK = 2  # points: a one-sided fourth difference at a wall reads three more, all ghosts
+MIN_BLOCK = 2  # points: a one-sided fourth difference at a wall reads three more points
 # Layers that a step reads: two for the fourth difference of pressure, one for all else.
 STENCIL_GHOSTS = {name: uniform(2 if name == "p" else 1) for name in FIELDS}
 
@@ -48,8 +48,8 @@ def _match(finer: Decomposition, fine: Setup, coarse: Setup) -> Decomposition:
     """
     starts = []
     for axis, edges in zip((2, 1, 0), finer.edges, strict=True):
-        first = fine.inside(axis)[edges[1:-1]] - fine.grid.spacing[axis] / 2
-        inner = np.searchsorted(coarse.inside(axis), first)
+        first = fine.interior_positions(axis)[edges[1:-1]] - fine.grid.spacing[axis] / 2
+        inner = np.searchsorted(coarse.interior_positions(axis), first)
         points = np.diff([0, *inner, coarse.grid.cells[axis]])
         if len(inner) and points.min() < MIN_BLOCK:
             raise InputError(

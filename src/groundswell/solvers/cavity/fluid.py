@@ -38,7 +38,7 @@ class Fluid:
 def make_fluid(
     given: Convection | Substance | Driven,
     size: float,
-    contrast: float,
+    temperature_difference: float,
     neutral: float,
     wall: float,
 ) -> Fluid:
@@ -46,7 +46,7 @@ def make_fluid(
 
     Args:
         size: reference length of the dimensionless numbers, m.
-        contrast: largest temperature difference between walls, K.
+        temperature_difference: largest temperature difference between walls, K.
         neutral: temperature at which buoyancy vanishes, K.
         wall: speed of the fastest wall, m/s.
     """
@@ -55,10 +55,10 @@ def make_fluid(
         return Fluid(nu, nu, (0.0, 0.0, 0.0), 0.0, wall, wall)
     if isinstance(given, Convection):
         nu = size * sqrt(given.prandtl / given.rayleigh)
-        up = _up(given.down, 1 / (contrast * size))
+        up = _up(given.down, 1 / (temperature_difference * size))
         return Fluid(nu, nu / given.prandtl, up, neutral, max(1.0, wall), wall)
     lift = given.gravity * given.expansion
-    speed = max(sqrt(lift * contrast * size), wall, given.diffusivity / size)
+    speed = max(sqrt(lift * temperature_difference * size), wall, given.diffusivity / size)
     up = _up(given.down, lift)
     return Fluid(given.viscosity, given.diffusivity, up, neutral, speed, wall)
 

@@ -90,8 +90,10 @@ def _band(
     n = source.grid.cells[axis]
     if n == 1:
         return Band(np.zeros(1, np.int64), np.ones((1, 1)))
-    positions = source.inside(axis)[0] + source.grid.spacing[axis] * np.arange(-BEYOND, n + BEYOND)
-    distance = abs(target.inside(axis)[:, None] - positions)
+    positions = source.interior_positions(axis)[0] + source.grid.spacing[axis] * np.arange(
+        -BEYOND, n + BEYOND
+    )
+    distance = abs(target.interior_positions(axis)[:, None] - positions)
     matrix = np.maximum(1 - distance / reach, 0.0)
     low, high = source.case.walls.pair(axis)
     if low.kind == "periodic":

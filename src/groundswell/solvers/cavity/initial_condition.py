@@ -52,7 +52,7 @@ def read_initial_flow(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]
     found, path = {}, setup.case.start.flow
     with _opened(path) as file:
         known = [np.asarray(file[axis]) for axis in AXES[::-1]]
-        wanted = [setup.inside(axis)[part.indices(axis)] for axis in (2, 1, 0)]
+        wanted = [setup.interior_positions(axis)[part.indices(axis)] for axis in (2, 1, 0)]
         places = np.meshgrid(
             *(np.clip(w, k[0], k[-1]) for w, k in zip(wanted, known, strict=True)), indexing="ij"
         )

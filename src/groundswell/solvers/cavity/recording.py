@@ -26,7 +26,7 @@ RECORDABLE = {
 
 def recording(setup: Setup, part: Part) -> Recording:
     """The recordable fields on a part of the finest grid; adds the neutral temperature to T."""
-    x, y, z = (float(setup.inside(axis)[0]) for axis in range(3))
+    x, y, z = (float(setup.interior_positions(axis)[0]) for axis in range(3))
     domain = CartesianDomain(part, (x, y, z), (0.0, 0.0, 0.0), setup.case.grid.size)
     fields = RECORDABLE | {"T": replace(RECORDABLE["T"], shift=setup.fluid.neutral)}
     attrs = {"title": setup.case.title}
