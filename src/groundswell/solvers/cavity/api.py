@@ -63,7 +63,7 @@ def simulate(
 
     Args:
         points: number along x, y and z, without the walls.
-        fluid: a table with the keys of `[fluid]` in a case file. Quantities are numbers in SI units,
+        fluid: a table with the keys of `[fluid]` in a case file. Quantities are numbers in SI units
             or text such as "9.81 m/s^2".
         walls: tables of sides by name, as in `[walls]`. By default the west wall is hot, the east
             wall is cold, and the others are adiabatic.

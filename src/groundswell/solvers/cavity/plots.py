@@ -35,8 +35,8 @@ def flow_picture(results: str | Path) -> Path:
     aspect = float(np.ptp(plane["z"].values) / np.ptp(plane["x"].values))
     with picture(path, min(0.62 * WIDTH * aspect, WIDTH) + 0.4) as figure:
         axes = figure.add_subplot()
-        values = _draw_plane(axes, plane)
-        headline(axes, title_of(plane.attrs, "Flow"), f"Middle plane: {values} and streamlines")
+        quantity = _draw_plane(axes, plane)
+        headline(axes, title_of(plane.attrs, "Flow"), f"Middle plane: {quantity} and streamlines")
     return path
 
 
@@ -56,9 +56,9 @@ def convergence_picture(results: str | Path) -> Path:
 def _draw_plane(axes: Axes, plane: xarray.Dataset) -> str:
     """Draw the temperature, or the speed if the temperature is uniform; returns which."""
     x, z, temperature = (plane[name].values for name in ("x", "z", "T"))
-    has_heat = bool(np.ptp(temperature) > 0)
-    values = temperature if has_heat else np.hypot(plane["u"].values, plane["w"].values)
-    colours = axes.contourf(x, z, values, levels=24, cmap="RdBu_r" if has_heat else "viridis")
+    is_heated = bool(np.ptp(temperature) > 0)
+    values = temperature if is_heated else np.hypot(plane["u"].values, plane["w"].values)
+    colours = axes.contourf(x, z, values, levels=24, cmap="RdBu_r" if is_heated else "viridis")
     axes.contour(x, z, values, levels=12, colors="white", linewidths=0.5, linestyles="solid")
     xs, zs = (np.linspace(s[0], s[-1], 160) for s in (x, z))
     u, w = (plane[name].interp(x=xs, z=zs).values for name in ("u", "w"))
@@ -68,7 +68,7 @@ def _draw_plane(axes: Axes, plane: xarray.Dataset) -> str:
         )
     axes.set(xlabel="x", ylabel="z", aspect="equal", xlim=x[[0, -1]], ylim=z[[0, -1]])
     axes.tick_params(color=QUIET)
-    name = "temperature" if has_heat else "speed"
+    name = "temperature" if is_heated else "speed"
     colour_bar(axes, colours, name.capitalize())
     return name
 
