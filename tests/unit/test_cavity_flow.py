@@ -28,7 +28,7 @@ def heated_flow(axis: int, hot: int) -> Flow:
         walls=walls,
     )
     setup = Setup(case)
-    x = [setup.inside(a) / case.grid.size[a] for a in range(3)]
+    x = [setup.interior_positions(a) / case.grid.size[a] for a in range(3)]
     share = x[axis] if hot == 0 else 1 - x[axis]
     shape = [1, 1, 1]
     shape[2 - axis] = -1

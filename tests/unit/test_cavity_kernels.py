@@ -132,7 +132,7 @@ def test_residuals_are_those_of_the_equations(local: bool) -> None:
     centre = solver.setup.centre[::-1]
     change["p"] -= change["p"][centre] / weight[centre] * weight
     change["p"] /= beta2
-    solver.history.bounded = lambda norms: True
+    solver.history.is_bounded = lambda norms: True
     solver.check_convergence(solver.check_every)
     contrast = [1.0, 1.0, 1.0, 1.0, 1.0]
     expected = [np.sqrt(np.mean(change[name] ** 2)) for name in NAMES]

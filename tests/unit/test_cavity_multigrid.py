@@ -67,7 +67,7 @@ def test_interpolation_is_exact_for_straight_lines(grid: tuple[int, str]) -> Non
         band = interpolation(source, target, 2, "p")
         assert np.allclose(applied(band, np.ones(source.grid.cells[2])), 1, atol=1e-12)
         if grid[1] == "walls":
-            lines = [2 - 3 * s.inside(2) for s in (source, target)]
+            lines = [2 - 3 * s.interior_positions(2) for s in (source, target)]
             assert np.allclose(applied(band, lines[0]), lines[1], atol=1e-12)
 
 
@@ -93,7 +93,12 @@ def test_a_blocks_part_of_a_band_reads_its_ghosts_at_most(
 ) -> None:
     fine, coarse = two_grids(*grid)
     cut = data.draw(st.integers(2, coarse.grid.cells[2] - 2))
-    edge = int(np.searchsorted(fine.inside(2), coarse.inside(2)[cut] - coarse.grid.spacing[2] / 2))
+    edge = int(
+        np.searchsorted(
+            fine.interior_positions(2),
+            coarse.interior_positions(2)[cut] - coarse.grid.spacing[2] / 2,
+        )
+    )
     whole = restriction(fine, coarse, 2, "p")
     values = np.random.default_rng(cut).normal(size=fine.grid.cells[2])
     found = []
@@ -116,13 +121,13 @@ def test_a_coarse_grid_is_forced() -> None:
     level = Level(setup, backend, Alone(), cut, Choice("auto"), coarse=True)
     flow, more = ({n: rng.normal(size=setup.grid.shape) for n in NAMES} for _ in range(2))
     level.fill(flow)
-    level.set_pace()
+    level.set_step_sizes()
     for name in NAMES:
         backend.assign(level.forcing[name].interior, more[name])
     change, _ = rates(setup, flow)
     beta2 = np.maximum(sum(flow[n] ** 2 for n in "uvw"), setup.least_beta2)
     for forced in (False, True):
-        level.find_rates(level.copies[1], forced=forced, drift=False)()
+        level.compute_rates(level.copies[1], forced=forced, drift=False)()
         for name in NAMES:
             scale = beta2 if name == "p" else 1.0
             expected = change[name] / scale + (more[name] if forced else 0.0)
@@ -141,7 +146,9 @@ def test_a_coarse_grid_is_forced() -> None:
 
 def steady(case: CavityCase) -> Cavity:
     solver = Cavity(Setup.from_case(case), open_backend("cpu"))
-    assert sum(1 for _ in solver.to_rest()) * solver.check_every < solver.setup.steps
+    assert (
+        sum(1 for _ in solver.iterate_to_steady_state()) * solver.check_every < solver.setup.steps
+    )
     return solver
 
 

@@ -1,6 +1,6 @@
-"""Flow in a box with walls, driven by buoyancy or by a moving lid.
+"""Steady flow in a box with walls, driven by buoyancy or by a moving lid.
 
-From Python, `simulate` takes walls and a fluid and gives arrays (see `api`).
+From Python, `simulate` takes a fluid and walls, and returns arrays (see `api`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Flows from Python: walls and a fluid go in, fields in arrays come out."""
+"""Cavity flows from Python: `simulate` takes a fluid and walls, and returns arrays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from groundswell.simulation.result import Result
 from groundswell.simulation.temporary import run_built
 from groundswell.solvers.cavity.case import CavityCase
 
-Table = Mapping[str, Any]  # of a case file
+Table = Mapping[str, Any]  # a table of a case file
 
 
 def build_case(
@@ -24,10 +24,10 @@ def build_case(
     precision: str = "double",
     **sections: Table | str,
 ) -> CavityCase:
-    """The case that `simulate` runs with these arguments, for `check` and `Simulation`.
+    """Build the case that `simulate` runs, for `check` and `Simulation`; see `simulate`.
 
     Raises:
-        CaseError: it lists everything that is wrong.
+        CaseError: the case is invalid; the error lists all violations.
     """
     return CavityCase(
         grid={"points": list(points), "size": list(size)},
@@ -48,41 +48,41 @@ def simulate(
     quiet: bool = True,
     **case: Any,
 ) -> Result:
-    """Bring the flow in a box with walls to its steady state.
+    """Compute the steady flow in a box with walls.
 
     >>> import groundswell as gs
     >>> sides = {"south": {"kind": "symmetry"}, "north": {"kind": "symmetry"}}  # two-dimensional
-    >>> found = gs.cavity.simulate((15, 1, 15), {"kind": "rayleigh", "rayleigh": 1e3}, sides)
-    >>> round(found.heat["nusselt"], 1)
+    >>> result = gs.cavity.simulate((15, 1, 15), {"kind": "rayleigh", "rayleigh": 1e3}, sides)
+    >>> round(result.heat["nusselt"], 1)
     1.1
-    >>> found.fields["T"].sizes["x"]  # walls included
+    >>> result.fields["T"].sizes["x"]  # walls included
     17
     >>> finer = gs.cavity.simulate(
-    ...     (31, 1, 31), {"kind": "rayleigh", "rayleigh": 1e3}, sides, start=found.fields
+    ...     (31, 1, 31), {"kind": "rayleigh", "rayleigh": 1e3}, sides, start=result.fields
     ... )
 
     Args:
-        points: along x, y and z, walls not counted.
-        fluid: a table with the keys of `[fluid]` in a case file. Quantities are numbers in SI, or
-            text such as "9.81 m/s^2".
-        walls: tables of sides by name, as in `[walls]`; by default the west wall is warm, the east
-            wall cold, and the others let no heat through.
-        folder: where the files of the run go. Without one they live in a temporary folder,
-            `result.folder`, as long as the result does.
+        points: number along x, y and z, without the walls.
+        fluid: a table with the keys of `[fluid]` in a case file. Quantities are numbers in SI units
+            or text such as "9.81 m/s^2".
+        walls: tables of sides by name, as in `[walls]`. By default the west wall is hot, the east
+            wall is cold, and the others are adiabatic.
+        folder: where the run writes its files; by default a temporary folder, `result.folder`,
+            which exists as long as the result does.
         quiet: show no progress.
-        case: `size` of the box (x, y, z), m; `start`, a flow to begin with in a box of that size:
+        case: `size` of the box (x, y, z), m; `start`, an initial flow in a box of that size:
             `result.fields` of another run, or arrays by name: `p`, `u`, `v`, `w`, `T` (nz, ny, nx),
-            and the positions `x`, `y`, `z`; `backend` ("cpu" or "cuda"); `precision` ("double" or
-            "single"); the sections `time` and `output` as tables, and the text `title`.
+            and the positions `x`, `y`, `z`, m; `backend` ("cpu" or "cuda"); `precision` ("double"
+            or "single"); the sections `time` and `output` as tables, and the text `title`.
 
     Returns:
         `result.fields`, an `xarray.Dataset` (z, y, x) of pressure, velocity and temperature on all
-        points, walls included; `result.profiles`, by axis along the lines through the centre;
-        `result.nusselt` and `result.heat`, heat fluxes and peak speeds; `result.residuals`;
+        points, walls included; `result.profiles`, fields on the centre lines by axis;
+        `result.nusselt` and `result.heat`, heat fluxes and peak velocities; `result.residuals`;
         `result.summary`; `result.folder`.
 
     Raises:
-        InputError: something cannot be simulated as asked; nothing has been written.
-        RunFailed: the run started and could not go on.
+        InputError: the input is invalid; nothing has been written.
+        RunFailed: the run started and failed.
     """
     return run_built(build_case(points, fluid, walls, **case), folder, quiet=quiet)

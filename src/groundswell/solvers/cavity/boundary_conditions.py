@@ -1,4 +1,4 @@
-"""What stands beside a rank's block, as constants of the kernels."""
+"""Boundary conditions of a rank's block, as constants of the kernels."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from groundswell.solvers.cavity.case import AdiabaticWall, ConductingWall, Wall
 from groundswell.solvers.cavity.setup import Setup
 
 
-def sides(setup: Setup, part: Part) -> dict[str, Constant]:
-    """SIDE_LOW_X and so on; what another block lies beside is open."""
-    found: dict[str, Constant] = {}
+def boundary_constants(setup: Setup, part: Part) -> dict[str, Constant]:
+    """SIDE_LOW_X and so on; a side next to another block, or periodic, is open."""
+    constants: dict[str, Constant] = {}
     for axis, name in enumerate("XYZ"):
         low, high = setup.case.walls.pair(axis)
         at_low = part.start[axis] == 0
         at_high = part.start[axis] + part.cells[axis] == part.grid.cells[axis]
-        found[f"SIDE_LOW_{name}"] = _side(setup, low) if at_low else _OPEN
-        found[f"SIDE_HIGH_{name}"] = _side(setup, high) if at_high else _OPEN
-    return found | {
+        constants[f"SIDE_LOW_{name}"] = _side(setup, low) if at_low else _OPEN
+        constants[f"SIDE_HIGH_{name}"] = _side(setup, high) if at_high else _OPEN
+    return constants | {
         "HEAT_AXIS": setup.heat.axis if setup.heat else 0,
-        "HEAT_SLOPE": setup.straight()[1],
+        "HEAT_SLOPE": setup.conducting_temperature()[1],
         **{f"START_{name}": part.start[n] for n, name in enumerate("XYZ")},
     }
 
@@ -30,12 +30,13 @@ _OPEN = "Side{OPEN, FIXED, {0, 0, 0}, 0}"
 
 
 def _side(setup: Setup, side: Any) -> str:
+    """The `Side` of kernels/lines.h."""
     if not isinstance(side, Wall):
         return _OPEN if side.kind == "periodic" else _OPEN.replace("OPEN", "MIRROR")
     kind, temperature = "FIXED", getattr(side, "temperature", 0.0) - setup.fluid.neutral
     if isinstance(side, AdiabaticWall):
         kind = "ADIABATIC"
     if isinstance(side, ConductingWall):
-        kind, temperature = "LINEAR", setup.straight()[0] - setup.fluid.neutral
+        kind, temperature = "LINEAR", setup.conducting_temperature()[0] - setup.fluid.neutral
     numbers = [f"REAL({value!r})" for value in (*side.velocity, temperature)]
     return f"Side{{WALL, {kind}, {{{', '.join(numbers[:3])}}}, {numbers[3]}}}"

@@ -1,4 +1,4 @@
-"""The case file of the cavity solver: `CavityCase`, made of the sections of this file."""
+"""The case file of the cavity solver: `CavityCase` and its sections."""
 
 from __future__ import annotations
 
@@ -20,24 +20,25 @@ Temperature = Annotated[float, Unit("K", "a temperature", "300 K")]
 
 AXES = ("x", "y", "z")
 FIELDS = ("p", "u", "v", "w", "T")
-SIDES = (("west", "east"), ("south", "north"), ("bottom", "top"))  # low and high, by axis
-LIGHT = 299_792_458.0  # m/s
-LEAST_POINTS = 5  # along an axis that has walls: what a shifted fourth difference spans
+SIDES = (("west", "east"), ("south", "north"), ("bottom", "top"))  # low and high end, by axis
+SPEED_OF_LIGHT = 299_792_458.0  # m/s
+MIN_POINTS = 5  # along an axis with walls: the span of a one-sided fourth difference
 
 
-# --- what flows -----------------------------------------------------------------------------------
+# --- fluid ----------------------------------------------------------------------------------------
 
 
 class Downward(Section):
-    """What fluids that feel gravity share: where down is."""
+    """The direction of gravity, for fluids with buoyancy."""
 
     down: Literal["-x", "x", "-y", "y", "-z", "z"] = "-z"
 
 
 class Convection(Downward):
-    """`kind = "rayleigh"`: a fluid by its Rayleigh and Prandtl numbers; free-fall speed is 1.
+    """`kind = "rayleigh"`: a fluid defined by its Rayleigh and Prandtl numbers.
 
     They refer to the distance and the temperature difference of the two walls of fixed temperature.
+    The free-fall speed is 1.
     """
 
     kind: Literal["rayleigh"]
@@ -46,7 +47,7 @@ class Convection(Downward):
 
 
 class Substance(Downward):
-    """`kind = "properties"`: a fluid by its properties, in SI."""
+    """`kind = "properties"`: a fluid defined by its physical properties, in SI units."""
 
     kind: Literal["properties"]
     viscosity: Diffusivity
@@ -56,9 +57,9 @@ class Substance(Downward):
 
 
 class Driven(Section):
-    """`kind = "reynolds"`: a fluid without buoyancy, by the Reynolds number of its fastest wall.
+    """`kind = "reynolds"`: a fluid without buoyancy, defined by its Reynolds number.
 
-    It refers to the box's longest side.
+    It refers to the speed of the fastest wall and the longest side of the box.
     """
 
     kind: Literal["reynolds"]
@@ -68,36 +69,36 @@ class Driven(Section):
 Fluid = Annotated[Convection | Substance | Driven, TaggedUnion()]
 
 
-# --- what bounds it -------------------------------------------------------------------------------
+# --- walls ----------------------------------------------------------------------------------------
 
 
 class Wall(Section):
-    """A wall without slip; `velocity` is its own."""
+    """A no-slip wall; `velocity` is the wall's own, m/s."""
 
     velocity: tuple[Speed, Speed, Speed] = (0.0, 0.0, 0.0)
 
 
 class FixedWall(Wall):
-    """`kind = "fixed"`: a wall of one temperature."""
+    """`kind = "fixed"`: a wall of fixed, uniform temperature, K."""
 
     kind: Literal["fixed"]
     temperature: Temperature
 
 
 class AdiabaticWall(Wall):
-    """`kind = "adiabatic"`: a wall that lets no heat through."""
+    """`kind = "adiabatic"`: a wall without heat flux."""
 
     kind: Literal["adiabatic"]
 
 
 class ConductingWall(Wall):
-    """`kind = "conducting"`: its temperature runs straight from one fixed wall to the other."""
+    """`kind = "conducting"`: a wall whose temperature varies linearly between the fixed walls."""
 
     kind: Literal["conducting"]
 
 
 class Open(Section):
-    """`kind = "symmetry"` or `"periodic"`: no wall."""
+    """`kind = "symmetry"` or `"periodic"`: a side without a wall."""
 
     kind: Literal["symmetry", "periodic"]
 
@@ -105,8 +106,8 @@ class Open(Section):
 Side = Annotated[FixedWall | AdiabaticWall | ConductingWall | Open, TaggedUnion()]
 
 
-class Heat(NamedTuple):
-    """Two opposite walls and their temperatures, at the low and the high end of their axis."""
+class HeatedWalls(NamedTuple):
+    """Temperatures of two opposite walls at the low and the high end of an axis, K."""
 
     axis: int
     low: float
@@ -114,7 +115,7 @@ class Heat(NamedTuple):
 
 
 class WallsSection(Section):
-    """`[walls]`: the six sides; by default the differentially heated cavity."""
+    """`[walls]`: the six sides; the default is the differentially heated cavity."""
 
     west: Side = FixedWall(kind="fixed", temperature=0.5)
     east: Side = FixedWall(kind="fixed", temperature=-0.5)
@@ -129,38 +130,49 @@ class WallsSection(Section):
         return low, high
 
     @property
-    def heated(self) -> list[Heat]:
+    def heated_pairs(self) -> list[HeatedWalls]:
         """Pairs of opposite walls whose fixed temperatures differ."""
         found = []
         for axis in range(3):
             low, high = self.pair(axis)
             if isinstance(low, FixedWall) and isinstance(high, FixedWall):
-                found.append(Heat(axis, low.temperature, high.temperature))
+                found.append(HeatedWalls(axis, low.temperature, high.temperature))
         return [heat for heat in found if heat.low != heat.high]
 
     def violations(self) -> Iterator[Violation]:
-        """Half a period, walls that move through themselves, a straight line to nowhere."""
+        """Unpaired periodic sides, invalid wall velocities, conducting walls without a gradient."""
         for axis, names in enumerate(SIDES):
             kinds = [side.kind for side in self.pair(axis)]
             if kinds.count("periodic") == 1:
-                yield (names[kinds.index("periodic")],), f"is periodic, so {names} must both be"
+                yield (
+                    (names[kinds.index("periodic")],),
+                    f"is periodic, so both {names[0]} and {names[1]} must be",
+                )
             for name, side in zip(names, self.pair(axis), strict=True):
-                if isinstance(side, Wall) and hypot(*side.velocity) > LIGHT:
-                    yield (name, "velocity"), f"must be slower than light, {LIGHT:.0f} m/s"
+                if isinstance(side, Wall) and hypot(*side.velocity) > SPEED_OF_LIGHT:
+                    yield (
+                        (name, "velocity"),
+                        f"must not exceed the speed of light, {SPEED_OF_LIGHT:.0f} m/s",
+                    )
                 if isinstance(side, Wall) and side.velocity[axis]:
-                    yield (name, "velocity"), f"must be 0 along {AXES[axis]}: it is a wall"
-                if isinstance(side, ConductingWall) and [heat.axis for heat in self.heated] in (
+                    yield (name, "velocity"), f"must be 0 along {AXES[axis]}, normal to the wall"
+                if isinstance(side, ConductingWall) and [
+                    heat.axis for heat in self.heated_pairs
+                ] in (
                     [],
                     [axis],
                 ):
-                    yield (name, "kind"), "needs two walls of fixed temperatures on another axis"
+                    yield (
+                        (name, "kind"),
+                        "needs two opposite walls of different fixed temperatures on another axis",
+                    )
 
 
 # --- grid, time, output ---------------------------------------------------------------------------
 
 
 class GridSection(Section):
-    """`[grid]`: the box, and points along each axis, walls not counted."""
+    """`[grid]`: the size of the box, m, and the points along each axis, without the walls."""
 
     size: tuple[
         Annotated[Length, Positive], Annotated[Length, Positive], Annotated[Length, Positive]
@@ -169,14 +181,14 @@ class GridSection(Section):
 
 
 class TimeSection(Section):
-    """`[time]`: how the flow goes on until it stands still.
+    """`[time]`: the iteration to the steady state.
 
-    `courant` scales the longest stable step. `steps` is the most that are made; the run ends when
-    all residuals, in units of the flow's own speed and size, have fallen to `tolerance`; that is
-    looked at every `look` steps. With `local` each point makes the longest steps that it stands.
-    The flow begins on the coarsest of `levels` grids, each of half as many points along an axis as
-    the one before; then steps are cycles through all of them. By default there are as many as
-    resolve the flow, and one where steps are global or of Euler's scheme.
+    The run ends when all residuals, in units of the flow's reference speed and length, are at most
+    `tolerance`, or after `steps` steps. The solver checks the residuals every `look` steps.
+    `courant` scales the longest stable step. With `local`, each point takes its own longest stable
+    step. The flow starts on the coarsest of `levels` grids, each with half as many points along an
+    axis as the next finer one; a step is then a cycle through all grids in use. By default the
+    solver uses all grids that resolve the flow, or one with global steps or Euler's scheme.
     """
 
     scheme: Literal["euler", "rk3", "rk4"] = "rk3"
@@ -191,17 +203,17 @@ class TimeSection(Section):
 
     @property
     def multigrid(self) -> bool:
-        """Whether these steps smooth the errors that coarser grids cannot see."""
+        """Whether the scheme is a smoother for multigrid."""
         return self.local and self.scheme != "euler"
 
     def violations(self) -> Iterator[Violation]:
-        """Coarser grids for steps that they do not speed up."""
+        """Coarser grids with a scheme that is not a smoother."""
         if (self.levels or 1) > 1 and not self.multigrid:
             yield ("levels",), 'must be 1 unless local is true and scheme is "rk3" or "rk4"'
 
 
 def _as_flow(value: Any, handler: Any) -> Any:
-    """The file of a flow; from Python also its arrays by name: x, y, z; fields (nz, ny, nx)."""
+    """Validate a flow: a file, or from Python arrays by name: x, y, z; fields (nz, ny, nx)."""
     import numpy as np
 
     if not isinstance(value, Mapping):
@@ -209,48 +221,56 @@ def _as_flow(value: Any, handler: Any) -> Any:
     found = {name: np.asarray(value[name]) for name in (*AXES, *FIELDS) if name in value}
     if missing := [name for name in (*AXES, *FIELDS) if name not in found]:
         reject([((), f"lacks {', '.join(missing)}")])
-    if hasattr(value, "transpose"):  # an xarray.Dataset, whose axes may have any order
+    if hasattr(value, "transpose"):  # an xarray.Dataset may have its axes in any order
         found |= {name: value[name].transpose("z", "y", "x").values for name in FIELDS}
     shape = tuple(found[axis].size for axis in AXES[::-1])
     for name, array in found.items():
-        wanted = shape if name in FIELDS else (array.size,)
-        if array.shape != wanted or array.dtype.kind not in "fiu":
-            reject([((name,), f"must be an array {wanted} of numbers; found {array.shape}")])
+        expected = shape if name in FIELDS else (array.size,)
+        if array.shape != expected or array.dtype.kind not in "fiu":
+            reject(
+                [
+                    (
+                        (name,),
+                        f"must be an array {expected} of numbers, not {array.dtype} {array.shape}",
+                    )
+                ]
+            )
     return found
 
 
 class StartSection(Section):
-    """`[start]`: the `flow.nc` of another run in the same box, to begin with instead of rest."""
+    """`[start]`: the initial flow, the `flow.nc` of another run in the same box; default: rest."""
 
     flow: Annotated[SerializeAsAny[DataFile], WrapValidator(_as_flow)]
 
 
 class CavityRun(RunSection):
-    """`[run]`, in double precision unless it says otherwise."""
+    """`[run]`; the default precision is double."""
 
     precision: Literal["single", "double"] = "double"
 
 
 class CavityOutput(OutputSection):
-    """`[output]`: profiles and heat fluxes are always written, whole fields if wanted."""
+    """`[output]`: a run always writes profiles and heat fluxes, whole fields only with `fields`."""
 
     recordable: ClassVar[Recordable] = Recordable(FIELDS, timed=False, files=("flow.nc",))
 
     fields: Flag = True
 
 
-def _bounded(points: tuple[int, int, int], walls: WallsSection) -> Iterator[Violation]:
+def _point_violations(points: tuple[int, int, int], walls: WallsSection) -> Iterator[Violation]:
     for axis in range(3):
-        mirrors = all(side.kind in ("symmetry", "periodic") for side in walls.pair(axis))
-        if points[axis] < LEAST_POINTS and not (mirrors and points[axis] == 1):
-            alone = ", or 1 between two sides that are symmetry or periodic"
-            yield ("grid", "points"), f"must be at least {LEAST_POINTS} along {AXES[axis]}{alone}"
+        has_no_walls = all(side.kind in ("symmetry", "periodic") for side in walls.pair(axis))
+        if points[axis] < MIN_POINTS and not (has_no_walls and points[axis] == 1):
+            flat = "1 where both sides are symmetry or periodic"
+            yield ("grid", "points"), f"must be at least {MIN_POINTS} along {AXES[axis]}, or {flat}"
 
 
 class CavityCase(Case):
-    """Flow in a box: `[fluid]`, `[walls]`, `[grid]`, and how it is brought to rest.
+    """Steady flow in a box: `[fluid]`, `[walls]`, `[grid]`, `[time]`, `[start]` and `[output]`.
 
-    Raises `CaseError`.
+    Raises:
+        CaseError: the case is invalid.
     """
 
     solver: Literal["cavity"] = "cavity"
@@ -263,15 +283,18 @@ class CavityCase(Case):
     start: StartSection | None = None
 
     def violations(self) -> Iterator[Violation]:
-        """Points too few, and fluids that nothing moves or that no number describes."""
-        yield from _bounded(self.grid.points, self.walls)
-        if isinstance(self.fluid, Convection) and len(self.walls.heated) != 1:
-            yield ("fluid", "kind"), "needs one axis with two walls of different fixed temperature"
+        """Grids with too few points, and fluids whose dimensionless numbers are undefined."""
+        yield from _point_violations(self.grid.points, self.walls)
+        if isinstance(self.fluid, Convection) and len(self.walls.heated_pairs) != 1:
+            yield (
+                ("fluid", "kind"),
+                "needs one axis with two walls of different fixed temperature",
+            )
         if isinstance(self.fluid, Driven) and not self.fastest_wall:
             yield ("fluid", "kind"), "needs a wall with a velocity"
 
     @property
     def fastest_wall(self) -> float:
-        """Speed of the fastest wall."""
+        """Speed of the fastest wall, m/s; 0 without a moving wall."""
         sides = [side for axis in range(3) for side in self.walls.pair(axis)]
         return max((hypot(*side.velocity) for side in sides if isinstance(side, Wall)), default=0.0)

@@ -1,4 +1,4 @@
-"""What `groundswell check`, the summary and the report say of a flow before it runs."""
+"""Quantities of a prepared case, for `groundswell check`, the summary and the report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GRID, FLOW = "Grid and steps", "The flow"
 
 
 def quantities(setup: Setup) -> list[Quantity]:
-    """Grids, steps, memory; the fluid and its boundary layers."""
+    """Grids, steps and memory; the fluid and its boundary layers."""
     return [*_grid(setup), *_flow(setup)]
 
 
@@ -51,5 +51,5 @@ def _flow(setup: Setup) -> Iterator[Quantity]:
 
 
 def _unit(setup: Setup, unit: str) -> str:
-    """The unit, unless the case has none because dimensionless numbers define its fluid."""
+    """The unit; empty where dimensionless numbers define the fluid."""
     return unit if setup.case.fluid.kind == "properties" else ""

@@ -1,4 +1,4 @@
-"""A flow as arrays with its walls: profiles, heat fluxes, files."""
+"""A flow as arrays that include the walls: profiles, heat fluxes, files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Flow:
     """Fields on all points, walls included.
 
     Args:
-        setup: what they are the flow of.
+        setup: the prepared case.
         fields: by name, (nz, ny, nx).
         axes: positions along x, y and z, m.
     """
@@ -41,7 +41,7 @@ class Flow:
 
     @classmethod
     def of(cls, setup: Setup, inside: Mapping[str, Floats]) -> Flow:
-        """The flow whose fields off the walls are given, (nz, ny, nx) each."""
+        """Add values on walls to the fields inside, (nz, ny, nx); pressure is 0 at the centre."""
         pressure = inside["p"] - inside["p"][setup.centre[::-1]]
         fields = {name: inside[name] for name in FIELDS} | {"p": pressure}
         for axis in range(3):
@@ -50,14 +50,14 @@ class Flow:
         return cls(setup, fields, (x, y, z))
 
     def wall_flux(self, axis: int, high: bool) -> Floats:
-        """Heat flux up an axis through one of its walls, over k dT / L; other axes as in fields."""
+        """Heat flux along an axis through one of its walls, over k dT / L; axes as in `fields`."""
         t = np.moveaxis(self.fields["T"], 2 - axis, 0).astype(float)
-        at, sign = (t[::-1], -1.0) if high else (t, 1.0)
-        slope = sign * (4 * at[1] - 3 * at[0] - at[2]) / (2 * self.setup.grid.spacing[axis])
-        return np.asarray(-slope * self.setup.length / self.setup.contrast)
+        near, sign = (t[::-1], -1.0) if high else (t, 1.0)
+        slope = sign * (4 * near[1] - 3 * near[0] - near[2]) / (2 * self.setup.grid.spacing[axis])
+        return np.asarray(-slope * self.setup.length / self.setup.temperature_difference)
 
     def wall_fluxes(self) -> tuple[Floats, Floats]:
-        """Local Nusselt numbers of the hot and of the cold wall."""
+        """Local Nusselt numbers on the hot and on the cold wall; axes as in `fields`."""
         assert self.setup.heat is not None
         axis, low, high = self.setup.heat
         sign = 1.0 if low > high else -1.0
@@ -65,7 +65,7 @@ class Flow:
         return (at_low, at_high) if low > high else (at_high, at_low)
 
     def summary(self) -> dict[str, Any]:
-        """Nusselt numbers and extreme velocities; lengths and speeds in the units of the case."""
+        """Nusselt numbers and peak velocities; lengths and speeds in the units of the case."""
         found: dict[str, Any] = {"peaks": self.peaks()}
         if self.setup.heat is None:
             return found
@@ -80,7 +80,7 @@ class Flow:
         }
 
     def peaks(self) -> dict[str, dict[str, float]]:
-        """Largest speeds on the centre lines along x and z, and where."""
+        """Largest velocities on the centre lines along x and z, and their positions."""
         found = {}
         for name, axis in (("u", 2), ("w", 0), ("v", 0)):
             if self.setup.varies(axis):
@@ -89,7 +89,7 @@ class Flow:
         return found
 
     def centre_line(self, name: str, axis: int) -> Floats:
-        """A field along the line through the box's centre."""
+        """A field on the line along an axis through the centre of the box, (n,)."""
         values = self.fields[name].astype(float)
         for other in range(3):
             if other != axis:
@@ -97,7 +97,7 @@ class Flow:
         return np.asarray(values.reshape(-1))
 
     def write_profiles(self, path: Path) -> Path:
-        """Velocity and temperature along the three centre lines, as a table of text."""
+        """Write all fields on the three centre lines as a CSV table."""
         rows = []
         for axis, name in enumerate(AXES):
             lines = [self.centre_line(field, axis) for field in FIELDS]
@@ -108,7 +108,7 @@ class Flow:
         return path
 
     def write_nusselt(self, path: Path) -> Path:
-        """Local Nusselt numbers along the middle of both walls, as a table of text."""
+        """Write the local Nusselt numbers along the mid-lines of both walls as a CSV table."""
         assert self.setup.heat is not None
         axis = self.setup.heat.axis
         along = _along(axis)
@@ -117,7 +117,7 @@ class Flow:
         return write_table(path, dict(zip(names, [self.axes[along], *lines], strict=True)))
 
     def write(self, path: Path) -> Path:
-        """All fields as NetCDF, which ParaView and xarray open."""
+        """Write all fields as NetCDF, which ParaView and xarray open."""
         import xarray
 
         dims = ("z", "y", "x")
@@ -135,7 +135,7 @@ class Flow:
         return float(flux)
 
     def _middle_line(self, flux: Floats, axis: int) -> Floats:
-        """In the middle of y, or of x where heat flows along y."""
+        """Values at the middle of y, or of x where heat flows along y."""
         across = 0 if axis == 1 else 1
         place = [a for a in (2, 1, 0) if a != axis].index(across)
         return np.asarray(_at_middle(flux, self.axes[across], place).squeeze(place))
@@ -146,12 +146,12 @@ class Flow:
 
 
 def _along(axis: int) -> int:
-    """The axis of profiles on walls across another one: z, or x where heat flows along z."""
+    """The axis of profiles on the walls normal to `axis`: z, or x on walls normal to z."""
     return 0 if axis == 2 else 2
 
 
 def _between_walls(setup: Setup, axis: int, name: str, inside: Floats) -> Floats:
-    """A field with the values of its two walls along an axis."""
+    """A field with the values at both ends of an axis added."""
     f = np.moveaxis(inside, 2 - axis, 0)
     if setup.periodic[axis]:
         return np.moveaxis(np.concatenate([f, f[:1]]), 0, 2 - axis)
@@ -161,10 +161,12 @@ def _between_walls(setup: Setup, axis: int, name: str, inside: Floats) -> Floats
 
 
 def _at_side(setup: Setup, axis: int, side: Any, name: str, f: Floats) -> Floats:
-    """The value on a side, from those before it; (other axes)."""
+    """The values on a side, extrapolated from `f`, whose first axis leads away from it."""
     if not isinstance(side, Wall):
-        turned = name in "uvw" and "uvw".index(name) == axis
-        return np.zeros_like(f[0]) if turned else (9 * f[0] - f[1]) / 8 if len(f) > 1 else f[0]
+        changes_sign = name in "uvw" and "uvw".index(name) == axis
+        return (
+            np.zeros_like(f[0]) if changes_sign else (9 * f[0] - f[1]) / 8 if len(f) > 1 else f[0]
+        )
     if name == "p":
         return np.asarray(2 * f[0] - f[1])
     if name in ("u", "v", "w"):
@@ -172,41 +174,43 @@ def _at_side(setup: Setup, axis: int, side: Any, name: str, f: Floats) -> Floats
     if isinstance(side, AdiabaticWall):
         return np.asarray((4 * f[0] - f[1]) / 3)
     if isinstance(side, ConductingWall):
-        return _straight(setup, axis, f[0])
+        return _conducting_temperature(setup, axis, f[0])
     assert isinstance(side, FixedWall)
     return np.full_like(f[0], side.temperature)
 
 
-def _straight(setup: Setup, axis: int, like: Floats) -> Floats:
-    """Temperature along a conducting wall across `axis`."""
+def _conducting_temperature(setup: Setup, axis: int, like: Floats) -> Floats:
+    """Temperature of a conducting wall normal to `axis`, K, in the shape of `like`."""
     assert setup.heat is not None
     along, low, high = setup.heat
-    place = [a for a in (2, 1, 0) if a != axis].index(along)  # in an array that has lost `axis`
-    share = setup.positions(along) / setup.case.grid.size[along]
-    if share.size != like.shape[place]:
-        share = share[1:-1]  # the ends come later
+    place = [a for a in (2, 1, 0) if a != axis].index(along)  # in an array without `axis`
+    fraction = setup.positions(along) / setup.case.grid.size[along]
+    if fraction.size != like.shape[place]:
+        fraction = fraction[1:-1]  # the ends are added later
     shape = [1, 1]
-    shape[place] = share.size
-    values = (low + (high - low) * share).reshape(shape)
+    shape[place] = fraction.size
+    values = (low + (high - low) * fraction).reshape(shape)
     return np.broadcast_to(values, like.shape).astype(like.dtype)
 
 
 def _at_middle(values: Floats, positions: Floats, place: int) -> Floats:
-    """Values half-way along an axis, which stays with length 1; between two points their mean."""
+    """Values at the middle of an axis by linear interpolation; the axis keeps length 1."""
     middle = (positions[0] + positions[-1]) / 2
     high = int(np.searchsorted(positions, middle - 1e-9 * abs(middle)))
     low = high if np.isclose(positions[high], middle) else high - 1
-    share = 0.0 if low == high else (middle - positions[low]) / (positions[high] - positions[low])
+    fraction = (
+        0.0 if low == high else (middle - positions[low]) / (positions[high] - positions[low])
+    )
     a, b = (np.take(values, [m], place) for m in (low, high))
-    return np.asarray((1 - share) * a + share * b)
+    return np.asarray((1 - fraction) * a + fraction * b)
 
 
 def _peak(positions: Floats, values: Floats) -> tuple[float, float]:
-    """The largest value of the spline through a profile, and where it is."""
+    """Position and value of the maximum of the cubic spline through a profile."""
     from scipy.interpolate import CubicSpline
 
     spline = CubicSpline(positions, values)
-    turns = spline.derivative().roots(extrapolate=False)
-    places = np.concatenate([positions, turns[np.isfinite(turns)]])
-    best = places[np.argmax(spline(places))]
+    extrema = spline.derivative().roots(extrapolate=False)
+    candidates = np.concatenate([positions, extrema[np.isfinite(extrema)]])
+    best = candidates[np.argmax(spline(candidates))]
     return float(best), float(spline(best))

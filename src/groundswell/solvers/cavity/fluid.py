@@ -1,4 +1,4 @@
-"""A fluid as the equations have it, from any of the ways to describe one."""
+"""Fluid properties from any of the kinds of `[fluid]`."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from math import sqrt
 
 from groundswell.solvers.cavity.case import AXES, Convection, Driven, Substance
 
-PEAK = 0.4  # of the speed of free fall: what convection reaches at Pr = 0.7
+PEAK = 0.4  # peak speed of natural convection over the free-fall speed, at Pr = 0.7
 
 
 @dataclass(frozen=True)
 class Fluid:
-    """What moves the fluid, and what slows it down.
+    """The coefficients of the equations and the reference speeds.
 
     Args:
-        viscosity, diffusivity: of momentum and heat, m^2/s.
-        buoyancy: acceleration (x, y, z) a kelvin above `neutral`, m/s^2/K.
-        neutral: temperature without buoyancy, K.
-        speed: of free fall, or of the fastest wall, m/s: the flow's own unit.
-        wall: of the fastest wall, m/s.
+        viscosity, diffusivity: of momentum and of heat, m^2/s.
+        buoyancy: acceleration (x, y, z) per kelvin above `neutral`, m/s^2/K.
+        neutral: temperature at which buoyancy vanishes, K.
+        speed: reference speed: of free fall or of the fastest wall, m/s.
+        wall: speed of the fastest wall, m/s.
     """
 
     viscosity: float
@@ -31,23 +31,23 @@ class Fluid:
 
     @property
     def peak(self) -> float:
-        """About what the flow will reach, m/s."""
+        """Estimate of the largest speed, m/s."""
         return max(self.wall, PEAK * self.speed)
 
 
-def fluid_of(
+def make_fluid(
     given: Convection | Substance | Driven,
     size: float,
-    contrast: float,
+    temperature_difference: float,
     neutral: float,
     wall: float,
 ) -> Fluid:
     """The fluid, in the units of the case.
 
     Args:
-        size: what its numbers refer to, m.
-        contrast: largest difference of temperature between walls, K.
-        neutral: see `Fluid`.
+        size: reference length of the dimensionless numbers, m.
+        temperature_difference: largest temperature difference between walls, K.
+        neutral: temperature at which buoyancy vanishes, K.
         wall: speed of the fastest wall, m/s.
     """
     if isinstance(given, Driven):
@@ -55,16 +55,16 @@ def fluid_of(
         return Fluid(nu, nu, (0.0, 0.0, 0.0), 0.0, wall, wall)
     if isinstance(given, Convection):
         nu = size * sqrt(given.prandtl / given.rayleigh)
-        up = _up(given.down, 1 / (contrast * size))
+        up = _up(given.down, 1 / (temperature_difference * size))
         return Fluid(nu, nu / given.prandtl, up, neutral, max(1.0, wall), wall)
     lift = given.gravity * given.expansion
-    speed = max(sqrt(lift * contrast * size), wall, given.diffusivity / size)
+    speed = max(sqrt(lift * temperature_difference * size), wall, given.diffusivity / size)
     up = _up(given.down, lift)
     return Fluid(given.viscosity, given.diffusivity, up, neutral, speed, wall)
 
 
 def _up(down: str, lift: float) -> tuple[float, float, float]:
-    """Acceleration against the direction `down`."""
+    """An acceleration of magnitude `lift` (x, y, z) opposite to `down`."""
     sign, axis = (1.0, down[1]) if down.startswith("-") else (-1.0, down)
     x, y, z = (sign * lift if name == axis else 0.0 for name in AXES)
     return x, y, z

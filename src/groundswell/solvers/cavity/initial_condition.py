@@ -1,4 +1,4 @@
-"""The flow to begin with: the results of another run, or arrays, whatever their grid."""
+"""The initial flow: the results of another run, or arrays, on any grid of the same box."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from groundswell.solvers.cavity.case import AXES, FIELDS
 if TYPE_CHECKING:
     from groundswell.solvers.cavity.setup import Setup
 
-ROUNDING = 1e-6  # of the box's sides
+ROUNDING = 1e-6  # relative difference allowed between box sizes
 
 
-def require_fitting(setup: Setup) -> None:
-    """See that the file is of a flow in such a box.
+def check_initial_flow(setup: Setup) -> None:
+    """Check that the initial flow is complete and belongs to a box of this size.
 
     Raises:
-        InputError: it cannot be read, or is of something else.
+        InputError: it cannot be read, lacks fields, or belongs to another box.
     """
     assert setup.case.start is not None
     path, size = setup.case.start.flow, setup.case.grid.size
     with _opened(path) as file:
         missing = [name for name in (*AXES, *FIELDS) if name not in file]
         if missing:
-            raise InputError(f"{path} lacks {', '.join(missing)}; give the flow.nc of a cavity")
+            raise InputError(f"{path} lacks {', '.join(missing)}; give the flow.nc of a cavity run")
         found = [float(file[axis][-1]) for axis in AXES]
     if not np.allclose(found, size, rtol=ROUNDING):
         raise InputError(
@@ -40,15 +40,19 @@ def require_fitting(setup: Setup) -> None:
         )
 
 
-def read_start(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]]:
-    """The fields on a part of the grid, (nz, ny, nx) each, by linear interpolation."""
+def read_initial_flow(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]]:
+    """The initial fields on a part of the grid by linear interpolation, (nz, ny, nx) each.
+
+    Raises:
+        InputError: a value is not finite.
+    """
     from scipy.interpolate import RegularGridInterpolator
 
     assert setup.case.start is not None
     found, path = {}, setup.case.start.flow
     with _opened(path) as file:
         known = [np.asarray(file[axis]) for axis in AXES[::-1]]
-        wanted = [setup.inside(axis)[part.indices(axis)] for axis in (2, 1, 0)]
+        wanted = [setup.interior_positions(axis)[part.indices(axis)] for axis in (2, 1, 0)]
         places = np.meshgrid(
             *(np.clip(w, k[0], k[-1]) for w, k in zip(wanted, known, strict=True)), indexing="ij"
         )
@@ -64,7 +68,11 @@ def read_start(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]]:
 
 @contextmanager
 def _opened(path: Path | Mapping[str, NDArray[Any]]) -> Iterator[Mapping[str, Any]]:
-    """The arrays of a flow by name; of a file they are read as far as they are used."""
+    """The arrays of a flow by name; those of a file are read on access.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
     import h5py
 
     if isinstance(path, Mapping):

@@ -1,4 +1,4 @@
-"""One grid of a flow, as a rank holds its part of it: the fields, and the sweeps over them."""
+"""One rank's part of one grid: the fields, and the kernels that sweep over them."""
 
 from __future__ import annotations
 
@@ -21,20 +21,19 @@ from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import World
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.outputs.cartesian import ghosts_read
-from groundswell.solvers.cavity.boundary_conditions import sides
+from groundswell.solvers.cavity.boundary_conditions import boundary_constants
 from groundswell.solvers.cavity.case import FIELDS
-from groundswell.solvers.cavity.decomposition import READ
+from groundswell.solvers.cavity.decomposition import STENCIL_GHOSTS
 from groundswell.solvers.cavity.recording import recording
 from groundswell.solvers.cavity.setup import SUMS, Setup
 from groundswell.solvers.cavity.tiles import Tile
 
 KERNELS = Path(__file__).parent / "kernels"
 LANES = 32
-MOST_PARTS = 4096  # of sums that are finished on the host
-THICKNESS = (2, 4)  # of the slabs along z and y that are computed before the exchange
+MAX_PARTIAL_SUMS = 4096  # which the host adds up
+THICKNESS = (2, 4)  # points, of the slabs along z and y computed before the exchange
 
-# Ghosts that the stencils read: a fourth difference of pressure, and second ones of all else.
-ALL = dict.fromkeys(FIELDS, uniform(GHOSTS, corners=True))  # that other grids read
+TRANSFER_GHOSTS = dict.fromkeys(FIELDS, uniform(GHOSTS, corners=True))  # read by interpolation
 
 State = dict[str, Field]
 
@@ -44,18 +43,19 @@ class Level:
 
     Args:
         world: the ranks that share the grid.
-        cut: who has which points.
-        choice: how they exchange ghosts.
-        coarse: whether a finer grid has a say in the rates of change.
+        decomposition: which rank owns which points.
+        choice: how ranks exchange ghosts.
+        coarse: whether a finer grid adds a forcing to the rates of change.
 
     Attributes:
         part: the points of this rank.
-        copies: of the fields; the first is the flow, the others are used within a step.
-        exchanges: of each copy's ghosts.
+        copies: copies of the fields; the first is the flow, the others hold stages of a step.
+        exchanges: the ghost exchange of each copy.
         forcing: what the finer grid adds to the rates of change.
-        kept: what the finer grid wants to remember of this one.
-        drift: by which all pressure rises, see kernels/step.h.
-        make_exchange: makes the exchanges; a benchmark may put another one in its place.
+        restricted: the fine flow as restricted to this grid, and later the correction to it.
+        step_sizes: each stage's step, (stages,): s, or a factor of the local limit.
+        drift: common rate of change of all pressure, (1,), see kernels/step.h.
+        make_exchange: creates the exchanges; benchmarks replace it.
     """
 
     make_exchange: Callable[..., Exchange] = Exchange
@@ -65,78 +65,82 @@ class Level:
         setup: Setup,
         backend: Backend,
         world: World,
-        cut: Decomposition,
+        decomposition: Decomposition,
         choice: Choice,
         *,
         coarse: bool,
     ) -> None:
-        self.setup, self.backend, self.world, self.cut = setup, backend, world, cut
-        self.coarse = coarse
-        block = cut.block(world.rank)
+        self.setup, self.backend, self.world = setup, backend, world
+        self.decomposition, self.coarse = decomposition, coarse
+        block = decomposition.block(world.rank)
         self.part = Part.from_block(setup.grid, block.start, block.shape)
         self.layout = Layout(self.part.cells, np.dtype(setup.dtype).itemsize)
         self.copies = [self._new() for _ in range(setup.scheme.copies)]
-        self.forcing, self.kept = (self._new(), self._new()) if coarse else (self.copies[0],) * 2
+        self.forcing, self.restricted = (
+            (self._new(), self._new()) if coarse else (self.copies[0],) * 2
+        )
         self.tile = Tile.of(self.part.cells, backend.processors)
-        self.module = backend.compile(source_of(setup, self.part, backend.processors, coarse))
-        self.pace = backend.zeros((len(setup.scheme.stages),), setup.dtype)
+        self.module = backend.compile(kernel_source(setup, self.part, backend.processors, coarse))
+        self.step_sizes = backend.zeros((len(setup.scheme.stages),), setup.dtype)
         self.drift = backend.zeros((1,), np.float64)
         self._no_drift = backend.zeros((1,), np.float64)
-        parts = min(self.part.cells[1] * self.part.cells[2], MOST_PARTS)
+        parts = min(self.part.cells[1] * self.part.cells[2], MAX_PARTIAL_SUMS)
         self._sums = backend.zeros((parts, SUMS), np.float64)
         self.set_exchange(choice)
 
     # --- steps ------------------------------------------------------------------------------------
 
     def steps(self, count: int) -> list[Launch]:
-        """So many steps, or a few more where the scheme makes several at once."""
+        """The launches of `count` steps, rounded up to whole cycles of the scheme."""
         scheme = self.setup.scheme
         sweeps = scheme.sweeps() * -(-count // scheme.steps_per_cycle)
         return [launch for sweep in sweeps for launch in self._sweep(*sweep)]
 
     def _sweep(self, start: int, latest: int, target: int, stage: int) -> list[Launch]:
-        """One stage; what neighbours need travels while the rest is computed."""
+        """One stage; the ghost exchange overlaps with the computation of the interior."""
         boundary, interior = boundary_first(
-            self.cut, self.world.rank, self._thickness, wanted=self.choice.overlap
+            self.decomposition, self.world.rank, self._thickness, wanted=self.choice.overlap
         )
-        before, meanwhile = (
+        before, during = (
             [self._advance(box, start, latest, target, stage) for box in boxes]
             for boxes in (boundary, interior)
         )
-        return self.exchanges[target].hidden_by(before, meanwhile)
+        return self.exchanges[target].hidden_by(before, during)
 
     def _advance(self, box: Box, start: int, latest: int, target: int, stage: int) -> Launch:
         now, then, forcing = (
             _pointers(state) for state in (self.copies[latest], self.copies[target], self.forcing)
         )
-        pace = self.pace[stage : stage + 1]
+        step_size = self.step_sizes[stage : stage + 1]
         if start == latest:
-            return self._in_box("advance_first", box, *now, *forcing, *then, pace)
+            return self._in_box("advance_first", box, *now, *forcing, *then, step_size)
         first = _pointers(self.copies[start])
-        return self._in_box("advance", box, *first, *now, *forcing, *then, pace)
+        return self._in_box("advance", box, *first, *now, *forcing, *then, step_size)
 
-    def set_pace(self, limit: float = 0.0) -> None:
-        """Choose steps for flows like the present one.
+    def set_step_sizes(self, limit: float = 0.0) -> None:
+        """Set the step size of each stage.
 
         Args:
-            limit: one over the longest stable step anywhere, 1/s; steps of each point's own length
-                need none.
+            limit: one over the longest step that is stable at all points, 1/s; not needed with
+                local steps.
         """
         least = max(limit, self.setup.diffusion_limit)
         step = self.setup.courant / (1.0 if self.setup.case.time.local else least)
         stages = step * np.array(self.setup.scheme.stages)
-        self.backend.assign(self.pace, stages.astype(self.setup.dtype))
+        self.backend.assign(self.step_sizes, stages.astype(self.setup.dtype))
 
     # --- rates of change --------------------------------------------------------------------------
 
-    def find_rates(
+    def compute_rates(
         self, into: State, *, forced: bool, drift: bool, box: Box | None = None
     ) -> Launch:
-        """Rates of change, that of pressure over beta squared.
+        """Compute the rates of change, that of pressure divided by beta squared.
 
         Args:
-            forced: whether with what the finer grid adds.
-            drift: whether without what all pressure rises by.
+            into: where to store them.
+            forced: whether to include the forcing.
+            drift: whether to subtract the drift of pressure.
+            box: the points; by default all of this rank's.
         """
         fields = (self.copies[0], self.forcing, into)
         common = self.drift if drift else self._no_drift
@@ -144,9 +148,9 @@ class Level:
         return self._in_box("find_rates", box or Box((0, 0, 0), self.part.shape), *arguments)
 
     def measure(self) -> tuple[NDArray[np.float64], float]:
-        """Root mean square of each rate of change, and one over the longest stable step, 1/s."""
-        self._find_drift()
-        self.find_rates(self.copies[1], forced=False, drift=True)()
+        """Root mean squares of the rates of change, (5,), and one over the stable step, 1/s."""
+        self._update_drift()
+        self.compute_rates(self.copies[1], forced=False, drift=True)()
         parts = len(self._sums)
         fields = (*_pointers(self.copies[0]), *_pointers(self.copies[1]))
         self.module.launch("sum_rows", Blocks(parts, LANES), *fields, self._sums, parts)()
@@ -155,49 +159,51 @@ class Level:
         squares = sum(squares for squares, _ in found)
         return np.sqrt(squares / self.setup.grid.count), max(limit for _, limit in found)
 
-    def _find_drift(self) -> None:
-        """What pressure rises by at the box's centre."""
-        self.forget_drift()
+    def _update_drift(self) -> None:
+        """Set the drift to the rate of change of pressure at the centre of the box."""
+        self.reset_drift()
         if here := self.part.local(self.setup.centre):
             i, j, k = here
             box = Box((k, j, i), (1, 1, 1))
-            self.find_rates(self.copies[1], forced=False, drift=False, box=box)()
+            self.compute_rates(self.copies[1], forced=False, drift=False, box=box)()
             fields = (*_pointers(self.copies[0]), *_pointers(self.copies[1]))
             at = k * self.layout.plane + j * self.layout.row + i
             self.module.launch("find_drift", Items(1), *fields, self.drift, at)()
         found = max(self.world.share(float(self.backend.to_host(self.drift)[0])), key=abs)
         self.backend.assign(self.drift, np.array([found]))
 
-    def forget_drift(self) -> None:
-        """From now on there is none."""
+    def reset_drift(self) -> None:
+        """Set the drift to zero."""
         self.backend.assign(self.drift, np.zeros(1))
 
     # --- ghosts -----------------------------------------------------------------------------------
 
     def fill_ghosts(self) -> list[Launch]:
-        """Exchange the flow's ghosts."""
+        """The launches that exchange the flow's ghosts."""
         return self.exchanges[0].launches
 
     @property
-    def sent(self) -> int:
-        """Bytes that a sweep sends."""
+    def bytes_sent(self) -> int:
+        """Bytes that this rank sends in one sweep."""
         return self.exchanges[0].bytes
 
     def _recorded(self, copy: State) -> list[GhostField]:
-        """What recorders read of the flow across blocks; only the finest grid has any."""
+        """The ghosts that recorders read of the flow; only the finest grid has recorders."""
         if self.coarse or copy is not self.copies[0]:
             return []
         whole = recording(self.setup, Part.whole(self.setup.grid))
-        return self._fields(copy, ghosts_read(whole, self.setup.case.output.record, self.cut))
+        return self._fields(
+            copy, ghosts_read(whole, self.setup.case.output.record, self.decomposition)
+        )
 
     def exchange(
         self, state: State, ghosts: Mapping[str, Ghosts], more: Sequence[GhostField] = ()
     ) -> Exchange:
-        """An exchange of a state's ghosts, and of `more`, in the chosen way."""
+        """An exchange of a state's ghosts, and of `more`, with the chosen options."""
         return self.make_exchange(
             self.backend,
             self.world,
-            self.cut,
+            self.decomposition,
             [*self._fields(state, ghosts), *more],
             transport=self.choice.transport,
             aggregate=self.choice.aggregate,
@@ -212,14 +218,16 @@ class Level:
         ]
 
     def set_exchange(self, choice: Choice) -> None:
-        """Exchange in another way from now on, having closed the present one; every rank must."""
+        """Create the exchanges anew; collective. The caller has closed the present ones."""
         self.choice = choice
-        self.exchanges = [self.exchange(copy, READ, self._recorded(copy)) for copy in self.copies]
+        self.exchanges = [
+            self.exchange(copy, STENCIL_GHOSTS, self._recorded(copy)) for copy in self.copies
+        ]
 
     # --- launches ---------------------------------------------------------------------------------
 
     def fill(self, values: dict[str, NDArray[Any]]) -> None:
-        """Set fields, each (nz, ny, nx), and their ghosts; temperature is that above neutral."""
+        """Set fields, each (nz, ny, nx), and their ghosts; temperature less the neutral one, K."""
         for name, inside in values.items():
             self.backend.assign(self.copies[0][name].interior, inside.astype(self.setup.dtype))
         in_order(self.fill_ghosts())()
@@ -236,12 +244,12 @@ class Level:
         return self.module.launch(kernel, self.tile.cover(box), *arguments, *where)
 
 
-def source_of(setup: Setup, part: Part, processors: int, coarse: bool) -> Source:
-    """The kernels for a part of a grid."""
+def kernel_source(setup: Setup, part: Part, processors: int, coarse: bool) -> Source:
+    """The kernels for a part of a grid, with its constants."""
     time = setup.case.time
     constants: dict[str, Constant] = {
         **Layout(part.cells, np.dtype(setup.dtype).itemsize).constants(),
-        **sides(setup, part),
+        **boundary_constants(setup, part),
         **Tile.of(part.cells, processors).constants(),
         "FORCED": coarse,
         "LOCAL_STEPS": time.local,

@@ -1,9 +1,9 @@
-"""The full approximation scheme: coarser grids find what a finer one changes but slowly.
+"""Multigrid by the full approximation scheme (Brandt 1977, Math. Comput. 31:333).
 
-Brandt 1977, Math. Comput. 31:333. A cycle smooths on the finest grid, asks the next coarser one for
-a correction, which does the same, and smooths again. A coarse grid solves for the whole flow, with
-a forcing that makes the fine grid's steady flow its own: its rates of change there, less those that
-the coarse grid sees.
+A V-cycle smooths on the finest grid, adds a correction from the next coarser one, which does the
+same, and smooths again. A coarse grid solves for the whole flow. Its forcing is the restricted fine
+rates of change less the coarse rates of the restricted flow. A steady fine flow is therefore steady
+on the coarse grid, too, and its correction vanishes.
 """
 
 from __future__ import annotations
@@ -15,66 +15,71 @@ from groundswell.backends.source import precision
 from groundswell.grids.cartesian import Field
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.grid_transfer import Band, interpolation, restriction
-from groundswell.solvers.cavity.level import ALL, KERNELS, Level, State
+from groundswell.solvers.cavity.level import KERNELS, TRANSFER_GHOSTS, Level, State
 from groundswell.solvers.cavity.setup import Setup
 
-FORGET, ADD, TAKE_AWAY = 0, 1, -1  # what was there, see kernels/interpolate.h
+REPLACE, ADD, SUBTRACT = 0, 1, -1  # the previous values, see kernels/interpolate.h
 
 
-class Bridge:
-    """Between the parts that a rank has of a grid and of the next coarser one."""
+class GridTransfer:
+    """Restriction and prolongation between a rank's parts of a grid and of the next coarser one.
+
+    Attributes:
+        exchanges: of the ghosts that the interpolation reads.
+    """
 
     def __init__(self, fine: Level, coarse: Level) -> None:
         self.fine, self.coarse = fine, coarse
         real = precision(fine.setup.dtype)
         source = Source(KERNELS / "interpolate.h", real)
         self._module: Module = fine.backend.compile(source)
-        self._flow, self._rates, self._kept = self.exchanges = [
-            fine.exchange(fine.copies[0], ALL),
-            fine.exchange(fine.copies[1], ALL),
-            coarse.exchange(coarse.kept, ALL),
+        self._flow, self._rates, self._restricted = self.exchanges = [
+            fine.exchange(fine.copies[0], TRANSFER_GHOSTS),
+            fine.exchange(fine.copies[1], TRANSFER_GHOSTS),
+            coarse.exchange(coarse.restricted, TRANSFER_GHOSTS),
         ]
 
-    def remember(self) -> list[Launch]:
-        """Keep the fine flow as the coarse grid sees it."""
-        kept = self._carry(interpolation, self.fine, self.fine.copies[0], self.coarse.kept)
-        return [*self._flow.launches, *kept]
+    def restrict_flow(self) -> list[Launch]:
+        """Restrict the fine flow to `coarse.restricted`."""
+        fine, coarse = self.fine, self.coarse
+        restricted = self._transfer(interpolation, fine, fine.copies[0], coarse.restricted)
+        return [*self._flow.launches, *restricted]
 
-    def down(self) -> list[Launch]:
-        """Give the coarse grid the fine flow, and the forcing of what is left to do."""
+    def restrict(self) -> list[Launch]:
+        """Restrict the fine flow to the coarse grid, and compute the coarse grid's forcing."""
         fine, coarse = self.fine, self.coarse
         return [
-            fine.find_rates(fine.copies[1], forced=fine.coarse, drift=True),
+            fine.compute_rates(fine.copies[1], forced=fine.coarse, drift=True),
             *self._rates.launches,
-            *self.remember(),
-            *self._carry(interpolation, fine, fine.copies[0], coarse.copies[0]),
+            *self.restrict_flow(),
+            *self._transfer(interpolation, fine, fine.copies[0], coarse.copies[0]),
             *coarse.fill_ghosts(),
-            coarse.find_rates(coarse.forcing, forced=False, drift=False),
-            *self._carry(restriction, fine, fine.copies[1], coarse.forcing, TAKE_AWAY),
+            coarse.compute_rates(coarse.forcing, forced=False, drift=False),
+            *self._transfer(restriction, fine, fine.copies[1], coarse.forcing, SUBTRACT),
         ]
 
-    def up(self) -> list[Launch]:
-        """Add to the fine flow what has changed on the coarse grid."""
+    def prolongate(self) -> list[Launch]:
+        """Interpolate the change of the coarse flow, and add it to the fine flow."""
         fine, coarse = self.fine, self.coarse
         return [
-            *self._carry(_same, coarse, coarse.copies[0], coarse.kept, TAKE_AWAY),
-            *self._kept.launches,
-            *self._carry(interpolation, coarse, coarse.kept, fine.copies[0], ADD),
+            *self._transfer(_identity, coarse, coarse.copies[0], coarse.restricted, SUBTRACT),
+            *self._restricted.launches,
+            *self._transfer(interpolation, coarse, coarse.restricted, fine.copies[0], ADD),
             *fine.fill_ghosts(),
         ]
 
-    def _carry(
+    def _transfer(
         self,
         weights: Callable[[Setup, Setup, int, str], Band],
         level: Level,
         source: State,
         target: State,
-        keep: int = FORGET,
+        mode: int = REPLACE,
     ) -> list[Launch]:
-        """Fields of this level to the level that `target` belongs to."""
+        """Interpolate all fields from this level to the level of `target`."""
         other = self.fine if target is self.fine.copies[0] else self.coarse
         return [
-            self._interpolate(weights, name, (level, source[name]), (other, target[name]), keep)
+            self._interpolate(weights, name, (level, source[name]), (other, target[name]), mode)
             for name in FIELDS
         ]
 
@@ -84,7 +89,7 @@ class Bridge:
         name: str,
         source: tuple[Level, Field],
         target: tuple[Level, Field],
-        keep: int,
+        mode: int,
     ) -> Launch:
         (level, old), (other, new) = source, target
         bands: list[object] = []
@@ -97,29 +102,32 @@ class Bridge:
             here = here.on(level.backend, level.setup.dtype)
             bands += [here.first, here.weights, here.weights.shape[1], count]
         layouts = [(lv.layout.row, lv.layout.plane) for lv in (level, other)]
-        arguments = (old.interior, *layouts[0], new.interior, *layouts[1], keep, *bands)
+        arguments = (old.interior, *layouts[0], new.interior, *layouts[1], mode, *bands)
         return self._module.launch("interpolate", Cells(*other.part.cells), *arguments)
 
 
-def _same(source: Setup, target: Setup, axis: int, name: str) -> Band:
-    return Band.same(source.grid.cells[axis])
+def _identity(source: Setup, target: Setup, axis: int, name: str) -> Band:
+    return Band.identity(source.grid.cells[axis])
 
 
-def cycle(levels: Sequence[Level], bridges: Sequence[Bridge], steps: Sequence[int]) -> list[Launch]:
-    """A V-cycle, as the list of what happens in it.
+def cycle(
+    levels: Sequence[Level], transfers: Sequence[GridTransfer], steps: Sequence[int]
+) -> list[Launch]:
+    """The launches of a V-cycle.
 
     Args:
-        levels: grids, the finest first.
-        bridges: between each and the next.
-        steps: on each grid, half of them before its correction and half after.
+        levels: the grids, finest first.
+        transfers: one between each grid and the next.
+        steps: number on each grid; all but the coarsest make half of them before the correction
+            and half after it.
     """
-    if not bridges:
+    if not transfers:
         return levels[0].steps(steps[0])
     smooth = levels[0].steps(steps[0] // 2)
     return [
         *smooth,
-        *bridges[0].down(),
-        *cycle(levels[1:], bridges[1:], steps[1:]),
-        *bridges[0].up(),
+        *transfers[0].restrict(),
+        *cycle(levels[1:], transfers[1:], steps[1:]),
+        *transfers[0].prolongate(),
         *smooth,
     ]

@@ -1,4 +1,4 @@
-"""What a cavity leaves behind: fields, profiles, heat fluxes, and how the residuals fell."""
+"""The files of a run: fields, profiles, heat fluxes and residuals."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class Outputs:
-    """Records during a run, and collects the flow of all ranks at its end.
+    """Records during a run and gathers the flow of all ranks at its end.
 
     Attributes:
-        launches: of recorders, before a step.
+        launches: what the recorders launch before each step.
     """
 
     def __init__(self, solver: Cavity) -> None:
@@ -41,16 +41,16 @@ class Outputs:
         self.launches = [*backend.together(*at_once), *self._recorders.tick]
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
-        """The files of recorders that grow during the run."""
+        """Open the files that recorders extend during the run."""
         return self._recorders.open(folder, lengths)
 
     def state(self) -> dict[str, DistributedArray]:
-        """What recorders go on with."""
+        """The recorders' part of a checkpoint."""
         return self._recorders.state()
 
     def write(self, folder: Path) -> list[Path]:
-        """Write everything, of the finest grid; files are rank 0's."""
-        while self._solver.next_stage():  # a run may have ended on a coarse grid
+        """Write all results on the finest grid; rank 0 writes, and the others return no files."""
+        while self._solver.next_stage():  # the run may have ended on a coarse grid
             self._solver.step()
         flow, records = self.flow(), self._recorders.write(folder)
         if flow is None:
@@ -59,7 +59,7 @@ class Outputs:
             *records,
             self._solver.history.write(folder / "residuals.csv"),
             flow.write_profiles(folder / "profiles.csv"),
-            write_json(folder / "heat.json", flow.summary() | self._solver.steadiness()),
+            write_json(folder / "heat.json", flow.summary() | self._solver.convergence_summary()),
         ]
         if self._solver.setup.heat is not None:
             files.append(flow.write_nusselt(folder / "nusselt.csv"))
@@ -68,7 +68,7 @@ class Outputs:
         return files
 
     def flow(self) -> Flow | None:
-        """The whole flow at rank 0."""
+        """The whole flow on rank 0, None on the others; collective."""
         whole_fields = {name: self._gather(name) for name in FIELDS}
         if not self._solver.world.first:
             return None
@@ -76,7 +76,7 @@ class Outputs:
 
     def _gather(self, name: str) -> NDArray[Any]:
         solver = self._solver
-        block = solver.levels[0].cut.block(solver.world.rank)
+        block = solver.levels[0].decomposition.block(solver.world.rank)
         found = np.zeros(solver.setup.grid.shape, solver.setup.dtype)
         for place, part in solver.world.gather((block.slices, solver.snapshot(name))):
             found[place] = part

@@ -1,4 +1,4 @@
-"""The flow in a box: temperature and streamlines in its middle, and how it came to rest."""
+"""Plots of a cavity flow: temperature and streamlines, and the convergence history."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.axes import Axes
 
-_LINES = 1.1  # density of streamlines
+_STREAMLINE_DENSITY = 1.1
 _RESIDUALS = {"mass": "mass", "momentum_x": "momentum along x", "heat": "heat"}
 
 
 def flow_picture(results: str | Path) -> Path:
-    """Draw `flow.png`: temperature (or speed) and streamlines in the middle plane across y.
+    """Draw `flow.png`: temperature (or speed) and streamlines in the mid-plane normal to y.
 
     Args:
         results: folder with `flow.nc`.
@@ -32,16 +32,16 @@ def flow_picture(results: str | Path) -> Path:
     results = Path(results)
     plane = _middle(results / "flow.nc")
     path = results / "flow.png"
-    slender = float(np.ptp(plane["z"].values) / np.ptp(plane["x"].values))
-    with picture(path, min(0.62 * WIDTH * slender, WIDTH) + 0.4) as figure:
+    aspect = float(np.ptp(plane["z"].values) / np.ptp(plane["x"].values))
+    with picture(path, min(0.62 * WIDTH * aspect, WIDTH) + 0.4) as figure:
         axes = figure.add_subplot()
-        shown = _draw_plane(axes, plane)
-        headline(axes, title_of(plane.attrs, "Flow"), f"Middle plane: {shown} and streamlines")
+        quantity = _draw_plane(axes, plane)
+        headline(axes, title_of(plane.attrs, "Flow"), f"Middle plane: {quantity} and streamlines")
     return path
 
 
 def convergence_picture(results: str | Path) -> Path:
-    """Draw `residuals.png`: residuals of mass, momentum and heat by step.
+    """Draw `residuals.png`: residuals of mass, momentum and heat against the step.
 
     Args:
         results: folder with `residuals.csv`.
@@ -54,25 +54,27 @@ def convergence_picture(results: str | Path) -> Path:
 
 
 def _draw_plane(axes: Axes, plane: xarray.Dataset) -> str:
-    """Draw temperature, or speed where all is equally warm; returns which."""
+    """Draw the temperature, or the speed if the temperature is uniform; returns which."""
     x, z, temperature = (plane[name].values for name in ("x", "z", "T"))
-    warm = bool(np.ptp(temperature) > 0)
-    shown = temperature if warm else np.hypot(plane["u"].values, plane["w"].values)
-    colours = axes.contourf(x, z, shown, levels=24, cmap="RdBu_r" if warm else "viridis")
-    axes.contour(x, z, shown, levels=12, colors="white", linewidths=0.5, linestyles="solid")
+    is_heated = bool(np.ptp(temperature) > 0)
+    values = temperature if is_heated else np.hypot(plane["u"].values, plane["w"].values)
+    colours = axes.contourf(x, z, values, levels=24, cmap="RdBu_r" if is_heated else "viridis")
+    axes.contour(x, z, values, levels=12, colors="white", linewidths=0.5, linestyles="solid")
     xs, zs = (np.linspace(s[0], s[-1], 160) for s in (x, z))
     u, w = (plane[name].interp(x=xs, z=zs).values for name in ("u", "w"))
     if np.hypot(u, w).max() > 0:
-        axes.streamplot(xs, zs, u, w, color=INK, linewidth=0.8, density=_LINES, arrowsize=0.8)
+        axes.streamplot(
+            xs, zs, u, w, color=INK, linewidth=0.8, density=_STREAMLINE_DENSITY, arrowsize=0.8
+        )
     axes.set(xlabel="x", ylabel="z", aspect="equal", xlim=x[[0, -1]], ylim=z[[0, -1]])
     axes.tick_params(color=QUIET)
-    name = "temperature" if warm else "speed"
+    name = "temperature" if is_heated else "speed"
     colour_bar(axes, colours, name.capitalize())
     return name
 
 
 def _middle(path: Path) -> xarray.Dataset:
-    """All fields in the middle plane across y."""
+    """All fields in the mid-plane normal to y."""
     import xarray
 
     try:

@@ -1,4 +1,4 @@
-"""What `[[output.record]]` may ask of a flow: its fields on the finest grid's points, off walls."""
+"""What `[[output.record]]` can record: fields on the finest grid's points, without the walls."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ RECORDABLE = {
 
 
 def recording(setup: Setup, part: Part) -> Recording:
-    """Of a part of the finest grid; solvers store temperatures above the neutral one."""
-    x, y, z = (float(setup.inside(axis)[0]) for axis in range(3))
+    """The recordable fields on a part of the finest grid; adds the neutral temperature to T."""
+    x, y, z = (float(setup.interior_positions(axis)[0]) for axis in range(3))
     domain = CartesianDomain(part, (x, y, z), (0.0, 0.0, 0.0), setup.case.grid.size)
     fields = RECORDABLE | {"T": replace(RECORDABLE["T"], shift=setup.fluid.neutral)}
     attrs = {"title": setup.case.title}

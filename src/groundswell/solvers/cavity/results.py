@@ -1,4 +1,4 @@
-"""Readers of a flow's results: what `Result` offers beside its summary."""
+"""Readers of a run's results: the solver's part of `Result`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def fields(folder: Path) -> xarray.Dataset:
-    """Pressure, velocity and temperature, each (z, y, x), walls included.
+    """Pressure, velocity and temperature on all points, walls included, each (z, y, x).
 
     Raises:
-        InputError: the run has not written them.
+        InputError: the run has not written them, or the file is damaged.
     """
     path = folder / "flow.nc"
     if not path.exists():
@@ -29,7 +29,7 @@ def fields(folder: Path) -> xarray.Dataset:
 
 
 def profiles(folder: Path) -> dict[str, xarray.Dataset]:
-    """All fields along the three lines through the centre: by axis, over the position there."""
+    """All fields on the three centre lines, by axis, with the position as coordinate."""
     import xarray
 
     path = folder / "profiles.csv"
@@ -55,7 +55,7 @@ def residuals(folder: Path) -> xarray.Dataset:
 
 
 def nusselt(folder: Path) -> xarray.Dataset:
-    """Local Nusselt numbers along the middle of the hot and of the cold wall.
+    """Local Nusselt numbers along the mid-lines of the hot and of the cold wall.
 
     Raises:
         InputError: the flow has no such walls.
@@ -67,14 +67,14 @@ def nusselt(folder: Path) -> xarray.Dataset:
 
 
 def heat(folder: Path) -> dict[str, Any]:
-    """Mean Nusselt numbers, the largest speeds on centre lines, and whether the flow is steady."""
+    """Mean Nusselt numbers, peak velocities on centre lines, and whether the flow is steady."""
     found: dict[str, Any] = read_json(folder / "heat.json")
     return found
 
 
 def _table(path: Path) -> xarray.Dataset:
-    """A table over its first column."""
+    """A CSV table with its first column as coordinate."""
     import xarray
 
-    (name, places), *others = read_table(path).items()
-    return xarray.Dataset({key: (name, column) for key, column in others}, {name: places})
+    (name, positions), *others = read_table(path).items()
+    return xarray.Dataset({key: (name, column) for key, column in others}, {name: positions})

@@ -1,4 +1,4 @@
-"""From a case to what is computed: the grid, the fluid in the units of the case, the steps."""
+"""Host-side preparation of a case: grids, fluid, steps, and estimates of memory."""
 
 from __future__ import annotations
 
@@ -18,72 +18,78 @@ from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.cavity import check
 from groundswell.solvers.cavity.case import (
     FIELDS,
-    LEAST_POINTS,
+    MIN_POINTS,
     CavityCase,
     FixedWall,
-    Heat,
+    HeatedWalls,
     Open,
     Wall,
 )
 from groundswell.solvers.cavity.decomposition import summarize
-from groundswell.solvers.cavity.fluid import Fluid, fluid_of
-from groundswell.solvers.cavity.initial_condition import require_fitting
+from groundswell.solvers.cavity.fluid import Fluid, make_fluid
+from groundswell.solvers.cavity.initial_condition import check_initial_flow
 from groundswell.solvers.cavity.recording import recording
 from groundswell.time_integration.runge_kutta import SCHEMES, Scheme
 
-LEAST_LAYER = 5.0  # points
-SUMS = 6  # of a part of the rows, see kernels/step.h
+MIN_LAYER = 5.0  # points across a boundary layer, for a warning
+SUMS = 6  # in each partial sum, see kernels/step.h
 
-# Unless the case says otherwise: most steps, and steps between looks, on one grid and on several.
-STEPS, LOOK = 1_000_000, 100
-CYCLES, CYCLES_A_LOOK = 10_000, 1
+# Defaults: steps at most and between checks, on one grid and, as cycles, on several.
+STEPS, CHECK_EVERY = 1_000_000, 100
+CYCLES, CHECK_EVERY_CYCLES = 10_000, 1
 TOLERANCES = {"double": 1e-8, "single": 1e-5}
 
-# Which grids are fine enough to speed up finer ones: with 15 points across Ra = 1e6, or 7 across a
-# fluid heated from below at 1e4, cycles do not converge.
-MOST_LEVELS, COARSEST_POINTS, COARSEST_LAYER = 8, 11, 1.5
+# Limits on coarse grids: on ones that are too coarse, cycles do not converge (for example, with 15
+# points along an axis at Ra = 1e6, or 7 in a fluid heated from below at Ra = 1e4).
+MAX_LEVELS, COARSEST_POINTS, COARSEST_LAYER = 8, 11, 1.5
 
-# What keeps flows on coarse grids smooth: viscosity for this cell Reynolds number (10 is too much
-# for a lid at Re = 400), and damping of pressure. An odd-even pressure loses 16 C4 an axis in the
-# longest step, which should stay below 1; in one that goes ahead 1 is unstable near walls.
-MOST_CELL_REYNOLDS = 6.0
+# Coarse grids need more dissipation. Viscosity limits the cell Reynolds number (10 is too much for
+# a lid-driven cavity at Re = 400). Damping of pressure removes 16 C4 per axis of the odd-even mode
+# in the longest step, which should stay below 1; where pressure leads, 1 is unstable near walls.
+MAX_CELL_REYNOLDS = 6.0
 COARSE_DAMPING, DAMPED = 1.0, 0.5
 
-# Steps on the finest grid before and after a correction, on the next coarser ones, where a point
-# costs an eighth and less, and on the coarsest. With 4 on the finest cubes do not converge at 3e5.
-SMOOTHING, COARSE_SMOOTHING, COARSEST = 12, 32, 100
-COARSE_COPIES = 2  # of the fields, beside those of the scheme
+# Smoothing steps before and after a correction, on the finest grid and on coarser ones, where a
+# step costs an eighth or less, and all steps on the coarsest. With 4 on the finest grid, cubes do
+# not converge at Ra = 3e5.
+SMOOTHING, COARSE_SMOOTHING, COARSEST_STEPS = 12, 32, 100
+COARSE_COPIES = 2  # of the fields, in addition to the scheme's: forcing and restricted flow
 
 
 @dataclass(frozen=True)
 class Setup:
-    """A case that has been looked through."""
+    """A prepared case, and the quantities derived from it.
+
+    Args:
+        case: the case.
+        depth: index of the grid: 0 for the finest, 1 for the next coarser one.
+    """
 
     has_fixed_steps: ClassVar[bool] = False  # a steady flow ends the run
 
     case: CavityCase
-    depth: int = 0  # of a coarser grid below the finest
+    depth: int = 0
 
     @classmethod
     def from_case(cls, case: CavityCase, world: World | None = None) -> Setup:
-        """Check what the case names.
+        """Prepare a case, having checked the files that it names.
 
         Raises:
-            InputError: the flow to start from cannot be used.
+            InputError: the initial flow or a recorder cannot be used.
         """
         setup = cls(case)
         if case.start is not None:
-            require_fitting(setup)
+            check_initial_flow(setup)
         setup.recording.require_samples(case.output.record, setup.steps)
         return setup
 
     @property
     def recording(self) -> Recording:
-        """What may be recorded of the whole flow."""
+        """The recordable fields of the whole flow."""
         return recording(self, Part.whole(self.grid))
 
     def decompose(self, ranks: int) -> DecompositionSummary:
-        """How so many ranks would share the grids.
+        """Decompose the grids among so many ranks.
 
         Raises:
             InputError: a grid is too small for so many ranks.
@@ -97,19 +103,19 @@ class Setup:
 
     @property
     def scheme(self) -> Scheme:
-        """How a step is made."""
+        """The time-stepping scheme."""
         return SCHEMES[self.case.time.scheme]
 
     @property
     def courant(self) -> float:
-        """Share of the longest stable step."""
+        """The step as a fraction of the longest stable one."""
         return self.case.time.courant or self.scheme.courant
 
     @cached_property
     def coarser(self) -> Setup | None:
-        """The same flow on half the points; None if that were too few to compute it on."""
+        """The same flow on half the points along each axis; None if these are too few."""
         points = tuple(n if n == 1 else n // 2 for n in self.case.grid.points)
-        if max(points) == 1 or any(n != 1 and n < LEAST_POINTS for n in points):
+        if max(points) == 1 or any(n != 1 and n < MIN_POINTS for n in points):
             return None
         damping = COARSE_DAMPING / (16 * self.dimensions)
         time, grid = self.case.time, self.case.grid
@@ -123,49 +129,49 @@ class Setup:
 
     @cached_property
     def grids(self) -> list[Setup]:
-        """The flow on this grid and on the coarser ones that speed it up."""
-        most, found = self.case.time.levels or MOST_LEVELS, [self]
+        """This grid and the coarser ones of multigrid, finest first."""
+        limit, found = self.case.time.levels or MAX_LEVELS, [self]
         if not self.case.time.multigrid:
             return found
-        while len(found) < most and (coarser := found[-1].coarser) is not None:
-            if self.case.time.levels is None and not coarser.resolved:
+        while len(found) < limit and (coarser := found[-1].coarser) is not None:
+            if self.case.time.levels is None and not coarser.resolves_flow:
                 break
             found.append(coarser)
         return found
 
     @property
-    def resolved(self) -> bool:
-        """Whether this coarse grid sees enough of the flow to speed up a finer one."""
+    def resolves_flow(self) -> bool:
+        """Whether a coarse grid resolves the flow well enough to accelerate a finer one."""
         points = [n for axis, n in enumerate(self.grid.cells) if self.varies(axis)]
         return min(points) >= COARSEST_POINTS and not 0 < self.layer < COARSEST_LAYER
 
     @property
-    def look(self) -> int:
-        """Steps between looks at the residuals."""
-        usual = LOOK if len(self.grids) == 1 else CYCLES_A_LOOK
-        return self._makeable(self.case.time.look or usual)
+    def check_every(self) -> int:
+        """Steps between checks of the residuals."""
+        default = CHECK_EVERY if len(self.grids) == 1 else CHECK_EVERY_CYCLES
+        return self._whole_cycles(self.case.time.look or default)
 
     @property
     def tolerance(self) -> float:
-        """Of residuals: what the case says, or a little above what rounding leaves."""
+        """Residual at which the run ends; the default lies a little above the rounding level."""
         return self.case.time.tolerance or TOLERANCES[self.case.run.precision]
 
     @property
     def dimensions(self) -> int:
-        """Axes along which anything can change."""
+        """Number of axes along which the flow can vary."""
         return max(1, sum(map(self.varies, range(3))))
 
-    def inside(self, axis: int) -> NDArray[np.float64]:
-        """Where points are along an axis, m."""
+    def interior_positions(self, axis: int) -> NDArray[np.float64]:
+        """Positions of the stored points along an axis, m."""
         first = self.offsets[axis][0]
         points = first + np.arange(self.grid.cells[axis])
         return np.asarray(self.grid.spacing[axis] * points, np.float64)
 
     @cached_property
     def offsets(self) -> tuple[tuple[float, float], ...]:
-        """For each axis, spacings from its low and high end to the next point.
+        """For each axis, the distances from both ends to the next stored point, in spacings.
 
-        A wall is itself a point that is not stored; a mirror stands between points.
+        A wall coincides with a point that is not stored; a plane of symmetry lies between points.
         """
         found = []
         for axis in range(3):
@@ -176,48 +182,48 @@ class Setup:
 
     @cached_property
     def grid(self) -> Grid:
-        """All points, as cells around them."""
+        """The stored points, as the centres of cells."""
         axes = zip(self.case.grid.size, self.case.grid.points, self.offsets, strict=True)
         x, y, z = (size / (n - 1 + sum(ends)) for size, n, ends in axes)
         return Grid(self.case.grid.points, (x, y, z))
 
     @property
     def periodic(self) -> tuple[bool, bool, bool]:
-        """Whether x, y and z wrap around."""
+        """Whether x, y and z are periodic."""
         x, y, z = (self.case.walls.pair(axis)[0].kind == "periodic" for axis in range(3))
         return x, y, z
 
     def positions(self, axis: int) -> NDArray[np.float64]:
-        """Where points are along an axis, its ends among them, m."""
-        inside = self.inside(axis)
-        end = inside[-1] + self.offsets[axis][1] * self.grid.spacing[axis]
-        return np.sort([*([] if self.periodic[axis] else [0.0]), *inside, end])
+        """Positions of the points along an axis, with both ends, m."""
+        interior = self.interior_positions(axis)
+        end = interior[-1] + self.offsets[axis][1] * self.grid.spacing[axis]
+        return np.sort([*([] if self.periodic[axis] else [0.0]), *interior, end])
 
     @property
-    def heat(self) -> Heat | None:
-        """The walls between which heat flows, if there are two."""
-        heated = self.case.walls.heated
+    def heat(self) -> HeatedWalls | None:
+        """The one pair of walls of different temperatures; None if there is none or several."""
+        heated = self.case.walls.heated_pairs
         return heated[0] if len(heated) == 1 else None
 
     @property
     def length(self) -> float:
-        """Between these walls, or of the box's longest side, m."""
+        """Reference length: the distance of these walls or the box's longest side, m."""
         size = self.case.grid.size
         return size[self.heat.axis] if self.heat else max(size)
 
     @property
-    def contrast(self) -> float:
-        """Largest difference of temperature between walls, K; 0 without such."""
-        return max(self.fixed, default=0.0) - min(self.fixed, default=0.0)
+    def temperature_difference(self) -> float:
+        """Largest temperature difference between walls, K; 0 without walls of fixed temperature."""
+        return max(self.wall_temperatures, default=0.0) - min(self.wall_temperatures, default=0.0)
 
     @property
-    def fixed(self) -> list[float]:
-        """Temperatures of walls."""
+    def wall_temperatures(self) -> list[float]:
+        """Temperatures of the walls of fixed temperature, K."""
         sides = [side for axis in range(3) for side in self.case.walls.pair(axis)]
         return [side.temperature for side in sides if isinstance(side, FixedWall)]
 
-    def straight(self) -> tuple[float, float]:
-        """Temperature along conducting walls: at the first point, and its change a spacing."""
+    def conducting_temperature(self) -> tuple[float, float]:
+        """Temperature of conducting walls: at the first point, and its change per spacing, K."""
         if self.heat is None:
             return 0.0, 0.0
         axis, low, high = self.heat
@@ -227,47 +233,49 @@ class Setup:
     @cached_property
     def fluid(self) -> Fluid:
         """The fluid, in the units of the case."""
-        neutral = (max(self.fixed, default=0.0) + min(self.fixed, default=0.0)) / 2
+        neutral = (
+            max(self.wall_temperatures, default=0.0) + min(self.wall_temperatures, default=0.0)
+        ) / 2
         wall = self.case.fastest_wall
-        return fluid_of(self.case.fluid, self.length, self.contrast, neutral, wall)
+        return make_fluid(self.case.fluid, self.length, self.temperature_difference, neutral, wall)
 
     @property
     def viscosity(self) -> float:
-        """Of momentum, m^2/s; on coarse grids enough for flows that they would not resolve."""
+        """Kinematic viscosity, m^2/s; on coarse grids at least what MAX_CELL_REYNOLDS requires."""
         widest = max(h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
-        least = self.fluid.peak * widest / MOST_CELL_REYNOLDS if self.depth else 0.0
+        least = self.fluid.peak * widest / MAX_CELL_REYNOLDS if self.depth else 0.0
         return max(self.fluid.viscosity, least)
 
     @property
     def least_beta2(self) -> float:
-        """Lower bound of beta^2, (m/s)^2."""
+        """Lower bound of beta squared, (m/s)^2."""
         return self.case.time.compressibility * self.fluid.speed * self.fluid.speed
 
     @property
     def diffusion_limit(self) -> float:
-        """One over the longest step that diffusion stands, 1/s."""
-        spread = max(self.viscosity, self.fluid.diffusivity)
+        """One over the longest step that is stable for diffusion, 1/s."""
+        largest = max(self.viscosity, self.fluid.diffusivity)
         spacings = (h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
-        return 2 * spread * sum(h**-2 for h in spacings)
+        return 2 * largest * sum(h**-2 for h in spacings)
 
     @property
     def undamped_limit(self) -> float:
-        """Of one over the longest step, what grows with the square of wave speeds, s/m^2."""
+        """One over the step that undamped waves allow, over the square of their speed, s/m^2."""
         least = min(self.viscosity, self.fluid.diffusivity)
         return 0.0 if self.scheme.is_stable_for_waves else 1 / (2 * least)
 
     @property
     def pressure_leads(self) -> bool:
-        """Whether pressure may make longer steps than what diffusion limits."""
+        """Whether pressure takes longer steps where diffusion limits the other fields."""
         return self.case.time.local and self.scheme.is_stable_for_waves
 
     @property
     def damping_lead(self) -> float:
-        """How much longer, over the other limit's share of theirs, before damping is too strong."""
+        """Lead of pressure that damping allows, over the ratio of step limits (kernels/flow.h)."""
         return DAMPED / (16 * self.dimensions * self.case.time.dissipation)
 
     def varies(self, axis: int) -> bool:
-        """Whether anything can change along an axis."""
+        """Whether the flow can vary along an axis."""
         return self.grid.cells[axis] > 1
 
     @property
@@ -278,18 +286,18 @@ class Setup:
 
     @property
     def steps(self) -> int:
-        """Most steps of the run; with coarser grids these are cycles through all of them."""
-        usual = STEPS if len(self.grids) == 1 else CYCLES
-        return self._makeable(self.case.time.steps or usual)
+        """Maximum number of steps, or of cycles where there are coarser grids."""
+        default = STEPS if len(self.grids) == 1 else CYCLES
+        return self._whole_cycles(self.case.time.steps or default)
 
-    def _makeable(self, steps: int) -> int:
-        """So many steps, or a few more where the scheme makes several at once."""
+    def _whole_cycles(self, steps: int) -> int:
+        """So many steps, rounded up to whole cycles of the scheme."""
         at_once = self.scheme.steps_per_cycle
         return -(-steps // at_once) * at_once
 
     @property
     def dt(self) -> float:
-        """A typical step, s."""
+        """Estimate of a typical step, s."""
         wave = 1.2 * sqrt(self.least_beta2)
         crossing = max(wave / self.grid.spacing[axis] for axis in range(3) if self.varies(axis))
         limits = (crossing, self.diffusion_limit, self.undamped_limit * wave**2)
@@ -297,52 +305,52 @@ class Setup:
 
     @property
     def updates_per_step(self) -> int:
-        """Points that a step updates; of a cycle, on all its grids."""
+        """Points that a step updates; a cycle counts all grids."""
         return self.updates_from(0)
 
     def cycle(self, stage: int = 0) -> list[int]:
-        """Steps of a cycle on each of the grids from number `stage` on; one alone makes a step."""
+        """Steps of a cycle on each grid from index `stage` on; [1] with a single grid."""
         count = len(self.grids)
         if count == 1:
             return [1]
-        return [2 * SMOOTHING, *[2 * COARSE_SMOOTHING] * (count - 2), COARSEST][stage:]
+        return [2 * SMOOTHING, *[2 * COARSE_SMOOTHING] * (count - 2), COARSEST_STEPS][stage:]
 
     def updates_from(self, stage: int) -> int:
-        """Points that a cycle updates on the grids from number `stage` on."""
+        """Points that a cycle updates on the grids from index `stage` on."""
         grids = zip(self.cycle(stage), self.grids[stage:], strict=True)
         return sum(steps * grid.grid.count for steps, grid in grids)
 
     @property
     def bytes_per_update(self) -> float:
-        """Least traffic of a point's step: fields in and out, later also the first ones."""
+        """Least memory traffic of a point's step: reads and writes, u_0 as well in later stages."""
         size = np.dtype(self.dtype).itemsize
         return float(len(FIELDS) * size * (3 * len(self.scheme.stages) - 1))
 
     @property
     def memory(self) -> int:
-        """Bytes that the run takes on its device."""
+        """Bytes of device memory that the run needs."""
         grids = enumerate(self.grids)
         fields = (g.memory_of(Part.whole(g.grid), coarse=level > 0) for level, g in grids)
         return sum(fields) + self.recording.device_bytes(self.case.output.record)
 
     def memory_of(self, part: Part, *, coarse: bool) -> int:
-        """What this grid alone takes at the rank that holds a part of it."""
+        """Bytes of device memory for a part of this grid alone."""
         layout = Layout(part.cells, np.dtype(self.dtype).itemsize)
         copies = self.scheme.copies + (COARSE_COPIES if coarse else 0)
         return copies * len(FIELDS) * layout.size * layout.itemsize
 
     @property
     def output_bytes(self) -> int:
-        """Bytes of the files of fields."""
+        """Bytes of the output files."""
         size = np.dtype(self.dtype).itemsize
         fields = self.grid.count * len(FIELDS) * size if self.case.output.fields else 0
         return fields + self.recording.file_bytes(self.case.output.record, self.steps)
 
     @property
     def layer(self) -> float:
-        """Spacings across the thinnest layer on a wall; 0 where nothing makes one.
+        """Thickness of the thinnest boundary layer, in spacings; 0 without any.
 
-        Thermal ones on heated walls are about 2 L / Ra^(1/4) thick, those on moving walls about
+        Thermal layers on heated walls are about 2 L / Ra^(1/4) thick, those on moving walls about
         3 L / Re^(1/2).
         """
         wide = max(h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
@@ -354,26 +362,26 @@ class Setup:
 
     @property
     def reynolds(self) -> float:
-        """The Reynolds number of the fastest wall."""
+        """Reynolds number of the fastest wall."""
         return self.case.fastest_wall * self.length / self.fluid.viscosity
 
     @property
     def rayleigh(self) -> float:
-        """The Rayleigh number."""
-        lift = max(map(abs, self.fluid.buoyancy)) * self.contrast * self.length**3
+        """Rayleigh number."""
+        lift = max(map(abs, self.fluid.buoyancy)) * self.temperature_difference * self.length**3
         return lift / (self.fluid.viscosity * self.fluid.diffusivity)
 
     def quantities(self) -> list[Quantity]:
-        """Grids, steps, memory; the fluid and its boundary layers."""
+        """Grids, steps and memory; the fluid and its boundary layers."""
         return check.quantities(self)
 
     def warnings(self) -> list[str]:
-        """What will run, but may give poor results."""
-        if not 0 < self.layer < LEAST_LAYER:
+        """Reasons to expect poor results."""
+        if not 0 < self.layer < MIN_LAYER:
             return []
         return [
-            f"the thinnest layer on a wall spans {self.layer:.2g} points; {LEAST_LAYER:g} or more "
-            "keep heat fluxes and velocities there within a few per cent: use more points"
+            f"the thinnest boundary layer spans {self.layer:.2g} points; {MIN_LAYER:g} or more "
+            "keep heat fluxes and velocities there within a few per cent; use more points"
         ]
 
 

@@ -1,8 +1,8 @@
 """The cavity solver: incompressible Boussinesq flow, second order, brought to a steady state.
 
-Artificial compressibility (Chorin 1967) with a local beta, fourth-difference damping of pressure,
-central differences and explicit steps: the method of Xue & Roy (2020) and the codes before theirs.
-Coarser grids give it a flow to begin with, and then speed it up.
+The method follows Xue & Roy (2020): artificial compressibility (Chorin 1967) with a local beta,
+fourth-difference damping of pressure, central differences and explicit steps.
+Coarser grids first provide an initial flow, and then accelerate convergence.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, candi
 from groundswell.exchange.world import Alone, World
 from groundswell.simulation.blocks import ExchangingSolver
 from groundswell.solvers.cavity.case import FIELDS
-from groundswell.solvers.cavity.decomposition import decompose_grids, parts_of
-from groundswell.solvers.cavity.initial_condition import read_start
-from groundswell.solvers.cavity.level import Level, source_of
-from groundswell.solvers.cavity.multigrid import Bridge, cycle
+from groundswell.solvers.cavity.decomposition import decompose_grids, local_parts
+from groundswell.solvers.cavity.initial_condition import read_initial_flow
+from groundswell.solvers.cavity.level import Level, kernel_source
+from groundswell.solvers.cavity.multigrid import GridTransfer, cycle
 from groundswell.solvers.cavity.outputs import Outputs
-from groundswell.solvers.cavity.residual_history import History
+from groundswell.solvers.cavity.residual_history import ResidualHistory
 from groundswell.solvers.cavity.setup import Setup
 
-# A flow on a coarse grid is good enough to begin the next one with at this residual, or after so
-# many looks: single precision may not let it fall so far.
-BEGIN, LOOKS = 1e-4, 60
+# A coarse grid hands its flow to the next finer one at this residual, or after this many checks:
+# in single precision, rounding may keep the residual above the threshold.
+STAGE_TOLERANCE, MAX_STAGE_CHECKS = 1e-4, 60
 
 
 class Cavity(ExchangingSolver):
@@ -41,86 +41,92 @@ class Cavity(ExchangingSolver):
         world: the ranks that share the grid.
 
     Attributes:
-        levels: the grids, the finest first.
-        stage: the finest of them that is in use yet.
+        levels: the grids, finest first.
+        stage: index of the finest grid in use.
     """
 
     def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
         self.setup, self.backend, self.world = setup, backend, world or Alone()
         run = setup.case.run
         self.choice = Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0])
-        cuts = decompose_grids(setup, self.world.size)
-        self.decomposition = cuts[0]
-        parts = parts_of(setup, cuts, self.world.rank)
+        decompositions = decompose_grids(setup, self.world.size)
+        self.decomposition = decompositions[0]
+        parts = local_parts(setup, decompositions, self.world.rank)
         backend.build_all(
-            [source_of(*pair, backend.processors, n > 0) for n, pair in enumerate(parts)]
+            [kernel_source(*pair, backend.processors, n > 0) for n, pair in enumerate(parts)]
         )
         self.levels = [
-            Level(grid, backend, self.world, cut, self.choice, coarse=n > 0)
-            for n, (grid, cut) in enumerate(zip(setup.grids, cuts, strict=True))
+            Level(grid, backend, self.world, decomposition, self.choice, coarse=n > 0)
+            for n, (grid, decomposition) in enumerate(zip(setup.grids, decompositions, strict=True))
         ]
         self._stage = backend.zeros((1,), np.int64)
-        self.history = History(backend, setup)
+        self.history = ResidualHistory(backend, setup)
         self.outputs = Outputs(self)
         self._connect()
-        self._start()
+        self._reset_flow()
 
     # --- the step ---------------------------------------------------------------------------------
 
     def initialize(self) -> None:
-        """Make ready for the state as it is: at rest, or a checkpoint's."""
+        """Prepare the first step from the present state, initial or restored."""
         self.stage = int(self.backend.to_host(self._stage)[0])
-        self._looks = self.history.begin(self.stage)
-        levels, bridges = self.levels[self.stage :], self._bridges[self.stage :]
-        steps = cycle(levels, bridges, self.setup.cycle(self.stage))
-        self._verbs = in_order([*self.outputs.launches, *steps])
+        self._checks = self.history.start_stage(self.stage)
+        levels, transfers = self.levels[self.stage :], self._transfers[self.stage :]
+        steps = cycle(levels, transfers, self.setup.cycle(self.stage))
+        self._launch_all = in_order([*self.outputs.launches, *steps])
 
     def step(self) -> None:
-        """Enqueue `steps_at_once` steps, or a cycle through the grids in use."""
-        self._verbs()
+        """Enqueue `steps_at_once` steps, or a multigrid cycle through the grids in use."""
+        self._launch_all()
 
     @property
     def steps_at_once(self) -> int:
-        """Steps that `step` makes."""
+        """Number of steps that one call of `step` makes."""
         return self.setup.scheme.steps_per_cycle
 
     @property
     def check_every(self) -> int:
-        """Steps between looks."""
-        return self.setup.look
+        """Steps between checks of the residuals."""
+        return self.setup.check_every
 
     def check_convergence(self, step: int) -> bool:
-        """Measure the residuals, set the next steps' length; whether the flow stands still.
+        """Measure the residuals and set the next step sizes; whether the stage has converged.
 
         Raises:
             RunFailed: a value is not finite.
         """
         level = self.levels[self.stage]
         norms, limit = level.measure()
-        if not self.history.bounded(norms):
+        if not self.history.is_bounded(norms):
             raise RunFailed(self._where_not_finite(step))
-        level.set_pace(limit)
-        largest = self.history.add(step // self.check_every - 1, step, self.stage, norms)
-        self._looks += 1
+        level.set_step_sizes(limit)
+        largest = self.history.append(step // self.check_every - 1, step, self.stage, norms)
+        self._checks += 1
         if self.stage > 0:
-            return largest <= max(self.setup.tolerance, BEGIN) or self._looks >= LOOKS
+            return (
+                largest <= max(self.setup.tolerance, STAGE_TOLERANCE)
+                or self._checks >= MAX_STAGE_CHECKS
+            )
         return largest <= self.setup.tolerance
 
     def next_stage(self) -> bool:
-        """Begin on the next finer grid with the flow of this one; False if there is none."""
+        """Start on the next finer grid from this grid's flow; False if there is none."""
         if self.stage == 0:
             return False
-        bridge = self._bridges[self.stage - 1]
-        self.levels[self.stage].forget_drift()
-        in_order([*bridge.remember(), *bridge.up()])()
+        transfer = self._transfers[self.stage - 1]
+        self.levels[self.stage].reset_drift()
+        in_order([*transfer.restrict_flow(), *transfer.prolongate()])()
         self._set_stage(self.stage - 1)
         return True
 
-    def to_rest(self) -> Iterator[tuple[int, int]]:
-        """Bring the flow to rest without a run; yields steps and points updated after each look.
+    def iterate_to_steady_state(self) -> Iterator[tuple[int, int]]:
+        """Iterate to the steady state without writing files.
+
+        Yields:
+            After each check, the steps made since the last one and the points that they updated.
 
         Raises:
-            RunFailed: a value is not finite, or the flow still moves after all steps.
+            RunFailed: a value is not finite, or the flow has not converged after all steps.
         """
         self.initialize()
         graph = self.backend.capture(self.step, in_graph=self.in_graph)
@@ -131,41 +137,41 @@ class Cavity(ExchangingSolver):
                 if not self.next_stage():
                     return
                 graph = self.backend.capture(self.step, in_graph=self.in_graph)
-        raise RunFailed(f"the flow is not steady after {self.setup.steps} steps; allow for more")
+        raise RunFailed(f"the flow is not steady after {self.setup.steps} steps; raise time.steps")
 
     def _where_not_finite(self, step: int) -> str:
-        """Say what has become infinite or NaN."""
+        """The error message for a flow that diverges: which fields are infinite or NaN."""
         level = self.levels[self.stage]
         values = {n: self.backend.to_host(f.interior) for n, f in level.copies[0].items()}
         bad = [name for name, found in values.items() if not np.isfinite(found).all()]
         fewer = f" or time.levels lower than {len(self.levels)}" if len(self.levels) > 1 else ""
         return (
             f"the flow grows without bounds at step {step}"
-            + f", {', '.join(bad)} of rank {self.world.rank} beyond all numbers" * bool(bad)
+            + f" ({', '.join(bad)} on rank {self.world.rank} not finite)" * bool(bad)
             + f": the run is unstable; set time.courant lower than {self.setup.courant:g}{fewer}"
         )
 
-    # --- beginnings -------------------------------------------------------------------------------
+    # --- initial condition ------------------------------------------------------------------------
 
-    def _start(self) -> None:
-        """The flow that the case names, or fluid at rest."""
-        self._rest()
+    def _reset_flow(self) -> None:
+        """Start from the flow that the case names, or from rest."""
+        self._start_from_rest()
         if self.setup.case.start is not None:
-            self.fill(read_start(self.setup, self.levels[0].part))
+            self.fill(read_initial_flow(self.setup, self.levels[0].part))
 
-    def _rest(self) -> None:
-        """Fluid at rest, of the neutral temperature, on the coarsest grid."""
+    def _start_from_rest(self) -> None:
+        """Start on the coarsest grid, at rest and at the neutral temperature."""
         for level in self.levels:
             level.fill({name: np.zeros(level.part.shape) for name in FIELDS})
-            level.set_pace(0.0 if self.setup.case.time.local else level.measure()[1])
+            level.set_step_sizes(0.0 if self.setup.case.time.local else level.measure()[1])
         self._set_stage(len(self.levels) - 1)
 
     def fill(self, values: dict[str, NDArray[Any]]) -> None:
-        """Begin on the finest grid with these fields, each (nz, ny, nx)."""
+        """Start on the finest grid from these fields, each (nz, ny, nx), temperature in K."""
         finest = self.levels[0]
-        above = {"T": values["T"] - self.setup.fluid.neutral} if "T" in values else {}
-        finest.fill({**values, **above})
-        finest.set_pace(finest.measure()[1])
+        shifted = {"T": values["T"] - self.setup.fluid.neutral} if "T" in values else {}
+        finest.fill({**values, **shifted})
+        finest.set_step_sizes(finest.measure()[1])
         self._set_stage(0)
 
     def _set_stage(self, stage: int) -> None:
@@ -176,12 +182,12 @@ class Cavity(ExchangingSolver):
 
     def _connect(self) -> None:
         pairs = zip(self.levels, self.levels[1:], strict=False)
-        self._bridges = [Bridge(fine, coarse) for fine, coarse in pairs]
-        owners: list[Level | Bridge] = [*self.levels, *self._bridges]
+        self._transfers = [GridTransfer(fine, coarse) for fine, coarse in pairs]
+        owners: list[Level | GridTransfer] = [*self.levels, *self._transfers]
         self.exchanges = [exchange for owner in owners for exchange in owner.exchanges]
 
     def set_exchange(self, choice: Choice) -> None:
-        """Exchange in another way from now on; every rank must."""
+        """Change how ghosts are exchanged; collective."""
         self.close()
         self.choice = choice
         for level in self.levels:
@@ -193,13 +199,13 @@ class Cavity(ExchangingSolver):
     def bytes_sent(self) -> int:
         """Bytes that this rank sends in a step, or in a cycle through all grids."""
         swept = zip(self.levels, self.setup.cycle(), strict=True)
-        return sum(n * level.sent for level, n in swept) * len(self.setup.scheme.stages)
+        return sum(n * level.bytes_sent for level, n in swept) * len(self.setup.scheme.stages)
 
     def autotune(self) -> Tuning | None:
-        """Find the fastest way to exchange and adopt it; afterwards the flow is at its start."""
+        """Measure and adopt the fastest exchange; resets the flow to its initial condition."""
         if self.world.size == 1:
             return None
-        run, cut = self.setup.case.run, self.decomposition
+        run = self.setup.case.run
         choices = candidates(
             self.backend,
             self.world,
@@ -207,21 +213,26 @@ class Cavity(ExchangingSolver):
             overlap=run.overlap,
             codecs=run.codecs,
         )
-        problem = (self.setup.grid.cells, cut, run.transport, run.overlap, run.narrow)
-        more = (
+        problem = (
+            self.setup.grid.cells,
+            self.decomposition,
+            run.transport,
+            run.overlap,
+            run.narrow,
             run.codecs,
             self.setup.dtype,
             self.setup.scheme,
             self.setup.periodic,
             self.world.same_host,
         )
-        memory = Memory.of(self.world, self.backend, self.world.tell(("cavity", *problem, *more)))
-        tuning = tune(self.world, choices, self._rehearsal, memory)
+        memory = Memory.of(self.world, self.backend, self.world.tell(("cavity", *problem)))
+        tuning = tune(self.world, choices, self._timer, memory)
         self.set_exchange(tuning.best)
-        self.world.agree(self._start)
+        self.world.agree(self._reset_flow)
         return tuning
 
-    def _rehearsal(self, choice: Choice) -> Rehearsal:
+    def _timer(self, choice: Choice) -> Rehearsal:
+        """Times steps on the finest grid with this exchange, s."""
         self.set_exchange(choice)
         steps = in_order(self.levels[0].steps(self.steps_at_once))
         graph = self.backend.capture(steps, in_graph=self.in_graph)
@@ -231,11 +242,11 @@ class Cavity(ExchangingSolver):
 
     @property
     def updates_per_step(self) -> int:
-        """Points that a step updates, coarser grids' included."""
+        """Points that a step updates on all grids in use."""
         return self.setup.updates_from(self.stage)
 
     def distributed_fields(self) -> dict[str, DistributedArray]:
-        """Pressure, velocities and temperature (above the neutral one) on the finest grid."""
+        """Pressure, velocity and temperature (less the neutral one) on the finest grid."""
         level = self.levels[0]
         return {
             name: DistributedArray.of_region(field.interior, level.part)
@@ -243,22 +254,22 @@ class Cavity(ExchangingSolver):
         }
 
     def state(self) -> dict[str, DistributedArray]:
-        """Every array that decides what comes next; writing them back restores the moment."""
+        """The arrays of a checkpoint: writing them back restores the solver."""
         state = {}
         for n, level in enumerate(self.levels):
             for name, field in level.copies[0].items():
                 state[f"{name}-{n}"] = DistributedArray.of_field(field, level.part)
-            for name, array in (("pace", level.pace), ("drift", level.drift)):
+            for name, array in (("pace", level.step_sizes), ("drift", level.drift)):
                 state[f"{name}-{n}"] = DistributedArray.replicated(array, self.world)
-        own = {"history": self.history.rows, "stage": self._stage}
-        state |= {n: DistributedArray.replicated(array, self.world) for n, array in own.items()}
+        common = {"history": self.history.rows, "stage": self._stage}
+        state |= {n: DistributedArray.replicated(array, self.world) for n, array in common.items()}
         return state | self.outputs.state()
 
-    def steadiness(self) -> dict[str, Any]:
-        """The largest residual at the last look at the finest grid, and whether it is small."""
+    def convergence_summary(self) -> dict[str, Any]:
+        """The finest grid's last residual, and whether it meets the tolerance."""
         rows = self.history.read()
-        looks = rows[rows[:, 1] == 0]
-        residual = float(looks[-1, 2:].max()) if len(looks) else None
+        finest = rows[rows[:, 1] == 0]
+        residual = float(finest[-1, 2:].max()) if len(finest) else None
         return {
             "residual": residual,
             "steady": residual is not None and residual <= self.setup.tolerance,
@@ -269,6 +280,6 @@ class Cavity(ExchangingSolver):
         return self.history.status
 
     def snapshot(self, name: str) -> NDArray[Any]:
-        """A host copy of a field of the finest grid over this rank's part, (nz, ny, nx)."""
+        """A host copy of a field on this rank's part of the finest grid, (nz, ny, nx)."""
         found = self.backend.to_host(self.levels[0].copies[0][name].interior)
         return found + found.dtype.type(self.setup.fluid.neutral) if name == "T" else found

@@ -1,4 +1,4 @@
-"""A flow brought to rest in memory, without files: for verification and benchmarks."""
+"""Steady flows computed in memory, without files: for verification and benchmarks."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from groundswell.solvers.cavity.solver import Cavity
 
 @dataclass(frozen=True)
 class SteadyFlow:
-    """A flow that stands still, and how it got there.
+    """A steady flow and the cost of computing it.
 
     Args:
-        setup: of its case.
+        setup: the prepared case.
         flow: the fields.
-        residual: the largest that is left.
-        steps: that were made.
-        updates: points that they updated.
-        seconds: that they took.
+        residual: the largest residual at the end.
+        steps: number of steps or multigrid cycles.
+        updates: number of point updates.
+        seconds: wall-clock time, s.
     """
 
     setup: Setup
@@ -33,18 +33,18 @@ class SteadyFlow:
     seconds: float
 
 
-def bring_to_rest(case: CavityCase, backend: Backend) -> SteadyFlow:
-    """The flow of a case when it stands still.
+def bring_to_steady_state(case: CavityCase, backend: Backend) -> SteadyFlow:
+    """Compute the steady flow of a case.
 
     Raises:
-        RunFailed: a value is not finite, or the flow still moves after all steps.
+        RunFailed: a value is not finite, or the flow has not converged after all steps.
     """
     setup = Setup.from_case(case)
     solver = Cavity(setup, backend)
-    begun, steps, updates = time.monotonic(), 0, 0
-    for grid_steps, grid_updates in solver.to_rest():
-        steps, updates = steps + grid_steps, updates + grid_updates
-    seconds = time.monotonic() - begun
+    start, steps, updates = time.monotonic(), 0, 0
+    for new_steps, new_updates in solver.iterate_to_steady_state():
+        steps, updates = steps + new_steps, updates + new_updates
+    seconds = time.monotonic() - start
     flow = solver.outputs.flow()
     assert flow is not None
     residual = float(solver.history.latest.max())

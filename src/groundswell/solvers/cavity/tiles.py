@@ -1,4 +1,4 @@
-"""How a GPU's threads share a box of points."""
+"""Tiling of a box of points for the threads of a GPU."""
 
 from __future__ import annotations
 
@@ -9,20 +9,25 @@ from groundswell.backends import Blocks
 from groundswell.exchange.overlap import Box
 
 WARP = 32
-REGISTERS = 512  # threads whose registers a processor has room for, 128 each
-TALLEST = 8  # planes
-BLOCKS_A_PROCESSOR = 4  # at least, if there are points enough
+MAX_RESIDENT_THREADS = 512  # per multiprocessor, with 128 registers each
+MAX_PLANES = 8
+MIN_BLOCKS_PER_PROCESSOR = 4  # if there are enough points
 
 
 @dataclass(frozen=True)
 class Tile:
-    """A block of x times y threads, each of which computes z points above each other.
+    """A block of x times y threads, each of which computes a column of z points.
 
-    So many tiles along y are a band that one layer of it is what runs at once; then the planes that
-    a layer shares with the next are read from memory once. Trials on an H200 with 512^3 points, 32
-    tiles to a band (256 blocks of 264): 42.5 thousand million points a second in tiles of
-    64 x 4 x 8, 41.8 in 64 x 4 x 16, 40.0 in 64 x 4 x 32, 42.3 in 32 x 8 x 8; 42.1 and 41.5 with 24
-    and 40 tiles to a band, 41.0 with all (64 x 4 x 16).
+    Tiles along y form bands. One layer of a band has as many blocks as the device runs at once, so
+    the planes that it shares with the next layer are read from memory only once. Measured on an
+    H200 with 512^3 points and 32 tiles per band (256 blocks of 264), in billion points per second:
+    42.5 with tiles of 64 x 4 x 8, 41.8 with 64 x 4 x 16, 40.0 with 64 x 4 x 32, 42.3 with
+    32 x 8 x 8; 42.1 and 41.5 with 24 and 40 tiles per band, 41.0 with one band (64 x 4 x 16).
+
+    Args:
+        x, y: threads along x and y.
+        z: points of a column.
+        band: tiles along y in a band.
     """
 
     x: int
@@ -32,14 +37,14 @@ class Tile:
 
     @classmethod
     def of(cls, points: tuple[int, int, int], processors: int) -> Tile:
-        """The tile for a block of points (x, y, z)."""
+        """The tile for a block of points (x, y, z) on a device with so many multiprocessors."""
         nx, ny, nz = points
         x, y = 2 * WARP if nx > 4 * WARP else WARP, 4
         across, rows = -(-nx // x), -(-ny // y)
-        z = across * rows * nz // (BLOCKS_A_PROCESSOR * processors)
-        at_once = processors * REGISTERS // (x * y)
+        z = across * rows * nz // (MIN_BLOCKS_PER_PROCESSOR * processors)
+        at_once = processors * MAX_RESIDENT_THREADS // (x * y)
         bands = -(-rows * across // at_once)
-        return cls(x, y, max(1, min(z, TALLEST)), -(-rows // bands))
+        return cls(x, y, max(1, min(z, MAX_PLANES)), -(-rows // bands))
 
     def cover(self, box: Box) -> Blocks:
         """The launch that covers a box."""
@@ -47,7 +52,7 @@ class Tile:
         return Blocks(prod(tiles), self.x * self.y)
 
     def constants(self) -> dict[str, int]:
-        """What kernels call these numbers."""
+        """The constants of the kernels."""
         threads = self.x * self.y
         return {
             "TILE_X": self.x,
@@ -55,5 +60,5 @@ class Tile:
             "TILE_Z": self.z,
             "TILE_BAND": self.band,
             "MOST_THREADS": threads,
-            "BLOCKS_AT_ONCE": REGISTERS // threads,
+            "BLOCKS_AT_ONCE": MAX_RESIDENT_THREADS // threads,
         }

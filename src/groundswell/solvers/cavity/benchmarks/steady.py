@@ -8,7 +8,7 @@ from typing import Any
 from groundswell.backends import Backend
 from groundswell.bench.tables import Row
 from groundswell.solvers.cavity.case import CavityCase
-from groundswell.solvers.cavity.steady import bring_to_rest
+from groundswell.solvers.cavity.steady import bring_to_steady_state
 
 WAYS: dict[str, dict[str, Any]] = {
     "Euler steps of one length": {"scheme": "euler", "local": False},
@@ -26,18 +26,20 @@ def measure_steady(backend: Backend, points: int, rayleigh: float) -> Iterator[R
     """
     slowest = None
     for way, how in WAYS.items():
-        row = _to_rest(backend, points, rayleigh, how)
+        row = _time_to_steady_state(backend, points, rayleigh, how)
         slowest = slowest or row["seconds"]
         yield {"way": way, **row, "gain": slowest / row["seconds"]}
 
 
-def _to_rest(backend: Backend, points: int, rayleigh: float, how: dict[str, Any]) -> Row:
+def _time_to_steady_state(
+    backend: Backend, points: int, rayleigh: float, how: dict[str, Any]
+) -> Row:
     case = CavityCase(
         fluid={"kind": "rayleigh", "rayleigh": rayleigh},
         grid={"points": [points] * 3},
         time=how,
     )
-    found = bring_to_rest(case, backend)
+    found = bring_to_steady_state(case, backend)
     setup = found.setup
     sweeps = found.updates * len(setup.scheme.stages) / setup.grid.count
     row = {"cells": setup.grid.cells, "tolerance": setup.tolerance, "steps": found.steps}

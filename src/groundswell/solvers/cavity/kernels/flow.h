@@ -1,6 +1,6 @@
-// Incompressible Boussinesq flow by artificial compressibility (Chorin 1967), as rates of change:
-// central differences, and a fourth difference of pressure against odd-even decoupling. Pressure is
-// divided by density, temperature is that above neutral.
+// Rates of change of incompressible Boussinesq flow with artificial compressibility (Chorin 1967):
+// central differences, and a fourth difference of pressure against odd-even decoupling. `p` is
+// pressure over density, m^2/s^2; `t` is temperature less the neutral one, K.
 #pragma once
 #include "lines.h"
 
@@ -14,13 +14,13 @@ struct ConstFields {
   const real *p, *u, *v, *w, *t;
 };
 
-// All that is known beside a point along an axis.
+// The values of a point and its neighbours along an axis.
 struct Line {
   Five p;
   Three u, v, w, t;
 };
 
-// Nothing changes across a single layer.
+// With a single point along an axis the flow does not vary along it.
 template <class Axis> INLINE constexpr bool varies() { return Axis::points > 1; }
 
 template <class Axis> INLINE Line read_line(const ConstFields& f, index_t c) {
@@ -28,7 +28,8 @@ template <class Axis> INLINE Line read_line(const ConstFields& f, index_t c) {
           three<Axis>(f.t + c)};
 }
 
-// What sides put beside point n. Args: here, its pressure; along, its index along HEAT_AXIS.
+// Replaces neighbours of point n beyond a side by boundary values. Args: here, the address of its
+// pressure; along, its global index along HEAT_AXIS.
 template <class Axis> INLINE void close(Line& line, int n, const real* here, int along) {
   rarely();
   close_pressure<Axis>(n, line.p, here);
@@ -38,8 +39,8 @@ template <class Axis> INLINE void close(Line& line, int n, const real* here, int
   close_temperature<Axis>(n, line.t, along);
 }
 
-// Of artificial compressibility: beta squared, and along each axis twice the faster of its two
-// waves, |u| + sqrt(u^2 + 4 beta^2).
+// Waves of artificial compressibility: beta squared, and for each axis twice the speed of the
+// faster wave, |u| + sqrt(u^2 + 4 beta^2), m/s.
 struct Waves {
   real beta2, x, y, z;
 };
@@ -55,7 +56,7 @@ INLINE Waves waves(real u, real v, real w) {
 
 INLINE real larger(real a, real b) { return a > b ? a : b; }
 
-// Spacings that the fastest wave crosses in a unit of time.
+// Number of spacings that the fastest wave crosses in unit time, 1/s.
 INLINE real crossings(const Waves& wave) {
   const real x = varies<X>() ? wave.x * (REAL(0.5) / SPACING_X) : REAL(0),
              y = varies<Y>() ? wave.y * (REAL(0.5) / SPACING_Y) : REAL(0),
@@ -63,7 +64,7 @@ INLINE real crossings(const Waves& wave) {
   return larger(x, larger(y, z));
 }
 
-// For schemes that waves make unstable without diffusion: one over 2 nu / wave speed^2.
+// Step limit of schemes that are unstable for undamped waves: one over 2 nu / speed^2, 1/s.
 INLINE real undamped(const Waves& wave) {
   const real x = varies<X>() ? wave.x : REAL(0), y = varies<Y>() ? wave.y : REAL(0),
              z = varies<Z>() ? wave.z : REAL(0);
@@ -71,15 +72,15 @@ INLINE real undamped(const Waves& wave) {
   return (REAL(0.25) * UNDAMPED_LIMIT) * (fastest * fastest);
 }
 
-// One over the longest stable step at a point: waves cross a spacing, values diffuse over one.
+// One over the longest stable step at a point, 1/s: the limits of waves and of diffusion.
 INLINE real step_limit(const Waves& wave) {
   return larger(larger(crossings(wave), REAL(DIFFUSION_LIMIT)), undamped(wave));
 }
 
-// By how much pressure may go ahead of the other fields in steps of each point's own length. Where
-// diffusion is what limits these, waves cross little of a spacing in one, and odd-even pressure
-// would be damped as little: it gets on as if beta were larger, which leaves the steady flow as it
-// is, until waves or that damping limit it.
+// Factor by which the local step of pressure exceeds that of the other fields. Where diffusion
+// limits the step, waves cross only a small fraction of a spacing in it, and damping of odd-even
+// pressure is equally slow. A longer step of pressure acts like a larger beta, which does not
+// change the steady flow. The stability of waves and of the damping limit the factor.
 INLINE real pressure_lead(const Waves& wave, real limit) {
   if (!PRESSURE_LEADS) return REAL(1);
   const real slack = limit * RECIPROCAL(crossings(wave));
@@ -87,9 +88,9 @@ INLINE real pressure_lead(const Waves& wave, real limit) {
   return larger(REAL(1), by_waves < by_damping ? by_waves : by_damping);
 }
 
-// Rates of change as they gather, axis by axis.
+// Sums of the contributions of the axes to the rates of change.
 struct Gathered {
-  State rate;  // of pressure: what damps it
+  State rate;  // that of pressure holds only the damping
   real divergence;
 };
 
@@ -100,7 +101,7 @@ INLINE real minus_twice_sum(real diffusivity) {
   return REAL(-2) * sum;
 }
 
-// With the centre's share of all diffusion, and buoyancy.
+// Starts the sums with buoyancy and with the centre's term of the diffusion stencils.
 INLINE Gathered begin(const State& at) {
   const real nu = minus_twice_sum(VISCOSITY), alpha = minus_twice_sum(DIFFUSIVITY);
   return {{REAL(0), FMA(REAL(BUOYANCY_X), at.t, nu * at.u), FMA(REAL(BUOYANCY_Y), at.t, nu * at.v),
@@ -108,15 +109,16 @@ INLINE Gathered begin(const State& at) {
           REAL(0)};
 }
 
-// Flow at minus_speed / 2h carries a difference, diffusion brings the sum.
+// Adds advection and the neighbours' terms of diffusion. Args: difference, of the neighbours;
+// minus_speed, minus the velocity along the axis over 2h.
 template <class Axis>
 INLINE void move(real& rate, real difference, const Three& f, real minus_speed, real diffusivity) {
   rate = FMA(minus_speed, difference, rate);
   rate = FMA(diffusivity / (Axis::h * Axis::h), f.b + f.d, rate);
 }
 
-// What happens along one axis. Args: push, the rate of the velocity along it; p, here;
-// speed, along it; twice, twice the wave's.
+// Adds all terms of one axis. Args: push, the rate of the velocity component along it; p, the
+// point's pressure; speed, the velocity along it; twice, twice the wave speed.
 template <class Axis>
 INLINE void gather(Gathered& sum, real& push, real p, real speed, real twice, const Line& f) {
   if (!varies<Axis>()) return;
@@ -146,10 +148,11 @@ INLINE void store(const Fields& f, index_t c, const State& s) {
   f.p[c] = s.p, f.u[c] = s.u, f.v[c] = s.v, f.w[c] = s.w, f.t[c] = s.t;
 }
 
-// From `start`, a stage's share of a step along these rates.
+// One stage: `start` plus the stage's step times these rates. Args: pace, the step, s, or with
+// local steps its ratio to the local stable step.
 INLINE State moved_on(const State& start, const State& rate, const Waves& wave, real pace) {
   const real limit = step_limit(wave);
   const real step = LOCAL_STEPS ? pace * RECIPROCAL(limit) : pace;
-  return {FMA(step * pressure_lead(wave, limit), rate.p, start.p), FMA(step, rate.u, start.u), FMA(step, rate.v, start.v),
-          FMA(step, rate.w, start.w), FMA(step, rate.t, start.t)};
+  return {FMA(step * pressure_lead(wave, limit), rate.p, start.p), FMA(step, rate.u, start.u),
+          FMA(step, rate.v, start.v), FMA(step, rate.w, start.w), FMA(step, rate.t, start.t)};
 }

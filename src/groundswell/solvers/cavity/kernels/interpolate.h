@@ -1,11 +1,13 @@
-// From one grid to another, axis by axis: along each, point n takes `width` values from first[n] on.
+// Interpolation between two grids by a banded matrix for each axis: point n of the target is a
+// weighted sum of `width` points of the source from first[n] on.
 #pragma once
 #include "portable.h"
 
 #define BAND(axis) \
   const index_t *first_##axis, const real *weight_##axis, index_t width_##axis, index_t n##axis
 
-// What was there is forgotten (keep 0), added to (1), or taken away from (-1) the new value.
+// The sum replaces the target's value (keep 0) or is added to it (1), or the target's value is
+// subtracted from the sum (-1).
 KERNEL interpolate(const real* in, index_t in_row, index_t in_plane, real* out, index_t out_row,
                    index_t out_plane, index_t keep, BAND(x), BAND(y), BAND(z)) {
   FOR_CELLS(i, nx, j, ny, k, nz) {

@@ -1,10 +1,11 @@
-// Values beside a point along one axis, those at walls included. Walls are not stored: what a wall
-// does follows from the points before it. A first point lies one spacing off a wall, and half a
-// spacing off a plane of symmetry.
+// Values of a point and its neighbours along one axis, with boundary conditions. Walls are not
+// stored: boundary values follow from the interior points. The first point lies one spacing from a
+// wall, and half a spacing from a plane of symmetry.
 #pragma once
 #include "portable.h"
 
-// What lies beyond a side of the block, and what walls do to heat; must agree with walls.py.
+// What lies beyond a side of the block, and the thermal condition of a wall. Names must agree with
+// boundary_conditions.py.
 enum Beyond { OPEN, WALL, MIRROR };
 enum Heat { FIXED, ADIABATIC, LINEAR };
 
@@ -14,8 +15,8 @@ INLINE index_t point_at(int i, int j, int k) {
   return static_cast<index_t>(k) * PLANE + static_cast<index_t>(j) * ROW + i;
 }
 
-// A wall: how it moves, and its temperature; a linear one is TEMPERATURE + SLOPE n at the global
-// index n along HEAT_AXIS.
+// A side of the block. For a wall: its velocity, m/s, and temperature, K. A LINEAR wall has
+// temperature + HEAT_SLOPE n at the global index n along HEAT_AXIS.
 struct Side {
   Beyond beyond;
   Heat heat;
@@ -66,21 +67,22 @@ template <class Axis> INLINE bool at_high(int n, Beyond beyond, int point = 0) {
   return Axis::high().beyond == beyond && n == Axis::points - 1 - point;
 }
 
-// Whether point n feels a side that is not open.
+// Whether the stencil of point n reaches across a side that is not open.
 constexpr int REACH = 2;
 template <class Axis> INLINE bool near_sides(int n) {
   return (Axis::low().beyond != OPEN && n < REACH) ||
          (Axis::high().beyond != OPEN && n >= Axis::points - REACH);
 }
 
-// Keeps a compiler from computing for all threads what few want.
+// Prevents the compiler from turning a rarely taken branch into code that all threads execute.
 INLINE void rarely() {
 #ifdef __CUDACC__
   asm volatile("");
 #endif
 }
 
-// Velocity component C: a wall carries it along, a mirror turns it if it points at the mirror.
+// Velocity component C: a wall sets its own velocity, a plane of symmetry reverses the normal
+// component.
 template <class Axis, int C> INLINE void close_velocity(int n, Three& f) {
   const real turned = Axis::axis == C ? -f.c : f.c;
   if (at_low<Axis>(n, WALL)) f.b = Axis::low().velocity[C];
@@ -89,7 +91,7 @@ template <class Axis, int C> INLINE void close_velocity(int n, Three& f) {
   if (at_high<Axis>(n, MIRROR)) f.d = turned;
 }
 
-// An adiabatic wall has the temperature that leaves no slope there, to second order.
+// An adiabatic wall has the temperature whose gradient at the wall is zero to second order.
 INLINE real wall_temperature(const Side& wall, real first, real second, int along) {
   if (wall.heat == ADIABATIC) return (REAL(4) * first - second) * (REAL(1) / REAL(3));
   if (wall.heat == LINEAR) return FMA(REAL(HEAT_SLOPE), static_cast<real>(along), wall.temperature);
@@ -105,10 +107,9 @@ template <class Axis> INLINE void close_temperature(int n, Three& f, int along) 
   if (at_high<Axis>(n, MIRROR)) f.d = in.c;
 }
 
-// Pressure goes on straight into a wall. The value behind the wall is the one with which the fourth
-// difference of the point before it is that of the next point, which needs none: with p0 on the
-// wall, p4 - 4 p3 + 6 p2 - 4 p1 + p0 = p3 - 4 p2 + 6 p1 - 4 p0 + p(-1) where p0 = 2 p1 - p2, so
-// p(-1) = p4 - 5 (p3 - p2).
+// Pressure is extrapolated linearly to a wall: p0 = 2 p1 - p2. The value behind the wall, p(-1),
+// makes the fourth difference at the first point equal to that at the second:
+// p3 - 4 p2 + 6 p1 - 4 p0 + p(-1) = p4 - 4 p3 + 6 p2 - 4 p1 + p0, so p(-1) = p4 - 5 (p3 - p2).
 template <class Axis> INLINE void close_pressure(int n, Five& f, const real* here) {
   const Five in = f;
   if (at_low<Axis>(n, WALL)) {

@@ -1,4 +1,4 @@
-// A stage of a step, and how far the flow still is from standing still.
+// The stages of a step, and the residuals: rates of change and their sums of squares.
 #pragma once
 #include "sweep.h"
 
@@ -7,7 +7,7 @@
 #define WRITES(s) real *p##s, real *u##s, real *v##s, real *w##s, real *t##s
 #define FIELDS(s) {p##s, u##s, v##s, w##s, t##s}
 
-// On a coarse grid, what the finer one adds to its rates of change, that of pressure over beta^2.
+// Rates of change with the finer grid's forcing, whose pressure is divided by beta^2.
 INLINE State forced(const State& rate, const ConstFields& forcing, index_t c, real beta2) {
   if (!FORCED) return rate;
   const State more = load(forcing, c);
@@ -15,8 +15,8 @@ INLINE State forced(const State& rate, const ConstFields& forcing, index_t c, re
           rate.t + more.t};
 }
 
-// Fields 2 become state 0, from which the step started, moved on along the rates of state 1. In the
-// last stage they may be state 0 itself.
+// One stage: fields 2 = fields 0, the start of the step, plus the stage's step times the rates of
+// fields 1. In the last stage, fields 2 may be fields 0.
 KERNEL advance(READS(0), READS(1), READS(f), WRITES(2), const real* pace, BOX_ARGUMENTS) {
   const ConstFields start = FIELDS(0), now = FIELDS(1), forcing = FIELDS(f);
   const Fields next = FIELDS(2);
@@ -27,7 +27,7 @@ KERNEL advance(READS(0), READS(1), READS(f), WRITES(2), const real* pace, BOX_AR
   });
 }
 
-// The same where the step starts from state 1.
+// The same for the first stage, where fields 1 are the start of the step.
 KERNEL advance_first(READS(1), READS(f), WRITES(2), const real* pace, BOX_ARGUMENTS) {
   const ConstFields now = FIELDS(1), forcing = FIELDS(f);
   const Fields next = FIELDS(2);
@@ -37,15 +37,15 @@ KERNEL advance_first(READS(1), READS(f), WRITES(2), const real* pace, BOX_ARGUME
   });
 }
 
-// Only differences of pressure matter, and in a steady state all of it may change by the same `drift`
-// a unit of time, or, in steps of each point's own length, a step.
+// Only differences of pressure matter: in a steady state it may change everywhere at the same rate,
+// `drift`, per unit time or, with local steps, per step. Returns the drift's weight at a point.
 INLINE double drifting(const Waves& wave) {
   const real limit = step_limit(wave);
   return LOCAL_STEPS ? limit / pressure_lead(wave, limit) : REAL(1);
 }
 
-// Rates of change, that of pressure over beta^2 and without drift. Args: is_forced, whether with
-// forcing; fields 2 may be the forcing itself.
+// Computes rates of change, that of pressure less the drift and divided by beta^2. Args: is_forced,
+// whether to include the forcing. Fields 2 may be the forcing.
 KERNEL find_rates(READS(1), READS(f), WRITES(2), const double* drift, index_t is_forced,
                   BOX_ARGUMENTS) {
   const ConstFields now = FIELDS(1), forcing = FIELDS(f);
@@ -58,7 +58,7 @@ KERNEL find_rates(READS(1), READS(f), WRITES(2), const double* drift, index_t is
   });
 }
 
-// The drift at point c, from what find_rates stored there when it took the drift for 0.
+// Computes the drift from the rates that find_rates stored at point c for a drift of 0.
 KERNEL find_drift(READS(1), READS(2), double* drift, index_t c) {
   ONCE {
     const Waves wave = waves(u1[c], v1[c], w1[c]);
@@ -66,8 +66,8 @@ KERNEL find_drift(READS(1), READS(2), double* drift, index_t c) {
   }
 }
 
-// For each of some parts of all rows along x: sums of the squared rates, and one over the longest
-// stable step.
+// Partial sums over rows along x: the squared rates, and the maximum of one over the longest stable
+// step.
 constexpr int LANES = 32, SUMS = 6;
 
 KERNEL sum_rows(READS(1), READS(2), double* sums, index_t parts) {

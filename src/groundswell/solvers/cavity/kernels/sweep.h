@@ -1,4 +1,4 @@
-// The loop over a box of points: `take(c, state, waves, rates)` is called once for each.
+// Loops over a box of points: calls `take(c, state, waves, rates)` once for each point.
 #pragma once
 #include "box.h"
 #include "flow.h"
@@ -7,7 +7,8 @@ INLINE int along_heat(int i, int j, int k) {
   return HEAT_AXIS == 0 ? START_X + i : HEAT_AXIS == 1 ? START_Y + j : START_Z + k;
 }
 
-// Args: SIDES_X, SIDES_YZ, whether sides may be near along these axes; z, the values along z.
+// Computes the rates at a point. Args: SIDES_X, SIDES_YZ, whether a side may be near along these
+// axes; z, the values along z.
 template <bool SIDES_X, bool SIDES_YZ, class Take>
 INLINE void take_point(const ConstFields& f, const Take& take, Line z, int i, int j, int k) {
   const index_t c = point_at(i, j, k);
@@ -28,16 +29,16 @@ INLINE void take_point(const ConstFields& f, const Take& take, Line z, int i, in
 
 #ifdef __CUDACC__
 
-// A tile of threads climbs through TILE_Z planes, each thread with the values of its own column in
-// registers, so that a plane comes from memory once. Neighbours along x and y come from the
-// first-level cache: other threads of the tile have just read them.
+// A tile of threads advances through TILE_Z planes. Each thread keeps the values of its column in
+// registers, so that each plane is read from memory once. Neighbours along x and y come from the L1
+// cache: other threads of the tile have just read them.
 INLINE void climb(Three& f, const real* here) { f.b = f.c, f.c = f.d, f.d = here[STEP_Z]; }
 INLINE void climb(Line& z, const ConstFields& f, index_t c) {
   z.p.a = z.p.b, z.p.b = z.p.c, z.p.c = z.p.d, z.p.d = z.p.e, z.p.e = f.p[c + 2 * STEP_Z];
   climb(z.u, f.u + c), climb(z.v, f.v + c), climb(z.w, f.w + c), climb(z.t, f.t + c);
 }
 
-// Memory answers late: lines that are wanted in the next plane but one are asked for now.
+// Hides memory latency: prefetches the cache lines of the next plane but one.
 constexpr int GPU_LINE = 128 / sizeof(real);
 INLINE void fetch_ahead(const ConstFields& f, index_t c) {
   if (threadIdx.x % GPU_LINE != 0) return;
@@ -45,8 +46,8 @@ INLINE void fetch_ahead(const ConstFields& f, index_t c) {
   fetch(f.p + above + STEP_Z, f.u + above, f.v + above, f.w + above, f.t + above);
 }
 
-// Tiles come in bands along y: the next chunk of a band follows so soon that the planes which both
-// read are still in the second-level cache.
+// Tiles form bands along y. Successive chunks of a band run so close in time that the planes which
+// both read are still in the L2 cache.
 template <class Take>
 INLINE void for_points(const ConstFields& f, const Box& box, const Take& take) {
   const int tiles_x = (box.ni + TILE_X - 1) / TILE_X, tiles_y = (box.nj + TILE_Y - 1) / TILE_Y;
@@ -74,7 +75,7 @@ INLINE void for_points(const ConstFields& f, const Box& box, const Take& take) {
 
 #else
 
-// A row's points from `inner` on and before `outer` are near no side along x: those a vector takes.
+// Points from `inner` to before `outer` are not near a side along x: the vectorised part of a row.
 struct Row {
   int begin, inner, outer, end, j, k;
 };
@@ -90,8 +91,8 @@ INLINE void take_point(const ConstFields& f, const Take& take, const Row& row, i
   take_point<SIDES_X, SIDES_YZ>(f, take, z, i, row.j, row.k);
 }
 
-// Both ends in one loop, and beside any side, so that a compiler makes such a point once: after the
-// last one before `inner` comes `outer`.
+// Both ends of a row in one loop, so that the compiler generates the general point only once:
+// `outer` follows the last point before `inner`.
 template <class Take> INLINE void for_ends(const ConstFields& f, const Row& row, const Take& take) {
   for (int i = row.begin < row.inner ? row.begin : row.outer; i < row.end;
        i = i + 1 == row.inner ? row.outer : i + 1)

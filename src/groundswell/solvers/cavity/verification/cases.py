@@ -10,7 +10,7 @@ from typing import Any
 from groundswell.backends import Backend
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.flow import Flow
-from groundswell.solvers.cavity.steady import bring_to_rest
+from groundswell.solvers.cavity.steady import bring_to_steady_state
 
 TOLERANCE = 1e-6  # of residuals: far below the errors of these grids
 MIRROR = {"kind": "symmetry"}
@@ -59,7 +59,9 @@ def converging(
     make: Callable[[int], CavityCase], intervals: int, backend: Backend
 ) -> dict[str, Extrapolated]:
     """Nusselt numbers and peaks on grids of `intervals`, and a half and a quarter as many."""
-    found = [_numbers(bring_to_rest(make(intervals // n - 1), backend).flow) for n in (4, 2, 1)]
+    found = [
+        _numbers(bring_to_steady_state(make(intervals // n - 1), backend).flow) for n in (4, 2, 1)
+    ]
     return {name: Extrapolated(*(numbers[name] for numbers in found)) for name in found[0]}
 
 

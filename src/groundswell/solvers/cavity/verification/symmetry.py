@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groundswell.backends import Backend
-from groundswell.solvers.cavity.steady import bring_to_rest
+from groundswell.solvers.cavity.steady import bring_to_steady_state
 from groundswell.solvers.cavity.verification.cases import cavity, convection
 from groundswell.verify import Check
 
@@ -14,7 +14,7 @@ TURNED = {"u": -1, "v": 1, "w": -1, "T": -1}  # signs after half a turn about th
 def centre(backend: Backend, full: bool) -> list[Check]:
     """Balance of heat, symmetry about the centre, and residuals down to rounding."""
     case = cavity(63 if full else 23, convection(RAYLEIGH), tolerance=1e-10)
-    rest = bring_to_rest(case, backend)
+    rest = bring_to_steady_state(case, backend)
     flow, found = rest.flow, rest.flow.summary()
     heat = abs(found["nusselt"] / found["nusselt_cold"] - 1)
     asymmetry = max(
