@@ -121,7 +121,7 @@ def find(name: str) -> SolverInfo:
             "reinstall or remove its package"
         ) from error
     if not isinstance(info, SolverInfo):
-        raise InputError(f"{point.value} is no SolverInfo; remove or mend its package")
+        raise InputError(f"{point.value} is not a SolverInfo; fix or remove its package")
     return info
 
 

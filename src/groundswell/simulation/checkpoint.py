@@ -157,8 +157,8 @@ def restore(path: Path, backend: Backend, state: State, progress: Progress) -> N
         wanted = sum(host[here].size for here, _ in portion.window)
         if found != wanted:
             raise InputError(
-                f"{path} and the files beside it hold {found} values of {name!r}, but {wanted} are "
-                "needed; restore all of them from a copy, or start without --resume"
+                f"{path} and its parts hold {found} values of {name!r}, but {wanted} are "
+                "needed; restore all of these files from a copy, or start without --resume"
             )
         backend.assign(portion.array, host)
 
@@ -168,7 +168,7 @@ def _require_part(path: Path, progress: Progress) -> None:
     found = read_progress(path, progress.digest)
     if found.step != progress.step:
         raise InputError(
-            f"{path} is of step {found.step}, but the checkpoint beside it of {progress.step}; "
+            f"{path} is of step {found.step}, but its checkpoint is of step {progress.step}; "
             "restore all of its files from a copy, or start without --resume"
         )
 

@@ -141,8 +141,8 @@ def shared_digest(setup: Setup, job: World) -> str:
     if others:
         raise now_known(
             InputError(
-                f"ranks {others} read another case or other data than rank 0; let all hosts see "
-                "the same files"
+                f"ranks {others} read a different case or different data than rank 0; make the "
+                "same files visible on all hosts"
             )
         )
     return digest

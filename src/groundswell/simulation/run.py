@@ -183,7 +183,7 @@ def _earlier(folder: Path, digest: str, resume: bool) -> Progress | None:
         if progress.lengths is None:
             raise InputError(
                 f"{path} was written by Simulation.checkpoint, and there are no results to "
-                "continue; in Python, go on with Simulation(case, restart=...)"
+                "continue; in Python, use Simulation(case, restart=...)"
             )
         return progress
     if checkpoint.belongs(path, digest):
@@ -225,7 +225,7 @@ def _checkpoint_named(folder: Path) -> Iterator[None]:
     except RunFailed as error:
         path = folder / checkpoint.NAME
         if path.exists():
-            error.args = (f"{error}. Take the run up again with --resume, from {path}",)
+            error.args = (f"{error}. Continue the run with --resume, from {path}",)
         raise
 
 
