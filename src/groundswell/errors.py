@@ -1,4 +1,4 @@
-"""Everything Groundswell raises on purpose, and the exit code each one ends a command with."""
+"""Exceptions that Groundswell raises on purpose, and the exit codes of commands."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class GroundswellError(Exception):
 
 
 class InputError(GroundswellError):
-    """A request that cannot be honoured: its message has the value, what is allowed, the cure."""
+    """Invalid input; the message states the value, what is allowed, and the cure."""
 
     exit_code = 2
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong with a case: where it stands, the value found, and what is allowed there."""
+    """One problem of a case: its key, the value found, and what is allowed there."""
 
     key: str
     value: str
@@ -35,7 +35,7 @@ class Problem:
 
 
 class CaseError(InputError):
-    """A case file that does not describe a valid run; lists every problem found."""
+    """An invalid case; the message lists every problem found."""
 
     def __init__(self, problems: Sequence[Problem], source: str = "case") -> None:
         self.problems = tuple(problems)
@@ -43,19 +43,19 @@ class CaseError(InputError):
         super().__init__("\n".join([f"{source} cannot be used:", *(f"  {p}" for p in problems)]))
 
     def __reduce__(self) -> tuple[type[CaseError], tuple[tuple[Problem, ...], str]]:
-        return type(self), (self.problems, self.source)  # ranks tell each other of errors
+        return type(self), (self.problems, self.source)  # ranks send each other errors, pickled
 
 
 class BackendError(InputError):
-    """The device or compiler that was asked for is missing or cannot do what was asked."""
+    """The requested device or compiler is missing or does not support the request."""
 
 
 class RunFailed(GroundswellError):
-    """A run that started and could not finish (unstable field, full disk, lost device)."""
+    """A run started but could not finish (unstable field, full disk, lost device)."""
 
 
 class Interrupted(GroundswellError):
-    """A run stopped by the user or the batch system; its checkpoint is on disk."""
+    """The user or the batch system stopped a run; its checkpoint is on disk."""
 
     exit_code = 130
 
@@ -70,7 +70,7 @@ def listed(words: Iterable[str]) -> str:
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
-    """The end of a sentence that offers the known word closest to `word`, or nothing."""
+    """A suffix for a message that suggests the known word closest to `word`, or ""."""
     import difflib
 
     if not isinstance(word, str) or len(word) > 40:
@@ -82,31 +82,31 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
 def quoted(text: str) -> str:
     """Text in quotes, on one line of at most 60 characters."""
     cut = text if len(text) <= 60 else text[:57] + "..."
-    return f'"{repr(cut)[1:-1]}"'  # repr escapes whatever a terminal cannot or should not print
+    return f'"{repr(cut)[1:-1]}"'  # repr escapes control characters
 
 
-# --- who knows of an error ------------------------------------------------------------------------
+# --- errors known to all ranks --------------------------------------------------------------------
 
-# One object may be raised again and again, such as a module's own or a cached failure: that it was
-# told once does not mean that anybody knows of it now. So what is told has a moment, and what ranks
-# do together has one too, when it began.
+# The same exception object may be raised more than once, for example a cached failure. That all
+# ranks knew of it earlier does not mean that they know of it now. A counter therefore orders the
+# broadcasts of errors and the starts of collective operations.
 Error = TypeVar("Error", bound=BaseException)
 
 _moments = count(1)
-_begun: ContextVar[int] = ContextVar("begun", default=0)  # what is under way, the innermost
+_begun: ContextVar[int] = ContextVar("begun", default=0)  # start of the innermost operation
 
 
 def begin_together() -> Token[int]:
-    """Ranks begin something together, in which all errors are news; returns what ends it."""
+    """Start a collective operation, in which no error is known yet; returns the token to end it."""
     return _begun.set(next(_moments))
 
 
 def now_known(error: Error) -> Error:
-    """An error of whatever kind, once every rank of the job knows of it."""
-    vars(error)["_known_since"] = next(_moments)  # past classes that let nobody set attributes
+    """Mark an error as known to every rank of the job, and return it."""
+    vars(error)["_known_since"] = next(_moments)  # works for classes that override __setattr__
     return error
 
 
 def known_to_all(error: BaseException) -> bool:
-    """Whether every rank of the job knows of an error, and none waits for another."""
+    """Whether every rank of the job knows of an error, so that none waits for another."""
     return bool(vars(error).get("_known_since", 0) > _begun.get())

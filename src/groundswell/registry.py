@@ -1,7 +1,7 @@
-"""The solvers that are installed, by name, known by lazy references until they are used.
+"""The registry of installed solvers, which are imported only when they are used.
 
-A package registers a solver by an entry point of the group `groundswell.solvers` that leads to its
-`SolverInfo`. `cli`, `simulation`, `verify`, `bench` and `report` know solvers through it alone.
+A package registers a solver with an entry point of the group `groundswell.solvers` that refers to
+its `SolverInfo`. `cli`, `simulation`, `verify`, `bench` and `report` use solvers through it alone.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ Part = Literal["case", "setup", "solver", "pictures", "problems", "benchmarks"]
 
 @dataclass(frozen=True)
 class SolverInfo:
-    """A solver as the rest of Groundswell knows it before it is used.
+    """Describes a solver and refers to its parts.
 
-    References are texts "module:attribute", where a module may start with a dot, in `package`.
-    `simulation/solver.py` says what the parts must offer.
+    References are strings "module:attribute"; a leading dot makes the module relative to `package`.
+    `simulation/solver.py` defines the interface of the parts.
 
     Args:
-        name: what a case calls it.
+        name: the name of the solver in cases.
         title: two or three words, for tables.
-        summary: one sentence: what it computes.
+        summary: one sentence on what it computes.
         package: the solver's Python package.
-        case: class of its cases, a `case.Case`.
-        setup: class with `from_case(case, communicator)`: host-side preparation.
+        case: class of its cases, a subclass of `case.Case`.
+        setup: class with `from_case(case, communicator)`, for host-side preparation.
         solver: class or function `(setup, backend, communicator) -> Solver`.
-        pictures: list of `report.Picture`: what can be drawn from a folder of results.
+        pictures: list of `report.Picture`, the plots that it can make of a results folder.
         problems: list of names "module:function" of problems with known answers (see `verify`).
-        benchmarks: the `bench.Benchmark` of its document.
-        template: file of a commented case, in `package`.
-        results: readers of its result files: attribute of `Result`, and a function `(folder)`.
-        readers: of other input files: suffix, such as ".h5", and a function `(path) -> Case`.
+        benchmarks: its `bench.Benchmark`.
+        template: file with a commented case, in `package`.
+        results: readers of its result files, functions `(folder)`, by attribute of `Result`.
+        readers: readers of other input files, functions `(path) -> Case`, by suffix such as ".h5".
     """
 
     name: str
@@ -60,7 +60,7 @@ class SolverInfo:
     readers: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, part: Part) -> bool:
-        """Whether the solver offers an optional part."""
+        """Whether the solver has an optional part."""
         return bool(getattr(self, part))
 
     def load(self, part: Part) -> Any:
@@ -74,18 +74,18 @@ class SolverInfo:
         return self.resolve(getattr(self, part))
 
     def resolve(self, reference: str) -> Any:
-        """The object behind "module:attribute"; a leading dot stands for the solver's package."""
+        """The object that "module:attribute" refers to, relative to the solver's package."""
         module, _, attribute = reference.partition(":")
         return attrgetter(attribute)(import_module(module, self.package))
 
     def read_template(self) -> str:
-        """The text of a commented case to start from."""
+        """The text of the solver's commented case."""
         return (files(self.package) / self.template).read_text(encoding="utf-8")
 
 
 @cache
 def _entry_points() -> dict[str, list[EntryPoint]]:
-    """By solver; several packages may lay claim to a name."""
+    """The entry points by solver; several packages may claim the same name."""
     found: dict[str, list[EntryPoint]] = {}
     for point in entry_points(group=GROUP):
         found.setdefault(point.name, []).append(point)
@@ -93,16 +93,16 @@ def _entry_points() -> dict[str, list[EntryPoint]]:
 
 
 def names() -> list[str]:
-    """Names of all solvers that are installed."""
+    """Names of all installed solvers."""
     return list(_entry_points())
 
 
 @cache
 def find(name: str) -> SolverInfo:
-    """The solver of that name.
+    """The solver of this name.
 
     Raises:
-        InputError: there is none, or several; or its package cannot be imported.
+        InputError: no package or several packages offer it, or its package cannot be imported.
     """
     points = _entry_points()
     if name not in points:
@@ -121,12 +121,16 @@ def find(name: str) -> SolverInfo:
             "reinstall or remove its package"
         ) from error
     if not isinstance(info, SolverInfo):
-        raise InputError(f"{point.value} is no SolverInfo; remove or mend its package")
+        raise InputError(f"{point.value} is not a SolverInfo; fix or remove its package")
     return info
 
 
 def solvers() -> list[SolverInfo]:
-    """All solvers that are installed and can be imported."""
+    """All installed solvers.
+
+    Raises:
+        InputError: one cannot be imported.
+    """
     return [find(name) for name in names()]
 
 
@@ -137,7 +141,7 @@ def versions_of(name: str) -> dict[str, str]:
 
 
 def reader_of(suffix: str) -> tuple[SolverInfo, str] | None:
-    """The solver that reads input files of a suffix, such as ".h5", and its reader's reference."""
+    """The solver that reads files with a suffix, such as ".h5", and the reference of its reader."""
     for info in solvers():
         if suffix in info.readers:
             return info, info.readers[suffix]

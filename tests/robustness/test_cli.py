@@ -214,7 +214,7 @@ def test_new_writes_a_case_that_can_be_checked(tmp_path: Path, capsys: Capture) 
     path.write_text("mine")
     capsys.readouterr()
     assert main(["new", "earthquake", str(path)]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
     assert path.read_text() == "mine"
 
 
@@ -383,7 +383,7 @@ def test_info_tells_why_ways_do_not_work() -> None:
         "mpi": {"works": True, "reason": None},
     }
     assert tables._ways(ways) == "peer, mpi work\nnccl does not: no library"
-    assert "peer could work; see with mpiexec" in tables._ways({"peer": {"works": None}})
+    assert "peer could work; test with mpiexec" in tables._ways({"peer": {"works": None}})
 
 
 def test_numbers_for_the_eye() -> None:

@@ -419,4 +419,4 @@ def test_a_failure_of_one_rank_leaves_the_others_in_step() -> None:
     assert done.returncode == 0, done.stderr[-2000:]
     failed, late = done.stdout.splitlines()
     assert failed.startswith("links: bad: RunFailed: rank 1 has sent no word")
-    assert late == "progress: the rest is left out: its time was up"
+    assert late == "progress: the rest was skipped: time limit reached"

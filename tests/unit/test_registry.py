@@ -35,7 +35,7 @@ def test_a_package_that_cannot_be_imported_is_named(offer: Offer) -> None:
 
 def test_what_is_no_solver_is_refused(offer: Offer) -> None:
     offer(("waves", "groundswell.errors:listed"))
-    with pytest.raises(InputError, match=r"groundswell\.errors:listed is no SolverInfo"):
+    with pytest.raises(InputError, match=r"groundswell\.errors:listed is not a SolverInfo"):
         registry.find("waves")
 
 

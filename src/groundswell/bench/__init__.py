@@ -1,7 +1,7 @@
-"""The tables of the methods' documents, measured on this machine beside the published figures.
+"""Benchmarks: measurements on this machine, in tables next to published figures.
 
 A benchmark is a list of tables. Each row is printed and written to a file as soon as it is
-measured, so nothing is lost when a benchmark is stopped.
+measured, so an interrupted benchmark keeps its results.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from groundswell.formats.atomic import atomic_write
 if TYPE_CHECKING:
     from groundswell.bench.rig import Rig
 
-# What Groundswell has benchmarks of besides solvers, which name theirs in their SolverInfo.
+# Benchmarks of parts of Groundswell; a solver names its benchmark in its SolverInfo.
 PARTS = {"exchange": "groundswell.bench.exchange:BENCHMARK"}
 
 Progress = Callable[[str], None]
@@ -33,17 +33,17 @@ Progress = Callable[[str], None]
 
 @dataclass
 class Session:
-    """A run of a benchmark, as its tables see it.
+    """A run of a benchmark.
 
     Args:
-        backend: what is measured.
+        backend: the backend that is measured.
         world: the ranks that measure together.
-        sizes: of the problems, as the benchmark defines them.
+        sizes: problem sizes, as the benchmark defines them.
         progress: called with the name of each table before it is measured.
 
     Attributes:
-        measured: facts, and the rows of each table so far.
-        rig: the ranks' common clock, where `prepare` has made one.
+        measured: metadata, and the rows of each table so far.
+        rig: measures the time of exchanges between ranks; set by `prepare` where needed.
     """
 
     backend: Backend
@@ -56,13 +56,13 @@ class Session:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """The tables and figures of a document, measured on this machine.
+    """A list of tables that are measured together.
 
     Args:
-        sizes: function `(backend name, full)`: how large the problems are.
-        prepare: measures and names what holds for all tables; every rank calls it.
-        tables: in the order in which they are measured.
-        draw: draws what was measured to a file, if it can be drawn.
+        sizes: function `(backend name, full)` that returns the problem sizes.
+        prepare: measures what all tables share and returns metadata; all ranks call it.
+        tables: tables in the order of measurement.
+        draw: plots the results to a file; None for no plot.
     """
 
     sizes: Callable[[str, bool], Any]
@@ -71,7 +71,7 @@ class Benchmark:
     draw: Callable[[dict[str, Any], Path], Any] | None = None
 
     def tables_of(self, subject: str, ranks: int) -> list[Table]:
-        """Those that are measured on so many ranks.
+        """The tables that are measured on this number of ranks.
 
         Raises:
             InputError: there are none.
@@ -90,10 +90,10 @@ class Benchmark:
 
 
 class Recorder:
-    """Prints rows, and writes them to a file, as they are measured.
+    """Prints rows and writes them to a file as they are measured.
 
     Args:
-        path: of the file; none by default. It is replaced as a whole for each row.
+        path: path of the file, which is rewritten for each row; by default none is written.
         shown: whether rows are printed.
     """
 
@@ -102,7 +102,7 @@ class Recorder:
         self._printer: Printer | None = None
 
     def begin(self, measured: Measured) -> None:
-        """Name what is measured on."""
+        """Print the number of ranks and the devices."""
         if self._shown:
             devices = ", ".join(dict.fromkeys(measured["devices"]))
             plural = "s" * (measured["ranks"] > 1)
@@ -116,7 +116,7 @@ class Recorder:
         self._printer = Printer(table, measured) if self._shown else None
 
     def add(self, row: Row, measured: Measured) -> None:
-        """Record a row of it."""
+        """Record a row of the table."""
         if self._printer:
             self._printer.add(row)
         self._write(measured)
@@ -127,7 +127,7 @@ class Recorder:
             self._printer.end()
 
     def end(self, measured: Measured) -> None:
-        """Name what was not measured, and how long the rest took."""
+        """Print what was not measured, and the time that the measurements took."""
         if self._shown:
             say("")
             for note in measured["notes"]:
@@ -148,14 +148,14 @@ def measure(
     subject: str = "benchmark",
     recorder: Recorder | None = None,
 ) -> dict[str, Any]:
-    """Measure all tables of a benchmark that this number of ranks has; every rank must call it.
+    """Measure the tables of a benchmark for this number of ranks; all ranks must call it.
 
     Returns:
-        Facts (`subject`, `backend`, `devices`, `ranks`, `versions`, `notes`, and the benchmark's
-        own), the rows of each table under its name, and `seconds` that all took.
+        Metadata (`subject`, `backend`, `devices`, `ranks`, `versions`, `notes`, and the
+        benchmark's own), the rows of each table by its name, and the total time `seconds`.
 
     Raises:
-        InputError: there are no tables for so many ranks.
+        InputError: there are no tables for this number of ranks.
     """
     recorder, job, begun = recorder or Recorder(), session.world, time.monotonic()
     tables = benchmark.tables_of(subject, job.size)
@@ -198,22 +198,23 @@ def run_bench(
     shown: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Measure one solver, or the exchange between ranks; see `measure` for what it returns.
-
-    Every rank must call it; rank 0 writes.
+    """Benchmark a solver, or the exchange between ranks. All ranks must call it; rank 0 writes.
 
     Args:
-        subject: whose tables.
-        backend: "cpu" or "cuda"; by default the GPU where there is one.
-        output: folder for `bench_<subject>.json`, on several ranks `bench_<subject>_4_ranks.json`
-            or so, and a picture; none by default.
-        full: more sizes, which take several times as long.
+        subject: name of the solver, or "exchange".
+        backend: "cpu" or "cuda"; by default the GPU if there is one.
+        output: folder for a plot and `bench_<subject>.json`, or for example
+            `bench_<subject>_4_ranks.json` on four ranks; by default no files are written.
+        full: measure more sizes, which takes several times as long.
         shown: whether rows are printed as they are measured.
         progress: called at rank 0 with the name of each table before it is measured.
 
+    Returns:
+        The results of `measure`.
+
     Raises:
-        InputError: there are no tables of that subject, or not for so many ranks.
-        BackendError: there is no such backend.
+        InputError: there is no benchmark of this subject, or none for this number of ranks.
+        BackendError: the backend is unknown or missing.
     """
     found, ranks = benchmark(subject), world()
     found.tables_of(subject, ranks.size)
@@ -231,23 +232,23 @@ def run_bench(
 
 
 def _path(subject: str, output: str | Path | None, ranks: int) -> Path | None:
-    """The file of a benchmark in a folder."""
+    """Path of a benchmark's file in a folder."""
     if output is None:
         return None
     return Path(output) / (f"bench_{subject}" + f"_{ranks}_ranks" * (ranks > 1) + ".json")
 
 
 def subjects() -> list[str]:
-    """What there are benchmarks of."""
+    """Names of the solvers and parts of Groundswell that have a benchmark."""
     solvers = [info.name for info in registry.solvers() if info.has("benchmarks")]
     return [*solvers, *PARTS]
 
 
 def benchmark(subject: str) -> Benchmark:
-    """The benchmark of a solver, or of a part of Groundswell.
+    """The benchmark of a solver or of a part of Groundswell.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: there is no benchmark of this name.
     """
     known = subjects()
     if subject not in known:
@@ -265,7 +266,7 @@ def benchmark(subject: str) -> Benchmark:
 
 
 def fastest(ranks: World) -> Backend:
-    """The GPU where there is one, else the CPU."""
+    """The GPU if there is one, otherwise the CPU."""
     try:
         return open_device("cuda", ranks)
     except BackendError:

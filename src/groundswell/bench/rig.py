@@ -1,4 +1,4 @@
-"""What every measurement of exchanges shares: the clock, the time that is left, what went wrong."""
+"""Timing of exchanges between ranks, with time limits and handling of failed transports."""
 
 from __future__ import annotations
 
@@ -19,53 +19,55 @@ from groundswell.exchange.world import MpiWorld
 Result = TypeVar("Result")
 
 REPEATS = 5
-REPEAT_SECONDS = 0.02  # dwarfs the clock, and the time by which one rank begins before another
-FEWEST, MOST = 2, 2000  # exchanges of a repeat
-LONGEST_SILENCE = 30.0  # s that a rank waits for another one while both measure
-FASTEST = {"cuda": "direct", "cpu": "peer"}  # transports, by backend, as a rule
-IN_STEP = 4  # exchanges that bring the ranks into step before the clock starts
+REPEAT_SECONDS = 0.02  # much longer than the clock's resolution and the ranks' start-up skew
+FEWEST, MOST = 2, 2000  # exchanges per repeat
+LONGEST_SILENCE = 30.0  # s that a rank waits for another one during a measurement
+FASTEST = {"cuda": "direct", "cpu": "peer"}  # the transport that is usually fastest, by backend
+IN_STEP = 4  # exchanges that synchronize the ranks before the clock starts
 
 
 class Timed(Protocol):
-    """What can be timed: an `Exchange`, or what stands in the place of one."""
+    """An object that can be timed: an `Exchange`, or an object with the same interface."""
 
     @property
     def path(self) -> str:
-        """The way that messages really take."""
+        """The transport that messages actually use."""
 
     @property
     def in_graph(self) -> bool:
-        """Whether a graph of launches may hold it."""
+        """Whether it can be captured in a graph of launches."""
 
     @property
     def bytes(self) -> int:
-        """Bytes that this rank sends to others each time."""
+        """Bytes that this rank sends per exchange."""
 
     @property
     def launches(self) -> list[Launch]:
-        """All of it."""
+        """The launches of one exchange."""
 
     def check(self) -> None:
-        """See that no wait was in vain."""
+        """Raise RunFailed if a wait for another rank timed out."""
 
     def close(self) -> None:
-        """Give back what it holds of other ranks."""
+        """Release resources shared with other ranks."""
 
 
 class Rig:
     """The ranks that measure together, and their clock.
 
-    A part of the measurements has a limit of time, and a transport that fails in it on any rank is
-    left out of the rest of it, on all ranks.
+    Measurements are grouped in parts, each with a time limit. If a transport fails on any rank, all
+    ranks skip it for the rest of the part.
 
     Args:
-        transports: to be measured.
+        backend: the backend that is measured.
+        job: all ranks of the job.
+        transports: names of the transports to measure.
 
     Attributes:
-        world: of the ranks while they measure. One that gives up must not confuse what they agree
-            on afterwards, so this is not the job's own.
+        world: a communicator for the measurements. It differs from the job's own, so that a rank
+            that gives up cannot disturb later collective operations.
         notes: what was not measured, and why.
-        remembered: what need not be measured again.
+        remembered: cached measurements.
     """
 
     def __init__(self, backend: Backend, job: MpiWorld, transports: Sequence[str]) -> None:
@@ -73,7 +75,7 @@ class Rig:
         self.world = MpiWorld(job.comm)
         self._job, self._every = job, list(transports)
         self.remembered: dict[Any, Any] = {}
-        self._held: list[Any] = []  # what has failed is never freed: late messages may still come
+        self._held: list[Any] = []  # failed exchanges are never freed: late messages may arrive
         self.begin("", 0.0)
 
     def begin(self, part: str, seconds: float) -> None:
@@ -83,21 +85,21 @@ class Rig:
 
     @property
     def transports(self) -> list[str]:
-        """All ways that have not failed in this part."""
+        """All transports that have not failed in this part."""
         return [name for name in self._every if name not in self._lost]
 
     def attempt(self, what: str, act: Callable[[], Result]) -> Result | None:
-        """Do something on all ranks; None, with a note, if it fails on one or time is up."""
+        """Call `act` on all ranks; None, with a note, if it fails on a rank or time is up."""
         if self._job.tell(time.monotonic() > self._end):
-            self._note("the rest is left out: its time was up")
+            self._note("the rest was skipped: time limit reached")
             return None
         result, error = None, None
         try:
             with patience_of(min(patience_seconds(), LONGEST_SILENCE)):
                 result = act()
-        except Exception as failure:  # a way that does not work must not end the measurements
+        except Exception as failure:  # a transport that fails must not end the measurements
             error = f"{type(failure).__name__}: {failure}"
-        with patience_of(max(patience_seconds(), 3 * LONGEST_SILENCE)):  # others still wait in vain
+        with patience_of(max(patience_seconds(), 3 * LONGEST_SILENCE)):  # others may time out first
             errors = [e for e in self._job.share(error) if e is not None]
         if errors:
             self._note(f"{what}: {errors[0]}")
@@ -110,7 +112,7 @@ class Rig:
         self.notes += [note] if note not in self.notes else []
 
     def exchange(self, transport: str, make: Callable[[], Timed]) -> Row | None:
-        """Time of an exchange, and the most bytes that a rank sends."""
+        """Time of an exchange, and the largest number of bytes that a rank sends."""
         return self.attempt(transport, lambda: self._exchange(transport, make))
 
     def _exchange(self, transport: str, make: Callable[[], Timed]) -> Row:
@@ -125,7 +127,7 @@ class Rig:
 
     @contextmanager
     def holding(self, what: Any) -> Iterator[None]:
-        """Keep what exchanges as long as it does so; for ever, if it fails."""
+        """Keep a reference to an exchange during the block, and for ever if the block fails."""
         self._held.append(what)
         yield
         self._held.pop()
@@ -133,14 +135,14 @@ class Rig:
     # --- the clock --------------------------------------------------------------------------------
 
     def seconds(self, launch: Callable[[], None], *, in_graph: bool) -> float:
-        """How long it takes on the slowest rank: the median of REPEATS."""
+        """Time of one call on the slowest rank, s: the median of REPEATS measurements."""
         graph = self.backend.capture(launch, in_graph=in_graph)
         times = self._enough(graph)
         spent = [self._once(graph, times) for _ in range(REPEATS)]
         return float(np.median(np.max(self.world.share(spent), axis=0)))
 
     def _enough(self, graph: Graph) -> int:
-        """How many make a repeat; the same on all ranks."""
+        """Number of calls in a measurement; the same on all ranks."""
         self._once(graph, 1)
         one = max(self.world.share(self._once(graph, FEWEST)))
         return int(np.clip(REPEAT_SECONDS / one, FEWEST, MOST))
@@ -154,7 +156,7 @@ class Rig:
         return end.seconds_since(begin) / times
 
     def filled(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
-        """An array whose memory is really there: pages that nobody has written cost nothing."""
+        """An array whose pages are all mapped; memory that was never written may not be."""
         array = self.backend.zeros(shape, dtype)
         self.backend.assign(array, np.ones((), dtype))
         return array

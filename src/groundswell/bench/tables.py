@@ -1,4 +1,4 @@
-"""Tables of measurements in plain text, whose rows are printed as they are measured."""
+"""Plain-text tables of measurements, printed row by row as they are measured."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KIB, MIB = 1 << 10, 1 << 20
 GAP = "  "  # between columns
 
 Row = dict[str, Any]
-Measured = Mapping[str, Any]  # facts, and the rows of each table by its name
+Measured = Mapping[str, Any]  # metadata, and the rows of each table by its name
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,9 @@ class Column:
     """A column of a table.
 
     Args:
-        head: what stands above it.
-        cell: the text for a row.
-        width: characters at least.
+        head: the heading.
+        cell: function that returns the text for a row.
+        width: minimum width in characters.
     """
 
     head: str
@@ -32,20 +32,20 @@ class Column:
 
     @property
     def room(self) -> int:
-        """Characters that it takes."""
+        """Width in characters."""
         return max(self.width, len(self.head))
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Rows side by side in one line, as long as the columns before it are the same.
+    """Shows consecutive rows side by side in one line if their other columns are equal.
 
     Args:
-        key: of rows, by whose value each stands in a column of its own.
-        names: these values, from what is known when the table begins.
-        cell: the text for a row.
-        width: characters of a column at least.
-        after: columns behind them, of the line's first row.
+        key: key of rows; each of its values has a column of its own.
+        names: function that returns these values from the measurements so far.
+        cell: function that returns the text for a row.
+        width: minimum width of a column in characters.
+        after: columns to the right, filled from the first row of the line.
     """
 
     key: str
@@ -55,7 +55,7 @@ class Spread:
     after: Sequence[Column] = ()
 
     def columns(self, measured: Measured) -> list[Column]:
-        """Those of the values, and those after them; cells are made by `Lines`."""
+        """The columns of the values, and the columns after them."""
         names = [Column(name, self.cell, self.width) for name in self.names(measured)]
         return [*names, *self.after]
 
@@ -65,14 +65,14 @@ class Table:
     """A table of a benchmark.
 
     Args:
-        name: of its rows in the file.
-        title: above it, or a function of what has been measured before.
-        columns: of each row.
-        measure: measures the rows; every rank calls it, and gets the same.
-        spread: rows that stand side by side, if any do.
-        ranks: on how many it is measured: "one", "several" or "any".
-        seconds: that ranks with a `Rig` may spend on it; what is left then is left out.
-        others: rows of other codes or machines to be shown below; they are not recorded.
+        name: key of its rows in the file.
+        title: the title, or a function of the measurements so far.
+        columns: columns of each row.
+        measure: measures the rows; all ranks call it and get the same rows.
+        spread: shows rows side by side; None for one row per line.
+        ranks: number of ranks for which it is measured: "one", "several" or "any".
+        seconds: time limit with a `Rig`; measurements beyond it are skipped.
+        others: rows of other codes or machines to show below; they are not recorded.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Table:
     others: Callable[[Measured], Iterable[Row]] = lambda measured: ()
 
     def fits(self, ranks: int) -> bool:
-        """Whether it is measured on so many."""
+        """Whether it is measured on this number of ranks."""
         return {"any": True, "one": ranks == 1, "several": ranks > 1}[self.ranks]
 
     def heading(self, measured: Measured) -> str:
@@ -94,7 +94,7 @@ class Table:
 
 
 class Printer:
-    """Prints the rows of a table as they come; the title with the first."""
+    """Prints the rows of a table as they are measured, and the title before the first."""
 
     def __init__(self, table: Table, measured: Measured) -> None:
         self._table, self._measured = table, measured
@@ -102,7 +102,7 @@ class Printer:
         self._line: tuple[list[str], dict[str, Row]] = ([], {})
 
     def add(self, row: Row) -> None:
-        """Print a row, or keep it until all that stand in one line with it are known."""
+        """Print a row, or keep it until its line is complete."""
         if self._empty:
             self._begin()
         self._empty = False
@@ -117,7 +117,7 @@ class Printer:
         side_by_side[str(row[self._table.spread.key])] = row
 
     def end(self) -> None:
-        """Print what is left, and others' rows."""
+        """Print the last line, and the rows of other codes."""
         self._flush()
         if not self._empty:
             for row in self._table.others(self._measured):
@@ -147,7 +147,7 @@ class Printer:
 
 
 def show(tables: Iterable[Table], measured: Measured) -> None:
-    """Print tables that have been measured."""
+    """Print measured tables."""
     for table in tables:
         printer = Printer(table, measured)
         for row in measured.get(table.name, ()):
@@ -156,25 +156,25 @@ def show(tables: Iterable[Table], measured: Measured) -> None:
 
 
 def say(text: str) -> None:
-    """Print a line or several, at once."""
+    """Print text and flush."""
     print(text, flush=True)
 
 
 def time_of(seconds: float) -> str:
-    """A time in words."""
+    """A time with its unit."""
     return f"{1e6 * seconds:.3g} us" if seconds < 1e-3 else f"{1e3 * seconds:.3g} ms"
 
 
 def size_of(count: int) -> str:
-    """Bytes in words."""
+    """A number of bytes with its unit."""
     return f"{count / MIB:.3g} MiB" if count >= MIB else f"{count / KIB:.3g} KiB"
 
 
 def percent(share: float) -> str:
-    """A share in words."""
+    """A fraction in per cent."""
     return f"{100 * share:.0f} %"
 
 
 def field(name: str, width: int = 0, head: str | None = None) -> Column:
-    """A column of the value that a row has under a name."""
+    """A column with the value of one key of a row."""
     return Column(name if head is None else head, lambda row: str(row[name]), width)

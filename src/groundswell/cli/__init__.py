@@ -1,6 +1,6 @@
-"""The `groundswell` command: what it does when all goes well is in `app`, and here when not.
+"""The `groundswell` command: error handling and exit codes; `app` has the commands themselves.
 
-It ends with 0, 1 (the run failed, or a check did), 2 (bad input or usage) or 130 (interrupted).
+Exit codes: 0, 1 (the run or a check failed), 2 (bad input or usage) or 130 (interrupted).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from groundswell.errors import GroundswellError, Interrupted, known_to_all
 if TYPE_CHECKING:
     from groundswell.exchange.world import World
 
-DEBUG = "--debug"  # may stand anywhere, so it is taken out before the command line is read
+DEBUG = "--debug"  # allowed anywhere, so we remove it before the command line is parsed
 
-ON_ALL_RANKS = {"run", "bench", "info"}  # commands that ranks share; rank 0 does the others alone
+ON_ALL_RANKS = {"run", "bench", "info"}  # commands of all ranks; rank 0 runs the others alone
 
 BUG = (
     "{kind}: {error}\n"
@@ -50,7 +50,7 @@ def _shared(words: Sequence[str]) -> bool:
 
 @contextmanager
 def _quiet_unless_first(words: Sequence[str]) -> Iterator[bool]:
-    """Rank 0 speaks for all, and does alone what ranks do not share. Errors are told elsewhere."""
+    """Silence all ranks but rank 0; yields whether this rank takes part in the command."""
     job = _job()
     if job is None or job.first:
         yield True
@@ -72,7 +72,7 @@ def _run(words: list[str]) -> int:
 
 
 def _explain(error: Exception, words: Sequence[str]) -> int:
-    """Tell the user what went wrong; returns the exit code."""
+    """Print the message of an error; returns the exit code."""
     code = error.exit_code if isinstance(error, GroundswellError) else 1
     everywhere = isinstance(error, GroundswellError) and known_to_all(error)
     _say(_words(error), code, everywhere=everywhere or not _shared(words))
@@ -88,7 +88,7 @@ def _words(error: Exception) -> str:
 
 
 def _say(text: str, code: int, *, everywhere: bool) -> None:
-    """Print an error once; one that the other ranks know nothing of ends them too."""
+    """Print an error once; abort the job if the other ranks do not know of the error."""
     job = _job()
     if job is None:
         print(f"groundswell: {text}", file=sys.stderr)
@@ -100,11 +100,11 @@ def _say(text: str, code: int, *, everywhere: bool) -> None:
 
 
 def _job() -> World | None:
-    """The job of several ranks that this process belongs to, if it does."""
+    """The job of several ranks to which this process belongs, or None."""
     from groundswell.exchange.launcher import started_ranks
 
     if started_ranks() == 1:
-        return None  # nothing heavy is loaded for a single process
+        return None  # a single process does not import MPI
     from groundswell.exchange.world import world
 
     try:

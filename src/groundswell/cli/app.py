@@ -41,15 +41,11 @@ CaseFile = Annotated[Path, typer.Argument(metavar="CASE", help="Case file (TOML)
 SOLVERS = listed(registry.names() or ["none is installed"])
 EXAMPLE = next(iter(registry.names()), "SOLVER")  # in help texts
 SolverName = Annotated[
-    str, typer.Argument(metavar="SOLVER", help=f"What to compute: {SOLVERS}.", show_default=False)
+    str, typer.Argument(metavar="SOLVER", help=f"The solver: {SOLVERS}.", show_default=False)
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
-Backend = Annotated[
-    BackendName | None, typer.Option(help="Where to run, instead of what the case says.")
-]
-Width = Annotated[
-    Precision | None, typer.Option(help="Floating-point type, instead of the case's.")
-]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Backend = Annotated[BackendName | None, typer.Option(help="Backend; overrides the case.")]
+Width = Annotated[Precision | None, typer.Option(help="Floating-point type; overrides the case.")]
 
 
 @app.callback(
@@ -57,7 +53,7 @@ Width = Annotated[
     answer everywhere.
 
     Start with `groundswell new {EXAMPLE}`, then `groundswell check case.toml` and
-    `groundswell run case.toml`. Each command explains itself: `groundswell run --help`.
+    `groundswell run case.toml`. Each command has its own help, such as `groundswell run --help`.
 
     Solvers: {SOLVERS}.
     """
@@ -73,9 +69,7 @@ def groundswell(
 @app.command()
 def run(
     case: CaseFile,
-    output: Annotated[
-        Path | None, typer.Option(help="Folder of the results, instead of the case's.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Results folder; overrides the case.")] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue from the checkpoint in that folder.")
     ] = False,
@@ -87,14 +81,14 @@ def run(
         bool, typer.Option("--no-pictures", help="Draw no pictures at the end.")
     ] = False,
 ) -> None:
-    """Run a case and write its results, a summary and pictures into a folder.
+    """Run a case and write its results, a summary and pictures to a folder.
 
     Ctrl-C (or SIGTERM) stops a run. A solver that steps through time writes a checkpoint first, and
-    `--resume` continues from there to bit-identical results. For example
+    `--resume` continues from it to bit-identical results. For example
 
         groundswell run case.toml --output results/fine --backend cuda
 
-    Several processes share a case, one a GPU or a few cores each, with the same results:
+    Several processes can share a case, each with a GPU or a few cores. The results are the same:
 
         mpiexec -n 4 groundswell run case.toml
     """
@@ -121,16 +115,16 @@ def check(
     case: CaseFile,
     backend: Backend = None,
     precision: Width = None,
-    ranks: Annotated[int, typer.Option(min=1, help="Processes that would share the run.")] = 1,
+    ranks: Annotated[int, typer.Option(min=1, help="Number of processes for the run.")] = 1,
     hosts: Annotated[
-        int, typer.Option(min=1, help="Hosts like this one that they would be spread over.")
+        int, typer.Option(min=1, help="Number of hosts like this one that the processes use.")
     ] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Show what a case needs and resolves, without running it.
 
-    Shows the grid or mesh, memory, least run time and warnings; the exit code is 2 if the case
-    cannot run on this machine, or on as many hosts like it. For example
+    Shows the grid or mesh, memory, minimum run time and warnings. The exit code is 2 if the case
+    cannot run on this machine, or on that many hosts like it. For example
 
         groundswell check case.toml --precision double --ranks 4
     """
@@ -148,9 +142,9 @@ def check(
 
 
 @app.command(
-    help=f"""Write a commented case to start from.
+    help=f"""Write a commented example case.
 
-    It runs as it is, in seconds, and explains every section. For example
+    The case explains every section and runs in seconds without changes. For example
 
         groundswell new {EXAMPLE} my_case.toml
     """
@@ -164,29 +158,29 @@ def new(
 
     text = registry.find(solver).read_template()
     if path.exists():
-        raise InputError(f"{path} is there already; give another name, or delete it")
+        raise InputError(f"{path} exists already; give another name, or delete it")
     with atomic_write(path) as part:
         part.write_text(text, encoding="utf-8")
-    typer.echo(f"wrote {path}; now: groundswell check {path}")
+    typer.echo(f"wrote {path}; next: groundswell check {path}")
 
 
 @app.command(
-    help=f"""Solve problems with known answers, and compare.
+    help=f"""Solve problems with known answers and compare the results.
 
-    Analytic solutions and published references, as a table that grows as they come. The exit code
-    is 1 if one misses its tolerance. Problems whose libraries are missing are skipped. For example
+    The references are analytic and published solutions. The exit code is 1 if a result misses its
+    tolerance. Problems whose libraries are missing are skipped. For example
 
         groundswell verify {EXAMPLE} --full --backend cuda
     """
 )
 def verify(
     solver: Annotated[
-        str | None, typer.Argument(metavar="[SOLVER]", help=f"{SOLVERS}; all if left out.")
+        str | None, typer.Argument(metavar="[SOLVER]", help=f"{SOLVERS}; all by default.")
     ] = None,
     full: Annotated[
         bool, typer.Option("--full", help="Finer and larger problems, for a GPU.")
     ] = False,
-    backend: Annotated[BackendName, typer.Option(help="Where to run them.")] = BackendName.cpu,
+    backend: Annotated[BackendName, typer.Option(help="Backend.")] = BackendName.cpu,
     as_json: AsJson = False,
 ) -> None:
     from groundswell.verify import run_problems
@@ -207,10 +201,9 @@ def verify(
 
 
 @app.command(
-    help=f"""Measure a solver, or the exchange between ranks, on this machine, next to published
-    figures.
+    help=f"""Benchmark a solver, or the exchange between ranks, and show published figures.
 
-    Rows are printed, and written to the folder, as they are measured. For example
+    Rows are printed and written to the folder as they are measured. For example
 
         groundswell bench {EXAMPLE} --output measured
 
@@ -222,13 +215,13 @@ def verify(
 def bench(
     subject: Annotated[str, typer.Argument(metavar="SUBJECT", help=f"{SOLVERS}; or exchange.")],
     backend: Annotated[
-        BackendName | None, typer.Option(help="Where; by default the GPU if there is one.")
+        BackendName | None, typer.Option(help="Backend; by default the GPU if there is one.")
     ] = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for measurements and pictures.")
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="All sizes; takes several times as long.")
+        bool, typer.Option("--full", help="Measure all sizes; takes several times as long.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -262,7 +255,7 @@ def info(as_json: AsJson = False) -> None:
 
     found = describe_machine()
     if found is None:
-        return  # rank 0 speaks for all
+        return  # only rank 0 prints
     if as_json:
         _print_json(found)
     else:
@@ -273,7 +266,7 @@ def info(as_json: AsJson = False) -> None:
 def report(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Results of a run.")],
 ) -> None:
-    """Write one HTML page about a run: what ran, how fast, its pictures and files.
+    """Write an HTML report of a run: the case, throughput, pictures and files.
 
     For example
 

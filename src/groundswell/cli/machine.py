@@ -1,4 +1,4 @@
-"""Facts about this machine: what `groundswell info` shows."""
+"""Information about this machine for `groundswell info`."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ BACKENDS = ("cpu", "cuda")
 
 
 def describe_machine() -> dict[str, Any] | None:
-    """Versions, solvers, devices with free memory (bytes) and bandwidth (bytes/s), links between
-    GPUs, MPI, transports between ranks, and kernel cache.
+    """Describe versions, solvers, devices with free memory (bytes) and bandwidth (bytes/s), links
+    between GPUs, MPI, transports between ranks, and the kernel cache.
 
-    All ranks of a job must call it; rank 0 gets the answer, the others None.
+    All ranks of a job must call it. Rank 0 gets the description, other ranks None.
     """
     job = world()
     found = job.agree(lambda: _host() if job.first else None)
@@ -41,7 +41,7 @@ def describe_machine() -> dict[str, Any] | None:
 
 
 def _host() -> dict[str, Any]:
-    """What one process knows."""
+    """The part of the description that needs one process only."""
     cache, libraries = KernelCache(default_folder()), library_versions(EXTRAS)
     return {
         "groundswell": __version__,
@@ -62,7 +62,7 @@ def _host() -> dict[str, Any]:
 
 
 def _device(name: str) -> dict[str, Any]:
-    """What a backend runs on, or why it cannot."""
+    """The device of a backend, or the reason why there is none."""
     try:
         backend = open_backend(name)
         free, total = backend.memory()
@@ -78,7 +78,7 @@ def _device(name: str) -> dict[str, Any]:
 
 
 def _links() -> dict[str, Any]:
-    """GPUs by bus, and what joins each two of them, with the bandwidth that is assumed."""
+    """GPUs by bus, and the link between each two of them with its assumed bandwidth."""
     try:
         links = read_links()
     except BackendError as error:
@@ -93,12 +93,12 @@ def _links() -> dict[str, Any]:
 
 
 def _hosts(job: World) -> int:
-    """How many groups of ranks there are that see each other."""
+    """Number of hosts: groups of ranks that share memory."""
     return len(set(job.share(job.same_host[0])))
 
 
 def _on_ranks(name: str, job: World) -> dict[str, Any]:
-    """Which transports work between the ranks, and why others do not."""
+    """The transports between the ranks: whether each works, and why not."""
     try:
         backend = job.agree(lambda: open_device(name, job))
         reasons = probe.usable(backend, job)
@@ -108,7 +108,7 @@ def _on_ranks(name: str, job: World) -> dict[str, Any]:
 
 
 def _alone(name: str, device: dict[str, Any]) -> dict[str, Any]:
-    """Which transports several ranks could use: whether they work is known only to ranks."""
+    """The transports that several ranks could use; only a job of several ranks can test them."""
     reasons = dict.fromkeys(TRANSPORTS[name], device.get("reason"))
     if device["device"] is not None:
         reasons = probe.prospects(name)

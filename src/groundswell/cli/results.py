@@ -1,4 +1,4 @@
-"""What `groundswell run` does after the run: draw the pictures and print a summary."""
+"""The end of `groundswell run`: draw the pictures and print a summary."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from groundswell.case.quantities import byte_size, duration
 from groundswell.cli.tables import pairs, warn
 from groundswell.simulation.summary import add_files
 
-LISTED = 8  # files that are named; of more, their number
+LISTED = 8  # number of files that are listed by name
 
 
 def with_pictures(folder: Path) -> dict[str, Any]:
-    """Draw the pictures of a run and return its summary with them among its files.
+    """Draw the pictures of a run; returns the summary, to which it adds their file names.
 
-    The run itself is complete, so a picture that cannot be drawn is a warning.
+    The run itself is complete, so a picture that cannot be drawn causes only a warning.
     """
     from groundswell.report.pictures import draw_pictures
 
@@ -23,7 +23,7 @@ def with_pictures(folder: Path) -> dict[str, Any]:
 
 
 def show(folder: Path, summary: dict[str, Any]) -> None:
-    """Print throughput, share of bandwidth, wall time, files and warnings."""
+    """Print throughput, bandwidth, wall time, files and warnings."""
     throughput, bandwidth = summary["throughput"], summary["bandwidth"]
     wall = summary["wall"]
     phases = ", ".join(f"{name} {duration(seconds)}" for name, seconds in wall.items())

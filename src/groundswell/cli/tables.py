@@ -1,4 +1,4 @@
-"""Answers as tables in a terminal."""
+"""Tables and warnings for the terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from groundswell.grids.cartesian import format_extent
 
 
 def pairs(title: str, rows: Mapping[str, str], width: int | None = None) -> None:
-    """Print names and their values; `width` is that of the names, at least."""
+    """Print names and values; `width` is the minimum width of the names."""
     table = Table(title=escape(title), box=box.SIMPLE_HEAD, show_header=False, title_justify="left")
     table.add_column(style="bold", no_wrap=True, min_width=width)
     table.add_column()
@@ -26,14 +26,14 @@ def pairs(title: str, rows: Mapping[str, str], width: int | None = None) -> None
 
 
 def warn(warnings: Iterable[str]) -> None:
-    """Print warnings, one a paragraph, where they cannot end up in data."""
+    """Print warnings to standard error, one per paragraph."""
     console = Console(stderr=True, highlight=False)
     for text in warnings:
         console.print(f"[yellow]warning:[/yellow] {escape(text)}", soft_wrap=True)
 
 
 def show_check(found: Mapping[str, Any]) -> None:
-    """The labelled quantities of a set-up in groups, what this machine offers, and warnings."""
+    """Print the labelled quantities of a set-up, the resources of this machine, and warnings."""
     groups: dict[str, dict[str, str]] = {}
     for quantity in found["quantities"]:
         if quantity["label"]:
@@ -48,7 +48,7 @@ def show_check(found: Mapping[str, Any]) -> None:
 
 
 def _sharing(sharing: Mapping[str, Any]) -> dict[str, str]:
-    """How ranks share the run: the one with the largest block decides."""
+    """How ranks share the run, with the needs of the busiest rank."""
     processes, hosts, mates = (sharing[key] for key in ("processes", "hosts", "ranks_per_host"))
     each = "one rank each" if mates == 1 else f"at most {mates} ranks each"
     rows = {
@@ -61,7 +61,7 @@ def _sharing(sharing: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _machine(found: Mapping[str, Any]) -> dict[str, str]:
-    """What the device and the disk offer, and the time that the run takes at least."""
+    """The device, its memory and bandwidth, the minimum run time, and disk space."""
     disk = f"{byte_size(found['disk_free'])}; the results take {byte_size(found['output_bytes'])}"
     if found["device"] is None:
         return {"free disk space": disk}
@@ -85,7 +85,7 @@ def _least_time(found: Mapping[str, Any]) -> str:
 
 
 def show_machine(found: Mapping[str, Any]) -> None:
-    """Versions, solvers, devices and their links, MPI, transports and cache."""
+    """Print versions, solvers, devices and their links, MPI, transports and the kernel cache."""
     libraries = ", ".join(f"{name} {version}" for name, version in found["libraries"].items())
     cache = found["cache"]
     pairs(
@@ -105,7 +105,7 @@ def show_machine(found: Mapping[str, Any]) -> None:
 
 
 def _links(links: Mapping[str, Any]) -> dict[str, str]:
-    """What joins the GPUs, the fastest first; no row where there are none."""
+    """The links between GPUs, the fastest first; no row if there are none."""
     groups: dict[tuple[float, str], list[str]] = {}
     for pair in links["pairs"]:
         key = (-pair["bandwidth"], pair["kind"])
@@ -132,19 +132,19 @@ def _mpi(mpi: Mapping[str, Any]) -> str:
 
 
 def _transports(found: Mapping[str, Any]) -> dict[str, str]:
-    """The ways between ranks, for devices that are here."""
+    """The transports between ranks, for the devices of this machine."""
     here = (name for name, device in found["devices"].items() if device["device"] is not None)
     return {f"ranks on {name}": _ways(found["transports"][name]) for name in here}
 
 
 def _ways(transports: Mapping[str, Any]) -> str:
-    """Names of those that work or might work, then each other one with its reason."""
+    """Names of the transports that work or might work, then the others with their reasons."""
     names = {
         state: ", ".join(name for name, way in transports.items() if way["works"] is state)
         for state in (True, None)
     }
     lines = [f"{names[True]} work"] if names[True] else []
-    lines += [f"{names[None]} could work; see with mpiexec -n 4 groundswell info"] * bool(
+    lines += [f"{names[None]} could work; test with mpiexec -n 4 groundswell info"] * bool(
         names[None]
     )
     refused = {name: way["reason"] for name, way in transports.items() if way["works"] is False}
@@ -153,7 +153,7 @@ def _ways(transports: Mapping[str, Any]) -> str:
 
 def _device(entry: Mapping[str, Any]) -> str:
     if entry["device"] is None:
-        return f"not here: {entry['reason']}"
+        return f"not available: {entry['reason']}"
     versions = ", ".join(f"{name} {version}" for name, version in entry["versions"].items())
     return (
         f"{entry['device']}; {byte_size(entry['memory_free'])} of "

@@ -1,1 +1,1 @@
-"""What a solver can record while it runs."""
+"""Recording of fields while a solver runs."""

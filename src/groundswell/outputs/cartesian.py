@@ -1,4 +1,4 @@
-"""Recording on Cartesian grids: which nodes of a rank's part lie where a case wants values."""
+"""Recording on Cartesian grids: selects the nodes of a rank's part for points, planes and boxes."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ from groundswell.outputs.recording import (
 Floats = NDArray[np.float64]
 AXES = ("x", "y", "z")
 TAPS = {"nearest": 1, "linear": 2, "cubic": 4}
-ROUNDING = 1e-9  # of a cell, by which a position may miss a bound
+ROUNDING = 1e-9  # tolerance of positions at bounds, in cells
 
 
 @dataclass(frozen=True)
 class Taken:
-    """The cells of a part of the grid that are recorded, of all that are.
+    """The recorded cells of one part of the grid.
 
     Args:
-        first: the first of them (i, j, k), counted in the part's region.
-        count: how many (nx, ny, nz).
-        place: where they belong in what all parts record (z, y, x).
+        first: index of the first cell (i, j, k) in the part's region.
+        count: number of cells (nx, ny, nz).
+        place: their place among the recorded cells of all parts (z, y, x).
     """
 
     first: Triple
@@ -57,7 +57,7 @@ class Taken:
 
 
 def taken(part: Part, runs: Sequence[range]) -> Taken:
-    """The cells of a part that lie in these runs (x, y, z) of the region's cells."""
+    """The cells of a part that lie in these ranges (x, y, z) of the region's cells."""
     axes = zip(part.region_start, part.region, runs, strict=True)
     found = [_taken_along(start, count, run) for start, count, run in axes]
     (fx, nx, x), (fy, ny, y), (fz, nz, z) = found
@@ -73,18 +73,19 @@ def _taken_along(start: int, count: int, run: range) -> tuple[int, int, slice]:
 
 
 def strided(region: Triple, stride: int) -> tuple[range, range, range]:
-    """Every `stride`-th cell of (nx, ny, nz), from the first on."""
+    """Every `stride`-th cell of (nx, ny, nz), starting with the first."""
     x, y, z = (range(0, n, stride) for n in region)
     return x, y, z
 
 
 @dataclass(frozen=True)
 class CartesianDomain:
-    """The cells of a region, as a rank holds some of them; arrays have the part's region only.
+    """The part of a Cartesian region that one rank holds; its arrays cover this part only.
 
     Args:
-        origin: middle of the region's first cell (x, y, z), m.
-        low, high: corners of the box in which positions may lie, m.
+        part: the cells of this rank.
+        origin: centre of the region's first cell (x, y, z), m.
+        low, high: corners of the box of allowed positions, m.
         downward: whether z is depth.
     """
 
@@ -110,7 +111,7 @@ class CartesianDomain:
         return self.box(self.runs(where), fields, squeezed)
 
     def runs(self, where: AllWhere | BoxWhere | PlaneWhere) -> tuple[range, range, range]:
-        """The region's cells along x, y and z that are asked for."""
+        """The selected cells of the region along x, y and z."""
         x, y, z = strided(self.part.grid.region, where.stride or 1)
         if isinstance(where, BoxWhere):
             x, y, z = (self._between(axis, where) for axis in range(3))
@@ -126,7 +127,7 @@ class CartesianDomain:
         fields: Sequence[RecordableField],
         squeezed: str | None = None,
     ) -> BoxSelection:
-        """These cells, of which a file has no axis `squeezed`."""
+        """Select these cells; files omit the axis `squeezed`."""
         own = taken(self.part, runs)
         x, y, z = runs
         return BoxSelection(
@@ -139,14 +140,14 @@ class CartesianDomain:
         )
 
     def coordinate(self, axis: int, cells: ArrayLike, offset: float = 0.0) -> Floats:
-        """Where values of cells, counted in the region, lie along an axis, m."""
+        """Coordinates of values along an axis, m, by cell index in the region."""
         h = self.part.grid.spacing[axis]
         return np.asarray(self.origin[axis] + (np.asarray(cells) + offset) * h, np.float64)
 
     # --- boxes ------------------------------------------------------------------------------------
 
     def _cells(self, axis: int, position: Any) -> Any:
-        """A position along an axis, in cells from the middle of the first one."""
+        """A position along an axis, in cells from the centre of the first cell."""
         return (position - self.origin[axis]) / self.part.grid.spacing[axis]
 
     def _between(self, axis: int, where: BoxWhere) -> range:
@@ -171,7 +172,7 @@ class CartesianDomain:
     def _frame(
         self, runs: Sequence[range], fields: Sequence[RecordableField], squeezed: str | None
     ) -> Frame:
-        """Coordinates of values; those that lie elsewhere in their cells have some of their own."""
+        """Coordinates of the fields; staggered fields have coordinates of their own."""
         coordinates: dict[str, Variable] = {}
         dims: dict[str, list[str]] = {field.name: [] for field in fields}
         for axis in (2, 1, 0):
@@ -204,10 +205,10 @@ class CartesianDomain:
     def _at(
         self, positions: Floats, most: int, fields: Sequence[RecordableField], frame: Frame
     ) -> PointSelection:
-        """Values of the cells that hold positions, or of `most` nodes along each axis around them.
+        """Select the cells that contain positions, or up to `most` nodes per axis around them.
 
-        The rank that has the cell reads the other nodes among its ghosts. Beside the region's ends,
-        where the nodes are shifted inwards, that is the rank of the cell next to it.
+        The rank that owns the cell reads the other nodes from its ghosts. Near the ends of the
+        region the stencil is shifted inwards, and the owner of the shifted centre reads it.
         """
         counts = np.array(self.part.grid.region[::-1])
         middles = [self._cells(axis, positions[:, axis]) for axis in (2, 1, 0)]
@@ -240,7 +241,7 @@ class CartesianDomain:
         taps: tuple[int, ...] = (1, 1, 1),
         weights: Floats | None = None,
     ) -> PointSelection:
-        """The points whose cell (z, y, x) of `owners` is in this part."""
+        """The points whose cell in `owners` (z, y, x) is in this part."""
         start, count = (np.array(t[::-1]) for t in (self.part.region_start, self.part.region))
         local = owners - start
         mine = np.flatnonzero(((local >= 0) & (local < count)).all(axis=-1))
@@ -268,10 +269,10 @@ class CartesianDomain:
 def ghosts_read(
     recording: Recording, sections: Sequence[RecordSection], cut: Decomposition
 ) -> dict[str, Ghosts]:
-    """Ghosts that recorders read of fields, corners included: where they interpolate across blocks.
+    """Ghosts by field, corners included, that recorders read to interpolate across blocks.
 
     Args:
-        recording: of the whole grid.
+        recording: the recording of the whole grid.
     """
     domain = recording.domain
     assert isinstance(domain, CartesianDomain)
@@ -287,7 +288,7 @@ def ghosts_read(
 
 
 def _across(first: NDArray[np.int64], taps: NDArray[np.int64], cut: Decomposition) -> Ghosts | None:
-    """Ghosts for stencils (points, 3) of which some lie in several blocks."""
+    """Ghosts for stencils (points, 3); None if no stencil spans several blocks."""
     last = first + taps
     crosses = np.zeros(len(first), bool)
     for axis, edges in enumerate(cut.edges):
@@ -302,7 +303,7 @@ def _across(first: NDArray[np.int64], taps: NDArray[np.int64], cut: Decompositio
 
 
 def _united(one: Ghosts | None, other: Ghosts) -> Ghosts:
-    """Ghosts that hold both."""
+    """Ghosts that include both."""
     if one is None:
         return other
     width = max(one.low, other.low)
@@ -312,13 +313,13 @@ def _united(one: Ghosts | None, other: Ghosts) -> Ghosts:
 
 
 def stencil(at: Floats, count: int, taps: int) -> tuple[NDArray[np.int64], Floats]:
-    """First of `taps` nodes around places on an axis of `count` nodes, and Lagrange's weights.
+    """Lagrange interpolation with `taps` nodes on an axis of `count` nodes.
 
-    Places are in spacings from the first node. Beyond the outermost nodes the line through two of
-    them goes on: polynomials of higher degree would have large weights of both signs there.
+    Positions `at` are in spacings from the first node. Beyond the outermost nodes the stencil
+    extrapolates linearly; polynomials of higher degree would have large weights of both signs.
 
     Returns:
-        Indices (places,) and weights (places, taps).
+        Indices of the first nodes (positions,) and weights (positions, taps).
     """
     first = np.floor(at + (0.5 if taps == 1 else 0.0)).astype(np.int64) - (taps - 1) // 2
     first = np.clip(first, 0, count - taps)
@@ -337,7 +338,7 @@ def stencil(at: Floats, count: int, taps: int) -> tuple[NDArray[np.int64], Float
 
 
 def _name_of(axis: str, field: str, values: Floats, known: dict[str, Variable]) -> str:
-    """The name of the coordinate with these values: the axis's, if it is free or has them."""
+    """The name of the coordinate with these values: an existing one if equal, else a new one."""
     for name, variable in known.items():
         same = np.array_equal(np.atleast_1d(variable.values), values)
         if name.partition("_")[0] == axis and same:
@@ -346,7 +347,7 @@ def _name_of(axis: str, field: str, values: Floats, known: dict[str, Variable]) 
 
 
 def _read_mask(where: MaskWhere, shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """Flat indices of an array of this shape."""
+    """Read flat indices into an array of this shape."""
     found: Any = where.indices
     if where.file is not None:
         try:

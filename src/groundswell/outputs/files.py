@@ -1,4 +1,4 @@
-"""Files of recorded samples: NetCDF-4 that grows, and NetCDF-4 of what is known at the end."""
+"""NetCDF-4 files of recorded samples, appended during the run, and of values at its end."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _METADATA_BYTES = 1 << 16
 
 
 class SeriesWriter(AppendableFile):
-    """Appends samples of some fields to a file (time, ...) that xarray and ParaView open.
+    """Appends samples of fields (time, ...) to a NetCDF file, which xarray and ParaView can open.
 
     Args:
-        path: final name.
-        axis: name and variable of what grows: times, or steps.
-        coordinates: of all fields' other dimensions, by name.
-        fields: by name; the first of their dimensions grows.
-        attrs: of the file.
-        resume: samples to keep of an earlier run's file; None starts a new one.
+        path: final path of the file.
+        axis: name and variable of the growing dimension: times or steps.
+        coordinates: coordinates of the other dimensions, by name.
+        fields: variables by name; their first dimension grows.
+        attrs: attributes of the file.
+        resume: number of samples to keep of an earlier run's file; None starts a new file.
 
     Raises:
-        InputError: a file to resume that does not belong to this case.
+        InputError: the file to resume does not belong to this case.
         RunFailed: the disk is full.
     """
 
@@ -55,7 +55,7 @@ class SeriesWriter(AppendableFile):
         """Append samples (samples, ...) of every field.
 
         Raises:
-            RunFailed: the disk is full; all earlier samples are still in the file.
+            RunFailed: the disk is full; the file keeps all earlier samples.
         """
         self._extend({self._axis_name: times, **blocks})
 
@@ -69,7 +69,7 @@ class SeriesWriter(AppendableFile):
         return tuple(self._sizes[dim] for dim in variable.dims[1:])
 
     def _chunked(self, variable: Variable) -> Variable:
-        """Many small samples in a chunk, or slices of one large sample."""
+        """The variable with chunks of many small samples, or of slices of one large sample."""
         shape, itemsize = self._shape(variable), np.dtype(variable.dtype).itemsize
         sample = prod(shape) * itemsize
         samples = min(_CHUNK_SAMPLES, max(1, _CHUNK_BYTES // max(sample, 1)))
@@ -84,10 +84,10 @@ def write_fields(
     fields: Mapping[str, Variable],
     attrs: Mapping[str, Any],
 ) -> Path:
-    """Write fields whose values are known.
+    """Write fields with all their values to a new file.
 
     Raises:
-        InputError: no permission to write.
+        InputError: there is no permission to write.
         RunFailed: the disk is full.
     """
     size = sum(np.asarray(v.values).nbytes for v in (*coordinates.values(), *fields.values()))
@@ -99,5 +99,5 @@ def write_fields(
 
 
 def sizes_of(coordinates: Mapping[str, Variable]) -> dict[str, int]:
-    """Points along each dimension."""
+    """Number of points along each dimension."""
     return {c.dims[0]: np.size(c.values) for c in coordinates.values() if c.dims}

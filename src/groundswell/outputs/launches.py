@@ -1,4 +1,4 @@
-"""The kernels of recorders, and their launches in the step of one rank."""
+"""The kernels of recorders and their launches in a rank's step."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from groundswell.outputs.ring_buffer import Ring
 
 SOURCE = Path(__file__).parent / "kernels" / "record.h"
 
-# What becomes of a value, as in kernels/record.h.
+# Bits for the destinations of a value, as in kernels/record.h.
 RAW = 1
 WANTED = {"max": 2, "min": 4, "mean": 8, "rms": 16}
 
 
 def recorder_source(dtype: str) -> Source:
-    """The kernels for fields of a type."""
+    """The source of the kernels for a floating-point type."""
     return Source(SOURCE, precision(dtype))
 
 
 @dataclass(frozen=True)
 class Targets:
-    """Where values go.
+    """Destinations of recorded values.
 
     Args:
-        begin, every: steps at which they are taken.
-        ring: for all of them.
-        statistics: running ones, (fields, *count), by name.
+        begin, every: first step and interval of samples.
+        ring: ring buffer of all samples, if they are kept.
+        statistics: running statistics, (fields, *count), by name.
     """
 
     begin: int
@@ -45,15 +45,15 @@ class Targets:
 
     @property
     def wanted(self) -> int:
-        """All of these as bits."""
+        """All destinations as bits."""
         return RAW * (self.ring is not None) + sum(WANTED[name] for name in self.statistics)
 
 
 class RecordLaunches:
-    """Makes launches that record fields of one type.
+    """Creates launches that record fields of one floating-point type.
 
     Args:
-        clock: steps made, on the device.
+        clock: number of steps made, on the device.
     """
 
     def __init__(self, backend: Backend, dtype: str, clock: Array) -> None:
@@ -70,11 +70,11 @@ class RecordLaunches:
         targets: Targets,
         shifts: Sequence[float] | None = None,
     ) -> list[Launch]:
-        """What records some fields alike; none if this rank has nothing to record.
+        """Launches that record several fields; none if this rank has nothing to record.
 
         Args:
-            arrays: of the fields, with the same strides.
-            shifts: added to values.
+            arrays: the fields, with equal strides.
+            shifts: offsets added to the values of each field.
         """
         if not prod(selection.count):
             return []
@@ -90,11 +90,11 @@ class RecordLaunches:
         return [self._points(selection, len(arrays), steps, given)]
 
     def advance_clock(self, steps: int) -> Launch:
-        """What moves the clock on, for solvers that do not."""
+        """The launch that advances the clock, for solvers that do not advance it themselves."""
         return self._module.launch("advance_clock", Items(1), self.clock, steps)
 
     def _targets(self, targets: Targets) -> list[Array]:
-        """Ring, largest, smallest, sum and squares; what is not wanted is never touched."""
+        """Ring, maximum, minimum, sum and sum of squares; kernels ignore those not wanted."""
         nothing = self._backend.zeros((1,), self._dtype)
         ring = nothing if targets.ring is None else targets.ring.buffer
         return [ring, *(targets.statistics.get(name, nothing) for name in WANTED)]

@@ -1,4 +1,4 @@
-"""Positions at which values are recorded, and how files tell where they are."""
+"""Positions at which values are recorded, and their coordinates in files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def positions_of(where: PointsWhere | LineWhere) -> Floats:
     """Positions (points, 3), m.
 
     Raises:
-        InputError: a file that does not hold three numbers on each line.
+        InputError: a file of positions does not have three numbers on each line.
     """
     if isinstance(where, LineWhere):
         return np.linspace(where.start, where.end, where.points)
@@ -36,7 +36,7 @@ def positions_of(where: PointsWhere | LineWhere) -> Floats:
 
 
 def point_frame(positions: Floats, fields: Sequence[RecordableField], dim: str = "point") -> Frame:
-    """Samples (points,), whose positions are coordinates."""
+    """The frame of samples (points,), with positions as coordinates."""
     coordinates = {
         name: Variable((dim,), positions[:, axis], attrs={"units": "m"})
         for axis, name in enumerate(("x", "y", "z"))
@@ -45,7 +45,7 @@ def point_frame(positions: Floats, fields: Sequence[RecordableField], dim: str =
 
 
 def line_frame(positions: Floats, fields: Sequence[RecordableField]) -> Frame:
-    """Samples along a line, by distance from its start."""
+    """The frame of samples along a line, by distance from its start."""
     frame = point_frame(positions, fields, "distance")
     away = np.linalg.norm(positions - positions[0], axis=1)
     attrs = {"units": "m", "long_name": "distance from the start of the line"}

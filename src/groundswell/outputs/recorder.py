@@ -1,7 +1,7 @@
-"""Recorders: what `[[output.record]]` asks for, as kernels in the step, state, and files.
+"""Recorders carry out `[[output.record]]`: kernels in the step, state for checkpoints, and files.
 
-A series goes through a ring to a file that grows. Running statistics stay on the device, and belong
-to the state that a checkpoint holds; ranks gather them at the end. Final values are read then.
+A series goes through a ring buffer to a growing file. Running statistics stay on the device and are
+part of checkpoints. At the end, rank 0 gathers the statistics and the final values.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class Recorder:
     """One table of `[[output.record]]` on one rank.
 
     Args:
-        arrays: of the recording's fields on the device, by name.
+        arrays: the recordable fields on the device, by name.
 
     Attributes:
-        launches: what it adds to the step, before fields change.
+        launches: its kernels, which run at the beginning of a step, before fields change.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Recorder:
         return self._record.record(self._arrays, self._selection, targets, shifts)
 
     def state(self) -> dict[str, DistributedArray]:
-        """Running statistics so far, by name and field."""
+        """Running statistics by name and field, for checkpoints."""
         return {
             f"{name}/{field.name}": self._distributed(array[n])
             for name, array in self._statistics.items()
@@ -95,7 +95,7 @@ class Recorder:
     # --- series -----------------------------------------------------------------------------------
 
     def open(self, folder: Path, length: int | None) -> Output | None:
-        """The file behind the ring; `length` is the samples to keep of an earlier run's."""
+        """Open the file of the series; `length` is the number of samples to keep on resume."""
         if self._ring is None:
             return None
         source = (self.section, self._recording, self._selection)
@@ -106,13 +106,13 @@ class Recorder:
         place = (slice(None), *self._selection.place)
         return Output([self._ring], writer, write, shape, place, self._world)
 
-    # --- what is known at the end -----------------------------------------------------------------
+    # --- statistics and final values --------------------------------------------------------------
 
     def write(self, folder: Path, steps: int) -> list[Path]:
         """Write statistics and final values; all ranks call it, rank 0 writes.
 
         Args:
-            steps: made.
+            steps: number of steps made.
         """
         wanted = self.section.statistics
         if not wanted:
@@ -144,7 +144,7 @@ class Recorder:
         }
 
     def _gather(self, what: str, steps: int) -> list[Any]:
-        """A statistic of each field at rank 0, None elsewhere; not a number without samples."""
+        """A statistic of each field at rank 0, None on other ranks; NaN without samples."""
         array = self._final() if what == "final" else self._statistics[what]
         parts = [self._distributed(array[n]) for n in range(len(self._fields))]
         found = [part.gather(self._backend, self._world) for part in parts]
@@ -154,7 +154,7 @@ class Recorder:
         ]
 
     def _final(self) -> Array:
-        """Values as they are now, (fields, *count)."""
+        """The current values, (fields, *count)."""
         shape = (len(self._fields), *self._selection.count)
         now = Ring(self._backend, shape, 1, 1, self._recording.dtype)
         in_order(self._launch(Targets(0, 1, now)))()
@@ -162,7 +162,7 @@ class Recorder:
 
 
 def _finished(what: str, values: NDArray[Any], samples: int) -> NDArray[Any]:
-    """A statistic from what was summed over so many samples."""
+    """A statistic from its sums over a number of samples."""
     if what != "final" and not samples:
         return np.full_like(values, np.nan)
     if what == "mean":
@@ -171,15 +171,15 @@ def _finished(what: str, values: NDArray[Any], samples: int) -> NDArray[Any]:
 
 
 class Recorders:
-    """All that `[[output.record]]` asks for on one rank.
+    """All tables of `[[output.record]]` on one rank.
 
     Args:
-        arrays: of the recording's fields on the device, by name.
-        clock: steps made, on the device, if the solver moves it itself.
+        arrays: the recordable fields on the device, by name.
+        clock: number of steps made, on the device, if the solver advances one itself.
 
     Attributes:
-        launches: their kernels, at the beginning of a step and independent of each other.
-        tick: what comes after these where the solver has no clock.
+        launches: kernels for the beginning of a step, independent of each other.
+        tick: the launch after these that advances the clock, if the solver has none.
     """
 
     def __init__(
@@ -204,11 +204,11 @@ class Recorders:
         self.tick = [launches.advance_clock(recording.at_once)] if needs_tick else []
 
     def restart(self) -> None:
-        """Begin again at step 0; the first samples replace whatever there is."""
+        """Restart at step 0; the first samples overwrite the statistics."""
         self._backend.assign(self._clock, np.zeros(1, np.int64))
 
     def state(self) -> dict[str, DistributedArray]:
-        """Running statistics, and the clock where the solver has none."""
+        """Running statistics, and the clock if the solver has none."""
         found = {
             f"record/{each.section.file}/{name}": array
             for each in self._all
@@ -219,7 +219,7 @@ class Recorders:
         return found | clocks
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
-        """The files behind the rings; `lengths` are the samples to keep of an earlier run's."""
+        """Open the files of series; `lengths` are the numbers of samples to keep on resume."""
         outputs = {
             each.section.file: each.open(
                 folder, None if lengths is None else lengths.get(each.section.file)
@@ -229,6 +229,6 @@ class Recorders:
         return {name: output for name, output in outputs.items() if output is not None}
 
     def write(self, folder: Path) -> list[Path]:
-        """Write what is known at the end; all ranks call it, rank 0 writes and returns paths."""
+        """Write statistics and final values; all ranks call it, rank 0 writes and returns paths."""
         steps = int(self._backend.to_host(self._clock)[0])
         return [path for each in self._all for path in each.write(folder, steps)]

@@ -1,4 +1,4 @@
-"""What a solver lets outputs record: fields, where their values lie, and how long a step is."""
+"""What a solver offers for recording: fields, the positions of their values, the time step."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class RecordableField:
     """A field that outputs can record.
 
     Args:
-        name: as a case and files call it.
-        units: in the notation of CF, such as "m s-1".
-        long_name: what it is, for files and axes of pictures.
-        offset: of its values from the middles of cells along (x, y, z), in cells.
-        shift: added to the solver's values to make them the field's.
+        name: its name in cases and files.
+        units: in CF notation, such as "m s-1".
+        long_name: description for files and plots.
+        offset: offset of its values from cell centres along (x, y, z), in cells.
+        shift: constant added to the solver's values.
     """
 
     name: str
@@ -52,23 +52,23 @@ class RecordableField:
 
 @dataclass(frozen=True)
 class Frame:
-    """How samples of some fields lie in a file.
+    """Coordinates and dimensions of fields in a file.
 
     Args:
-        coordinates: by name.
-        dims: of each field.
+        coordinates: variables by name.
+        dims: dimensions of each field.
     """
 
     coordinates: Mapping[str, Variable]
     dims: Mapping[str, tuple[str, ...]]
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """Of a sample of a field."""
+        """Shape of one sample of a field."""
         sizes = sizes_of(self.coordinates)
         return tuple(sizes[dim] for dim in self.dims[name])
 
     def variable(self, of: RecordableField, growing: str | None = None, **more: Any) -> Variable:
-        """A field's variable, along a growing dimension too if one is named."""
+        """The variable of a field; `growing` names an additional first dimension that grows."""
         dims = self.dims[of.name]
         others = [name for name, c in self.coordinates.items() if name not in dims]
         located = {"coordinates": " ".join(others)} if others else {}
@@ -79,13 +79,13 @@ class Frame:
 
 @dataclass(frozen=True)
 class Selection:
-    """Which values of each field belong to a sample, and which of them a rank has.
+    """The values of each field that make up a sample, and this rank's part of them.
 
     Args:
-        shape: of a whole sample of one field.
-        count: of this rank's part.
-        place: of this part in the whole.
-        frame: of the whole in a file.
+        shape: shape of a whole sample of one field.
+        count: shape of this rank's part.
+        place: index of this part in the whole.
+        frame: coordinates of the whole sample in a file.
     """
 
     shape: tuple[int, ...]
@@ -94,7 +94,7 @@ class Selection:
     frame: Frame
 
     def complete(self, whole: NDArray[Any]) -> NDArray[Any]:
-        """Whole samples (..., *shape), in which places that no rank has are marked."""
+        """Whole samples (..., *shape), in which values that no rank has are NaN."""
         return whole
 
 
@@ -103,8 +103,8 @@ class BoxSelection(Selection):
     """Regularly spaced values of arrays (z, y, x).
 
     Args:
-        first: index of the first of them in this rank's arrays.
-        step: from one to the next along each axis.
+        first: index of the first value in this rank's arrays.
+        step: index increment along each axis.
     """
 
     first: tuple[int, int, int]
@@ -117,9 +117,9 @@ class PointSelection(Selection):
 
     Args:
         cells: indices of the first value of each field and point, (fields, points, axes).
-        taps: values along each axis of the arrays that are summed.
-        weights: of them, (fields, points, taps); None if there is one.
-        missing: points that no rank has, whose values are not numbers.
+        taps: number of values in a sum along each axis of the arrays.
+        weights: weights of the sums, (fields, points, taps); None for single values.
+        missing: points that no rank has; their values are NaN.
     """
 
     cells: NDArray[np.int64]
@@ -128,30 +128,30 @@ class PointSelection(Selection):
     missing: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
     def complete(self, whole: NDArray[Any]) -> NDArray[Any]:
-        """See `Selection`: missing points are not numbers."""
+        """See `Selection`."""
         if len(self.missing):
             whole[..., self.missing] = np.nan
         return whole
 
 
 class Domain(Protocol):
-    """Where the values of a solver lie, as one rank holds its part."""
+    """The geometry of a solver's values on one rank."""
 
     def select(self, where: Where, fields: Sequence[RecordableField]) -> Selection:
-        """The values of fields that lie somewhere.
+        """Select the values of fields at a place.
 
         Raises:
-            InputError: there are none, or this domain has no such places.
+            InputError: there are no values, or the domain does not support this kind of place.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """When samples are taken: at step `begin`, and every `every` steps after it.
+    """The steps at which samples are taken: `begin`, and every `every` steps after it.
 
     Args:
-        seconds: of a step; None if steps have no common length.
+        seconds: length of a time step; None if steps have no common length.
     """
 
     begin: int
@@ -160,13 +160,13 @@ class Schedule:
 
     @classmethod
     def of(cls, section: RecordSection, seconds: float | None, at_once: int = 1) -> Schedule:
-        """What a section asks for.
+        """The schedule of a section.
 
         Args:
-            at_once: steps that the solver makes at once, between which nothing can be recorded.
+            at_once: number of steps that the solver makes at once; it cannot record within them.
 
         Raises:
-            InputError: it asks for samples between these.
+            InputError: `begin` or `every` is not a multiple of `at_once`.
         """
         begin, every = section.begin, section.every or at_once
         if seconds is not None and section.interval is not None:
@@ -181,31 +181,31 @@ class Schedule:
         return cls(int(begin), every, seconds)
 
     def samples(self, steps: int) -> int:
-        """How many are taken in so many steps."""
+        """Number of samples in a number of steps."""
         return samples_before(steps, self.begin, self.every)
 
     @property
     def axis(self) -> tuple[str, Variable]:
-        """Name and variable of what samples are counted in: time or steps."""
+        """Name and variable of the axis of samples: time or steps."""
         return ("time", TIME) if self.seconds is not None else ("step", STEP)
 
     def times(self, numbers: range) -> NDArray[np.float64]:
-        """Of these samples, s or steps."""
+        """Times of these samples, s, or their steps."""
         steps = self.begin + self.every * np.arange(numbers.start, numbers.stop)
         return np.asarray(steps * (1.0 if self.seconds is None else self.seconds), np.float64)
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What one rank of a solver offers to record; known without a device.
+    """The recordable fields of a solver on one rank; independent of a device.
 
     Args:
-        domain: where values lie.
-        fields: by name.
-        dtype: of their values.
-        seconds: of a step; None if steps have no common length.
+        domain: the geometry of the values.
+        fields: recordable fields by name.
+        dtype: floating-point type of the values.
+        seconds: length of a time step; None if steps have no common length.
         at_once: steps that one call of the solver's `step` makes.
-        attrs: what files say of the run.
+        attrs: attributes of the files.
     """
 
     domain: Domain
@@ -216,49 +216,49 @@ class Recording:
     attrs: Mapping[str, Any] = field(default_factory=dict)
 
     def fields_of(self, section: RecordSection) -> list[RecordableField]:
-        """Those that a section names."""
+        """The fields that a section names."""
         return [self.fields[name] for name in section.fields]
 
     def select(self, section: RecordSection) -> Selection:
-        """The values that a section asks for; raises InputError if there are none."""
+        """The values that a section selects; raises InputError if there are none."""
         return self.domain.select(section.where, self.fields_of(section))
 
     def schedule(self, section: RecordSection) -> Schedule:
-        """When a section asks for them; raises as `Schedule.of`."""
+        """The schedule of a section; raises what `Schedule.of` raises."""
         return Schedule.of(section, self.seconds, self.at_once)
 
     def sample_bytes(self, section: RecordSection, selection: Selection) -> int:
-        """Of a whole sample of all fields."""
+        """Size of a whole sample of all fields, bytes."""
         return len(section.fields) * prod(selection.shape) * np.dtype(self.dtype).itemsize
 
     def device_bytes(self, sections: Sequence[RecordSection]) -> int:
-        """What this rank's rings and running statistics take."""
+        """Size of this rank's ring buffers and running statistics, bytes."""
         return sum(self._device_bytes(section) for section in sections)
 
     def _device_bytes(self, section: RecordSection) -> int:
         itemsize, chosen = np.dtype(self.dtype).itemsize, self.select(section)
         slots = ring_slots(self.sample_bytes(section, chosen), self.schedule(section).every)
         sizes = [8 if name in EXACT else itemsize for name in section.statistics if name != "final"]
-        a_value = slots * itemsize * ("raw" in section.what) + sum(sizes)
-        return a_value * len(section.fields) * prod(chosen.count)
+        bytes_per_value = slots * itemsize * ("raw" in section.what) + sum(sizes)
+        return bytes_per_value * len(section.fields) * prod(chosen.count)
 
     def file_bytes(self, sections: Sequence[RecordSection], steps: int) -> int:
-        """What the files of so many steps take."""
+        """Size of the files for a number of steps, bytes."""
         return sum(
             self._files_of(section, steps) * self.sample_bytes(section, self.select(section))
             for section in sections
         )
 
     def _files_of(self, section: RecordSection, steps: int) -> int:
-        """Samples and statistics that a section's files hold."""
+        """Number of samples and statistics in a section's files."""
         raw = self.schedule(section).samples(steps) if "raw" in section.what else 0
         return raw + len(section.statistics)
 
     def require_samples(self, sections: Sequence[RecordSection], steps: int) -> None:
-        """See that every section selects values, and samples some of them in so many steps.
+        """Check that every section selects values and takes at least one sample.
 
         Raises:
-            InputError: one does not.
+            InputError: a section selects no values, or takes no sample in `steps` steps.
         """
         for section in sections:
             self.select(section)
@@ -266,5 +266,5 @@ class Recording:
             if set(section.what) != {"final"} and not schedule.samples(steps):
                 raise InputError(
                     f"the record {section.file!r} begins at step {schedule.begin}, but the run "
-                    f"has {ceil(steps)} steps; let it begin earlier"
+                    f"has {ceil(steps)} steps; choose an earlier step"
                 )

@@ -1,8 +1,8 @@
-"""Samples on their way from the device to a file.
+"""Ring buffers that carry samples from the device to a file.
 
-A recorder's kernel runs inside the time loop and writes a sample, when one is due, into the next
-slot of a ring on the device. The driver empties the ring behind the loop's back: while steps
-n .. m run, the samples of the steps before n are copied and written.
+A recorder's kernel is part of the step. When a sample is due, it writes the sample to the next slot
+of a ring buffer on the device. The time loop empties the buffer asynchronously: while one batch of
+steps runs, it copies and writes the samples of the previous batch.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend, Event
 from groundswell.exchange.world import Alone, World
 
-RING_BYTES = 256 * 2**20  # of device memory that the rings of one kind of output may take
-MOST_STEPS = 1024  # a run of the time loop that the smallest rings must hold
+RING_BYTES = 256 * 2**20  # limit of device memory for the ring buffers of one kind of output
+MOST_STEPS = 1024  # largest batch of steps that a ring buffer of small samples holds
 
 
 def ring_slots(sample: int, every: int) -> int:
-    """Slots of a kind of output, all fields of which take `sample` bytes every `every` steps.
+    """Number of slots for samples of `sample` bytes (all fields together) every `every` steps.
 
-    At least two, whatever they take: one is filled while the other is read.
+    At least two, even beyond RING_BYTES: one is filled while the other is read.
     """
     wanted = 2 * (MOST_STEPS // every + 1)
     return max(2, min(wanted, RING_BYTES // max(sample, 1)))
 
 
 def samples_before(step: int, begin: int, every: int) -> int:
-    """Samples that the steps before `step` produce, from step `begin` on."""
+    """Number of samples before step `step`, if the first is taken at step `begin`."""
     return max(0, -(-(step - begin) // every))
 
 
 class Ring:
-    """The last `slots` samples of something recorded every `every` steps, on the device.
+    """The last `slots` samples of a quantity recorded every `every` steps, on the device.
 
     Args:
-        shape: of one sample, as far as this rank records it.
-        capacity: samples that two consecutive runs of the time loop may produce.
+        shape: shape of this rank's part of one sample.
+        capacity: number of slots, for the samples of two consecutive batches.
         begin: step of the first sample.
     """
 
@@ -58,14 +58,14 @@ class Ring:
         self.buffer = backend.zeros((capacity, *shape), dtype)
 
     def numbers(self, begin: int, end: int) -> range:
-        """Numbers of the samples that steps begin .. end - 1 produce."""
+        """Numbers of the samples of steps begin .. end - 1."""
         return range(
             samples_before(begin, self.begin, self.every),
             samples_before(end, self.begin, self.every),
         )
 
     def read(self, begin: int, end: int, after: Event | None) -> NDArray[Any]:
-        """The samples of steps begin .. end - 1, (samples, *shape), once `after` is reached."""
+        """The samples of steps begin .. end - 1, (samples, *shape), after the event `after`."""
         slots = [n % self.slots for n in self.numbers(begin, end)]
         if not self.buffer.size:
             return np.empty((len(slots), *self.buffer.shape[1:]), self.buffer.dtype)
@@ -77,19 +77,20 @@ class Ring:
         return np.concatenate(blocks) if blocks else np.empty((0, *self.buffer.shape[1:]))
 
 
-Place = tuple[Any, ...]  # what indexes a whole sample where a rank's part of it belongs
+Place = tuple[Any, ...]  # index of a rank's part in a whole sample
 
 
 class Output:
-    """Rings that are sampled together and the growing file that their samples end up in.
+    """Ring buffers with the same schedule, and the growing file for their samples.
 
-    Every rank has the rings of its part; rank 0 has the file.
+    Every rank has the ring buffers of its part; rank 0 has the file.
 
     Args:
-        writer: the file at rank 0: `length`, `sync`, `truncate`, `close`, `finish`.
-        write: takes each ring's block of whole samples and the samples' numbers.
-        shape: of a whole sample of one ring.
-        place: of this rank's part in it.
+        rings: the ring buffers.
+        writer: the file at rank 0, with `length`, `sync`, `truncate`, `close` and `finish`.
+        write: writes each ring's block of whole samples; receives their numbers, too.
+        shape: shape of a whole sample of one ring.
+        place: index of this rank's part in a whole sample.
     """
 
     def __init__(
@@ -109,11 +110,15 @@ class Output:
 
     @property
     def most_steps(self) -> int:
-        """Steps that the time loop may run before the rings are emptied, twice over."""
+        """Largest batch of steps: the ring buffers hold the samples of two batches."""
         return max(1, min((ring.slots // 2) * ring.every for ring in self._rings))
 
     def collect(self, begin: int, end: int, after: Event | None) -> Callable[[], None]:
-        """Gather what steps begin .. end - 1 recorded on all ranks; returns what writes it."""
+        """Gather the samples of steps begin .. end - 1 at rank 0.
+
+        Returns:
+            A function that writes them; it does nothing on other ranks.
+        """
         numbers = self._rings[0].numbers(begin, end)
         if not numbers:
             return lambda: None

@@ -1,4 +1,4 @@
-"""The file behind a ring: NetCDF of any selection, or images of boxes that ParaView animates."""
+"""Files of recorded series: NetCDF for any selection, or VTKHDF images of boxes for ParaView."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def open_series(
     path: Path,
     length: int | None,
 ) -> Writer:
-    """Open the file of a section's samples, whose suffix says which kind it is.
+    """Open the file of a section's samples; its suffix determines the format.
 
     Args:
-        length: samples to keep of an earlier run's; None starts a new one.
+        length: number of samples to keep of an earlier run's file; None starts a new file.
 
     Raises:
-        InputError: a file to resume that does not belong to this case.
+        InputError: the file to resume does not belong to this case.
         RunFailed: the disk is full.
     """
     if path.suffix == ".vtkhdf":
@@ -50,10 +50,10 @@ def _open_images(
 ) -> VolumeWriter:
     domain, where = recording.domain, section.where
     assert isinstance(domain, CartesianDomain)
-    assert isinstance(where, AllWhere | BoxWhere)  # or the case would have been refused
+    assert isinstance(where, AllWhere | BoxWhere)  # the case has been validated
     runs, edges = domain.runs(where), domain.part.grid.spacing
     x, y, z = (r.step * h for r, h in zip(runs, edges, strict=True))
-    # A value is its block's first cell's, so that cell's middle becomes the block's.
+    # A block of strided cells has the value of its first cell, so we centre it on that cell.
     corner = [
         float(domain.coordinate(axis, run.start)) - edge / 2
         for axis, (run, edge) in enumerate(zip(runs, (x, y, z), strict=True))
@@ -74,7 +74,7 @@ def _open_images(
 def append_to(
     section: RecordSection, recording: Recording, selection: Selection, writer: Writer | None
 ) -> Write:
-    """What appends blocks of whole samples, (samples, fields, ...), to the file."""
+    """A function that appends blocks of whole samples, (samples, fields, ...), to the file."""
     names, frame = section.fields, selection.frame
     times = recording.schedule(section).times
 

@@ -1,1 +1,1 @@
-"""The style that all pictures share, frames of maps and labels that do not overlap."""
+"""The common style of pictures, map frames, and labels that do not overlap."""

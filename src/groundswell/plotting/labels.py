@@ -1,4 +1,4 @@
-"""Names beside points, none on top of another."""
+"""Labels of points that do not overlap."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation
     from matplotlib.transforms import Bbox
 
-# Preferred places around a point: direction and alignment, the most readable first.
+# Places around a point, the most readable first: direction and alignment.
 _PLACES = (
     (1, 0, "left", "center"),
     (-1, 0, "right", "center"),
@@ -29,10 +29,10 @@ _PLACES = (
 def place_labels(
     axes: Axes, x: ArrayLike, y: ArrayLike, names: Sequence[str], avoid: Sequence[Artist] = ()
 ) -> int:
-    """Write names beside the points (x, y) where there is room; returns how many found room.
+    """Label the points (x, y) where there is room; returns the number of labels placed.
 
-    Greedy: each name takes the first of eight places that lies inside the axes and touches no
-    point, no earlier name and none of the artists to `avoid`.
+    The algorithm is greedy: each label takes the first of eight places that lies inside the axes
+    and overlaps no point, no earlier label and none of the artists in `avoid`.
     """
     import numpy as np
     from matplotlib.patheffects import withStroke
@@ -58,7 +58,7 @@ def place_labels(
 
 
 def _find_room(text: Annotation, frame: Bbox, taken: Sequence[Bbox]) -> Bbox | None:
-    """Move the text to its first free place and return its box, or None if there is none."""
+    """Move the text to the first free place; returns its box, or None if there is none."""
     for dx, dy, horizontal, vertical in _PLACES:
         text.set_position((6 * dx, 6 * dy))
         text.set(ha=horizontal, va=vertical)

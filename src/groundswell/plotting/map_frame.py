@@ -1,4 +1,4 @@
-"""The frame of a map: kilometres along the grid's axes, or longitude and latitude."""
+"""Coordinates of maps: kilometres along the grid's axes, or longitude and latitude."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-_SLENDERNESS = (0.25, 2.5)  # a narrower strip is widened until its cells can be seen
+_SLENDERNESS = (0.25, 2.5)  # limits of height over width; narrower maps are stretched
 Points = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 _DEGREE = np.radians(1.0) * 6371008.8  # of latitude on a sphere of the Earth's mean radius, m
@@ -24,11 +24,11 @@ _DEGREE = np.radians(1.0) * 6371008.8  # of latitude on a sphere of the Earth's 
 
 @dataclass(frozen=True)
 class Frame:
-    """Where cells at `x`, `y` (m, in the grid's frame) lie in a picture.
+    """The map coordinates of cells at `x`, `y` (m, in the grid's frame).
 
-    With `longitude` and `latitude` (ny, nx) the map is geographic: degrees, with the aspect that
-    makes a kilometre equally long in both directions at its middle. Without, it is in kilometres
-    along the grid's axes, of which y points to `azimuth` (degrees clockwise from north).
+    With `longitude` and `latitude` (ny, nx), the map is in degrees, with the aspect ratio that
+    makes a kilometre equally long in both directions at its centre. Without, it is in kilometres
+    along the grid's axes, where y points to `azimuth` (degrees clockwise from north).
     """
 
     x: NDArray[np.float64]
@@ -39,7 +39,7 @@ class Frame:
 
     @classmethod
     def of(cls, dataset: xarray.Dataset) -> Self:
-        """The frame of a shaking map or of surface time series."""
+        """The frame of a dataset with `x`, `y` and perhaps `longitude` and `latitude`."""
         return cls(
             dataset["x"].values,
             dataset["y"].values,
@@ -50,7 +50,7 @@ class Frame:
 
     @property
     def upward(self) -> float:
-        """Where up in the picture points to, degrees clockwise from north."""
+        """Direction of up in the picture, degrees clockwise from north."""
         return self.azimuth if self.longitude is None else 0.0
 
     @cached_property
@@ -63,14 +63,14 @@ class Frame:
 
     @cached_property
     def aspect(self) -> float:
-        """Length of the vertical unit over that of the horizontal one."""
+        """Length of the vertical unit over the length of the horizontal unit."""
         if self.latitude is None:
             return 1.0
         return float(1 / np.cos(np.radians(self.latitude.mean())))
 
     @property
     def slenderness(self) -> float:
-        """Height of the map over its width, in true proportion unless it is a mere strip."""
+        """Height of the map over its width, limited to _SLENDERNESS."""
         return float(np.clip(self._true_slenderness, *_SLENDERNESS))
 
     @property
@@ -79,7 +79,7 @@ class Frame:
         return float(np.ptp(v) * self.aspect / max(np.ptp(u), 1e-12))
 
     def locate(self, x: ArrayLike, y: ArrayLike) -> Points:
-        """Map coordinates of points of the grid (m), which may lie somewhat outside the cells."""
+        """Map coordinates of points in the grid's frame (m), also slightly outside the cells."""
         from scipy.interpolate import RegularGridInterpolator
 
         x, y = np.atleast_1d(np.asarray(x, float)), np.atleast_1d(np.asarray(y, float))
@@ -95,7 +95,7 @@ class Frame:
         return u, v
 
     def dress(self, axes: Axes) -> None:
-        """Give the axes the map's limits, proportions and labels."""
+        """Set the limits, aspect ratio and labels of the axes."""
         u, v = self.mesh
         axes.set_xlim(_with_edges(u, cells=len(self.x)))
         axes.set_ylim(_with_edges(v, cells=len(self.y)))
@@ -127,11 +127,11 @@ class Frame:
             sep=3,
             color=INK,
         )
-        bar.set_in_layout(False)  # it stands in the headline's room
+        bar.set_in_layout(False)  # it lies within the space of the headline
         axes.add_artist(bar)
 
     def north_arrow(self, axes: Axes) -> list[Artist]:
-        """Draw where north is, unless it is up."""
+        """Draw an arrow to the north, unless north is up."""
         if not self.upward:
             return []
         turn = np.radians(self.upward)
@@ -152,7 +152,7 @@ class Frame:
 
 
 def _with_edges(centres: NDArray[np.float64], cells: int) -> tuple[float, float]:
-    """The range of cell centres, widened to the outer cells' edges."""
+    """The range of cell centres, extended to the edges of the outer cells."""
     low, high = float(centres.min()), float(centres.max())
     half = (high - low) / (2 * max(cells - 1, 1)) or 0.5
     return low - half, high + half

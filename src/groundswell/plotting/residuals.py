@@ -1,4 +1,4 @@
-"""How an iteration converged: the picture of a table of residuals."""
+"""Convergence plots of tables of residuals."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from groundswell.errors import InputError
 from groundswell.formats.text import read_table
 from groundswell.plotting.style import COLOURS, grid_lines, headline, picture
 
-_MOST_DOTS = 60  # iterations that can be told apart
+_MOST_DOTS = 60  # with more iterations, markers would overlap
 
 
 def residuals_picture(table: Path, count: str, residuals: Mapping[str, str], label: str) -> Path:
-    """Draw residuals on a logarithmic axis as a PNG next to their table; returns its path.
+    """Plot residuals on a logarithmic axis to a PNG file next to their table; returns its path.
 
     Args:
-        table: file that `write_table` has written.
+        table: file written by `write_table`.
         count: column of the horizontal axis and its label, such as "step".
-        residuals: columns to draw, and their names in the legend; one of zeros is left out.
-        label: of the vertical axis.
+        residuals: columns to plot and their names in the legend; columns of zeros are omitted.
+        label: label of the vertical axis.
 
     Raises:
         InputError: the table is missing or damaged.

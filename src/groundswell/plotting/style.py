@@ -1,4 +1,4 @@
-"""What all pictures share: size, type, colours, units, and the numbers worth a contour or a bar."""
+"""The common style of pictures: size, fonts, colours, units and round numbers."""
 
 from __future__ import annotations
 
@@ -41,10 +41,11 @@ _SPEED_UNITS = ((1.0, "m/s"), (1e-2, "cm/s"), (1e-3, "mm/s"), (1e-6, "µm/s"), (
 
 @contextmanager
 def picture(path: Path, height: float) -> Iterator[Figure]:
-    """A figure of the house's width and style, saved as PNG at the end.
+    """A figure of standard width and style, saved as PNG at the end of the block.
 
     Args:
-        height: inches, without those for the headline, which are added.
+        path: path of the PNG file.
+        height: height in inches, without the headline.
     """
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -55,15 +56,15 @@ def picture(path: Path, height: float) -> Iterator[Figure]:
     layout = ConstrainedLayoutEngine(compress=True, rect=(0, 0, 1, 1 - _HEADLINE / height))
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=(WIDTH, height), layout=layout)
-        FigureCanvasAgg(figure)  # measures text, as the placing of labels needs
+        FigureCanvasAgg(figure)  # measures text, which the placement of labels needs
         yield figure
-        figure.draw_without_rendering()  # the layout settles in the second pass
+        figure.draw_without_rendering()  # the layout needs two passes
         with atomic_write(path) as part:
             figure.savefig(part, format="png", dpi=DPI)
 
 
 def headline(axes: Axes, title: str, subtitle: str) -> None:
-    """Write a bold title and a quieter line at the picture's top, flush with the axes' left."""
+    """Write a bold title and a grey subtitle at the top, aligned with the left end of the axes."""
     bold = {"fontsize": 15, "fontweight": "bold"}
     for text, below, style in ((title, 10, bold), (subtitle, 34, {"color": QUIET})):
         line = axes.annotate(
@@ -79,12 +80,12 @@ def headline(axes: Axes, title: str, subtitle: str) -> None:
 
 
 def title_of(attrs: Mapping[str, Any], otherwise: str = "Ground motion") -> str:
-    """The title that a results file carries."""
+    """The title in the attributes of a results file."""
     return str(attrs.get("title") or otherwise)
 
 
 def colour_bar(axes: Axes, cells: ScalarMappable, label: str) -> None:
-    """A bar as high as the axes, to their right, with plain round numbers on it."""
+    """Draw a colour bar to the right of the axes, as high as these, with round tick labels."""
     from matplotlib.colors import LogNorm
 
     bar = axes.figure.colorbar(cells, cax=axes.inset_axes((1.02, 0, 0.025, 1)))
@@ -98,15 +99,15 @@ def colour_bar(axes: Axes, cells: ScalarMappable, label: str) -> None:
 
 
 def grid_lines(axes: Axes) -> None:
-    """Faint lines behind curves, and no frame above and to the right of them."""
+    """Draw faint grid lines, and remove the frame at the top and on the right."""
     axes.grid(color=_GRID, linewidth=0.8)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def speed_unit(largest: float) -> tuple[float, str]:
-    """The unit in which a speed (m/s) reads best: how many m/s it is, and its name.
+    """A suitable unit for a speed (m/s): its value in m/s, and its name.
 
-    Centimetres a second, the unit of ground motion, from 0.1 to 1000 of them.
+    From 0.1 to 1000 cm/s it is cm/s, the customary unit of ground motion.
     """
     if not largest > 0 or 1e-3 <= largest < 10:
         return 1e-2, "cm/s"
@@ -114,7 +115,7 @@ def speed_unit(largest: float) -> tuple[float, str]:
 
 
 def round_numbers(lowest: float, highest: float) -> list[float]:
-    """The numbers 1, 2 and 5 times powers of ten strictly between two positive ones."""
+    """The numbers 1, 2 and 5 times powers of ten strictly between two positive numbers."""
     if not 0 < lowest < highest:
         return []
     decades = range(math.floor(math.log10(lowest)), math.ceil(math.log10(highest)) + 1)

@@ -1,4 +1,4 @@
-"""The report of a run: one HTML page with everything in it, made from the results folder."""
+"""The report of a run: one self-contained HTML page, made from the results folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from groundswell.formats.atomic import atomic_write
 from groundswell.report.pictures import Warn, draw_pictures, pictures_of
 from groundswell.simulation.summary import read_summary
 
-Row = tuple[str, str]  # what something is, and its value
+Row = tuple[str, str]  # label and value
 
 NAME = "report.html"
 _TEMPLATES = Environment(
@@ -31,14 +31,14 @@ _TEMPLATES = Environment(
 
 
 def write_report(results: str | Path, warn: Warn = lambda text: None) -> Path:
-    """Write `report.html`: what ran, how fast, its pictures and files, on one self-contained page.
+    """Write `report.html`: the case, throughput, pictures and files of a run on one page.
 
-    Pictures are drawn afresh from the data files that are there. Whatever `summary.json` lacks is
-    left out of the page.
+    Pictures are drawn again from the data files in the folder. The page omits whatever
+    `summary.json` lacks.
 
     Args:
-        results: folder of a run with `summary.json`.
-        warn: called with the reason for which a picture could not be drawn; the page has it, too.
+        results: results folder of a run, with `summary.json`.
+        warn: called with the reason why a picture could not be drawn; the page shows it, too.
 
     Raises:
         InputError: the folder has no readable `summary.json`.
@@ -69,14 +69,14 @@ def write_report(results: str | Path, warn: Warn = lambda text: None) -> Path:
 
 
 def _subtitle(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Solver, device, and when the run started."""
+    """Solver, device and start time."""
     yield from (_text(summary[key]) for key in ("solver", "device") if summary.get(key))
     with suppress(TypeError, ValueError):
         yield f"{datetime.fromisoformat(summary.get('started', '')):%d %B %Y, %H:%M %Z}".strip()
 
 
 def _figures(summary: Mapping[str, Any]) -> Iterator[Row]:
-    """The figures that matter most, as far as the summary has them, and what each is."""
+    """Value and label of the most important figures that the summary has."""
     throughput = _mapping(summary.get("throughput"))
     if (value := _number(throughput.get("value"))) is not None:
         yield f"{_rounded(value)} {_text(throughput.get('unit', ''))}".strip(), "throughput"
@@ -93,7 +93,7 @@ def _figures(summary: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _pictures(solver: str, drawn: list[Path]) -> list[dict[str, str]]:
-    """Name, caption and PNG (base64) of the pictures that were drawn."""
+    """Name, caption and PNG data (base64) of the pictures."""
     captions = {each.file: each.caption for each in pictures_of(solver)} if drawn else {}
     return [
         {
@@ -106,18 +106,18 @@ def _pictures(solver: str, drawn: list[Path]) -> list[dict[str, str]]:
 
 
 def _groups(case: Any) -> dict[str, list[Row]]:
-    """What the set-up says of itself, by heading."""
+    """The labelled quantities of the set-up, by heading."""
     groups: dict[str, list[Row]] = {}
     for quantity in map(_mapping, _list(_mapping(case).get("quantities"))):
         if quantity.get("label"):
             rows = groups.setdefault(_text(quantity.get("group")), [])
             rows.append((_text(quantity["label"]), _text(quantity.get("text"))))
-    # An earlier version's summary has no quantities.
+    # Summaries of earlier versions have no quantities.
     return groups or {"Case": [*_leaves(_without(case, "warnings", "digest", "quantities"))]}
 
 
 def _phases(seconds: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Each phase, its time, and its share of the longest one in per cent."""
+    """Each phase, its time, and its fraction of the longest phase in per cent."""
     values = {name: v for name, value in seconds.items() if (v := _number(value)) is not None}
     longest = max(values.values(), default=0.0) or 1.0
     for name, value in values.items():
@@ -125,7 +125,7 @@ def _phases(seconds: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 
 def _files(results: Path, listed: Any) -> Iterator[Row]:
-    """The listed files that are there, but for the report itself, and their sizes."""
+    """The listed files that exist, except the report itself, and their sizes."""
     for name in map(_file_name, _list(listed)):
         if name not in ("", NAME) and (results / name).is_file():
             yield name, byte_size((results / name).stat().st_size)
@@ -137,7 +137,7 @@ def _file_name(entry: Any) -> str:
 
 
 def _warnings(summary: Mapping[str, Any]) -> list[Any]:
-    """Of the case, and of what came of it."""
+    """Warnings about the case and about the results."""
     return [*_list(_mapping(summary.get("case")).get("warnings")), *_list(summary.get("warnings"))]
 
 
@@ -148,7 +148,7 @@ def _without(value: Any, *keys: str) -> Any:
 
 
 def _leaves(value: Any, key: str = "") -> Iterator[Row]:
-    """Every value of nested mappings with its path of keys."""
+    """All values of nested mappings with their paths of keys."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
             yield from _leaves(inner, f"{key} {name}".replace("_", " ").strip())

@@ -1,4 +1,4 @@
-"""The pictures of a run, which its solver draws from the files in its results folder."""
+"""The pictures of a run, which its solver draws from the files in the results folder."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Picture:
     """One picture that a solver can draw.
 
     Args:
-        source: file of results that it shows.
-        file: the picture's name.
-        caption: for the report.
-        draw: function of the results folder; returns the picture's path.
+        source: results file that it shows.
+        file: file name of the picture.
+        caption: caption in the report.
+        draw: function of the results folder that returns the path of the picture.
     """
 
     source: str
@@ -34,7 +34,7 @@ def pictures_of(solver: str) -> list[Picture]:
     """All pictures that a solver can draw.
 
     Raises:
-        InputError: no such solver is installed.
+        InputError: the solver is not installed.
     """
     info = registry.find(solver)
     found: list[Picture] = info.load("pictures") if info.has("pictures") else []
@@ -42,9 +42,9 @@ def pictures_of(solver: str) -> list[Picture]:
 
 
 def draw_pictures(results: str | Path, warn: Warn) -> list[Path]:
-    """Draw every picture for which the results folder has the data; returns their paths.
+    """Draw every picture for which the results folder has data; returns their paths.
 
-    A picture that cannot be drawn is a warning, and the others are still drawn.
+    A picture that cannot be drawn causes a warning; the others are still drawn.
 
     Raises:
         InputError: the folder has no readable summary of a run.
@@ -55,7 +55,7 @@ def draw_pictures(results: str | Path, warn: Warn) -> list[Path]:
         if (results / each.source).exists():
             try:
                 found.append(each.draw(results))
-            except Exception as error:  # a picture may be another package's
+            except Exception as error:  # another package's code may raise anything
                 kind = "" if isinstance(error, GroundswellError) else f"{type(error).__name__}: "
                 warn(f"{each.file} could not be drawn: {kind}{error}")
     return found

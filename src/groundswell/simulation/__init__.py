@@ -1,1 +1,1 @@
-"""From a case to results: set-up, time loop or direct solve, checkpoints, progress, resources."""
+"""Runs cases: set-up, time loop or direct solve, checkpoints, progress, resources."""

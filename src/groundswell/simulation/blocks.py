@@ -1,7 +1,7 @@
-"""What explicit solvers on Cartesian grids have in common: blocks of cells, one a rank.
+"""Base classes of explicit solvers on Cartesian grids, where each rank has one block of cells.
 
-`BlockSetup` and `BlockSolver` are all that a simple scheme needs beside its own step;
-`ExchangingSolver` is for solvers that lay out their fields themselves.
+A simple scheme derives from `BlockSetup` and `BlockSolver` and adds its own step. A solver that
+lays out its fields itself derives from `ExchangingSolver`.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import RecordableField, Recording
 from groundswell.simulation.solver import DecompositionSummary
 
-THICKNESS = (2, 4)  # cells along z and y that are updated before an exchange: blocks of threads
+THICKNESS = (2, 4)  # cells along z and y that are updated before an exchange: thread blocks
 
 
 class BlockSetup:
-    """Host-side preparation of a case whose fields have one value a cell.
+    """Host-side preparation of a case whose fields have one value per cell.
 
-    Subclasses are data classes of the case; they add `grid`, `steps`, `dt`, `bytes_per_update` and
-    `quantities`, and override what is not as it is here.
+    Subclasses are data classes with the field `case`. They define `grid`, `steps`, `dt`,
+    `bytes_per_update` and `quantities`, and override other methods where needed.
 
     Attributes:
         case: the case.
         fields: names of the fields on the device.
-        ghosts: by name, the layers that a step reads of neighbours.
-        recordable: the fields that `[[output.record]]` may ask for.
-        periodic: whether x, y and z wrap around.
+        ghosts: by field, the ghost layers that a step reads.
+        recordable: the fields that `[[output.record]]` can record.
+        periodic: whether x, y and z are periodic.
     """
 
     case: Any
@@ -56,10 +56,10 @@ class BlockSetup:
 
     @classmethod
     def from_case(cls, case: Any, communicator: Any = None) -> Self:
-        """See that the case can run.
+        """Create the set-up of a case and validate it.
 
         Raises:
-            InputError: it cannot.
+            InputError: the case cannot run.
         """
         setup = cls(case)  # type: ignore[call-arg]
         setup.validate()
@@ -68,17 +68,17 @@ class BlockSetup:
 
     @abstractmethod
     def validate(self) -> None:
-        """Raise InputError if sections of the case that are each right do not fit together."""
+        """Raise InputError if sections of the case contradict each other."""
 
     @property
     @abstractmethod
     def grid(self) -> Grid:
-        """All cells."""
+        """The grid."""
 
     @property
     @abstractmethod
     def steps(self) -> int:
-        """Steps of the run."""
+        """Number of steps of the run."""
 
     @property
     @abstractmethod
@@ -102,26 +102,26 @@ class BlockSetup:
 
     @property
     def updates_per_step(self) -> int:
-        """Cells."""
+        """Number of cells."""
         return self.grid.count
 
     @property
     def memory(self) -> int:
-        """Bytes that fields and records take on the device."""
+        """Device memory of fields and records, bytes."""
         return self.memory_of(self.whole)
 
     def memory_of(self, part: Part) -> int:
-        """The same of a rank's part."""
+        """Device memory of the fields and records of one part, bytes."""
         fields = len(self.fields) * self.itemsize * Layout(part.cells, self.itemsize).size
         return fields + self.recording(part).device_bytes(self.case.output.record)
 
     @property
     def output_bytes(self) -> int:
-        """Bytes of the files of records."""
+        """Size of the files of records, bytes."""
         return self.recording(self.whole).file_bytes(self.case.output.record, self.steps)
 
     def recording(self, part: Part) -> Recording:
-        """What a rank offers to record: values in the middles of its cells."""
+        """The recordable fields of a rank's part, with values at cell centres."""
         grid = self.grid
         x, y, z = (h / 2 for h in grid.spacing)
         edges = zip(grid.region, grid.spacing, strict=True)
@@ -131,11 +131,11 @@ class BlockSetup:
         return Recording(domain, fields, self.dtype, self.dt, attrs={"title": self.case.title})
 
     def warnings(self) -> Sequence[str]:
-        """What a user should know before the run: nothing."""
+        """Warnings before the run; none by default."""
         return ()
 
     def cut(self, ranks: int) -> Decomposition:
-        """Who has which cells, as the case wants it where it says so.
+        """The decomposition of the grid, with the process grid of the case if it has one.
 
         Raises:
             InputError: there are too few cells for so many ranks.
@@ -145,7 +145,7 @@ class BlockSetup:
         return decompose(self.grid.shape, ranks, self.periodic[::-1], wanted)
 
     def decompose(self, ranks: int) -> DecompositionSummary:
-        """How so many ranks would share the run; raises what `cut` raises."""
+        """Summary of the decomposition for a number of ranks; raises what `cut` raises."""
         cut = self.cut(ranks)
         memory = [self.memory_of(part_of(self.grid, cut, rank)) for rank in range(ranks)]
         sent = traffic(cut, [(ghosts, self.itemsize) for ghosts in self.ghosts.values()])
@@ -163,13 +163,13 @@ class ExchangingSolver:
 
     Attributes:
         world: the ranks.
-        decomposition: who has which cells.
-        choice: how they exchange.
-        exchanges: all that a step needs.
+        decomposition: which rank has which cells.
+        choice: transport, overlap and codec of the exchange.
+        exchanges: the exchanges of a step.
     """
 
-    unit = "MLUPS"  # million lattice points updated a second
-    warnings: Sequence[str] = ()  # beside those of its set-up
+    unit = "MLUPS"  # million lattice updates per second
+    warnings: Sequence[str] = ()  # in addition to those of the set-up
 
     world: World
     decomposition: Decomposition
@@ -178,16 +178,16 @@ class ExchangingSolver:
 
     @property
     def in_graph(self) -> bool:
-        """Whether a graph of launches may hold a step."""
+        """Whether a step can be captured in a graph of launches."""
         return all(exchange.in_graph for exchange in self.exchanges)
 
     def check_health(self, steps: int, after: Event | None = None) -> None:
-        """See that no rank was waited for in vain; raises RunFailed."""
+        """Raise RunFailed if a wait for another rank timed out."""
         for exchange in self.exchanges:
             exchange.check(after)
 
     def describe_ranks(self) -> dict[str, Any]:
-        """How the ranks share the grid, and the way their messages really took."""
+        """How the ranks share the grid, and the transport that they actually use."""
         return {
             "count": self.world.size,
             "processes": self.decomposition.processes[::-1],
@@ -204,24 +204,24 @@ class ExchangingSolver:
 
     @property
     def bytes_sent(self) -> int:
-        """Bytes that this rank sends in a step."""
+        """Bytes that this rank sends per step."""
         return sum(exchange.bytes for exchange in self.exchanges)
 
     def close(self) -> None:
-        """Give back what it holds of other ranks; every rank must, before MPI ends."""
+        """Release resources shared with other ranks; every rank must call it before MPI ends."""
         for exchange in self.exchanges:
             exchange.close()
 
 
 class BlockSolver(ExchangingSolver):
-    """One rank's part of an explicit scheme on a Cartesian grid, with one exchange in a step.
+    """One rank's part of an explicit scheme on a Cartesian grid, with one exchange per step.
 
-    Subclasses have `source`, `start` and `compose`.
+    Subclasses define `source`, `start` and `compose`.
 
     Attributes:
         part: the cells of this rank.
-        fields: by name; all of them make the state, and may be seen by users.
-        outputs: what `[[output.record]]` asks for.
+        fields: by name. Together they are the state, and all of them are visible to users.
+        outputs: the recorders of `[[output.record]]`.
         module: the compiled kernels.
     """
 
@@ -245,7 +245,7 @@ class BlockSolver(ExchangingSolver):
         self.set_exchange(Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0]))
         self.start()
 
-    # --- for subclasses to give -------------------------------------------------------------------
+    # --- to be defined by subclasses --------------------------------------------------------------
 
     @abstractmethod
     def source(self) -> Source:
@@ -253,31 +253,34 @@ class BlockSolver(ExchangingSolver):
 
     @abstractmethod
     def start(self) -> None:
-        """Set the fields, which are zero, and their ghosts, to the beginning of the run."""
+        """Set the fields and their ghosts, which are zero, to the initial condition."""
 
     @abstractmethod
     def compose(self) -> list[Launch]:
         """The launches of a step."""
 
-    # --- for subclasses to use --------------------------------------------------------------------
+    # --- helpers of subclasses --------------------------------------------------------------------
 
     def interior(self, name: str, box: Box | None = None) -> Array:
-        """A field without its ghosts, (nz, ny, nx), or a box of it."""
+        """View of a field without its ghosts, (nz, ny, nx), or of a box of it."""
         whole = self.fields[name].interior
         if box is None:
             return whole
         return whole[tuple(slice(a, a + n) for a, n in zip(box.start, box.shape, strict=True))]
 
     def fill(self, name: str, values: ArrayLike) -> None:
-        """Set a field, but not its ghosts, to values (nz, ny, nx)."""
+        """Set a field without its ghosts to values (nz, ny, nx)."""
         self.backend.assign(self.interior(name), np.ascontiguousarray(values, self.setup.dtype))
 
     def exchange(self) -> list[Launch]:
-        """Fill the ghosts of the fields that have any."""
+        """Launches that fill the ghosts of all fields."""
         return self.exchanges[0].launches
 
     def update_and_exchange(self, update: Callable[[Box], Launch]) -> list[Launch]:
-        """Update all cells, and exchange: cells that neighbours need come first, others hide it."""
+        """Launches that update all cells and exchange ghosts; the interior overlaps the exchange.
+
+        The cells that neighbours need are updated first.
+        """
         wanted, rank = self.choice.overlap, self.world.rank
         boxes = boundary_first(self.decomposition, rank, self._thickness, wanted=wanted)
         return self.exchanges[0].hidden_by(*([update(box) for box in part] for part in boxes))
@@ -296,11 +299,11 @@ class BlockSolver(ExchangingSolver):
 
     @property
     def updates_per_step(self) -> int:
-        """Cells that a step updates."""
+        """Number of cells that a step updates."""
         return int(self.setup.updates_per_step)
 
     def time(self, step: int) -> float:
-        """Simulated time after so many steps, s."""
+        """Simulated time after `step` steps, s."""
         return float(step * self.setup.dt)
 
     def status(self, step: int) -> str:
@@ -308,7 +311,7 @@ class BlockSolver(ExchangingSolver):
         return f"t = {self.time(step):.4g} of {self.time(self.setup.steps):.4g} s"
 
     def state(self) -> dict[str, DistributedArray]:
-        """All fields with their ghosts, and what records go on with."""
+        """All fields with their ghosts, and the state of the recorders."""
         fields = self.fields.items()
         state = {name: DistributedArray.of_field(field, self.part) for name, field in fields}
         return state | self.outputs.state()
@@ -319,7 +322,7 @@ class BlockSolver(ExchangingSolver):
         return {name: DistributedArray.of_region(f.interior, self.part) for name, f in fields}
 
     def set_exchange(self, choice: Choice) -> None:
-        """Exchange in another way from now on; every rank must."""
+        """Rebuild the exchange with these options; all ranks must call it."""
         self.close()
         self.choice = choice
         exchange = Exchange(
@@ -336,7 +339,7 @@ class BlockSolver(ExchangingSolver):
         self._step = in_order([*records, *self.outputs.tick, *self.compose()])
 
     def _ghost_fields(self) -> Iterator[GhostField]:
-        """What a step reads of neighbours, and what records that interpolate read."""
+        """The ghosts that a step reads, and those that interpolating recorders read."""
         setup, run = self.setup, self.setup.case.run
         recorded = ghosts_read(
             setup.recording(setup.whole), setup.case.output.record, self.decomposition
@@ -345,13 +348,13 @@ class BlockSolver(ExchangingSolver):
             yield GhostField(self.fields[name].array, self.fields[name].origin, ghosts, run.narrow)
 
     def autotune(self) -> Tuning | None:
-        """Find the fastest way to exchange and adopt it; afterwards the run is at its start."""
+        """Choose the fastest exchange, then reset the fields to the initial condition."""
         if self.world.size == 1:
             return None
         run, cut = self.setup.case.run, self.decomposition
-        how = {"transport": run.transport, "overlap": run.overlap, "codecs": run.codecs}
-        choices = candidates(self.backend, self.world, **how)
-        problem = (self.setup.case.solver, cut, how, run.narrow, self.setup.dtype)
+        options = {"transport": run.transport, "overlap": run.overlap, "codecs": run.codecs}
+        choices = candidates(self.backend, self.world, **options)
+        problem = (self.setup.case.solver, cut, options, run.narrow, self.setup.dtype)
         problem = self.world.tell((*problem, self.world.same_host))
         memory = Memory.of(self.world, self.backend, problem)
         tuning = tune(self.world, choices, self._rehearsal, memory)

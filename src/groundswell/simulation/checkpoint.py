@@ -1,8 +1,8 @@
-"""Checkpoints: the whole state of a run in HDF5, checked, and never half-written.
+"""Checkpoints: the whole state of a run in HDF5, with checksums, written atomically.
 
-Each rank writes its own portion; rank 0's file is written last and names the others', so the moment
-it takes its name the checkpoint is complete. Portions know where they belong in the whole, so any
-number of ranks can go on from them: as boxes, or as index lists along the first axis.
+Each rank writes its own portion. Rank 0 writes its file last, and this file names the others, so
+the checkpoint is complete as soon as that file has its final name. Portions carry their place in
+the whole array, as boxes or as index lists along the first axis, so any number of ranks can resume.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from groundswell.formats.atomic import atomic_write, disk_errors, temporary_path
 FORMAT = 3
 NAME = "checkpoint.h5"
 MARK = "groundswell_checkpoint"
-ROWS = "-rows"  # the name of an index list ends so, after that of its values
+ROWS = "-rows"  # suffix of an index list's name, after the name of its values
 
 State = Mapping[str, DistributedArray]
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run has come.
+    """The progress of a run.
 
     Args:
         step: steps done.
-        digest: of the case it belongs to.
-        lengths: samples in each output file; None if no results are being written.
-        parts: files beside the first one, of the other ranks.
+        digest: digest of the case.
+        lengths: samples in each output file; None if no results are written.
+        parts: files of the other ranks, in the same folder.
     """
 
     step: int
@@ -61,7 +61,7 @@ def save(
     """Write the state under temporary names, then rename it over the previous checkpoint.
 
     Args:
-        progress: at rank 0; its `parts` are filled in.
+        progress: used at rank 0; this function fills in its `parts`.
 
     Raises:
         RunFailed: the disk is full; the previous checkpoint is still there.
@@ -84,8 +84,8 @@ def _write(path: Path, backend: Backend, state: State, progress: Progress) -> No
     import h5py
 
     size = sum(portion.array.nbytes for portion in state.values())
-    # The latest format of HDF5 guards its own tables with checksums; the older ones do not, and
-    # none guards the heap that text of variable length would lie in.
+    # The latest HDF5 format has checksums for its metadata; older ones do not. No format has them
+    # for the heap of variable-length strings, so the attributes have a fixed length.
     with atomic_write(path, size) as part, h5py.File(part, "w", libver="latest") as file:
         file.attrs[MARK] = FORMAT
         file.attrs["progress"] = np.bytes_(json.dumps(asdict(progress)))
@@ -98,7 +98,7 @@ def _write(path: Path, backend: Backend, state: State, progress: Progress) -> No
 
 
 def _write_piece(group: Any, key: str, values: NDArray[Any], there: Index) -> None:
-    """Values and where they belong: where each axis begins, and an index list, if there is one."""
+    """Write values, the start of each axis in the whole, and the index list if there is one."""
     first, *others = there
     rows = None if isinstance(first, slice) else np.asarray(first, np.int64)
     start = [first.start if rows is None else 0, *(s.start for s in others)]
@@ -115,16 +115,16 @@ def _write_checked(group: Any, key: str, values: NDArray[Any]) -> Any:
 
 
 def read_progress(path: Path, digest: str) -> Progress:
-    """What a checkpoint says of itself.
+    """Read the progress stored in a checkpoint.
 
     Raises:
-        InputError: no checkpoint, a damaged one, not one of ours, or one of another case.
+        InputError: there is no checkpoint, or it is damaged, foreign, or of another case.
     """
     with _opened(path) as file:
         if file.attrs.get(MARK) != FORMAT:
             raise InputError(f"{path} is not a checkpoint of this version; start without --resume")
-        said = json.loads(file.attrs["progress"])
-        progress = Progress(**{**said, "parts": tuple(said["parts"])})
+        stored = json.loads(file.attrs["progress"])
+        progress = Progress(**{**stored, "parts": tuple(stored["parts"])})
     if progress.digest != digest:
         raise InputError(
             f"{path} belongs to another case, or the case or its backend was changed since; run "
@@ -134,17 +134,17 @@ def read_progress(path: Path, digest: str) -> Progress:
 
 
 def belongs(path: Path, digest: str) -> bool:
-    """Whether there is a checkpoint of the case with this digest that could be resumed."""
+    """Whether `path` is a resumable checkpoint of the case with this digest."""
     with suppress(InputError):
         return read_progress(path, digest).digest == digest
     return False
 
 
 def restore(path: Path, backend: Backend, state: State, progress: Progress) -> None:
-    """Write a checkpoint's arrays back into the state, whatever number of ranks wrote it.
+    """Copy a checkpoint's arrays into the state; any number of ranks may have written it.
 
     Raises:
-        InputError: a file is damaged or does not fit; the state is then good for nothing.
+        InputError: a file is damaged or does not fit; the state is then unusable.
     """
     files = [path, *(path.with_name(name) for name in progress.parts)]
     for file in files[1:]:
@@ -157,24 +157,24 @@ def restore(path: Path, backend: Backend, state: State, progress: Progress) -> N
         wanted = sum(host[here].size for here, _ in portion.window)
         if found != wanted:
             raise InputError(
-                f"{path} and the files beside it hold {found} values of {name!r}, but {wanted} are "
-                "needed; restore all of them from a copy, or start without --resume"
+                f"{path} and its parts hold {found} values of {name!r}, but {wanted} are "
+                "needed; restore all of these files from a copy, or start without --resume"
             )
         backend.assign(portion.array, host)
 
 
 def _require_part(path: Path, progress: Progress) -> None:
-    """See that another rank's file is of this checkpoint."""
+    """Raise InputError unless another rank's file belongs to this checkpoint."""
     found = read_progress(path, progress.digest)
     if found.step != progress.step:
         raise InputError(
-            f"{path} is of step {found.step}, but the checkpoint beside it of {progress.step}; "
+            f"{path} is of step {found.step}, but its checkpoint is of step {progress.step}; "
             "restore all of its files from a copy, or start without --resume"
         )
 
 
 def _read_pieces(path: Path, name: str, portion: DistributedArray, host: NDArray[Any]) -> int:
-    """Copy what a file holds of an array's windows into `host`; returns how many values."""
+    """Copy the values of an array's windows from a file to `host`; returns their number."""
     with _opened(path) as file:
         group = file["state"].get(name)
         if group is None:
@@ -213,7 +213,7 @@ def _read_checked(dataset: Any, name: str) -> NDArray[Any]:
 def _common(
     window: tuple[Index, Index], piece: Index, shape: tuple[int, ...], whole: tuple[int, ...]
 ) -> tuple[Index, Index] | None:
-    """What a window and a piece have in common: its indices in the array, and in the piece."""
+    """The intersection of a window and a piece: its indices in the array and in the piece."""
     here, there = (complete(index, of) for index, of in zip(window, (shape, whole), strict=True))
     axes = [_common_along(*along) for along in zip(here, there, piece, strict=True)]
     if any(numbers_of(target).size == 0 for target, _ in axes):
@@ -222,7 +222,7 @@ def _common(
 
 
 def _common_along(here: Any, there: Any, piece: Any) -> tuple[Any, Any]:
-    """The same along one axis, of which each index is a slice or a list."""
+    """The intersection along one axis, where each index is a slice or a list."""
     if all(isinstance(index, slice) for index in (here, there, piece)):
         first = max(there.start, piece.start)
         last = max(first, min(there.stop, piece.stop))
@@ -238,7 +238,7 @@ def _common_along(here: Any, there: Any, piece: Any) -> tuple[Any, Any]:
 
 
 def remove(folder: Path) -> None:
-    """Delete a folder's checkpoint, and what a run that was killed wrote of the next one."""
+    """Delete a folder's checkpoint, and the partial files of a run that was killed."""
     path = folder / NAME
     with disk_errors(path):
         path.unlink(missing_ok=True)
@@ -247,7 +247,7 @@ def remove(folder: Path) -> None:
 
 
 def _remove_parts(path: Path, keep: tuple[str, ...] = ()) -> None:
-    """Delete the other ranks' files, whole or in part, that do not belong to the checkpoint."""
+    """Delete the other ranks' files, whole or partial, that do not belong to the checkpoint."""
     part = re.compile(rf"\.?{re.escape(path.stem)}-\d+-\d+\.h5(\.part)?")
     with disk_errors(path):
         for file in path.parent.glob("*.h5*"):
@@ -261,7 +261,7 @@ def _checksum(data: Any) -> np.bytes_:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    """The open file; whatever goes wrong in reading it means that it is damaged."""
+    """The open file; any error in reading it is reported as damage."""
     import h5py
 
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""What moves a solver on: the time loop, or the one solve of a direct solver."""
+"""Drivers advance a solver: the time loop, or the single solve of a direct solver."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from groundswell.simulation.time_loop import TimeLoop
 
 
 class Driver(Protocol):
-    """Moves a solver on.
+    """Advances a solver.
 
     Attributes:
-        first: the step it began at.
+        first: the step at which it started.
         step: steps done.
         seconds: wall time of its steps.
-        updates: points that they have updated.
+        updates: points updated in these steps.
     """
 
     first: int
@@ -31,7 +31,7 @@ class Driver(Protocol):
     updates: int
 
     def run(self, total: int, report: Report, stop: StopRequest) -> None:
-        """Make all steps up to `total`."""
+        """Advance to step `total`."""
         ...
 
 
@@ -42,7 +42,7 @@ def driver_of(
     digest: str,
     first: int = 0,
 ) -> TimeLoop | Solve:
-    """The driver of a solver: see `TimeLoop` for the arguments."""
+    """Create the driver of a solver; see `TimeLoop` for the arguments."""
     solver = opened.solver
     if isinstance(solver, DirectSolver):
         return Solve(solver)

@@ -1,4 +1,4 @@
-"""What comes before the first step: read the case, open the device, build the solver, tune it."""
+"""Preparation of a run: read the case, open the device, build the solver, tune the exchange."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from groundswell.simulation.resources import SMALLER, estimate_resources, requir
 from groundswell.simulation.results_folder import folder_of
 from groundswell.simulation.solver import Setup, Solver, Tunable
 
-Phases = Callable[[str], AbstractContextManager[None]]  # measures the time of a phase
+Phases = Callable[[str], AbstractContextManager[None]]  # measures the wall time of a phase
 
 
 def prepare(
@@ -34,15 +34,15 @@ def prepare(
     backend: str | None = None,
     precision: str | None = None,
 ) -> Setup:
-    """Host-side preparation: reads the input, chooses the time step, estimates memory.
+    """Host-side preparation: read the input, choose the time step, estimate memory.
 
     Args:
         case: a case, or the path of an input file.
-        job: the ranks that do this together.
-        backend, precision: instead of the case's own.
+        job: the ranks that run the case together.
+        backend, precision: replace those of the case.
 
     Raises:
-        InputError: the case, or the data it names, cannot be used, on any rank.
+        InputError: the case or its data cannot be used, on any rank.
     """
     job = job or Alone()
     loaded = job.agree(lambda: as_case(case, backend=backend, precision=precision))
@@ -60,22 +60,22 @@ def check(
     backend: str | None = None,
     precision: str | None = None,
 ) -> dict[str, Any]:
-    """What a run would need and resolve, without running it.
+    """Estimate what a run needs and resolves, without running it.
 
     Args:
         case: a case, or the path of an input file.
-        ranks: that would share it.
-        hosts: like this one, that the ranks would be spread over evenly.
-        backend, precision: instead of the case's own.
+        ranks: number of ranks that would share the run.
+        hosts: number of hosts like this one; the ranks are spread evenly over them.
+        backend, precision: replace those of the case.
 
     Returns:
         The quantities of the set-up by key (SI units) and, with labels, as a list `quantities`;
-        `warnings`; what its device and its disk have. `problems` lists what forbids the run on
-        such machines, and `sharing` tells how several ranks would divide the grid and what the
-        busiest of them needs and sends.
+        `warnings`; and the resources of the device and the disk. `problems` lists the reasons why
+        the run is impossible on such machines. For several ranks, `sharing` describes the
+        decomposition, and the memory and traffic of the busiest rank.
 
     Raises:
-        InputError: the case, or the data it names, cannot be used; more hosts than ranks.
+        InputError: the case or its data cannot be used, or there are more hosts than ranks.
     """
     if hosts > ranks:
         raise InputError(f"{hosts} hosts for {ranks} ranks; each host needs at least one")
@@ -94,7 +94,7 @@ def check(
 
 
 def _sharing(setup: Setup, ranks: int, hosts: int) -> dict[str, Any]:
-    """Blocks, and what the busiest rank needs, and sends in a step, bytes."""
+    """Decomposition, and the memory and traffic per step of the busiest rank, bytes."""
     found = setup.decompose(ranks)
     return {
         "ranks": ranks,
@@ -109,7 +109,7 @@ def _sharing(setup: Setup, ranks: int, hosts: int) -> dict[str, Any]:
 
 
 def case_digest(setup: Setup) -> str:
-    """Digest of all that decides the numbers in a run's files and the state behind them."""
+    """Digest of everything that determines a run's results and state."""
     case = setup.case
     run = case.run
     deciding = {
@@ -130,10 +130,10 @@ def case_digest(setup: Setup) -> str:
 
 
 def shared_digest(setup: Setup, job: World) -> str:
-    """The digest of the case that all ranks have read; all of them must call it.
+    """The digest of the case that all ranks have read; all ranks must call it.
 
     Raises:
-        InputError: they have read different cases or data.
+        InputError: the ranks have read different cases or data.
     """
     digest: str = job.agree(lambda: case_digest(setup))
     digests = job.share(digest)
@@ -141,8 +141,8 @@ def shared_digest(setup: Setup, job: World) -> str:
     if others:
         raise now_known(
             InputError(
-                f"ranks {others} read another case or other data than rank 0; let all hosts see "
-                "the same files"
+                f"ranks {others} read a different case or different data than rank 0; make the "
+                "same files visible on all hosts"
             )
         )
     return digest
@@ -159,7 +159,8 @@ class OpenSolver:
 
     Args:
         world: the ranks that share it.
-        bandwidth: of the devices of all ranks together, bytes a second; 0 if it was not measured.
+        bandwidth: memory bandwidth of all ranks' devices together, bytes/s; 0 if not measured.
+        tuning: the measurements of `autotune`, if there were any.
     """
 
     setup: Setup
@@ -178,15 +179,15 @@ def open_solver(
     quiet: bool = True,
     measure: bool = True,
 ) -> OpenSolver:
-    """Open the device, build the solver and find its fastest exchange; all ranks call it.
+    """Open the device, build the solver and choose its fastest exchange; all ranks must call it.
 
     Args:
-        phase: measures the time of each phase.
+        phase: measures the wall time of each phase.
         quiet: show no progress of compilation.
         measure: whether to measure the bandwidth of the devices.
 
     Raises:
-        InputError: no such device, or too little memory.
+        InputError: the device is missing or has too little memory.
     """
     phase = phase or (lambda name: nullcontext())
     with phase("read"):
@@ -195,7 +196,7 @@ def open_solver(
         backend = open_device(setup.case.run.backend, job, shares.traffic)
         bandwidth = _measure_bandwidth(backend, job) if measure else 0.0
     with phase("build"), compilation_progress(quiet=quiet):
-        # All look at what is free before any takes of it.
+        # All ranks read the free memory before any of them allocates.
         job.agree(lambda: _require_memory(shares.memory, backend, job))
         solver = job.agree(lambda: _build(setup, backend, job))
         tuning = solver.autotune() if isinstance(solver, Tunable) else None
@@ -203,7 +204,7 @@ def open_solver(
 
 
 def _measure_bandwidth(backend: Backend, job: World) -> float:
-    job.share(None)  # ranks of one host share its bandwidth, so they measure together
+    job.share(None)  # a barrier: ranks of one host share its bandwidth, so they measure together
     return float(sum(job.share(backend.measure_bandwidth())))
 
 

@@ -1,4 +1,4 @@
-"""How a run shows that it lives: a bar in a terminal, a line now and then in a log."""
+"""Progress of a run on standard error: a bar in a terminal, lines of text in a log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ News = Callable[[int], str]
 
 
 class Report(Protocol):
-    """Takes the number of steps done, and of points that this run has updated."""
+    """Receives the number of steps done and of points updated by this run."""
 
     def __call__(self, step: int, updates: int) -> None: ...
 
@@ -27,11 +27,11 @@ class Report(Protocol):
 def progress(
     total: int, news: News, unit: str, *, quiet: bool, start: int = 0, ends: bool = True
 ) -> Iterator[Report]:
-    """A report on steps done, with throughput and time left, on standard error.
+    """Show steps done, throughput and time left on standard error.
 
     Args:
-        news: what the solver has to say of a step.
-        ends: whether all steps will be made; otherwise nobody knows how many are left.
+        news: the solver's status at a step.
+        ends: whether the number of steps is known in advance.
     """
     if quiet:
         yield lambda step, updates: None
@@ -46,7 +46,7 @@ def progress(
 
 @contextmanager
 def compilation_progress(*, quiet: bool) -> Iterator[None]:
-    """Say on standard error that kernels are compiled, if any are within the block."""
+    """Report on standard error the kernels that are compiled within the block."""
     if quiet:
         yield
     elif sys.stderr.isatty():
@@ -77,14 +77,14 @@ def _spinner() -> Iterator[CompilationReport]:
 def _announce_once() -> CompilationReport:
     def report(done: int, begun: int) -> None:
         if done == 0 and begun == 1:
-            with suppress(OSError):  # a closed log is no reason to stop the run
+            with suppress(OSError):  # a closed log must not stop the run
                 print(f"Compiling kernels {FIRST_RUN}", file=sys.stderr, flush=True)
 
     return report
 
 
 class _Lines:
-    """A line of text every few seconds."""
+    """Prints a line of text every few seconds."""
 
     def __init__(self, total: int, news: News, unit: str, start: int, ends: bool) -> None:
         self._total, self._news, self._unit, self._start = total, news, unit, start
@@ -98,7 +98,7 @@ class _Lines:
             self._say(now)
 
     def end(self) -> None:
-        """The last line."""
+        """Print the last line."""
         if self._now != self._said:
             self._say(time.monotonic())
 
@@ -108,7 +108,7 @@ class _Lines:
         passed = max(now - self._begun, 1e-9)
         count = f"step {step} of {self._total}" if self._ends else f"step {step}"
         line = f"{count}, {self._news(step)}, {updates / passed / 1e6:.4g} {self._unit}"
-        with suppress(OSError):  # nobody reads the log any more: no reason to stop the run
+        with suppress(OSError):  # a closed log must not stop the run
             print(line + self._left(step, passed), file=sys.stderr, flush=True)
 
     def _left(self, step: int, passed: float) -> str:

@@ -1,6 +1,6 @@
-"""What a run will ask of its device and its disk, and whether they have it.
+"""Memory, bandwidth and disk space that a run needs, and whether this machine has them.
 
-A device is a GPU, or the CPUs of a host: ranks that share one share its memory and bandwidth.
+A device is a GPU, or all CPUs of a host. Ranks on the same device share its memory and bandwidth.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ SMALLER = "use larger cells, a smaller region, single precision, or ranks on mor
 def estimate_resources(
     setup: Setup, folder: Path, sharing: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Memory, bandwidth and least time on the case's device; what forbids the run in `problems`.
+    """Estimate memory, bandwidth and run time on the case's device.
 
-    `seconds_at_least` is the time of all steps, or of one if nobody knows how many it will be
-    (`has_fixed_steps`), if all of the measured bandwidth were used; `output_bytes` what the samples
-    take in the folder of the results.
+    `problems` lists the reasons why the run is impossible. `seconds_at_least` is the time of all
+    steps at the full measured bandwidth, or of one step if their number is not known in advance
+    (`has_fixed_steps`). `output_bytes` is the size of the samples in the results folder.
 
     Args:
-        sharing: of a run on several ranks: `ranks_per_host`, and of the largest block `memory` and
-            `updates_per_step`. All hosts and devices are taken to be like those that are here.
+        sharing: for a run on several ranks, `ranks_per_host`, and `memory` and `updates_per_step`
+            of the largest block. All hosts and devices are assumed to be like the local ones.
     """
     name, disk_free = setup.case.run.backend, disk_usage(existing_ancestor(folder)).free
     disk = {"output_bytes": setup.output_bytes, "disk_free": disk_free}
@@ -78,10 +78,10 @@ def _folder_problems(setup: Setup, folder: Path, free: int) -> Iterator[str]:
 
 
 def require_memory(needs: Sequence[int], free: int) -> None:
-    """See that what the ranks on a device need, each so many bytes, fits into its free memory.
+    """Check that the memory needs of the ranks on a device, bytes each, fit into its free memory.
 
     Raises:
-        InputError: it does not.
+        InputError: they do not fit.
     """
     if problems := _too_large(needs, free):
         raise InputError(problems[0])

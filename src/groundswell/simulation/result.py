@@ -1,4 +1,4 @@
-"""A folder of results, as Python sees it."""
+"""Access to a results folder from Python."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from groundswell.simulation.summary import read_summary
 
 @dataclass(frozen=True)
 class Result:
-    """A folder of results; the solver that wrote it adds readers of its own, such as `seismograms`.
+    """A results folder. The solver that wrote it adds attributes, such as `seismograms`.
 
     Args:
-        folder: where all files are.
+        folder: path of the folder.
     """
 
     folder: Path
@@ -32,7 +32,7 @@ class Result:
         return dict(registry.find(self.summary["solver"]).results)
 
     def __getattr__(self, name: str) -> Any:
-        """What one of the solver's readers finds in the folder; read once."""
+        """The result of one of the solver's readers; cached."""
         if name.startswith("_"):
             raise AttributeError(name)
         readers = self._readers
@@ -43,9 +43,9 @@ class Result:
                 f"{listed(['summary', 'folder', *readers])}{did_you_mean(name, readers)}"
             )
         found = registry.find(self.summary["solver"]).resolve(readers[name])(self.folder)
-        self.__dict__[name] = found  # found without __getattr__ from now on
+        self.__dict__[name] = found  # later look-ups do not reach __getattr__
         return found
 
     def __dir__(self) -> list[str]:
-        """The solver's readers too."""
+        """All attributes, including the solver's readers."""
         return [*super().__dir__(), *self._readers]

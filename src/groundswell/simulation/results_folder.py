@@ -1,4 +1,4 @@
-"""The folder of a run's results: one run at a time writes there, and nothing stale stays behind."""
+"""The results folder of a run: one run at a time writes to it, and stale files are removed."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from groundswell.formats.atomic import disk_errors, existing_ancestor
 
 
 def folder_of(case: Case, folder: str | Path | None) -> Path:
-    """The folder that was asked for, or the one that the case names."""
+    """The given folder, or the one that the case names."""
     return Path(folder) if folder is not None else case.resolve(case.output.directory)
 
 
 def require_writable(folder: Path) -> None:
-    """See that files can be written in a folder, or where it will be made; leaves no trace.
+    """Check that files can be written to a folder, or to its nearest existing ancestor.
 
     Raises:
-        InputError: no permission, or something in the path is no folder.
+        InputError: there is no permission, or a part of the path is not a folder.
     """
     with disk_errors(folder), TemporaryFile(dir=existing_ancestor(folder)):
         pass
@@ -32,10 +32,10 @@ def require_writable(folder: Path) -> None:
 
 @contextmanager
 def claimed(folder: Path) -> Iterator[None]:
-    """Make the folder and hold it: two runs in one folder would write into each other's files.
+    """Create the folder and lock it, so that two runs do not write into each other's files.
 
     Raises:
-        InputError: another run holds it, or it cannot be made.
+        InputError: another run has locked it, or it cannot be created.
     """
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def _lock(descriptor: int, folder: Path) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        # Some network file systems lock no folders; a run is not refused for that.
+        # Some network file systems cannot lock folders; the run continues without a lock.
         if error.errno == errno.EWOULDBLOCK:
             raise InputError(
                 f"another run is writing to {folder}; wait for it, or choose another folder"
@@ -59,13 +59,13 @@ def _lock(descriptor: int, folder: Path) -> None:
 
 
 def relative(folder: Path, files: Iterable[Path]) -> list[str]:
-    """Names of files, as seen from the folder that holds them."""
+    """Paths of files relative to the folder that holds them."""
     return [path.relative_to(folder).as_posix() for path in files]
 
 
 def remove_stale(folder: Path, before: Iterable[str], now: Iterable[str]) -> None:
-    """Delete the files that an earlier run left in the folder and this one did not replace."""
+    """Delete the files of an earlier run that this run did not replace."""
     for name in set(before) - set(now):
         path = (folder / name).resolve()
-        if path.is_relative_to(folder.resolve()):  # the list is read from a file: trust it so far
+        if path.is_relative_to(folder.resolve()):  # the names come from a file: do not trust them
             path.unlink(missing_ok=True)

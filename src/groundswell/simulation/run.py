@@ -1,4 +1,4 @@
-"""From a case to a folder of results."""
+"""Run a case and write its results to a folder."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class _Run:
     """One rank's part of a run.
 
     Args:
-        target: folder of the results.
-        digest: of the case.
+        target: the results folder.
+        digest: digest of the case.
     """
 
     opened: OpenSolver
@@ -67,19 +67,19 @@ class _Run:
     driver: Driver = field(init=False)
 
     def start(self, done: Progress | None) -> None:
-        """Open the output files; begin at step 0, or where the checkpoint left off."""
+        """Open the output files; start at step 0 or resume from the checkpoint."""
         solver, first, lengths = self.opened.solver, 0, None
         if done is not None and isinstance(solver, TimeStepper):
             path = self.target / checkpoint.NAME
             checkpoint.restore(path, self.opened.backend, solver.state(), done)
             first, lengths = done.step, done.lengths
         elif self.opened.world.first:
-            checkpoint.remove(self.target)  # of another case, whose files are about to be replaced
+            checkpoint.remove(self.target)  # another case's; this run replaces its files
         self.outputs = solver.outputs.open(self.target, lengths)
         self.driver = driver_of(self.opened, self.outputs, self.target, self.digest, first)
 
     def write(self) -> list[str]:
-        """Give the files their final names, and write those that are only known at the end."""
+        """Give the files their final names, and write those that are known only at the end."""
         files = [output.writer.finish() for output in self.outputs.values() if output.writer]
         return relative(self.target, [*files, *self.opened.solver.outputs.write(self.target)])
 
@@ -122,33 +122,33 @@ def run(
 ) -> Result:
     """Run a case to its end.
 
-    Until the run has ended well, its files carry temporary names, and those of an earlier run in
-    the same folder stay as they are; then they are replaced.
+    Output files have temporary names until the run has succeeded. Only then do they replace the
+    files of an earlier run in the same folder.
 
     Args:
         case: a case, or the path of an input file.
-        folder: of the results; by default the one that the case names.
+        folder: the results folder; by default the one that the case names.
         resume: continue from the checkpoint in that folder.
         quiet: show no progress.
-        backend, precision: instead of the case's own.
+        backend, precision: replace those of the case.
 
     Raises:
-        InputError: the case cannot run as asked; nothing has been written.
-        RunFailed: it started and could not go on.
-        Interrupted: a signal asked it to stop; the checkpoint is written.
+        InputError: the case cannot run as requested; nothing has been written.
+        RunFailed: the run started but could not continue.
+        Interrupted: a signal stopped the run; the checkpoint has been written.
     """
     clock, job = _Clock(), world()
     with clock("read"):
         setup = prepare(case, job, backend=backend, precision=precision)
         target = folder_of(setup.case, folder)
         digest = shared_digest(setup, job)
-        # What cannot go on is refused before the long part.
+        # Refuse an impossible request before the device is opened and kernels are compiled.
         job.agree(lambda: _require_possible(target, digest, resume))
     opened = open_solver(setup, job, clock, quiet=quiet or not job.first)
     current = _Run(opened, target, digest, clock)
     with _claimed(target, job), stop_request() as stop:
         with clock("read"):
-            # An earlier process may have ended just now, with a newer checkpoint.
+            # Another process may have written a newer checkpoint since the first check.
             done = job.agree(lambda: _earlier(target, digest, resume))
             job.agree(lambda: current.start(done))
         with _closed_on_failure(current.outputs), _checkpoint_named(target):
@@ -169,21 +169,21 @@ def _require_possible(target: Path, digest: str, resume: bool) -> None:
 
 @contextmanager
 def _claimed(target: Path, job: World) -> Iterator[None]:
-    """Rank 0 holds the folder for all."""
+    """Rank 0 locks the folder for all ranks."""
     with ExitStack() as held:
         job.agree(lambda: held.enter_context(claimed(target)) if job.first else None)
         yield
 
 
 def _earlier(folder: Path, digest: str, resume: bool) -> Progress | None:
-    """The progress of the checkpoint to resume; without `resume` none may be lost."""
+    """The progress of the checkpoint to resume; without `resume`, refuse to overwrite one."""
     path = folder / checkpoint.NAME
     if resume:
         progress = checkpoint.read_progress(path, digest)
         if progress.lengths is None:
             raise InputError(
                 f"{path} was written by Simulation.checkpoint, and there are no results to "
-                "continue; in Python, go on with Simulation(case, restart=...)"
+                "continue; in Python, use Simulation(case, restart=...)"
             )
         return progress
     if checkpoint.belongs(path, digest):
@@ -206,7 +206,7 @@ def _advance(current: _Run, quiet: bool, stop: StopRequest) -> None:
 
 @contextmanager
 def _closed_on_failure(outputs: Mapping[str, Output]) -> Iterator[None]:
-    """Close the files when the block fails, so that a later run can take them up."""
+    """Close the files if the block fails, so that a later run can resume them."""
     try:
         yield
     except BaseException:
@@ -219,18 +219,18 @@ def _closed_on_failure(outputs: Mapping[str, Output]) -> Iterator[None]:
 
 @contextmanager
 def _checkpoint_named(folder: Path) -> Iterator[None]:
-    """Say where a run that fails can be taken up."""
+    """Add the path of the checkpoint to the message of a failed run."""
     try:
         yield
     except RunFailed as error:
         path = folder / checkpoint.NAME
         if path.exists():
-            error.args = (f"{error}. Take the run up again with --resume, from {path}",)
+            error.args = (f"{error}. Continue the run with --resume, from {path}",)
         raise
 
 
 def _replace_earlier(folder: Path, content: Mapping[str, Any]) -> None:
-    """Write the summary; remove the checkpoint and whatever only an earlier run had."""
+    """Write the summary; remove the checkpoint and the stale files of an earlier run."""
     earlier: Sequence[str] = []
     with suppress(InputError):
         earlier = read_summary(folder).get("files", [])

@@ -1,4 +1,4 @@
-"""Ctrl-C and the batch system's SIGTERM: asked once, a run stops at a good place."""
+"""Ctrl-C and the batch system's SIGTERM: a run stops after the current batch of steps."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 from groundswell.errors import Interrupted
 
-# Launchers of MPI jobs forward SIGUSR1; at SIGTERM and SIGINT they end their processes at once.
+# MPI launchers forward SIGUSR1, but on SIGTERM and SIGINT they end their processes at once.
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
 
 
 class StopRequest:
-    """Becomes true when the user or the batch system wants the run to end."""
+    """Becomes true when the user or the batch system asks the run to stop."""
 
     def __init__(self) -> None:
         self._name = ""
@@ -27,7 +27,7 @@ class StopRequest:
         return self._name
 
     def set(self, number: int, _frame: Any = None) -> None:
-        """Take note; a second Ctrl-C ends the process in the ordinary way."""
+        """Record a signal; a second Ctrl-C raises KeyboardInterrupt."""
         if self._name and number == signal.SIGINT:
             raise KeyboardInterrupt
         self._name = signal.Signals(number).name
@@ -35,41 +35,41 @@ class StopRequest:
 
 @contextmanager
 def stop_request() -> Iterator[StopRequest]:
-    """Handles the signals in STOPS within the block; in threads, which cannot, it does nothing.
+    """Handle the signals in STOPS within the block; without effect outside the main thread.
 
-    A signal that was being ignored (nohup, background jobs of a shell) stays so.
+    A signal that was ignored before (nohup, background jobs of a shell) stays ignored.
     """
     request = StopRequest()
-    with _heard_by(request.set):
+    with _handled_by(request.set):
         yield request
 
 
 @contextmanager
 def stopping_at_once(words: str) -> Iterator[None]:
-    """Signals in STOPS raise `Interrupted` within the block: for work of which nothing can be kept.
+    """Signals in STOPS raise `Interrupted` within the block, for work without checkpoints.
 
     Args:
-        words: what the message ends with.
+        words: the end of the message.
     """
 
     def stop(number: int, _frame: Any = None) -> None:
         raise Interrupted(f"stopped by {signal.Signals(number).name}; {words}")
 
-    with _heard_by(stop):
+    with _handled_by(stop):
         yield
 
 
 @contextmanager
-def _heard_by(handler: Callable[[int, Any], None]) -> Iterator[None]:
-    """Have a handler called, unless this is a thread that cannot, or the signal is ignored."""
+def _handled_by(handler: Callable[[int, Any], None]) -> Iterator[None]:
+    """Install a handler of the signals that are not ignored, if this is the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    heeded = [number for number in STOPS if signal.getsignal(number) is not signal.SIG_IGN]
-    previous = {number: signal.signal(number, handler) for number in heeded}
+    handled = [number for number in STOPS if signal.getsignal(number) is not signal.SIG_IGN]
+    previous = {number: signal.signal(number, handler) for number in handled}
     try:
         yield
     finally:
         for number, before in previous.items():
-            # None stands for a handler that was not installed from Python and cannot be put back.
+            # None stands for a handler that was not installed from Python and cannot be restored.
             signal.signal(number, signal.SIG_DFL if before is None else before)

@@ -1,4 +1,4 @@
-"""A case as a live object: advanced from Python, its fields in sight on the device."""
+"""Interactive simulations: advance a case from Python and access its fields on the device."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from groundswell.simulation.time_loop import TimeLoop
 
 
 class Simulation:
-    """A case, ready for its first step, that Python advances and looks into.
+    """A simulation that Python code advances and inspects.
 
-    It writes no results, only the checkpoints that it is asked for; `run` is for results. On
-    several ranks all of them make it and call its methods together.
+    It writes no results (use `run` for these), and checkpoints only on request. On several ranks,
+    all of them must create it and call its methods together.
 
         with Simulation("case.toml", backend="cuda") as simulation:
             while simulation.advance(100):
@@ -35,11 +35,11 @@ class Simulation:
 
     Args:
         case: a case, or the path of an input file.
-        backend, precision: instead of the case's own.
+        backend, precision: replace those of the case.
         restart: a checkpoint to start from, of the same case, backend and precision.
 
     Raises:
-        InputError: the case cannot run as asked, or the checkpoint is not of this case.
+        InputError: the case cannot run as requested, or the checkpoint is of another case.
     """
 
     def __init__(
@@ -60,39 +60,39 @@ class Simulation:
         if restart is not None:
             self._restore(Path(restart))
 
-    # --- going on ---------------------------------------------------------------------------------
+    # --- advancing --------------------------------------------------------------------------------
 
     def advance(self, steps: int | None = None) -> int:
-        """Make so many steps; fewer at the end of the case, or if a steady state is reached.
+        """Advance by a number of steps, or to the end of the case or a steady state.
 
-        Solvers that make several steps at a time may make one or a few more.
+        Solvers that make several steps at once may make a few more.
 
         Args:
-            steps: how many; by default all that are left.
+            steps: number of steps; by default all that are left.
 
         Returns:
-            The steps made; 0 once nothing is left to do.
+            The number of steps made; 0 when the simulation is complete.
 
         Raises:
-            InputError: the solver makes no steps: call `solve`.
-            Interrupted: by a signal; the simulation can go on from there.
+            InputError: the solver is direct; call `solve` instead.
+            Interrupted: a signal stopped the simulation; it can be advanced again.
             RunFailed: a value became infinite or NaN.
         """
         loop, last = self._time_loop("advance"), self.setup.steps
         if steps is not None and (isinstance(steps, bool) or int(steps) != steps or steps < 0):
             raise InputError(f"advance({steps!r}): give a whole number of steps, 0 or more")
         first = loop.step
-        self._visitors.settle()  # work that the user has enqueued on fields
+        self._visitors.settle()  # wait for the user's own work on the fields
         with stop_request() as stop:
             total = last if steps is None else min(first + int(steps), last)
             loop.run(total, _silent, stop)
         return loop.step - first
 
     def solve(self) -> None:
-        """Find the solution, with a direct solver.
+        """Compute the solution with a direct solver.
 
         Raises:
-            InputError: the solver makes steps: call `advance`.
+            InputError: the solver makes steps; call `advance` instead.
         """
         self._require_open()
         if not isinstance(self._driver, Solve):
@@ -100,31 +100,35 @@ class Simulation:
         self._driver.run(self.setup.steps, _silent, StopRequest())
 
     def checkpoint(self, path: str | Path) -> None:
-        """Write the state to a file, and other ranks' parts beside it, for `restart`.
+        """Write the state to a file for `restart`; other ranks write to the same folder.
 
         Raises:
-            InputError: the solver makes no steps, or a path that cannot hold a file.
+            InputError: the solver is direct, or the path is not writable.
             RunFailed: the disk is full.
         """
         self._time_loop("checkpoint").save(Path(path))
 
-    # --- looking ----------------------------------------------------------------------------------
+    # --- inspecting -------------------------------------------------------------------------------
 
     @property
     def fields(self) -> Mapping[str, Array]:
-        """The fields of the region by name, on the device: views, not copies.
+        """Views of the fields on the device, by name.
 
-        NumPy arrays on a CPU and CuPy arrays on a GPU, which other libraries take by DLPack or
-        `__cuda_array_interface__`. On several ranks each has its own part; `gather` has the whole.
-        Views show the latest step. What is written into them lasts, but does not reach ghost
-        values, which neighbouring ranks and boundary conditions may have read already.
+        The views are NumPy arrays on a CPU and CuPy arrays on a GPU. Other libraries can use them
+        through DLPack or `__cuda_array_interface__`. Each rank has its own part; `gather` returns
+        the whole. The views always show the latest step. Values written to them take effect, but
+        do not update ghost values of neighbouring ranks and boundary conditions.
         """
         self._require_open()
         found = self.solver.distributed_fields()
         return MappingProxyType({name: field.array for name, field in found.items()})
 
     def gather(self, name: str) -> NDArray[Any] | None:
-        """A copy of a whole field at rank 0, None elsewhere; all ranks must call it."""
+        """A copy of a whole field at rank 0, None on other ranks; all ranks must call it.
+
+        Raises:
+            InputError: there is no field of this name.
+        """
         self._require_open()
         found = self.solver.distributed_fields()
         if name not in found:
@@ -133,23 +137,23 @@ class Simulation:
 
     @property
     def step(self) -> int:
-        """Steps done, those before `restart` included."""
+        """Steps done, including those before `restart`."""
         return self._driver.step
 
     @property
     def time(self) -> float | None:
-        """Simulated time, s; None for solvers that have none."""
+        """Simulated time, s; None for solvers without a time."""
         solver = self.solver
         return solver.time(self.step) if isinstance(solver, TimeDependent) else None
 
     @property
     def status(self) -> str:
-        """Progress in a few words."""
+        """The progress as a short text."""
         return self.solver.status(self.step)
 
     @property
     def setup(self) -> Setup:
-        """What is known of the case before it runs."""
+        """The set-up of the case."""
         return self._opened.setup
 
     @property
@@ -157,10 +161,10 @@ class Simulation:
         """This rank's part of the solver."""
         return self._opened.solver
 
-    # --- ending -----------------------------------------------------------------------------------
+    # --- closing ----------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Release what other ranks may hold; all ranks must call it."""
+        """Release resources shared with other ranks; all ranks must call it."""
         if not self._closed:
             self._closed = True
             self._opened.solver.close()
@@ -169,7 +173,7 @@ class Simulation:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None or self._opened.world.size == 1:  # after an error others may not come here
+        if kind is None or self._opened.world.size == 1:  # after an error, other ranks may be stuck
             self.close()
 
     def __repr__(self) -> str:
@@ -203,4 +207,4 @@ class Simulation:
 
 
 def _silent(step: int, updates: int) -> None:
-    """No report of progress."""
+    """Report no progress."""

@@ -1,4 +1,4 @@
-"""Direct solvers: one call finds the solution."""
+"""The driver of direct solvers, which compute the solution in one call."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ NOTHING_KEPT = "a direct solve keeps no checkpoint, so run the case again"
 
 @dataclass
 class Solve:
-    """The one step of a direct solver.
+    """The single step of a direct solver.
 
     Attributes:
-        step: 1 once it is solved.
-        seconds: wall time that it took.
-        updates: that it made.
+        first: the step at which it started, 0.
+        step: 1 after the solve.
+        seconds: wall time of the solve.
+        updates: unknowns updated.
     """
 
     solver: DirectSolver
@@ -32,7 +33,7 @@ class Solve:
         """Solve, and report progress before and after.
 
         Raises:
-            Interrupted: by a signal; on several ranks, on the one that has it, which ends all.
+            Interrupted: a signal stopped it. Only the rank that received it raises; the job ends.
         """
         begun = time.monotonic()
         report(0, 0)

@@ -1,7 +1,7 @@
-"""What a solver offers: the protocols that `simulation` drives, and that every solver is held to.
+"""The solver interface: protocols that every solver implements and that `simulation` uses.
 
 A solver implements `Solver` and either `TimeStepper` or `DirectSolver`. The other protocols are
-optional capabilities: a solver that lacks one simply does not define its methods.
+optional capabilities; a solver without one does not define its methods.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from groundswell.outputs.ring_buffer import Output
 
 @dataclass(frozen=True)
 class DecompositionSummary:
-    """How ranks would share a run.
+    """Summary of how ranks share a run.
 
     Args:
-        ranks: how many.
+        ranks: number of ranks.
         processes: ranks along each axis (x, y, z), or just their number.
         largest_block: points or elements of the busiest rank, by axis.
-        updates_per_step: of the busiest rank.
-        memory: bytes of each rank.
-        traffic: bytes that each rank sends to each other one in a step, (ranks, ranks).
+        updates_per_step: updates per step of the busiest rank.
+        memory: memory of each rank, bytes.
+        traffic: bytes that each rank sends to each other rank per step, (ranks, ranks).
     """
 
     ranks: int
@@ -48,26 +48,26 @@ class DecompositionSummary:
     def of_blocks(
         cls, cut: Decomposition, memory: Sequence[int], traffic: NDArray[Any]
     ) -> DecompositionSummary:
-        """Ranks that have a block of cells (x, y, z) each, and update all of them in a step."""
+        """Summary for ranks that each update all cells of one block (x, y, z) per step."""
         largest = [int(max(np.diff(edges))) for edges in cut.edges][::-1]
         return cls(cut.ranks, cut.processes[::-1], largest, prod(largest), memory, traffic)
 
 
 class Setup(Protocol):
-    """Host-side preparation: a case with its data read and checked, before a device is used.
+    """Host-side preparation: a case with its data read and validated, before a device is used.
 
     Attributes:
         case: the case.
-        steps: of the run, at most; 1 for a direct solver.
-        has_fixed_steps: whether all of them are made.
+        steps: largest number of steps; 1 for a direct solver.
+        has_fixed_steps: whether the run always makes all of them.
     """
 
     @classmethod
     def from_case(cls, case: Any, communicator: Any = None) -> Setup:
-        """Read what the case names; ranks may share the reading of large files.
+        """Read the data of the case; ranks may share the reading of large files.
 
         Raises:
-            InputError: the case, or the data that it names, cannot be used.
+            InputError: the case or its data cannot be used.
         """
         ...
 
@@ -80,50 +80,50 @@ class Setup(Protocol):
 
     @property
     def updates_per_step(self) -> int:
-        """Points (or unknowns) that a step updates."""
+        """Number of points or unknowns that a step updates."""
         ...
 
     @property
     def bytes_per_update(self) -> float:
-        """Least memory traffic of one update."""
+        """Minimum memory traffic of one update, bytes."""
         ...
 
     @property
     def memory(self) -> int:
-        """Bytes that the run takes on its device."""
+        """Device memory of the run, bytes."""
         ...
 
     @property
     def output_bytes(self) -> int:
-        """Bytes of the files that the run writes."""
+        """Size of the files that the run writes, bytes."""
         ...
 
     def quantities(self) -> Sequence[Quantity]:
-        """What the run is and resolves, for `check`, `summary.json` and the report."""
+        """Labelled values that describe the run, for `check`, `summary.json` and the report."""
         ...
 
     def warnings(self) -> Sequence[str]:
-        """What a user should know before the run."""
+        """Warnings before the run."""
         ...
 
     def decompose(self, ranks: int) -> DecompositionSummary:
-        """How so many ranks would share the run.
+        """Summary of the decomposition for a number of ranks.
 
         Raises:
-            InputError: they cannot.
+            InputError: the run cannot be shared by this number of ranks.
         """
         ...
 
 
 class Outputs(Protocol):
-    """What a solver writes: files that grow during the run, and files written at its end."""
+    """The files of a solver: those that grow during the run, and those written at its end."""
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> Mapping[str, Output]:
-        """Open the files that grow; `lengths` are the samples to keep of an interrupted run's."""
+        """Open the growing files; `lengths` are the samples to keep when a run is resumed."""
         ...
 
     def write(self, folder: Path) -> Sequence[Path]:
-        """Write what is known at the end; all ranks call it, rank 0 writes and returns paths."""
+        """Write the final files; all ranks call it, rank 0 writes and returns the paths."""
         ...
 
 
@@ -131,8 +131,9 @@ class Solver(Protocol):
     """One rank's part of a simulation.
 
     Attributes:
-        unit: of throughput, such as "MLUPS": million updates a second.
-        outputs: what it writes.
+        setup: its host-side preparation.
+        unit: unit of throughput, such as "MLUPS": million updates per second.
+        outputs: the files that it writes.
     """
 
     @property
@@ -144,7 +145,7 @@ class Solver(Protocol):
 
     @property
     def updates_per_step(self) -> int:
-        """Updates of the latest kind of step; may differ from the set-up's estimate."""
+        """Updates per step in the current stage; may differ from the set-up's estimate."""
         ...
 
     @property
@@ -153,19 +154,19 @@ class Solver(Protocol):
         ...
 
     def distributed_fields(self) -> Mapping[str, DistributedArray]:
-        """The fields that users may see, by name: views without ghosts and absorbing layers."""
+        """The public fields, by name: views without ghosts and absorbing layers."""
         ...
 
     def status(self, step: int) -> str:
-        """Progress in a few words, such as "t = 1.200 of 4.000 s"."""
+        """The progress as a short text, such as "t = 1.200 of 4.000 s"."""
         ...
 
     def describe_ranks(self) -> Mapping[str, Any]:
-        """How the ranks share the run, and which transport they use."""
+        """How the ranks share the run, and which transport they use, for `summary.json`."""
         ...
 
     def close(self) -> None:
-        """Release what other ranks may hold; every rank must call it before MPI ends."""
+        """Release resources shared with other ranks; every rank must call it before MPI ends."""
         ...
 
 
@@ -175,7 +176,7 @@ class TimeStepper(Solver, Protocol):
 
     Attributes:
         steps_at_once: steps that one call of `step` makes.
-        in_graph: whether a graph of launches may hold a step.
+        in_graph: whether a step can be captured in a graph of launches.
     """
 
     @property
@@ -188,7 +189,11 @@ class TimeStepper(Solver, Protocol):
         ...
 
     def check_health(self, steps: int, after: Event | None = None) -> None:
-        """See that all went well up to the event `after`, or at all; `steps` are enqueued.
+        """Check the steps enqueued before the event `after`, or all steps.
+
+        Args:
+            steps: number of steps enqueued.
+            after: an event that has been reached; None after the device was synchronized.
 
         Raises:
             RunFailed: a value is not finite, or another rank did not answer.
@@ -196,13 +201,13 @@ class TimeStepper(Solver, Protocol):
         ...
 
     def state(self) -> Mapping[str, DistributedArray]:
-        """Every array that decides what comes next: what a checkpoint holds."""
+        """Every array that later steps depend on, by name: the content of a checkpoint."""
         ...
 
 
 @runtime_checkable
 class DirectSolver(Solver, Protocol):
-    """A solver that finds its solution in one call."""
+    """A solver that computes its solution in one call."""
 
     def solve(self) -> None:
         """Solve; all ranks must call it."""
@@ -211,16 +216,16 @@ class DirectSolver(Solver, Protocol):
 
 @runtime_checkable
 class TimeDependent(Protocol):
-    """Capability: a step leads to a moment of simulated time."""
+    """Capability: steps have a simulated time."""
 
     def time(self, step: int) -> float:
-        """The time that so many steps lead to, s."""
+        """Simulated time after `step` steps, s."""
         ...
 
 
 @runtime_checkable
 class FiniteCheck(Protocol):
-    """Capability: a search on the device for values that are not finite."""
+    """Capability: search on the device for values that are not finite."""
 
     def enqueue_finite_check(self) -> None:
         """Enqueue the search; `check_health` reads its result."""
@@ -247,20 +252,20 @@ class Converging(Protocol):
         ...
 
     def next_stage(self) -> bool:
-        """Go on to the next stage; False if there is none."""
+        """Switch to the next stage; False if there is none."""
         ...
 
 
 @runtime_checkable
 class Tunable(Protocol):
-    """Capability: several ways to exchange between ranks, the fastest of which can be measured."""
+    """Capability: choose the fastest of several ways to exchange by measuring them."""
 
     def autotune(self) -> Tuning | None:
-        """Measure and adopt the fastest; None where there is nothing to choose."""
+        """Measure and use the fastest; None if there is only one."""
         ...
 
 
 class SolverFactory(Protocol):
-    """What `SolverInfo.solver` refers to."""
+    """The type of the object that `SolverInfo.solver` refers to."""
 
     def __call__(self, setup: Any, backend: Backend, communicator: Any) -> Solver: ...

@@ -1,4 +1,4 @@
-"""`summary.json`: what ran, on what, how fast, and which files it left."""
+"""`summary.json`: the case, device, throughput, versions and files of a run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LIBRARIES = (
 
 
 def throughput(solver: Solver, updates: int, seconds: float, bandwidth: float) -> dict[str, Any]:
-    """Updates a second in the solver's unit, and the share of the measured bandwidth they need."""
+    """Updates per second in the solver's unit, and the fraction of the measured bandwidth used."""
     rate = updates / seconds if seconds > 0 else 0.0
     return {
         "throughput": {"value": rate / 1e6, "unit": solver.unit},
@@ -45,13 +45,13 @@ def throughput(solver: Solver, updates: int, seconds: float, bandwidth: float) -
 
 
 def versions(backend: Backend) -> dict[str, str]:
-    """Everything whose version may matter to a result."""
+    """Versions of all software that may affect a result."""
     own = {"groundswell": __version__, "python": platform.python_version()}
     return own | library_versions() | backend.versions()
 
 
 def library_versions(more: Iterable[str] = ()) -> dict[str, str]:
-    """Versions of the libraries that are installed."""
+    """Versions of the installed libraries, among LIBRARIES and `more`."""
     found = {}
     for library in (*LIBRARIES, *more):
         with suppress(PackageNotFoundError):
@@ -65,10 +65,10 @@ def write_summary(folder: Path, content: Mapping[str, Any]) -> Path:
 
 
 def read_summary(folder: Path) -> dict[str, Any]:
-    """The summary of the run whose results a folder holds.
+    """Read the summary of a results folder.
 
     Raises:
-        InputError: there is none, or it cannot be read.
+        InputError: there is no summary, or it cannot be read.
     """
     path = folder / NAME
     try:
@@ -83,7 +83,7 @@ def read_summary(folder: Path) -> dict[str, Any]:
 
 
 def add_files(folder: Path, files: Iterable[Path]) -> dict[str, Any]:
-    """Add files that were made from the results later; returns the new summary."""
+    """Add files made from the results, such as pictures; returns the new summary."""
     content = read_summary(folder)
     content["files"] = list(dict.fromkeys([*content.get("files", []), *relative(folder, files)]))
     write_summary(folder, content)

@@ -1,4 +1,4 @@
-"""Runs of cases that Python has built: their files may live no longer than the result."""
+"""Runs of cases built in Python, whose files are deleted together with the result by default."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from groundswell.simulation.run import run
 
 
 def run_built(case: Case, folder: str | Path | None = None, *, quiet: bool = True) -> Result:
-    """Run a case to its end; all ranks call it.
+    """Run a case to its end; all ranks must call it.
 
     Args:
-        folder: of the results. Without one they live in a temporary folder of rank 0's host, as
-            long as rank 0's result does.
+        folder: the results folder. By default, a temporary folder on rank 0's host, which is
+            deleted together with rank 0's result.
         quiet: show no progress.
 
     Raises what `run` raises.

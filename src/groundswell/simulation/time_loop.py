@@ -1,7 +1,7 @@
 """The time loop of every solver that advances in steps: outputs, checkpoints, checks, signals.
 
-Steps are enqueued in batches. While one batch runs on the device, the samples of the batch before
-are written to disk, so that recording never stops the loop.
+Steps are enqueued in batches. While one batch runs on the device, the host writes the samples of
+the previous batch to disk, so recording never stops the loop.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from groundswell.simulation.progress import Report
 from groundswell.simulation.signals import StopRequest
 from groundswell.simulation.solver import Converging, FiniteCheck, TimeStepper
 
-BATCH_SECONDS = 0.4  # aimed at for one batch of steps: how often the progress line changes
+BATCH_SECONDS = 0.4  # target for one batch of steps; also the interval between progress updates
 LONGEST_BATCH = 1024
 FINITE_CHECK_STEPS = 64  # between searches for values that are not finite
 
 
 class Mark(NamedTuple):
-    """The end of a batch: steps done by then, and the event behind them."""
+    """The end of a batch: the steps done by then, and the event after them."""
 
     step: int
     event: Event
@@ -41,18 +41,17 @@ class TimeLoop:
     """The time loop of one run.
 
     Args:
-        outputs: open files and the rings that feed them.
-        folder: of the results; checkpoints go there. None for a loop that only its caller stops
-            and saves.
-        digest: of the case, so that checkpoints know where they belong.
-        step: steps done; at first those of the checkpoint that was restored.
-        world: the ranks that run it together, all in the same batches.
+        outputs: open files and the ring buffers that feed them.
+        folder: the results folder, for checkpoints. None if only the caller stops and saves.
+        digest: digest of the case, stored in checkpoints.
+        step: steps done; initially those of the restored checkpoint.
+        world: the ranks that run the loop together, in the same batches.
 
     Attributes:
-        first: the step it began at.
+        first: the step at which the loop started.
         converged: whether a steady state was reached.
-        seconds: wall time of its steps.
-        updates: points that they have updated.
+        seconds: wall time of the steps.
+        updates: points updated in these steps.
     """
 
     solver: TimeStepper
@@ -83,12 +82,12 @@ class TimeLoop:
         self._next_check = self._check_after(self.step)
 
     def run(self, total: int, report: Report, stop: StopRequest) -> None:
-        """Advance to `total` steps, or to a steady state; may be called again, to go on.
+        """Advance to step `total` or to a steady state; may be called again to continue.
 
-        In a run, a stop that is asked for during the last steps is too late.
+        A run with a results folder ignores stop requests during its last batch.
 
         Raises:
-            Interrupted: a stop was asked for; the checkpoint of a run is written.
+            Interrupted: a stop was requested; with a results folder, the checkpoint is written.
             RunFailed: a value became infinite or NaN, or the disk filled up.
         """
         graph = self._graph or self._begin()
@@ -115,7 +114,7 @@ class TimeLoop:
         return self._graph
 
     def _enqueue(self, graph: Graph, total: int) -> None:
-        """Enqueue a batch of steps, and write what the one before it recorded."""
+        """Enqueue a batch of steps, and write the samples of the previous batch."""
         at_once = self.solver.steps_at_once
         count = max(1, min(self._size, total - self.step, self._most_steps) // at_once)
         graph.replay(count)
@@ -124,7 +123,7 @@ class TimeLoop:
         self._write_behind()
 
     def _stage_is_done(self) -> bool:
-        """Check convergence where that is due."""
+        """Check convergence if a check is due."""
         found = self._converging
         if found is None or self.step < self._next_check:
             return False
@@ -132,7 +131,7 @@ class TimeLoop:
         return bool(self.world.agree(lambda: found.check_convergence(self.step)))
 
     def _next_stage(self) -> Graph | None:
-        """The steps of the next stage; None if there is none, and the run has converged."""
+        """The graph of the next stage; None if there is none and the run has converged."""
         if self._converging is None or not self._converging.next_stage():
             self.converged = True
             return None
@@ -148,7 +147,7 @@ class TimeLoop:
         return (step // every + 1) * every
 
     def save(self, path: Path) -> None:
-        """Write a checkpoint of this moment; files are on disk before it that it relies on."""
+        """Write a checkpoint of the current step, after flushing the output files to disk."""
         self._settle()
         writers = {name: output.writer for name, output in self.outputs.items() if output.writer}
         self.world.agree(lambda: [writer.sync() for writer in writers.values()])
@@ -164,7 +163,7 @@ class TimeLoop:
 
     @property
     def _most_steps(self) -> int:
-        """Steps until a ring could overflow or a checkpoint is due."""
+        """Steps until a ring buffer could overflow or a checkpoint is due."""
         most = min([LONGEST_BATCH, *(output.most_steps for output in self.outputs.values())])
         most = int(min(most, self._next_check - self.step))
         wish = self._wish
@@ -173,10 +172,10 @@ class TimeLoop:
         return min(most, self._saved_step + wish.steps - self.step)
 
     def _write_behind(self) -> None:
-        """While the newest batch is under way, write what the one before it recorded.
+        """Write the samples of the previous batch while the newest batch runs.
 
-        Waiting for that one also keeps the host from running further ahead than the rings have
-        room for.
+        Waiting for the previous batch also keeps the host from enqueuing more steps than the ring
+        buffers have room for.
         """
         if self.step - self._finite_checked >= FINITE_CHECK_STEPS:
             self._enqueue_finite_check()
@@ -193,7 +192,7 @@ class TimeLoop:
         self._finite_checked = self.step
 
     def _drain(self, end: int, after: Event | None) -> None:
-        """Write the samples of all steps up to `end`, which are done when `after` is reached."""
+        """Write the samples of all steps up to `end`, which are complete at the event `after`."""
         written = [output.collect(self._drained, end, after) for output in self.outputs.values()]
         self.world.agree(lambda: self._check_and_write(written, after))
         self._drained = end
@@ -206,13 +205,13 @@ class TimeLoop:
             write()
 
     def _settle(self) -> None:
-        """Wait for everything, look for values that are not finite, write all samples."""
+        """Wait for the device, check that values are finite, write all samples."""
         self._enqueue_finite_check()
         self.backend.synchronize()
         self._drain(self.step, None)
 
     def _interrupt_or_save(self, stop: StopRequest) -> None:
-        """Rank 0 decides when a checkpoint is due, and anybody's signal stops all."""
+        """Stop if any rank received a signal; save if rank 0 finds that a checkpoint is due."""
         wishes = self.world.share((str(stop), self._checkpoint_due()))
         asked = next((signal for signal, _ in wishes if signal), "")
         if asked:
@@ -231,7 +230,7 @@ class TimeLoop:
 
     @property
     def _wish(self) -> CheckpointSection | None:
-        """How often the case wants checkpoints; a loop without a folder writes none."""
+        """The checkpoint interval of the case; None without a results folder."""
         return self.solver.setup.case.run.checkpoint if self.folder else None
 
     def _checkpoint_due(self) -> bool:
@@ -244,5 +243,5 @@ class TimeLoop:
 
 
 def _next_size(size: int, pace: float) -> int:
-    """Steps for a batch of about BATCH_SECONDS at `pace` s a step; at most twice as many as now."""
+    """Steps of a batch of about BATCH_SECONDS at `pace` s per step; at most twice `size`."""
     return max(1, min(2 * size, LONGEST_BATCH, int(BATCH_SECONDS / max(pace, 1e-9))))

@@ -1,8 +1,8 @@
-"""Problems with known answers, and how close each solver comes to them.
+"""Verification: problems with known answers, and the errors of each solver.
 
-A problem is a function `problem(backend, full)` that makes one `Check` after another. A solver
-lists the names of its problems in its module `verification`, or as "module:function" of a package
-of that name; they are loaded when they are run. `needs` declares the libraries of a problem.
+A problem is a function `problem(backend, full)` that returns or yields `Check`s. A solver lists the
+names of its problems in its module `verification`, or as "module:function" of a package of that
+name. They are imported when they run. `needs` declares the libraries of a problem.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ Status = Literal["passed", "failed", "skipped"]
 
 @dataclass(frozen=True)
 class Check:
-    """One number that a solver reached, and what it had to be.
+    """The computed value of a quantity and its tolerance.
 
     Args:
         name: problem and quantity, e.g. "plane wave: spatial order".
-        value: what came out.
-        reference: what an exact computation gives; None where the tolerance says it all.
-        tolerance: what is allowed, for a reader: "<= 2", ">= 3.8", "+- 0.1".
-        unit: of value, reference and tolerance; "" for a plain number.
-        passed: whether `value` is allowed. A value that is not finite never is.
-        note: what a reader should know to judge the number.
+        value: the computed value.
+        reference: the exact value; None if the tolerance is a bound.
+        tolerance: the allowed range as text: "<= 2", ">= 3.8", "+- 0.1".
+        unit: unit of value, reference and tolerance; "" for a plain number.
+        passed: whether `value` is within the tolerance. A value that is not finite never is.
+        note: a remark that helps to judge the value.
     """
 
     name: str
@@ -75,13 +75,13 @@ class Check:
 
 @dataclass(frozen=True)
 class Row:
-    """What came of a problem: one of its checks, or why there is none.
+    """A row of the verification table: a check of a problem, or the reason why there is none.
 
     Args:
         problem: its name, "solver/module:function".
         status: "passed", "failed" or "skipped".
-        check: what was found; None if the problem was skipped or ended with an error.
-        message: why it was skipped, or the error.
+        check: the check; None if the problem was skipped or ended with an error.
+        message: the reason for skipping it, or the error.
     """
 
     problem: str
@@ -90,7 +90,7 @@ class Row:
     message: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; a value that is not finite is None."""
+        """The row for JSON; a value that is not finite becomes None."""
         about = {"problem": self.problem, "status": self.status, "message": self.message}
         if self.check is None:
             return about
@@ -98,7 +98,7 @@ class Row:
         return about | asdict(self.check) | {"value": value if isfinite(value) else None}
 
 
-# --- what problems need ---------------------------------------------------------------------------
+# --- optional libraries ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,8 @@ class Need:
     """A library that a problem needs.
 
     Args:
-        module: that is imported.
-        extra: of Groundswell, which installs it.
+        module: module that the problem imports.
+        extra: extra of Groundswell that installs it.
     """
 
     module: str
@@ -123,11 +123,11 @@ class Need:
 
 
 def needs(module: str, extra: str) -> Callable[[Problem], Problem]:
-    """Mark a problem as one that needs a library; without it the problem is skipped.
+    """Declare a library that a problem needs; without it the problem is skipped.
 
     Args:
-        module: that is imported.
-        extra: of Groundswell, which installs it.
+        module: module that the problem imports.
+        extra: extra of Groundswell that installs it.
     """
 
     def mark(problem: Problem) -> Problem:
@@ -146,7 +146,7 @@ def needs_of(problem: Problem) -> tuple[Need, ...]:
     return found
 
 
-# --- running them ---------------------------------------------------------------------------------
+# --- running problems -----------------------------------------------------------------------------
 
 
 def run_problems(
@@ -156,19 +156,20 @@ def run_problems(
     backend: str = "cpu",
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[Row]:
-    """Run the problems of one solver, or of all; each row comes when it is known.
+    """Run the problems of one or all solvers, and yield each row as soon as it is known.
 
-    What is missing for a problem is found out before any of them runs. A problem that fails, or
-    ends with an error, does not keep the others from running.
+    Missing libraries are detected before the first problem runs. After a failure or an error, the
+    other problems still run.
 
     Args:
-        solver: its name; None for all that have problems.
+        solver: name of the solver; None for all that have problems.
         full: finer and larger problems, for a GPU; otherwise each takes seconds on a CPU.
         backend: "cpu" or "cuda".
         progress: called with the name of each problem before it starts.
 
     Raises:
-        InputError: the solver is unknown. BackendError: the backend is unknown or absent.
+        InputError: the solver is unknown.
+        BackendError: the backend is unknown or missing.
     """
     machine = open_backend(backend)
     outcomes = {name: _ready(name) for name in problem_names(solver)}
@@ -176,7 +177,7 @@ def run_problems(
 
 
 def _ready(name: str) -> Problem | Row:
-    """A problem that can be run, or the row that says why it cannot."""
+    """A problem that can run, or the row with the reason why it cannot."""
     try:
         problem = load_problem(name)
     except Exception as error:  # another package's code may raise anything
@@ -199,11 +200,11 @@ def _run_all(
 
 
 def _rows(name: str, problem: Problem, backend: Backend, full: bool) -> Iterator[Row]:
-    """The checks of one problem, and the error that it ended with, if any."""
+    """The checks of one problem, and its error if there is one."""
     try:
         for check in problem(backend, full):
             yield Row(name, "passed" if check.passed else "failed", check)
-    except Exception as error:  # whatever a problem raises, the others are still to run
+    except Exception as error:  # the other problems must still run
         yield _failed(name, error)
 
 
@@ -213,7 +214,11 @@ def _failed(name: str, error: Exception) -> Row:
 
 
 def problem_names(solver: str | None) -> list[str]:
-    """The problems of one solver, or of all: "solver/module:function"."""
+    """Names of the problems of one or all solvers: "solver/module:function".
+
+    Raises:
+        InputError: the solver is unknown or has no problems.
+    """
     chosen = registry.solvers() if solver is None else [registry.find(solver)]
     having = [info for info in chosen if info.has("problems")]
     if not having:
@@ -222,7 +227,7 @@ def problem_names(solver: str | None) -> list[str]:
 
 
 def load_problem(name: str) -> Problem:
-    """The problem of that name, its module imported now."""
+    """Import the problem with this name."""
     solver, _, entry = name.partition("/")
     info = registry.find(solver)
     package = info.problems.partition(":")[0]

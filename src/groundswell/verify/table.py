@@ -1,4 +1,4 @@
-"""The rows of problems with known answers as a table that grows as they come."""
+"""The table of `groundswell verify`, printed row by row."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ COLOURS = {"passed": "green", "failed": "bold red", "skipped": "yellow"}
 
 
 class VerificationTable:
-    """Prints rows as they come."""
+    """Prints rows as soon as they are known."""
 
     def __init__(self) -> None:
         self._console, self._problem = Console(highlight=False), ""
         self._counts = Counter[str]()
 
     def begin(self, problem: str) -> None:
-        """Print the name of the problem that comes next."""
+        """Print the name of the next problem."""
         if not self._problem:
             self._console.print(_line(HEADS), style="bold", soft_wrap=True)
         if problem != self._problem:
@@ -42,7 +42,7 @@ class VerificationTable:
             self._console.print(Text(f"    {row.check.note}", "dim"), soft_wrap=True)
 
     def end(self) -> None:
-        """Print how many rows there were of each kind."""
+        """Print the number of rows by status."""
         counts = [f"{self._counts[status]} {status}" for status in COLOURS if self._counts[status]]
         self._console.print(", ".join(counts))
 
@@ -53,5 +53,5 @@ def _cells(check: Check) -> tuple[str, ...]:
 
 
 def _line(cells: Iterable[str]) -> str:
-    """Cells in columns; one that is too long moves those after it."""
+    """Align cells in columns; a cell that is too long shifts the following ones."""
     return "".join(f"{cell.ljust(width)} " for cell, width in zip(cells, WIDTHS, strict=False))
