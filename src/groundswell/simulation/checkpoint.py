@@ -30,7 +30,7 @@ from groundswell.exchange.distributed_array import (
 from groundswell.exchange.world import Alone, World
 from groundswell.formats.atomic import atomic_write, disk_errors, temporary_path
 
-FORMAT = 3
+FORMAT = 4
 NAME = "checkpoint.h5"
 MARK = "groundswell_checkpoint"
 ROWS = "-rows"  # suffix of an index list's name, after the name of its values
