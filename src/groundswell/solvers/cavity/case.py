@@ -132,12 +132,12 @@ class WallsSection(Section):
     @property
     def heated_pairs(self) -> list[HeatedWalls]:
         """Pairs of opposite walls whose fixed temperatures differ."""
-        found = []
+        pairs = []
         for axis in range(3):
             low, high = self.pair(axis)
             if isinstance(low, FixedWall) and isinstance(high, FixedWall):
-                found.append(HeatedWalls(axis, low.temperature, high.temperature))
-        return [heat for heat in found if heat.low != heat.high]
+                pairs.append(HeatedWalls(axis, low.temperature, high.temperature))
+        return [pair for pair in pairs if pair.low != pair.high]
 
     def violations(self) -> Iterator[Violation]:
         """Unpaired periodic sides, invalid wall velocities, conducting walls without a gradient."""
@@ -218,13 +218,13 @@ def _as_flow(value: Any, handler: Any) -> Any:
 
     if not isinstance(value, Mapping):
         return handler(value)
-    found = {name: np.asarray(value[name]) for name in (*AXES, *FIELDS) if name in value}
-    if missing := [name for name in (*AXES, *FIELDS) if name not in found]:
+    arrays = {name: np.asarray(value[name]) for name in (*AXES, *FIELDS) if name in value}
+    if missing := [name for name in (*AXES, *FIELDS) if name not in arrays]:
         reject([((), f"lacks {', '.join(missing)}")])
     if hasattr(value, "transpose"):  # an xarray.Dataset may have its axes in any order
-        found |= {name: value[name].transpose("z", "y", "x").values for name in FIELDS}
-    shape = tuple(found[axis].size for axis in AXES[::-1])
-    for name, array in found.items():
+        arrays |= {name: value[name].transpose("z", "y", "x").values for name in FIELDS}
+    shape = tuple(arrays[axis].size for axis in AXES[::-1])
+    for name, array in arrays.items():
         expected = shape if name in FIELDS else (array.size,)
         if array.shape != expected or array.dtype.kind not in "fiu":
             reject(
@@ -235,7 +235,7 @@ def _as_flow(value: Any, handler: Any) -> Any:
                     )
                 ]
             )
-    return found
+    return arrays
 
 
 class StartSection(Section):

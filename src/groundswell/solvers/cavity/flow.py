@@ -66,12 +66,12 @@ class Flow:
 
     def summary(self) -> dict[str, Any]:
         """Nusselt numbers and peak velocities; lengths and speeds in the units of the case."""
-        found: dict[str, Any] = {"peaks": self.peaks()}
+        summary: dict[str, Any] = {"peaks": self.peaks()}
         if self.setup.heat is None:
-            return found
+            return summary
         axis, (hot, cold) = self.setup.heat.axis, self.wall_fluxes()
         middle = self._middle_line(hot, axis)
-        return found | {
+        return summary | {
             "nusselt": self._mean(hot, axis),
             "nusselt_cold": self._mean(cold, axis),
             "nusselt_mid_plane": self._mean_line(middle, axis),
@@ -81,12 +81,12 @@ class Flow:
 
     def peaks(self) -> dict[str, dict[str, float]]:
         """Largest velocities on the centre lines along x and z, and their positions."""
-        found = {}
+        peaks = {}
         for name, axis in (("u", 2), ("w", 0), ("v", 0)):
             if self.setup.varies(axis):
-                where, value = _peak(self.axes[axis], self.centre_line(name, axis))
-                found[name] = {AXES[axis]: where, "value": value}
-        return found
+                position, value = _peak(self.axes[axis], self.centre_line(name, axis))
+                peaks[name] = {AXES[axis]: position, "value": value}
+        return peaks
 
     def centre_line(self, name: str, axis: int) -> Floats:
         """A field on the line along an axis through the centre of the box, (n,)."""
@@ -137,8 +137,8 @@ class Flow:
     def _middle_line(self, flux: Floats, axis: int) -> Floats:
         """Values at the middle of y, or of x where heat flows along y."""
         across = 0 if axis == 1 else 1
-        place = [a for a in (2, 1, 0) if a != axis].index(across)
-        return np.asarray(_at_middle(flux, self.axes[across], place).squeeze(place))
+        dim = [a for a in (2, 1, 0) if a != axis].index(across)
+        return np.asarray(_at_middle(flux, self.axes[across], dim).squeeze(dim))
 
     def _mean_line(self, line: Floats, axis: int) -> float:
         positions = self.axes[_along(axis)]
@@ -183,17 +183,17 @@ def _conducting_temperature(setup: Setup, axis: int, like: Floats) -> Floats:
     """Temperature of a conducting wall normal to `axis`, K, in the shape of `like`."""
     assert setup.heat is not None
     along, low, high = setup.heat
-    place = [a for a in (2, 1, 0) if a != axis].index(along)  # in an array without `axis`
+    dim = [a for a in (2, 1, 0) if a != axis].index(along)  # in an array without `axis`
     fraction = setup.positions(along) / setup.case.grid.size[along]
-    if fraction.size != like.shape[place]:
+    if fraction.size != like.shape[dim]:
         fraction = fraction[1:-1]  # the ends are added later
     shape = [1, 1]
-    shape[place] = fraction.size
+    shape[dim] = fraction.size
     values = (low + (high - low) * fraction).reshape(shape)
     return np.broadcast_to(values, like.shape).astype(like.dtype)
 
 
-def _at_middle(values: Floats, positions: Floats, place: int) -> Floats:
+def _at_middle(values: Floats, positions: Floats, dim: int) -> Floats:
     """Values at the middle of an axis by linear interpolation; the axis keeps length 1."""
     middle = (positions[0] + positions[-1]) / 2
     high = int(np.searchsorted(positions, middle - 1e-9 * abs(middle)))
@@ -201,7 +201,7 @@ def _at_middle(values: Floats, positions: Floats, place: int) -> Floats:
     fraction = (
         0.0 if low == high else (middle - positions[low]) / (positions[high] - positions[low])
     )
-    a, b = (np.take(values, [m], place) for m in (low, high))
+    a, b = (np.take(values, [m], dim) for m in (low, high))
     return np.asarray((1 - fraction) * a + fraction * b)
 
 

@@ -36,7 +36,7 @@ class Fluid:
 
 
 def make_fluid(
-    given: Convection | Substance | Driven,
+    section: Convection | Substance | Driven,
     size: float,
     temperature_difference: float,
     neutral: float,
@@ -50,17 +50,17 @@ def make_fluid(
         neutral: temperature at which buoyancy vanishes, K.
         wall: speed of the fastest wall, m/s.
     """
-    if isinstance(given, Driven):
-        nu = wall * size / given.reynolds
+    if isinstance(section, Driven):
+        nu = wall * size / section.reynolds
         return Fluid(nu, nu, (0.0, 0.0, 0.0), 0.0, wall, wall)
-    if isinstance(given, Convection):
-        nu = size * sqrt(given.prandtl / given.rayleigh)
-        up = _up(given.down, 1 / (temperature_difference * size))
-        return Fluid(nu, nu / given.prandtl, up, neutral, max(1.0, wall), wall)
-    lift = given.gravity * given.expansion
-    speed = max(sqrt(lift * temperature_difference * size), wall, given.diffusivity / size)
-    up = _up(given.down, lift)
-    return Fluid(given.viscosity, given.diffusivity, up, neutral, speed, wall)
+    if isinstance(section, Convection):
+        nu = size * sqrt(section.prandtl / section.rayleigh)
+        up = _up(section.down, 1 / (temperature_difference * size))
+        return Fluid(nu, nu / section.prandtl, up, neutral, max(1.0, wall), wall)
+    lift = section.gravity * section.expansion
+    speed = max(sqrt(lift * temperature_difference * size), wall, section.diffusivity / size)
+    up = _up(section.down, lift)
+    return Fluid(section.viscosity, section.diffusivity, up, neutral, speed, wall)
 
 
 def _up(down: str, lift: float) -> tuple[float, float, float]:

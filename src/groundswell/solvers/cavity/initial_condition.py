@@ -32,10 +32,10 @@ def check_initial_flow(setup: Setup) -> None:
         missing = [name for name in (*AXES, *FIELDS) if name not in file]
         if missing:
             raise InputError(f"{path} lacks {', '.join(missing)}; give the flow.nc of a cavity run")
-        found = [float(file[axis][-1]) for axis in AXES]
-    if not np.allclose(found, size, rtol=ROUNDING):
+        extent = [float(file[axis][-1]) for axis in AXES]
+    if not np.allclose(extent, size, rtol=ROUNDING):
         raise InputError(
-            f"{_name(path)} is of a box of {format_extent(found)}, not {format_extent(size)}; "
+            f"{_name(path)} is of a box of {format_extent(extent)}, not {format_extent(size)}; "
             "start from a flow in the same box"
         )
 
@@ -49,21 +49,22 @@ def read_initial_flow(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]
     from scipy.interpolate import RegularGridInterpolator
 
     assert setup.case.start is not None
-    found, path = {}, setup.case.start.flow
+    fields, path = {}, setup.case.start.flow
     with _opened(path) as file:
-        known = [np.asarray(file[axis]) for axis in AXES[::-1]]
-        wanted = [setup.interior_positions(axis)[part.indices(axis)] for axis in (2, 1, 0)]
-        places = np.meshgrid(
-            *(np.clip(w, k[0], k[-1]) for w, k in zip(wanted, known, strict=True)), indexing="ij"
+        axes = [np.asarray(file[axis]) for axis in AXES[::-1]]
+        target = [setup.interior_positions(axis)[part.indices(axis)] for axis in (2, 1, 0)]
+        positions = np.meshgrid(
+            *(np.clip(x, axis[0], axis[-1]) for x, axis in zip(target, axes, strict=True)),
+            indexing="ij",
         )
         for name in FIELDS:
-            field = RegularGridInterpolator(known, np.asarray(file[name], np.float64))
-            found[name] = np.asarray(field(tuple(places)))
-            if not np.isfinite(found[name]).all():
+            interpolate = RegularGridInterpolator(axes, np.asarray(file[name], np.float64))
+            fields[name] = np.asarray(interpolate(tuple(positions)))
+            if not np.isfinite(fields[name]).all():
                 raise InputError(
                     f"{name} in {_name(path)} is not finite everywhere; give another flow"
                 )
-    return found
+    return fields
 
 
 @contextmanager

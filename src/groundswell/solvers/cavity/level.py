@@ -124,8 +124,8 @@ class Level:
             limit: one over the longest step that is stable at all points, 1/s; not needed with
                 local steps.
         """
-        least = max(limit, self.setup.diffusion_limit)
-        step = self.setup.courant / (1.0 if self.setup.case.time.local else least)
+        limit = max(limit, self.setup.diffusion_limit)
+        step = self.setup.courant / (1.0 if self.setup.case.time.local else limit)
         stages = step * np.array(self.setup.scheme.stages)
         self.backend.assign(self.step_sizes, stages.astype(self.setup.dtype))
 
@@ -155,22 +155,22 @@ class Level:
         fields = (*_pointers(self.copies[0]), *_pointers(self.copies[1]))
         self.module.launch("sum_rows", Blocks(parts, LANES), *fields, self._sums, parts)()
         sums = self.backend.to_host(self._sums)
-        found = self.world.share((sums[:, :-1].sum(axis=0), float(sums[:, -1].max())))
-        squares = sum(squares for squares, _ in found)
-        return np.sqrt(squares / self.setup.grid.count), max(limit for _, limit in found)
+        sums_of_ranks = self.world.share((sums[:, :-1].sum(axis=0), float(sums[:, -1].max())))
+        squares = sum(squares for squares, _ in sums_of_ranks)
+        return np.sqrt(squares / self.setup.grid.count), max(limit for _, limit in sums_of_ranks)
 
     def _update_drift(self) -> None:
         """Set the drift to the rate of change of pressure at the centre of the box."""
         self.reset_drift()
-        if here := self.part.local(self.setup.centre):
-            i, j, k = here
+        if centre := self.part.local(self.setup.centre):
+            i, j, k = centre
             box = Box((k, j, i), (1, 1, 1))
             self.compute_rates(self.copies[1], forced=False, drift=False, box=box)()
             fields = (*_pointers(self.copies[0]), *_pointers(self.copies[1]))
-            at = k * self.layout.plane + j * self.layout.row + i
-            self.module.launch("find_drift", Items(1), *fields, self.drift, at)()
-        found = max(self.world.share(float(self.backend.to_host(self.drift)[0])), key=abs)
-        self.backend.assign(self.drift, np.array([found]))
+            offset = k * self.layout.plane + j * self.layout.row + i
+            self.module.launch("find_drift", Items(1), *fields, self.drift, offset)()
+        drift = max(self.world.share(float(self.backend.to_host(self.drift)[0])), key=abs)
+        self.backend.assign(self.drift, np.array([drift]))
 
     def reset_drift(self) -> None:
         """Set the drift to zero."""
@@ -240,8 +240,8 @@ class Level:
         return (*THICKNESS, ROW_ALIGNMENT // self.layout.itemsize)
 
     def _in_box(self, kernel: str, box: Box, *arguments: Any) -> Launch:
-        where = (*box.start[::-1], *box.shape[::-1])
-        return self.module.launch(kernel, self.tile.cover(box), *arguments, *where)
+        bounds = (*box.start[::-1], *box.shape[::-1])
+        return self.module.launch(kernel, self.tile.cover(box), *arguments, *bounds)
 
 
 def kernel_source(setup: Setup, part: Part, processors: int, coarse: bool) -> Source:

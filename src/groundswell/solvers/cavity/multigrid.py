@@ -98,9 +98,9 @@ class GridTransfer:
             band = weights(level.setup, other.setup, axis, name)
             rows = slice(first, first + count)
             start = level.part.start[axis]
-            here = band.part(rows, start, start + level.part.cells[axis])
-            here = here.on(level.backend, level.setup.dtype)
-            bands += [here.first, here.weights, here.weights.shape[1], count]
+            band = band.part(rows, start, start + level.part.cells[axis])
+            band = band.on(level.backend, level.setup.dtype)
+            bands += [band.first, band.weights, band.weights.shape[1], count]
         layouts = [(lv.layout.row, lv.layout.plane) for lv in (level, other)]
         arguments = (old.interior, *layouts[0], new.interior, *layouts[1], mode, *bands)
         return self._module.launch("interpolate", Cells(*other.part.cells), *arguments)

@@ -77,7 +77,7 @@ class Outputs:
     def _gather(self, name: str) -> NDArray[Any]:
         solver = self._solver
         block = solver.levels[0].decomposition.block(solver.world.rank)
-        found = np.zeros(solver.setup.grid.shape, solver.setup.dtype)
-        for place, part in solver.world.gather((block.slices, solver.snapshot(name))):
-            found[place] = part
-        return found
+        field = np.zeros(solver.setup.grid.shape, solver.setup.dtype)
+        for slices, part in solver.world.gather((block.slices, solver.snapshot(name))):
+            field[slices] = part
+        return field

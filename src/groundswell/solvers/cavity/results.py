@@ -68,8 +68,8 @@ def nusselt(folder: Path) -> xarray.Dataset:
 
 def heat(folder: Path) -> dict[str, Any]:
     """Mean Nusselt numbers, peak velocities on centre lines, and whether the flow is steady."""
-    found: dict[str, Any] = read_json(folder / "heat.json")
-    return found
+    summary: dict[str, Any] = read_json(folder / "heat.json")
+    return summary
 
 
 def _table(path: Path) -> xarray.Dataset:

@@ -34,13 +34,13 @@ from groundswell.time_integration.runge_kutta import SCHEMES, Scheme
 MIN_LAYER = 5.0  # points across a boundary layer, for a warning
 SUMS = 6  # in each partial sum, see kernels/step.h
 
-# Defaults: steps at most and between checks, on one grid and, as cycles, on several.
+# Defaults: maximum number of steps, and steps between checks; with several grids, of cycles.
 STEPS, CHECK_EVERY = 1_000_000, 100
 CYCLES, CHECK_EVERY_CYCLES = 10_000, 1
 TOLERANCES = {"double": 1e-8, "single": 1e-5}
 
-# Limits on coarse grids: on ones that are too coarse, cycles do not converge (for example, with 15
-# points along an axis at Ra = 1e6, or 7 in a fluid heated from below at Ra = 1e4).
+# Limits on coarse grids: cycles do not converge if the coarsest grid has, for example, 15 points
+# along an axis at Ra = 1e6, or 7 in a fluid heated from below at Ra = 1e4.
 MAX_LEVELS, COARSEST_POINTS, COARSEST_LAYER = 8, 11, 1.5
 
 # Coarse grids need more dissipation. Viscosity limits the cell Reynolds number (10 is too much for
@@ -130,14 +130,14 @@ class Setup:
     @cached_property
     def grids(self) -> list[Setup]:
         """This grid and the coarser ones of multigrid, finest first."""
-        limit, found = self.case.time.levels or MAX_LEVELS, [self]
+        limit, grids = self.case.time.levels or MAX_LEVELS, [self]
         if not self.case.time.multigrid:
-            return found
-        while len(found) < limit and (coarser := found[-1].coarser) is not None:
+            return grids
+        while len(grids) < limit and (coarser := grids[-1].coarser) is not None:
             if self.case.time.levels is None and not coarser.resolves_flow:
                 break
-            found.append(coarser)
-        return found
+            grids.append(coarser)
+        return grids
 
     @property
     def resolves_flow(self) -> bool:
@@ -173,12 +173,12 @@ class Setup:
 
         A wall coincides with a point that is not stored; a plane of symmetry lies between points.
         """
-        found = []
+        offsets = []
         for axis in range(3):
             low, high = self.case.walls.pair(axis)
-            wraps = isinstance(low, Open) and low.kind == "periodic"
-            found.append((0.0, 1.0) if wraps else (_offset(low), _offset(high)))
-        return tuple(found)
+            is_periodic = isinstance(low, Open) and low.kind == "periodic"
+            offsets.append((0.0, 1.0) if is_periodic else (_offset(low), _offset(high)))
+        return tuple(offsets)
 
     @cached_property
     def grid(self) -> Grid:

@@ -123,7 +123,7 @@ class Cavity(ExchangingSolver):
         """Iterate to the steady state without writing files.
 
         Yields:
-            After each check, the steps made since the last one and the points that they updated.
+            Before each check, the steps made since the last one and the points that they updated.
 
         Raises:
             RunFailed: a value is not finite, or the flow has not converged after all steps.
@@ -143,7 +143,7 @@ class Cavity(ExchangingSolver):
         """The error message for a flow that diverges: which fields are infinite or NaN."""
         level = self.levels[self.stage]
         values = {n: self.backend.to_host(f.interior) for n, f in level.copies[0].items()}
-        bad = [name for name, found in values.items() if not np.isfinite(found).all()]
+        bad = [name for name, field in values.items() if not np.isfinite(field).all()]
         fewer = f" or time.levels lower than {len(self.levels)}" if len(self.levels) > 1 else ""
         return (
             f"the flow grows without bounds at step {step}"
@@ -281,5 +281,5 @@ class Cavity(ExchangingSolver):
 
     def snapshot(self, name: str) -> NDArray[Any]:
         """A host copy of a field on this rank's part of the finest grid, (nz, ny, nx)."""
-        found = self.backend.to_host(self.levels[0].copies[0][name].interior)
-        return found + found.dtype.type(self.setup.fluid.neutral) if name == "T" else found
+        field = self.backend.to_host(self.levels[0].copies[0][name].interior)
+        return field + field.dtype.type(self.setup.fluid.neutral) if name == "T" else field
