@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -217,7 +218,7 @@ VARIANTS = [*product(("pml", "sponge", "periodic"), ("free-surface", "absorbing"
 @pytest.mark.parametrize(("sides", "top", "q"), VARIANTS)
 def test_the_solvers_kernels(check: Check, precision: str, sides: str, top: str, q: bool) -> None:
     for source in solver_sources(precision, sides, top, q):
-        of_many = Source(source.path, {**source.constants, "NEIGHBOURS": True})
+        of_many = replace(source, constants={**source.constants, "NEIGHBOURS": True})
         check(of_many, precision, LIMITS | HOT_LIMITS[sides])
 
 

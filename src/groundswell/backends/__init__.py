@@ -13,7 +13,7 @@ from groundswell.backends.base import (
     Launch,
     Module,
 )
-from groundswell.backends.source import Constant, Source
+from groundswell.backends.source import Constant, Exact, Parameter, Source
 from groundswell.errors import BackendError
 
 __all__ = [
@@ -23,10 +23,12 @@ __all__ = [
     "Cells",
     "Constant",
     "Event",
+    "Exact",
     "Graph",
     "Items",
     "Launch",
     "Module",
+    "Parameter",
     "Source",
     "open_backend",
 ]

@@ -8,9 +8,10 @@ import os
 import platform
 import shutil
 import subprocess
+import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -66,11 +67,17 @@ class CpuModule:
     """A shared library made from one source.
 
     Args:
+        parameters: values of a generic source's parameters.
         threads: that its kernels use; None leaves it to OpenMP.
     """
 
-    def __init__(self, library: Path, threads: int | None = None) -> None:
-        self._library, self._threads = ctypes.CDLL(str(library)), threads
+    def __init__(
+        self, library: Path, parameters: Sequence[float] = (), threads: int | None = None
+    ) -> None:
+        self._threads = threads
+        self._library = _load_copy(library) if parameters else ctypes.CDLL(str(library))
+        if parameters:
+            self._library.set_parameters(np.array(parameters, np.float64).ctypes)
 
     def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
         function = getattr(self._library, name)
@@ -168,13 +175,14 @@ class CpuBackend(Backend):
         return np.array(array)
 
     def build(self, source: Source) -> Path:
-        text = source.text()
+        text = source.generic_text() if source.generic else source.text()
         compiler = _compiler()
         key = digest(text, *FLAGS, _version(compiler), _processor()["features"])
         return self._cache.get(f"{key}.so", lambda out: _build(compiler, text, out))
 
     def compile(self, source: Source) -> CpuModule:
-        return CpuModule(self.build(source), self._threads)
+        parameters = tuple(source.parameters.values()) if source.generic else ()
+        return CpuModule(self.build(source), parameters, self._threads)
 
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:
         return Calls(sequence)
@@ -223,6 +231,17 @@ class CpuBackend(Backend):
 
     def versions(self) -> dict[str, str]:
         return {"compiler": _version(_compiler())}
+
+
+def _load_copy(library: Path) -> ctypes.CDLL:
+    """Load a copy of a library: the loader would give two modules of one file the same variables.
+
+    The copy lies beside the library, where shared libraries may be loaded from.
+    """
+    folder = library.parent if os.access(library.parent, os.W_OK) else None
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=library.suffix) as copy:
+        shutil.copyfile(library, copy.name)
+        return ctypes.CDLL(copy.name)
 
 
 def _argument(value: Any) -> Any:

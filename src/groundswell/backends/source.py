@@ -1,10 +1,16 @@
-"""Kernel sources: one self-contained text made from a file, what it includes, and its constants."""
+"""Kernel sources: one self-contained text made from a file, its includes and its constants.
+
+Constants are part of the text. So are parameters, such as the extents of a grid, in a specialised
+source. In a generic one a CPU reads them at run time, so that one binary serves every small grid:
+it is up to 30 % slower, which takes less time than to compile another one. A GPU always needs them
+as constants, for the sake of registers.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
@@ -18,6 +24,11 @@ PACKAGE = Path(__file__).parents[1]
 _LOCAL_INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 Constant = bool | int | float | str
+Parameter = int | float
+
+
+class Exact(float):
+    """A number that is `double` in kernels of any precision."""
 
 
 @dataclass(frozen=True)
@@ -26,16 +37,26 @@ class Source:
 
     Args:
         path: the portable source, compiled for every backend.
-        constants: preprocessor constants: sizes, physics switches, coefficients.
+        constants: preprocessor constants: physics switches, orders, tile sizes.
+        parameters: numbers that need not be part of the text: extents, coefficients.
+        generic: whether a CPU reads the parameters at run time.
     """
 
     path: Path
     constants: Mapping[str, Constant]
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    generic: bool = False
 
     def text(self) -> str:
-        """The whole translation unit: constants first, then the file with its includes inlined."""
-        defines = [f"#define {name} {_literal(value)}" for name, value in self.constants.items()]
-        return "\n".join([*defines, *_inline(self.path, seen=set())]) + "\n"
+        """The translation unit: constants and parameters, then the file and its includes."""
+        return self._unit(_defines({**self.constants, **self.parameters}))
+
+    def generic_text(self) -> str:
+        """The same with variables for the parameters, which `set_parameters(values)` sets."""
+        return self._unit([*_defines(self.constants), *_variables(self.parameters)])
+
+    def _unit(self, head: list[str]) -> str:
+        return "\n".join([*head, *_inline(self.path, seen=set())]) + "\n"
 
 
 def precision(dtype: DTypeLike) -> dict[str, Constant]:
@@ -48,9 +69,36 @@ def digest(*parts: str) -> str:
     return sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
+def _defines(constants: Mapping[str, Constant]) -> list[str]:
+    return [f"#define {name} {_literal(value)}" for name, value in constants.items()]
+
+
+def _variables(parameters: Mapping[str, Parameter]) -> list[str]:
+    """Declarations of the parameters, and the function that sets them from an array of doubles.
+
+    Static variables whose address nobody takes: stores to fields cannot change them, so that
+    compilers keep them in registers.
+    """
+    if not parameters:
+        return []
+    lines, setters = [], []
+    for n, (name, value) in enumerate(parameters.items()):
+        kind = "double" if isinstance(value, float) else "long long"
+        lines += [f"static {kind} parameter_{name};", f"#define {name} {_variable(name, value)}"]
+        setters.append(f"  parameter_{name} = static_cast<{kind}>(values[{n}]);")
+    return [*lines, 'extern "C" void set_parameters(const double* values) {', *setters, "}"]
+
+
+def _variable(name: str, value: Parameter) -> str:
+    is_real = isinstance(value, float) and not isinstance(value, Exact)
+    return f"(static_cast<real>(parameter_{name}))" if is_real else f"parameter_{name}"
+
+
 def _literal(value: Constant) -> str:
     if isinstance(value, bool):
         return str(int(value))
+    if isinstance(value, Exact):
+        return repr(float(value))
     if isinstance(value, float):
         return f"(static_cast<real>({value!r}))"
     return str(value)

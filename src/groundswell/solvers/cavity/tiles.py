@@ -51,8 +51,8 @@ class Tile:
         tiles = (-(-n // t) for n, t in zip(box.shape, (self.z, self.y, self.x), strict=True))
         return Blocks(prod(tiles), self.x * self.y)
 
-    def constants(self) -> dict[str, int]:
-        """The constants of the kernels."""
+    def parameters(self) -> dict[str, int]:
+        """Parameters of the kernels."""
         threads = self.x * self.y
         return {
             "TILE_X": self.x,

@@ -30,7 +30,7 @@ def autotune_exchange(solver: Earthquake) -> Tuning:
 def _problem(solver: Earthquake) -> tuple[Any, ...]:
     """Key of the stored result: all that it depends on, besides the machine."""
     setup, run = solver.setup, solver.setup.case.run
-    layers = (solver.layers.constants(), setup.dtype, solver.attenuated)
+    layers = (solver.layers.constants(), solver.layers.parameters(), setup.dtype, solver.attenuated)
     options = (run.narrow, run.codecs, solver.world.same_host)
     messages = (stress_halo(setup, solver.decomposition), *options)
     return setup.grid.cells, solver.decomposition, run.transport, run.overlap, layers, messages

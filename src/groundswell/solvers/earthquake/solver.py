@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend, Cells, Constant, Launch, Source
+from groundswell.backends import Backend, Cells, Constant, Exact, Launch, Parameter, Source
 from groundswell.backends.base import ROW_ALIGNMENT, Array, Event, in_order
+from groundswell.backends.source import precision
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.overlap import Box, boundary_first
@@ -280,32 +281,35 @@ class Earthquake(ExchangingSolver):
         return self.backend.to_device(table.astype(self.setup.dtype))
 
     def _source(self) -> Source:
-        return Source(KERNELS / "step.h", self._constants())
+        constants, parameters = self._constants(), self._parameters()
+        return Source(KERNELS / "step.h", constants, parameters, generic=self.layout.is_small)
 
     def _constants(self) -> dict[str, Constant]:
-        setup, part = self.setup, self.part
-        constants: dict[str, Constant] = {**self.layout.constants(), **self.layers.constants()}
-        if setup.double:
-            constants["DOUBLE_PRECISION"] = 1
+        setup = self.setup
+        return {
+            **precision(setup.dtype),
+            **self.layers.constants(),
+            "LARGEST": float(np.finfo(setup.dtype).max),
+            "ATTENUATION": self.attenuated,
+            "FREE_SURFACE": self.has_surface,
+            "NEIGHBOURS": self.world.size > 1 and not self.backend.on_host,
+            "SHEAR_REACH": SHEAR_REACH,
+            "ABOVE": float(surface_weights(setup.free_surface)[0]),
+        }
+
+    def _parameters(self) -> dict[str, Parameter]:
+        part, dt = self.part, self.setup.dt
+        parameters = {**self.layout.parameters(), **self.layers.parameters()}
         for axis, name in enumerate("XYZ"):
             h = part.grid.spacing[axis]
-            constants |= {
+            parameters |= {
                 f"H{name}": h,
                 f"NEAR_{name}": 9 / 8 / h,
                 f"FAR_{name}": 1 / 24 / h,
                 f"REGION_{name}": part.region[axis],
                 f"REGION_START_{name}": part.before[axis],
             }
-        return constants | {
-            "DT": setup.dt,
-            "DT_EXACT": repr(setup.dt),
-            "LARGEST": float(np.finfo(setup.dtype).max),
-            "ATTENUATION": self.attenuated,
-            "FREE_SURFACE": self.has_surface,
-            "NEIGHBOURS": self.world.size > 1,
-            "SHEAR_REACH": SHEAR_REACH,
-            "ABOVE": float(surface_weights(setup.free_surface)[0]),
-        }
+        return {**parameters, "DT": dt, "DT_EXACT": Exact(dt)}
 
     # --- the solver interface ---------------------------------------------------------------------
 

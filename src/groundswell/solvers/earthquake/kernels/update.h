@@ -56,9 +56,9 @@ struct VelocityUpdate {
   METHOD Inputs gather(int i, int j, int k) const {
     const index_t c = cell_at(i, j, k);
     return {load(v, c),
-            {backward<STEP_X>(sxx + c), forward<STEP_Y>(sxy + c), forward<STEP_Z>(sxz + c),
-             forward<STEP_X>(sxy + c), backward<STEP_Y>(syy + c), forward<STEP_Z>(syz + c),
-             forward<STEP_X>(sxz + c), forward<STEP_Y>(syz + c), backward<STEP_Z>(szz + c)},
+            {backward<X>(sxx + c), forward<Y>(sxy + c), forward<Z>(sxz + c),
+             forward<X>(sxy + c), backward<Y>(syy + c), forward<Z>(syz + c),
+             forward<X>(sxz + c), forward<Y>(syz + c), backward<Z>(szz + c)},
             {rho[c] + rho[c - STEP_X], rho[c] + rho[c - STEP_Y], rho[c] + rho[c - STEP_Z]}};
   }
 
@@ -105,9 +105,9 @@ struct StressUpdate {
   METHOD Inputs gather(int i, int j, int k) const {
     const index_t c = cell_at(i, j, k);
     return {load(fields, c),
-            {forward<STEP_X>(vx + c), forward<STEP_Y>(vy + c), forward<STEP_Z>(vz + c),
-             backward<STEP_Y>(vx + c), backward<STEP_X>(vy + c), backward<STEP_Z>(vx + c),
-             backward<STEP_X>(vz + c), backward<STEP_Z>(vy + c), backward<STEP_Y>(vz + c)},
+            {forward<X>(vx + c), forward<Y>(vy + c), forward<Z>(vz + c),
+             backward<Y>(vx + c), backward<X>(vy + c), backward<Z>(vx + c),
+             backward<X>(vz + c), backward<Z>(vy + c), backward<Y>(vz + c)},
             {lam[c], compliance[c], ATTENUATION ? inverse_qp[c] : REAL(0),
              ATTENUATION ? inverse_qs[c] : REAL(0), sum_over_edges(compliance + c),
              ATTENUATION ? sum_over_edges(inverse_qs + c) : EdgeSums{}}};
