@@ -10,7 +10,7 @@ from gpu import gpu_count
 
 from groundswell.backends.nvcomp import installed
 
-PROGRAM = Path(__file__).parents[1] / "support" / "coded_program.py"
+PROGRAM = Path(__file__).parents[1] / "support" / "codec_program.py"
 
 
 OnRanks = Callable[..., str]

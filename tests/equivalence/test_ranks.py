@@ -12,57 +12,61 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from parallel_runs import MORE_PARALLEL_RUNS, PARALLEL_RUNS, PROGRAM, ParallelRun, Variant
 from ranks import run_on_ranks
-from results import assert_same_results, numbers
+from result_comparison import assert_same_results, result_arrays
 from variants import long_variants
-from ways import LONG, PROGRAM, WAYS, Variant, Way
 
 pytestmark = pytest.mark.timeout(300)
 Ran = Callable[[int], Path]
-every_way = pytest.mark.parametrize("way", [*WAYS, *long_variants(LONG)], ids=lambda way: way.name)
+every_run = pytest.mark.parametrize(
+    "run", [*PARALLEL_RUNS, *long_variants(MORE_PARALLEL_RUNS)], ids=lambda run: run.name
+)
 
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory, full: bool) -> Ran:
     """The folder with the results of all cases of so many ranks."""
     folder = tmp_path_factory.mktemp("ranks")
-    ways = [*WAYS, *LONG] if full else WAYS
+    runs = [*PARALLEL_RUNS, *MORE_PARALLEL_RUNS] if full else PARALLEL_RUNS
 
     @cache
-    def run(ranks: int) -> Path:
-        whole = {repr(way.variant): way.variant.case() for way in ways}
-        cases = {way.name: way.case() for way in ways if way.ranks == ranks} or whole
+    def run_all(ranks: int) -> Path:
+        whole = {repr(run.variant): run.variant.case() for run in runs}
+        cases = {run.name: run.case() for run in runs if run.ranks == ranks} or whole
         path = folder / f"{ranks}.json"
         path.write_text(json.dumps(cases))
         done = run_on_ranks(ranks, PROGRAM, path, folder)
         assert done.returncode == 0, done.stderr[-4000:]
         return folder
 
-    return run
+    return run_all
 
 
-@every_way
-def test_any_number_of_ranks_leaves_the_same_files(ran: Ran, way: Way) -> None:
-    reference = ran(1) / repr(way.variant)
-    assert_same_results(ran(way.ranks) / way.name, reference)
+@every_run
+def test_any_number_of_ranks_leaves_the_same_files(ran: Ran, run: ParallelRun) -> None:
+    reference = ran(1) / repr(run.variant)
+    assert_same_results(ran(run.ranks) / run.name, reference)
 
 
-@every_way
-def test_ranks_share_it_as_they_were_told(ran: Ran, way: Way) -> None:
-    found = json.loads((ran(way.ranks) / way.name / "summary.json").read_text())["ranks"]
-    assert found["count"] == way.ranks == np.prod(found["processes"])
-    assert way.processes is None or tuple(found["processes"]) == way.processes
-    assert found["overlap"] == way.overlap or way.processes is None
+@every_run
+def test_ranks_share_it_as_they_were_told(ran: Ran, run: ParallelRun) -> None:
+    found = json.loads((ran(run.ranks) / run.name / "summary.json").read_text())["ranks"]
+    assert found["count"] == run.ranks == np.prod(found["processes"])
+    assert run.processes is None or tuple(found["processes"]) == run.processes
+    assert found["overlap"] == run.overlap or run.processes is None
     assert found["bytes_sent_per_step"] > 0
-    if way.transport != "auto":  # which measures and takes the fastest
-        assert ("memory" in found["transport"]) == (way.transport == "peer")
-        assert found["transport"].startswith("mpc over") == (way.codec == "mpc")
+    if run.transport != "auto":  # which measures and takes the fastest
+        assert ("memory" in found["transport"]) == (run.transport == "peer")
+        assert found["transport"].startswith("mpc over") == (run.codec == "mpc")
 
 
-@pytest.mark.parametrize("variant", sorted({way.variant for way in WAYS}, key=repr), ids=repr)
+@pytest.mark.parametrize(
+    "variant", sorted({run.variant for run in PARALLEL_RUNS}, key=repr), ids=repr
+)
 def test_there_is_something_to_compare(ran: Ran, variant: Variant) -> None:
     """Every receiver hears a source, and all of them are heard across blocks."""
-    values = numbers(ran(1) / repr(variant))
+    values = result_arrays(ran(1) / repr(variant))
     dtype = {"single": "f4", "double": "f8"}[variant.precision]
     heard = values["seismograms.h5:velocity"]
     series = np.frombuffer(heard, dtype).reshape(len(variant.places), 3, -1)

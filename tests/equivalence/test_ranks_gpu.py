@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from gpu import gpu_count
+from parallel_runs import MORE_PARALLEL_RUNS, PARALLEL_RUNS, PROGRAM, ParallelRun
 from ranks import run_on_ranks
-from results import assert_same_results
-from ways import LONG, PROGRAM, WAYS, Way
+from result_comparison import assert_same_results
 
 pytestmark = [
     pytest.mark.gpu,
@@ -22,14 +22,14 @@ pytestmark = [
 COUNTS = (2, 4)
 TRANSPORTS = ("fused", "direct", "peer", "nccl", "mpi")
 TRIED = {
-    replace(way, transport=transport, overlap=overlap).name: replace(
-        way, transport=transport, overlap=overlap
+    replace(run, transport=transport, overlap=overlap).name: replace(
+        run, transport=transport, overlap=overlap
     )
-    for way in (*WAYS, *LONG)
-    if way.ranks in COUNTS and way.processes
+    for run in (*PARALLEL_RUNS, *MORE_PARALLEL_RUNS)
+    if run.ranks in COUNTS and run.processes
     for transport in TRANSPORTS
     for overlap in (True, False)
-    if way.codec == "none" or transport in ("direct", "peer", "mpi")
+    if run.codec == "none" or transport in ("direct", "peer", "mpi")
 }
 Ran = Callable[[int], Path]
 
@@ -40,7 +40,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     folder = tmp_path_factory.mktemp("gpus")
 
     @cache
-    def run(ranks: int) -> Path:
+    def run_all(ranks: int) -> Path:
         if ranks > gpu_count():
             pytest.skip(f"needs {ranks} GPUs")
         path = folder / f"{ranks}.json"
@@ -49,26 +49,26 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
         assert done.returncode == 0, done.stderr[-4000:]
         return folder
 
-    return run
+    return run_all
 
 
 def _cases(ranks: int) -> dict[str, object]:
     if ranks == 1:
-        return {repr(way.variant): way.variant.case(backend="cuda") for way in TRIED.values()}
-    cases = {name: way.case() for name, way in TRIED.items() if way.ranks == ranks}
+        return {repr(run.variant): run.variant.case(backend="cuda") for run in TRIED.values()}
+    cases = {name: run.case() for name, run in TRIED.items() if run.ranks == ranks}
     return {n: {**c, "run": {**c["run"], "backend": "cuda"}} for n, c in cases.items()}
 
 
-@pytest.mark.parametrize("way", TRIED.values(), ids=TRIED.keys())
-def test_any_number_of_gpus_leaves_the_same_files(ran: Ran, way: Way) -> None:
-    assert_same_results(ran(way.ranks) / way.name, ran(1) / repr(way.variant))
+@pytest.mark.parametrize("run", TRIED.values(), ids=TRIED.keys())
+def test_any_number_of_gpus_leaves_the_same_files(ran: Ran, run: ParallelRun) -> None:
+    assert_same_results(ran(run.ranks) / run.name, ran(1) / repr(run.variant))
 
 
-@pytest.mark.parametrize("way", TRIED.values(), ids=TRIED.keys())
-def test_kernels_store_ghosts_where_they_are_told_to(ran: Ran, way: Way) -> None:
-    found = json.loads((ran(way.ranks) / way.name / "summary.json").read_text())["ranks"]
-    told = "by the kernels" in found["transport"] and way.codec == "none"
-    assert not told or (way.transport == "fused" and way.overlap)
+@pytest.mark.parametrize("run", TRIED.values(), ids=TRIED.keys())
+def test_kernels_store_ghosts_where_they_are_told_to(ran: Ran, run: ParallelRun) -> None:
+    found = json.loads((ran(run.ranks) / run.name / "summary.json").read_text())["ranks"]
+    told = "by the kernels" in found["transport"] and run.codec == "none"
+    assert not told or (run.transport == "fused" and run.overlap)
     # Blocks that are cut along z alone are laid out alike whatever their depth.
-    if way.transport == "fused" and way.overlap and way.processes in ((1, 1, 2), (1, 1, 4)):
+    if run.transport == "fused" and run.overlap and run.processes in ((1, 1, 2), (1, 1, 4)):
         assert told

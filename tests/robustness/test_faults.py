@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from results import FINAL, assert_same_results, numbers, source
+from result_comparison import FINAL_FILES, assert_same_results, explosion_source, result_arrays
 
 import groundswell
 from groundswell.backends.cpu import CpuBackend
@@ -59,9 +59,9 @@ def receiver(**changes: Any) -> list[dict[str, Any]]:
     [
         ({"time": {"step": "13 ms"}}, ["time.step = 0.013 s is unstable", "at most 0.01", "auto"]),
         ({"time": {"step": "1 d"}}, ["time.step", "duration"]),
-        ({"source": source(x="2.5 km")}, ["source[0].x", "outside the region", "2400 m"]),
-        ({"source": source(depth="-1 m")}, ["source[0].depth", "above the surface"]),
-        ({"source": source(depth="9 km")}, ["source[0].depth", "below the region"]),
+        ({"source": explosion_source(x="2.5 km")}, ["source[0].x", "outside the region", "2400 m"]),
+        ({"source": explosion_source(depth="-1 m")}, ["source[0].depth", "above the surface"]),
+        ({"source": explosion_source(depth="9 km")}, ["source[0].depth", "below the region"]),
         ({"receiver": receiver(depth="-3 m")}, ["receiver[0].depth", "above the surface"]),
         ({"receiver": receiver(y="-1 km")}, ["receiver[0].y", "outside the region"]),
         ({"medium": {"vp": 0}}, ["medium.vp"]),
@@ -74,7 +74,7 @@ def receiver(**changes: Any) -> list[dict[str, Any]]:
         ({"grid": {"spacing": "70 m"}}, ["grid.size", "whole number"]),
         ({"grid": {"spacing": "0 m"}}, ["grid.spacing", "greater than 0"]),
         ({"output": {"seismograms": {"interval": "0.025 s"}}}, ["interval", "whole number"]),
-        ({"source": source(magnitude=11)}, ["source[0].magnitude", "10.5"]),
+        ({"source": explosion_source(magnitude=11)}, ["source[0].magnitude", "10.5"]),
         ({"run": {"backend": "tpu"}}, ["run.backend", "cuda"]),
         ({"medum": {}}, ["medum", "medium"]),
     ],
@@ -325,7 +325,7 @@ def test_a_full_disk(
     case = write_case(tmp_path, output=MUCH)
     assert main(["run", str(case), "-q", "--output", str(small_disk / "results")]) == 1
     assert "disk full while writing" in capsys.readouterr().err
-    assert not FINAL & {path.name for path in (small_disk / "results").iterdir()}
+    assert not FINAL_FILES & {path.name for path in (small_disk / "results").iterdir()}
 
 
 def test_a_full_disk_leaves_the_last_checkpoint(
@@ -347,7 +347,7 @@ def test_a_full_disk_leaves_the_last_checkpoint(
         patch.setattr(growing, "reserve", fill)
         with pytest.raises(RunFailed, match="disk full"):
             groundswell.run(case, folder=tmp_path / "results")
-    assert not FINAL & {path.name for path in (tmp_path / "results").iterdir()}
+    assert not FINAL_FILES & {path.name for path in (tmp_path / "results").iterdir()}
     result = groundswell.run(case, folder=tmp_path / "results", resume=True)
     assert result.summary["resumed_at"] >= 20
     assert_same_results(tmp_path / "results", tmp_path / "whole")
@@ -358,7 +358,7 @@ def test_a_full_disk_leaves_the_last_checkpoint(
 
 def overflowing() -> list[dict[str, Any]]:
     """Each source alone stays within single precision; their sum does not."""
-    [strong] = source(moment="2e44 N m", x="1150 m", y="1150 m", depth="1150 m")
+    [strong] = explosion_source(moment="2e44 N m", x="1150 m", y="1150 m", depth="1150 m")
     del strong["magnitude"]
     return [strong] * 8
 
@@ -371,7 +371,7 @@ def test_a_field_that_overflows(
     error = capsys.readouterr().err
     assert "not finite at x = " in error and "depth = " in error and "t = " in error
     assert any(name in error for name in ("vx", "vy", "vz"))
-    assert not FINAL & {path.name for path in (tmp_path / "results").iterdir()}
+    assert not FINAL_FILES & {path.name for path in (tmp_path / "results").iterdir()}
 
 
 @pytest.mark.gpu
@@ -409,17 +409,17 @@ def test_an_unexpected_failure_leaves_no_final_names(
 ) -> None:
     case = write_case(tmp_path)
     earlier = groundswell.run(case, folder=tmp_path / "results")
-    before = numbers(earlier.folder)
+    before = result_arrays(earlier.folder)
 
     def fail(*_: Any) -> None:
         raise KeyError("gremlin")
 
     monkeypatch.setattr("groundswell.outputs.ring_buffer.Output.collect", fail)
-    changed = write_case(tmp_path, source=source())
+    changed = write_case(tmp_path, source=explosion_source())
     assert main(["run", str(changed), "-q"]) == 1
     error = capsys.readouterr().err
     assert "gremlin" in error and "bug" in error and "Traceback" not in error
-    assert numbers(tmp_path / "results") == before  # the earlier run's results are whole
+    assert result_arrays(tmp_path / "results") == before  # the earlier run's results are whole
     assert main(["--debug", "run", str(changed), "-q"]) == 1
     assert "Traceback" in capsys.readouterr().err
 

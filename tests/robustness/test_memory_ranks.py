@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from ranks import run_on_ranks
 
-PROGRAM = Path(__file__).parents[1] / "support" / "memory_program.py"
+PROGRAM = Path(__file__).parents[1] / "support" / "out_of_memory_program.py"
 
 
 @pytest.mark.parametrize("what", ["mailboxes", "peer", "sums", "sharing"])

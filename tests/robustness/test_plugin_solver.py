@@ -12,8 +12,8 @@ import numpy as np
 import plugin
 import pytest
 import xarray
-from collector import Collector
 from ranks import run_on_ranks
+from source_collector import SourceCollector
 
 import groundswell as gs
 from groundswell import registry
@@ -23,7 +23,7 @@ from groundswell.errors import InputError
 pytestmark = pytest.mark.timeout(240)
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-PROGRAM = Path(__file__).parents[1] / "support" / "stopped_program.py"
+PROGRAM = Path(__file__).parents[1] / "support" / "interrupted_run_program.py"
 WAVE = "cells 20 24 16\nspacing 0.1\nspeed 340\n\nduration 0.02\npulse 1 1.2 0.8 0.3\n"
 
 
@@ -146,7 +146,7 @@ def test_bad_waves_are_refused(tmp_path: Path, text: str, told: str) -> None:
 def test_its_kernels_compile_for_gpus(precision: str) -> None:
     nvrtc = pytest.importorskip("groundswell.backends.nvrtc")
     pytest.importorskip("cuda.bindings.nvrtc", reason="needs nvidia-cuda-nvrtc and cuda-core")
-    backend, info = Collector(), registry.find("acoustics")
+    backend, info = SourceCollector(), registry.find("acoustics")
     case = read_case(info.read_template()).with_run(precision=precision)
     info.load("solver")(info.load("setup").from_case(case), backend)
     (text,) = {source.text() for source in backend.sources if source.path.name == "wave.h"}

@@ -20,7 +20,7 @@ from groundswell.solvers.poisson.case import PoissonCase
 pytestmark = pytest.mark.timeout(240)
 
 Write = Callable[..., Path]
-PROGRAM = Path(__file__).parents[1] / "support" / "stopped_program.py"
+PROGRAM = Path(__file__).parents[1] / "support" / "interrupted_run_program.py"
 
 
 def table(**entries: Any) -> str:

@@ -1,4 +1,4 @@
-"""Plane waves on the grid with its 2 x 2 x 2 pattern of mechanisms, exactly: Bloch's theorem.
+"""Exact plane waves on the grid with its 2 x 2 x 2 pattern of mechanisms, by Bloch's theorem.
 
 A wave's values in two cells of equal parity differ by a factor exp(-i k h) for each cell between
 them, so eight cells with three velocities each are all there is. At a given frequency k is such
@@ -52,20 +52,20 @@ def wavenumber(
     """
     omega = 2 * np.pi * f
     h = wave.speed / (points * f)
-    goal = omega**2
+    target = omega**2
     guess = 2 * np.pi / points * (1 - 0.5j / (qp if wave.speed == VP else qs))
 
-    def excess(k: complex) -> complex:
+    def residual(k: complex) -> complex:
         values, vectors = np.linalg.eig(_equations(relaxation, wave.axis, k, h, omega, qp, qs))
-        plain = np.zeros(3 * CELLS)
-        plain[CELLS * wave.motion : CELLS * (wave.motion + 1)] = 1.0
-        alike = np.abs(plain @ vectors) / np.linalg.norm(vectors, axis=0)
-        return complex(values[np.argmax(alike)] - goal)
+        uniform = np.zeros(3 * CELLS)
+        uniform[CELLS * wave.motion : CELLS * (wave.motion + 1)] = 1.0
+        similarity = np.abs(uniform @ vectors) / np.linalg.norm(vectors, axis=0)
+        return complex(values[np.argmax(similarity)] - target)
 
-    return _root(excess, guess, 1e-12 * goal)
+    return _root(residual, guess, 1e-12 * target)
 
 
-def quality(k: complex) -> float:
+def quality_factor(k: complex) -> float:
     """Q = Re M / Im M of the modulus that the wavenumber stands for."""
     return float(-(k**2).real / (k**2).imag)
 

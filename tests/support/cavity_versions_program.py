@@ -1,6 +1,6 @@
 """A program for several ranks: a cavity that exchanges as versions of a paper finds the same flow.
 
-mpiexec -n 4 python versions_program.py cpu|cuda TRANSPORT...
+mpiexec -n 4 python cavity_versions_program.py cpu|cuda TRANSPORT...
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A rank's parts of whole arrays, exchanged with the other ranks and compared with the whole."""
+"""A rank's arrays, whose ghost layers are exchanged and compared with the whole array."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from halos import after, before, numbered
+from halo_oracle import after, before, numbered
 
 from groundswell.backends import Backend
 from groundswell.exchange.decomposition import Decomposition
@@ -18,25 +18,25 @@ from groundswell.exchange.world import World
 MARGIN = 3  # points around each part, more than any ghost layers
 
 
-class Setting:
+class ExchangeSetup:
     """A rank, its device, and the transport of its messages."""
 
     def __init__(self, backend: Backend, job: World, transport: str) -> None:
         self.backend, self.job, self.transport = backend, job, transport
 
-    def exchange(self, cut: Decomposition, parts: list[Part], **options: Any) -> Exchange:
+    def exchange(self, cut: Decomposition, parts: list[CheckedArray], **options: Any) -> Exchange:
         fields = [part.field for part in parts]
         options = {"transport": self.transport, **options}
         return Exchange(self.backend, self.job, cut, fields, **options)
 
-    def part(self, cut: Decomposition, dtype: str, ghosts: Ghosts, number: int = 0) -> Part:
-        return Part(self, cut, numbered(cut.shape, dtype, number), ghosts)
+    def part(self, cut: Decomposition, dtype: str, ghosts: Ghosts, number: int = 0) -> CheckedArray:
+        return CheckedArray(self, cut, numbered(cut.shape, dtype, number), ghosts)
 
 
-class Part:
+class CheckedArray:
     """This rank's part of a whole array, and what it must be after an exchange."""
 
-    def __init__(self, at: Setting, cut: Decomposition, whole: Any, ghosts: Ghosts) -> None:
+    def __init__(self, at: ExchangeSetup, cut: Decomposition, whole: Any, ghosts: Ghosts) -> None:
         self.cut, self.rank, self.whole, self.ghosts = cut, at.job.rank, whole, ghosts
         self.array = at.backend.to_device(self.before)
         self.field = GhostField(self.array, (MARGIN,) * whole.ndim, ghosts)
@@ -56,17 +56,17 @@ class Part:
             self.whole %= 1000
         self.array[...] = self.before
 
-    def require(self) -> None:
+    def check(self) -> None:
         same = np.array_equal(self.array, self.after, equal_nan=True)
         assert same, f"found\n{self.array}\ninstead of\n{self.after}"
 
 
-def repeat(act: Callable[[], None], parts: list[Part], times: int) -> None:
+def repeat(act: Callable[[], None], parts: list[CheckedArray], times: int) -> None:
     """Exchange again and again, each time other values."""
     for _ in range(times):
         act()
         for part in parts:
-            part.require()
+            part.check()
             part.renew()
 
 

@@ -1,6 +1,6 @@
 """A program for several ranks: ghost layers whose messages are coded.
 
-    mpiexec -n 4 python coded_program.py BACKEND TRANSPORT CODEC SEED CASES
+    mpiexec -n 4 python codec_program.py BACKEND TRANSPORT CODEC SEED CASES
 
 Without loss every ghost is its owner's value, bit by bit; with it, nearly so.
 """
@@ -11,8 +11,8 @@ import sys
 from typing import Any
 
 import numpy as np
+from halo_oracle import after, before, needed, random_cut, random_ghosts
 from halo_program import device_of
-from halos import after, before, needed, random_cut, random_ghosts
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend, open_backend

@@ -1,4 +1,4 @@
-"""Spectral elements as dense matrices, to compare kernels with; meshes and systems to try."""
+"""Spectral elements as dense matrices, the reference of the kernels; meshes and systems."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A program for three ranks, one of which goes another way than the others.
+"""A program for three ranks, one of which does something else than the others.
 
-    mpiexec -n 3 python early_program.py TRANSPORT exit|fail|new|done WHO exchange|gather
+    mpiexec -n 3 python diverging_ranks_program.py TRANSPORT exit|fail|new|done WHO exchange|gather
 
 Rank WHO ends its program, by sys.exit or by an exception, or exchanges an array of its own, while
 the others exchange what they have exchanged before, or talk; "done": all do the same, and rank WHO,

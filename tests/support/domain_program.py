@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from halos import EMPTY, after, needed, numbered, rounded_to_bfloat16, widened_from_bfloat16
+from halo_oracle import EMPTY, after, needed, numbered, rounded_to_bfloat16, widened_from_bfloat16
 
 from groundswell.backends.foreign import as_array
 from groundswell.errors import InputError

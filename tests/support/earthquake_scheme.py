@@ -1,4 +1,4 @@
-"""The earthquake scheme in NumPy, float64, from its formulas: what the kernels are held against.
+"""The earthquake scheme in NumPy, float64, from its formulas: the reference of the kernels.
 
 Written from docs/earthquake.md and docs/conventions.md alone. A field knows along which axes its
 values sit on faces; differences, averages and layers follow from that. Padded arrays (nz + 4,

@@ -1,4 +1,4 @@
-"""Memory that ends where no page is: who reads or writes one byte too many does not survive it."""
+"""Arrays that end at a guard page: one byte read or written too many ends the process."""
 
 from __future__ import annotations
 

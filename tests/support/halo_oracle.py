@@ -1,4 +1,4 @@
-"""What an exchange must do, worked out another way: the whole array padded, then cut."""
+"""What an exchange must do, computed another way: pad the whole array, then decompose it."""
 
 from __future__ import annotations
 

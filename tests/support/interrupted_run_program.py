@@ -1,6 +1,6 @@
 """The `groundswell` command on several ranks, one of which gets a signal on its way.
 
-    mpiexec -n 4 python stopped_program.py SIGTERM 3 30 run case.toml
+    mpiexec -n 4 python interrupted_run_program.py SIGTERM 3 30 run case.toml
 
 Rank 3 is sent SIGTERM once the samples of 30 steps are written.
 """

@@ -1,6 +1,6 @@
 """A program for several ranks: ghosts stored straight into other ranks' arrays, without a GPU.
 
-    mpiexec -n 4 python put_program.py SEED CASES
+    mpiexec -n 4 python one_sided_program.py SEED CASES
 
 Arrays lie in memory that processes share, as a GPU's do, and Python plays the kernel that stores
 values where they are wanted.

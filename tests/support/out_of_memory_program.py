@@ -1,6 +1,6 @@
 """A program for several ranks, the last of which runs out of memory again and again.
 
-    mpiexec -n 3 python memory_program.py mailboxes|peer|sums|sharing
+    mpiexec -n 3 python out_of_memory_program.py mailboxes|peer|sums|sharing
 
 Each time all ranks are told, and are in step afterwards: a word that one of them has said too
 often would come up instead of the next one.

@@ -1,4 +1,4 @@
-"""Earthquakes, and the ways in which ranks share them.
+"""Earthquake cases, and the parallel configurations in which they run.
 
 Sources and receivers stand on the sides and at the corners of blocks, where a cell too few in an
 exchange, or a value that is added twice, would show.
@@ -32,26 +32,26 @@ SOURCES = [
     | {"x": 6980.0, "y": 10.0, "depth": 510.0},
     {"kind": "explosion", "magnitude": 3.0} | {"x": 20.0, "y": 2090.0, "depth": 30.0},
 ]
-PLACES = [
+RECEIVERS = [
     *[(3500, 1000, 0), (3500, 1000, 800), (3490, 995, 10), (3550, 1050, 605), (3500, 0, 0)],
     *[(0, 0, 0), (0, 2100, 0), (7000, 2100, 1200), (2200, 500, 500), (2300, 1000, 1000)],
     *[(4805, 505, 5), (7000, 0, 800), (20, 1400, 600), (2210, 505, 210), (3490, 995, 240)],
 ]
-FAR_INSIDE = (1800, 1300, 300)
+INTERIOR_RECEIVER = (1800, 1300, 300)
 
 
 @dataclass(frozen=True)
 class Variant:
-    """What an earthquake is, whoever computes it."""
+    """An earthquake case, whoever computes it."""
 
     sides: str
     top: str
     precision: str
-    few: bool = False  # receivers: one, inside a block, so that only maps read across sides
+    single_receiver: bool = False  # inside a block, so that only maps read across sides
 
     @property
     def places(self) -> list[tuple[float, float, float]]:
-        return [FAR_INSIDE] if self.few else PLACES
+        return [INTERIOR_RECEIVER] if self.single_receiver else RECEIVERS
 
     def case(self, **run: Any) -> dict[str, Any]:
         receivers = [
@@ -78,8 +78,8 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Way:
-    """How ranks share an earthquake: processes along x, y and z, and what they talk through."""
+class ParallelRun:
+    """A parallel configuration: a case, the processes along x, y and z, and the transport."""
 
     ranks: int
     variant: Variant
@@ -92,46 +92,47 @@ class Way:
     def name(self) -> str:
         variant, shared = self.variant, "x".join(map(str, self.processes or ("auto",)))
         words = [variant.sides, variant.top, variant.precision, shared, self.transport]
-        words += ["after"] * (not self.overlap) + ["few"] * variant.few
+        words += ["after"] * (not self.overlap) + ["few"] * variant.single_receiver
         words += [self.codec] * (self.codec != "none")
         return "-".join([str(self.ranks), *words])
 
     def case(self) -> dict[str, Any]:
         shared = {"processes": list(self.processes)} if self.processes else {}
-        how = {"transport": self.transport, "overlap": self.overlap, "codec": self.codec}
-        return self.variant.case(**how, **shared)
+        options = {"transport": self.transport, "overlap": self.overlap, "codec": self.codec}
+        return self.variant.case(**options, **shared)
 
 
 ROCK = Variant("pml", "free-surface", "single")
 DEEP = Variant("pml", "absorbing", "double")
 SPONGE = Variant("sponge", "free-surface", "double")
 DEEP_SPONGE = Variant("sponge", "absorbing", "single")
-ENDLESS = Variant("periodic", "free-surface", "double")
-DEEP_ENDLESS = Variant("periodic", "absorbing", "single")
+PERIODIC = Variant("periodic", "free-surface", "double")
+DEEP_PERIODIC = Variant("periodic", "absorbing", "single")
 
-# Ways that share ranks, processes and physics share their kernels, which take longest.
-WAYS = [
-    Way(2, ROCK, (1, 1, 2), "peer", True),
-    Way(2, DEEP_SPONGE, (2, 1, 1), "peer", True, "mpc"),
-    Way(2, DEEP_ENDLESS, (2, 1, 1), "mpi", False),
-    Way(3, DEEP, (3, 1, 1), "mpi-thread", True),
-    Way(3, DEEP, (3, 1, 1), "mpi", False, "mpc"),
-    Way(3, SPONGE, (1, 3, 1), "peer", False),
-    Way(4, ROCK, (1, 1, 4), "peer", True),  # the lowest block is all layer
-    Way(4, ENDLESS, (2, 2, 1), "mpi-thread", True),
-    Way(4, ENDLESS, (2, 2, 1), "peer", False),
-    Way(4, replace(ENDLESS, few=True), (2, 2, 1), "peer", True),
-    Way(4, ENDLESS, (2, 2, 1), "mpi-thread", True, "mpc"),
-    Way(6, replace(DEEP_ENDLESS, few=True), (1, 1, 6), "mpi", False),  # blocks of three rows
-    Way(6, DEEP_ENDLESS, None, "auto", True),
-    Way(8, ROCK, (2, 2, 2), "peer", True),
-    Way(8, ROCK, (2, 2, 2), "mpi", False),
+# Runs that share ranks, processes and physics share their kernels, which take longest.
+PARALLEL_RUNS = [
+    ParallelRun(2, ROCK, (1, 1, 2), "peer", True),
+    ParallelRun(2, DEEP_SPONGE, (2, 1, 1), "peer", True, "mpc"),
+    ParallelRun(2, DEEP_PERIODIC, (2, 1, 1), "mpi", False),
+    ParallelRun(3, DEEP, (3, 1, 1), "mpi-thread", True),
+    ParallelRun(3, DEEP, (3, 1, 1), "mpi", False, "mpc"),
+    ParallelRun(3, SPONGE, (1, 3, 1), "peer", False),
+    ParallelRun(4, ROCK, (1, 1, 4), "peer", True),  # the lowest block is all layer
+    ParallelRun(4, PERIODIC, (2, 2, 1), "mpi-thread", True),
+    ParallelRun(4, PERIODIC, (2, 2, 1), "peer", False),
+    ParallelRun(4, replace(PERIODIC, single_receiver=True), (2, 2, 1), "peer", True),
+    ParallelRun(4, PERIODIC, (2, 2, 1), "mpi-thread", True, "mpc"),
+    # Blocks of three rows.
+    ParallelRun(6, replace(DEEP_PERIODIC, single_receiver=True), (1, 1, 6), "mpi", False),
+    ParallelRun(6, DEEP_PERIODIC, None, "auto", True),
+    ParallelRun(8, ROCK, (2, 2, 2), "peer", True),
+    ParallelRun(8, ROCK, (2, 2, 2), "mpi", False),
 ]
-LONG = [
-    Way(2, DEEP_SPONGE, (1, 2, 1), "mpi-thread", True),
-    Way(2, ENDLESS, (1, 2, 1), "mpi", True),
-    Way(3, ENDLESS, (1, 1, 3), "mpi", True),
-    Way(4, replace(DEEP_SPONGE, few=True), (1, 1, 4), "mpi", False),
-    Way(6, SPONGE, (3, 2, 1), "peer", True),
-    Way(8, ENDLESS, (2, 2, 2), "mpi-thread", True),
+MORE_PARALLEL_RUNS = [
+    ParallelRun(2, DEEP_SPONGE, (1, 2, 1), "mpi-thread", True),
+    ParallelRun(2, PERIODIC, (1, 2, 1), "mpi", True),
+    ParallelRun(3, PERIODIC, (1, 1, 3), "mpi", True),
+    ParallelRun(4, replace(DEEP_SPONGE, single_receiver=True), (1, 1, 4), "mpi", False),
+    ParallelRun(6, SPONGE, (3, 2, 1), "peer", True),
+    ParallelRun(8, PERIODIC, (2, 2, 2), "mpi-thread", True),
 ]

@@ -1,4 +1,4 @@
-"""What a discrete absorbing layer sends back of a plane wave, exactly, in the frequency domain.
+"""The exact reflection of plane waves from a discrete absorbing layer, by frequency.
 
 Velocities and stresses on a line across the layer, which vary as exp(i omega t - i k x) along it. A
 source of P or S waves radiates towards the layer; the same line with a very long, gently growing
@@ -24,13 +24,13 @@ SOURCE = LONG + 5
 LISTENING = slice(LONG + 10, LONG + FREE)
 
 
-class HalfLine:
+class PlaneWaveReflection:
     """A line across a layer, in a solid of speeds `vp` and `vs` (m/s), cells of `h` (m)."""
 
     def __init__(self, vp: float, vs: float, h: float, dt: float) -> None:
         self.vp, self.vs, self.h, self.dt = vp, vs, h, dt
 
-    def reflection(self, wave: str, points: float, angle: float, layer: Profile) -> float:
+    def coefficient(self, wave: str, points: float, angle: float, layer: Profile) -> float:
         """Largest reflected over largest direct velocity, at `points` cells a wavelength.
 
         `angle` of incidence in degrees; `layer` gives 1/s from its inner edge outwards.

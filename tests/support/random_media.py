@@ -1,4 +1,4 @@
-"""Rocks, layers of them, and random models of the ground for the tests of media."""
+"""Rock properties, layered media and random velocity models for the tests of media."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def layered(
     return Layered(cells, spacing, layers, **options)
 
 
-def only(array: NDArray[Any]) -> float:
+def uniform_value(array: NDArray[Any]) -> float:
     """The value of a plane that is the same everywhere."""
     assert array.shape == (1, 1)
     return float(array[0, 0])
 
 
 @st.composite
-def tables(
+def layer_tables(
     draw: st.DrawFn, contrast: float = 20, step: float = 0.25, ratio: float = 1.5
 ) -> list[Layer]:
     """Layers from the surface down, lambda > 0, with tops on multiples of `step` metres."""
@@ -69,7 +69,7 @@ def write_mesh(path: Path, arrays: dict[str, NDArray[Any]], variables: int) -> N
     write_awp_mesh(path, planes, variables)
 
 
-def make_model(
+def random_model(
     seed: int,
     x: ArrayLike,
     y: ArrayLike,

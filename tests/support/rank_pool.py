@@ -1,4 +1,4 @@
-"""Ranks that stay when a program has ended and run the next one, which saves their start."""
+"""Ranks that run one program after another, which saves their start."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ranks import start_on_ranks
 
-SERVER = Path(__file__).with_name("pool_program.py")
+SERVER = Path(__file__).with_name("rank_pool_program.py")
 GRACE = 10  # s that other ranks have to say what they think of a failure
 Answers = dict[int, tuple[str, str | None]]  # by rank what it printed, and how it failed
 

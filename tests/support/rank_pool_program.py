@@ -1,6 +1,6 @@
 """A rank of a pool: runs the programs that the tests' process sends it, one after another.
 
-mpiexec -n 4 python pool_program.py SOCKET
+mpiexec -n 4 python rank_pool_program.py SOCKET
 """
 
 from __future__ import annotations

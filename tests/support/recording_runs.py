@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from crew import together
 from numpy.typing import NDArray
+from thread_ranks import run_on_threads
 
 from groundswell.backends.cpu import CpuBackend
 from groundswell.case.recording import RecordSection
@@ -159,7 +159,7 @@ def record(
             stop = last < steps
             Rank(film, cut, world, sections).play(folder, first, last, last, stop=stop)
 
-        for told in together(ranks, act):
+        for told in run_on_threads(ranks, act):
             if told is not None:
                 raise told
 

@@ -1,4 +1,4 @@
-"""What a run leaves, to be compared bit by bit; and one more source for cases."""
+"""Compares the results of runs bit by bit; and one more source for cases."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import h5py
 import numpy as np
 
 # Names that only whole results have.
-FINAL = {"seismograms.h5", "summary.json", "shaking_map.nc", "surface.nc", "volumes.vtkhdf"}
+FINAL_FILES = {"seismograms.h5", "summary.json", "shaking_map.nc", "surface.nc", "volumes.vtkhdf"}
 
 
-def numbers(folder: Path) -> dict[str, bytes]:
+def result_arrays(folder: Path) -> dict[str, bytes]:
     """Every array of every result file, bit by bit."""
     found: dict[str, bytes] = {}
 
@@ -27,11 +27,11 @@ def numbers(folder: Path) -> dict[str, bytes]:
 
 
 def assert_same_results(folder: Path, reference: Path) -> None:
-    found, expected = numbers(folder), numbers(reference)
+    found, expected = result_arrays(folder), result_arrays(reference)
     assert found.keys() == expected.keys() and len(found) > 10
     assert [name for name in expected if found[name] != expected[name]] == []
 
 
-def source(**changes: Any) -> list[dict[str, Any]]:
+def explosion_source(**changes: Any) -> list[dict[str, Any]]:
     point = {"kind": "explosion", "x": "1 km", "y": "1 km", "depth": "1 km", "magnitude": 3}
     return [{**point, "time_function": {"kind": "brune", "rise": "0.1 s"}, **changes}]

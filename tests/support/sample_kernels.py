@@ -1,4 +1,4 @@
-"""Two toy kernels, their launches on any backend, and what NumPy says they must give."""
+"""Two sample kernels, their launches on any backend, and what NumPy says they must give."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A program for several ranks on a ring: a described link delivers no sooner than it would.
 
-mpiexec -n 3 python slow_program.py BACKEND TRANSPORT
+mpiexec -n 3 python slow_link_program.py BACKEND TRANSPORT
 """
 
 from __future__ import annotations

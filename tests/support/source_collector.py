@@ -1,4 +1,4 @@
-"""What the solver asks its backend to compile, without compiling it."""
+"""Collects the kernel sources that a solver compiles, without compiling them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import Earthquake
 
 
-class Collector(CpuBackend):
-    """A backend that notes what it is asked to compile."""
+class SourceCollector(CpuBackend):
+    """A backend that keeps the sources that it is asked to compile."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ def solver_sources(precision: str, sides: str, top: str, q: bool) -> list[Source
         ],
         run={"precision": precision},
     )
-    backend = Collector()
+    backend = SourceCollector()
     Earthquake(Setup.from_case(case), backend)
     return backend.sources
 
@@ -68,7 +68,7 @@ def cavity_sources(precision: str, local: bool) -> list[Source]:
         time={"local": local},
         run={"precision": precision},
     )
-    backend = Collector()
+    backend = SourceCollector()
     Cavity(CavitySetup.from_case(case), backend)
     tile = Tile.of((512, 512, 512), 132)
     return [Source(s.path, {**s.constants, **tile.constants()}) for s in backend.sources]
@@ -76,7 +76,7 @@ def cavity_sources(precision: str, local: bool) -> list[Source]:
 
 def assembly_sources(dtype: str) -> list[Source]:
     """What sums of rows into other places, into their own, and those in tiles compile."""
-    backend = Collector()
+    backend = SourceCollector()
     array, rows = Values(np.zeros(8, dtype)), Rows(2, np.array([0, 2, 4]), np.arange(4))
     for target in (rows, Rows.straight(0, 2)):
         reduce_rows(backend, "sum", (array, rows), (array, target))

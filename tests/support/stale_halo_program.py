@@ -1,8 +1,8 @@
-"""A program for two ranks, one of which waits in vain in a kernel, as GPUs do: its ghosts are old.
+"""A program for two ranks, one of which times out in a kernel, as GPUs do: its ghosts are stale.
 
-    mpiexec -n 2 python stale_program.py exchange|gather|close|exit|operation
+    mpiexec -n 2 python stale_halo_program.py exchange|gather|close|exit|operation
 
-Nobody may make anything of them without a word.
+Nobody may use them unawares.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Several ranks as threads of this process, for what they tell each other outside time loops."""
+"""Several ranks as threads of one process, which communicate through shared memory."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from numpy.typing import NDArray
 from groundswell.errors import GroundswellError
 from groundswell.exchange.world import World
 
-PATIENCE = 30  # s
+TIMEOUT = 30  # s
 
 
-class Member(World):
-    """One rank of a crew."""
+class ThreadRank(World):
+    """One rank, which runs in a thread."""
 
-    def __init__(self, rank: int, size: int, table: list[Any], meeting: threading.Barrier) -> None:
+    def __init__(self, rank: int, size: int, table: list[Any], barrier: threading.Barrier) -> None:
         self.rank, self.size = rank, size
-        self._table, self._meeting = table, meeting
+        self._table, self._barrier = table, barrier
 
     def _spread(self, kind: str, value: Any) -> list[Any]:
         self._table[self.rank] = value
-        self._meeting.wait(PATIENCE)
-        heard = list(self._table)
-        self._meeting.wait(PATIENCE)
-        return heard
+        self._barrier.wait(TIMEOUT)
+        received = list(self._table)
+        self._barrier.wait(TIMEOUT)
+        return received
 
     def gather(self, value: Any) -> list[Any]:
-        heard = self.share(value)
-        return heard if self.first else []
+        received = self.share(value)
+        return received if self.first else []
 
     def tell(self, value: Any) -> Any:
         return self.share(value)[0]
@@ -49,20 +49,20 @@ class Member(World):
         """They do the same, or hang."""
 
     def abort(self, code: int) -> None:
-        self._meeting.abort()
+        self._barrier.abort()
 
 
-def together(size: int, act: Callable[[World], Any]) -> list[Any]:
+def run_on_threads(size: int, act: Callable[[World], Any]) -> list[Any]:
     """What `act` returns on each of so many ranks, or the exception that ended it there."""
-    table, meeting = [None] * size, threading.Barrier(size)
+    table, barrier = [None] * size, threading.Barrier(size)
 
     def one(rank: int) -> Any:
         try:
-            return act(Member(rank, size, table, meeting))
+            return act(ThreadRank(rank, size, table, barrier))
         except GroundswellError as error:
             return error  # as all have agreed
         except Exception as error:
-            meeting.abort()  # nobody need wait for this one
+            barrier.abort()  # nobody need wait for this one
             return error
 
     with ThreadPoolExecutor(size) as pool:

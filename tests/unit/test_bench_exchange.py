@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from halos import EMPTY, after, before, numbered
-from measured import WAYS, fake, nothing
+from exchange_measurement import SLOWDOWNS, empty_measurement, fake_measurement
+from halo_oracle import EMPTY, after, before, numbered
 from ranks import run_on_ranks
 
 from groundswell.backends import Backend, open_backend
@@ -50,7 +50,7 @@ def shown(measured: dict[str, Any], capsys: Capture) -> list[str]:
 
 
 def test_tables_show_ours_and_theirs(capsys: Capture) -> None:
-    lines = shown(fake(), capsys)
+    lines = shown(fake_measurement(), capsys)
     out = "\n".join(lines)
     assert "by nccl" in out and "no: the host takes part" in out
     assert "3.02 us, 2.71 GB/s" in out  # the limit at 4 KiB and two faces: 8192 / 3.02048e-6 s
@@ -61,7 +61,7 @@ def test_tables_show_ours_and_theirs(capsys: Capture) -> None:
     baseline = next(n for n in lines if n.startswith("2, 1, 1") and "Baseline" in n)
     assert "4.8 ms" in baseline and "11.7 %, 11.4 %" in baseline and "1 MiB" in baseline
     gains = [n for n in lines if n.startswith("2, 1, 1") and " 4x" in n]
-    assert len(gains) == 1 and gains[0].count(" 4x") == len(WAYS)
+    assert len(gains) == 1 and gains[0].count(" 4x") == len(SLOWDOWNS)
     lost = [published.lost_seconds(published.STRONG[rung, (2, 1, 1)][0]) for rung in ENDS]
     assert f"{lost[0] / lost[1]:.3g}x" in gains[0]
     assert "10 us, 60.00x" in out and "up to 1.8x" in out
@@ -94,10 +94,12 @@ def test_rows_stand_side_by_side_as_they_come(capsys: Capture) -> None:
 
 
 def test_tables_of_nothing(capsys: Capture) -> None:
-    assert shown(nothing(), capsys) == []
+    assert shown(empty_measurement(), capsys) == []
 
 
-@pytest.mark.parametrize("measured", [fake(), nothing()], ids=["all", "nothing"])
+@pytest.mark.parametrize(
+    "measured", [fake_measurement(), empty_measurement()], ids=["all", "nothing"]
+)
 def test_picture(measured: dict[str, Any], tmp_path: Path) -> None:
     from matplotlib.image import imread
 

@@ -12,9 +12,9 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
-from crew import Member, together
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thread_ranks import ThreadRank, run_on_threads
 
 from groundswell.errors import InputError, RunFailed
 from groundswell.exchange.world import Alone, World
@@ -239,7 +239,7 @@ def portions(arrays: dict[str, np.ndarray], world: World, ghosts: int = 1) -> St
 
 
 def save_on(ranks: int, path: Path, seed: int, progress: Progress = PROGRESS) -> list[Any]:
-    return together(
+    return run_on_threads(
         ranks, lambda w: save(path, BACKEND, portions(whole_state(seed), w), progress, w)
     )
 
@@ -247,7 +247,7 @@ def save_on(ranks: int, path: Path, seed: int, progress: Progress = PROGRESS) ->
 def assert_restored(path: Path, ranks: int, seed: int) -> None:
     progress = read_progress(path, "digest")
     for rank in range(ranks):
-        world = Member(rank, ranks, [], Barrier(1))
+        world = ThreadRank(rank, ranks, [], Barrier(1))
         found, expected = (portions(whole_state(n), world) for n in (99, seed))
         restore(path, BACKEND, found, progress)
         assert_same(
@@ -373,7 +373,7 @@ def test_ranks_that_answer_for_too_little_or_too_much(tmp_path: Path) -> None:
             state["vx"] = DistributedArray(field.array, field.shape, field.window, ((here, there),))
             save(path, BACKEND, state, PROGRESS, world)
 
-        assert together(3, write) == [None] * 3
+        assert run_on_threads(3, write) == [None] * 3
         with pytest.raises(InputError, match=rf"hold {5 * (ROWS + change)} values of 'vx'"):
             assert_restored(path, 1, seed=6)
 
@@ -401,13 +401,13 @@ def test_index_lists_come_back_to_any_ranks(rows: int, wrote: int, reads: int, s
     whole = np.random.default_rng(seed).normal(size=(rows, 2, 3))
     with TemporaryDirectory() as folder:
         path = Path(folder) / NAME
-        told = together(
+        told = run_on_threads(
             wrote, lambda w: save(path, BACKEND, scattered(whole, w, seed, 3), PROGRESS, w)
         )
         assert told == [None] * wrote
         progress = read_progress(path, "digest")
         for rank in range(reads):
-            world = Member(rank, reads, [], Barrier(1))
+            world = ThreadRank(rank, reads, [], Barrier(1))
             found, expected = (scattered(w, world, seed + 1, 4) for w in (0 * whole, whole))
             restore(path, BACKEND, found, progress)
             assert_same({"u": found["u"].array}, {"u": expected["u"].array})
@@ -425,9 +425,11 @@ def test_boxes_and_index_lists_read_each_other(tmp_path: Path, lists_first: bool
 
     wrote, reads = (lists, boxes) if lists_first else (boxes, lists)
     path = tmp_path / NAME
-    assert together(3, lambda w: save(path, BACKEND, wrote(w, whole), PROGRESS, w)) == [None] * 3
+    assert (
+        run_on_threads(3, lambda w: save(path, BACKEND, wrote(w, whole), PROGRESS, w)) == [None] * 3
+    )
     for rank in range(2):
-        world = Member(rank, 2, [], Barrier(1))
+        world = ThreadRank(rank, 2, [], Barrier(1))
         found, expected = reads(world, 0 * whole), reads(world, whole)
         restore(path, BACKEND, found, read_progress(path, "digest"))
         assert_same({"u": found["u"].array}, {"u": expected["u"].array})

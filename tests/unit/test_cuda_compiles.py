@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from collector import Collector, assembly_sources, cavity_sources, solver_sources
-from toys import KERNELS, contraction_source, stencil_source
+from sample_kernels import KERNELS, contraction_source, stencil_source
+from source_collector import SourceCollector, assembly_sources, cavity_sources, solver_sources
 from variants import short_and_long
 
 import groundswell
@@ -175,7 +175,7 @@ OF_SEVERAL_SPILLS = {**SPILLS, "apply_elements": 384}  # which go through the sa
 
 
 def triad_source() -> Source:
-    backend = Collector()
+    backend = SourceCollector()
     backend.measure_bandwidth(megabytes=1, repeats=1)
     return backend.sources[0]
 
@@ -307,7 +307,7 @@ def test_the_codes_kernels(check: Check, full: bool, precision: str) -> None:
 
 
 def test_kernels_over_a_slower_link() -> None:
-    backend = Collector()
+    backend = SourceCollector()
     linked: Any = LinkedBackend(backend, Link(1e9))
     compile_kernels(linked)
     linked.compile(mailed_source("float64", "sum"))

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crew import together
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from thread_ranks import run_on_threads
 
 from groundswell.errors import Interrupted, RunFailed
 from groundswell.exchange.distributed_array import DistributedArray
@@ -434,7 +434,7 @@ def on_ranks(
         loop.run(300, lambda step, updates: ask(world.rank, step, stop), stop)
         return loop.step
 
-    return together(ranks, run)
+    return run_on_threads(ranks, run)
 
 
 @pytest.mark.parametrize("asked", [0, 2])
@@ -480,7 +480,7 @@ def test_a_failure_on_one_rank_ends_them_all(tmp_path: Path, broken: int) -> Non
         solver.world = world
         make_loop(solver, samples, tmp_path).run(300, silent, StopRequest())
 
-    failed = together(3, run)
+    failed = run_on_threads(3, run)
     assert {type(error) for error in failed} == {RunFailed}
     assert {str(error) for error in failed} == {str(failed[broken])}
 

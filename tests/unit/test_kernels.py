@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from earthquake_scheme import AXES, GHOSTS, ON_FACES, Layer, Relaxing, Scheme
 from numpy.typing import NDArray
-from scheme import AXES, GHOSTS, ON_FACES, Layer, Relaxing, Scheme
 
 from groundswell.backends import open_backend
 from groundswell.exchange.overlap import Box, split

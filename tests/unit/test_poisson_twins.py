@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dense_spectral_elements import space_on
 from hypothesis import given
 from hypothesis import strategies as st
-from sem import space_on
 from variants import long_variants
 
 from groundswell.backends import Backend, Source, cpu, open_backend
@@ -30,7 +30,7 @@ from groundswell.solvers.poisson.roofline import stored_factors
 from groundswell.spectral_elements.kernel_variants import PENCILS, SLICES, TENSOR_CORES
 from groundswell.spectral_elements.metric_layout import MetricLayout
 
-EMULATED = Path(__file__).parents[1] / "support" / "emulated.h"
+EMULATED = Path(__file__).parents[1] / "support" / "cuda_emulation.h"
 OPERATOR = """
 extern "C" bool run(unsigned blocks, unsigned threads, unsigned shared, const real* x,
                     const real* scale, const int* dofs, const real* geometry, real* y,

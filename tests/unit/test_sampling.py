@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cuts import cut_grids, slices_of
+from decompositions import decomposed_grids, slices_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +20,7 @@ def test_strided_counts_what_a_slice_takes(cells, stride: int) -> None:
     assert tuple(map(len, strided(cells, stride))) == found
 
 
-@given(cut_grids(), st.integers(1, 7))
+@given(decomposed_grids(), st.integers(1, 7))
 def test_parts_record_every_cell_of_a_stride_once_where_it_belongs(cut, stride: int) -> None:
     grid, parts = cut
     labels = np.arange(grid.count).reshape(grid.shape)

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from collector import Collector
-from crew import Member, together
-from cuts import slices_of
+from decompositions import slices_of
 from numpy.typing import NDArray
+from source_collector import SourceCollector
+from thread_ranks import ThreadRank, run_on_threads
 
 from groundswell.exchange.world import World
 from groundswell.simulation.checkpoint import (
@@ -91,14 +91,14 @@ def prepared(sides: str, top: str, q: bool, processes: Any) -> Setup:
 
 
 def part(setup: Setup, world: World) -> OnePart:
-    return OnePart(setup, Collector(), world)
+    return OnePart(setup, SourceCollector(), world)
 
 
 @cache
 def parts(sides: str, top: str, q: bool, processes: Any) -> list[OnePart]:
     """All ranks of an earthquake; tests leave them as they are or fill them anew."""
     setup, count = prepared(sides, top, q, processes), int(np.prod(processes))
-    return [part(setup, Member(rank, count, [], Barrier(1))) for rank in range(count)]
+    return [part(setup, ThreadRank(rank, count, [], Barrier(1))) for rank in range(count)]
 
 
 # --- what the parts must hold ---------------------------------------------------------------------
@@ -238,7 +238,7 @@ def save_in_parts(setup: Setup, truth: Truth, path: Path) -> None:
         save(path, solver.backend, solver.state(), Progress(7, "digest", {}), world)
 
     count = int(np.prod(setup.case.run.processes))
-    assert together(count, act) == [None] * count
+    assert run_on_threads(count, act) == [None] * count
 
 
 def pairs() -> Iterator[tuple[Any, Any]]:
