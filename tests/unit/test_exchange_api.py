@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from domain_program import before, random_domain, wanted
+from domain_arrays import before, random_domain, wanted
 from gpu import gpu_count
 from halo_oracle import numbered
 
