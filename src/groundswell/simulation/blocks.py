@@ -126,7 +126,9 @@ class BlockSetup:
         x, y, z = (h / 2 for h in grid.spacing)
         edges = zip(grid.region, grid.spacing, strict=True)
         a, b, c = (n * h for n, h in edges)
-        domain = CartesianDomain(part, (x, y, z), (0.0, 0.0, 0.0), (a, b, c))
+        domain = CartesianDomain(
+            part, (x, y, z), (0.0, 0.0, 0.0), (a, b, c), periodic=self.periodic
+        )
         fields = {field.name: field for field in self.recordable}
         return Recording(domain, fields, self.dtype, self.dt, attrs={"title": self.case.title})
 
