@@ -24,12 +24,12 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def snapshot() -> dict[str, np.ndarray]:
-    return {name: rng.normal(size=SHAPE).astype("f4") for name in FIELDS}
+def snapshot(dtype: str = "f4") -> dict[str, np.ndarray]:
+    return {name: rng.normal(size=SHAPE).astype(dtype) for name in FIELDS}
 
 
 def write(path: Path, **options: Any) -> list[dict[str, np.ndarray]]:
-    snapshots = [snapshot() for _ in TIMES]
+    snapshots = [snapshot(options.get("dtype", "f4")) for _ in TIMES]
     options = {"fields": FIELDS, "origin": (100.0, 200.0, 60.0), **options}
     with VolumeWriter(path, CELLS, SPACING, **options) as writer:
         for time, fields in zip(TIMES, snapshots, strict=True):
@@ -40,7 +40,7 @@ def write(path: Path, **options: Any) -> list[dict[str, np.ndarray]]:
 def upward(fields: dict[str, np.ndarray]) -> np.ndarray:
     """Velocity (z, y, x, 3) with z up, written out cell by cell."""
     nx, ny, nz = CELLS
-    found = np.empty((nz, ny, nx, 3), "f4")
+    found = np.empty((nz, ny, nx, 3), fields["vx"].dtype)
     for k in range(nz):
         found[nz - 1 - k, ..., 0] = fields["vx"][k]
         found[nz - 1 - k, ..., 1] = fields["vy"][k]
@@ -108,6 +108,17 @@ def _index() -> Any:
     from vtk import mutable
 
     return mutable(0)
+
+
+def test_values_keep_their_precision(tmp_path: Path) -> None:
+    path = tmp_path / "volumes.vtkhdf"
+    snapshots = write(path, dtype="f8")
+    with h5py.File(path) as file:
+        for n, fields in enumerate(snapshots):
+            velocity, stress = (file[f"VTKHDF/CellData/{name}"][n] for name in ("velocity", "sxx"))
+            assert velocity.dtype == stress.dtype == np.float64
+            assert np.array_equal(velocity, upward(fields))
+            assert np.array_equal(stress, fields["sxx"][::-1])
 
 
 def test_a_restart_cuts_and_continues(tmp_path: Path) -> None:

@@ -68,6 +68,7 @@ def _open_images(
         attrs=recording.attrs,
         resume=length,
         downward=domain.downward,
+        dtype=recording.dtype,
     )
 
 

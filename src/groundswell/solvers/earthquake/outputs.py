@@ -307,6 +307,7 @@ class Outputs:
             origin=(shift * hx, shift * hy, shift * hz),
             attrs=self._attributes,
             resume=length,
+            dtype=setup.dtype,
         )
 
         def write(blocks: list[NDArray[Any]], numbers: range) -> None:
