@@ -18,7 +18,7 @@ from source_collector import SourceCollector
 import groundswell as gs
 from groundswell import registry
 from groundswell.case import read_case
-from groundswell.errors import InputError
+from groundswell.errors import InputError, RunFailed
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -153,6 +153,28 @@ def test_its_kernels_compile_for_gpus(precision: str) -> None:
     _, found = nvrtc.compile_cubin(text, "sm_90")
     assert {kernel.kernel for kernel in found} == {"update_q", "update_p"}
     assert all(kernel.registers <= 40 and not kernel.spill_bytes for kernel in found)
+
+
+@pytest.mark.usefixtures("known")
+def test_values_that_are_not_finite_end_the_run(tmp_path: Path) -> None:
+    """Without a line in the solver; the field, the position and the time are named."""
+    path = tmp_path / "pulse.wave"
+    path.write_text(WAVE)
+    with gs.Simulation(path) as simulation:
+        simulation.advance(3)
+        h, solver = simulation.setup.grid.spacing[0], simulation.solver
+        solver.fields["p"].array[:2] = np.nan  # ghosts do not count
+        solver.enqueue_finite_check()
+        solver.check_health(3)
+        simulation.fields["q"][5, 7, 11] = np.nan
+        solver.enqueue_finite_check()
+        where = f"x = {11.5 * h:.6g} m, y = {7.5 * h:.6g} m, z = {5.5 * h:.6g} m"
+        with pytest.raises(RunFailed, match=f"^q is not finite at {where}, at or before t = "):
+            solver.check_health(3)
+    with gs.Simulation(path) as simulation:
+        simulation.fields["p"][...] = np.inf
+        with pytest.raises(RunFailed, match="not finite"):
+            simulation.advance()
 
 
 @pytest.mark.usefixtures("known")

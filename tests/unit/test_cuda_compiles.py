@@ -33,6 +33,7 @@ from groundswell.exchange.total import gathered_source
 from groundswell.linear.cg import cg_ranks_source
 from groundswell.linear.operators import convert_source
 from groundswell.outputs.launches import recorder_source
+from groundswell.simulation.finite_check import search_source
 from groundswell.solvers.poisson.benchmarks.speed import ROOFLINE
 from groundswell.solvers.poisson.element_operator import (
     DEFAULTS,
@@ -237,6 +238,7 @@ def test_the_exchanges_kernels(check: Check) -> None:
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_the_recorders_kernels(check: Check, dtype: str, precision: str) -> None:
     check(recorder_source(dtype), precision)
+    check(search_source(dtype), precision)
 
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])

@@ -28,6 +28,7 @@ from groundswell.grids.cartesian import Field, Grid, Layout, Part
 from groundswell.outputs.cartesian import CartesianDomain, ghosts_read
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import RecordableField, Recording
+from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.simulation.solver import DecompositionSummary
 
 THICKNESS = (2, 4)  # cells along z and y that are updated before an exchange: thread blocks
@@ -236,13 +237,15 @@ class BlockSolver(ExchangingSolver):
         self.layout = Layout(self.part.cells, setup.itemsize)
         self.fields = {name: Field(backend, self.layout, setup.dtype) for name in setup.fields}
         self.module = backend.compile(self.source())
+        interiors = {name: field.interior for name, field in self.fields.items()}
         self.outputs = Recorders(
             setup.case.output.record,
             setup.recording(self.part),
-            {name: field.interior for name, field in self.fields.items()},
+            interiors,
             backend,
             self.world,
         )
+        self._finite_check = NonFiniteSearch(backend, interiors, self.part, setup.dt)
         run = setup.case.run
         self.set_exchange(Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0]))
         self.start()
@@ -298,6 +301,19 @@ class BlockSolver(ExchangingSolver):
     def step(self) -> None:
         """Enqueue one step."""
         self._step()
+
+    def enqueue_finite_check(self) -> None:
+        """Enqueue a search for values that are not finite."""
+        in_order(self._finite_check.launches)()
+
+    def check_health(self, steps: int, after: Event | None = None) -> None:
+        """Read the result of the last search, or of the last one before the event `after`.
+
+        Raises:
+            RunFailed: a value is not finite, or another rank did not respond.
+        """
+        super().check_health(steps, after)
+        self._finite_check.check(steps, after)
 
     @property
     def updates_per_step(self) -> int:
