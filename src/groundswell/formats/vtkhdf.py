@@ -20,9 +20,12 @@ from groundswell.formats.netcdf import netcdf_attributes
 _VERSION = (2, 0)
 _CHUNK_BYTES = 1 << 22
 
+GRID_SPACING = "grid_spacing"  # attribute of a file: spacing of its grid (x, y, z), m
+
 # Fields whose sign changes with the direction of z.
-_ODD_IN_Z = frozenset({"vz", "sxz", "syz"})
+ODD_IN_Z = frozenset({"vz", "sxz", "syz"})
 _VELOCITY = ("vx", "vy", "vz")
+COMPONENTS = {"velocity": _VELOCITY}  # fields that are the components of an array
 
 
 class VolumeWriter(AppendableFile):
@@ -98,7 +101,7 @@ class VolumeWriter(AppendableFile):
             raise InputError(f"{name} has shape {values.shape}; it must be {self._cells[::-1]}")
         if not self._downward:
             return values
-        return -values[::-1] if name in _ODD_IN_Z else values[::-1]
+        return -values[::-1] if name in ODD_IN_Z else values[::-1]
 
     def _resize(self, length: int) -> None:
         super()._resize(length)
@@ -146,7 +149,7 @@ def _arrays(fields: Sequence[str]) -> dict[str, tuple[str, ...]]:
             f"fields = {list(fields)}: give at least one name, none twice and without '/' and '.'"
         )
     whole = set(_VELOCITY) <= set(fields)
-    vector = {"velocity": _VELOCITY} if whole else {}
+    vector = COMPONENTS if whole else {}
     return vector | {f: (f,) for f in fields if not (whole and f in _VELOCITY)}
 
 
