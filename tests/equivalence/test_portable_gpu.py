@@ -1,4 +1,4 @@
-"""The words of portable.h on a GPU: the toy kernels of the CPU's test, and the same answers."""
+"""The macros of portable.h on a GPU: the sample kernels of the CPU's test, and the same answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from toys import check_branches, check_contraction, check_stencil
+from sample_kernels import check_branches, check_contraction, check_stencil
 
 from groundswell.backends import Cells, Items, Source
 from groundswell.backends.source import INCLUDE

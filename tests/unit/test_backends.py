@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toys import check_branches
+from sample_kernels import check_branches
 
 from groundswell.backends import Blocks, Cells, Items, Source, cpu, nvrtc, open_backend
 from groundswell.backends.cache import KernelCache

@@ -220,6 +220,45 @@ def test_interpolation_carries_polynomials(
         assert (known[f"{name}_max"].values == series[name].values.max(axis=0)).all()
 
 
+def interpolated(film: Film, name: str, positions: NDArray[Any], taps: int) -> NDArray[Any]:
+    """Values of the last step at positions, by polynomials through `taps` nodes an axis.
+
+    The nodes of periodic axes repeat; those of others are far from where this looks.
+    """
+    values = film.region(name)[STEPS]
+    found = []
+    for position in positions:
+        sums = values
+        for axis, (at, h) in enumerate(zip(position, film.grid.spacing, strict=True)):
+            place = at / h - 0.5 - FIELDS[name].offset[axis]
+            nodes = int(np.floor(place)) - taps // 2 + 1 + np.arange(taps)
+            weights = np.linalg.solve(np.vander(nodes - place, increasing=True).T, np.eye(taps)[0])
+            sums = np.take(sums, nodes, axis=-1, mode="wrap") @ weights
+        found.append(sums)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("cut", [(1, 1, 1), (2, 1, 1), (1, 2, 1), (7, 1, 1), (1, 1, 2)])
+@pytest.mark.parametrize(("method", "taps"), [("linear", 2), ("cubic", 4)])
+@pytest.mark.parametrize("cells", [(7, 6, 8), (7, 2, 8)], ids=["long", "as short as a stencil"])
+def test_interpolation_continues_across_the_seams_of_periodic_axes(
+    tmp_path: Path, method: str, taps: int, cut: Any, cells: Any
+) -> None:
+    grid = Grid(cells, SPACING)
+    film = Film.random_periodic(grid, STEPS, seed=10, periodic=(True, True, False))
+    rng, extent = np.random.default_rng(11), np.multiply(cells, SPACING)
+    positions = rng.uniform(0, extent, (60, 3))
+    positions[:40, :2] = rng.uniform(-0.5, 0.5, (40, 2)) * SPACING[:2] % extent[:2]
+    positions[:4, :2] = [[0, 0], extent[:2], [0, extent[1]], [extent[0], 0]]
+    positions[:, 2] = rng.uniform(3, 5, 60) * SPACING[2]
+    where = {"kind": "points", "positions": positions.tolist(), "method": method}
+    record(film, [section(fields=[*FIELDS], where=where, what="final")], tmp_path, cut, STEPS)
+    found = read(tmp_path, "r.nc")
+    for name in FIELDS:
+        wanted = interpolated(film, name, positions, taps)
+        assert np.abs(found[f"{name}_final"].values - wanted).max() < 1e-10
+
+
 def test_a_line_is_sampled_from_end_to_end(tmp_path: Path) -> None:
     film, at = polynomials(1)
     where = {"kind": "line", "start": [5, 10, 2.5], "end": [60, 100, 20], "points": 9}

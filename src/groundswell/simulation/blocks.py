@@ -28,6 +28,7 @@ from groundswell.grids.cartesian import Field, Grid, Layout, Part
 from groundswell.outputs.cartesian import CartesianDomain, ghosts_read
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import RecordableField, Recording
+from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.simulation.solver import DecompositionSummary
 
 THICKNESS = (2, 4)  # cells along z and y that are updated before an exchange: thread blocks
@@ -126,7 +127,9 @@ class BlockSetup:
         x, y, z = (h / 2 for h in grid.spacing)
         edges = zip(grid.region, grid.spacing, strict=True)
         a, b, c = (n * h for n, h in edges)
-        domain = CartesianDomain(part, (x, y, z), (0.0, 0.0, 0.0), (a, b, c))
+        domain = CartesianDomain(
+            part, (x, y, z), (0.0, 0.0, 0.0), (a, b, c), periodic=self.periodic
+        )
         fields = {field.name: field for field in self.recordable}
         return Recording(domain, fields, self.dtype, self.dt, attrs={"title": self.case.title})
 
@@ -234,13 +237,15 @@ class BlockSolver(ExchangingSolver):
         self.layout = Layout(self.part.cells, setup.itemsize)
         self.fields = {name: Field(backend, self.layout, setup.dtype) for name in setup.fields}
         self.module = backend.compile(self.source())
+        interiors = {name: field.interior for name, field in self.fields.items()}
         self.outputs = Recorders(
             setup.case.output.record,
             setup.recording(self.part),
-            {name: field.interior for name, field in self.fields.items()},
+            interiors,
             backend,
             self.world,
         )
+        self._finite_check = NonFiniteSearch(backend, interiors, self.part, setup.dt)
         run = setup.case.run
         self.set_exchange(Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0]))
         self.start()
@@ -296,6 +301,19 @@ class BlockSolver(ExchangingSolver):
     def step(self) -> None:
         """Enqueue one step."""
         self._step()
+
+    def enqueue_finite_check(self) -> None:
+        """Enqueue a search for values that are not finite."""
+        in_order(self._finite_check.launches)()
+
+    def check_health(self, steps: int, after: Event | None = None) -> None:
+        """Read the result of the last search, or of the last one before the event `after`.
+
+        Raises:
+            RunFailed: a value is not finite, or another rank did not respond.
+        """
+        super().check_health(steps, after)
+        self._finite_check.check(steps, after)
 
     @property
     def updates_per_step(self) -> int:

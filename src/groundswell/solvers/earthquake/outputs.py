@@ -18,7 +18,7 @@ from groundswell.backends import Backend, Cells, Items, Launch, Module
 from groundswell.backends.base import Array
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.world import World
-from groundswell.formats.vtkhdf import VolumeWriter
+from groundswell.formats.vtkhdf import GRID_SPACING, VolumeWriter
 from groundswell.grids.cartesian import Part
 from groundswell.outputs.cartesian import CartesianDomain, strided, taken
 from groundswell.outputs.launches import RecordLaunches, Targets
@@ -305,8 +305,9 @@ class Outputs:
             section.fields,
             # A value is its block's first cell's, so that cell's middle becomes the block's.
             origin=(shift * hx, shift * hy, shift * hz),
-            attrs=self._attributes,
+            attrs={**self._attributes, GRID_SPACING: setup.grid.spacing},
             resume=length,
+            dtype=setup.dtype,
         )
 
         def write(blocks: list[NDArray[Any]], numbers: range) -> None:

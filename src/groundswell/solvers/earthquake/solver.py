@@ -25,9 +25,9 @@ from groundswell.exchange.tuning import Choice, Tuning
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.simulation.blocks import ExchangingSolver
+from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.solvers.earthquake.absorbing_layers import Layers
 from groundswell.solvers.earthquake.autotune import autotune_exchange
-from groundswell.solvers.earthquake.check_finite import FiniteCheck
 from groundswell.solvers.earthquake.halo import (
     VELOCITIES,
     Layer,
@@ -95,9 +95,8 @@ class Earthquake(ExchangingSolver):
         run = setup.case.run
         self.set_exchange(Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0]))
         velocities = {name: self.fields[name].interior for name in VELOCITIES}
-        self._finite_check = FiniteCheck(
-            setup, backend, self.module, self.part, self.layout, velocities
-        )
+        axes = ("x", "y", "depth")
+        self._finite_check = NonFiniteSearch(backend, velocities, self.part, setup.dt, axes)
 
     # --- the step ---------------------------------------------------------------------------------
 
