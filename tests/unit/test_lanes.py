@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from groundswell.backends.lanes import Lanes
+from groundswell.backends.streams import Lanes
 
 
 class Stream:

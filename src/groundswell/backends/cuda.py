@@ -28,8 +28,8 @@ from groundswell.backends.base import (
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.graphs import CudaGraph
 from groundswell.backends.ipc import CudaShared, Mapped
-from groundswell.backends.lanes import Lanes
 from groundswell.backends.source import Source
+from groundswell.backends.streams import Lanes
 from groundswell.backends.strided import Ends, cuda_copy, require_rows
 from groundswell.errors import BackendError, RunFailed
 

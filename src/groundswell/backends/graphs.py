@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from groundswell.backends.lanes import Lanes
+from groundswell.backends.streams import Lanes
 from groundswell.errors import RunFailed
 
 UNROLL = 8  # sequences in the long graph: host work per replay becomes negligible
