@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from halos import EMPTY, after, needed, numbered, rounded_to_bfloat16, widened_from_bfloat16
 
-from groundswell.backends.foreign import as_array
+from groundswell.backends.array_interop import as_array
 from groundswell.errors import InputError
 from groundswell.exchange import Domain, Field, Ghosts
 from groundswell.exchange.world import world

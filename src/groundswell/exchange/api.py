@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from groundswell.backends import Array, Backend
-from groundswell.backends.foreign import is_immutable
+from groundswell.backends.array_interop import is_immutable
 from groundswell.errors import InputError
 from groundswell.exchange.arguments import flag, for_each, real_numbers, whole_numbers
 from groundswell.exchange.decomposition import Block, Decomposition, Index, decompose

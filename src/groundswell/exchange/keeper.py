@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import Any, Self
 
 from groundswell.backends import Backend
-from groundswell.backends.foreign import Visitors, visitors
+from groundswell.backends.array_interop import Visitors, visitors
 from groundswell.errors import GroundswellError, InputError
 from groundswell.exchange import progress
 from groundswell.exchange.plan import Exchanging, Plan

@@ -9,8 +9,8 @@ from math import prod
 import numpy as np
 
 from groundswell.backends import Backend
+from groundswell.backends.array_interop import is_movable
 from groundswell.backends.base import Array
-from groundswell.backends.foreign import is_movable
 from groundswell.errors import InputError
 from groundswell.exchange.boxes import AXES, CONVERSIONS, ITEMSIZE, RAW, Copy, Place
 from groundswell.exchange.decomposition import Decomposition, Index

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 from groundswell.backends import Launch
+from groundswell.backends.array_interop import Streams, Visitors
 from groundswell.backends.base import in_order
-from groundswell.backends.foreign import Streams, Visitors
 from groundswell.errors import InputError
 from groundswell.exchange.world import World
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from groundswell.backends import Array, Backend, open_backend
-from groundswell.backends.foreign import SIZES, is_movable
+from groundswell.backends.array_interop import SIZES, is_movable
 from groundswell.errors import InputError
 from groundswell.exchange.arguments import flag, for_each, integers, is_many, whole_numbers
 from groundswell.exchange.boxes import AXES, CONVERSIONS, ITEMSIZE

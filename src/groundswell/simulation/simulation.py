@@ -10,7 +10,7 @@ from typing import Any, Self
 from numpy.typing import NDArray
 
 from groundswell.backends import Array
-from groundswell.backends.foreign import visitors
+from groundswell.backends.array_interop import visitors
 from groundswell.case import Case
 from groundswell.errors import InputError, quoted
 from groundswell.exchange.world import world
