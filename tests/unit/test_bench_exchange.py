@@ -14,7 +14,7 @@ from measured import WAYS, fake, nothing
 from ranks import run_on_ranks
 
 from groundswell.backends import Backend, open_backend
-from groundswell.backends.strided import cuda_copy
+from groundswell.backends.strided_copy import cuda_copy
 from groundswell.bench.exchange import draw, published, versions
 from groundswell.bench.exchange.assembly import box_ids
 from groundswell.bench.exchange.ladder import WIDEST, grids, rung_exchange

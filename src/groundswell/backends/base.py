@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from groundswell.backends.source import INCLUDE, Source
-from groundswell.backends.strided import Ends
+from groundswell.backends.strided_copy import Ends
 from groundswell.errors import BackendError
 
 Array = Any  # a NumPy or CuPy array, whichever the backend allocates

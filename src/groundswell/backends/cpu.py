@@ -32,7 +32,7 @@ from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.compilation import compilations
 from groundswell.backends.host_memory import host_memory
 from groundswell.backends.source import Source, digest
-from groundswell.backends.strided import Ends, require_rows, view
+from groundswell.backends.strided_copy import Ends, require_rows, view
 from groundswell.errors import BackendError
 
 # Contraction into fused multiply-adds is off: a vector loop and its remainder must round alike,

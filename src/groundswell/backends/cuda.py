@@ -30,7 +30,7 @@ from groundswell.backends.graphs import CudaGraph
 from groundswell.backends.ipc import CudaShared, Mapped
 from groundswell.backends.source import Source
 from groundswell.backends.streams import Lanes
-from groundswell.backends.strided import Ends, cuda_copy, require_rows
+from groundswell.backends.strided_copy import Ends, cuda_copy, require_rows
 from groundswell.errors import BackendError, RunFailed
 
 CELL_BLOCK = (32, 4, 2)
