@@ -67,7 +67,7 @@ inline void emulated_mma(double (&c)[2], double a, double b) {
   __syncwarp();
 }
 
-// What backends/include/bulk.h has of a GPU. Every other copy is made at once, so that one which overwrites
+// What backends/include/bulk_copy.h has of a GPU. Every other copy is made at once, so that one which overwrites
 // what somebody still wants to read is found out; the rest when somebody awaits them, so that is found out
 // who reads and does not.
 #define BULK_COPIES 1

@@ -145,7 +145,7 @@ class Backend(ABC):
     processors: int  # that blocks of a launch can run on at once
     vector: int  # neighbouring values that are worked on at once and are best kept together
     on_host: bool  # whether launches run at once, in the thread that makes them, in its memory
-    bulk_copies: bool  # whether kernels have what include/bulk.h is for
+    bulk_copies: bool  # whether kernels have what include/bulk_copy.h is for
     block_memory: int  # bytes that threads of a block may share
     sharing: str  # what lets processes see each other's memory, in words
 

@@ -38,7 +38,7 @@ PLANE_BLOCK = (64, 4, 1)
 ITEM_BLOCK = 128
 USUALLY_SHARED = 48 * 1024  # bytes, beyond which a kernel has to ask
 GRID_LIMIT = (2**31 - 1, 65535, 65535)
-BULK_COPIES_SINCE = 90  # compute capability, see include/bulk.h
+BULK_COPIES_SINCE = 90  # compute capability, see include/bulk_copy.h
 LOOK_SECONDS = 0.5  # between looks after others while the host waits
 SHORTEST_NAP, LONGEST_NAP = 1e-5, 1e-3
 

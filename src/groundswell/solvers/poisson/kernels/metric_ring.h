@@ -4,7 +4,7 @@
 #include "metric.h"
 
 #if defined(__CUDACC__)
-#include "bulk.h"
+#include "bulk_copy.h"
 
 constexpr int WARP = 32;
 constexpr int ROW_PITCH = NODES | 1;  // rows of shared tables start in different banks
