@@ -1,7 +1,7 @@
 // Conjugate gradients with one global sum an iteration (Chronopoulos & Gear 1989, J. Comput. Appl.
 // Math. 25). All numbers stay on the device. See cg.py.
 #pragma once
-#include "sums.h"
+#include "reductions.h"
 
 constexpr int LANES = 256;  // of a block
 constexpr int SUMS = 3;     // u.r, u.w, r.r

@@ -4,7 +4,7 @@
 #include "metric.h"
 #include "metric_ring.h"
 #include "spectral_elements/kernels/differentiate.h"
-#include "sums.h"
+#include "reductions.h"
 #if !defined(__CUDACC__)
 #include "apply_rows.h"
 #elif LAYOUT == 0

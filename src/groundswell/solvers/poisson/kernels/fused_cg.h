@@ -2,7 +2,7 @@
 // fused_cg.py.
 #pragma once
 #include "sliced.h"
-#include "sums.h"
+#include "reductions.h"
 
 constexpr int LANES = MOST_THREADS;  // of a block
 constexpr int WARP = 32;
