@@ -3,7 +3,7 @@
 // has under way together.
 #pragma once
 #include "reduce.h"
-#include "sliced.h"
+#include "sliced_ellpack.h"
 
 constexpr int THREADS = 256;
 

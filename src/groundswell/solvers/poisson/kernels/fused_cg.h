@@ -1,7 +1,7 @@
 // Conjugate gradients that gather the elements' results and update the vectors in the same sweep. See
 // fused_cg.py.
 #pragma once
-#include "sliced.h"
+#include "sliced_ellpack.h"
 #include "reductions.h"
 
 constexpr int LANES = MOST_THREADS;  // of a block
