@@ -1,6 +1,6 @@
 // The two hot kernels: inputs and update of each cell, and the loop over cells.
 #pragma once
-#include "put.h"
+#include "halo_put.h"
 #include "stress.h"
 #include "sweep.h"
 #include "velocity.h"
