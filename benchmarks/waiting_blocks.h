@@ -1,6 +1,6 @@
 // Blocks that wait, as those do that await messages.
 #pragma once
-#include "flags.h"
+#include "sync_flags.h"
 
 KERNEL wait_a_while(index_t blocks, index_t nanoseconds) {
   FOR_BLOCKS(b, blocks) {

@@ -7,7 +7,7 @@
 // second half: their owner allows each epoch's stores, when nobody reads the old values any more.
 #pragma once
 #include "address.h"
-#include "flags.h"
+#include "sync_flags.h"
 
 // Addresses of a message's flags, here and at the partner. Each pair of ranks sends each other the
 // same messages, some of them empty; must agree with transports/mailboxes.py. One more letter, all

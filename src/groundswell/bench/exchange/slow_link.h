@@ -1,7 +1,7 @@
 // A slower link between ranks: a message arrives no sooner than it would over such a link, which carries
 // one message of a rank at a time. Must come before the kernels that tell of messages (exchange/letters.h).
 #pragma once
-#include "flags.h"
+#include "sync_flags.h"
 
 // What the link is, and when it will be free again: one for each rank, however much it exchanges.
 struct Link {
