@@ -1,65 +1,68 @@
-// Copies to memory that a block's threads share, on GPUs since sm_90: the processor makes them by itself
-// once a thread has asked for them, however many bytes, with no registers in between.
+// Asynchronous bulk copies from global to shared memory, for GPUs since sm_90 (PTX cp.async.bulk). One
+// thread starts a copy of any size. The copy needs no registers, and an mbarrier in shared memory counts
+// the bytes that have arrived.
 //
-//   BULK_COPIES                                  1 where there is what follows, else 0
-//   arrival_t                                    in shared memory: what copies tell of their arrival
-//   open_arrival(arrival)                        makes one, by one thread; then threads have to meet
-//   expect_bytes(arrival, bytes)                 by one thread, before or after it asks for copies
-//   copy_bulk(to, from, bytes, arrival)          asks for one: whole pieces of 16 bytes at such places
-//   before_copies()                              what the thread knows to be read may be overwritten
-//   await_bytes(arrival, parity)                 until all are there: 0 the first time, then 1, 0, ..
-//   is_last(here, count)                         of `count` threads that call it; `here` begins at 0
+//   HAS_BULK_COPY                           1 where the functions below exist, else 0
+//   mbarrier_t                              type of the mbarrier, declared in shared memory
+//   init_mbarrier(barrier)                  called by one thread; then the block has to synchronise
+//   expect_bytes(barrier, bytes)            called by one thread, before or after it starts the copies
+//   bulk_copy(to, from, bytes, barrier)     starts a copy; size and addresses are multiples of 16 bytes
+//   fence_async_proxy()                     orders this thread's reads and writes of shared memory before
+//                                           the bulk copies that follow
+//   wait_mbarrier(barrier, parity)          waits for all bytes; parity is 0 the first time, then 1, 0, ..
+//   is_last_arrival(counter, count)         true for the last of `count` threads that call it; `counter`
+//                                           starts at 0, and is 0 again afterwards
 #pragma once
 #include "portable.h"
 
-#if !defined(BULK_COPIES) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-#define BULK_COPIES 1
-typedef unsigned long long arrival_t;
+#if !defined(HAS_BULK_COPY) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define HAS_BULK_COPY 1
+typedef unsigned long long mbarrier_t;
 
-INLINE unsigned shared_address(const void* here) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(here));
+INLINE unsigned shared_address(const void* pointer) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-// Of shared memory: copies are made on another way than a thread's own reads and writes.
-INLINE void before_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+// Bulk copies use the asynchronous proxy, which is not ordered with a thread's own accesses.
+INLINE void fence_async_proxy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-INLINE void open_arrival(arrival_t* arrival) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(arrival)) : "memory");
-  before_copies();
+INLINE void init_mbarrier(mbarrier_t* barrier) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
+  fence_async_proxy();
 }
 
-INLINE void expect_bytes(arrival_t* arrival, int bytes) {
+INLINE void expect_bytes(mbarrier_t* barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
-               ::"r"(shared_address(arrival)), "r"(bytes)
+               ::"r"(shared_address(barrier)), "r"(bytes)
                : "memory");
 }
 
-INLINE void copy_bulk(void* to, const void* from, int bytes, arrival_t* arrival) {
+INLINE void bulk_copy(void* to, const void* from, int bytes, mbarrier_t* barrier) {
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
-      ::"r"(shared_address(to)), "l"(from), "r"(bytes), "r"(shared_address(arrival))
+      ::"r"(shared_address(to)), "l"(from), "r"(bytes), "r"(shared_address(barrier))
       : "memory");
 }
 
-INLINE void await_bytes(arrival_t* arrival, int parity) {
+INLINE void wait_mbarrier(mbarrier_t* barrier, int parity) {
   int done = 0;
-  while (!done)  // the processor has the thread sleep meanwhile, if not for ever
+  while (!done)  // try_wait suspends the thread for a limited time
     asm volatile(
         "{.reg .pred done; mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n"
         "selp.b32 %0, 1, 0, done;}"
         : "=r"(done)
-        : "r"(shared_address(arrival)), "r"(parity)
+        : "r"(shared_address(barrier)), "r"(parity)
         : "memory");
 }
 
-INLINE bool is_last(unsigned* here, unsigned count) {
-  unsigned before;  // and 0 again after the last one
+INLINE bool is_last_arrival(unsigned* counter, unsigned count) {
+  unsigned before;
   asm volatile("atom.acq_rel.cta.shared::cta.inc.u32 %0, [%1], %2;"
                : "=r"(before)
-               : "r"(shared_address(here)), "r"(count - 1)
+               : "r"(shared_address(counter)), "r"(count - 1)
                : "memory");
   return before == count - 1;
 }
-#elif !defined(BULK_COPIES)
-#define BULK_COPIES 0
+#elif !defined(HAS_BULK_COPY)
+#define HAS_BULK_COPY 0
 #endif

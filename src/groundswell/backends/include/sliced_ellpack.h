@@ -1,36 +1,37 @@
-// Rows of places in arrays. Rows with nearly as many places make up slices, whose rows are padded to the
-// same width (Kreutzer et al. 2014, SIAM J. Sci. Comput. 36:C401, sliced ELLPACK). SMALL_INDICES says
-// whether places fit in 32 bits. Must agree with exchange/assembly/rows.py.
+// Rows of array indices in sliced ELLPACK format (Kreutzer et al. 2014, SIAM J. Sci. Comput. 36:C401). A
+// slice holds rows of similar length, padded to the same width. INDICES_32_BIT says whether the indices
+// are stored in 32 bits. Must agree with exchange/assembly/rows.py.
 #pragma once
 #include "portable.h"
 
-#if SMALL_INDICES
-typedef int place_t;
+#if INDICES_32_BIT
+typedef int stored_index_t;
 #else
-typedef long long place_t;
+typedef long long stored_index_t;
 #endif
 
-// Some rows, the share of one block of threads.
+// The rows that one block of threads processes. Each row reads `from_width` values of the source array
+// and writes `to_width` values of the target array.
 struct Slice {
-  long long first, count;         // of the rows
-  long long from_width, from;     // values of each in the old array, and where their places begin
-  long long to_width, to;         // the same in the new one
+  long long first, count;      // first row, number of rows
+  long long from_width, from;  // source indices in a row, offset of the slice's source indices
+  long long to_width, to;      // the same for the target
 };
 
-// Neighbouring rows that a warp works on: the first one and their number; places of each, and where
-// these begin.
-struct alignas(4 * sizeof(place_t)) Strip {
-  place_t first, count, width, from;
+// Consecutive rows that one warp processes: first row, number of rows, indices in a row, and offset of
+// the strip's indices.
+struct alignas(4 * sizeof(stored_index_t)) Strip {
+  stored_index_t first, count, width, from;
 };
 
-// A slice's places: all first ones, all second ones, and so on, -1 where a row has fewer. Width 0
-// stands for rows whose one place is `first` further than their own number.
-struct Places {
-  const place_t* places;
+// The indices of a slice, column by column: index n of all rows is contiguous. Shorter rows are padded
+// with -1. Width 0 means that row r has the single index first + r, which is not stored.
+struct SliceIndices {
+  const stored_index_t* indices;
   int width, count;
-  place_t first;
+  stored_index_t first;
 
-  METHOD place_t at(int row, int n) const {
-    return width ? places[n * static_cast<index_t>(count) + row] : first + row;
+  METHOD stored_index_t at(int row, int n) const {
+    return width ? indices[n * static_cast<index_t>(count) + row] : first + row;
   }
 };

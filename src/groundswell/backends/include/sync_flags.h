@@ -1,11 +1,14 @@
-// Flags between processes that see the same memory: one raises a flag, another one waits for it.
-// What was written and published before a flag was raised can be read after it was awaited.
+// Flags in memory that several processes and devices see, atomic counters and fences. A reader that has
+// waited for a flag sees everything that the writer stored before system_fence() and set_flag().
 //
-//   raise_flag(flag, value)            store, seen by all processes and devices of the machine; what
-//                                      must be seen before it needs publish() in between
-//   await_flag(flag, value, patience)  wait until the flag is at least `value`; false if in vain
-//   count_up(counter, by)              add, return what there was before
-//   publish()                          order all earlier stores before whatever is raised later
+//   set_flag(flag, value)                stores the flag where every process and device of the host sees
+//                                        it; call system_fence() before, if other stores must be visible
+//   read_flag(flag)                      loads the flag; later loads are not moved before it
+//   wait_for_flag(flag, value, timeout)  waits until flag >= value; returns false after the timeout
+//   fetch_add(counter, value)            adds atomically and returns the old value
+//   compare_and_swap(word, old, next)    stores `next` if the word is `old`; returns what the word was
+//   system_fence()                       orders all earlier stores before all later ones
+//   yield_thread()                       lets other threads of a CPU run
 #pragma once
 #include "portable.h"
 
@@ -14,15 +17,15 @@
 #include <time.h>
 #endif
 
-// How long a wait may last: until someone sets `stop`, or `nanoseconds` have gone by.
-struct Patience {
+// Ends a wait when `stop` becomes non-zero, or after `nanoseconds`.
+struct Timeout {
   const long long* stop;
   long long nanoseconds;
 };
 
 #if defined(__CUDACC__)
 
-INLINE void raise_flag(long long* flag, long long value) {
+INLINE void set_flag(long long* flag, long long value) {
   asm volatile("st.relaxed.sys.s64 [%0], %1;" ::"l"(flag), "l"(value) : "memory");
 }
 INLINE long long read_flag(const long long* flag) {
@@ -30,14 +33,14 @@ INLINE long long read_flag(const long long* flag) {
   asm volatile("ld.acquire.sys.s64 %0, [%1];" : "=l"(value) : "l"(flag) : "memory");
   return value;
 }
-INLINE void publish() { __threadfence_system(); }
-INLINE long long count_up(long long* counter, long long by) {
+INLINE void system_fence() { __threadfence_system(); }
+INLINE long long fetch_add(long long* counter, long long value) {
   return static_cast<long long>(atomicAdd(reinterpret_cast<unsigned long long*>(counter),
-                                          static_cast<unsigned long long>(by)));
+                                          static_cast<unsigned long long>(value)));
 }
-INLINE long long swap_if_same(long long* word, long long known, long long next) {
+INLINE long long compare_and_swap(long long* word, long long old, long long next) {
   return static_cast<long long>(atomicCAS(reinterpret_cast<unsigned long long*>(word),
-                                          static_cast<unsigned long long>(known),
+                                          static_cast<unsigned long long>(old),
                                           static_cast<unsigned long long>(next)));
 }
 INLINE long long nanoseconds_now() {
@@ -45,38 +48,38 @@ INLINE long long nanoseconds_now() {
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   return now;
 }
-INLINE void let_others_run() {}
+INLINE void yield_thread() {}
 
 #else
 
-INLINE void raise_flag(long long* flag, long long value) {
+INLINE void set_flag(long long* flag, long long value) {
   __atomic_store_n(flag, value, __ATOMIC_RELEASE);
 }
 INLINE long long read_flag(const long long* flag) { return __atomic_load_n(flag, __ATOMIC_ACQUIRE); }
-INLINE void publish() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-INLINE long long count_up(long long* counter, long long by) {
-  return __atomic_fetch_add(counter, by, __ATOMIC_ACQ_REL);
+INLINE void system_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+INLINE long long fetch_add(long long* counter, long long value) {
+  return __atomic_fetch_add(counter, value, __ATOMIC_ACQ_REL);
 }
-INLINE long long swap_if_same(long long* word, long long known, long long next) {
-  __atomic_compare_exchange_n(word, &known, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-  return known;
+INLINE long long compare_and_swap(long long* word, long long old, long long next) {
+  __atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  return old;
 }
 INLINE long long nanoseconds_now() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
-INLINE void let_others_run() { sched_yield(); }
+INLINE void yield_thread() { sched_yield(); }
 
 #endif
 
-// The clock and `stop`, which may lie across a bus, are looked at now and then only.
-INLINE bool await_flag(const long long* flag, long long value, const Patience& patience) {
-  const long long begun = nanoseconds_now();
+// Reading the clock and `stop`, which may lie behind a bus, is slow, so both are checked rarely.
+INLINE bool wait_for_flag(const long long* flag, long long value, const Timeout& timeout) {
+  const long long start = nanoseconds_now();
   for (int turn = 1; read_flag(flag) < value; ++turn) {
-    let_others_run();
+    yield_thread();
     if (turn % 1024 == 0 &&
-        (read_flag(patience.stop) || nanoseconds_now() - begun > patience.nanoseconds))
+        (read_flag(timeout.stop) || nanoseconds_now() - start > timeout.nanoseconds))
       return false;
   }
   return true;

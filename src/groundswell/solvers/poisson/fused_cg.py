@@ -32,7 +32,7 @@ KERNELS = Path(__file__).with_name("kernels")
 
 LANES, SUM_LANES = 256, 1024  # threads of a block, the latter of those that add up blocks' sums
 # Blocks per multiprocessor, which leave enough registers: residuals only, or with the direction.
-SWEEP_LIMIT, ADVANCE_LIMIT = {"BLOCKS_AT_ONCE": 3}, {"BLOCKS_AT_ONCE": 2}
+SWEEP_LIMIT, ADVANCE_LIMIT = {"MIN_BLOCKS_PER_SM": 3}, {"MIN_BLOCKS_PER_SM": 2}
 WARP, MAX_IN_FLIGHT, STRIPS_PER_BLOCK = 32, 4, 16  # see kernels/fused_cg.h
 SUMS_PER_BLOCK, MAX_SUM_BLOCKS = 8192, 128  # of the kernel that adds up blocks' sums
 PRODUCTS = 2
@@ -237,7 +237,7 @@ class FusedConjugateGradients(RecordedIteration):
     def _add_up(self) -> list[Launch]:
         """Add up all blocks' sums."""
         products, blocks = self._products.size // PRODUCTS, self._sums.size // SUMS
-        module = self._backend.compile(self._source(MOST_THREADS=SUM_LANES))
+        module = self._backend.compile(self._source(MAX_THREADS_PER_BLOCK=SUM_LANES))
         partial = (self._products, products, self._energies, self._energies.size)
         extent = Blocks(blocks, SUM_LANES)
         return [module.launch("add_up_sums", extent, *partial, self._sums, blocks)]
@@ -262,7 +262,7 @@ class FusedConjugateGradients(RecordedIteration):
             return []
         advanced = CYCLE if turn == CYCLE - 1 else 0
         limit = ADVANCE_LIMIT if advanced else SWEEP_LIMIT
-        source = self._source(**limit, SMALL_INDICES=self._small, ADVANCED=advanced)
+        source = self._source(**limit, INDICES_32_BIT=self._small, ADVANCED=advanced)
         products = self._products[PRODUCTS * self._components * before :]
         return [
             self._backend.compile(source).launch(
@@ -290,5 +290,5 @@ class FusedConjugateGradients(RecordedIteration):
 
 def fused_cg_source(dtype: str, **chosen: Constant) -> Source:
     """The kernels for vectors of a type; `chosen` are constants of kernels/fused_cg.h."""
-    defaults = {"SMALL_INDICES": True, "ADVANCED": 0, "MOST_THREADS": LANES}
+    defaults = {"INDICES_32_BIT": True, "ADVANCED": 0, "MAX_THREADS_PER_BLOCK": LANES}
     return Source(KERNELS / "fused_cg.h", {**precision(dtype), **DEFAULTS, **defaults, **chosen})

@@ -111,7 +111,7 @@ template <class Update> inline void for_cells_by_layer(const Update& update, con
   PRAGMA(omp parallel for collapse(2) schedule(static))
   for (int k = box.k; k < box.k + box.nk; ++k)
     for (int j = box.j; j < box.j + box.nj; ++j) {
-      const FlushTinyNumbers flush;
+      const FlushDenormals flush;
       const bool y = in_layer(j, NY, BEFORE_Y, AFTER_Y), z = in_layer(k, NZ, BEFORE_Z, AFTER_Z);
       if (y && z) sweep_rows<(LAYERS_Y > 0), (LAYERS_Z > 0)>(update, box, j, k);
       else if (y) sweep_rows<(LAYERS_Y > 0), false>(update, box, j, k);
