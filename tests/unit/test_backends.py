@@ -79,7 +79,7 @@ def test_copies_do_not_share_memory(backend: CpuBackend) -> None:
 
 
 def test_free_memory_is_part_of_all_memory(backend: CpuBackend) -> None:
-    free, total = backend.memory()
+    free, total = backend.memory_info()
     assert 2**20 < free <= total < 2**50
 
 
@@ -200,9 +200,9 @@ def test_branches_run_one_after_the_other(backend: CpuBackend) -> None:
 
 
 def test_events_measure_seconds(backend: CpuBackend) -> None:
-    begin = backend.mark()
+    begin = backend.record_event()
     time.sleep(0.02)
-    end = backend.mark()
+    end = backend.record_event()
     end.wait()
     backend.synchronize()
     assert 0.02 <= end.seconds_since(begin) < 2

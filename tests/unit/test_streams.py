@@ -1,4 +1,4 @@
-"""Which launches wait for which, in the streams of a GPU."""
+"""Which launches wait for which others in the streams of a GPU."""
 
 from __future__ import annotations
 
@@ -7,50 +7,50 @@ from typing import Any
 
 import pytest
 
-from groundswell.backends.streams import Lanes
+from groundswell.backends.streams import Streams
 
 
 class Stream:
-    """Knows what is done before its next launch."""
+    """A stream that knows which launches are done before its next one."""
 
     def __init__(self, **_: Any) -> None:
         self.done: set[str] = set()
         self.waits = 0
 
     def wait_event(self, event: Event) -> None:
-        """What is done before an event, is before what follows."""
+        """Launches before the event are done before later launches."""
         self.done |= event.done
         self.waits += 1
 
 
 class Event:
-    """Knows what is done before it."""
+    """An event that knows which launches are done before it."""
 
     def __init__(self, **_: Any) -> None:
         self.done: set[str] = set()
 
     def record(self, stream: Stream) -> None:
-        """Stand behind all that a stream holds."""
+        """Record the event after all launches in a stream."""
         self.done = set(stream.done)
 
 
 class Program:
-    """Launches by name, and what is done before each."""
+    """Named launches, and the launches that are done before each of them."""
 
     def __init__(self) -> None:
         self.main = Stream()
         cupy = SimpleNamespace(cuda=SimpleNamespace(Stream=Stream, Event=Event))
-        self.lanes = Lanes(cupy, self.main)
+        self.streams = Streams(cupy, self.main)
         self.before: dict[str, str] = {}
 
     def launch(self, name: str) -> None:
-        """Where launches go now."""
-        done = self.lanes.current.done
+        """Launch in the current stream."""
+        done = self.streams.current.done
         self.before[name] = "".join(sorted(done))
         done.add(name)
 
     def several(self, names: str) -> list[Any]:
-        """Launches, a letter each."""
+        """Launches named by the letters."""
         return [lambda name=name: self.launch(name) for name in names]
 
 
@@ -59,14 +59,14 @@ def program() -> Program:
     return Program()
 
 
-def test_work_aside_overlaps_what_comes_after(program: Program) -> None:
-    lanes = program.lanes
+def test_forked_launches_overlap_with_later_launches(program: Program) -> None:
+    streams = program.streams
     program.launch("a")
-    lanes.aside(program.several("bc"))
+    streams.fork(program.several("bc"))
     program.launch("d")
-    lanes.further_aside(program.several("e"))
+    streams.continue_fork(program.several("e"))
     program.launch("f")
-    lanes.rejoin(program.several("g"))
+    streams.join(program.several("g"))
     program.launch("h")
     assert program.before == {
         **{"a": "", "b": "a", "c": "ab", "d": "a"},
@@ -74,72 +74,74 @@ def test_work_aside_overlaps_what_comes_after(program: Program) -> None:
     }
 
 
-def test_aside_waits_again_where_it_is_asked_to(program: Program) -> None:
-    program.lanes.aside(program.several("a"))
+def test_each_fork_waits_for_the_main_stream(program: Program) -> None:
+    program.streams.fork(program.several("a"))
     program.launch("b")
-    program.lanes.aside(program.several("c"))
+    program.streams.fork(program.several("c"))
     assert program.before["c"] == "ab"
 
 
-def test_nothing_aside_holds_a_place_for_what_goes_further(program: Program) -> None:
-    lanes = program.lanes
+def test_an_empty_fork_can_be_continued_from_where_it_was(program: Program) -> None:
+    streams = program.streams
     program.launch("a")
-    lanes.aside([])
+    streams.fork([])
     program.launch("b")
-    lanes.further_aside(program.several("c"))
+    streams.continue_fork(program.several("c"))
     assert program.before["c"] == "a"
 
 
-def test_what_rejoins_later_still_waits(program: Program) -> None:
-    lanes = program.lanes
+def test_a_later_join_waits_for_the_fork(program: Program) -> None:
+    streams = program.streams
     program.launch("a")
-    lanes.aside([])
-    lanes.rejoin([])
-    lanes.rejoin(program.several("b"))
+    streams.fork([])
+    streams.join([])
+    streams.join(program.several("b"))
     program.launch("c")
     assert program.before == {"a": "", "b": "a", "c": "ab"}
 
 
-def test_what_failed_is_not_waited_for_afresh(program: Program) -> None:
-    lanes = program.lanes
-    with pytest.raises(ZeroDivisionError), lanes.afresh():
-        lanes.aside([*program.several("a"), lambda: 1 / 0])
-    lanes.rejoin([])
+def test_a_failed_capture_leaves_nothing_to_wait_for(program: Program) -> None:
+    streams = program.streams
+    with pytest.raises(ZeroDivisionError), streams.isolated():
+        streams.fork([*program.several("a"), lambda: 1 / 0])
+    streams.join([])
     assert program.main.waits == 0
 
 
-def test_what_is_apart_stays_so_whatever_is_done_afresh(program: Program) -> None:
-    lanes = program.lanes
-    lanes.aside(program.several("a"))
-    with lanes.afresh():
-        lanes.rejoin([])
+def test_an_isolated_join_does_not_join_outer_work(program: Program) -> None:
+    streams = program.streams
+    streams.fork(program.several("a"))
+    with streams.isolated():
+        streams.join([])
         assert program.main.waits == 0
-    lanes.rejoin([])
+    streams.join([])
     assert program.main.done == {"a"}
 
 
-def test_nobody_waits_for_nothing(program: Program) -> None:
-    lanes = program.lanes
+def test_no_stream_waits_without_work(program: Program) -> None:
+    streams = program.streams
     for _ in range(2):
         program.launch("a")
-        lanes.aside([])
-        lanes.further_aside([])
-        lanes.rejoin([])
+        streams.fork([])
+        streams.continue_fork([])
+        streams.join([])
     assert program.main.waits == 0
-    lanes.aside(program.several("b"))
-    lanes.rejoin([])
-    lanes.rejoin([])
+    streams.fork(program.several("b"))
+    streams.join([])
+    streams.join([])
     assert program.main.waits == 1
 
 
-def test_branches_see_what_came_before_and_not_each_other(program: Program) -> None:
+def test_branches_wait_for_earlier_launches_but_not_for_each_other(program: Program) -> None:
     program.launch("a")
-    program.lanes.run([program.several("b"), program.several("cd"), program.several("e")])
+    program.streams.run_concurrently(
+        [program.several("b"), program.several("cd"), program.several("e")]
+    )
     program.launch("f")
     assert program.before == {"a": "", "b": "a", "c": "a", "d": "ac", "e": "a", "f": "abcde"}
 
 
-def test_branches_cannot_branch(program: Program) -> None:
-    again = [lambda: program.lanes.run([program.several("a"), program.several("b")])]
-    with pytest.raises(RuntimeError, match="branch again"):
-        program.lanes.run([[], again])
+def test_branches_cannot_contain_branches(program: Program) -> None:
+    again = [lambda: program.streams.run_concurrently([program.several("a"), program.several("b")])]
+    with pytest.raises(RuntimeError, match="cannot contain"):
+        program.streams.run_concurrently([[], again])

@@ -1,4 +1,4 @@
-"""Kernel sources: one self-contained text made from a file, what it includes, and its constants."""
+"""Kernel sources: a file, its includes and its constants combined into one translation unit."""
 
 from __future__ import annotations
 
@@ -22,29 +22,30 @@ Constant = bool | int | float | str
 
 @dataclass(frozen=True)
 class Source:
-    """A kernel file with the constants baked into it.
+    """A kernel file and its preprocessor constants.
 
     Args:
-        path: the portable source, compiled for every backend.
-        constants: preprocessor constants: sizes, physics switches, coefficients.
+        path: the source file, which compiles for every backend.
+        constants: sizes, physics switches and coefficients. Floats become literals of type `real`,
+            strings are inserted unchanged.
     """
 
     path: Path
     constants: Mapping[str, Constant]
 
     def text(self) -> str:
-        """The whole translation unit: constants first, then the file with its includes inlined."""
+        """The translation unit: the constants, then the file with its includes expanded."""
         defines = [f"#define {name} {_literal(value)}" for name, value in self.constants.items()]
         return "\n".join([*defines, *_inline(self.path, seen=set())]) + "\n"
 
 
 def precision(dtype: DTypeLike) -> dict[str, Constant]:
-    """What makes `real` double where a type is, and leaves it single else."""
+    """Constants that make `real` double precision for float64; single precision is the default."""
     return {"DOUBLE_PRECISION": 1} if np.dtype(dtype) == np.float64 else {}
 
 
 def digest(*parts: str) -> str:
-    """Hash of everything that a compiled kernel depends on."""
+    """Hash of the given parts: everything that a compiled kernel depends on."""
     return sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
@@ -57,7 +58,7 @@ def _literal(value: Constant) -> str:
 
 
 def _inline(path: Path, seen: set[Path]) -> list[str]:
-    """Lines of `path`, local includes expanded once; #line keeps compiler messages true."""
+    """Lines of `path` with local includes expanded once, and #line directives for errors."""
     if path in seen:
         return []
     seen.add(path)
@@ -73,7 +74,7 @@ def _inline(path: Path, seen: set[Path]) -> list[str]:
 
 
 def _find(name: str, folder: Path) -> Path:
-    """A header beside the one that includes it, a common one, or one by its path in the package."""
+    """Path of a header: in the includer's folder, in INCLUDE, or relative to the package."""
     for root in (folder, INCLUDE, PACKAGE):
         if (root / name).is_file():
             return (root / name).resolve()

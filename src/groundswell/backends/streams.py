@@ -1,4 +1,4 @@
-"""Streams of a GPU: the one that launches go to, and others for work that may overlap."""
+"""CUDA streams of a backend, and the fork and join of work between them."""
 
 from __future__ import annotations
 
@@ -8,89 +8,92 @@ from typing import Any
 
 from groundswell.backends.base import Launch
 
-MOST_URGENT = -5  # priority of a stream; devices take the nearest that they have
+HIGHEST_PRIORITY = -5  # of a stream; a device clamps it to its own range
 
 
-class Lanes:
-    """The stream that launches go to, and streams beside it for branches that may overlap.
+class Streams:
+    """The main stream, a high-priority stream for forked work, and streams for branches.
+
+    The fork and join of two streams are events. We record as few as possible, because every edge
+    makes a CUDA graph slower: a stream waits for the other one only if there is work to wait for.
 
     Attributes:
-        current: where launches go now.
-        launched: kernels so far.
+        current: stream that launches go to now.
+        launch_count: number of kernels launched so far.
     """
 
     def __init__(self, cupy: Any, main: Any) -> None:
         self._cupy = cupy
         self._main = self.current = main
-        self.launched = 0
-        self._beside: list[Any] = []
-        self._urgent = cupy.cuda.Stream(non_blocking=True, priority=MOST_URGENT)
-        self._forget()
+        self.launch_count = 0
+        self._branches: list[Any] = []
+        self._forked = cupy.cuda.Stream(non_blocking=True, priority=HIGHEST_PRIORITY)
+        self._reset()
 
-    def _forget(self) -> None:
-        self._awaited: Any = None  # event for which the urgent stream has yet to wait
-        self._apart = False  # whether it holds what the main stream has not waited for
+    def _reset(self) -> None:
+        self._fork_event: Any = None  # the forked stream has yet to wait for it
+        self._needs_join = False  # whether the main stream has yet to wait for forked work
 
     @contextmanager
-    def afresh(self) -> Iterator[None]:
-        """Both streams wait for nothing from before in it, nor afterwards for anything from in it.
+    def isolated(self) -> Iterator[None]:
+        """Context in which no stream waits for work from outside, nor later for work from inside.
 
-        What a graph captures can wait for nothing else.
+        A graph capture needs this, since a captured stream must not wait for uncaptured work.
         """
-        kept = self._awaited, self._apart
-        self._forget()
+        saved = self._fork_event, self._needs_join
+        self._reset()
         try:
             yield
         finally:
-            self._awaited, self._apart = kept
+            self._fork_event, self._needs_join = saved
 
-    # A stream waits for another's work, where there is any, since graphs are slower for each edge.
+    def fork(self, launches: Sequence[Launch]) -> None:
+        """Enqueue launches in the forked stream, after all work in the main stream."""
+        self._fork_event = self._record(self._main)
+        self.continue_fork(launches)
 
-    def aside(self, launches: Sequence[Launch]) -> None:
-        """Enqueue launches in the urgent stream, behind all that the main stream holds."""
-        self._awaited = self._mark(self._main)
-        self.further_aside(launches)
-
-    def further_aside(self, launches: Sequence[Launch]) -> None:
-        """Enqueue launches in the urgent stream, where `aside` ended."""
+    def continue_fork(self, launches: Sequence[Launch]) -> None:
+        """Enqueue launches in the forked stream, after its earlier work."""
         if not launches:
             return
-        if self._awaited is not None:
-            self._urgent.wait_event(self._awaited)
-        self._awaited, self._apart = None, True
-        self._in(self._urgent, launches)
+        if self._fork_event is not None:
+            self._forked.wait_event(self._fork_event)
+        self._fork_event, self._needs_join = None, True
+        self._enqueue(self._forked, launches)
 
-    def rejoin(self, launches: Sequence[Launch]) -> None:
-        """Enqueue launches in the urgent stream, and let the main stream wait for them."""
-        self.further_aside(launches)
-        if self._apart:
-            self._main.wait_event(self._mark(self._urgent))
-        self._apart = False
+    def join(self, launches: Sequence[Launch]) -> None:
+        """Enqueue launches in the forked stream, then let the main stream wait for that stream."""
+        self.continue_fork(launches)
+        if self._needs_join:
+            self._main.wait_event(self._record(self._forked))
+        self._needs_join = False
 
-    def run(self, branches: Sequence[Sequence[Launch]]) -> None:
-        """Enqueue the branches, the first in the main stream; what follows waits for all.
+    def run_concurrently(self, branches: Sequence[Sequence[Launch]]) -> None:
+        """Enqueue each branch in a stream of its own; later launches wait for all of them.
+
+        The first branch runs in the main stream.
 
         Raises:
-            RuntimeError: a branch has branches of its own.
+            RuntimeError: a branch contains branches itself.
         """
         if self.current is not self._main:
-            raise RuntimeError("branches that run together cannot branch again")
+            raise RuntimeError("concurrent branches cannot contain concurrent branches")
         first, *others = branches
-        while len(self._beside) < len(others):
-            self._beside.append(self._cupy.cuda.Stream(non_blocking=True))
-        begin = self._mark(self._main)
-        ends = [self._aside(*pair, begin) for pair in zip(self._beside, others, strict=False)]
+        while len(self._branches) < len(others):
+            self._branches.append(self._cupy.cuda.Stream(non_blocking=True))
+        start = self._record(self._main)
+        ends = [self._branch(*pair, start) for pair in zip(self._branches, others, strict=False)]
         for launch in first:
             launch()
         for end in ends:
             self._main.wait_event(end)
 
-    def _aside(self, stream: Any, branch: Sequence[Launch], begin: Any) -> Any:
-        stream.wait_event(begin)
-        self._in(stream, branch)
-        return self._mark(stream)
+    def _branch(self, stream: Any, launches: Sequence[Launch], start: Any) -> Any:
+        stream.wait_event(start)
+        self._enqueue(stream, launches)
+        return self._record(stream)
 
-    def _in(self, stream: Any, launches: Sequence[Launch]) -> None:
+    def _enqueue(self, stream: Any, launches: Sequence[Launch]) -> None:
         self.current = stream
         try:
             for launch in launches:
@@ -98,7 +101,7 @@ class Lanes:
         finally:
             self.current = self._main
 
-    def _mark(self, stream: Any) -> Any:
+    def _record(self, stream: Any) -> Any:
         event = self._cupy.cuda.Event(disable_timing=True)
         event.record(stream)
         return event

@@ -1,4 +1,4 @@
-"""Boxes of values copied by one call of a library, instead of a kernel of ours."""
+"""Strided copies of boxes by one call of NumPy or CUDA instead of a kernel."""
 
 from __future__ import annotations
 
@@ -14,43 +14,50 @@ from groundswell.errors import BackendError, RunFailed
 if TYPE_CHECKING:
     from groundswell.backends.base import Launch
 
-AXES = 3
-WORDS = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}  # NumPy's types of so many bytes
+MAX_AXES = 3
+DTYPES = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}  # NumPy types by item size
 
-Steps = tuple[int, ...]  # bytes between neighbours along each axis
-Ends = tuple[int, Steps]  # address and steps of a box
+Shape = tuple[int, ...]
+Strides = tuple[int, ...]  # bytes between neighbours along each axis
+StridedPointer = tuple[int, Strides]  # address and strides of a box
 
 
-def require_rows(shape: Steps, *ends: Ends) -> None:
-    """See that boxes are made of contiguous rows of the same values.
+def require_contiguous_rows(shape: Shape, *boxes: StridedPointer) -> None:
+    """Check that boxes have contiguous rows and the same item size.
 
     Raises:
-        BackendError: they are not, or have more than three axes.
+        BackendError: they do not, or they have more than three axes.
     """
-    sizes = {steps[-1] for _, steps in ends}
-    if len(shape) > AXES or len(sizes) > 1 or sizes.isdisjoint(WORDS):
+    sizes = {strides[-1] for _, strides in boxes}
+    if len(shape) > MAX_AXES or len(sizes) > 1 or sizes.isdisjoint(DTYPES):
+        strides = " and ".join(str(strides) for _, strides in boxes)
         raise BackendError(
-            f"a box of {shape} values, {' and '.join(str(steps) for _, steps in ends)} bytes apart,"
-            f" cannot be copied in one call: it needs contiguous rows and at most {AXES} axes"
+            f"a box of shape {shape} with strides of {strides} bytes cannot be copied in one call: "
+            f"it needs contiguous rows and at most {MAX_AXES} axes"
         )
 
 
-def view(shape: Steps, address: int, steps: Steps) -> NDArray[Any]:
-    """A box of host memory as an array."""
-    extent = sum((n - 1) * step for n, step in zip(shape, steps, strict=True)) + steps[-1]
+def host_view(shape: Shape, address: int, strides: Strides) -> NDArray[Any]:
+    """A box in host memory as an array."""
+    extent = sum((n - 1) * step for n, step in zip(shape, strides, strict=True)) + strides[-1]
     memory = (ctypes.c_char * extent).from_address(address)
-    return np.ndarray(shape, WORDS[steps[-1]], memoryview(memory), 0, steps)
+    return np.ndarray(shape, DTYPES[strides[-1]], memoryview(memory), 0, strides)
 
 
-def cuda_copy(shape: Steps, target: Ends, source: Ends, stream: Callable[[], int]) -> Launch:
-    """A call that enqueues cuMemcpy3DAsync between addresses of any memory that CUDA knows.
+def cuda_copy(
+    shape: Shape, target: StridedPointer, source: StridedPointer, stream: Callable[[], int]
+) -> Launch:
+    """A function that enqueues cuMemcpy3DAsync between two boxes in host or device memory.
+
+    Args:
+        stream: returns the handle of the stream to use.
 
     Raises:
-        BackendError: planes that are not a whole number of rows apart.
+        BackendError: the stride of planes is not a multiple of the stride of rows.
     """
     from cuda.bindings import driver
 
-    planes, rows, length = (1,) * (AXES - len(shape)) + shape
+    planes, rows, length = (1,) * (MAX_AXES - len(shape)) + shape
     box = driver.CUDA_MEMCPY3D()
     box.WidthInBytes, box.Height, box.Depth = length * source[1][-1], rows, planes
     box.srcMemoryType = box.dstMemoryType = driver.CUmemorytype.CU_MEMORYTYPE_UNIFIED
@@ -61,15 +68,17 @@ def cuda_copy(shape: Steps, target: Ends, source: Ends, stream: Callable[[], int
     def run() -> None:
         (error,) = driver.cuMemcpy3DAsync(box, stream())
         if error != driver.CUresult.CUDA_SUCCESS:
-            raise RunFailed(f"the GPU refused to copy a box of {shape} values ({error.name})")
+            raise RunFailed(f"the GPU could not copy a box of shape {shape} ({error.name})")
 
     return run
 
 
-def _pitch(shape: Steps, steps: Steps) -> tuple[int, int]:
-    """Bytes between rows, and rows between planes, as far as there are any."""
-    row = steps[-2] if len(shape) > 1 else shape[-1] * steps[-1]
-    plane = steps[-3] if len(shape) == AXES else row * (shape[-2] if len(shape) > 1 else 1)
+def _pitch(shape: Shape, strides: Strides) -> tuple[int, int]:
+    """Bytes between rows and rows between planes; values for a contiguous box on missing axes."""
+    row = strides[-2] if len(shape) > 1 else shape[-1] * strides[-1]
+    plane = strides[-3] if len(shape) == MAX_AXES else row * (shape[-2] if len(shape) > 1 else 1)
     if plane % row:
-        raise BackendError(f"planes {plane} bytes apart are not a whole number of rows of {row}")
+        raise BackendError(
+            f"the stride of planes, {plane} bytes, is not a multiple of that of rows, {row} bytes"
+        )
     return row, plane // row

@@ -174,7 +174,7 @@ class FusedConjugateGradients(RecordedIteration):
         ]
         reset = (self.x, vectors.p, vectors.s, self._products)
         parts: list[Recordable] = [*self._halos, self._gather, *total]
-        start, end = [*self._first_products(), *self._halos[0].launches], backend.rejoin([])
+        start, end = [*self._first_products(), *self._halos[0].launches], backend.join([])
         self._record(parts, [*step, *end], [*measured[0], *end], reset, start)
 
     # --- memory -----------------------------------------------------------------------------------
@@ -226,12 +226,12 @@ class FusedConjugateGradients(RecordedIteration):
             done += self._elements.blocks(chosen)
         shared, interior = works
         return [
-            *backend.aside(shared),
+            *backend.fork(shared),
             *interior,
-            *backend.rejoin([]),
-            *backend.aside(self._gather.send),  # it has no local part, as all its ids are shared
+            *backend.join([]),
+            *backend.fork(self._gather.send),  # it has no local part, as all its ids are shared
             *step_found,
-            *backend.further_aside(self._gather.receive),
+            *backend.continue_fork(self._gather.receive),
         ]
 
     def _add_up(self) -> list[Launch]:
@@ -247,9 +247,9 @@ class FusedConjugateGradients(RecordedIteration):
         backend, halo = self._backend, self._halos[(turn + 1) % CYCLE]
         unshared, shared = self._rows
         return [
-            *backend.aside([*self._sweep(shared, turn, unshared.blocks), *halo.send]),
+            *backend.fork([*self._sweep(shared, turn, unshared.blocks), *halo.send]),
             *self._sweep(unshared, turn, 0),
-            *backend.further_aside(halo.receive),
+            *backend.continue_fork(halo.receive),
         ]
 
     def _sweep(self, rows: RowSet, turn: int, before: int) -> list[Launch]:
