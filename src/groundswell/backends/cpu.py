@@ -271,4 +271,4 @@ def _build(compiler: str, text: str, out: Path) -> None:
     with compilations.counted():
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise BackendError(f"{compiler} refused a kernel:\n{done.stderr.strip()}")
+        raise BackendError(f"{compiler} could not compile a kernel:\n{done.stderr.strip()}")

@@ -33,9 +33,9 @@ from groundswell.backends.streams import Streams
 from groundswell.backends.strided_copy import StridedPointer, cuda_copy, require_contiguous_rows
 from groundswell.errors import BackendError, RunFailed
 
-CELL_BLOCK = (32, 4, 2)
-PLANE_BLOCK = (64, 4, 1)
-ITEM_BLOCK = 128
+CELL_BLOCK = (32, 4, 2)  # threads of a block along x, y and z
+PLANE_BLOCK = (64, 4, 1)  # the same for a single plane
+ITEM_BLOCK = 128  # threads of a block for FOR_ITEMS
 DEFAULT_SHARED_BYTES = 48 * 1024  # a kernel that uses more has to request it
 GRID_LIMIT = (2**31 - 1, 65535, 65535)
 BULK_COPY_CAPABILITY = 90  # compute capability of the first GPUs with include/bulk_copy.h
@@ -248,7 +248,7 @@ class CudaBackend(Backend):
         try:
             yield
         except self._cupy.cuda.runtime.CUDARuntimeError as error:
-            raise RunFailed(f"the GPU reported {error}; the run cannot go on") from error
+            raise RunFailed(f"the GPU reported {error}; the run cannot continue") from error
 
     def address(self, array: Array) -> int:
         return int(array.data.ptr)

@@ -72,7 +72,7 @@ class GraphExecutable:
 
     def _require(self, error: Any) -> None:
         if error != self._runtime.cudaError_t.cudaSuccess:
-            raise RunFailed(f"the GPU refused a graph of launches ({error.name})")
+            raise RunFailed(f"the GPU could not run a graph of launches ({error.name})")
 
     def __del__(self) -> None:
         with suppress(Exception):  # the interpreter may be shutting down

@@ -51,7 +51,7 @@ def compile_cubin(text: str, architecture: str) -> tuple[bytes, list[Resources]]
     try:
         compiled = core.Program(text, "c++", options).compile("cubin", logs=log)
     except Exception as error:  # the exception types of cuda.core differ between releases
-        raise BackendError(f"NVRTC refused a kernel:\n{error}") from error
+        raise BackendError(f"NVRTC could not compile a kernel:\n{error}") from error
     return bytes(compiled.code), parse_resources(log.getvalue())
 
 
