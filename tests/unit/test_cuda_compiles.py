@@ -255,9 +255,9 @@ def test_conjugate_gradients_kernels(check: Check, dtype: str, precision: str) -
         (False, True), ((SWEEP_LIMIT, 0), (ADVANCE_LIMIT, CYCLE))
     ):
         check(fused_cg_source(dtype, **room, SCALED=scaled, ADVANCED=advanced), precision)
-    check(fused_cg_source(dtype, MOST_THREADS=SUM_LANES), precision)
-    check(fused_cg_source(dtype, **SWEEP_LIMIT, SMALL_INDICES=False), precision)
-    check(fused_cg_source(dtype, **ADVANCE_LIMIT, ADVANCED=CYCLE, SMALL_INDICES=False), precision)
+    check(fused_cg_source(dtype, MAX_THREADS_PER_BLOCK=SUM_LANES), precision)
+    check(fused_cg_source(dtype, **SWEEP_LIMIT, INDICES_32_BIT=False), precision)
+    check(fused_cg_source(dtype, **ADVANCE_LIMIT, ADVANCED=CYCLE, INDICES_32_BIT=False), precision)
 
 
 @pytest.mark.parametrize("metric", METRICS)

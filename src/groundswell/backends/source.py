@@ -1,9 +1,9 @@
-"""Kernel sources: one self-contained text made from a file, its includes and its constants.
+"""Kernel sources: a file, its includes and its constants combined into one translation unit.
 
-Constants are part of the text. So are parameters, such as the extents of a grid, in a specialised
-source. In a generic one a CPU reads them at run time, so that one binary serves every small grid:
-it is up to 30 % slower, which takes less time than to compile another one. A GPU always needs them
-as constants, for the sake of registers.
+Constants are part of the text. Parameters, such as the extents of a grid, are part of the text of a
+specialised source. A CPU reads the parameters of a generic source at run time, so one binary serves
+every small grid. It is up to 30 % slower, but for a small grid that costs less time than compiling
+another binary. A GPU always needs parameters as constants, because they save registers.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ class Exact(float):
 
 @dataclass(frozen=True)
 class Source:
-    """A kernel file with the constants baked into it.
+    """A kernel file and its preprocessor constants.
 
     Args:
-        path: the portable source, compiled for every backend.
-        constants: preprocessor constants: physics switches, orders, tile sizes.
-        parameters: numbers that need not be part of the text: extents, coefficients.
+        path: the source file, which compiles for every backend.
+        constants: physics switches, orders and tile sizes. Floats become literals of type `real`,
+            strings are inserted unchanged.
+        parameters: extents and coefficients, which need not be part of the text.
         generic: whether a CPU reads the parameters at run time.
     """
 
@@ -60,12 +61,12 @@ class Source:
 
 
 def precision(dtype: DTypeLike) -> dict[str, Constant]:
-    """What makes `real` double where a type is, and leaves it single else."""
+    """Constants that make `real` double precision for float64; single precision is the default."""
     return {"DOUBLE_PRECISION": 1} if np.dtype(dtype) == np.float64 else {}
 
 
 def digest(*parts: str) -> str:
-    """Hash of everything that a compiled kernel depends on."""
+    """Hash of the given parts: everything that a compiled kernel depends on."""
     return sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
@@ -105,7 +106,7 @@ def _literal(value: Constant) -> str:
 
 
 def _inline(path: Path, seen: set[Path]) -> list[str]:
-    """Lines of `path`, local includes expanded once; #line keeps compiler messages true."""
+    """Lines of `path` with local includes expanded once, and #line directives for errors."""
     if path in seen:
         return []
     seen.add(path)
@@ -121,7 +122,7 @@ def _inline(path: Path, seen: set[Path]) -> list[str]:
 
 
 def _find(name: str, folder: Path) -> Path:
-    """A header beside the one that includes it, a common one, or one by its path in the package."""
+    """Path of a header: in the includer's folder, in INCLUDE, or relative to the package."""
     for root in (folder, INCLUDE, PACKAGE):
         if (root / name).is_file():
             return (root / name).resolve()

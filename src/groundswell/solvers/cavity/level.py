@@ -105,7 +105,7 @@ class Level:
             [self._advance(box, start, latest, target, stage) for box in boxes]
             for boxes in (boundary, interior)
         )
-        return self.exchanges[target].hidden_by(before, during)
+        return self.exchanges[target].overlap_with(boundary=before, interior=during)
 
     def _advance(self, box: Box, start: int, latest: int, target: int, stage: int) -> Launch:
         now, then, forcing = (

@@ -59,6 +59,6 @@ class Tile:
             "TILE_Y": self.y,
             "TILE_Z": self.z,
             "TILE_BAND": self.band,
-            "MOST_THREADS": threads,
-            "BLOCKS_AT_ONCE": MAX_RESIDENT_THREADS // threads,
+            "MAX_THREADS_PER_BLOCK": threads,
+            "MIN_BLOCKS_PER_SM": MAX_RESIDENT_THREADS // threads,
         }

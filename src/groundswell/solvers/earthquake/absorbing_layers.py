@@ -66,7 +66,7 @@ class Layers:
         if not self._setup.has_pml:
             return 0, 0
         before, after = part.before[axis], part.after[axis]
-        vector = self._backend.vector
+        vector = self._backend.vector_length
         padded = tuple(-(-n // vector) * vector for n in (before, after))
         fits = axis == 0 and sum(padded) <= part.cells[0]
         return (padded[0], padded[1]) if fits else (before, after)

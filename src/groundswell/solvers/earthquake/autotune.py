@@ -40,4 +40,4 @@ def _rehearsal(solver: Earthquake, choice: Choice) -> Rehearsal:
     solver.set_exchange(choice)
     launches = [*solver.update_velocities(ticks=0), *solver.update_stresses()]
     graph = solver.backend.capture(in_order(launches), in_graph=solver.in_graph)
-    return lambda times: solver.backend.seconds(lambda: graph.replay(times))
+    return lambda times: solver.backend.measure_seconds(lambda: graph.replay(times))

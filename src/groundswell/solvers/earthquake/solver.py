@@ -117,12 +117,12 @@ class Earthquake(ExchangingSolver):
         The cells that neighbours read are updated first. Their values are exchanged while the other
         cells are updated.
         """
-        together = self.backend.together
+        concurrently = self.backend.concurrently
         return [
-            *together(self._mirror_stress(), *([launch] for launch in self.outputs.launches)),
+            *concurrently(self._mirror_stress(), *([launch] for launch in self.outputs.launches)),
             *self._forces,
             *self.update_velocities(),
-            *together(self._mirror_velocity(), self._moments),
+            *concurrently(self._mirror_velocity(), self._moments),
             *self.update_stresses(),
         ]
 
@@ -133,16 +133,17 @@ class Earthquake(ExchangingSolver):
             ticks: number of steps by which the clock advances.
         """
         boundary, interior = self._boxes()
-        return self.exchanges[0].hidden_by(
-            self._update_velocity(boundary, 0, self.exchanges[0].puts),
-            self._update_velocity(interior, ticks),
+        return self.exchanges[0].overlap_with(
+            boundary=self._update_velocity(boundary, 0, self.exchanges[0].puts),
+            interior=self._update_velocity(interior, ticks),
         )
 
     def update_stresses(self) -> list[Launch]:
         """Launches that update the stresses and their halo."""
         boundary, interior = self._boxes()
-        return self.exchanges[1].hidden_by(
-            self._update_stress(boundary, self.exchanges[1].puts), self._update_stress(interior)
+        return self.exchanges[1].overlap_with(
+            boundary=self._update_stress(boundary, self.exchanges[1].puts),
+            interior=self._update_stress(interior),
         )
 
     def _boxes(self) -> tuple[list[Box], list[Box]]:

@@ -46,7 +46,7 @@ struct Waves {
 };
 
 INLINE real twice_wave(real speed, real beta2) {
-  return fabs(speed) + ROOT(FMA(speed, speed, REAL(4) * beta2));
+  return fabs(speed) + FAST_SQRT(FMA(speed, speed, REAL(4) * beta2));
 }
 INLINE Waves waves(real u, real v, real w) {
   const real speed2 = FMA(u, u, FMA(v, v, w * w));

@@ -61,7 +61,7 @@ INLINE LayerMemory load_memory(const Layers& layers, int i, int j, int k, Flags 
 }
 
 INLINE void fetch_triple(const real* memory, index_t apart) {
-  fetch(memory, memory + apart, memory + 2 * apart);
+  prefetch(memory, memory + apart, memory + 2 * apart);
 }
 
 template <class Flags>

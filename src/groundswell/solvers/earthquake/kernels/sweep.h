@@ -109,7 +109,7 @@ template <class Update> inline void for_cells_by_layer(const Update& update, con
   PRAGMA(omp parallel for collapse(2) schedule(static))
   for (int k = box.k; k < box.k + box.nk; ++k)
     for (int j = box.j; j < box.j + box.nj; ++j) {
-      const FlushTinyNumbers flush;
+      const FlushDenormals flush;
       const bool y = in_layer(j, NY, BEFORE_Y, AFTER_Y), z = in_layer(k, NZ, BEFORE_Z, AFTER_Z);
       if (y && z) sweep_rows<true, true>(update, box, j, k);
       else if (y) sweep_rows<true, false>(update, box, j, k);

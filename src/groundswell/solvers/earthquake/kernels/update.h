@@ -1,6 +1,6 @@
 // The two hot kernels: inputs and update of each cell, and the loop over cells.
 #pragma once
-#include "put.h"
+#include "halo_put.h"
 #include "stress.h"
 #include "sweep.h"
 #include "velocity.h"
@@ -45,12 +45,12 @@ struct VelocityUpdate {
   };
 
   METHOD void fetch_cell(index_t c) const {
-    fetch(v.x + c, v.y + c, v.z + c, rho + c);
-    fetch(sxx + c, syy + c, szz + c, sxy + c, sxz + c, syz + c);
+    prefetch(v.x + c, v.y + c, v.z + c, rho + c);
+    prefetch(sxx + c, syy + c, szz + c, sxy + c, sxz + c, syz + c);
   }
   METHOD void fetch_column(index_t c) const {
     fetch_backward_z(szz + c), fetch_forward_z(sxz + c), fetch_forward_z(syz + c);
-    fetch(rho + c - STEP_Z);
+    prefetch(rho + c - STEP_Z);
   }
 
   METHOD Inputs gather(int i, int j, int k) const {
@@ -71,7 +71,7 @@ struct VelocityUpdate {
 
 // The clock is the time of the velocities; the last launch of a step advances it.
 KERNEL update_velocity(VELOCITY_ARGUMENTS) {
-  ONCE { clock[0] += ticks; }
+  ONE_THREAD { clock[0] += ticks; }
   for_cells_by_layer(VELOCITY_UPDATE, BOX);
 }
 
@@ -87,18 +87,18 @@ struct StressUpdate {
   };
 
   METHOD void fetch_cell(index_t c) const {
-    fetch(vx + c, vy + c, vz + c, lam + c, compliance + c);
-    fetch(fields.stress, c);
+    prefetch(vx + c, vy + c, vz + c, lam + c, compliance + c);
+    prefetch(fields.stress, c);
 #if ATTENUATION
-    fetch(inverse_qp + c, inverse_qs + c);
-    fetch(fields.memory, c);
+    prefetch(inverse_qp + c, inverse_qs + c);
+    prefetch(fields.memory, c);
 #endif
   }
   METHOD void fetch_column(index_t c) const {
     fetch_backward_z(vx + c), fetch_backward_z(vy + c), fetch_forward_z(vz + c);
-    fetch(compliance + c - STEP_Z);
+    prefetch(compliance + c - STEP_Z);
 #if ATTENUATION
-    fetch(inverse_qs + c - STEP_Z);
+    prefetch(inverse_qs + c - STEP_Z);
 #endif
   }
 
@@ -142,7 +142,7 @@ struct VelocityPut : VelocityUpdate {
 };
 
 KERNEL put_velocity(VELOCITY_ARGUMENTS, PUT_ARGUMENTS) {
-  ONCE { clock[0] += ticks; }
+  ONE_THREAD { clock[0] += ticks; }
   for_cells_by_layer(VelocityPut{VELOCITY_UPDATE, PUTS}, BOX);
 }
 
