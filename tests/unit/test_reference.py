@@ -74,25 +74,20 @@ def test_pulse_refuses_a_derivative_that_holds_impulses():
         Pulse.from_samples([0.0, 1.0, 1.0], step=1.0)([1.0], 1)
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: Pulse.brune(0.0),
-        lambda: Pulse.gaussian(-1.0, 1.0),
-        lambda: Pulse.from_samples([1.0], 1.0),
-        lambda: Pulse.from_samples([0.0, np.nan], 1.0),
-        lambda: Pulse.from_samples([0.0, 1.0], 0.0),
-        lambda: Pulse.from_function(np.sin, 1.0, 1.0),
-        lambda: Pulse.of(("brune", "0.1 s"), 1.0),
-        lambda: Pulse.of(("ricker", 1.0), 1.0),
-    ],
-)
-def test_pulse_refuses_bad_input(make):
-    with pytest.raises(InputError):
-        make()
-
-
 # Full space
+
+
+def force_motion(space, force, offset, time, function, order):
+    """Stokes' solution, Aki and Richards (2002), equation 4.23: motion, (3, n)."""
+    r, t = np.linalg.norm(offset), np.asarray(time)
+    g, f = np.asarray(offset) / r, np.asarray(force)
+    along, a, b = (g @ f) * g, space.vp, space.vs
+    p, s = t - r / a, t - r / b
+    near = r / a * function(p, order - 1) - r / b * function(s, order - 1)
+    near = near + function(p, order - 2) - function(s, order - 2)
+    far = np.outer(along, function(p, order)) / (a**2 * r)
+    far += np.outer(f - along, function(s, order)) / (b**2 * r)
+    return (np.outer(3 * along - f, near) / r**3 + far) / (4 * np.pi * space.rho)
 
 
 def test_force_solution_satisfies_the_equation_of_motion(rng):
@@ -102,7 +97,7 @@ def test_force_solution_satisfies_the_equation_of_motion(rng):
     lam = ROCK.rho * ROCK.vp**2 - 2.0 * mu
 
     def displacement(x):
-        return fullspace.force_displacement(ROCK, force, x, t, SHAPE)
+        return force_motion(ROCK, force, x, t, SHAPE, 0)
 
     def gradient(x):
         return np.stack(
@@ -115,9 +110,7 @@ def test_force_solution_satisfies_the_equation_of_motion(rng):
 
     divergence = sum(stencil(stress, receiver, j, h)[j] for j in range(3))
     dt = 1e-3
-    late, early = (
-        fullspace.force_velocity(ROCK, force, receiver, t + s * dt, SHAPE) for s in (1, -1)
-    )
+    late, early = (force_motion(ROCK, force, receiver, t + s * dt, SHAPE, 1) for s in (1, -1))
     inertia = ROCK.rho * (late - early) / (2 * dt)
     assert error(divergence, inertia) < 2e-3
 
@@ -128,7 +121,7 @@ def test_force_solution_at_rest_is_kelvins(rng):
     mu = ROCK.rho * ROCK.vs**2
     nu = (ROCK.vp**2 - 2 * ROCK.vs**2) / (2 * (ROCK.vp**2 - ROCK.vs**2))
     kelvin = ((3 - 4 * nu) * force + x * (x @ force) / r**2) / (16 * np.pi * mu * (1 - nu) * r)
-    u = fullspace.force_displacement(ROCK, force, x, [20.0], SHAPE.integral())[:, 0]
+    u = force_motion(ROCK, force, x, [20.0], SHAPE.integral(), 0)[:, 0]
     assert error(u, kelvin) < 1e-7
 
 
@@ -137,16 +130,14 @@ def test_moment_solution_is_the_gradient_of_the_force_solution(rng, order):
     m = rng.normal(size=(3, 3))
     m += m.T
     x, t = rng.normal(size=3) * 800.0, np.linspace(0.0, 2.0, 201)
-    by_force = (fullspace.force_displacement, fullspace.force_velocity)[order]
-    by_moment = (fullspace.moment_displacement, fullspace.moment_velocity)[order]
     expected = np.zeros((3, t.size))
     for p, q in np.ndindex(3, 3):  # G depends on x - xi, hence the minus sign
 
         def green(y, p=p):
-            return by_force(ROCK, np.eye(3)[p], y, t, SHAPE.integral())
+            return force_motion(ROCK, np.eye(3)[p], y, t, SHAPE.integral(), order)
 
         expected -= m[p, q] * stencil(green, x, q, 2.0)
-    u = by_moment(ROCK, m, x, t, SHAPE)
+    u = fullspace.moment_velocity(ROCK, m, x, t, SHAPE if order else SHAPE.integral())
     assert error(u, expected) < 1e-7
 
 
@@ -171,8 +162,8 @@ def test_double_couple_matches_spherical_form(rng):
     u += (4 * p - 2 * s) * moment(t - r / a) / (a * r) ** 2
     u += (-3 * p + 3 * s) * moment(t - r / b) / (b * r) ** 2
     u += p * rate(t - r / a) / (a**3 * r) + s * rate(t - r / b) / (b**3 * r)
-    got = fullspace.moment_displacement(
-        ROCK, [0, 0, 0, 0, 1.0, 0], r * np.array(er), [t], Pulse.brune(T)
+    got = fullspace.moment_velocity(
+        ROCK, [0, 0, 0, 0, 1.0, 0], r * np.array(er), [t], Pulse.brune(T).integral()
     )
     assert error(got[:, 0], u / (4 * np.pi * ROCK.rho)) < 1e-7
 
@@ -186,16 +177,12 @@ def test_full_space_does_not_care_about_handedness(rng):
     assert error(mirrored, flip[:, None] * u) < 1e-12
 
 
-def test_full_space_refuses_bad_input():
-    with pytest.raises(InputError, match="vp > vs"):
-        fullspace.FullSpace(2000.0, 3000.0, 2500.0)
-    with pytest.raises(InputError, match="symmetric"):
-        fullspace.moment_velocity(ROCK, np.arange(9.0).reshape(3, 3), [1, 0, 0], [0.0], SHAPE)
-    with pytest.raises(InputError, match="not all zero"):
-        fullspace.force_velocity(ROCK, [1, 0, 0], [0, 0, 0], [0.0], SHAPE)
-
-
 # Lamb
+
+
+def lamb_displacement(space, force, distance, time):
+    """What moves at the velocity that the integral of a force causes."""
+    return lamb.lamb_velocity(space, force.integral(), distance, time)
 
 
 def slowness_integrals(tau):
@@ -231,7 +218,7 @@ def test_lamb_step_responses_are_slowness_integrals(rng, window):
 
 def test_lamb_at_rest_is_boussinesq():
     r, F, nu = 3000.0, 2.0e9, 0.25
-    u = F * lamb.lamb_displacement(GROUND, SHAPE.integral(), r, [2000.0])[:, 0]
+    u = F * lamb_displacement(GROUND, SHAPE.integral(), r, [2000.0])[:, 0]
     unit = F / (2 * np.pi * GROUND.mu * r)
     assert u[0] == pytest.approx(-(0.5 - nu) * unit, rel=1e-5)
     assert u[1] == pytest.approx((1.0 - nu) * unit, rel=1e-8)
@@ -240,7 +227,7 @@ def test_lamb_at_rest_is_boussinesq():
 def test_lamb_convolution_matches_adaptive_quadrature():
     r, unit = 5000.0, 5.0
     for t in (4.5, 6.1):
-        got = lamb.lamb_displacement(GROUND, SHAPE, r, [t])[:, 0]
+        got = lamb_displacement(GROUND, SHAPE, r, [t])[:, 0]
 
         def integrand(w, sign, step_response, t=t):  # tau = gamma +- w^2 removes the root
             tau = lamb.RAYLEIGH_ARRIVAL + sign * w * w
@@ -254,7 +241,7 @@ def test_lamb_convolution_matches_adaptive_quadrature():
 def test_lamb_velocity_is_the_derivative_and_starts_at_the_p_arrival():
     r, h = 5000.0, 1e-3
     t = np.linspace(2.0, 7.5, 23)
-    u = [lamb.lamb_displacement(GROUND, SHAPE, r, t + k * h) for k in (-2, -1, 1, 2)]
+    u = [lamb_displacement(GROUND, SHAPE, r, t + k * h) for k in (-2, -1, 1, 2)]
     v = lamb.lamb_velocity(GROUND, SHAPE, r, t)
     assert error((u[0] - 8 * u[1] + 8 * u[2] - u[3]) / (12 * h), v) < 1e-6
     first = SHAPE.start + r / GROUND.vp
@@ -263,23 +250,17 @@ def test_lamb_velocity_is_the_derivative_and_starts_at_the_p_arrival():
 
 def test_lamb_scales_with_distance_speed_and_stiffness():
     t = np.linspace(0.0, 8.0, 30)
-    u = lamb.lamb_displacement(GROUND, SHAPE, 5000.0, t)
-    far = lamb.lamb_displacement(GROUND, Pulse.gaussian(0.3, 2.1), 15000.0, 3.0 * t) * 3.0
+    u = lamb_displacement(GROUND, SHAPE, 5000.0, t)
+    far = lamb_displacement(GROUND, Pulse.gaussian(0.3, 2.1), 15000.0, 3.0 * t) * 3.0
     # Three times the distance and duration: a Gaussian of unit area is three times weaker.
     assert error(3.0 * far, u) < 1e-9
     dense = lamb.PoissonHalfSpace(vs=1000.0, rho=5000.0)
-    assert error(2.5 * lamb.lamb_displacement(dense, SHAPE, 5000.0, t), u) < 1e-12
+    assert error(2.5 * lamb_displacement(dense, SHAPE, 5000.0, t), u) < 1e-12
 
 
-def test_lamb_refuses_bad_input():
-    with pytest.raises(InputError, match="positive"):
-        lamb.PoissonHalfSpace(0.0, 1.0)
-    with pytest.raises(InputError, match="distance 0 m"):
-        lamb.lamb_displacement(GROUND, SHAPE, 0.0, [1.0])
+def test_lamb_refuses_a_force_with_kinks():
     with pytest.raises(InputError, match="order 1 jumps"):
         lamb.lamb_velocity(GROUND, Pulse.brune(0.1), 1000.0, [1.0])
-    with pytest.raises(InputError, match="degree 1 have kinks"):
-        lamb.lamb_displacement(GROUND, Pulse.from_samples([0.0, 1.0, 0.0], 1.0), 1000.0, [1.0])
 
 
 # Layer over half-space
@@ -329,23 +310,17 @@ def test_loh_tables_give_the_published_peaks(problem):
 def test_loh_gaussian_source_gives_the_published_peaks(case):
     """To 0.3 %: the published ones were made by undoing a sampled Brune pulse."""
     problem, sigma, delay = case
-    t, v = loh.loh_reference(problem, source=("gaussian", sigma, delay))
+    t, v = loh.loh_reference(problem, Pulse.gaussian(sigma, delay))
     assert v.shape == (3, 1126) and t[-1] == 9.0
     for name, trace in zip(loh.COMPONENTS, v, strict=True):
         assert peaks(t, trace) == pytest.approx(GAUSSIAN[case][name], rel=3e-3)
-
-
-def test_loh_accepts_any_way_to_give_the_source():
-    _, v = loh.loh_reference("loh3")
-    for source in (Pulse.brune(0.1), lambda t: t / 0.01 * np.exp(-t / 0.1)):
-        assert np.allclose(loh.loh_reference("loh3", source=source)[1], v, atol=1e-6)
 
 
 @pytest.mark.parametrize("problem", ["loh1", "loh3"])
 def test_loh_first_motions_are_those_of_the_frame(problem):
     """Signs of P and S leaving the source, in a full space, along the ray to the receiver."""
     p = loh.PROBLEMS[problem]
-    receiver = np.array(p.receiver())
+    receiver = np.array(p.receiver)
     below = fullspace.FullSpace(p.layers[1].vp, p.layers[1].vs, p.layers[1].rho)
     offset = receiver - np.array(p.source)
     r = np.linalg.norm(offset)
@@ -366,16 +341,6 @@ def test_loh_p_wave_arrives_when_rays_say():
     t, v = loh.loh_reference("loh3")
     onset = t[np.argmax(np.abs(v[2]) > 0.05 * np.abs(v[2]).max())]
     assert onset == pytest.approx(times.min(), abs=0.03)
-
-
-def test_loh_refuses_bad_input():
-    for bad in ({"problem": "loh2"}, {"problem": "loh1", "station": 3}):
-        with pytest.raises(InputError, match="solution"):
-            loh.loh_reference(**bad)
-    with pytest.raises(InputError, match="6 sigma"):
-        loh.loh_reference("loh1", source=("gaussian", 0.1, 0.1))
-    with pytest.raises(InputError, match="no radial direction"):
-        loh.radial_transverse(np.zeros(3), (0.0, 0.0))
 
 
 def test_radial_transverse_axes(rng):
@@ -400,20 +365,20 @@ def wave_packet(delay=0.0, phase=0.0, frequency=2.0):
 
 
 def test_amplitude_error_is_envelope_misfit_only():
-    m = misfit.compare(1.05 * wave_packet(), wave_packet(), STEP, BAND)
-    assert m.envelope == pytest.approx(0.05, rel=1e-6)
-    assert m.phase == pytest.approx(0.0, abs=1e-9)
-    assert m.l2 == pytest.approx(0.05) and m.peak_difference == pytest.approx(5.0)
-    assert m.peak_delay == pytest.approx(0.0)
+    pair = (1.05 * wave_packet(), wave_packet())
+    assert misfit.envelope_misfit(*pair, STEP, BAND) == pytest.approx(0.05, rel=1e-6)
+    assert misfit.phase_misfit(*pair, STEP, BAND) == pytest.approx(0.0, abs=1e-9)
+    assert misfit.peak_difference(*pair) == pytest.approx(5.0)
+    assert misfit.peak_delay(*pair, STEP) == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize("delay", [0.02, -0.037])
 def test_time_shift_is_phase_misfit(delay):
-    m = misfit.compare(wave_packet(delay), wave_packet(), STEP, BAND)
-    assert m.phase == pytest.approx(2 * 2.0 * abs(delay), rel=0.03)
-    assert m.envelope < 0.2 * m.phase
-    assert m.peak_delay == pytest.approx(delay, abs=1e-3)
-    assert m.l2 == pytest.approx(2 * np.sin(np.pi * 2.0 * abs(delay)), rel=0.01)
+    pair = (wave_packet(delay), wave_packet())
+    phase = misfit.phase_misfit(*pair, STEP, BAND)
+    assert phase == pytest.approx(2 * 2.0 * abs(delay), rel=0.03)
+    assert misfit.envelope_misfit(*pair, STEP, BAND) < 0.2 * phase
+    assert misfit.peak_delay(*pair, STEP) == pytest.approx(delay, abs=1e-3)
 
 
 def test_phase_rotation_is_phase_misfit():
@@ -455,21 +420,3 @@ def test_missing_obspy_is_said_clearly(monkeypatch):
     monkeypatch.setitem(sys.modules, "obspy.signal", None)
     with pytest.raises(InputError, match="ObsPy"):
         misfit.phase_misfit(wave_packet(), wave_packet(), STEP, BAND)
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: misfit.l2_misfit(np.ones(5), np.ones(6)),
-        lambda: misfit.l2_misfit(np.ones(5), np.zeros(5)),
-        lambda: misfit.l2_misfit(np.array([np.nan, 1.0]), np.ones(2)),
-        lambda: misfit.envelope_misfit(wave_packet(), wave_packet(), STEP, (1.0, 60.0)),
-        lambda: misfit.envelope_misfit(wave_packet(), wave_packet(), STEP, (0.0, 5.0)),
-        lambda: misfit.lowpass(TIME, STEP, 50.0),
-        lambda: misfit.resample(TIME, TIME, [-0.1]),
-        lambda: misfit.resample(TIME, TIME[:-1], [0.1]),
-    ],
-)
-def test_misfits_refuse_bad_input(call):
-    with pytest.raises(InputError):
-        call()

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from awp_files import write_awp_source
 from pydantic import TypeAdapter
 
 from groundswell.errors import InputError
 from groundswell.seismology.case.sources import Source
-from groundswell.seismology.formats.awp import AwpSource, write_awp_source
+from groundswell.seismology.formats.awp import AwpSource
 from groundswell.seismology.formats.srf import Srf, write_srf
 from groundswell.seismology.sources import moment
 from groundswell.seismology.sources.point_sources import (

@@ -31,7 +31,11 @@ from groundswell.seismology.formats.seismograms import (
     write_mseed,
     write_sac,
 )
-from groundswell.seismology.formats.shaking_maps import SurfaceWriter, write_shaking_map
+from groundswell.seismology.formats.shaking_maps import (
+    SurfacePoints,
+    SurfaceWriter,
+    write_shaking_map,
+)
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.earthquake.interpolation import velocity_stencils
 from groundswell.solvers.earthquake.sampling import RECORDABLE, point_selection, recording
@@ -149,11 +153,8 @@ class Outputs:
     def _write_map(self, folder: Path, peaks: NDArray[Any] | None) -> list[Path]:
         if peaks is None:
             return []
-        pgv, pga = peaks
-        x, y = (self._centres(axis) for axis in (0, 1))
         path = folder / "shaking_map.nc"
-        places = self._lonlat(x, y)
-        return [write_shaking_map(path, pgv, pga, x, y, **places, attrs=self._attributes)]
+        return [write_shaking_map(path, *peaks, self._surface_points(), self._attributes)]
 
     # --- kernels ----------------------------------------------------------------------------------
 
@@ -258,7 +259,7 @@ class Outputs:
         writer: Any = self._world.first and SeismogramWriter(
             folder / "seismograms.h5",
             setup.receivers,
-            interval=setup.sampling["seismograms"],
+            setup.sampling["seismograms"],
             attrs=self._attributes,
             resume=length,
             dtype=setup.dtype,
@@ -273,22 +274,19 @@ class Outputs:
     def _surface_output(self, folder: Path, length: int | None) -> Output:
         setup = self._setup
         stride = setup.case.output.surface.stride
-        x, y = (self._centres(axis)[::stride] for axis in (0, 1))
         writer: Any = self._world.first and SurfaceWriter(
             folder / "surface.nc",
-            x,
-            y,
-            interval=setup.sampling["surface"],
+            self._surface_points(stride),
+            setup.sampling["surface"],
             attrs=self._attributes,
             resume=length,
             dtype=setup.dtype,
-            **self._lonlat(x, y),  # type: ignore[arg-type]
         )
         cells = taken(self._part, strided(setup.grid.region, stride))
         across = cells.place[1:] if self._has_top else (slice(0), slice(0))
 
         def write(blocks: list[NDArray[Any]], _: range) -> None:
-            writer.append(*blocks)
+            writer.append_velocity(*blocks)
 
         shape, place = setup.samples["surface"].shape, (slice(None), *across)
         return self._output("surface", writer, write, shape, place)
@@ -324,13 +322,12 @@ class Outputs:
 
     # --- places -----------------------------------------------------------------------------------
 
-    def _centres(self, axis: int) -> NDArray[np.float64]:
-        grid = self._setup.grid
-        return grid.spacing[axis] * np.arange(0.5, grid.region[axis], dtype=np.float64)
-
-    def _lonlat(self, x: NDArray[Any], y: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
-        geography = self._setup.geography
-        if geography is None:
-            return {}
-        longitude, latitude = geography.to_lonlat(*np.meshgrid(x, y))
-        return {"longitude": longitude, "latitude": latitude}
+    def _surface_points(self, stride: int = 1) -> SurfacePoints:
+        """The centres of every `stride`-th cell of the surface."""
+        grid, geography = self._setup.grid, self._setup.geography
+        x, y = (
+            (h * np.arange(0.5, n))[::stride]
+            for h, n in zip(grid.spacing[:2], grid.region[:2], strict=True)
+        )
+        lonlat = () if geography is None else geography.to_lonlat(*np.meshgrid(x, y))
+        return SurfacePoints(x, y, *lonlat)
