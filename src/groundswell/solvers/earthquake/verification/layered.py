@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from groundswell.backends import Backend
 from groundswell.seismology.reference.loh import (
     COMPONENTS,
@@ -81,13 +79,11 @@ def _checks(name: str, backend: Backend, full: bool) -> list[Check]:
 def _series(name: str, backend: Backend, spacing: float) -> tuple[Floats, Floats]:
     """Velocity (radial, transverse, down) at the receiver, ours and the reference's, every STEP."""
     problem = PROBLEMS[name]
-    found = sim.build(_case(problem, spacing), backend)
-    steps = found.setup.steps
-    ours = radial_transverse(sim.seismograms(found, steps)[0], problem.receiver)
+    ours, velocity = sim.motion(_case(problem, spacing), backend)
     time, exact = loh_reference(name)
-    last = (steps - 1) * found.setup.dt
-    wanted = time[time <= last]
-    return resample(np.arange(steps) * found.setup.dt, ours, wanted), exact[:, : wanted.size]
+    wanted = time[time <= ours[-1]]
+    turned = radial_transverse(velocity[0], problem.receiver)
+    return resample(ours, turned, wanted), exact[:, : wanted.size]
 
 
 def _case(problem: LayeredProblem, spacing: float) -> EarthquakeCase:
@@ -100,21 +96,20 @@ def _case(problem: LayeredProblem, spacing: float) -> EarthquakeCase:
         {name: value for name, value in vars(layer).items() if value is not None}
         for layer in problem.layers
     ]
-    return EarthquakeCase(
+    components = zip(("ee", "nn", "dd", "ne", "ed", "nd"), problem.moment, strict=True)
+    return sim.make_case(
         grid={"size": SIZE, "spacing": spacing},
         time={"duration": problem.duration},
         medium={"kind": "layered", "layers": layers},
         attenuation=attenuation,
         source=[
-            {
-                "kind": "moment-tensor",
-                "components": dict(
-                    zip(("ee", "nn", "dd", "ne", "ed", "nd"), problem.moment, strict=True)
-                ),
-                "time_function": {"kind": "brune", "rise": problem.rise},
-                **{"x": x, "y": y, "depth": problem.source[2]},
-            }
+            sim.point(
+                (x, y, problem.source[2]),
+                {"kind": "brune", "rise": problem.rise},
+                kind="moment-tensor",
+                components=dict(components),
+            )
         ],
         receiver=sim.receivers([(x + east, y + north, 0.0)]),
-        output={"shaking_map": False},
+        run={"precision": "single"},
     )
