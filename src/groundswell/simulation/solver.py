@@ -158,7 +158,7 @@ class Solver(Protocol):
         ...
 
     def status(self, step: int) -> str:
-        """The progress as a short text, such as "t = 1.200 of 4.000 s"."""
+        """The progress as a short text, such as "t = 1.2 of 4 s"."""
         ...
 
     def describe_ranks(self) -> Mapping[str, Any]:

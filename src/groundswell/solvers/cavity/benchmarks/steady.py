@@ -39,9 +39,9 @@ def _time_to_steady_state(
         grid={"points": [points] * 3},
         time=how,
     )
-    found = bring_to_steady_state(case, backend)
-    setup = found.setup
-    sweeps = found.updates * len(setup.scheme.stages) / setup.grid.count
-    row = {"cells": setup.grid.cells, "tolerance": setup.tolerance, "steps": found.steps}
-    row |= {"sweeps": sweeps, "seconds": found.seconds}
-    return row | {"nusselt": found.flow.summary()["nusselt"]}
+    flow, solver, loop = bring_to_steady_state(case, backend)
+    setup = solver.setup
+    sweeps = loop.updates * len(setup.scheme.stages) / setup.grid.count
+    row = {"cells": setup.grid.cells, "tolerance": setup.tolerance, "steps": loop.step}
+    row |= {"sweeps": sweeps, "seconds": loop.seconds}
+    return row | {"nusselt": flow.summary()["nusselt"]}
