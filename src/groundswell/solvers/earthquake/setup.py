@@ -239,7 +239,7 @@ class Setup:
     @cached_property
     def receivers(self) -> list[Receiver]:
         """All receivers, including those of a station file."""
-        return place_receivers(self.case, self.geography)
+        return place_receivers(self.case)
 
     @property
     def extent(self) -> tuple[float, float, float]:
