@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend, Cells, Items, Launch, Module
+from groundswell.backends import Cells, Items, Launch
 from groundswell.backends.base import Array
 from groundswell.exchange.distributed_array import DistributedArray
-from groundswell.exchange.world import World
 from groundswell.formats.vtkhdf import VolumeWriter
-from groundswell.grids.cartesian import Part
 from groundswell.outputs.cartesian import CartesianDomain, strided, taken
 from groundswell.outputs.launches import RecordLaunches, Targets
 from groundswell.outputs.recorder import Recorders
@@ -39,8 +37,10 @@ from groundswell.seismology.formats.shaking_maps import (
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.earthquake.interpolation import velocity_stencils
 from groundswell.solvers.earthquake.sampling import RECORDABLE, point_selection, recording
-from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.state import surface_array
+
+if TYPE_CHECKING:
+    from groundswell.solvers.earthquake.solver import Earthquake
 
 
 class Outputs:
@@ -50,23 +50,22 @@ class Outputs:
         launches: their kernels, at the beginning of a step and independent of each other.
     """
 
-    def __init__(
-        self,
-        setup: Setup,
-        backend: Backend,
-        module: Module,
-        fields: Mapping[str, Array],
-        clock: Array,
-        part: Part,
-        world: World,
-    ) -> None:
-        self._setup, self._backend, self._module = setup, backend, module
-        self._fields, self._clock = fields, clock
-        self._part, self._world = part, world
-        self._velocities = [fields[name] for name in ("vx", "vy", "vz")]
-        self._record = RecordLaunches(backend, setup.dtype, clock)
-        self._recording = recording(setup, part)
-        self._recorders = self._own_records()
+    def __init__(self, solver: Earthquake) -> None:
+        self._setup, self._backend = solver.setup, solver.backend
+        self._module, self._clock = solver.module, solver.clock
+        self._part, self._world = solver.part, solver.world
+        self._fields = {name: field.interior for name, field in solver.fields.items()}
+        self._velocities = [self._fields[name] for name in ("vx", "vy", "vz")]
+        self._record = RecordLaunches(self._backend, self._setup.dtype, self._clock)
+        self._recording = recording(self._setup, self._part)
+        self._recorders = Recorders(
+            self._setup.case.output.record,
+            self._recording,
+            self._regions,
+            self._backend,
+            self._world,
+            self._clock,
+        )
         self._rings: dict[str, Ring] = {}
         self._peaks: Array | None = None
         self.launches: list[Launch] = [
@@ -76,17 +75,6 @@ class Outputs:
             *self._recorders.launches,
             *self._shaking(),
         ]
-
-    def _own_records(self) -> Recorders:
-        """Of the region, which its part of the grid may not have to the full."""
-        return Recorders(
-            self._setup.case.output.record,
-            self._recording,
-            self._regions,
-            self._backend,
-            self._world,
-            self._clock,
-        )
 
     @cached_property
     def _regions(self) -> dict[str, Array]:
@@ -158,8 +146,8 @@ class Outputs:
 
     # --- kernels ----------------------------------------------------------------------------------
 
-    def _ring(self, name: str, kind: str, shape: tuple[int, ...]) -> Ring:
-        of = self._setup.samples[kind]
+    def _ring(self, name: str, shape: tuple[int, ...]) -> Ring:
+        of = self._setup.samples[name]
         self._rings[name] = Ring(self._backend, shape, of.every, of.slots, self._setup.dtype)
         return self._rings[name]
 
@@ -183,7 +171,7 @@ class Outputs:
         setup, own = self._setup, self._own_receivers
         if not setup.receivers:
             return []
-        ring = self._ring("seismograms", "seismograms", (3, len(own)))
+        ring = self._ring("seismograms", (3, len(own)))
         positions = (setup.receivers[n].position for n in own)
         stencils = [velocity_stencils(setup.grid, p, setup.free_surface) for p in positions]
         return self._record.record(
@@ -198,31 +186,20 @@ class Outputs:
             return []
         cells = taken(self._part, strided(self._setup.grid.region, section.stride))
         nx, ny, _ = cells.count if self._has_top else (0, 0, 0)
-        ring = self._ring("surface", "surface", (3, ny, nx))
+        ring = self._ring("surface", (3, ny, nx))
         if not nx * ny:
             return []
-        return [
-            self._module.launch(
-                "record_surface",
-                Items(nx * ny),
-                ring.buffer,
-                *self._velocities,
-                self._clock,
-                ring.every,
-                ring.slots,
-                section.stride,
-                *cells.first[:2],
-                nx,
-                ny,
-            )
-        ]
+        when = (self._clock, ring.every, ring.slots)
+        arguments = (ring.buffer, *self._velocities, *when)
+        where = (section.stride, *cells.first[:2], nx, ny)
+        return [self._module.launch("record_surface", Items(nx * ny), *arguments, *where)]
 
     def _volumes(self) -> list[Launch]:
         section = self._setup.case.output.volumes
         if not section:
             return []
         box = self._volume
-        ring = self._ring("volumes", "volumes", (len(section.fields), *box.count))
+        ring = self._ring("volumes", (len(section.fields), *box.count))
         arrays = [self._regions[name] for name in section.fields]
         return self._record.record(arrays, box, Targets(0, ring.every, ring))
 
@@ -242,11 +219,8 @@ class Outputs:
             self._backend.zeros((2, ny, nx), self._setup.dtype) for _ in range(2)
         )
         horizontal = self._velocities[:2]
-        return [
-            self._module.launch(
-                "record_peaks", Cells(nx, ny, 1), self._peaks, self._past, *horizontal
-            )
-        ]
+        arguments = (self._peaks, self._past, *horizontal)
+        return [self._module.launch("record_peaks", Cells(nx, ny, 1), *arguments)]
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -266,8 +240,8 @@ class Outputs:
         )
         place = (slice(None), np.array(self._own_receivers, np.intp))
 
-        def write(blocks: list[NDArray[Any]], _: range) -> None:
-            writer.append(blocks[0].swapaxes(1, 2))
+        def write(block: NDArray[Any], _: range) -> None:
+            writer.append(block.swapaxes(1, 2))
 
         return self._output("seismograms", writer, write, (3, len(setup.receivers)), place)
 
@@ -285,8 +259,8 @@ class Outputs:
         cells = taken(self._part, strided(setup.grid.region, stride))
         across = cells.place[1:] if self._has_top else (slice(0), slice(0))
 
-        def write(blocks: list[NDArray[Any]], _: range) -> None:
-            writer.append_velocity(*blocks)
+        def write(block: NDArray[Any], _: range) -> None:
+            writer.append_velocity(block)
 
         shape, place = setup.samples["surface"].shape, (slice(None), *across)
         return self._output("surface", writer, write, shape, place)
@@ -307,8 +281,8 @@ class Outputs:
             resume=length,
         )
 
-        def write(blocks: list[NDArray[Any]], numbers: range) -> None:
-            for n, fields in zip(numbers, *blocks, strict=True):
+        def write(block: NDArray[Any], numbers: range) -> None:
+            for n, fields in zip(numbers, block, strict=True):
                 time = n * setup.sampling["volumes"]
                 writer.append(time, dict(zip(section.fields, fields, strict=True)))
 
@@ -318,7 +292,7 @@ class Outputs:
     def _output(
         self, name: str, writer: Any, write: Any, shape: tuple[int, ...], place: tuple[Any, ...]
     ) -> Output:
-        return Output([self._rings[name]], writer or None, write, shape, place, self._world)
+        return Output(self._rings[name], writer or None, write, shape, place, self._world)
 
     # --- places -----------------------------------------------------------------------------------
 

@@ -82,9 +82,7 @@ class Earthquake(ExplicitSolver):
         self.materials, slowest = self._materials()
         self.layers = Layers(setup, backend, self.part, slowest)
         self.module = backend.compile(self._source())
-        self.outputs = Outputs(
-            setup, backend, self.module, self._interiors(), self.clock, self.part, self.world
-        )
+        self.outputs = Outputs(self)
         run = setup.case.run
         self.set_exchange(Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0]))
         velocities = {name: self.fields[name].interior for name in VELOCITIES}
@@ -210,9 +208,6 @@ class Earthquake(ExplicitSolver):
         return velocities, make(stress_halo(self.setup, self.decomposition), STRESSES)
 
     # --- launches ---------------------------------------------------------------------------------
-
-    def _interiors(self) -> dict[str, Array]:
-        return {name: field.interior for name, field in self.fields.items()}
 
     def _pick(self, names: tuple[str, ...]) -> list[Array]:
         return [self.fields[name].interior for name in names]
