@@ -178,23 +178,6 @@ def _ordered_tops(layers: Sequence[Layer | LayerSection], repeat: bool) -> Value
     return tops
 
 
-class Homogeneous(Layered):
-    """The same material everywhere."""
-
-    def __init__(
-        self,
-        cells: Counts,
-        spacing: Lengths,
-        *,
-        vp: float,
-        vs: float,
-        rho: float,
-        qp: float | None = None,
-        qs: float | None = None,
-    ) -> None:
-        super().__init__(cells, spacing, [Layer(0.0, vp, vs, rho, qp, qs)])
-
-
 def read_layers(path: str | Path) -> list[Layer]:
     """Read layers from a CSV file with the columns top, vp, vs, rho and, if anelastic, qp and qs.
 
