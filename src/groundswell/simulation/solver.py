@@ -15,7 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend, Event
+from groundswell.backends import Event
 from groundswell.case import Case
 from groundswell.case.quantities import Quantity
 from groundswell.exchange.decomposition import Decomposition
@@ -263,9 +263,3 @@ class Tunable(Protocol):
     def autotune(self) -> Tuning | None:
         """Measure and use the fastest; None if there is only one."""
         ...
-
-
-class SolverFactory(Protocol):
-    """The type of the object that `SolverInfo.solver` refers to."""
-
-    def __call__(self, setup: Any, backend: Backend, communicator: Any) -> Solver: ...

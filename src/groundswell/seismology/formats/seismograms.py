@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -24,6 +24,8 @@ from groundswell.formats.netcdf import TIME, Variable, create_netcdf, read_netcd
 if TYPE_CHECKING:
     import obspy
     import xarray
+
+    from groundswell.seismology.receivers import Receiver
 
 COMPONENTS = ("E", "N", "Z")
 
@@ -40,21 +42,6 @@ _SLOWEST_BAND_CODE = "V"
 _NO_OBSPY = (
     "SAC and miniSEED need ObsPy, which is not installed; run: pip install groundswell[seismology]"
 )
-
-
-class Station(Protocol):
-    """The position of a seismogram, m in the frame of the grid, depth positive down."""
-
-    @property
-    def network(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def position(self) -> tuple[float, float, float]: ...
-    @property
-    def longitude(self) -> float | None: ...
-    @property
-    def latitude(self) -> float | None: ...
 
 
 class SeismogramWriter(AppendableFile):
@@ -79,7 +66,7 @@ class SeismogramWriter(AppendableFile):
     def __init__(
         self,
         path: str | Path,
-        stations: Sequence[Station],
+        stations: Sequence[Receiver],
         interval: float,
         *,
         attrs: Mapping[str, Any] | None = None,
@@ -245,7 +232,7 @@ def band_code(sampling_rate: float) -> str:
     return next((code for lowest, code in _BAND_CODES if rate >= lowest), _SLOWEST_BAND_CODE)
 
 
-def _station_variables(stations: Sequence[Station], ids: Sequence[str]) -> dict[str, Variable]:
+def _station_variables(stations: Sequence[Receiver], ids: Sequence[str]) -> dict[str, Variable]:
     """Coordinates of the stations; longitude and latitude only if known for all."""
 
     def of_stations(values: Sequence[Any], units: str | None, long_name: str) -> Variable:
