@@ -40,10 +40,7 @@ class AppendableFile:
     """
 
     def __init__(
-        self,
-        path: str | Path,
-        shapes: Mapping[str, tuple[int | None, ...]],
-        resume: int | None,
+        self, path: str | Path, shapes: Mapping[str, tuple[int | None, ...]], resume: int | None
     ) -> None:
         self.path = Path(path)
         self.part = self.path.with_name(f"{self.path.name}.part")

@@ -41,12 +41,7 @@ class Sizes:
 
 SIZES = {
     "cuda": Sizes(),
-    "cpu": Sizes(
-        blocks=((128, 1), (256, 4), (256, 64)),
-        cavity=64,
-        cube=96,
-        elements=(12, 4),
-    ),
+    "cpu": Sizes(blocks=((128, 1), (256, 4), (256, 64)), cavity=64, cube=96, elements=(12, 4)),
 }
 
 

@@ -11,16 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from groundswell.case.common import DataFile, Section, TaggedUnion, exactly_one
 from groundswell.case.problems import Violation, reject
-from groundswell.case.units import (
-    Angle,
-    Count,
-    Force,
-    Length,
-    Moment,
-    Number,
-    Positive,
-    Time,
-)
+from groundswell.case.units import Angle, Count, Force, Length, Moment, Number, Positive, Time
 from groundswell.seismology.case.grid import Position
 from groundswell.seismology.sources.time_functions import AnyTimeFunction
 

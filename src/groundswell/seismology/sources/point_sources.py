@@ -245,20 +245,12 @@ def _awp_sources(section: AwpRupture, context: SourceContext) -> Iterator[PointS
         for component in np.flatnonzero(rates[point].any(axis=0)):
             # AWP adds sample n in stress update n, which ends half a step after velocity n.
             yield from _from_rates(
-                position,
-                unit[component],
-                section.step,
-                section.step,
-                rates[point, :, component],
+                position, unit[component], section.step, section.step, rates[point, :, component]
             )
 
 
 def _from_rates(
-    position: Sequence[float],
-    moment: Array,
-    start: float,
-    step: float,
-    rates: NDArray[np.floating],
+    position: Sequence[float], moment: Array, start: float, step: float, rates: NDArray[np.floating]
 ) -> Iterator[PointSource]:
     """Yield a source of moment `moment` times the integral of `rates`; none if all are zero.
 

@@ -48,10 +48,7 @@ class Layers:
         constants: dict[str, Constant] = {}
         for axis, name in enumerate("XYZ"):
             constants[f"BEFORE_{name}"], constants[f"AFTER_{name}"] = self._memory_widths(axis)
-        return constants | {
-            "SPONGE": not self._setup.has_pml,
-            "MULTIAXIAL": self.is_multiaxial,
-        }
+        return constants | {"SPONGE": not self._setup.has_pml, "MULTIAXIAL": self.is_multiaxial}
 
     def memory_cells(self, axis: int) -> Indices:
         """Indices, along an axis of the whole grid, of this part's cells with memory."""

@@ -8,11 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from groundswell.backends import Array, Backend
-from groundswell.linear.cg import (
-    ConjugateGradients,
-    ConvergenceHistory,
-    RecordedIteration,
-)
+from groundswell.linear.cg import ConjugateGradients, ConvergenceHistory, RecordedIteration
 from groundswell.linear.operators import Composite, LinearOperator
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.case import MethodSection

@@ -35,9 +35,7 @@ def _time_to_steady_state(
     backend: Backend, points: int, rayleigh: float, how: dict[str, Any]
 ) -> Row:
     case = CavityCase(
-        fluid={"kind": "rayleigh", "rayleigh": rayleigh},
-        grid={"points": [points] * 3},
-        time=how,
+        fluid={"kind": "rayleigh", "rayleigh": rayleigh}, grid={"points": [points] * 3}, time=how
     )
     flow, solver, loop = bring_to_steady_state(case, backend)
     setup = solver.setup

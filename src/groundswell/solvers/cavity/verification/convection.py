@@ -13,12 +13,7 @@ from functools import partial
 
 from groundswell.backends import Backend
 from groundswell.solvers.cavity.steady import bring_to_steady_state
-from groundswell.solvers.cavity.verification.cases import (
-    FLAT,
-    cavity,
-    convection,
-    converging,
-)
+from groundswell.solvers.cavity.verification.cases import FLAT, cavity, convection, converging
 from groundswell.verify import Check
 
 SQUARE = {1e3: 1.118, 1e4: 2.24475, 1e5: 4.52164, 1e6: 8.8252}

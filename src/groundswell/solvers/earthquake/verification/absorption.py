@@ -148,10 +148,7 @@ def _basin(cells: int, sides: str, width: int) -> EarthquakeCase:
     return sim.make_case(
         grid={"size": [size] * 3, "spacing": H},
         time={"duration": 1e6},
-        medium={
-            "kind": "layered",
-            "layers": [{"top": 0.0, **SEDIMENT}, {"top": soft, **ROCK}],
-        },
+        medium={"kind": "layered", "layers": [{"top": 0.0, **SEDIMENT}, {"top": soft, **ROCK}]},
         boundary={"sides": sides, "width": width},
         source=[
             sim.point(

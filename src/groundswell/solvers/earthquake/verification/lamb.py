@@ -66,9 +66,7 @@ def _simulate(backend: Backend, spacing: float) -> tuple[Floats, Floats]:
             "kind": "homogeneous",
             **{"vp": HALF_SPACE.vp, "vs": HALF_SPACE.vs, "rho": HALF_SPACE.rho},
         },
-        source=[
-            sim.point((*CORNER, 0.0), HISTORY, kind="force", force=[0.0, 0.0, FORCE]),
-        ],
+        source=[sim.point((*CORNER, 0.0), HISTORY, kind="force", force=[0.0, 0.0, FORCE])],
         receiver=sim.receivers((x, y, 0.0) for x, y in places),
     )
     time, velocity = sim.motion(case, backend)
