@@ -305,15 +305,15 @@ def test_bench(monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path)
             written.append((json.loads(path.read_text())["tides"], capsys.readouterr().out))
 
     table = Table("tides", "High water", [field("height"), field("sizes")], measure)
-    tides = Benchmark(lambda backend, full: f"{backend} {full}", lambda session: {}, [table])
+    tides = Benchmark({"cpu": "few"}, lambda session: {}, [table], full={"cpu": "many"})
     monkeypatch.setattr("groundswell.bench.benchmark", lambda subject: tides)
     arguments = ["bench", "tides", "--backend", "cpu", "--output", str(tmp_path)]
     assert main(arguments) == 0
     assert [len(rows) for rows, _ in written] == [1, 2]
-    assert "High water" in written[0][1] and written[1][1].split() == ["2", "cpu", "False"]
+    assert "High water" in written[0][1] and written[1][1].split() == ["2", "few"]
     assert main(["bench", "tides", "--backend", "cpu", "--full", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["tides"] == [{"height": n, "sizes": "cpu True"} for n in (1, 2)]
+    assert found["tides"] == [{"height": n, "sizes": "many"} for n in (1, 2)]
 
 
 def test_bench_of_an_unknown_solver(capsys: Capture) -> None:

@@ -62,9 +62,6 @@ def fake_measurement() -> dict[str, Any]:
         "gains": [{"grid": (2, 1, 1), "transport": way, "gain": 4.0} for way in SLOWDOWNS],
         "speedups": [{"transport": way, "speedup": 60 / slow} for way, slow in SLOWDOWNS.items()],
         "transports": list(SLOWDOWNS),
-        "published": {
-            "overlaps": [{"overlap": n, "speedup": [None, 1.8]} for n in (2, 4, 8, 16, 32)],
-        },
         "notes": ["pigeon: it has [flown] away"],
     }
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from awp_files import write_awp_mesh
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from groundswell.seismology.formats.awp import write_awp_mesh
 from groundswell.seismology.media.layered import Layer, Layered
 
 CELLS, SPACING = (4, 3, 5), (100.0, 100.0, 100.0)

@@ -10,10 +10,15 @@ from typing import Any
 import numpy as np
 
 from groundswell.seismology.formats.seismograms import SeismogramWriter
-from groundswell.seismology.formats.shaking_maps import SurfaceWriter, write_shaking_map
+from groundswell.seismology.formats.shaking_maps import (
+    SurfacePoints,
+    SurfaceWriter,
+    write_shaking_map,
+)
 
 rng = np.random.default_rng(5)
 X, Y = 50.0 + 100.0 * np.arange(60), 50.0 + 100.0 * np.arange(40)
+POINTS = SurfacePoints(X, Y)
 EVENT = {"title": "A <test> & more", "event_x": 3000.0, "event_y": 2000.0}
 
 
@@ -37,9 +42,8 @@ def degrees(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def write_map(folder: Path, pgv: np.ndarray, *, geography: bool = False, **attrs: Any) -> None:
-    lonlat = degrees(*np.meshgrid(X, Y)) if geography else (None, None)
-    attrs = {**EVENT, **attrs}
-    write_shaking_map(folder / "shaking_map.nc", pgv, pgv, X, Y, *lonlat, attrs=attrs)
+    points = SurfacePoints(X, Y, *degrees(*np.meshgrid(X, Y))) if geography else POINTS
+    write_shaking_map(folder / "shaking_map.nc", pgv, pgv, points, {**EVENT, **attrs})
 
 
 def write_stations(folder: Path, count: int = 4, samples: int = 50, **attrs: Any) -> np.ndarray:
@@ -58,7 +62,7 @@ def write_summary(folder: Path, summary: Any) -> None:
 def write_results(folder: Path, summary: Any = None) -> Path:
     write_map(folder, rng.uniform(0.01, 1, (40, 60)), focal_mechanism=[10.0, 60.0, 80.0])
     write_stations(folder)
-    with SurfaceWriter(folder / "surface.nc", X, Y, 0.1, attrs=EVENT) as writer:
-        writer.append(rng.normal(size=(8, 3, 40, 60)))
+    with SurfaceWriter(folder / "surface.nc", POINTS, 0.1, attrs=EVENT) as writer:
+        writer.append_velocity(rng.normal(size=(8, 3, 40, 60)))
     write_summary(folder, summary or {"solver": "earthquake"})
     return folder

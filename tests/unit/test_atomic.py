@@ -19,7 +19,7 @@ from groundswell.errors import InputError, RunFailed
 from groundswell.formats import appendable_hdf5 as growing
 from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length
 from groundswell.formats.atomic import atomic_write, disk_errors
-from groundswell.seismology.formats.shaking_maps import write_shaking_map
+from groundswell.seismology.formats.shaking_maps import SurfacePoints, write_shaking_map
 
 rng = np.random.default_rng(71)
 
@@ -135,7 +135,7 @@ def test_a_disk_without_the_room_is_refused_before_writing(small_disk: Path) -> 
     grid = np.zeros((600, 600))
     axis = np.arange(600.0)
     with pytest.raises(RunFailed, match="disk full"):
-        write_shaking_map(small_disk / "map.nc", grid, grid, axis, axis)
+        write_shaking_map(small_disk / "map.nc", grid, grid, SurfacePoints(axis, axis))
     assert names(small_disk) == []
 
 

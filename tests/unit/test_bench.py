@@ -41,7 +41,7 @@ ONE = Table("one", "On one", [field("size")], rising, ranks="one")
 
 
 def bench(*tables: Table) -> Benchmark:
-    return Benchmark(lambda backend, full: (1, 2), lambda session: {"about": "Tides"}, tables)
+    return Benchmark({"cpu": (1, 2)}, lambda session: {"about": "Tides"}, tables)
 
 
 def session() -> Session:

@@ -12,7 +12,6 @@ from ranks import run_on_ranks
 from groundswell.backends import open_backend
 from groundswell.bench.tables import show
 from groundswell.solvers.earthquake.benchmarks import draw
-from groundswell.solvers.earthquake.benchmarks.published import AWP_ODC
 from groundswell.solvers.earthquake.benchmarks.slow_links import pays
 from groundswell.solvers.earthquake.benchmarks.tables import TABLES
 from groundswell.solvers.earthquake.benchmarks.throughput import Variant, measure_variant
@@ -22,7 +21,6 @@ Capture = pytest.CaptureFixture[str]
 ALONE = {
     "devices": ["Abacus 9000"],
     "bandwidth": 2e9,
-    "published": AWP_ODC,
     "throughput": [
         {
             "name": "anelastic",

@@ -14,11 +14,9 @@ from ranks import run_on_ranks
 from groundswell.backends import Backend, open_backend
 from groundswell.bench.exchange import draw, published
 from groundswell.bench.exchange.assembly import box_ids
-from groundswell.bench.exchange.slow_link import Link
 from groundswell.bench.exchange.tables import ENDS, TABLES
 from groundswell.bench.tables import Printer, show
 from groundswell.cli import main
-from groundswell.errors import InputError
 
 Capture = pytest.CaptureFixture[str]
 
@@ -111,12 +109,6 @@ def test_lost_time_is_what_the_step_of_two_gpus_takes_longer() -> None:
     alone = published.CELLS / (93.8 * 1e7)
     assert published.lost_seconds(22.0) == pytest.approx(step - alone / 2, rel=1e-12)
     assert published.lost_seconds(2 * 93.8) == pytest.approx(0, abs=1e-12)
-
-
-@pytest.mark.parametrize("wrong", [{"bandwidth": 1.0}, {"bandwidth": 1e9, "gap": -1.0}])
-def test_links_that_there_are_not(wrong: dict[str, float]) -> None:
-    with pytest.raises(InputError, match="give a bandwidth of at least 10000"):
-        Link(**wrong)
 
 
 # --- on ranks -------------------------------------------------------------------------------------

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from groundswell.backends.strided import cuda_copy
 from halo_oracle import EMPTY, after, before, numbered
 
 from groundswell.backends import Backend, open_backend
+from groundswell.backends.strided_copy import cuda_copy
 from groundswell.bench.exchange import versions
 from groundswell.bench.exchange.ladder import WIDEST, grids, rung_exchange
 from groundswell.bench.exchange.links import most_even, torus
-from groundswell.errors import BackendError, InputError
+from groundswell.errors import BackendError
 from groundswell.exchange.boxes import copy_launch
 from groundswell.exchange.decomposition import Decomposition, decompose, process_grids
 from groundswell.exchange.messages import GhostField, plan_messages
-from groundswell.exchange.pattern import Ghosts, uniform
+from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.buffers import Buffers
 from groundswell.exchange.world import Alone
@@ -184,24 +184,6 @@ def test_copies_and_the_kernel_fill_buffers_alike(
         for rank, array in enumerate(arrays):
             wanted = after(whole, cut, rank, ghosts, margin)
             assert np.array_equal(array, wanted), (cut, ghosts)
-
-
-def test_copies_cannot_narrow(backend: Backend) -> None:
-    cut = Decomposition((8, 8), (2, 1), (False, False))
-    field = GhostField(backend.zeros((8, 8), np.float64), (2, 0), uniform(1, 2), "float32")
-    messages = plan_messages(cut, 0, [field], aggregate=True)
-    with pytest.raises(InputError, match="strided copies cannot narrow"):
-        Buffers(Job(backend, Ranks(0, 2), [field], messages), launches=versions.copy_one_by_one)
-
-
-def test_versions_have_no_corners(backend: Backend) -> None:
-    cut = Decomposition((8, 8, 8), (2, 1, 1), (False,) * 3)
-    array = backend.zeros((8, 12, 12), np.float64)
-    field = GhostField(array, (2, 2, 2), uniform(1, corners=True))
-    with pytest.raises(InputError, match="faces alone"):
-        versions.VersionExchange(
-            versions.VERSIONS["v3"], backend, Ranks(0, 2), cut, [field], transport="mpi"
-        )
 
 
 @pytest.mark.parametrize("axes", [1, 2, 3])

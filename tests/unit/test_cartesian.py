@@ -46,13 +46,6 @@ def test_indices_and_positions_are_inverse(position, offset) -> None:
     assert np.allclose(back, position, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("axis", range(3))
-def test_layers_repeat_the_outermost_cells(axis: int) -> None:
-    n, before, after = GRID.region[axis], GRID.before[axis], GRID.after[axis]
-    wanted = [0] * before + list(range(n)) + [n - 1] * after
-    assert GRID.edge_indices(axis).tolist() == wanted
-
-
 @given(cells, st.sampled_from([4, 8]))
 def test_rows_are_whole_cache_lines_with_room_for_ghosts(cells, itemsize: int) -> None:
     layout = Layout(cells, itemsize)

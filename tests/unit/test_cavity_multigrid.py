@@ -21,6 +21,7 @@ from groundswell.solvers.cavity.grid_transfer import Band, interpolation, restri
 from groundswell.solvers.cavity.level import Level
 from groundswell.solvers.cavity.setup import Setup
 from groundswell.solvers.cavity.solver import Cavity
+from groundswell.solvers.cavity.steady import bring_to_steady_state
 
 MIRROR, PERIODIC = {"kind": "symmetry"}, {"kind": "periodic"}
 FLAT = {"south": MIRROR, "north": MIRROR}
@@ -145,11 +146,7 @@ def test_a_coarse_grid_is_forced() -> None:
 
 
 def steady(case: CavityCase) -> Cavity:
-    solver = Cavity(Setup.from_case(case), open_backend("cpu"))
-    assert (
-        sum(1 for _ in solver.iterate_to_steady_state()) * solver.check_every < solver.setup.steps
-    )
-    return solver
+    return bring_to_steady_state(case, open_backend("cpu"))[1]
 
 
 def fields(solver: Cavity) -> dict[str, np.ndarray]:

@@ -9,7 +9,6 @@ import pytest
 
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
-from groundswell.errors import InputError
 from groundswell.exchange.world import Alone
 from groundswell.linear import chebyshev
 from groundswell.linear.chebyshev import (
@@ -162,13 +161,6 @@ def test_conversions(backend: Backend, source: str, target: str) -> None:
     in_order(convert(backend, x, y, 5))()
     assert np.array_equal(y[:5], x[:5].astype(target)) and np.isnan(y[5:]).all()
     assert not convert(backend, x, y, 0)
-
-
-def test_what_there_is_not(backend: Backend) -> None:
-    one = np.eye(SIZE)
-    for order in (0, 17):
-        with pytest.raises(InputError, match=f"order = {order}; allowed: 1 to 16"):
-            smoother(backend, one, one, order=order)
 
 
 def test_beginnings_are_the_kernels() -> None:

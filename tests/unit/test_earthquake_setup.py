@@ -118,7 +118,7 @@ def test_a_run_lasts_at_least_its_duration() -> None:
 def test_what_a_run_could_not_use_is_refused_at_set_up(tmp_path: Path) -> None:
     stations = tmp_path / "stations.csv"
     stations.write_text("network,station,x,y\nGS,FAR,9000,0\n")
-    with pytest.raises(InputError, match=r"station GS\.FAR lies outside the region"):
+    with pytest.raises(InputError, match=r"GS\.FAR: x = 9000\.0: it lies outside the region"):
         setup(receiver=[], receivers={"file": stations})
     late = SOURCE | {"time_function": {"kind": "cosine", "rise": 0.6, "onset": 5.0}}
     with pytest.raises(InputError, match="starts at 5 s, when the run of 2 s is over"):
@@ -136,9 +136,9 @@ def test_what_sac_and_miniseed_cannot_hold_is_refused_at_set_up(tmp_path: Path, 
     for codes, message in (
         (
             "XX,LONGER",
-            rf"station XX\.LONGER: name = 'LONGER' .*5 characters.*format {name}; shorten",
+            rf"station XX\.LONGER: name = LONGER: .*5 characters.*format {name}",
         ),
-        ("LONG,A", r"station LONG\.A: network = 'LONG' .*2 characters"),
+        ("LONG,A", r"station LONG\.A: network = LONG: .*2 characters"),
     ):
         stations.write_text(f"network,station,x,y\n{codes},900,0\n")
         listed: dict[str, Any] = {"receiver": [], "receivers": {"file": stations}}

@@ -28,7 +28,7 @@ from random_media import (
 from groundswell.errors import InputError
 from groundswell.seismology.case.media import MediumSection
 from groundswell.seismology.media.build import build_medium
-from groundswell.seismology.media.layered import Homogeneous, Layer, Layered
+from groundswell.seismology.media.layered import Layer, Layered
 from groundswell.seismology.media.material import (
     Floor,
     Material,
@@ -67,7 +67,7 @@ def test_a_survey_finds_the_extremes_of_the_whole_model():
 
 
 def test_a_sea_without_ground_has_no_s_waves():
-    found = medium_statistics(Homogeneous(CELLS, SPACING, **SEA))
+    found = medium_statistics(layered(Layer(0.0, **SEA)))
     assert (found.vs_min, found.vs_min_cell, found.vp_vs_max, found.qs_max) == (None,) * 4
     assert (found.speed_min, found.fluid_cells) == (1500.0, 60)
 
@@ -177,13 +177,13 @@ def test_the_case_chooses_the_medium(tmp_path):
     arrays = random_arrays(7, dtype=np.float32)
     write_mesh(mesh, arrays, 8)
     sections = {
-        Homogeneous: section(kind="homogeneous", **ROCK),
-        Layered: section(kind="layered", layers=[{"top": 0.0, **ROCK}]),
-        NetcdfMedium: section(kind="netcdf", file=model, variables={"vp": "vp"}),
-        AwpMedium: section(kind="awp", file=mesh, cells=list(CELLS), variables=8),
-        ArrayMedium: section(kind="arrays", **arrays),
+        "homogeneous": (Layered, section(kind="homogeneous", **ROCK)),
+        "layered": (Layered, section(kind="layered", layers=[{"top": 0.0, **ROCK}])),
+        "netcdf": (NetcdfMedium, section(kind="netcdf", file=model, variables={"vp": "vp"})),
+        "awp": (AwpMedium, section(kind="awp", file=mesh, cells=list(CELLS), variables=8)),
+        "arrays": (ArrayMedium, section(kind="arrays", **arrays)),
     }
-    for kind, content in sections.items():
+    for kind, content in sections.values():
         medium = build_medium(content, CELLS, SPACING, None)
         assert type(medium) is kind
         assert medium.cells == CELLS

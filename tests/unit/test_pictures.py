@@ -13,6 +13,7 @@ from matplotlib.image import imread
 from matplotlib.text import Annotation
 from result_files import (
     EVENT,
+    POINTS,
     Site,
     X,
     Y,
@@ -184,8 +185,8 @@ def test_a_silent_station_is_a_flat_line(tmp_path: Path) -> None:
 def test_snapshots_are_taken_while_something_moves(tmp_path: Path) -> None:
     block = np.zeros((100, 3, 40, 60))
     block[30:60, 2] = rng.normal(size=(30, 40, 60))
-    with SurfaceWriter(tmp_path / "surface.nc", X, Y, 0.1, attrs=EVENT) as writer:
-        writer.append(block)
+    with SurfaceWriter(tmp_path / "surface.nc", POINTS, 0.1, attrs=EVENT) as writer:
+        writer.append_velocity(block)
     chosen = snapshots._select(tmp_path / "surface.nc")
     assert chosen.sizes["time"] == 6
     assert 3.0 <= chosen["time"].min() < chosen["time"].max() <= 6.0
@@ -194,7 +195,7 @@ def test_snapshots_are_taken_while_something_moves(tmp_path: Path) -> None:
 
 
 def test_a_surface_without_samples_is_refused(tmp_path: Path) -> None:
-    SurfaceWriter(tmp_path / "surface.nc", X, Y, 0.1).finish()
+    SurfaceWriter(tmp_path / "surface.nc", POINTS, 0.1).finish()
     with pytest.raises(InputError, match="has no samples"):
         snapshots.snapshots(tmp_path)
 

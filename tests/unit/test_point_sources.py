@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from awp_files import write_awp_source
 from pydantic import TypeAdapter
 
 from groundswell.errors import InputError
 from groundswell.seismology.case.sources import Source
-from groundswell.seismology.formats.awp import AwpSource, write_awp_source
+from groundswell.seismology.formats.awp import AwpSource
 from groundswell.seismology.formats.srf import Srf, write_srf
 from groundswell.seismology.sources import moment
 from groundswell.seismology.sources.point_sources import (
     PointSource,
+    SourceContext,
     build_sources,
     net_moment,
 )
@@ -24,6 +26,7 @@ from groundswell.seismology.sources.time_functions import Brune
 rng = np.random.default_rng(5)
 STEP, DURATION = 0.01, 6.0
 MU, LAM = 3.1e10, 2.7e10
+SPACING = (100.0, 100.0, 50.0)
 PLACE = {"x": 1000.0, "y": 2000.0, "depth": 5000.0}
 BRUNE = {"kind": "brune", "rise": 0.2}
 SECTION: TypeAdapter[Any] = TypeAdapter(Source)
@@ -46,9 +49,13 @@ def build(
     folder: Path | str = "",
     **more: Any,
 ) -> list[PointSource]:
-    more = {"rigidity": lambda x, y, z: np.full(np.shape(x), MU)} | more
+    moduli: dict[str, Any] = {
+        "rigidity": lambda x, y, z: np.full(np.shape(x), MU),
+        "lame": lambda x, y, z: np.full(np.shape(x), LAM),
+    }
+    context = SourceContext(geography, step, DURATION, SPACING, **moduli | more)
     sections = [SECTION.validate_python(s, context={"folder": Path(folder)}) for s in sources]
-    return build_sources(sections, geography, step, DURATION, **more)
+    return build_sources(sections, context)
 
 
 def at(source: PointSource, t: Any) -> np.ndarray:
@@ -137,8 +144,6 @@ def test_requests_that_cannot_be_honoured() -> None:
         InputError, match=r"source\[0\]: starts at 6 s, when the run of 6 s is over"
     ):
         build({**PLACE, **COUPLE, "moment": 1.0, "time_function": late})
-    with pytest.raises(InputError, match=r"grid\.geography"):
-        build({"longitude": 1.0, "latitude": 2.0, "depth": 0.0, **COUPLE, "moment": 1.0})
 
 
 # --- SRF -----------------------------------------------------------------------------------------
@@ -228,9 +233,7 @@ def test_the_medium_is_asked_where_the_points_are(tmp_path: Path) -> None:
 
 def test_a_fault_that_opens_needs_lambda(tmp_path: Path) -> None:
     srf = rupture(2, [0, 0, 3])
-    with pytest.raises(InputError, match="needs lambda"):
-        build_srf(tmp_path, srf)
-    total = net_moment(build_srf(tmp_path, srf, lame=lambda x, y, z: np.full(np.shape(x), LAM)))
+    total = net_moment(build_srf(tmp_path, srf))
     trace = (srf.area * slips(srf, 2) * (3 * LAM + 2 * MU)).sum()
     np.testing.assert_allclose(total[:3].sum(), trace, rtol=1e-6)
 
@@ -239,12 +242,6 @@ def test_points_without_slip_are_left_out(tmp_path: Path) -> None:
     counts = np.array([[3, 0, 0], [0, 0, 0], [2, 0, 0]])
     srf = rupture(3, counts, rates=np.array([0.0, 1.0, 0.0, 0.0, 0.0]))
     assert len(build_srf(tmp_path, srf)) == 1
-
-
-def test_an_srf_needs_a_map(tmp_path: Path) -> None:
-    write_srf(tmp_path / "r.srf", rupture(1, [3, 0, 0]))
-    with pytest.raises(InputError, match=r"grid\.geography"):
-        build({"kind": "srf", "file": tmp_path / "r.srf"})
 
 
 # --- AWP -----------------------------------------------------------------------------------------
@@ -262,7 +259,7 @@ def test_awp_rates_act_step_by_step(tmp_path: Path) -> None:
     rates = (1e15 * rng.normal(size=(3, 9, 6))).astype(np.float32)
     rates[1, :, 3:] = 0
     awp = AwpSource(rng.integers(1, 50, (3, 3)), rates)
-    sources = build_awp(tmp_path, awp, STEP, spacing=(100.0, 100.0, 50.0))
+    sources = build_awp(tmp_path, awp, STEP)
     assert len(sources) == 6 + 3 + 6
     t = (np.arange(9) + 1.0) * STEP
     acted = np.zeros((3, 9, 6))
@@ -275,9 +272,3 @@ def test_awp_rates_act_step_by_step(tmp_path: Path) -> None:
     np.testing.assert_allclose(
         net_moment(sources), STEP * expected.sum(axis=(0, 1)), rtol=1e-4, atol=1e9
     )
-
-
-def test_an_awp_source_needs_the_spacing(tmp_path: Path) -> None:
-    awp = AwpSource(np.ones((1, 3), int), np.ones((1, 2, 6), np.float32))
-    with pytest.raises(InputError, match="spacing is needed"):
-        build_awp(tmp_path, awp, STEP)

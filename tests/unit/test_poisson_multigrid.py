@@ -304,22 +304,6 @@ def test_solutions_are_jacobis(backend: Backend) -> None:
 # --- what cannot be done --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"dtype": "float16"}, "dtype = 'float16'; allowed: float32, float64"),
-        ({"degrees": (7, 1)}, r"degrees = \(7, 1\); allowed: falling from 3 to 1"),
-        ({"degrees": (3, 2)}, "allowed: falling from 3 to 1"),
-        ({"degrees": (3, 3, 1)}, "allowed: falling from 3 to 1"),
-        ({"order": 0}, "order = 0; allowed: 1 to 16"),
-        ({"coarse": "exact"}, "coarse = 'exact'; allowed: auto, direct, amg"),
-    ],
-)
-def test_cycles_that_do_not_exist(backend: Backend, wrong: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        iterations(backend, Box((1, 1, 1)), 3, Cycle(**wrong))
-
-
 def test_elements_that_only_high_degrees_can_have(backend: Backend) -> None:
     def waves(points: Any) -> Any:
         """Along x, which degree 3 cannot follow."""

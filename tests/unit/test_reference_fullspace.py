@@ -71,25 +71,20 @@ def test_pulse_refuses_a_derivative_that_holds_impulses():
         Pulse.from_samples([0.0, 1.0, 1.0], step=1.0)([1.0], 1)
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: Pulse.brune(0.0),
-        lambda: Pulse.gaussian(-1.0, 1.0),
-        lambda: Pulse.from_samples([1.0], 1.0),
-        lambda: Pulse.from_samples([0.0, np.nan], 1.0),
-        lambda: Pulse.from_samples([0.0, 1.0], 0.0),
-        lambda: Pulse.from_function(np.sin, 1.0, 1.0),
-        lambda: Pulse.of(("brune", "0.1 s"), 1.0),
-        lambda: Pulse.of(("ricker", 1.0), 1.0),
-    ],
-)
-def test_pulse_refuses_bad_input(make):
-    with pytest.raises(InputError):
-        make()
-
-
 # Full space
+
+
+def force_motion(space, force, offset, time, function, order):
+    """Stokes' solution, Aki and Richards (2002), equation 4.23: motion, (3, n)."""
+    r, t = np.linalg.norm(offset), np.asarray(time)
+    g, f = np.asarray(offset) / r, np.asarray(force)
+    along, a, b = (g @ f) * g, space.vp, space.vs
+    p, s = t - r / a, t - r / b
+    near = r / a * function(p, order - 1) - r / b * function(s, order - 1)
+    near = near + function(p, order - 2) - function(s, order - 2)
+    far = np.outer(along, function(p, order)) / (a**2 * r)
+    far += np.outer(f - along, function(s, order)) / (b**2 * r)
+    return (np.outer(3 * along - f, near) / r**3 + far) / (4 * np.pi * space.rho)
 
 
 def test_force_solution_satisfies_the_equation_of_motion(rng):
@@ -99,7 +94,7 @@ def test_force_solution_satisfies_the_equation_of_motion(rng):
     lam = ROCK.rho * ROCK.vp**2 - 2.0 * mu
 
     def displacement(x):
-        return fullspace.force_displacement(ROCK, force, x, t, SHAPE)
+        return force_motion(ROCK, force, x, t, SHAPE, 0)
 
     def gradient(x):
         return np.stack(
@@ -112,9 +107,7 @@ def test_force_solution_satisfies_the_equation_of_motion(rng):
 
     divergence = sum(stencil(stress, receiver, j, h)[j] for j in range(3))
     dt = 1e-3
-    late, early = (
-        fullspace.force_velocity(ROCK, force, receiver, t + s * dt, SHAPE) for s in (1, -1)
-    )
+    late, early = (force_motion(ROCK, force, receiver, t + s * dt, SHAPE, 1) for s in (1, -1))
     inertia = ROCK.rho * (late - early) / (2 * dt)
     assert error(divergence, inertia) < 2e-3
 
@@ -125,7 +118,7 @@ def test_force_solution_at_rest_is_kelvins(rng):
     mu = ROCK.rho * ROCK.vs**2
     nu = (ROCK.vp**2 - 2 * ROCK.vs**2) / (2 * (ROCK.vp**2 - ROCK.vs**2))
     kelvin = ((3 - 4 * nu) * force + x * (x @ force) / r**2) / (16 * np.pi * mu * (1 - nu) * r)
-    u = fullspace.force_displacement(ROCK, force, x, [20.0], SHAPE.integral())[:, 0]
+    u = force_motion(ROCK, force, x, [20.0], SHAPE.integral(), 0)[:, 0]
     assert error(u, kelvin) < 1e-7
 
 
@@ -134,16 +127,14 @@ def test_moment_solution_is_the_gradient_of_the_force_solution(rng, order):
     m = rng.normal(size=(3, 3))
     m += m.T
     x, t = rng.normal(size=3) * 800.0, np.linspace(0.0, 2.0, 201)
-    by_force = (fullspace.force_displacement, fullspace.force_velocity)[order]
-    by_moment = (fullspace.moment_displacement, fullspace.moment_velocity)[order]
     expected = np.zeros((3, t.size))
     for p, q in np.ndindex(3, 3):  # G depends on x - xi, hence the minus sign
 
         def green(y, p=p):
-            return by_force(ROCK, np.eye(3)[p], y, t, SHAPE.integral())
+            return force_motion(ROCK, np.eye(3)[p], y, t, SHAPE.integral(), order)
 
         expected -= m[p, q] * stencil(green, x, q, 2.0)
-    u = by_moment(ROCK, m, x, t, SHAPE)
+    u = fullspace.moment_velocity(ROCK, m, x, t, SHAPE if order else SHAPE.integral())
     assert error(u, expected) < 1e-7
 
 
@@ -168,8 +159,8 @@ def test_double_couple_matches_spherical_form(rng):
     u += (4 * p - 2 * s) * moment(t - r / a) / (a * r) ** 2
     u += (-3 * p + 3 * s) * moment(t - r / b) / (b * r) ** 2
     u += p * rate(t - r / a) / (a**3 * r) + s * rate(t - r / b) / (b**3 * r)
-    got = fullspace.moment_displacement(
-        ROCK, [0, 0, 0, 0, 1.0, 0], r * np.array(er), [t], Pulse.brune(T)
+    got = fullspace.moment_velocity(
+        ROCK, [0, 0, 0, 0, 1.0, 0], r * np.array(er), [t], Pulse.brune(T).integral()
     )
     assert error(got[:, 0], u / (4 * np.pi * ROCK.rho)) < 1e-7
 
@@ -181,12 +172,3 @@ def test_full_space_does_not_care_about_handedness(rng):
     u = fullspace.moment_velocity(ROCK, m, x, t, SHAPE)
     mirrored = fullspace.moment_velocity(ROCK, m * [1, 1, 1, 1, -1, -1], flip * x, t, SHAPE)
     assert error(mirrored, flip[:, None] * u) < 1e-12
-
-
-def test_full_space_refuses_bad_input():
-    with pytest.raises(InputError, match="vp > vs"):
-        fullspace.FullSpace(2000.0, 3000.0, 2500.0)
-    with pytest.raises(InputError, match="symmetric"):
-        fullspace.moment_velocity(ROCK, np.arange(9.0).reshape(3, 3), [1, 0, 0], [0.0], SHAPE)
-    with pytest.raises(InputError, match="not all zero"):
-        fullspace.force_velocity(ROCK, [1, 0, 0], [0, 0, 0], [0.0], SHAPE)

@@ -79,8 +79,6 @@ def test_the_report_holds_everything_on_one_page(tmp_path: Path) -> None:
         "176 B",
         "1 minute and 17 seconds",
         "1 minute and 15 seconds",
-        "240, 240, 120",
-        "a < b",
         "0.1.0",
     ):
         assert expected in page.texts

@@ -48,7 +48,7 @@ def test_batches_of_any_size_give_every_sample_once(
     """Two batches at a time share the ring, as in the driver."""
     source = ring(every, capacity)
     found: list[np.ndarray] = []
-    output = Output([source], None, lambda blocks, _: found.extend(blocks[0]), (2,))
+    output = Output(source, None, lambda block, _: found.extend(block), (2,))
     sizes = data.draw(st.lists(st.integers(1, output.most_steps), min_size=1, max_size=12))
     ends = [begin, *(begin + np.cumsum(sizes)).tolist()]
     for n, (first, last) in enumerate(pairwise(ends)):
@@ -65,24 +65,10 @@ def test_an_empty_range_reads_nothing_and_keeps_the_shape() -> None:
     assert ring(5, 4).read(1, 4, None).shape == (0, 2)
 
 
-def test_rings_of_one_output_are_written_together() -> None:
-    rings = [ring(2, 6), ring(2, 6)]
-    calls: list[tuple[list[np.ndarray], range]] = []
-    output = Output(rings, None, lambda blocks, numbers: calls.append((blocks, numbers)), (2,))
-    for step in range(6):
-        for each in rings:
-            record(each, step)
-    output.collect(0, 6, None)()
-    output.collect(7, 8, None)()
-    [(blocks, numbers)] = calls
-    assert numbers == range(0, 3)
-    np.testing.assert_array_equal(blocks[0], blocks[1])
-
-
 @pytest.mark.parametrize(("every", "capacity"), [(1, 2), (3, 5), (500, 2)])
 def test_two_batches_of_the_most_steps_fit(every: int, capacity: int) -> None:
     source = ring(every, capacity)
-    most = Output([source], None, lambda *_: None, (2,)).most_steps
+    most = Output(source, None, lambda *_: None, (2,)).most_steps
     for begin in range(3 * every):
         assert len(source.numbers(begin, begin + 2 * most)) <= capacity
 
@@ -105,26 +91,25 @@ class Among(Alone):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4), st.integers(1, 6), st.data())
+@given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 6), st.data())
 def test_the_parts_of_all_ranks_make_whole_samples(
-    ranks: int, every: int, rings: int, steps: int, data: st.DataObject
+    ranks: int, every: int, steps: int, data: st.DataObject
 ) -> None:
     """Each rank has some rows of a sample, in no order, perhaps none."""
     rng = np.random.default_rng(data.draw(st.integers(0, 999)))
     count = len(range(0, steps, every))
-    whole = rng.normal(size=(rings, count, 5, 3))
+    whole = rng.normal(size=(count, 5, 3))
     owner = rng.integers(0, ranks, 5)
     said: list[Any] = []
-    calls: list[tuple[list[np.ndarray], range]] = []
+    calls: list[tuple[np.ndarray, range]] = []
     for rank in reversed(range(ranks)):
         rows = np.flatnonzero(owner == rank)
-        held = [Ring(Memory(), (len(rows), 3), every, 8, "float64") for _ in range(rings)]  # type: ignore[arg-type]
-        for each, values in zip(held, whole, strict=True):
-            each.buffer[:count] = values[:, rows]
+        held = Ring(Memory(), (len(rows), 3), every, 8, "float64")  # type: ignore[arg-type]
+        held.buffer[:count] = whole[:, rows]
         output = Output(
             held, None, lambda *given: calls.append(given), (5, 3), (rows,), Among(rank, said)
         )
         output.collect(0, steps, None)()
-    [(blocks, numbers)] = calls  # only rank 0 writes
+    [(block, numbers)] = calls  # only rank 0 writes
     assert numbers == range(count)
-    np.testing.assert_array_equal(blocks, whole)
+    np.testing.assert_array_equal(block, whole)

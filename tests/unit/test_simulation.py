@@ -61,7 +61,7 @@ def test_steps_in_any_portions_are_the_same(case: Path, expected: dict[str, np.n
         assert [simulation.advance(n) for n in (1, 0, 13, 6)] == [1, 0, 13, 6]
         assert_same(simulation, expected)
         assert simulation.step == 20 and simulation.time == pytest.approx(0.2)
-        assert simulation.status == "t = 0.200 of 0.400 s"
+        assert simulation.status == "t = 0.2 of 0.4 s"
         assert simulation.advance() == 20 and simulation.advance(5) == 0
     assert not (case.parent / "results").exists()
 

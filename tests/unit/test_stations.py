@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundswell.errors import InputError
-from groundswell.seismology.formats.stations import Station, read_stations
+from groundswell.seismology.case.sources import Receiver
+from groundswell.seismology.formats.stations import read_stations
 
 QUICK = settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -25,13 +26,15 @@ def csv(tmp_path: Path, text: str) -> Path:
 def test_longitude_and_latitude(tmp_path: Path) -> None:
     text = "network,station,longitude,latitude\nCI,OLI,-117.92,33.95\n,PAS,-118.17,34.15\n"
     oli, pas = read_stations(csv(tmp_path, text))
-    assert oli == Station("CI", "OLI", longitude=-117.92, latitude=33.95)
-    assert (oli.name, pas.name, pas.depth) == ("CI.OLI", "PAS", 0.0)
+    assert oli == Receiver(network="CI", name="OLI", longitude=-117.92, latitude=33.95)
+    assert (oli.code, pas.code, pas.depth) == ("CI.OLI", "PAS", 0.0)
 
 
 def test_columns_in_any_order_with_comments_and_a_byte_order_mark(tmp_path: Path) -> None:
     text = "\ufeff# borehole\r\n depth, Y ,x,STATION,network\r\n\r\n 150, 2e3,1e3, A1 ,XX\r\n"
-    assert read_stations(csv(tmp_path, text)) == [Station("XX", "A1", x=1e3, y=2e3, depth=150.0)]
+    assert read_stations(csv(tmp_path, text)) == [
+        Receiver(network="XX", name="A1", x=1e3, y=2e3, depth=150.0)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -39,24 +42,23 @@ def test_columns_in_any_order_with_comments_and_a_byte_order_mark(tmp_path: Path
     [
         ("", "no stations"),
         ("network,station,x,y\n", "no stations"),
-        ("network,x,y\nA,1,2\n", "needed: network, station"),
-        ("network,station,x\nA,B,2\n", "needed: network, station"),
-        ("network,station,x,y,longitude,latitude\n", "either longitude, latitude or x, y"),
-        ("network,station,x,latitude\n", "either longitude, latitude or x, y"),
+        ("network,x,y\nA,1,2\n", 'line 2: station = "": must not be empty'),
+        ("network,station,x\nA,B,2\n", "line 2: give either x and y, or longitude and latitude"),
+        ("network,station,x,latitude\nA,B,2,3\n", "give either x and y, or longitude and latitude"),
         ("network,station,x,y,elevation\n", "allowed, once each"),
         ("network,station,x,y,x\n", "allowed, once each"),
         ("network,station,x,y\nA,B,1\n", "line 2: 3 cells; the header has 4"),
         ("# c\nnetwork,station,x,y\n# c\nA,B,1,2\n\nA,C,east,2\n", "line 6: .*east"),
-        ("network,station,x,y\nA,B,1,nan\n", "line 2: y = nan; allowed: a finite number"),
-        ("network,station,x,y\nA,B,1,\n", "line 2: y = ''; it must be a number, in m"),
-        ("network,station,x,y,depth\nA,B,1,2,-3\n", "line 2: depth = -3.0"),
+        ("network,station,x,y\nA,B,1,nan\n", "line 2: y = nan: "),
+        ("network,station,x,y\nA,B,1,\n", 'line 2: y = "": '),
+        ("network,station,x,y,depth\nA,B,1,2,deep\n", 'line 2: depth = "deep"'),
         (
             "network,station,longitude,latitude\nA,B,1,91\n",
-            "line 2: latitude = 91.0; allowed: -90 to 90",
+            "line 2: latitude = 91.0: must be at most 90",
         ),
         ("network,station,longitude,latitude\nA,B,1e9,1\n", "line 2: longitude = 1000000000.0"),
-        ("network,station,x,y\nA,,1,2\n", "line 2: station = ''"),
-        ("network,station,x,y\nA,B/../C,1,2\n", "line 2: station = 'B/../C'"),
+        ("network,station,x,y\nA,,1,2\n", 'line 2: station = ""'),
+        ("network,station,x,y\nA,B/../C,1,2\n", 'line 2: station = "B/../C"'),
         ("network,station,x,y\nA,B,1,2\nC,B,1,2\nA,B,3,4\n", "line 4: A.B again, as in line 2"),
         ('network,station,x,y\nA,"B,1,2\n', "line"),
     ],
@@ -109,8 +111,8 @@ def station(code: str, latitude: float, *depths: float, year: int = 2000) -> obj
 def test_station_xml(tmp_path: Path) -> None:
     path = inventory(tmp_path, station("OLI", 33.9), station("DEEP", 34.0, 120.0, 120.0))
     assert read_stations(path) == [
-        Station("CI", "OLI", longitude=-118.0, latitude=33.9),
-        Station("CI", "DEEP", longitude=-118.0, latitude=34.0, depth=120.0),
+        Receiver(network="CI", name="OLI", longitude=-118.0, latitude=33.9),
+        Receiver(network="CI", name="DEEP", longitude=-118.0, latitude=34.0, depth=120.0),
     ]
 
 

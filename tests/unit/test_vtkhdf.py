@@ -143,33 +143,3 @@ def test_another_box_is_not_continued(tmp_path: Path) -> None:
         VolumeWriter(tmp_path / "v.vtkhdf", (3, 4, 6), SPACING, FIELDS, resume=1)
     with pytest.raises(InputError, match="cannot be continued: it is damaged or of another kind"):
         VolumeWriter(tmp_path / "v.vtkhdf", CELLS, SPACING, ("syy",), resume=1)
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"vx": np.zeros(SHAPE), "vy": np.zeros(SHAPE)}, "the snapshot lacks vz; it has vx, vy"),
-        (dict.fromkeys(("vx", "vy", "vz"), np.zeros(CELLS)), r"vx has shape \(3, 4, 5\)"),
-    ],
-)
-def test_snapshots_that_do_not_fit_are_refused(
-    tmp_path: Path, fields: dict[str, np.ndarray], message: str
-) -> None:
-    with (
-        pytest.raises(InputError, match=message),
-        VolumeWriter(tmp_path / "v.vtkhdf", CELLS, SPACING) as writer,
-    ):
-        writer.append(0.0, fields)
-    assert not (tmp_path / "v.vtkhdf").exists()
-
-
-@pytest.mark.parametrize("fields", [(), ("vx", "vx"), ("a/b",), ("a.b",)])
-def test_bad_names_are_refused(tmp_path: Path, fields: tuple[str, ...]) -> None:
-    with pytest.raises(InputError, match="give at least one name"):
-        VolumeWriter(tmp_path / "v.vtkhdf", CELLS, SPACING, fields)
-    assert names(tmp_path) == []
-
-
-def test_a_bad_spacing_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"spacing = -1\.0"):
-        VolumeWriter(tmp_path / "v.vtkhdf", CELLS, (10.0, -1.0, 10.0))

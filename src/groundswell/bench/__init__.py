@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -59,16 +59,18 @@ class Benchmark:
     """A list of tables that are measured together.
 
     Args:
-        sizes: function `(backend name, full)` that returns the problem sizes.
+        sizes: problem sizes by name of the backend.
         prepare: measures what all tables share and returns metadata; all ranks call it.
         tables: tables in the order of measurement.
         draw: plots the results to a file; None for no plot.
+        full: larger problem sizes by name of the backend; None if there are none.
     """
 
-    sizes: Callable[[str, bool], Any]
+    sizes: Mapping[str, Any]
     prepare: Callable[[Session], dict[str, Any]]
     tables: Sequence[Table]
     draw: Callable[[dict[str, Any], Path], Any] | None = None
+    full: Mapping[str, Any] | None = None
 
     def tables_of(self, subject: str, ranks: int) -> list[Table]:
         """The tables that are measured on this number of ranks.
@@ -99,7 +101,6 @@ class Recorder:
 
     def __init__(self, path: Path | None = None, *, shown: bool = False) -> None:
         self._path, self._shown = path, shown
-        self._printer: Printer | None = None
 
     def begin(self, measured: Measured) -> None:
         """Print the number of ranks and the devices."""
@@ -111,20 +112,17 @@ class Recorder:
                 say(measured["about"])
         self._write(measured)
 
-    def start(self, table: Table, measured: Measured) -> None:
-        """Begin a table."""
-        self._printer = Printer(table, measured) if self._shown else None
-
-    def add(self, row: Row, measured: Measured) -> None:
-        """Record a row of the table."""
-        if self._printer:
-            self._printer.add(row)
-        self._write(measured)
-
-    def finish(self) -> None:
-        """End the table."""
-        if self._printer:
-            self._printer.end()
+    def add(self, table: Table, found: Iterable[Row], measured: dict[str, Any]) -> None:
+        """Record the rows of a table."""
+        rows = measured.setdefault(table.name, [])
+        printer = Printer(table, measured) if self._shown else None
+        for row in found:
+            rows.append(row)
+            if printer:
+                printer.add(row)
+            self._write(measured)
+        if printer:
+            printer.end()
 
     def end(self, measured: Measured) -> None:
         """Print what was not measured, and the time that the measurements took."""
@@ -171,22 +169,13 @@ def measure(
     measured |= benchmark.prepare(session)
     recorder.begin(measured)
     for table in tables:
-        _measure_table(table, session, recorder)
+        session.progress(table.name)
+        if table.seconds:
+            session.rig.begin(table.name, table.seconds)
+        recorder.add(table, table.measure(session), measured)
     measured["seconds"] = time.monotonic() - begun
     recorder.end(measured)
     return measured
-
-
-def _measure_table(table: Table, session: Session, recorder: Recorder) -> None:
-    session.progress(table.name)
-    if table.seconds:
-        session.rig.begin(table.name, table.seconds)
-    rows = session.measured.setdefault(table.name, [])
-    recorder.start(table, session.measured)
-    for row in table.measure(session):
-        rows.append(row)
-        recorder.add(row, session.measured)
-    recorder.finish()
 
 
 def run_bench(
@@ -219,7 +208,8 @@ def run_bench(
     found, ranks = benchmark(subject), world()
     found.tables_of(subject, ranks.size)
     machine = open_device(backend, ranks) if backend else fastest(ranks)
-    session = Session(machine, ranks, found.sizes(machine.name, full))
+    sizes = found.full if full and found.full else found.sizes
+    session = Session(machine, ranks, sizes[machine.name])
     if not ranks.first:
         return measure(found, session, subject=subject)
     session.progress = progress or session.progress

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from groundswell.backends import Array, Backend, Graph, Launch
+from groundswell.backends import Array, Backend, Graph
 from groundswell.backends.base import in_order
 from groundswell.bench.tables import Row
 from groundswell.exchange.patience import patience_of, patience_seconds
@@ -24,32 +24,6 @@ FEWEST, MOST = 2, 2000  # exchanges per repeat
 LONGEST_SILENCE = 30.0  # s that a rank waits for another one during a measurement
 FASTEST = {"cuda": "direct", "cpu": "peer"}  # the transport that is usually fastest, by backend
 IN_STEP = 4  # exchanges that synchronize the ranks before the clock starts
-
-
-class Timed(Protocol):
-    """An object that can be timed: an `Exchange`, or an object with the same interface."""
-
-    @property
-    def path(self) -> str:
-        """The transport that messages actually use."""
-
-    @property
-    def in_graph(self) -> bool:
-        """Whether it can be captured in a graph of launches."""
-
-    @property
-    def bytes(self) -> int:
-        """Bytes that this rank sends per exchange."""
-
-    @property
-    def launches(self) -> list[Launch]:
-        """The launches of one exchange."""
-
-    def check(self) -> None:
-        """Raise RunFailed if a wait for another rank timed out."""
-
-    def close(self) -> None:
-        """Release resources shared with other ranks."""
 
 
 class Rig:
@@ -111,11 +85,11 @@ class Rig:
         note = f"{self._part}: {text}"
         self.notes += [note] if note not in self.notes else []
 
-    def exchange(self, transport: str, make: Callable[[], Timed]) -> Row | None:
-        """Time of an exchange, and the largest number of bytes that a rank sends."""
+    def exchange(self, transport: str, make: Callable[[], Any]) -> Row | None:
+        """Time of an `Exchange` that `make` returns, and the most bytes that a rank sends."""
         return self.attempt(transport, lambda: self._exchange(transport, make))
 
-    def _exchange(self, transport: str, make: Callable[[], Timed]) -> Row:
+    def _exchange(self, transport: str, make: Callable[[], Any]) -> Row:
         halo = make()
         with self.holding(halo):
             seconds = self.seconds(in_order(halo.launches), in_graph=halo.in_graph)

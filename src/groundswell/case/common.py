@@ -20,15 +20,7 @@ from groundswell.case.section import Section as Section
 from groundswell.case.section import TaggedUnion as TaggedUnion
 from groundswell.case.section import exactly_one as exactly_one
 from groundswell.case.section import repeated as repeated
-from groundswell.case.units import (
-    Count,
-    CountOrZero,
-    Flag,
-    Number,
-    Positive,
-    Time,
-    Unit,
-)
+from groundswell.case.units import Count, CountOrZero, Flag, Number, Positive, Time, Unit
 from groundswell.errors import CaseError, listed
 
 # --- common sections -----------------------------------------------------------------------------
@@ -38,10 +30,7 @@ class TimeSection(Section):
     """`[time]`: the duration, and the time step or "auto" for the longest stable step."""
 
     duration: Annotated[Time, Positive]
-    step: Annotated[
-        float | Literal["auto"],
-        Unit("s", "a time", "5 ms", word="auto"),
-    ] = "auto"
+    step: Annotated[float | Literal["auto"], Unit("s", "a time", "5 ms", word="auto")] = "auto"
 
     def violations(self) -> Iterator[Violation]:
         """A step that is not positive, or longer than the duration."""

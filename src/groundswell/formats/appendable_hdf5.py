@@ -9,7 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
@@ -41,10 +40,7 @@ class AppendableFile:
     """
 
     def __init__(
-        self,
-        path: str | Path,
-        shapes: Mapping[str, tuple[int | None, ...]],
-        resume: int | None,
+        self, path: str | Path, shapes: Mapping[str, tuple[int | None, ...]], resume: int | None
     ) -> None:
         self.path = Path(path)
         self.part = self.path.with_name(f"{self.path.name}.part")
@@ -195,17 +191,6 @@ def chunk_length(count: int, limit: int) -> int:
     """Length of equal chunks, at most `limit`, that cover `count` with the least padding."""
     chunks = max(1, -(-count // max(1, limit)))
     return max(1, -(-count // chunks))
-
-
-def require_positive(name: str, value: float) -> float:
-    """Return `value`, checked.
-
-    Raises:
-        InputError: it is not a finite positive number.
-    """
-    if not (np.isfinite(value) and value > 0):
-        raise InputError(f"{name} = {value} must be a finite number above zero")
-    return float(value)
 
 
 def _matches(shape: tuple[int, ...], expected: tuple[int | None, ...]) -> bool:

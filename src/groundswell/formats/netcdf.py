@@ -16,7 +16,7 @@ from groundswell.errors import GroundswellError, InputError
 if TYPE_CHECKING:
     import xarray
 
-CONVENTIONS = "CF-1.11"
+_CONVENTIONS = "CF-1.11"
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ def create_netcdf(
     variables: Mapping[str, Variable],
     attrs: Mapping[str, Any],
 ) -> None:
-    """Create a NetCDF-4 file and write the variables with values; dimensions of None can grow."""
+    """Create a CF file in NetCDF-4 and write the variables with values; None is a growing size."""
     import h5netcdf  # type: ignore[import-untyped]
 
     with h5netcdf.File(path, "w", locking=False) as file:
         file.dimensions = dict(dimensions)
         for name, variable in variables.items():
             _create_variable(file, name, variable)
-        for key, value in netcdf_attributes(attrs).items():
+        for key, value in netcdf_attributes({"Conventions": _CONVENTIONS, **attrs}).items():
             file.attrs[key] = value
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import warnings
@@ -95,6 +96,25 @@ def read_table(path: Path) -> dict[str, NDArray[np.float64]]:
     if not values.size or values.size % len(columns):
         raise InputError(f"{path} is damaged: its rows are incomplete; run the case again")
     return dict(zip(columns, values.reshape(-1, len(columns)).T, strict=True))
+
+
+def read_rows(path: Path | str, what: str) -> list[tuple[int, list[str]]]:
+    """Number and cells of each line of comma-separated values.
+
+    Empty lines and lines that start with # are skipped.
+
+    Raises:
+        InputError: the file is missing, unreadable, not text or not of such values.
+    """
+    text = read_text(path, what)
+    # Comments become empty lines, which csv skips, so that line numbers stay those of the file.
+    lines = ("" if line.lstrip().startswith("#") else line for line in text.split("\n"))
+    reader = csv.reader(lines, skipinitialspace=True, strict=True)
+    try:
+        rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: {error}") from None
+    return [(line, row) for line, row in rows if any(row)]
 
 
 def read_json(path: Path) -> Any:

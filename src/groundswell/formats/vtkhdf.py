@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from groundswell.errors import InputError
-from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length, require_positive
+from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length
 from groundswell.formats.netcdf import netcdf_attributes
 
 _VERSION = (2, 0)
@@ -48,7 +47,7 @@ class VolumeWriter(AppendableFile):
         dtype: data type of the values in the file.
 
     Raises:
-        InputError: there are no fields or repeated ones, or the file to resume is of another case.
+        InputError: the file to resume is of another case.
         RunFailed: the disk is full.
     """
 
@@ -57,7 +56,7 @@ class VolumeWriter(AppendableFile):
         path: str | Path,
         cells: tuple[int, int, int],
         spacing: tuple[float, float, float],
-        fields: Sequence[str] = _VELOCITY,
+        fields: Sequence[str],
         origin: tuple[float, float, float] = (0.0, 0.0, 0.0),
         attrs: Mapping[str, Any] | None = None,
         resume: int | None = None,
@@ -66,8 +65,7 @@ class VolumeWriter(AppendableFile):
         dtype: DTypeLike = "float32",
     ) -> None:
         self._cells, self._downward, self._dtype = cells, downward, np.dtype(dtype)
-        self._spacing = tuple(require_positive("spacing", h) for h in spacing)
-        self._origin = origin
+        self._spacing, self._origin = spacing, origin
         self._attrs = dict(attrs or {})
         self._arrays = _arrays(fields)
         shape = (None, *cells[::-1])
@@ -81,7 +79,6 @@ class VolumeWriter(AppendableFile):
         """Append the snapshot of `time` (s): each field an array (nz, ny, nx), depth downward.
 
         Raises:
-            InputError: a field is missing or has another shape.
             RunFailed: the disk is full; all earlier snapshots are still in the file.
         """
         blocks: dict[str, NDArray[Any]] = {"VTKHDF/Steps/Values": np.array([time])}
@@ -94,11 +91,7 @@ class VolumeWriter(AppendableFile):
 
     def _upward(self, name: str, fields: Mapping[str, ArrayLike]) -> NDArray[Any]:
         """The field with the lowest plane first, for z up."""
-        if name not in fields:
-            raise InputError(f"the snapshot lacks {name}; it has {', '.join(fields) or 'nothing'}")
         values = np.asarray(fields[name], self._dtype)
-        if values.shape != self._cells[::-1]:
-            raise InputError(f"{name} has shape {values.shape}; it must be {self._cells[::-1]}")
         if not self._downward:
             return values
         return -values[::-1] if name in ODD_IN_Z else values[::-1]
@@ -144,10 +137,6 @@ class VolumeWriter(AppendableFile):
 
 def _arrays(fields: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Name of each array in the file -> fields that are its components; velocity first."""
-    if not fields or len(set(fields)) < len(fields) or any(set(f) & {"/", "."} for f in fields):
-        raise InputError(
-            f"fields = {list(fields)}: give at least one name, none twice and without '/' and '.'"
-        )
     whole = set(_VELOCITY) <= set(fields)
     vector = COMPONENTS if whole else {}
     return vector | {f: (f,) for f in fields if not (whole and f in _VELOCITY)}

@@ -69,11 +69,6 @@ class Grid:
         cells = np.asarray(position, float) / np.asarray(self.spacing)
         return cells + np.asarray(self.before) - np.asarray(offset)
 
-    def edge_indices(self, axis: int) -> NDArray[np.intp]:
-        """Index in the region of the nearest cell, for every cell along an axis."""
-        n = np.arange(self.cells[axis]) - self.before[axis]
-        return np.clip(n, 0, self.region[axis] - 1)
-
 
 @dataclass(frozen=True)
 class Part:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from groundswell.backends import Array, Backend, Blocks, Items, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
-from groundswell.errors import InputError, RunFailed
+from groundswell.errors import RunFailed
 from groundswell.exchange.connect import by_memory, resolved
 from groundswell.exchange.total import GatheredTotal, Total
 from groundswell.exchange.world import World
@@ -133,10 +133,8 @@ class RecordedIteration(Composite):
         """Iterate until the residual is `tolerance` times the first one, or to the limit.
 
         Raises:
-            InputError: the tolerance is below 0, or 1 or more.
             RunFailed: values are not finite, A is not positive definite, or a rank is lost.
         """
-        require_tolerance(tolerance)
         for array in self._reset:
             self._backend.assign(array, np.zeros((), array.dtype))
         square = tolerance * tolerance  # for r.r; the device stops by itself once it is reached
@@ -173,12 +171,6 @@ class RecordedIteration(Composite):
                 "the operator returned values that are not finite, or it is not positive definite"
             )
         return squares
-
-
-def require_tolerance(tolerance: float) -> None:
-    """Refuse a tolerance below 0, or of 1 or more."""
-    if not 0 <= tolerance < 1:
-        raise InputError(f"tolerance = {tolerance}; allowed: at least 0, below 1")
 
 
 class ConjugateGradients(RecordedIteration):

@@ -20,7 +20,6 @@ from scipy import linalg, optimize
 from groundswell.backends import Array, Items, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
-from groundswell.errors import InputError
 from groundswell.exchange.world import World
 from groundswell.linear.operators import (
     HERE,
@@ -33,7 +32,6 @@ from groundswell.linear.operators import (
 Floats = NDArray[np.float64]
 Product = Callable[[Floats], Floats]
 
-MAX_ORDER = 16
 LANCZOS_STEPS = 20  # to estimate the largest eigenvalue
 SAFETY = 1.05  # factor on that estimate, which is a lower bound
 EXHAUSTED = 1e-10  # squared reduction of the residual at which the estimate is final
@@ -63,9 +61,6 @@ class Chebyshev:
         after: launches that smooth from the given x.
         parts: A and S.
         largest: upper bound of the eigenvalues of S A.
-
-    Raises:
-        InputError: the order is out of range.
     """
 
     def __init__(
@@ -77,8 +72,6 @@ class Chebyshev:
         *,
         order: int = 3,
     ) -> None:
-        if not 1 <= order <= MAX_ORDER:
-            raise InputError(f"order = {order}; allowed: 1 to {MAX_ORDER}")
         backend = vectors.backend
         self._vectors, self._order = vectors, order
         arrays = [vectors.zeros() for _ in range(6)]

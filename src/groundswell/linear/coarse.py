@@ -23,7 +23,6 @@ Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 Solve = Callable[[Floats], Floats]
 
-METHODS = ("auto", "direct", "amg")
 MAX_DIRECT = 20_000  # unknowns, beyond which the fill-in of factors makes multigrid faster
 # The pivots of a positive definite matrix are on its diagonal, so its ordering can minimise
 # fill-in.
@@ -66,7 +65,7 @@ class CoarseSolver(Composite):
         x: the solution, with copies of other ranks' values.
 
     Raises:
-        InputError: the method does not exist, or the matrix is singular.
+        InputError: the matrix is singular.
     """
 
     in_graph = False  # the host solves
@@ -80,8 +79,6 @@ class CoarseSolver(Composite):
         *,
         method: str = "auto",
     ) -> None:
-        if method not in METHODS:
-            raise InputError(f"coarse = {method!r}; allowed: {', '.join(METHODS)}")
         self._vectors, world = vectors, vectors.world
         self.b, self.x = vectors.zeros(), vectors.zeros()
         mine = Contribution(sharing.ids, sharing.ids[fixed], *assemble_entries(sharing, matrices))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length
 from groundswell.formats.atomic import atomic_write
-from groundswell.formats.netcdf import CONVENTIONS, Variable, create_netcdf
+from groundswell.formats.netcdf import Variable, create_netcdf
 
 _CHUNK_BYTES = 1 << 20
 _CHUNK_SAMPLES = 512
@@ -26,7 +26,7 @@ class SeriesWriter(AppendableFile):
         path: final path of the file.
         axis: name and variable of the growing dimension: times or steps.
         coordinates: coordinates of the other dimensions, by name.
-        fields: variables by name; their first dimension grows.
+        fields: variables by name; their first dimension grows. Chunks are chosen if not given.
         attrs: attributes of the file.
         resume: number of samples to keep of an earlier run's file; None starts a new file.
 
@@ -63,13 +63,15 @@ class SeriesWriter(AppendableFile):
         dimensions: dict[str, int | None] = {self._axis_name: None, **self._sizes}
         axis = {self._axis_name: self._axis_variable}
         variables = {**axis, **self._coordinates, **self._fields}
-        create_netcdf(part, dimensions, variables, {"Conventions": CONVENTIONS, **self._attrs})
+        create_netcdf(part, dimensions, variables, self._attrs)
 
     def _shape(self, variable: Variable) -> tuple[int, ...]:
         return tuple(self._sizes[dim] for dim in variable.dims[1:])
 
     def _chunked(self, variable: Variable) -> Variable:
         """The variable with chunks of many small samples, or of slices of one large sample."""
+        if variable.chunks:
+            return variable
         shape, itemsize = self._shape(variable), np.dtype(variable.dtype).itemsize
         sample = prod(shape) * itemsize
         samples = min(_CHUNK_SAMPLES, max(1, _CHUNK_BYTES // max(sample, 1)))
@@ -92,12 +94,11 @@ def write_fields(
     """
     size = sum(np.asarray(v.values).nbytes for v in (*coordinates.values(), *fields.values()))
     with atomic_write(path, size + _METADATA_BYTES) as part:
-        variables = {**coordinates, **fields}
-        attributes = {"Conventions": CONVENTIONS, **attrs}
-        create_netcdf(part, sizes_of(coordinates), variables, attributes)
+        create_netcdf(part, sizes_of(coordinates), {**coordinates, **fields}, attrs)
     return path
 
 
 def sizes_of(coordinates: Mapping[str, Variable]) -> dict[str, int]:
     """Number of points along each dimension."""
-    return {c.dims[0]: np.size(c.values) for c in coordinates.values() if c.dims}
+    pairs = (zip(c.dims, np.shape(c.values), strict=True) for c in coordinates.values())
+    return {dim: size for pair in pairs for dim, size in pair}

@@ -104,7 +104,7 @@ class Recorder:
         write = append_to(*source, writer)
         shape = (len(self._fields), *self._selection.shape)
         place = (slice(None), *self._selection.place)
-        return Output([self._ring], writer, write, shape, place, self._world)
+        return Output(self._ring, writer, write, shape, place, self._world)
 
     # --- statistics and final values --------------------------------------------------------------
 

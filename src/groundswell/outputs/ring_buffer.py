@@ -81,28 +81,28 @@ Place = tuple[Any, ...]  # index of a rank's part in a whole sample
 
 
 class Output:
-    """Ring buffers with the same schedule, and the growing file for their samples.
+    """A ring buffer, and the growing file for its samples.
 
-    Every rank has the ring buffers of its part; rank 0 has the file.
+    Every rank has the ring buffer of its part; rank 0 has the file.
 
     Args:
-        rings: the ring buffers.
+        ring: the ring buffer.
         writer: the file at rank 0, with `length`, `sync`, `truncate`, `close` and `finish`.
-        write: writes each ring's block of whole samples; receives their numbers, too.
-        shape: shape of a whole sample of one ring.
+        write: writes a block of whole samples; receives their numbers, too.
+        shape: shape of a whole sample.
         place: index of this rank's part in a whole sample.
     """
 
     def __init__(
         self,
-        rings: list[Ring],
+        ring: Ring,
         writer: Any,
-        write: Callable[[list[NDArray[Any]], range], None],
+        write: Callable[[NDArray[Any], range], None],
         shape: tuple[int, ...],
         place: Place = (),
         world: World | None = None,
     ) -> None:
-        self._rings = rings
+        self._ring = ring
         self.writer = writer
         self._write = write
         self._shape, self._place = shape, place
@@ -110,8 +110,8 @@ class Output:
 
     @property
     def most_steps(self) -> int:
-        """Largest batch of steps: the ring buffers hold the samples of two batches."""
-        return max(1, min((ring.slots // 2) * ring.every for ring in self._rings))
+        """Largest batch of steps: the ring buffer holds the samples of two batches."""
+        return max(1, (self._ring.slots // 2) * self._ring.every)
 
     def collect(self, begin: int, end: int, after: Event | None) -> Callable[[], None]:
         """Gather the samples of steps begin .. end - 1 at rank 0.
@@ -119,19 +119,14 @@ class Output:
         Returns:
             A function that writes them; it does nothing on other ranks.
         """
-        numbers = self._rings[0].numbers(begin, end)
+        numbers = self._ring.numbers(begin, end)
         if not numbers:
             return lambda: None
-        parts = self._world.gather(
-            (self._place, [ring.read(begin, end, after) for ring in self._rings])
-        )
+        parts = self._world.gather((self._place, self._ring.read(begin, end, after)))
         if not self._world.first:
             return lambda: None
-        blocks = [
-            self._assembled([(place, blocks[n]) for place, blocks in parts], len(numbers))
-            for n in range(len(self._rings))
-        ]
-        return lambda: self._write(blocks, numbers)
+        block = self._assembled(parts, len(numbers))
+        return lambda: self._write(block, numbers)
 
     def _assembled(self, parts: list[tuple[Place, NDArray[Any]]], samples: int) -> NDArray[Any]:
         """Whole samples from the parts of all ranks."""

@@ -16,7 +16,7 @@ from groundswell.outputs.files import SeriesWriter
 from groundswell.outputs.recording import Recording, Selection
 
 Writer = SeriesWriter | VolumeWriter
-Write = Callable[[list[NDArray[Any]], range], None]
+Write = Callable[[NDArray[Any], range], None]
 
 
 def open_series(
@@ -79,14 +79,14 @@ def append_to(
     names, frame = section.fields, selection.frame
     times = recording.schedule(section).times
 
-    def append_images(blocks: list[NDArray[Any]], numbers: range) -> None:
+    def append_images(block: NDArray[Any], numbers: range) -> None:
         assert isinstance(writer, VolumeWriter)
-        for time, sample in zip(times(numbers), blocks[0], strict=True):
+        for time, sample in zip(times(numbers), block, strict=True):
             writer.append(float(time), dict(zip(names, sample, strict=True)))
 
-    def append(blocks: list[NDArray[Any]], numbers: range) -> None:
+    def append(block: NDArray[Any], numbers: range) -> None:
         assert isinstance(writer, SeriesWriter)
-        samples = np.moveaxis(selection.complete(blocks[0]), 1, 0)
+        samples = np.moveaxis(selection.complete(block), 1, 0)
         shapes = ((len(numbers), *frame.shape(name)) for name in names)
         fields = zip(names, samples, shapes, strict=True)
         writer.append(times(numbers), {name: of.reshape(shape) for name, of, shape in fields})

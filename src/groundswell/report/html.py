@@ -112,8 +112,7 @@ def _groups(case: Any) -> dict[str, list[Row]]:
         if quantity.get("label"):
             rows = groups.setdefault(_text(quantity.get("group")), [])
             rows.append((_text(quantity["label"]), _text(quantity.get("text"))))
-    # Summaries of earlier versions have no quantities.
-    return groups or {"Case": [*_leaves(_without(case, "warnings", "digest", "quantities"))]}
+    return groups
 
 
 def _phases(seconds: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -139,12 +138,6 @@ def _file_name(entry: Any) -> str:
 def _warnings(summary: Mapping[str, Any]) -> list[Any]:
     """Warnings about the case and about the results."""
     return [*_list(_mapping(summary.get("case")).get("warnings")), *_list(summary.get("warnings"))]
-
-
-def _without(value: Any, *keys: str) -> Any:
-    if not isinstance(value, Mapping):
-        return value
-    return {name: inner for name, inner in value.items() if name not in keys}
 
 
 def _leaves(value: Any, key: str = "") -> Iterator[Row]:

@@ -164,20 +164,63 @@ def part_of(grid: Grid, cut: Decomposition, rank: int) -> Part:
 class ExchangingSolver:
     """A solver whose ranks exchange ghost layers.
 
+    Subclasses define `set_exchange`, `rehearsed_step` and `restart`.
+
     Attributes:
         world: the ranks.
         decomposition: which rank has which cells.
         choice: transport, overlap and codec of the exchange.
         exchanges: the exchanges of a step.
+        fused: whether kernels can store what they compute in the memory of other ranks.
     """
 
     unit = "MLUPS"  # million lattice updates per second
     warnings: Sequence[str] = ()  # in addition to those of the set-up
 
+    setup: Any
+    backend: Backend
     world: World
     decomposition: Decomposition
     choice: Choice
     exchanges: Sequence[Exchange] = ()
+    fused: ClassVar[bool] = False
+
+    @abstractmethod
+    def set_exchange(self, choice: Choice) -> None:
+        """Rebuild the exchange with these options; all ranks must call it."""
+
+    @abstractmethod
+    def rehearsed_step(self) -> list[Launch]:
+        """The launches by which autotuning measures an exchange: a step, or its main part."""
+
+    @abstractmethod
+    def restart(self) -> None:
+        """Return to the initial condition after autotuning."""
+
+    @property
+    def exchanged(self) -> tuple[Any, ...]:
+        """What the best exchange depends on besides the machine, the grid and the options."""
+        return ()
+
+    def autotune(self) -> Tuning | None:
+        """Choose the fastest exchange, then return to the initial condition; None on one rank."""
+        if self.world.size == 1:
+            return None
+        run = self.setup.case.run
+        options = {"transport": run.transport, "overlap": run.overlap, "codecs": run.codecs}
+        choices = candidates(self.backend, self.world, fused=self.fused, **options)
+        about = (self.setup.case.solver, self.decomposition, options, run.narrow, self.setup.dtype)
+        problem = self.world.tell((*about, *self.exchanged, self.world.same_host))
+        memory = Memory.of(self.world, self.backend, problem)
+        tuning = tune(self.world, choices, self._rehearsal, memory)
+        self.set_exchange(tuning.best)
+        self.world.agree(self.restart)
+        return tuning
+
+    def _rehearsal(self, choice: Choice) -> Rehearsal:
+        self.set_exchange(choice)
+        graph = self.backend.capture(in_order(self.rehearsed_step()), in_graph=self.in_graph)
+        return lambda times: self.backend.measure_seconds(lambda: graph.replay(times))
 
     @property
     def in_graph(self) -> bool:
@@ -216,19 +259,51 @@ class ExchangingSolver:
             exchange.close()
 
 
-class BlockSolver(ExchangingSolver):
+class ExplicitSolver(ExchangingSolver):
+    """A solver whose steps advance the fields of one block of cells in time.
+
+    Attributes:
+        part: the cells of this rank.
+        fields: by name; all of them are visible to users.
+    """
+
+    steps_at_once = 1
+    part: Part
+    fields: dict[str, Field]
+
+    @property
+    def updates_per_step(self) -> int:
+        """Number of cells that a step updates."""
+        return int(self.setup.updates_per_step)
+
+    def time(self, step: int) -> float:
+        """Simulated time after `step` steps, s."""
+        return float(step * self.setup.dt)
+
+    def status(self, step: int) -> str:
+        """Simulated time."""
+        return f"t = {self.time(step):.4g} of {self.time(self.setup.steps):.4g} s"
+
+    def distributed_fields(self) -> dict[str, DistributedArray]:
+        """All fields over the region, (nz, ny, nx)."""
+        fields = self.fields.items()
+        return {name: DistributedArray.of_region(f.interior, self.part) for name, f in fields}
+
+    def field_state(self) -> dict[str, DistributedArray]:
+        """All fields with their ghosts, for checkpoints."""
+        fields = self.fields.items()
+        return {name: DistributedArray.of_field(field, self.part) for name, field in fields}
+
+
+class BlockSolver(ExplicitSolver):
     """One rank's part of an explicit scheme on a Cartesian grid, with one exchange per step.
 
     Subclasses define `source`, `start` and `compose`.
 
     Attributes:
-        part: the cells of this rank.
-        fields: by name. Together they are the state, and all of them are visible to users.
         outputs: the recorders of `[[output.record]]`.
         module: the compiled kernels.
     """
-
-    steps_at_once = 1
 
     def __init__(self, setup: Any, backend: Backend, world: World | None = None) -> None:
         self.setup, self.backend, self.world = setup, backend, world or Alone()
@@ -319,32 +394,12 @@ class BlockSolver(ExchangingSolver):
         super().check_health(steps, after)
         self._finite_check.check(steps, after)
 
-    @property
-    def updates_per_step(self) -> int:
-        """Number of cells that a step updates."""
-        return int(self.setup.updates_per_step)
-
-    def time(self, step: int) -> float:
-        """Simulated time after `step` steps, s."""
-        return float(step * self.setup.dt)
-
-    def status(self, step: int) -> str:
-        """Simulated time."""
-        return f"t = {self.time(step):.4g} of {self.time(self.setup.steps):.4g} s"
-
     def state(self) -> dict[str, DistributedArray]:
         """All fields with their ghosts, and the state of the recorders."""
-        fields = self.fields.items()
-        state = {name: DistributedArray.of_field(field, self.part) for name, field in fields}
-        return state | self.outputs.state()
-
-    def distributed_fields(self) -> dict[str, DistributedArray]:
-        """All fields over the region, (nz, ny, nx)."""
-        fields = self.fields.items()
-        return {name: DistributedArray.of_region(f.interior, self.part) for name, f in fields}
+        return self.field_state() | self.outputs.state()
 
     def set_exchange(self, choice: Choice) -> None:
-        """Rebuild the exchange with these options; all ranks must call it."""
+        """Rebuild the exchange and the step with these options; all ranks must call it."""
         self.close()
         self.choice = choice
         exchange = Exchange(
@@ -369,27 +424,12 @@ class BlockSolver(ExchangingSolver):
         for name, ghosts in [*setup.ghosts.items(), *recorded.items()]:
             yield GhostField(self.fields[name].array, self.fields[name].origin, ghosts, run.narrow)
 
-    def autotune(self) -> Tuning | None:
-        """Choose the fastest exchange, then reset the fields to the initial condition."""
-        if self.world.size == 1:
-            return None
-        run, cut = self.setup.case.run, self.decomposition
-        options = {"transport": run.transport, "overlap": run.overlap, "codecs": run.codecs}
-        choices = candidates(self.backend, self.world, **options)
-        problem = (self.setup.case.solver, cut, options, run.narrow, self.setup.dtype)
-        problem = self.world.tell((*problem, self.world.same_host))
-        memory = Memory.of(self.world, self.backend, problem)
-        tuning = tune(self.world, choices, self._rehearsal, memory)
-        self.set_exchange(tuning.best)
-        self.world.agree(self._restart)
-        return tuning
+    def rehearsed_step(self) -> list[Launch]:
+        """The launches of a step, without recorders."""
+        return self.compose()
 
-    def _rehearsal(self, choice: Choice) -> Rehearsal:
-        self.set_exchange(choice)
-        graph = self.backend.capture(in_order(self.compose()), in_graph=self.in_graph)
-        return lambda times: self.backend.measure_seconds(lambda: graph.replay(times))
-
-    def _restart(self) -> None:
+    def restart(self) -> None:
+        """Reset the fields to the initial condition, and the recorders."""
         for field in self.fields.values():
             self.backend.assign(field.array, np.zeros(field.array.shape, self.setup.dtype))
         self.outputs.restart()

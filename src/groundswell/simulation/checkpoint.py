@@ -21,12 +21,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend
 from groundswell.errors import InputError
-from groundswell.exchange.distributed_array import (
-    DistributedArray,
-    Index,
-    complete,
-    numbers_of,
-)
+from groundswell.exchange.distributed_array import DistributedArray, Index, complete, numbers_of
 from groundswell.exchange.world import Alone, World
 from groundswell.formats.atomic import atomic_write, disk_errors, temporary_path
 

@@ -4,35 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
 
 from groundswell.outputs.ring_buffer import Output
 from groundswell.simulation.preparation import OpenSolver
-from groundswell.simulation.progress import Report
-from groundswell.simulation.signals import StopRequest
 from groundswell.simulation.solve import Solve
 from groundswell.simulation.solver import DirectSolver, TimeStepper
 from groundswell.simulation.time_loop import TimeLoop
-
-
-class Driver(Protocol):
-    """Advances a solver.
-
-    Attributes:
-        first: the step at which it started.
-        step: steps done.
-        seconds: wall time of its steps.
-        updates: points updated in these steps.
-    """
-
-    first: int
-    step: int
-    seconds: float
-    updates: int
-
-    def run(self, total: int, report: Report, stop: StopRequest) -> None:
-        """Advance to step `total`."""
-        ...
 
 
 def driver_of(

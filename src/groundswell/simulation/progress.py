@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Protocol
 
 from groundswell.backends.compilation import Report as CompilationReport
 from groundswell.backends.compilation import compilations
@@ -15,12 +14,7 @@ LINE_EVERY = 10.0  # s between lines in a log
 FIRST_RUN = "(first run with these settings; later runs find them in the cache)"
 
 News = Callable[[int], str]
-
-
-class Report(Protocol):
-    """Receives the number of steps done and of points updated by this run."""
-
-    def __call__(self, step: int, updates: int) -> None: ...
+Report = Callable[[int, int], None]  # takes steps done, and points updated by this run
 
 
 @contextmanager

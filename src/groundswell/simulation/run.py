@@ -18,7 +18,7 @@ from groundswell.exchange.world import World, world
 from groundswell.outputs.ring_buffer import Output
 from groundswell.simulation import checkpoint
 from groundswell.simulation.checkpoint import Progress
-from groundswell.simulation.driver import Driver, driver_of
+from groundswell.simulation.driver import driver_of
 from groundswell.simulation.preparation import OpenSolver, open_solver, prepare, shared_digest
 from groundswell.simulation.progress import progress
 from groundswell.simulation.result import Result
@@ -30,8 +30,10 @@ from groundswell.simulation.results_folder import (
     require_writable,
 )
 from groundswell.simulation.signals import StopRequest, stop_request
+from groundswell.simulation.solve import Solve
 from groundswell.simulation.solver import TimeStepper
 from groundswell.simulation.summary import read_summary, throughput, versions, write_summary
+from groundswell.simulation.time_loop import TimeLoop
 
 
 @dataclass
@@ -64,7 +66,7 @@ class _Run:
     digest: str
     clock: _Clock
     outputs: Mapping[str, Output] = field(init=False)
-    driver: Driver = field(init=False)
+    driver: TimeLoop | Solve = field(init=False)
 
     def start(self, done: Progress | None) -> None:
         """Open the output files; start at step 0 or resume from the checkpoint."""

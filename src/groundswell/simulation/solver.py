@@ -15,7 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend, Event
+from groundswell.backends import Event
 from groundswell.case import Case
 from groundswell.case.quantities import Quantity
 from groundswell.exchange.decomposition import Decomposition
@@ -158,7 +158,7 @@ class Solver(Protocol):
         ...
 
     def status(self, step: int) -> str:
-        """The progress as a short text, such as "t = 1.200 of 4.000 s"."""
+        """The progress as a short text, such as "t = 1.2 of 4 s"."""
         ...
 
     def describe_ranks(self) -> Mapping[str, Any]:
@@ -263,9 +263,3 @@ class Tunable(Protocol):
     def autotune(self) -> Tuning | None:
         """Measure and use the fastest; None if there is only one."""
         ...
-
-
-class SolverFactory(Protocol):
-    """The type of the object that `SolverInfo.solver` refers to."""
-
-    def __call__(self, setup: Any, backend: Backend, communicator: Any) -> Solver: ...

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -13,7 +12,7 @@ from typing import Any
 from groundswell import __version__
 from groundswell.backends import Backend
 from groundswell.errors import InputError
-from groundswell.formats.text import write_json
+from groundswell.formats.text import read_json, write_json
 from groundswell.simulation.results_folder import relative
 from groundswell.simulation.solver import Solver
 
@@ -71,12 +70,9 @@ def read_summary(folder: Path) -> dict[str, Any]:
         InputError: there is no summary, or it cannot be read.
     """
     path = folder / NAME
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise InputError(f"{path} does not exist; give the results folder of a run") from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as JSON ({error}); run the case again") from error
+    if not path.exists():
+        raise InputError(f"{path} does not exist; give the results folder of a run")
+    content = read_json(path)
     if not isinstance(content, dict):
         raise InputError(f"{path} holds no JSON object; run the case again")
     return content

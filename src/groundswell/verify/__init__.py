@@ -101,27 +101,6 @@ class Row:
 # --- optional libraries ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Need:
-    """A library that a problem needs.
-
-    Args:
-        module: module that the problem imports.
-        extra: extra of Groundswell that installs it.
-    """
-
-    module: str
-    extra: str
-
-    @property
-    def missing(self) -> bool:
-        """Whether it is not installed."""
-        return find_spec(self.module) is None
-
-    def __str__(self) -> str:
-        return f"needs {self.module}; pip install 'groundswell[{self.extra}]'"
-
-
 def needs(module: str, extra: str) -> Callable[[Problem], Problem]:
     """Declare a library that a problem needs; without it the problem is skipped.
 
@@ -131,7 +110,7 @@ def needs(module: str, extra: str) -> Callable[[Problem], Problem]:
     """
 
     def mark(problem: Problem) -> Problem:
-        setattr(problem, NEEDS, (*needs_of(problem), Need(module, extra)))
+        problem.__dict__.setdefault(NEEDS, {})[module] = extra
         return problem
 
     return mark
@@ -140,10 +119,13 @@ def needs(module: str, extra: str) -> Callable[[Problem], Problem]:
 NEEDS = "_needs"
 
 
-def needs_of(problem: Problem) -> tuple[Need, ...]:
-    """The libraries that a problem needs."""
-    found: tuple[Need, ...] = getattr(problem, NEEDS, ())
-    return found
+def lacks(problem: Problem) -> list[str]:
+    """What a problem needs and is not installed, and how to install it."""
+    return [
+        f"needs {module}; pip install 'groundswell[{extra}]'"
+        for module, extra in getattr(problem, NEEDS, {}).items()
+        if find_spec(module) is None
+    ]
 
 
 # --- running problems -----------------------------------------------------------------------------
@@ -182,7 +164,7 @@ def _ready(name: str) -> Problem | Row:
         problem = load_problem(name)
     except Exception as error:  # another package's code may raise anything
         return _failed(name, error)
-    missing = [str(need) for need in needs_of(problem) if need.missing]
+    missing = lacks(problem)
     return Row(name, "skipped", message="; ".join(missing)) if missing else problem
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from groundswell.bench import Benchmark, Session
-from groundswell.bench.exchange import published
 from groundswell.bench.exchange.draw import draw
 from groundswell.bench.exchange.tables import TABLES
 from groundswell.bench.rig import Rig
@@ -42,18 +41,8 @@ class Sizes:
 
 SIZES = {
     "cuda": Sizes(),
-    "cpu": Sizes(
-        blocks=((128, 1), (256, 4), (256, 64)),
-        cavity=64,
-        cube=96,
-        elements=(12, 4),
-    ),
+    "cpu": Sizes(blocks=((128, 1), (256, 4), (256, 64)), cavity=64, cube=96, elements=(12, 4)),
 }
-
-
-def sizes(backend: str, full: bool) -> Sizes:
-    """Those of a backend; there are no more to be had in full."""
-    return replace(SIZES[backend])
 
 
 def prepare(session: Session) -> dict[str, Any]:
@@ -67,25 +56,8 @@ def prepare(session: Session) -> dict[str, Any]:
     return {
         "about": "Times are medians of repeats, of the slowest rank each.",
         "transports": works,
-        "published": _published(),
         "notes": session.rig.notes,
     }
 
 
-def _published() -> dict[str, Any]:
-    """The figures of others, in a form that JSON holds."""
-    cavity = [
-        {
-            "rung": rung,
-            "grid": grid,
-            "efficiency": efficiency,
-            "weak_efficiency": published.WEAK[rung, grid][1],
-            "lost_seconds": published.lost_seconds(speed),
-        }
-        for (rung, grid), (speed, efficiency) in published.STRONG.items()
-    ]
-    overlaps = [{"overlap": n, "speedup": pair} for n, pair in published.KWAVE.items()]
-    return {"ladder": cavity, "overlaps": overlaps}
-
-
-BENCHMARK = Benchmark(sizes, prepare, TABLES, draw)
+BENCHMARK = Benchmark(SIZES, prepare, TABLES, draw)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from groundswell.bench.exchange.published import KWAVE
 from groundswell.plotting.style import INK, headline, picture, round_numbers
 
 if TYPE_CHECKING:
@@ -163,10 +164,9 @@ def _overlaps(axes: Axes, measured: Mapping[str, Any]) -> None:
     groups = _bars(axes, [row for row in others if row["cut"] == "1-D"], "overlap", "speedup", 1)
     _dots(axes, [row for row in others if row["cut"] == "3-D"], "overlap", "speedup")
     label = "published, of whole simulations"
-    for known in measured["published"]["overlaps"]:
-        if known["overlap"] in groups:
-            least, most = known["speedup"]
-            place, low = groups.index(known["overlap"]), least or 1
+    for overlap, (least, most) in KWAVE.items():
+        if overlap in groups:
+            place, low = groups.index(overlap), least or 1
             axes.bar(place, most - low, 0.98, low, color=BAND, zorder=0, label=label)
             label = "_"
     if groups:

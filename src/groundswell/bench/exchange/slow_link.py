@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend, Blocks, Module, Source
-from groundswell.errors import InputError
 from groundswell.exchange.assembly import mailed
 from groundswell.exchange.boxes import SOURCE
 
-SLOWEST, LATEST = 1e4, 1.0  # bytes a second, s: kernels wait for as long
 HERE = Path(__file__).parent
 SLOW = {SOURCE: HERE / "slow_exchange.h", mailed.SOURCE: HERE / "slow_mailed.h"}
 
@@ -26,27 +24,11 @@ class Link:
         bandwidth: bytes a second.
         latency: seconds that the first byte needs.
         gap: seconds that each message takes of the link, however short it is.
-
-    Raises:
-        InputError: values that no link has.
     """
 
     bandwidth: float
     latency: float = 0.0
     gap: float = 0.0
-
-    def __post_init__(self) -> None:
-        times = (self.latency, self.gap)
-        if not (SLOWEST <= self.bandwidth < float("inf") and all(0 <= t <= LATEST for t in times)):
-            raise InputError(
-                f"a link of {self.bandwidth} bytes a second, latency {self.latency} s and gap "
-                f"{self.gap} s: give a bandwidth of at least {SLOWEST:g}, and times from 0 to "
-                f"{LATEST:g} s"
-            )
-
-    def __str__(self) -> str:
-        gap = f", {self.gap * 1e6:g} us a message" if self.gap else ""
-        return f"{self.bandwidth / 1e9:g} GB/s and {self.latency * 1e6:g} us{gap}"
 
 
 class LinkedBackend:
@@ -70,12 +52,8 @@ class LinkedBackend:
         """The kernels that tell of messages in those of the link, all others as they are."""
         if self._link is None or source.path not in SLOW:
             return self._backend.compile(source)
-        module = self._backend.compile(_over_link(source))
+        module = self._backend.compile(replace(source, path=SLOW[source.path]))
         link = self._link
         numbers = np.array([1e9 / link.bandwidth, 1e9 * link.latency, 1e9 * link.gap])
         module.launch("set_link", Blocks(1, 1), self._backend.to_device(numbers))()
         return module
-
-
-def _over_link(source: Source) -> Source:
-    return replace(source, path=SLOW[source.path])

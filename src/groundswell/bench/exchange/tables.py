@@ -66,10 +66,7 @@ def _rate(row: Row) -> str:
 LINKS = between(
     "links",
     "Faces to neighbours of a ring (time, rate of a rank, share of plain copies)",
-    [
-        Column("to", lambda row: {1: "the next", 2: "both sides"}[row["faces"]], 10),
-        _size("a face"),
-    ],
+    [Column("to", lambda row: {1: "the next", 2: "both sides"}[row["faces"]], 10), _size("a face")],
     lambda s: measure_links(s.rig, s.sizes.faces, s.sizes.shifts),
     Spread("transport", _with_copies, _rate, LINES),
     seconds=70,
@@ -267,10 +264,7 @@ def _speedups(session: Session) -> Iterator[Row]:
 SPEEDUPS = between(
     "speedups",
     "The same over mpi, geometric mean",
-    [
-        field("transport", 10, head=""),
-        Column("speed-up", lambda row: f"{row['speedup']:.2f}x"),
-    ],
+    [field("transport", 10, head=""), Column("speed-up", lambda row: f"{row['speedup']:.2f}x")],
     _speedups,
 )
 

@@ -12,7 +12,6 @@ from functools import partial
 
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Event
-from groundswell.errors import InputError
 from groundswell.exchange.boxes import Copy
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.exchange import Exchange
@@ -59,8 +58,10 @@ class VersionExchange:
     Transports that store straight into the neighbour's memory have no buffers to be packed: on
     these, versions differ in the layers and in the number of messages alone.
 
+    Args:
+        fields: fields that need no corners, which no version exchanges.
+
     Raises:
-        InputError: fields that need corners, which no version exchanges.
         InputError, BackendError: see `Exchange`.
     """
 
@@ -75,8 +76,6 @@ class VersionExchange:
         transport: str,
         **_: object,
     ) -> None:
-        if any(field.ghosts.corners for field in fields):
-            raise InputError("the versions exchange faces alone; these fields need corners, too")
         used = [axis for axis in AXES if cut.processes[axis] > 1 or cut.periodic[axis]] or [0]
         packed = [axis for axis in used if axis in version.packed]
         copied = [axis for axis in used if axis not in version.packed]
@@ -155,13 +154,7 @@ def _buffers(job: Job, *, on_host: bool = False) -> Buffers:
 
 
 def copy_one_by_one(backend: Backend, copies: Sequence[Copy]) -> list[Launch]:
-    """A strided copy of the library's for each box.
-
-    Raises:
-        InputError: values change their type on the way, which only a kernel can do.
-    """
-    if any(copy.dtype != copy.as_dtype for copy in copies):
-        raise InputError("strided copies cannot narrow values; leave sent_as at None")
+    """A strided copy of the library's for each box; it cannot change the type of values."""
     return [
         backend.copy_box(
             copy.shape,

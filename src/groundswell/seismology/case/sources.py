@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from groundswell.case.common import DataFile, Section, TaggedUnion, exactly_one
 from groundswell.case.problems import Violation, reject
-from groundswell.case.units import (
-    Angle,
-    Count,
-    Force,
-    Length,
-    Moment,
-    Number,
-    Positive,
-    Time,
-)
+from groundswell.case.units import Angle, Count, Force, Length, Moment, Number, Positive, Time
 from groundswell.seismology.case.grid import Position
 from groundswell.seismology.sources.time_functions import AnyTimeFunction
 
@@ -193,7 +184,7 @@ class ReceiverFile(Section):
 _MAX_CODE_LENGTHS = {"network": 2, "name": 5}
 
 
-def repeated_codes(receivers: tuple[Receiver, ...]) -> Iterator[Violation]:
+def repeated_codes(receivers: Sequence[Receiver]) -> Iterator[Violation]:
     """Yield a violation for each receiver with the codes of an earlier one."""
     first: dict[str, int] = {}
     for n, receiver in enumerate(receivers):
@@ -202,16 +193,7 @@ def repeated_codes(receivers: tuple[Receiver, ...]) -> Iterator[Violation]:
             yield (n, "name"), taken
 
 
-class HasCodes(Protocol):
-    """An object with the codes of a station."""
-
-    @property
-    def network(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-
-
-def long_codes(receiver: HasCodes, formats: tuple[str, ...]) -> Iterator[Violation]:
+def long_codes(receiver: Receiver, formats: tuple[str, ...]) -> Iterator[Violation]:
     """Yield a violation for each code that is too long for the formats of seismograms."""
     named = [name for name in formats if name in ("sac", "mseed")]
     for key, most in _MAX_CODE_LENGTHS.items():

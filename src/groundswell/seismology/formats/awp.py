@@ -12,18 +12,16 @@ therefore belongs to the centre of cell (i - 1, j - 1, k - 1).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.formats.atomic import atomic_write
 from groundswell.formats.text import parse_numbers, read_text
 
-FORMATS = ("binary", "text")
 VARIABLES = {  # names of the variables of a mesh point, by their number
     3: ("vp", "vs", "rho"),
     5: ("vp", "vs", "rho", "qp", "qs"),
@@ -66,25 +64,10 @@ def read_awp_source(path: Path | str, points: int, steps: int, format: str = "bi
     Raises:
         InputError: the size or the content of the file does not match.
     """
-    if points < 1 or steps < 1:
-        raise InputError(f"AWP source: points = {points}, steps = {steps}; both must be 1 or more")
-    binary = _checked_format(format) == "binary"
-    source = (_read_binary_source if binary else _read_text_source)(path, points, steps)
+    read = _read_binary_source if format == "binary" else _read_text_source
+    source = read(path, points, steps)
     _check_source(source, path)
     return source
-
-
-def write_awp_source(path: Path | str, source: AwpSource, format: str = "binary") -> None:
-    """Write a source in a format of `read_awp_source`."""
-    records = np.empty(len(source.points), _source_record(source.rates.shape[1]))
-    records["point"], records["rates"] = source.points, source.rates
-    with atomic_write(path) as temporary, temporary.open("wb") as file:
-        if _checked_format(format) == "binary":
-            file.write(records.tobytes())
-        else:
-            for record in records:
-                np.savetxt(file, record["point"][None], "%d")
-                np.savetxt(file, record["rates"], "%.9g")
 
 
 class AwpMesh:
@@ -103,10 +86,6 @@ class AwpMesh:
     """
 
     def __init__(self, path: Path | str, cells: tuple[int, int, int], variables: int = 3) -> None:
-        if variables not in VARIABLES:
-            raise InputError(f"AWP mesh variables = {variables}; allowed: 3, 5, 8")
-        if min(cells) < 1:
-            raise InputError(f"AWP mesh cells = {list(cells)}; each must be 1 or more")
         nx, ny, nz = cells
         what = f"{nx} x {ny} x {nz} cells of {variables} float32"
         _check_size(path, 4 * nx * ny * nz * variables, what)
@@ -120,13 +99,8 @@ class AwpMesh:
         The names are vp, vs (m/s), rho (kg/m^3) and, if the mesh has them, qp and qs.
 
         Raises:
-            InputError: there is no such row, or a value is not plausible for a solid; names the
-                first such cell.
+            InputError: a value is not plausible for a solid; names the first such cell.
         """
-        if not 0 <= k < self.cells[2]:
-            raise InputError(
-                f"{self.path}: no depth row {k}; the mesh has rows 0 to {self.cells[2] - 1}"
-            )
         values = np.array(self._values[k])
         plane = {name: values[..., n].copy() for n, name in enumerate(self._names) if name}
         for name, field in plane.items():
@@ -144,27 +118,6 @@ class AwpMesh:
             f"{self.path}: {name} = {field[j, i]} in cell ({i}, {j}, {k}), counted from 0;"
             f" it must be between {_MIN:g} and {_MAX:g} (SI units)"
         )
-
-
-def write_awp_mesh(
-    path: Path | str, planes: Iterable[Mapping[str, ArrayLike]], variables: int = 3
-) -> None:
-    """Write a mesh from planes, from the surface down, as returned by `AwpMesh.plane`.
-
-    The coordinates of a mesh of 8 variables are written as zeros.
-    """
-    names = VARIABLES[variables]
-    with atomic_write(path) as temporary, temporary.open("wb") as file:
-        for plane in planes:
-            zero = np.zeros(np.shape(plane["vp"]))
-            columns = [plane[name] if name else zero for name in names]
-            file.write(np.stack(columns, axis=-1).astype("<f4").tobytes())
-
-
-def _checked_format(format: str) -> str:
-    if format not in FORMATS:
-        raise InputError(f"AWP source format = {format!r}; allowed: {', '.join(FORMATS)}")
-    return format
 
 
 _BIG_ENDIAN = (

@@ -11,19 +11,21 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from groundswell.errors import InputError
-from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length, require_positive
+from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length
 from groundswell.formats.atomic import atomic_write
-from groundswell.formats.netcdf import CONVENTIONS, TIME, Variable, create_netcdf, read_netcdf
+from groundswell.formats.netcdf import TIME, Variable, create_netcdf, read_netcdf
 
 if TYPE_CHECKING:
     import obspy
     import xarray
+
+    from groundswell.seismology.receivers import Receiver
 
 COMPONENTS = ("E", "N", "Z")
 
@@ -42,30 +44,13 @@ _NO_OBSPY = (
 )
 
 
-class Station(Protocol):
-    """The position of a seismogram, m in the frame of the grid, depth positive down."""
-
-    @property
-    def network(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def position(self) -> tuple[float, float, float]: ...
-    @property
-    def longitude(self) -> float | None: ...
-    @property
-    def latitude(self) -> float | None: ...
-
-
 class SeismogramWriter(AppendableFile):
     """Appends particle velocity at stations to a file of true east, north and up components.
 
     Args:
         path: final name, usually `seismograms.h5`.
         stations: at least one; `network.name` must be unique.
-        components: components among E, N, Z, in the order of the file.
-        interval: time between samples, s.
-        start: time of the first sample, s after the origin time.
+        interval: time between samples, s, of which the first is at the origin time.
         attrs: attributes of the file. Known keys: `title`, `azimuth` (of the y axis of the grid,
             degrees clockwise from north; rotates the horizontal components), `origin_time` (ISO
             8601), `event_longitude`, `event_latitude` (degrees), `event_x`, `event_y`,
@@ -74,61 +59,41 @@ class SeismogramWriter(AppendableFile):
         dtype: data type of the samples in the file.
 
     Raises:
-        InputError: there are no stations or repeated ones, a component or the interval is invalid,
-            or the file to resume is of another case.
+        InputError: the file to resume is of another case.
         RunFailed: the disk is full.
     """
 
     def __init__(
         self,
         path: str | Path,
-        stations: Sequence[Station],
-        components: Sequence[str] = COMPONENTS,
-        *,
+        stations: Sequence[Receiver],
         interval: float,
-        start: float = 0.0,
+        *,
         attrs: Mapping[str, Any] | None = None,
         resume: int | None = None,
         dtype: DTypeLike = "float32",
     ) -> None:
-        self._interval = require_positive("sampling interval", interval)
-        self._start_time = start
-        self._attrs = dict(attrs or {})
+        self._interval, self._attrs = interval, dict(attrs or {})
         self._azimuth = float(self._attrs.get("azimuth") or 0.0)
-        self._stations = tuple(stations)
-        self._ids = _station_ids(self._stations)
-        self._components = tuple(components)
-        self._rows = _component_rows(self._components)
-        self._dtype = np.dtype(dtype)
-        velocity = (len(self._ids), len(self._components), None)
+        self._stations, self._dtype = stations, np.dtype(dtype)
+        self._ids = tuple(f"{s.network}.{s.name}" if s.network else s.name for s in stations)
+        velocity = (len(self._ids), len(COMPONENTS), None)
         super().__init__(path, {"time": (None,), "velocity": velocity}, resume)
         if resume is not None:
             self._require_same_stations()
 
-    def append(self, block: ArrayLike) -> None:
+    def append(self, block: NDArray[Any]) -> None:
         """Append velocities (samples, stations, 3) along x, y and z (down) of the grid, m/s.
 
         Raises:
-            InputError: the block has another shape.
             RunFailed: the disk is full; all earlier samples are still in the file.
         """
-        block = np.asarray(block)
-        if block.ndim != 3 or block.shape[1:] != (len(self._ids), 3):
-            raise InputError(
-                f"a block of seismograms has shape {block.shape}; it must be "
-                f"(samples, {len(self._ids)}, 3)"
-            )
-        observed = east_north_up(block, self._azimuth, axis=2)[:, :, self._rows]
-        steps = np.arange(self.length, self.length + len(block))
-        self._extend(
-            {
-                "time": self._start_time + self._interval * steps,
-                "velocity": observed.transpose(1, 2, 0),
-            }
-        )
+        observed = east_north_up(block, self._azimuth, axis=2)
+        times = self._interval * np.arange(self.length, self.length + len(block))
+        self._extend({"time": times, "velocity": observed.transpose(1, 2, 0)})
 
     def _create(self, part: Path) -> None:
-        station, component = len(self._ids), len(self._components)
+        station, component = len(self._ids), len(COMPONENTS)
         trace_bytes = component * _CHUNK_SAMPLES * self._dtype.itemsize
         places = _station_variables(self._stations, self._ids)
         velocity = Variable(
@@ -141,22 +106,16 @@ class SeismogramWriter(AppendableFile):
                 "coordinates": " ".join(name for name in places if name != "station"),
             },
         )
+        components = Variable(("component",), COMPONENTS)
         create_netcdf(
             part,
             {"station": station, "component": component, "time": None},
+            {"component": components, "time": TIME, **places, "velocity": velocity},
             {
-                "component": Variable(("component",), self._components),
-                "time": TIME,
-                **places,
-                "velocity": velocity,
-            },
-            {
-                "Conventions": CONVENTIONS,
                 "featureType": "timeSeries",
                 **self._attrs,
                 "azimuth": self._azimuth,
                 "interval": self._interval,
-                "start": self._start_time,
             },
         )
 
@@ -273,23 +232,7 @@ def band_code(sampling_rate: float) -> str:
     return next((code for lowest, code in _BAND_CODES if rate >= lowest), _SLOWEST_BAND_CODE)
 
 
-def _station_ids(stations: Sequence[Station]) -> tuple[str, ...]:
-    ids = tuple(f"{s.network}.{s.name}" if s.network else s.name for s in stations)
-    if not ids:
-        raise InputError("there is no station; give at least one receiver or no seismograms")
-    if repeated := sorted({i for i in ids if ids.count(i) > 1}):
-        raise InputError(f"stations are repeated: {', '.join(repeated)}; give each its own name")
-    return ids
-
-
-def _component_rows(components: Sequence[str]) -> list[int]:
-    unknown = [c for c in components if c not in COMPONENTS]
-    if unknown or not components or len(set(components)) < len(components):
-        raise InputError(f"components = {list(components)}: choose from E, N, Z, each at most once")
-    return [COMPONENTS.index(c) for c in components]
-
-
-def _station_variables(stations: Sequence[Station], ids: Sequence[str]) -> dict[str, Variable]:
+def _station_variables(stations: Sequence[Receiver], ids: Sequence[str]) -> dict[str, Variable]:
     """Coordinates of the stations; longitude and latitude only if known for all."""
 
     def of_stations(values: Sequence[Any], units: str | None, long_name: str) -> Variable:

@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import math
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from groundswell.errors import InputError
-from groundswell.formats.text import read_text
+from groundswell.errors import CaseError, InputError
+from groundswell.formats.text import read_rows, read_text
+from groundswell.seismology.case.sources import Receiver
 
 COLUMNS = ("network", "station", "longitude", "latitude", "x", "y", "depth")
-_CODE = re.compile(r"[A-Za-z0-9_-]{1,32}")
+Rows = list[tuple[str, dict[str, Any]]]  # place in the file, for messages, and content
 
 
-@dataclass(frozen=True)
-class Station:
-    """The codes and the position of a station.
-
-    The position is a longitude and latitude (degrees) or x and y (m), and a depth (m).
-    """
-
-    network: str
-    station: str
-    longitude: float | None = None
-    latitude: float | None = None
-    x: float | None = None
-    y: float | None = None
-    depth: float = 0.0
-
-    @property
-    def name(self) -> str:
-        """network.station, or the station code without a network."""
-        return f"{self.network}.{self.station}" if self.network else self.station
-
-
-def read_stations(path: Path | str) -> list[Station]:
+def read_stations(path: Path | str) -> list[Receiver]:
     """Read a list of stations.
 
     CSV files have the columns network, station, longitude and latitude (degrees) or x and y (m),
@@ -49,60 +24,56 @@ def read_stations(path: Path | str) -> list[Station]:
     Raises:
         InputError: the file, a line or a station is invalid.
     """
-    stations = _read_xml(path) if str(path).lower().endswith(".xml") else _read_csv(path)
-    if not stations:
+    rows = _read_xml(path) if str(path).lower().endswith(".xml") else _read_csv(path)
+    if not rows:
         raise InputError(f"{path}: the file has no stations")
+    found: dict[str, str] = {}
+    stations = [_station(content, f"{path}, {where}") for where, content in rows]
+    for (where, _), station in zip(rows, stations, strict=True):
+        if station.code in found:
+            raise InputError(
+                f"{path}, {where}: {station.code} again, as in {found[station.code]}; names must "
+                "differ"
+            )
+        found[station.code] = where
     return stations
 
 
-def _read_csv(path: Path | str) -> list[Station]:
-    text = read_text(path, "a list of stations")
-    # Comments become empty lines, which csv skips, so that line numbers stay those of the file.
-    lines = ("" if line.lstrip().startswith("#") else line for line in text.split("\n"))
-    reader = csv.reader(lines, skipinitialspace=True, strict=True)
+def _station(content: dict[str, Any], where: str) -> Receiver:
     try:
-        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}: {error}") from None
+        return Receiver(**content)
+    except CaseError as error:
+        problem = error.problems[0]
+        key = f"{'station' if problem.key == 'name' else problem.key} = {problem.value}: "
+        raise InputError(f"{where}: {key * bool(problem.value)}{problem.allowed}") from None
+
+
+def _read_csv(path: Path | str) -> Rows:
+    rows = read_rows(path, "a list of stations")
     if not rows:
         return []
-    header = _header(rows[0][1], path)
-    return _distinct(((f"line {n}", _from_row(header, row, n, path)) for n, row in rows[1:]), path)
-
-
-def _header(row: list[str], path: Path | str) -> list[str]:
-    header = [cell.strip().lower() for cell in row]
+    header = [name.lower() for name in rows[0][1]]
     unknown = [name for name in header if name not in COLUMNS]
     if unknown or len(set(header)) < len(header):
         raise InputError(f"{path}: columns {header}; allowed, once each: {', '.join(COLUMNS)}")
-    pairs = [pair for pair in ({"longitude", "latitude"}, {"x", "y"}) if pair & set(header)]
-    missing = {"network", "station"} - set(header)
-    if missing or len(pairs) != 1 or not pairs[0] <= set(header):
-        raise InputError(
-            f"{path}: columns {header}; needed: network, station, and either longitude, latitude"
-            " or x, y"
-        )
-    return header
+    found = []
+    for line, row in rows[1:]:
+        if len(row) != len(header):
+            raise InputError(f"{path}, line {line}: {len(row)} cells; the header has {len(header)}")
+        cells = dict(zip(header, row, strict=True))
+        codes = {"name": cells.pop("station", ""), "network": cells.pop("network", "")}
+        found.append((f"line {line}", {**codes, **{k: _number(v) for k, v in cells.items()}}))
+    return found
 
 
-def _from_row(header: list[str], row: list[str], line: int, path: Path | str) -> Station:
-    if len(row) != len(header):
-        raise InputError(f"{path}, line {line}: {len(row)} cells; the header has {len(header)}")
-    cells = {name: cell.strip() for name, cell in zip(header, row, strict=True)}
-    network, code = cells.pop("network"), cells.pop("station")
-    position = {name: _number(name, cell, f"{path}, line {line}") for name, cell in cells.items()}
-    return Station(network, code, **position)
-
-
-def _number(name: str, cell: str, where: str) -> float:
+def _number(cell: str) -> float | str:
     try:
         return float(cell)
     except ValueError:
-        unit = "degrees" if name in ("longitude", "latitude") else "m"
-        raise InputError(f"{where}: {name} = {cell!r}; it must be a number, in {unit}") from None
+        return cell
 
 
-def _read_xml(path: Path | str) -> list[Station]:
+def _read_xml(path: Path | str) -> Rows:
     try:
         from obspy import read_inventory
     except ImportError:
@@ -119,51 +90,15 @@ def _read_xml(path: Path | str) -> list[Station]:
         for network in inventory
         for station in sorted(network, key=lambda epoch: str(epoch.start_date or ""))
     }
-    return _distinct(
-        (
-            (".".join(codes), _from_xml(codes[0], station, path))
-            for codes, station in latest.items()
-        ),
-        path,
-    )
+    return [(".".join(codes), _from_xml(codes, at, path)) for codes, at in latest.items()]
 
 
-def _from_xml(network: str, station: Any, path: Path | str) -> Station:
+def _from_xml(codes: tuple[str, str], station: Any, path: Path | str) -> dict[str, Any]:
     depths = {float(channel.depth or 0.0) for channel in station} or {0.0}
     if len(depths) > 1:
         raise InputError(
-            f"{path}: {network}.{station.code} has channels at depths {sorted(depths)} m;"
+            f"{path}: {'.'.join(codes)} has channels at depths {sorted(depths)} m;"
             " list the sensors one by one in a CSV file"
         )
-    return Station(
-        network, station.code, float(station.longitude), float(station.latitude), depth=depths.pop()
-    )
-
-
-def _distinct(stations: Iterable[tuple[str, Station]], path: Path | str) -> list[Station]:
-    """Check pairs of location (for messages) and station, and that names are unique."""
-    seen: dict[str, str] = {}
-    checked = []
-    for where, station in stations:
-        problem = next(_problems(station), None)
-        if station.name in seen:
-            problem = f"{station.name} again, as in {seen[station.name]}; names must differ"
-        if problem:
-            raise InputError(f"{path}, {where}: {problem}")
-        seen[station.name] = where
-        checked.append(station)
-    return checked
-
-
-def _problems(station: Station) -> Iterator[str]:
-    for name, code in (("network", station.network), ("station", station.station)):
-        empty_allowed = name == "network"
-        if not (_CODE.fullmatch(code) or (empty_allowed and not code)):
-            yield f"{name} = {code!r}; codes are 1 to 32 letters, digits, - and _"
-    for name, limit in (("longitude", 360.0), ("latitude", 90.0), ("x", math.inf), ("y", math.inf)):
-        value = getattr(station, name)
-        if value is not None and not (math.isfinite(value) and abs(value) <= limit):
-            allowed = f"{-limit:g} to {limit:g}" if math.isfinite(limit) else "a finite number"
-            yield f"{name} = {value}; allowed: {allowed}"
-    if not (math.isfinite(station.depth) and station.depth >= 0):
-        yield f"depth = {station.depth} m; it must be 0 (surface) or positive (down)"
+    place = {"longitude": float(station.longitude), "latitude": float(station.latitude)}
+    return {"network": codes[0], "name": codes[1], **place, "depth": depths.pop()}

@@ -10,7 +10,7 @@ from groundswell.seismology.case.media import (
     MediumSection,
     NetcdfSection,
 )
-from groundswell.seismology.media.layered import Homogeneous, Layered, read_layers
+from groundswell.seismology.media.layered import Layer, Layered, read_layers
 from groundswell.seismology.media.material import PROPERTIES, Counts, Floor, Lengths, Medium
 from groundswell.seismology.media.sampled import ArrayMedium, AwpMedium, NetcdfMedium
 
@@ -40,22 +40,14 @@ def _build(
     match section:
         case HomogeneousSection():
             properties = {name: getattr(section, name) for name in PROPERTIES}
-            return Homogeneous(cells, spacing, **properties)
+            return Layered(cells, spacing, [Layer(0.0, **properties)])
         case LayeredSection(file=None):
             return Layered(cells, spacing, section.layers or (), section.interpolation)
         case LayeredSection(file=file):
             assert file is not None
             return Layered(cells, spacing, read_layers(file), section.interpolation)
-        case NetcdfSection(file=file, variables=variables):
-            return NetcdfMedium(
-                file,
-                cells,
-                spacing,
-                geography=geography,
-                variables=variables.model_dump(exclude_none=True) if variables else {},
-                rho_rule=section.rho_rule,
-                q_rule=section.q_rule,
-            )
+        case NetcdfSection():
+            return NetcdfMedium(section, cells, spacing, geography)
         case AwpSection(file=file, variables=count):
             return AwpMedium(file, cells, spacing, variables=count, q_rule=section.q_rule)
         case _:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from groundswell.errors import InputError
-from groundswell.formats.text import read_text
+from groundswell.formats.text import read_rows
 from groundswell.seismology.media.material import (
     UNITS,
     Counts,
@@ -179,23 +178,6 @@ def _ordered_tops(layers: Sequence[Layer | LayerSection], repeat: bool) -> Value
     return tops
 
 
-class Homogeneous(Layered):
-    """The same material everywhere."""
-
-    def __init__(
-        self,
-        cells: Counts,
-        spacing: Lengths,
-        *,
-        vp: float,
-        vs: float,
-        rho: float,
-        qp: float | None = None,
-        qs: float | None = None,
-    ) -> None:
-        super().__init__(cells, spacing, [Layer(0.0, vp, vs, rho, qp, qs)])
-
-
 def read_layers(path: str | Path) -> list[Layer]:
     """Read layers from a CSV file with the columns top, vp, vs, rho and, if anelastic, qp and qs.
 
@@ -205,14 +187,7 @@ def read_layers(path: str | Path) -> list[Layer]:
     Raises:
         InputError: the file is unreadable, or a line or column is invalid.
     """
-    text = read_text(path, "a table of layers")
-    # Comments become empty lines, which csv skips, so that line numbers stay those of the file.
-    lines = ("" if line.lstrip().startswith("#") else line for line in text.split("\n"))
-    reader = csv.reader(lines, strict=True)
-    try:
-        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}: {error}") from None
+    rows = read_rows(path, "a table of layers")
     if len(rows) < 2:
         raise InputError(f"{path} has no layers: give a header, then one line for each layer")
     columns = _read_header(rows[0][1], path)
@@ -223,7 +198,7 @@ def _read_header(titles: Sequence[str], path: str | Path) -> list[tuple[str, flo
     """Name of each column, and its factor to SI units."""
     columns: list[tuple[str, float]] = []
     for title in titles:
-        name, _, unit = title.strip().rstrip("]").partition("[")
+        name, _, unit = title.rstrip("]").partition("[")
         name = name.strip().lower()
         name = "top" if name == "depth" else name
         if name not in COLUMNS or name in dict(columns):
@@ -246,7 +221,7 @@ def _read_layer(row: Sequence[str], columns: Sequence[tuple[str, float]], where:
         try:
             values[name] = float(text) * factor
         except ValueError:
-            raise InputError(f"{where}: {name} = {text.strip()!r} is not a number") from None
+            raise InputError(f"{where}: {name} = {text!r} is not a number") from None
     for name in ("vp", "rho"):
         if omitted := omitted_unit(name, values[name]):
             allowed, meant = omitted

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from groundswell.errors import InputError
 from groundswell.grids.geography import Geography
-from groundswell.seismology.case.media import QRule, RhoRule
+from groundswell.seismology.case.media import NetcdfSection, QRule
 from groundswell.seismology.formats.awp import AwpMesh
 from groundswell.seismology.media.material import (
     PROPERTIES,
@@ -77,9 +77,6 @@ class ArrayMedium:
         vp, vs: wave speeds, m/s.
         rho: density, kg/m^3.
         qp, qs: quality factors; both, or neither if elastic.
-
-    Raises:
-        InputError: the arrays have different shapes, or only one quality factor is given.
     """
 
     def __init__(
@@ -93,12 +90,7 @@ class ArrayMedium:
     ) -> None:
         arrays = {"vp": vp, "vs": vs, "rho": rho, "qp": qp, "qs": qs}
         self._arrays = {name: array for name, array in arrays.items() if array is not None}
-        shapes = {name: np.shape(array) for name, array in self._arrays.items()}
-        if len(set(shapes.values())) > 1 or len(shapes["vp"]) != 3 or 0 in shapes["vp"]:
-            raise InputError(f"arrays of a medium must have one shape (nz, ny, nx), not {shapes}")
-        if (qp is None) != (qs is None):
-            raise InputError("arrays of a medium: give both qp and qs, or neither")
-        self.cells = shapes["vp"][::-1]
+        self.cells = vp.shape[::-1]
         self.spacing = spacing
 
     def plane(self, k: int) -> Material:
@@ -159,13 +151,10 @@ class NetcdfMedium:
     Each depth slab is read once in a pass downwards, and only as far as the region needs it.
 
     Args:
-        path: the NetCDF file.
+        section: the file, the names of its variables, and rules for the properties it lacks.
         cells: cells of the region (nx, ny, nz).
         spacing: cell edges (x, y, z), m.
         geography: position of the region on Earth, for models on longitude and latitude.
-        variables: names in the file of vp, vs, rho, qp and qs; by default their own.
-        rho_rule: rule for the density of a file without it.
-        q_rule: rule for the quality factors of a file without them; None if elastic.
 
     Raises:
         InputError: the file is unreadable or incomplete, or does not cover the cell centres.
@@ -173,19 +162,16 @@ class NetcdfMedium:
 
     def __init__(
         self,
-        path: str | Path,
+        section: NetcdfSection,
         cells: Counts,
         spacing: Lengths,
-        *,
         geography: Geography | None = None,
-        variables: Mapping[str, str] | None = None,
-        rho_rule: RhoRule | None = None,
-        q_rule: QRule | None = None,
     ) -> None:
         self.cells, self.spacing = cells, spacing
-        self._rho_rule, self._q_rule = rho_rule, q_rule
-        self._model = _ModelFile(Path(path))
-        self._names = _choose_variables(self._model, variables or {}, rho_rule, q_rule)
+        self._rules = section.rho_rule, section.q_rule
+        self._model = _ModelFile(section.file)
+        given = section.variables.model_dump(exclude_none=True) if section.variables else {}
+        self._names = _choose_variables(self._model, given, *self._rules)
         self._factors = {r: self._model.check_variable(n, UNITS[r]) for r, n in self._names.items()}
         x, y, depth = ((np.arange(n) + 0.5) * h for n, h in zip(cells, spacing, strict=True))
         x, y = self._model.project(x[None, :], y[:, None], geography)
@@ -208,7 +194,7 @@ class NetcdfMedium:
             above, below = (self._slab(role, node) for node in nodes)
             values[role] = above + fraction * (below - above)
             self._require_complete(role, values[role], k)
-        return _complete(values, self._rho_rule, self._q_rule)
+        return _complete(values, *self._rules)
 
     def _slab(self, role: str, node: int) -> Values:
         """One property (ny, nx), in SI units, at one depth of the model, below the cell centres."""
@@ -367,8 +353,6 @@ def _open(path: Path) -> Any:
     """The file as an xarray Dataset, read lazily."""
     import xarray as xr
 
-    if not path.is_file():
-        raise InputError(f"medium.file {path} does not exist")
     try:
         return xr.open_dataset(path, decode_times=False)
     except Exception as error:  # xarray raises many types, depending on the backend

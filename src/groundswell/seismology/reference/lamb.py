@@ -17,7 +17,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groundswell.errors import InputError
 from groundswell.seismology.reference.pulse import Floats, Pulse
 
 # In units of the S arrival and slowness: squared P slowness and squared Rayleigh slowness, which is
@@ -40,12 +39,6 @@ class PoissonHalfSpace:
     vs: float
     rho: float
 
-    def __post_init__(self) -> None:
-        if not (self.vs > 0 and self.rho > 0):
-            raise InputError(
-                f"half-space: vs {self.vs:g} m/s, rho {self.rho:g} kg/m^3; both must be positive"
-            )
-
     @property
     def vp(self) -> float:
         """P speed, m/s."""
@@ -57,27 +50,25 @@ class PoissonHalfSpace:
         return self.rho * self.vs**2
 
 
-def lamb_displacement(
-    space: PoissonHalfSpace, force: Pulse, distance: float, time: ArrayLike
-) -> Floats:
-    """Surface displacement, m, rows radial and vertical (down), (2, n).
-
-    Args:
-        force: downward force, N, continuous in time.
-        distance: distance of the receiver from the force, m.
-        time: times, s, (n,).
-
-    Raises:
-        InputError: the distance is not positive, or the force jumps or has kinks.
-    """
-    return _convolve(space, force, distance, time, 1)
-
-
 def lamb_velocity(
     space: PoissonHalfSpace, force: Pulse, distance: float, time: ArrayLike
 ) -> Floats:
-    """Surface velocity, m/s, as `lamb_displacement`; the derivative of the force must not jump."""
-    return _convolve(space, force, distance, time, 2)
+    """Surface velocity, m/s, rows radial and vertical (down), (2, n).
+
+    Args:
+        force: downward force, N, whose derivative must not jump; with its integral the result is
+            the displacement, m.
+        distance: distance of the receiver from the force, m.
+        time: times, s, (n,).
+    """
+    times = np.asarray(time, dtype=float)
+    unit = distance / space.vs
+    motion = np.zeros((2, times.size))
+    for i, t in enumerate(times):
+        tau, weights = _quadrature((t - force.stop) / unit, (t - force.start) / unit)
+        response = np.stack([radial_step_response(tau), vertical_step_response(tau)])
+        motion[:, i] = response @ (weights * force(t - tau * unit, 2))
+    return motion * unit / (2.0 * np.pi * space.mu * distance)
 
 
 def vertical_step_response(tau: ArrayLike) -> Floats:
@@ -126,27 +117,6 @@ def _ellippi(n: Floats, m: Floats) -> Floats:
     from scipy.special import elliprf, elliprj
 
     return elliprf(0.0, 1.0 - m, 1.0) + n / 3.0 * elliprj(0.0, 1.0 - m, 1.0, 1.0 - n)
-
-
-def _convolve(
-    space: PoissonHalfSpace, force: Pulse, distance: float, time: ArrayLike, order: int
-) -> Floats:
-    """The step response convolved with the derivative of `order` of the force, at `time`."""
-    if not distance > 0:
-        raise InputError(f"distance {distance:g} m from the force: must be positive")
-    if force.degree < 3:
-        raise InputError(
-            f"force: pieces of degree {force.degree} have kinks that the quadrature cannot follow; "
-            f"make the pulse of smooth pieces, for instance Pulse.from_samples(..., degree=5)"
-        )
-    times = np.asarray(time, dtype=float)
-    unit = distance / space.vs
-    motion = np.zeros((2, times.size))
-    for i, t in enumerate(times):
-        tau, weights = _quadrature((t - force.stop) / unit, (t - force.start) / unit)
-        response = np.stack([radial_step_response(tau), vertical_step_response(tau)])
-        motion[:, i] = response @ (weights * force(t - tau * unit, order))
-    return motion * unit / (2.0 * np.pi * space.mu * distance)
 
 
 def _quadrature(first: float, last: float) -> tuple[Floats, Floats]:

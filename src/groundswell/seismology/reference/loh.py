@@ -37,8 +37,8 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groundswell.errors import InputError
-from groundswell.seismology.reference.pulse import Floats, Pulse, SourceTime
+from groundswell.seismology.media.layered import Layer
+from groundswell.seismology.reference.pulse import Floats, Pulse
 
 STEP = 0.008  # s, between samples of the solutions
 STATION = 10
@@ -49,18 +49,6 @@ _COLUMNS = {"radial": (1, 1e5), "transverse": (2, 1e5), "down": (0, -1e5)}
 COMPONENTS = tuple(_COLUMNS)
 
 _OVERSAMPLING = 16  # of the source, for its spectrum below the Nyquist frequency of the tables
-
-
-@dataclass(frozen=True)
-class Layer:
-    """A layer below depth `top` (m): speeds, m/s, density, kg/m^3, and Q, None if elastic."""
-
-    top: float
-    vp: float
-    vs: float
-    rho: float
-    qp: float | None = None
-    qs: float | None = None
 
 
 @dataclass(frozen=True)
@@ -75,9 +63,10 @@ class LayeredProblem:
     rise: float = 0.1  # s, T of the moment rate (t/T^2) exp(-t/T)
     duration: float = 9.0  # s
 
-    def receiver(self, station: int = STATION) -> tuple[float, float, float]:
-        """Position (m) of receiver `station`, 1 to 10."""
-        return 600.0 * station, 800.0 * station, 0.0
+    @property
+    def receiver(self) -> tuple[float, float, float]:
+        """Position of receiver STATION, m."""
+        return 600.0 * STATION, 800.0 * STATION, 0.0
 
 
 PROBLEMS = {
@@ -97,30 +86,18 @@ PROBLEMS = {
 }
 
 
-def loh_reference(
-    problem: str, station: int = STATION, source: SourceTime = ("brune", 0.1)
-) -> tuple[Floats, Floats]:
-    """Velocity at a receiver of "loh1" or "loh3" for a moment-rate function of unit area.
+def loh_reference(problem: str, source: Pulse | None = None) -> tuple[Floats, Floats]:
+    """Velocity at the receiver of "loh1" or "loh3".
 
     Args:
-        source: ("brune", T), ("gaussian", sigma, delay), a Pulse or a function of time (1/s), zero
-            before t = 0.
+        source: moment-rate function of unit area, 1/s, zero before t = 0; by default the problem's.
 
     Returns:
         Times every 8 ms from 0 to 9 s, s, (n,), and velocity, m/s, (3, n), with rows radial
         (outward), transverse (to the left of radial on a map) and vertical (down).
-
-    Raises:
-        InputError: the problem, station or source is not available.
     """
-    definition = _problem(problem, station)
-    rate = Pulse.of(source, definition.duration)
-    if rate.start < -1e-6 * STEP:
-        raise InputError(
-            f"source: starts at {rate.start:g} s; the solutions need one that starts at 0 s or "
-            f"later (a Gaussian's delay must be 6 sigma or more)"
-        )
-    velocity = _convolve(_impulse_response(problem), rate)
+    definition = PROBLEMS[problem]
+    velocity = _convolve(_impulse_response(problem), source or Pulse.brune(definition.rise))
     count = round(definition.duration / STEP) + 1
     return np.linspace(0.0, definition.duration, count), velocity[:, :count]
 
@@ -132,25 +109,12 @@ def radial_transverse(vectors: ArrayLike, position: tuple[float, ...]) -> Floats
         vectors: components as rows, (3, ...).
         position: position (x, y, ...) of the receiver relative to the source. Radial points to it,
             transverse to the left of radial on a map with x east and y north.
-
-    Raises:
-        InputError: the receiver lies above the source.
     """
     x, y = position[:2]
     distance = float(np.hypot(x, y))
-    if not distance > 0:
-        raise InputError(f"receiver at ({x:g}, {y:g}) m from the source: has no radial direction")
     c, s = x / distance, y / distance
     rotation = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
     return np.tensordot(rotation, np.asarray(vectors, dtype=float), axes=1)
-
-
-def _problem(problem: str, station: int) -> LayeredProblem:
-    if problem not in PROBLEMS:
-        raise InputError(f"problem {problem!r}: there are solutions of {', '.join(PROBLEMS)}")
-    if station != STATION:
-        raise InputError(f"station {station!r}: there is a solution at station {STATION} only")
-    return PROBLEMS[problem]
 
 
 def _impulse_response(problem: str) -> Floats:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 
 # Jumps below this fraction of the largest value are rounding errors or negligible truncated tails.
 _JUMP = 1e-6
+_PIECES = 2000  # of the splines through functions
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,6 @@ class Pulse:
     def stop(self) -> float:
         """End of the last piece, s."""
         return float(self.polynomial.x[-2])
-
-    @property
-    def degree(self) -> int:
-        """Degree of the pieces."""
-        return int(self.polynomial.c.shape[0]) - 1
 
     def __call__(self, time: ArrayLike, order: int = 0) -> Floats:
         """The derivative of `order` at `time`; for negative orders the repeated integral.
@@ -79,20 +75,10 @@ class Pulse:
     def from_samples(
         cls, samples: ArrayLike, step: float, start: float = 0.0, degree: int = 1
     ) -> Pulse:
-        """The spline of `degree` through `samples` at `start + n step` (s), zero outside.
-
-        Raises:
-            InputError: there are too few samples for the degree, or the step is not positive.
-        """
+        """The spline of `degree` through `samples` at `start + n step` (s), zero outside."""
         from scipy.interpolate import PPoly, make_interp_spline
 
         values = np.asarray(samples, dtype=float)
-        if values.ndim != 1 or values.size <= degree or not np.all(np.isfinite(values)):
-            raise InputError(
-                f"time function: shape {values.shape}; needs more than {degree} finite samples"
-            )
-        if not step > 0:
-            raise InputError(f"time function: step {step:g} s; must be positive")
         times = start + step * np.arange(values.size)
         pieces = PPoly.from_spline(make_interp_spline(times, values, k=degree))
         # Repeated end knots bound empty pieces; a zero piece is appended.
@@ -103,57 +89,22 @@ class Pulse:
 
     @classmethod
     def from_function(
-        cls, function: Callable[[Floats], ArrayLike], start: float, stop: float, pieces: int = 2000
+        cls, function: Callable[[Floats], ArrayLike], start: float, stop: float
     ) -> Pulse:
-        """The quintic spline through `function` at `pieces` + 1 points of [start, stop] (s)."""
-        if not stop > start:
-            raise InputError(
-                f"time function: from {start:g} to {stop:g} s; must end after it starts"
-            )
-        times = np.linspace(start, stop, pieces + 1)
-        return cls.from_samples(function(times), (stop - start) / pieces, start, degree=5)
+        """The quintic spline through `function` at 2001 points of [start, stop] (s)."""
+        times = np.linspace(start, stop, _PIECES + 1)
+        return cls.from_samples(function(times), (stop - start) / _PIECES, start, degree=5)
 
     @classmethod
     def brune(cls, rise: float) -> Pulse:
         """Moment rate (t/T^2) exp(-t/T), T = `rise` (s), of the moment 1 - (1 + t/T) exp(-t/T)."""
-        _require_positive("rise", rise)
         return cls.from_function(lambda t: t / rise**2 * np.exp(-t / rise), 0.0, 40.0 * rise)
 
     @classmethod
     def gaussian(cls, sigma: float, delay: float) -> Pulse:
         """Normal density of standard deviation `sigma` about `delay` (s), cut at 6 sigma."""
-        _require_positive("sigma", sigma)
 
         def density(t: Floats) -> Floats:
             return np.exp(-0.5 * ((t - delay) / sigma) ** 2) / (sigma * np.sqrt(2.0 * np.pi))
 
         return cls.from_function(density, delay - 6.0 * sigma, delay + 6.0 * sigma)
-
-    @classmethod
-    def of(cls, source: SourceTime, stop: float) -> Pulse:
-        """The pulse of ("brune", T), ("gaussian", sigma, delay) or a function on [0, stop] (s).
-
-        Raises:
-            InputError: the source is none of these.
-        """
-        if isinstance(source, Pulse):
-            return source
-        if callable(source):
-            return cls.from_function(source, 0.0, stop)
-        match source:
-            case ("brune", int() | float() as rise):
-                return cls.brune(rise)
-            case ("gaussian", int() | float() as sigma, int() | float() as delay):
-                return cls.gaussian(sigma, delay)
-        raise InputError(
-            f'source {source!r}: allowed are ("brune", T), ("gaussian", sigma, delay), a Pulse '
-            f"or a function of time"
-        )
-
-
-def _require_positive(name: str, value: float) -> None:
-    if not value > 0:
-        raise InputError(f"time function: {name} {value:g} s; must be positive")
-
-
-SourceTime: TypeAlias = Pulse | Callable[[Floats], ArrayLike] | tuple[str | float, ...]

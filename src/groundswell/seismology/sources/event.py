@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +16,6 @@ from groundswell.seismology.sources.point_sources import PointSource, net_moment
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-6  # net moment over total moment below which the net moment is taken as zero
-
-
-class HasEvent(Protocol):
-    """A set-up with sources, such as that of the earthquake solver."""
-
-    @property
-    def case(self) -> Any: ...
-    @property
-    def geography(self) -> Geography | None: ...
-    @property
-    def sources(self) -> Sequence[PointSource]: ...
-    @property
-    def source_summary(self) -> SourceSummary: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +57,7 @@ def _total_moments(sources: Sequence[PointSource]) -> Array:
     return scalar_moment(tensors) * integrals
 
 
-def event_attributes(setup: HasEvent) -> dict[str, Any]:
+def event_attributes(setup: Any) -> dict[str, Any]:
     """Attributes of output files; see `SeismogramWriter` and `write_shaking_map`.
 
     `event_x`, `event_y` and `event_depth` (m) are the centroid of the moment, with
@@ -90,7 +77,7 @@ def event_attributes(setup: HasEvent) -> dict[str, Any]:
     }
 
 
-def _mechanism(setup: HasEvent) -> list[float] | None:
+def _mechanism(setup: Any) -> list[float] | None:
     """Strike, dip and rake of a single double couple (degrees), or a tensor rr ... tp (N m)."""
     first, *others = setup.case.source
     if first.kind == "double-couple" and not others:
@@ -114,7 +101,7 @@ def _positions(
     return attributes
 
 
-def _outlines(setup: HasEvent) -> dict[str, Array]:
+def _outlines(setup: Any) -> dict[str, Array]:
     """Outlines of the segments of rupture files in map view, m, separated by NaN."""
     outlines = list(_segments(setup))
     if not outlines:
@@ -123,7 +110,7 @@ def _outlines(setup: HasEvent) -> dict[str, Array]:
     return {"fault_x": x, "fault_y": y}
 
 
-def _segments(setup: HasEvent) -> Iterator[Array]:
+def _segments(setup: Any) -> Iterator[Array]:
     for source in setup.case.source:
         if source.kind == "srf" and setup.geography is not None:
             for plane in read_planes(setup.case.resolve(source.file)):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
+from groundswell.grids.geography import Geography
 from groundswell.seismology.case.sources import (
     AwpRupture,
     DoubleCouple,
@@ -38,15 +38,6 @@ AT_VELOCITIES, AT_STRESSES = 0.0, 0.5
 _MAX_MOMENT_ERROR = 0.01  # error of the integral of the samples, relative to the moment
 
 
-class Geography(Protocol):
-    """A map from longitude and latitude to the grid; see `grids/geography.py`."""
-
-    @property
-    def true_azimuth(self) -> float: ...
-
-    def to_grid(self, longitude: ArrayLike, latitude: ArrayLike) -> tuple[Array, Array]: ...
-
-
 @dataclass(frozen=True, eq=False)
 class PointSource:
     """A moment tensor or a force at a point.
@@ -69,36 +60,56 @@ class PointSource:
     samples: Array
 
 
-def build_sources(
-    sections: Iterable[Source],
-    geography: Geography | None,
-    sample_step: float,
-    duration: float,
-    rigidity: Modulus,
-    *,
-    lame: Modulus | None = None,
-    spacing: Sequence[float] | None = None,
-) -> list[PointSource]:
-    """Build all point sources of a case.
+@dataclass(frozen=True)
+class SourceContext:
+    """Properties of a case and its grid that point sources depend on.
 
     Args:
-        sections: the `[[source]]` sections.
         geography: maps longitudes and latitudes to the grid; None if the case has none.
-        sample_step: time step of the solver, s. Analytic time functions are sampled at the times
-            of the updates that they enter.
+        step: time step of the solver, s. Analytic time functions are sampled at the times of the
+            updates that they enter.
         duration: duration of the run, s, at which analytic time functions are cut off.
-        rigidity: mu at positions, for rupture files that do not give it.
-        lame: lambda at positions, for rupture files with opening.
         spacing: cell edges (x, y, z) of the grid, m, for AWP files, whose positions are indices.
+        rigidity, lame: mu and lambda at positions, for rupture files that do not give mu, or with
+            opening.
+    """
+
+    geography: Geography | None
+    step: float
+    duration: float
+    spacing: Sequence[float]
+    rigidity: Modulus
+    lame: Modulus
+
+    @property
+    def azimuth(self) -> float:
+        """Of the y axis, degrees; 0 without a geography."""
+        return self.geography.true_azimuth if self.geography else 0.0
+
+    def horizontal(self, longitude: ArrayLike, latitude: ArrayLike) -> tuple[Array, Array]:
+        """Positions (x, y), m."""
+        assert self.geography is not None  # as the case has been validated
+        x, y = self.geography.to_grid(longitude, latitude)
+        return np.asarray(x), np.asarray(y)
+
+    def position(self, section: PointForce | MomentSection) -> tuple[float, float, float]:
+        """Position (x, y, depth) of a source, m."""
+        x, y = section.horizontal
+        if section.geographic:
+            x, y = map(float, self.horizontal(x, y))
+        return x, y, section.depth
+
+
+def build_sources(sections: Iterable[Source], context: SourceContext) -> list[PointSource]:
+    """Build all point sources of the `[[source]]` sections of a case.
 
     Raises:
         InputError: a source cannot be built; names its index.
     """
-    context = _Context(geography, sample_step, duration, rigidity, lame, spacing)
     return [point for n, section in enumerate(sections) for point in _build(n, section, context)]
 
 
-def _build(n: int, section: Source, context: _Context) -> Iterator[PointSource]:
+def _build(n: int, section: Source, context: SourceContext) -> Iterator[PointSource]:
     """Yield the point sources of section `n`."""
     try:
         yield from _point_sources(section, context)
@@ -106,7 +117,7 @@ def _build(n: int, section: Source, context: _Context) -> Iterator[PointSource]:
         raise InputError(f"source[{n}]: {error}") from None
 
 
-def _point_sources(section: Source, context: _Context) -> Iterator[PointSource]:
+def _point_sources(section: Source, context: SourceContext) -> Iterator[PointSource]:
     match section:
         case SrfRupture():
             yield from _srf_sources(section, context)
@@ -127,55 +138,25 @@ def net_moment(sources: Iterable[PointSource]) -> Array:
     return total
 
 
-@dataclass(frozen=True)
-class _Context:
-    """Properties of the case and its grid that point sources depend on."""
-
-    geography: Geography | None
-    sample_step: float
-    duration: float
-    rigidity: Modulus
-    lame: Modulus | None
-    spacing: Sequence[float] | None
-
-    @property
-    def azimuth(self) -> float:
-        return self.geography.true_azimuth if self.geography else 0.0
-
-    def horizontal(self, longitude: ArrayLike, latitude: ArrayLike) -> tuple[Array, Array]:
-        if self.geography is None:
-            raise InputError(
-                "is given by longitude and latitude, but the grid has no place on the map;"
-                " add [grid.geography] or give x and y"
-            )
-        return self.geography.to_grid(longitude, latitude)
-
-    def position(self, section: PointForce | MomentSection) -> tuple[float, float, float]:
-        x, y = section.horizontal
-        if section.geographic:
-            x, y = map(float, self.horizontal(x, y))
-        return x, y, section.depth
-
-
 # --- sources at one point ----------------------------------------------------------------------
 
 
-def _moment_source(section: MomentSection, context: _Context) -> PointSource:
+def _moment_source(section: MomentSection, context: SourceContext) -> PointSource:
     moment = _moment_tensor(section, context.azimuth)
     function = section.time_function
     start, samples = _sample(function, context, TimeFunction.__call__, AT_VELOCITIES)
-    return PointSource(context.position(section), moment, None, start, context.sample_step, samples)
+    return PointSource(context.position(section), moment, None, start, context.step, samples)
 
 
-def _force_source(section: PointForce, context: _Context) -> PointSource:
+def _force_source(section: PointForce, context: SourceContext) -> PointSource:
     force, function = np.array(section.force, dtype=float), section.time_function
     start, samples = _sample(function, context, TimeFunction.amplitude, AT_STRESSES)
-    return PointSource(context.position(section), None, force, start, context.sample_step, samples)
+    return PointSource(context.position(section), None, force, start, context.step, samples)
 
 
 def _sample(
     function: TimeFunction,
-    context: _Context,
+    context: SourceContext,
     evaluate: Callable[[TimeFunction, ArrayLike], Array],
     offset: float,
 ) -> tuple[float, Array]:
@@ -184,7 +165,7 @@ def _sample(
     Raises:
         InputError: the source starts after the run ends, or is too short for the time step.
     """
-    step = context.sample_step
+    step = context.step
     first, last = int(function.onset / step), int(np.ceil(function.end / step))
     times = step * np.arange(first + offset, last + 1)
     if times[0] >= context.duration:
@@ -226,7 +207,7 @@ def _scalar_moment(section: SizedSource) -> float:
 # --- rupture models ----------------------------------------------------------------------------
 
 
-def _srf_sources(section: SrfRupture, context: _Context) -> Iterator[PointSource]:
+def _srf_sources(section: SrfRupture, context: SourceContext) -> Iterator[PointSource]:
     rupture = read_srf(section.file)
     x, y = context.horizontal(rupture.longitude, rupture.latitude)
     moments = _moments_per_slip(rupture, x, y, context)
@@ -241,7 +222,7 @@ def _srf_sources(section: SrfRupture, context: _Context) -> Iterator[PointSource
 
 
 def _moments_per_slip(
-    rupture: Srf, x: Array, y: Array, context: _Context
+    rupture: Srf, x: Array, y: Array, context: SourceContext
 ) -> tuple[Array, Array, Array]:
     """Moment tensors (n, 6) per metre of each of the three components of slip, N m/m."""
     mu = rupture.density * rupture.vs**2
@@ -253,37 +234,23 @@ def _moments_per_slip(
     across = tensors.double_couple(*angles, rupture.rake + 90, mu * rupture.area, azimuth)
     if not rupture.counts[:, 2].any():
         return along, across, np.zeros_like(along)
-    if context.lame is None:
-        raise InputError("the rupture opens (slip3), which needs lambda; this medium gives only mu")
     lam = context.lame(x, y, rupture.depth)
     return along, across, tensors.opening(*angles, rupture.area, lam, mu, azimuth)
 
 
-def _awp_sources(section: AwpRupture, context: _Context) -> Iterator[PointSource]:
-    if context.spacing is None:
-        raise InputError(
-            "positions of an AWP source file are indices; the grid's spacing is needed"
-        )
+def _awp_sources(section: AwpRupture, context: SourceContext) -> Iterator[PointSource]:
     awp = read_awp_source(section.file, section.points, section.steps, section.format)
     rates, unit = awp.moment_rates(), np.eye(6)
     for point, position in enumerate(awp.positions(context.spacing).tolist()):
         for component in np.flatnonzero(rates[point].any(axis=0)):
             # AWP adds sample n in stress update n, which ends half a step after velocity n.
             yield from _from_rates(
-                position,
-                unit[component],
-                section.step,
-                section.step,
-                rates[point, :, component],
+                position, unit[component], section.step, section.step, rates[point, :, component]
             )
 
 
 def _from_rates(
-    position: Sequence[float],
-    moment: Array,
-    start: float,
-    step: float,
-    rates: NDArray[np.floating],
+    position: Sequence[float], moment: Array, start: float, step: float, rates: NDArray[np.floating]
 ) -> Iterator[PointSource]:
     """Yield a source of moment `moment` times the integral of `rates`; none if all are zero.
 

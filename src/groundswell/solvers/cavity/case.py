@@ -158,10 +158,7 @@ class WallsSection(Section):
                     yield (name, "velocity"), f"must be 0 along {AXES[axis]}, normal to the wall"
                 if isinstance(side, ConductingWall) and [
                     heat.axis for heat in self.heated_pairs
-                ] in (
-                    [],
-                    [axis],
-                ):
+                ] in ([], [axis]):
                     yield (
                         (name, "kind"),
                         "needs two opposite walls of different fixed temperatures on another axis",

@@ -7,17 +7,16 @@ Coarser grids first provide an initial flow, and then accelerate convergence.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend
+from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.errors import RunFailed
 from groundswell.exchange.distributed_array import DistributedArray
-from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, candidates, tune
+from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import Alone, World
 from groundswell.simulation.blocks import ExchangingSolver
 from groundswell.solvers.cavity.case import FIELDS
@@ -63,7 +62,7 @@ class Cavity(ExchangingSolver):
         self.history = ResidualHistory(backend, setup)
         self.outputs = Outputs(self)
         self._connect()
-        self._reset_flow()
+        self.restart()
 
     # --- the step ---------------------------------------------------------------------------------
 
@@ -119,26 +118,6 @@ class Cavity(ExchangingSolver):
         self._set_stage(self.stage - 1)
         return True
 
-    def iterate_to_steady_state(self) -> Iterator[tuple[int, int]]:
-        """Iterate to the steady state without writing files.
-
-        Yields:
-            Before each check, the steps made since the last one and the points that they updated.
-
-        Raises:
-            RunFailed: a value is not finite, or the flow has not converged after all steps.
-        """
-        self.initialize()
-        graph = self.backend.capture(self.step, in_graph=self.in_graph)
-        for done in range(self.check_every, self.setup.steps + 1, self.check_every):
-            graph.replay(self.check_every // self.steps_at_once)
-            yield self.check_every, self.check_every * self.updates_per_step
-            if self.check_convergence(done):
-                if not self.next_stage():
-                    return
-                graph = self.backend.capture(self.step, in_graph=self.in_graph)
-        raise RunFailed(f"the flow is not steady after {self.setup.steps} steps; raise time.steps")
-
     def _where_not_finite(self, step: int) -> str:
         """The error message for a flow that diverges: which fields are infinite or NaN."""
         level = self.levels[self.stage]
@@ -153,7 +132,7 @@ class Cavity(ExchangingSolver):
 
     # --- initial condition ------------------------------------------------------------------------
 
-    def _reset_flow(self) -> None:
+    def restart(self) -> None:
         """Start from the flow that the case names, or from rest."""
         self._start_from_rest()
         if self.setup.case.start is not None:
@@ -201,42 +180,14 @@ class Cavity(ExchangingSolver):
         swept = zip(self.levels, self.setup.cycle(), strict=True)
         return sum(n * level.bytes_sent for level, n in swept) * len(self.setup.scheme.stages)
 
-    def autotune(self) -> Tuning | None:
-        """Measure and adopt the fastest exchange; resets the flow to its initial condition."""
-        if self.world.size == 1:
-            return None
-        run = self.setup.case.run
-        choices = candidates(
-            self.backend,
-            self.world,
-            transport=run.transport,
-            overlap=run.overlap,
-            codecs=run.codecs,
-        )
-        problem = (
-            self.setup.grid.cells,
-            self.decomposition,
-            run.transport,
-            run.overlap,
-            run.narrow,
-            run.codecs,
-            self.setup.dtype,
-            self.setup.scheme,
-            self.setup.periodic,
-            self.world.same_host,
-        )
-        memory = Memory.of(self.world, self.backend, self.world.tell(("cavity", *problem)))
-        tuning = tune(self.world, choices, self._timer, memory)
-        self.set_exchange(tuning.best)
-        self.world.agree(self._reset_flow)
-        return tuning
+    @property
+    def exchanged(self) -> tuple[Any, ...]:
+        """The scheme."""
+        return (self.setup.scheme,)
 
-    def _timer(self, choice: Choice) -> Rehearsal:
-        """Times steps on the finest grid with this exchange, s."""
-        self.set_exchange(choice)
-        steps = in_order(self.levels[0].steps(self.steps_at_once))
-        graph = self.backend.capture(steps, in_graph=self.in_graph)
-        return lambda times: self.backend.measure_seconds(lambda: graph.replay(times))
+    def rehearsed_step(self) -> list[Launch]:
+        """Steps on the finest grid."""
+        return self.levels[0].steps(self.steps_at_once)
 
     # --- the solver interface ---------------------------------------------------------------------
 

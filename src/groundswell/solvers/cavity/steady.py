@@ -2,50 +2,27 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
-
 from groundswell.backends import Backend
+from groundswell.errors import RunFailed
+from groundswell.simulation.signals import StopRequest
+from groundswell.simulation.time_loop import TimeLoop
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.flow import Flow
 from groundswell.solvers.cavity.setup import Setup
 from groundswell.solvers.cavity.solver import Cavity
 
 
-@dataclass(frozen=True)
-class SteadyFlow:
-    """A steady flow and the cost of computing it.
-
-    Args:
-        setup: the prepared case.
-        flow: the fields.
-        residual: the largest residual at the end.
-        steps: number of steps or multigrid cycles.
-        updates: number of point updates.
-        seconds: wall-clock time, s.
-    """
-
-    setup: Setup
-    flow: Flow
-    residual: float
-    steps: int
-    updates: int
-    seconds: float
-
-
-def bring_to_steady_state(case: CavityCase, backend: Backend) -> SteadyFlow:
-    """Compute the steady flow of a case.
+def bring_to_steady_state(case: CavityCase, backend: Backend) -> tuple[Flow, Cavity, TimeLoop]:
+    """Compute the steady flow of a case; return also the solver and its time loop.
 
     Raises:
         RunFailed: a value is not finite, or the flow has not converged after all steps.
     """
-    setup = Setup.from_case(case)
-    solver = Cavity(setup, backend)
-    start, steps, updates = time.monotonic(), 0, 0
-    for new_steps, new_updates in solver.iterate_to_steady_state():
-        steps, updates = steps + new_steps, updates + new_updates
-    seconds = time.monotonic() - start
+    solver = Cavity(Setup.from_case(case), backend)
+    loop = TimeLoop(solver, backend, {}, None, "")
+    loop.run(solver.setup.steps, lambda step, updates: None, StopRequest())
+    if not loop.converged:
+        raise RunFailed(f"the flow is not steady after {loop.step} steps; raise time.steps")
     flow = solver.outputs.flow()
-    assert flow is not None
-    residual = float(solver.history.latest.max())
-    return SteadyFlow(setup, flow, residual, steps, updates, seconds)
+    assert flow is not None  # there is one rank
+    return flow, solver, loop

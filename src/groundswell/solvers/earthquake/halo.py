@@ -17,8 +17,9 @@ from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.traffic import traffic
-from groundswell.grids.cartesian import GHOSTS, Field, Grid, Part
+from groundswell.grids.cartesian import GHOSTS, Field, Part
 from groundswell.outputs.cartesian import ghosts_read
+from groundswell.simulation.blocks import part_of
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.earthquake.interpolation import velocity_stencils
 from groundswell.solvers.earthquake.sampling import recording
@@ -61,12 +62,6 @@ def decompose_grid(setup: Setup, ranks: int) -> Decomposition:
     requested = tuple(processes)[::-1] if processes else None
     smallest = (ROWS_AT_SURFACE if setup.free_surface else 1, 1, 1)
     return decompose(setup.grid.shape, ranks, (False, periodic, periodic), requested, smallest)
-
-
-def part_of(grid: Grid, decomposition: Decomposition, rank: int) -> Part:
-    """The cells of one rank."""
-    block = decomposition.block(rank)
-    return Part.from_block(grid, block.start, block.shape)
 
 
 def velocity_halo() -> list[Layer]:

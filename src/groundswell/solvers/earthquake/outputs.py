@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend, Cells, Items, Launch, Module
+from groundswell.backends import Cells, Items, Launch
 from groundswell.backends.base import Array
 from groundswell.exchange.distributed_array import DistributedArray
-from groundswell.exchange.world import World
 from groundswell.formats.vtkhdf import GRID_SPACING, VolumeWriter
-from groundswell.grids.cartesian import Part
 from groundswell.outputs.cartesian import CartesianDomain, strided, taken
 from groundswell.outputs.launches import RecordLaunches, Targets
 from groundswell.outputs.recorder import Recorders
@@ -31,12 +29,18 @@ from groundswell.seismology.formats.seismograms import (
     write_mseed,
     write_sac,
 )
-from groundswell.seismology.formats.shaking_maps import SurfaceWriter, write_shaking_map
+from groundswell.seismology.formats.shaking_maps import (
+    SurfacePoints,
+    SurfaceWriter,
+    write_shaking_map,
+)
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.earthquake.interpolation import velocity_stencils
 from groundswell.solvers.earthquake.sampling import RECORDABLE, point_selection, recording
-from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.state import surface_array
+
+if TYPE_CHECKING:
+    from groundswell.solvers.earthquake.solver import Earthquake
 
 
 class Outputs:
@@ -46,23 +50,22 @@ class Outputs:
         launches: their kernels, at the beginning of a step and independent of each other.
     """
 
-    def __init__(
-        self,
-        setup: Setup,
-        backend: Backend,
-        module: Module,
-        fields: Mapping[str, Array],
-        clock: Array,
-        part: Part,
-        world: World,
-    ) -> None:
-        self._setup, self._backend, self._module = setup, backend, module
-        self._fields, self._clock = fields, clock
-        self._part, self._world = part, world
-        self._velocities = [fields[name] for name in ("vx", "vy", "vz")]
-        self._record = RecordLaunches(backend, setup.dtype, clock)
-        self._recording = recording(setup, part)
-        self._recorders = self._own_records()
+    def __init__(self, solver: Earthquake) -> None:
+        self._setup, self._backend = solver.setup, solver.backend
+        self._module, self._clock = solver.module, solver.clock
+        self._part, self._world = solver.part, solver.world
+        self._fields = {name: field.interior for name, field in solver.fields.items()}
+        self._velocities = [self._fields[name] for name in ("vx", "vy", "vz")]
+        self._record = RecordLaunches(self._backend, self._setup.dtype, self._clock)
+        self._recording = recording(self._setup, self._part)
+        self._recorders = Recorders(
+            self._setup.case.output.record,
+            self._recording,
+            self._regions,
+            self._backend,
+            self._world,
+            self._clock,
+        )
         self._rings: dict[str, Ring] = {}
         self._peaks: Array | None = None
         self.launches: list[Launch] = [
@@ -72,17 +75,6 @@ class Outputs:
             *self._recorders.launches,
             *self._shaking(),
         ]
-
-    def _own_records(self) -> Recorders:
-        """Of the region, which its part of the grid may not have to the full."""
-        return Recorders(
-            self._setup.case.output.record,
-            self._recording,
-            self._regions,
-            self._backend,
-            self._world,
-            self._clock,
-        )
 
     @cached_property
     def _regions(self) -> dict[str, Array]:
@@ -149,16 +141,13 @@ class Outputs:
     def _write_map(self, folder: Path, peaks: NDArray[Any] | None) -> list[Path]:
         if peaks is None:
             return []
-        pgv, pga = peaks
-        x, y = (self._centres(axis) for axis in (0, 1))
         path = folder / "shaking_map.nc"
-        places = self._lonlat(x, y)
-        return [write_shaking_map(path, pgv, pga, x, y, **places, attrs=self._attributes)]
+        return [write_shaking_map(path, *peaks, self._surface_points(), self._attributes)]
 
     # --- kernels ----------------------------------------------------------------------------------
 
-    def _ring(self, name: str, kind: str, shape: tuple[int, ...]) -> Ring:
-        of = self._setup.samples[kind]
+    def _ring(self, name: str, shape: tuple[int, ...]) -> Ring:
+        of = self._setup.samples[name]
         self._rings[name] = Ring(self._backend, shape, of.every, of.slots, self._setup.dtype)
         return self._rings[name]
 
@@ -182,7 +171,7 @@ class Outputs:
         setup, own = self._setup, self._own_receivers
         if not setup.receivers:
             return []
-        ring = self._ring("seismograms", "seismograms", (3, len(own)))
+        ring = self._ring("seismograms", (3, len(own)))
         positions = (setup.receivers[n].position for n in own)
         stencils = [velocity_stencils(setup.grid, p, setup.free_surface) for p in positions]
         return self._record.record(
@@ -197,31 +186,20 @@ class Outputs:
             return []
         cells = taken(self._part, strided(self._setup.grid.region, section.stride))
         nx, ny, _ = cells.count if self._has_top else (0, 0, 0)
-        ring = self._ring("surface", "surface", (3, ny, nx))
+        ring = self._ring("surface", (3, ny, nx))
         if not nx * ny:
             return []
-        return [
-            self._module.launch(
-                "record_surface",
-                Items(nx * ny),
-                ring.buffer,
-                *self._velocities,
-                self._clock,
-                ring.every,
-                ring.slots,
-                section.stride,
-                *cells.first[:2],
-                nx,
-                ny,
-            )
-        ]
+        when = (self._clock, ring.every, ring.slots)
+        arguments = (ring.buffer, *self._velocities, *when)
+        where = (section.stride, *cells.first[:2], nx, ny)
+        return [self._module.launch("record_surface", Items(nx * ny), *arguments, *where)]
 
     def _volumes(self) -> list[Launch]:
         section = self._setup.case.output.volumes
         if not section:
             return []
         box = self._volume
-        ring = self._ring("volumes", "volumes", (len(section.fields), *box.count))
+        ring = self._ring("volumes", (len(section.fields), *box.count))
         arrays = [self._regions[name] for name in section.fields]
         return self._record.record(arrays, box, Targets(0, ring.every, ring))
 
@@ -241,11 +219,8 @@ class Outputs:
             self._backend.zeros((2, ny, nx), self._setup.dtype) for _ in range(2)
         )
         horizontal = self._velocities[:2]
-        return [
-            self._module.launch(
-                "record_peaks", Cells(nx, ny, 1), self._peaks, self._past, *horizontal
-            )
-        ]
+        arguments = (self._peaks, self._past, *horizontal)
+        return [self._module.launch("record_peaks", Cells(nx, ny, 1), *arguments)]
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -258,37 +233,34 @@ class Outputs:
         writer: Any = self._world.first and SeismogramWriter(
             folder / "seismograms.h5",
             setup.receivers,
-            interval=setup.sampling["seismograms"],
+            setup.sampling["seismograms"],
             attrs=self._attributes,
             resume=length,
             dtype=setup.dtype,
         )
         place = (slice(None), np.array(self._own_receivers, np.intp))
 
-        def write(blocks: list[NDArray[Any]], _: range) -> None:
-            writer.append(blocks[0].swapaxes(1, 2))
+        def write(block: NDArray[Any], _: range) -> None:
+            writer.append(block.swapaxes(1, 2))
 
         return self._output("seismograms", writer, write, (3, len(setup.receivers)), place)
 
     def _surface_output(self, folder: Path, length: int | None) -> Output:
         setup = self._setup
         stride = setup.case.output.surface.stride
-        x, y = (self._centres(axis)[::stride] for axis in (0, 1))
         writer: Any = self._world.first and SurfaceWriter(
             folder / "surface.nc",
-            x,
-            y,
-            interval=setup.sampling["surface"],
+            self._surface_points(stride),
+            setup.sampling["surface"],
             attrs=self._attributes,
             resume=length,
             dtype=setup.dtype,
-            **self._lonlat(x, y),  # type: ignore[arg-type]
         )
         cells = taken(self._part, strided(setup.grid.region, stride))
         across = cells.place[1:] if self._has_top else (slice(0), slice(0))
 
-        def write(blocks: list[NDArray[Any]], _: range) -> None:
-            writer.append(*blocks)
+        def write(block: NDArray[Any], _: range) -> None:
+            writer.append_velocity(block)
 
         shape, place = setup.samples["surface"].shape, (slice(None), *across)
         return self._output("surface", writer, write, shape, place)
@@ -310,8 +282,8 @@ class Outputs:
             dtype=setup.dtype,
         )
 
-        def write(blocks: list[NDArray[Any]], numbers: range) -> None:
-            for n, fields in zip(numbers, *blocks, strict=True):
+        def write(block: NDArray[Any], numbers: range) -> None:
+            for n, fields in zip(numbers, block, strict=True):
                 time = n * setup.sampling["volumes"]
                 writer.append(time, dict(zip(section.fields, fields, strict=True)))
 
@@ -321,17 +293,16 @@ class Outputs:
     def _output(
         self, name: str, writer: Any, write: Any, shape: tuple[int, ...], place: tuple[Any, ...]
     ) -> Output:
-        return Output([self._rings[name]], writer or None, write, shape, place, self._world)
+        return Output(self._rings[name], writer or None, write, shape, place, self._world)
 
     # --- places -----------------------------------------------------------------------------------
 
-    def _centres(self, axis: int) -> NDArray[np.float64]:
-        grid = self._setup.grid
-        return grid.spacing[axis] * np.arange(0.5, grid.region[axis], dtype=np.float64)
-
-    def _lonlat(self, x: NDArray[Any], y: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
-        geography = self._setup.geography
-        if geography is None:
-            return {}
-        longitude, latitude = geography.to_lonlat(*np.meshgrid(x, y))
-        return {"longitude": longitude, "latitude": latitude}
+    def _surface_points(self, stride: int = 1) -> SurfacePoints:
+        """The centres of every `stride`-th cell of the surface."""
+        grid, geography = self._setup.grid, self._setup.geography
+        x, y = (
+            (h * np.arange(0.5, n))[::stride]
+            for h, n in zip(grid.spacing[:2], grid.region[:2], strict=True)
+        )
+        lonlat = () if geography is None else geography.to_lonlat(*np.meshgrid(x, y))
+        return SurfacePoints(x, y, *lonlat)

@@ -22,7 +22,7 @@ from groundswell.seismology.media.material import Material, Medium, lame
 from groundswell.seismology.media.statistics import MediumStatistics, medium_statistics
 from groundswell.seismology.receivers import Receiver, place_receivers
 from groundswell.seismology.sources.event import SourceSummary
-from groundswell.seismology.sources.point_sources import PointSource, build_sources
+from groundswell.seismology.sources.point_sources import PointSource, SourceContext, build_sources
 from groundswell.seismology.sources.time_functions import corner_frequency
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.earthquake import check, validation
@@ -226,20 +226,20 @@ class Setup:
     @cached_property
     def sources(self) -> list[PointSource]:
         """All point sources."""
-        return build_sources(
-            self.case.source,
+        context = SourceContext(
             self.geography,
             self.dt,
             self.case.time.duration,
-            self._modulus(lambda lam, mu: mu),
+            self.grid.spacing,
+            rigidity=self._modulus(lambda lam, mu: mu),
             lame=self._modulus(lambda lam, mu: lam),
-            spacing=self.grid.spacing,
         )
+        return build_sources(self.case.source, context)
 
     @cached_property
     def receivers(self) -> list[Receiver]:
         """All receivers, including those of a station file."""
-        return place_receivers(self.case, self.geography)
+        return place_receivers(self.case)
 
     @property
     def extent(self) -> tuple[float, float, float]:

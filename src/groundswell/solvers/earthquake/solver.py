@@ -21,19 +21,17 @@ from groundswell.backends.source import precision
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.overlap import Box, boundary_first
-from groundswell.exchange.tuning import Choice, Tuning
+from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.cartesian import Field, Layout
-from groundswell.simulation.blocks import ExchangingSolver
+from groundswell.simulation.blocks import ExplicitSolver, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.solvers.earthquake.absorbing_layers import Layers
-from groundswell.solvers.earthquake.autotune import autotune_exchange
 from groundswell.solvers.earthquake.halo import (
     VELOCITIES,
     Layer,
     decompose_grid,
     halo_fields,
-    part_of,
     stress_halo,
     velocity_halo,
 )
@@ -58,18 +56,14 @@ MEMORIES = ("rxx", "ryy", "rzz", "rxy", "rxz", "ryz")
 THICKNESS = (2, 4)
 
 
-class Earthquake(ExchangingSolver):
+class Earthquake(ExplicitSolver):
     """The earthquake solver on one rank; `step` advances it by `setup.dt`.
 
     Args:
         world: the ranks among which the grid is decomposed.
-
-    Attributes:
-        decomposition: the cells of every rank.
-        part: the cells of this rank.
     """
 
-    steps_at_once = 1
+    fused = True
 
     def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
         self.setup = setup
@@ -89,9 +83,7 @@ class Earthquake(ExchangingSolver):
         self.materials, slowest = self._materials()
         self.layers = Layers(setup, backend, self.part, slowest)
         self.module = backend.compile(self._source())
-        self.outputs = Outputs(
-            setup, backend, self.module, self._interiors(), self.clock, self.part, self.world
-        )
+        self.outputs = Outputs(self)
         run = setup.case.run
         self.set_exchange(Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0]))
         velocities = {name: self.fields[name].interior for name in VELOCITIES}
@@ -218,9 +210,6 @@ class Earthquake(ExchangingSolver):
 
     # --- launches ---------------------------------------------------------------------------------
 
-    def _interiors(self) -> dict[str, Array]:
-        return {name: field.interior for name, field in self.fields.items()}
-
     def _pick(self, names: tuple[str, ...]) -> list[Array]:
         return [self.fields[name].interior for name in names]
 
@@ -318,29 +307,23 @@ class Earthquake(ExchangingSolver):
         """Whether exchanges overlap with updates."""
         return bool(self._boxes()[0])
 
-    def autotune(self) -> Tuning | None:
-        """Time the exchange variants and set the fastest; None on a single rank.
-
-        All fields must still be zero. Trial steps leave the fields zero and the clock unchanged.
-        """
-        if self.world.size == 1:
-            return None
-        tuning = autotune_exchange(self)
-        self.set_exchange(tuning.best)
-        return tuning
-
     @property
-    def updates_per_step(self) -> int:
-        """Number of grid points that a step updates, absorbing layers included."""
-        return self.setup.updates_per_step
+    def exchanged(self) -> tuple[Any, ...]:
+        """The layers of a step's exchanges, and what its kernels compute."""
+        halo = stress_halo(self.setup, self.decomposition)
+        return self.layers.constants(), self.layers.parameters(), self.attenuated, halo
+
+    def rehearsed_step(self) -> list[Launch]:
+        """The two updates of a step, which leave zeros zero, and the clock unchanged."""
+        return [*self.update_velocities(ticks=0), *self.update_stresses()]
+
+    def restart(self) -> None:
+        """Do nothing: all fields are still zero."""
 
     def state(self) -> dict[str, DistributedArray]:
         """All arrays that a checkpoint must save and restore, by name."""
         part = self.part
-        state = {
-            name: DistributedArray.of_field(field, part) for name, field in self.fields.items()
-        }
-        state |= dict(layer_arrays(self.layers, part))
+        state = self.field_state() | dict(layer_arrays(self.layers, part))
         if self.has_surface:
             shape = (4, *part.grid.shape[1:])
             for name, memory in self.layers.surface_memory.items():
@@ -350,21 +333,6 @@ class Earthquake(ExchangingSolver):
             **self.outputs.state(),
             "clock": DistributedArray.replicated(self.clock, self.world),
         }
-
-    def distributed_fields(self) -> dict[str, DistributedArray]:
-        """Velocities, stresses and memory variables over the region, (nz, ny, nx)."""
-        return {
-            name: DistributedArray.of_region(field.interior, self.part)
-            for name, field in self.fields.items()
-        }
-
-    def time(self, step: int) -> float:
-        """Time of the velocities after `step` steps, s."""
-        return step * self.setup.dt
-
-    def status(self, step: int) -> str:
-        """Simulated time."""
-        return f"t = {self.time(step):.3f} of {self.time(self.setup.steps):.3f} s"
 
     def enqueue_finite_check(self) -> None:
         """Enqueue a search for velocities that are not finite."""

@@ -5,20 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groundswell.errors import InputError, listed
+from groundswell.errors import InputError
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.request import transport_of
-from groundswell.exchange.routes import ROUTES
 from groundswell.exchange.world import world
 from groundswell.meshes.hexahedra import Floats, Hexahedra, Numbers, positions
 from groundswell.solvers.poisson import validation as arguments
 from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
-from groundswell.solvers.poisson.case import DTYPES, TOLERANCES, MethodSection, Preconditioner
+from groundswell.solvers.poisson.case import (
+    DTYPES,
+    TOLERANCES,
+    EquationSection,
+    MethodSection,
+    PoissonRun,
+    Precision,
+    Preconditioner,
+    Route,
+)
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.nullspace import WARN_ABOVE
 from groundswell.solvers.poisson.validation import FunctionLike, Table
@@ -184,42 +192,37 @@ class Problem:
         iterations: int = 10_000,
         preconditioner: Preconditioner = "jacobi",
         backend: str = "cpu",
-        precision: str = "double",
+        precision: Precision = "double",
         partition: str = "bisection",
         transport: str = "auto",
-        route: str = "auto",
+        route: Route = "auto",
     ) -> None:
         if not isinstance(mesh, Hexahedra):
             raise InputError(f"mesh = {mesh!r:.60}; give a Box, or the Mesh that read_gmsh returns")
-        if precision not in DTYPES:
-            raise InputError(f"precision = {precision!r}; allowed: {listed(DTYPES)}")
-        self._tolerance = _choose_tolerance(tolerance, precision)
+        run = PoissonRun(precision=precision, route=route)
         method = MethodSection(
-            degree=arguments.require_degree(degree),
-            iterations=arguments.require_count("iterations", iterations),
-            preconditioner=arguments.require_choice(
-                "preconditioner", preconditioner, get_args(Preconditioner)
-            ),
+            degree=_plain(degree),
+            tolerance=_plain(tolerance),
+            iterations=_plain(iterations),
+            preconditioner=preconditioner,
         )
+        equation = EquationSection(screening=_plain(screening), mean=_plain(mean))
+        self._tolerance = method.tolerance or TOLERANCES[precision]
         self._boundaries = boundaries if boundaries is not None else {}
         self._tags = sides if sides is not None else arguments.box_sides(mesh)
         arguments.require_boundaries(self._boundaries, self._tags)
         if sides is not None:
             arguments.require_faces(sides, mesh)
-        self._equation = Equation(
-            screening=arguments.require_real("screening", screening),
-            mean=arguments.require_mean(mean),
-        )
+        self._equation = Equation(screening=equation.screening, mean=equation.mean)
         self._equation = self._with_values({})
         job = world()
         self.elements = ElementPartition.of(mesh, job.size, method=partition).elements(job.rank)
         device, dtype = open_device(backend, job), DTYPES[precision]
-        route = arguments.require_choice("route", route, ("auto", *ROUTES))
         transport = transport_of(device, transport)
 
         def build() -> BoundaryValueProblem:
             space = FunctionSpace.on(job, mesh, method.degree, self.elements)
-            tuned = space.autotune(device, dtype, transport=transport, route=route)
+            tuned = space.autotune(device, dtype, transport=transport, route=run.route)
             return BoundaryValueProblem(device, tuned, self._equation, method, dtype)
 
         self._problem: BoundaryValueProblem = job.agree(build)
@@ -273,13 +276,9 @@ class Problem:
         self.close()
 
 
-def _choose_tolerance(tolerance: float | None, precision: str) -> float:
-    """The tolerance, or the default of the precision."""
-    if tolerance is None:
-        return TOLERANCES[precision]
-    if value := arguments.require_real("tolerance", tolerance, below=1):
-        return value
-    raise InputError(f"tolerance = {tolerance}; allowed: above 0, below 1")
+def _plain(value: Any) -> Any:
+    """A number of Python from one of NumPy."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _initial_guess(start: Solution | FunctionLike | None) -> Function | None:

@@ -37,6 +37,8 @@ TOLERANCES = {"double": 1e-10, "single": 1e-5}  # default tolerances of the resi
 MAX_DEGREE = 15
 
 Preconditioner = Literal["none", "jacobi", "multigrid"]
+Precision = Literal["single", "double"]
+Route = Literal["auto", "pairwise", "alltoall", "crystal"]
 
 
 # --- the domain -----------------------------------------------------------------------------------
@@ -164,8 +166,8 @@ class PoissonRun(RunSection):
     `transport` and `route` choose how values travel between ranks; "auto" measures the fastest.
     """
 
-    precision: Literal["single", "double"] = "double"
-    route: Literal["auto", "pairwise", "alltoall", "crystal"] = "auto"
+    precision: Precision = "double"
+    route: Route = "auto"
 
     def violations(self) -> Iterator[Violation]:
         """Options that only other solvers have."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from math import inf
 
 import numpy as np
 
@@ -42,8 +41,6 @@ class Equation:
 def require_solvable(mesh: Hexahedra, equation: Equation) -> None:
     """Refuse an equation without a unique solution on this mesh; raises InputError."""
     screening, fixed, mean = equation.screening, equation.fixed, equation.mean
-    if not 0 <= screening < inf:
-        raise InputError(f"screening = {screening}; allowed: 0 or more")
     if mean is None:
         if not screening:
             _require_fixed(mesh, fixed)

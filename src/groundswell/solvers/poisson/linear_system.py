@@ -8,16 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from groundswell.backends import Array, Backend
-from groundswell.errors import InputError
-from groundswell.linear.cg import (
-    ConjugateGradients,
-    ConvergenceHistory,
-    RecordedIteration,
-    require_tolerance,
-)
+from groundswell.linear.cg import ConjugateGradients, ConvergenceHistory, RecordedIteration
 from groundswell.linear.operators import Composite, LinearOperator
 from groundswell.meshes.hexahedra import Floats
-from groundswell.solvers.poisson.case import MAX_DEGREE, MethodSection
+from groundswell.solvers.poisson.case import MethodSection
 from groundswell.solvers.poisson.equation import Equation, require_solvable
 from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
 from groundswell.solvers.poisson.multigrid import Cycle, Multigrid
@@ -43,8 +37,7 @@ class LinearSystem(Composite):
             cancelling, over their absolute values; a constant source made up for it.
 
     Raises:
-        InputError: the equation has no unique solution, elements are inverted, or the degree is out
-            of range.
+        InputError: the equation has no unique solution, or elements are inverted.
     """
 
     operator: Operator
@@ -59,8 +52,6 @@ class LinearSystem(Composite):
         *,
         cycle: Cycle | None = None,
     ) -> None:
-        if not 1 <= space.degree <= MAX_DEGREE:
-            raise InputError(f"degree = {space.degree}; allowed: 1 to {MAX_DEGREE}")
         require_solvable(space.mesh, equation)
         self._backend, self.space, self._equation, self._dtype = backend, space, equation, dtype
         if method.preconditioner == "multigrid":
@@ -119,11 +110,9 @@ class LinearSystem(Composite):
             tolerance: of the residual, relative to that of u = 0 inside, for any initial guess.
 
         Raises:
-            InputError: the tolerance is out of range, or loads do not cancel where only the mean is
-                given.
+            InputError: loads do not cancel where only the mean is given.
             RunFailed: values are not finite, or a rank is lost.
         """
-        require_tolerance(tolerance)
         operator, dofs = self.operator, self.space.dofs
         load = self._normalised(operator.assemble, self._integrate(source, loads))
         known = np.zeros(self.space.size)

@@ -19,13 +19,7 @@ from groundswell.meshes.gmsh import read_gmsh
 from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.poisson import check
-from groundswell.solvers.poisson.case import (
-    AXES,
-    BoxMesh,
-    GmshMesh,
-    PoissonCase,
-    unknown_sides,
-)
+from groundswell.solvers.poisson.case import AXES, BoxMesh, GmshMesh, PoissonCase, unknown_sides
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.memory import MemoryEstimate
 from groundswell.solvers.poisson.multigrid import level_degrees

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import inf, isfinite
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from groundswell.case.expressions import Expression
 from groundswell.errors import InputError, did_you_mean, listed
 from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import INSIDE, Hexahedra
-from groundswell.solvers.poisson.case import AXES, MAX_DEGREE, BoxMesh
+from groundswell.solvers.poisson.case import AXES, BoxMesh
 from groundswell.spectral_elements.boundary import Function
 from groundswell.spectral_elements.space import FunctionSpace
 
@@ -21,53 +20,6 @@ FunctionLike = Function | float | str  # of x, y, z in m; text as `Expression` p
 Table = Mapping[str, Any]  # of a boundary condition: kind and value, which may be a function
 
 KINDS = ("fixed", "flux")
-
-
-def require_choice(name: str, value: Any, allowed: Sequence[str]) -> str:
-    """One of some names."""
-    if value in allowed:
-        return str(value)
-    raise InputError(f"{name} = {value!r:.60}; allowed: {', '.join(allowed)}")
-
-
-def require_count(name: str, value: Any) -> int:
-    """A whole number, 1 or more."""
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 1:
-        return int(value)
-    raise InputError(f"{name} = {value!r:.60}; allowed: a whole number, 1 or more")
-
-
-def require_degree(value: Any) -> int:
-    """A degree that the solver supports."""
-    if (degree := require_count("degree", value)) <= MAX_DEGREE:
-        return degree
-    raise InputError(f"degree = {degree}; allowed: 1 to {MAX_DEGREE}")
-
-
-def require_real(name: str, value: Any, below: float = inf) -> float:
-    """A number from 0 up to `below`."""
-    if _is_finite(value) and 0 <= value < below:
-        return float(value)
-    bound = f"at least 0, below {below:g}" if below < inf else "at least 0, in SI units"
-    raise InputError(f"{name} = {value!r:.60}; allowed: a number, {bound}")
-
-
-def require_mean(value: Any) -> float | None:
-    """A finite number, or None."""
-    if value is None:
-        return None
-    if _is_finite(value):
-        return float(value)
-    raise InputError(f"mean = {value!r:.60}; allowed: a finite number")
-
-
-def _is_finite(value: Any) -> bool:
-    if not isinstance(value, (int, float, np.integer, np.floating)):
-        return False
-    try:
-        return isfinite(value)
-    except OverflowError:
-        return False
 
 
 def box_sides(mesh: Hexahedra) -> Mapping[str, int]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from groundswell.bench import Benchmark, Session
-from groundswell.bench.exchange import published
 from groundswell.bench.rig import Rig
 from groundswell.exchange.world import MpiWorld
 from groundswell.solvers.cavity.benchmarks.draw import draw
@@ -43,18 +42,12 @@ SIZES = {
 }
 
 
-def sizes(backend: str, full: bool) -> Sizes:
-    """Those of a backend; there are no more to be had in full."""
-    return SIZES[backend]
-
-
 def prepare(session: Session) -> dict[str, Any]:
-    """The device's bandwidth, the ranks' clock, and the paper's tables 3 and 4."""
+    """The device's bandwidth and the ranks' clock."""
     backend, job = session.backend, session.world
     facts = {
         "about": "ssspnt: ten million points updated a second; those of several ranks together.",
         "bandwidth": backend.measure_bandwidth(),
-        "published": _published(),
     }
     if isinstance(job, MpiWorld):
         session.rig = Rig(backend, job, ["mpi", "peer" if backend.on_host else "direct"])
@@ -62,16 +55,4 @@ def prepare(session: Session) -> dict[str, Any]:
     return facts
 
 
-def _published() -> dict[str, Any]:
-    """In a form that JSON holds."""
-    tables = {"strong": published.STRONG, "weak": published.WEAK}
-    return {"one": published.ONE_GPU} | {
-        name: [
-            {"version": version, "processes": grid, "ssspnt": speed, "efficiency": share}
-            for (version, grid), (speed, share) in table.items()
-        ]
-        for name, table in tables.items()
-    }
-
-
-BENCHMARK = Benchmark(sizes, prepare, TABLES, draw)
+BENCHMARK = Benchmark(SIZES, prepare, TABLES, draw)

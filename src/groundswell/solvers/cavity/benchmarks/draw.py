@@ -7,6 +7,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from groundswell.bench.exchange import published
 from groundswell.grids.cartesian import format_extent
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ TITLES = {
 
 
 def _sizes(axes: Axes, measured: Mapping[str, Any], part: str) -> None:
-    bars = {P100: measured["published"]["one"] / 100}
+    bars = {P100: published.ONE_GPU / 100}
     bars |= {
         f"{format_extent(r['cells'])}, {r['precision']}": r["ssspnt"] / 100 for r in measured[part]
     }
@@ -62,18 +63,21 @@ def _steady(axes: Axes, measured: Mapping[str, Any], part: str) -> None:
 def _scaling(axes: Axes, measured: Mapping[str, Any], part: str) -> None:
     """What goes through the host is in the table; here it would hide the rest."""
     rows = [row for row in measured[part] if row["transport"] != "mpi"]
-    theirs = [row for row in measured["published"][part] if "GPUDirect" in row["version"]]
+    known = {"strong": published.STRONG, "weak": published.WEAK}[part]
     bars = {_name(row): row["efficiency"] for row in rows}
-    bars |= {f"two P100, {_name(row)}": row["efficiency"] for row in theirs}
+    theirs = {
+        f"two P100, {version}, cut {format_extent(grid)}": efficiency
+        for (version, grid), (_, efficiency) in known.items()
+        if "GPUDirect" in version
+    }
     colours = [OURS if row["version"] == "ours" else VERSION for row in rows]
-    _bars(axes, bars, colours + [PEER] * len(theirs))
+    _bars(axes, bars | theirs, colours + [PEER] * len(theirs))
     axes.set_xlabel("speed of all over so many times that of one, %; P100: Xue & Roy 2020")
 
 
 def _name(row: Mapping[str, Any]) -> str:
-    where = f"{format_extent(row['cells'])}, " if "cells" in row else ""
     cut = f"cut {format_extent(row['processes'])}" if row["processes"] else "cut by itself"
-    return f"{where}{row['version']}, {cut}"
+    return f"{format_extent(row['cells'])}, {row['version']}, {cut}"
 
 
 def _bars(axes: Axes, bars: Mapping[str, float], colours: Sequence[str]) -> None:

@@ -35,13 +35,11 @@ def _time_to_steady_state(
     backend: Backend, points: int, rayleigh: float, how: dict[str, Any]
 ) -> Row:
     case = CavityCase(
-        fluid={"kind": "rayleigh", "rayleigh": rayleigh},
-        grid={"points": [points] * 3},
-        time=how,
+        fluid={"kind": "rayleigh", "rayleigh": rayleigh}, grid={"points": [points] * 3}, time=how
     )
-    found = bring_to_steady_state(case, backend)
-    setup = found.setup
-    sweeps = found.updates * len(setup.scheme.stages) / setup.grid.count
-    row = {"cells": setup.grid.cells, "tolerance": setup.tolerance, "steps": found.steps}
-    row |= {"sweeps": sweeps, "seconds": found.seconds}
-    return row | {"nusselt": found.flow.summary()["nusselt"]}
+    flow, solver, loop = bring_to_steady_state(case, backend)
+    setup = solver.setup
+    sweeps = loop.updates * len(setup.scheme.stages) / setup.grid.count
+    row = {"cells": setup.grid.cells, "tolerance": setup.tolerance, "steps": loop.step}
+    row |= {"sweeps": sweeps, "seconds": loop.seconds}
+    return row | {"nusselt": flow.summary()["nusselt"]}

@@ -60,7 +60,7 @@ def converging(
 ) -> dict[str, Extrapolated]:
     """Nusselt numbers and peaks on grids of `intervals`, and a half and a quarter as many."""
     found = [
-        _numbers(bring_to_steady_state(make(intervals // n - 1), backend).flow) for n in (4, 2, 1)
+        _numbers(bring_to_steady_state(make(intervals // n - 1), backend)[0]) for n in (4, 2, 1)
     ]
     return {name: Extrapolated(*(numbers[name] for numbers in found)) for name in found[0]}
 

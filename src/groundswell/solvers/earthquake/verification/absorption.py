@@ -21,6 +21,7 @@ ROCK = {"vp": 6000.0, "vs": 3464.0, "rho": 2700.0}
 SEDIMENT = {"vp": 1800.0, "vs": 300.0, "rho": 1900.0}
 WIDTH = 10  # cells of a matched layer
 SPONGE_WIDTH = 20
+X, Y, _ = np.eye(3)
 PULSE = 2.4  # periods that a Ricker wavelet lasts
 
 
@@ -72,21 +73,17 @@ class Room:
         return float(100 * np.max(wrong / np.abs(direct).max(axis=(1, 2))))
 
     def _motion(self, backend: Backend, pad: int) -> Floats:
-        case = self._case(pad)
-        found = sim.build(case, backend)
-        return sim.seismograms(found, found.setup.steps)
-
-    def _case(self, pad: int) -> EarthquakeCase:
         size = (self.cells + 2 * pad) * H
-        return EarthquakeCase(
+        case = sim.make_case(
             grid={"size": [size] * 3, "spacing": H},
             time={"duration": self.duration},
             medium={"kind": "homogeneous", **ROCK},
             boundary={"top": "absorbing", "sides": self.sides, "width": self.width},
             source=self._sources(size / 2),
             receiver=sim.receivers(self._places(size / 2)),
-            output={"shaking_map": False},
+            run={"precision": "single"},
         )
+        return sim.motion(case, backend)[1]
 
     def _places(self, middle: float) -> list[Point]:
         """On one wall, up to its corners: incidence from 0 to 45 degrees along y and z, then 55."""
@@ -100,17 +97,16 @@ class Room:
             "frequency": self.frequency,
             "delay": PULSE / 2 / self.frequency,
         }
-        place = {"x": middle, "y": middle, "depth": middle, "time_function": history}
         if self.wave == "P":
-            return [{"kind": "explosion", "moment": 1e16, **place}]
-        arms = (("x", (0, 1, 0)), ("y", (-1, 0, 0)))  # two couples turn the same way about z
+            return [sim.point([middle] * 3, history, kind="explosion", moment=1e16)]
+        arms = ((X, (0, 1, 0)), (Y, (-1, 0, 0)))  # two couples turn the same way about z
         return [
-            {
-                **place,
-                "kind": "force",
-                "force": [1e12 * end * f for f in force],
-                arm: middle + end * H / 2,
-            }
+            sim.point(
+                middle + end * H / 2 * arm,
+                history,
+                kind="force",
+                force=[1e12 * end * f for f in force],
+            )
             for arm, force in arms
             for end in (1, -1)
         ]
@@ -148,30 +144,22 @@ def long_run(backend: Backend, full: bool) -> Iterator[Check]:
 
 def _basin(cells: int, sides: str, width: int) -> EarthquakeCase:
     """Vp/Vs of 6 in the soft layer, S speeds that differ by 12: backward waves are guided there."""
-    size, soft, frequency = cells * H, cells // 4 * H, 1.0
-    return EarthquakeCase(
+    size, soft = cells * H, cells // 4 * H
+    return sim.make_case(
         grid={"size": [size] * 3, "spacing": H},
         time={"duration": 1e6},
-        medium={
-            "kind": "layered",
-            "layers": [{"top": 0.0, **SEDIMENT}, {"top": soft, **ROCK}],
-        },
+        medium={"kind": "layered", "layers": [{"top": 0.0, **SEDIMENT}, {"top": soft, **ROCK}]},
         boundary={"sides": sides, "width": width},
         source=[
-            {
-                "kind": "double-couple",
-                "strike": 30.0,
-                "dip": 70.0,
-                "rake": 40.0,
-                "moment": 1e16,
-                "x": 0.45 * size,
-                "y": 0.55 * size,
-                "depth": 0.7 * soft,
+            sim.point(
+                (0.45 * size, 0.55 * size, 0.7 * soft),
                 # No moment is left in the end, so that no strain stays.
-                "time_function": {"kind": "ricker", "frequency": frequency, "delay": 1.5},
-            }
+                {"kind": "ricker", "frequency": 1.0, "delay": 1.5},
+                kind="double-couple",
+                **{"strike": 30.0, "dip": 70.0, "rake": 40.0, "moment": 1e16},
+            )
         ],
-        output={"shaking_map": False},
+        run={"precision": "single"},
     )
 
 

@@ -136,7 +136,7 @@ class Walk:
         places = [[edge / 2 for edge in size] for _ in range(2)]
         for place, cell in zip(places, (FIRST, SECOND), strict=True):
             place[self.axis] = cell * H
-        return EarthquakeCase(
+        return sim.make_case(
             grid={"size": size, "spacing": H},
             time={"duration": self.duration, "step": STEP},
             medium={
@@ -151,8 +151,6 @@ class Walk:
             boundary={"top": "absorbing", "sides": "periodic"},
             source=[sim.SILENCE],
             receiver=sim.receivers(places),
-            output={"shaking_map": False},
-            run={"precision": "double"},
         )
 
     def _lay_pulse(self, found: Earthquake) -> None:

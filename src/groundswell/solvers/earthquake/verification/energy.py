@@ -15,6 +15,7 @@ from math import log
 import numpy as np
 
 from groundswell.backends import Backend
+from groundswell.grids.cartesian import GHOSTS
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
@@ -62,7 +63,7 @@ class Box:
 
     def case(self, step: float) -> EarthquakeCase:
         """The case of this box."""
-        return EarthquakeCase(
+        return sim.make_case(
             grid={"size": np.multiply(self.rho.shape[::-1], SPACING).tolist(), "spacing": SPACING},
             time={"duration": 1e3 * step, "step": step},
             medium={
@@ -76,8 +77,6 @@ class Box:
                 **{"sides": "periodic", "width": 1},
             },
             source=[sim.SILENCE],
-            output={"shaking_map": False},
-            run={"precision": "double"},
         )
 
     def energy(self, before: State, velocity: State, after: State) -> float:
@@ -108,9 +107,9 @@ class Box:
 
 def step_through(found: Earthquake) -> tuple[State, State, State]:
     """Take one step: the stresses before it, its velocities and the stresses after it."""
-    before = _read(found, STRESSES)
+    before = sim.read(found, STRESSES)
     sim.advance(found, 1)
-    return before, _read(found, VELOCITIES), _read(found, STRESSES)
+    return before, sim.read(found, VELOCITIES), sim.read(found, STRESSES)
 
 
 def conservation(backend: Backend, full: bool) -> Iterator[Check]:
@@ -162,13 +161,8 @@ def _push(found: Earthquake) -> None:
     for name, speed in zip(VELOCITIES, (1.0, -0.7, 1.3), strict=True):
         places = np.broadcast_arrays(*sim.coordinates(found, name))
         distance = sum((place - at) ** 2 for place, at in zip(places, (x, y, z), strict=True))
-        sim.assign_inside(found, name, speed * np.exp(-distance / 300.0**2))
-
-
-def _read(found: Earthquake, names: tuple[str, ...]) -> State:
-    return {
-        name: found.backend.to_host(found.fields[name].interior).astype(float) for name in names
-    }
+        ball = (speed * np.exp(-distance / 300.0**2))[(slice(GHOSTS, -GHOSTS),) * 3]
+        found.backend.assign(found.fields[name].interior, np.ascontiguousarray(ball))
 
 
 def _mean_with(values: Floats, towards: tuple[int, int, int]) -> Floats:

@@ -7,7 +7,6 @@ import numpy as np
 from groundswell.backends import Backend
 from groundswell.seismology.reference.fullspace import FullSpace, moment_velocity
 from groundswell.seismology.reference.pulse import Pulse
-from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.verification import simulation as sim
 from groundswell.solvers.earthquake.verification.simulation import Floats
 from groundswell.verify import Check
@@ -66,23 +65,19 @@ def _simulate(backend: Backend, spacing: float) -> tuple[Floats, Floats, Floats]
     directions = np.random.default_rng(4).normal(size=(12, 3))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     offsets = directions * np.linspace(0.3, 0.96, 12)[:, None] * RADIUS
-    case = EarthquakeCase(
+    case = sim.make_case(
         grid={"size": (size, size, size), "spacing": spacing},
         time={"duration": DURATION},
         medium={"kind": "homogeneous", "vp": SPACE.vp, "vs": SPACE.vs, "rho": SPACE.rho},
         boundary={"top": "absorbing"},
         source=[
-            {
-                "kind": "double-couple",
+            sim.point(
+                source,
+                {"kind": "gaussian", "sigma": SIGMA, "delay": DELAY},
+                kind="double-couple",
                 **{"strike": STRIKE, "dip": DIP, "rake": RAKE, "moment": MOMENT},
-                **dict(zip(("x", "y", "depth"), source.tolist(), strict=True)),
-                "time_function": {"kind": "gaussian", "sigma": SIGMA, "delay": DELAY},
-            }
+            )
         ],
         receiver=sim.receivers(source + offsets),
-        output={"shaking_map": False},
-        run={"precision": "double"},
     )
-    found = sim.build(case, backend)
-    velocity = sim.seismograms(found, found.setup.steps)
-    return found.setup.dt * np.arange(found.setup.steps, dtype=float), velocity, offsets
+    return *sim.motion(case, backend), offsets

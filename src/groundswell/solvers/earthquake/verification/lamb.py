@@ -7,7 +7,6 @@ import numpy as np
 from groundswell.backends import Backend
 from groundswell.seismology.reference.lamb import PoissonHalfSpace, lamb_velocity
 from groundswell.seismology.reference.pulse import Pulse
-from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.verification import simulation as sim
 from groundswell.solvers.earthquake.verification.simulation import Floats
 from groundswell.verify import Check
@@ -17,6 +16,7 @@ HALF_SPACE = PoissonHalfSpace(vs=2000.0, rho=2500.0)
 # The force is a Gaussian of time. The velocity of its Rayleigh wave goes with the derivative of
 # order 3/2, whose spectrum is down to 5 % of its peak at omega sigma = 3.2.
 FORCE, SIGMA, DELAY = 1e10, 0.255, 1.2  # N, s, s
+HISTORY = {"kind": "gaussian", "sigma": SIGMA, "delay": DELAY}
 HIGHEST = 3.2 / (2 * np.pi * SIGMA)
 
 DISTANCES = (900.0, 2000.0, 3300.0)  # m: up to 3.3 of the shortest S wavelengths
@@ -59,27 +59,16 @@ def _simulate(backend: Backend, spacing: float) -> tuple[Floats, Floats]:
     size = [np.ceil(length / spacing) * spacing for length in (across, across, DEPTH)]
     directions = np.column_stack([np.cos(DIRECTIONS), np.sin(DIRECTIONS)])
     places = np.add(CORNER, directions * np.array(DISTANCES)[:, None])
-    case = EarthquakeCase(
+    case = sim.make_case(
         grid={"size": size, "spacing": spacing},
         time={"duration": DURATION},
         medium={
             "kind": "homogeneous",
             **{"vp": HALF_SPACE.vp, "vs": HALF_SPACE.vs, "rho": HALF_SPACE.rho},
         },
-        source=[
-            {
-                "kind": "force",
-                "force": [0.0, 0.0, FORCE],
-                **{"x": CORNER[0], "y": CORNER[1], "depth": 0.0},
-                "time_function": {"kind": "gaussian", "sigma": SIGMA, "delay": DELAY},
-            }
-        ],
+        source=[sim.point((*CORNER, 0.0), HISTORY, kind="force", force=[0.0, 0.0, FORCE])],
         receiver=sim.receivers((x, y, 0.0) for x, y in places),
-        output={"shaking_map": False},
-        run={"precision": "double"},
     )
-    found = sim.build(case, backend)
-    velocity = sim.seismograms(found, found.setup.steps)
+    time, velocity = sim.motion(case, backend)
     radial = np.einsum("rc,rcn->rn", directions, velocity[:, :2])
-    time = found.setup.dt * np.arange(found.setup.steps, dtype=float)
     return time, np.stack([radial, velocity[:, 2]], axis=1)

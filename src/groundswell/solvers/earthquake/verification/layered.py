@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from groundswell.backends import Backend
-from groundswell.seismology.reference import misfit
 from groundswell.seismology.reference.loh import (
     COMPONENTS,
     PROBLEMS,
@@ -15,6 +12,14 @@ from groundswell.seismology.reference.loh import (
     LayeredProblem,
     loh_reference,
     radial_transverse,
+)
+from groundswell.seismology.reference.misfit import (
+    envelope_misfit,
+    lowpass,
+    peak_delay,
+    peak_difference,
+    phase_misfit,
+    resample,
 )
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.verification import simulation as sim
@@ -49,19 +54,21 @@ def _checks(name: str, backend: Backend, full: bool) -> list[Check]:
     spacing = SPACING[full]
     problem = PROBLEMS[name]
     highest = problem.layers[0].vs / (POINTS * spacing)
-    ours, exact = (misfit.lowpass(s, STEP, highest) for s in _series(name, backend, spacing))
-    found = misfit.compare(ours, exact, STEP, (0.2, highest))
+    ours, exact = (lowpass(s, STEP, highest) for s in _series(name, backend, spacing))
+    misfits = {
+        kind: 100 * measure(ours, exact, STEP, (0.2, highest))
+        for kind, measure in (("envelope", envelope_misfit), ("phase", phase_misfit))
+    }
     label, where = problem.name, f"{spacing:g} m, below {highest:.3g} Hz"
     checks = []
     for n, component in enumerate(COMPONENTS):
-        envelope, phase = 100 * found.envelope[n], 100 * found.phase[n]
         title = f"{label} {component}"
         checks += [
-            Check.at_most(f"{title}: envelope misfit", envelope, MISFIT[full], "%", where),
-            Check.at_most(f"{title}: phase misfit", phase, MISFIT[full], "%", where),
+            Check.at_most(f"{title}: {kind} misfit", found[n], MISFIT[full], "%", where)
+            for kind, found in misfits.items()
         ]
         if full:
-            height, delay = found.peak_difference[n], found.peak_delay[n]
+            height, delay = peak_difference(ours[n], exact[n]), peak_delay(ours[n], exact[n], STEP)
             checks += [
                 Check.near(f"{title}: peak", height, 0, PEAK + PEAK_DEFECT[name], "%", where),
                 Check.near(f"{title}: peak's delay", delay, 0, DELAY, "s", where),
@@ -72,18 +79,16 @@ def _checks(name: str, backend: Backend, full: bool) -> list[Check]:
 def _series(name: str, backend: Backend, spacing: float) -> tuple[Floats, Floats]:
     """Velocity (radial, transverse, down) at the receiver, ours and the reference's, every STEP."""
     problem = PROBLEMS[name]
-    found = sim.build(_case(problem, spacing), backend)
-    steps = found.setup.steps
-    ours = radial_transverse(sim.seismograms(found, steps)[0], problem.receiver())
+    ours, velocity = sim.motion(_case(problem, spacing), backend)
     time, exact = loh_reference(name)
-    last = (steps - 1) * found.setup.dt
-    wanted = time[time <= last]
-    return misfit.resample(np.arange(steps) * found.setup.dt, ours, wanted), exact[:, : wanted.size]
+    wanted = time[time <= ours[-1]]
+    turned = radial_transverse(velocity[0], problem.receiver)
+    return resample(ours, turned, wanted), exact[:, : wanted.size]
 
 
 def _case(problem: LayeredProblem, spacing: float) -> EarthquakeCase:
     x, y = CORNER
-    east, north, _ = problem.receiver()
+    east, north, _ = problem.receiver
     attenuation: dict[str, Any] = {"model": "none"}
     if problem.reference_frequency:
         attenuation = {"model": "constant", "reference": problem.reference_frequency}
@@ -91,21 +96,20 @@ def _case(problem: LayeredProblem, spacing: float) -> EarthquakeCase:
         {name: value for name, value in vars(layer).items() if value is not None}
         for layer in problem.layers
     ]
-    return EarthquakeCase(
+    components = zip(("ee", "nn", "dd", "ne", "ed", "nd"), problem.moment, strict=True)
+    return sim.make_case(
         grid={"size": SIZE, "spacing": spacing},
         time={"duration": problem.duration},
         medium={"kind": "layered", "layers": layers},
         attenuation=attenuation,
         source=[
-            {
-                "kind": "moment-tensor",
-                "components": dict(
-                    zip(("ee", "nn", "dd", "ne", "ed", "nd"), problem.moment, strict=True)
-                ),
-                "time_function": {"kind": "brune", "rise": problem.rise},
-                **{"x": x, "y": y, "depth": problem.source[2]},
-            }
+            sim.point(
+                (x, y, problem.source[2]),
+                {"kind": "brune", "rise": problem.rise},
+                kind="moment-tensor",
+                components=dict(components),
+            )
         ],
         receiver=sim.receivers([(x + east, y + north, 0.0)]),
-        output={"shaking_map": False},
+        run={"precision": "single"},
     )

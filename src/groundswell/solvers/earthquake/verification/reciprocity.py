@@ -8,7 +8,6 @@ from itertools import combinations
 import numpy as np
 
 from groundswell.backends import Backend
-from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.verification import simulation as sim
 from groundswell.solvers.earthquake.verification.simulation import Floats
 from groundswell.verify import Check
@@ -75,24 +74,20 @@ def _motion(backend: Backend, medium: dict[str, Floats | str], sides: str, place
     positions = {
         name: np.add(share, MOVED[sides]) % 1.0 * size for name, (share, _) in PLACES.items()
     }
-    x, y, z = positions[place]
-    case = EarthquakeCase(
+    case = sim.make_case(
         grid={"size": size.tolist(), "spacing": SPACING},
         time={"duration": float(size[0] / 800.0)},
         medium=medium,
         attenuation={"model": "constant"},
         boundary={"sides": sides, "width": 6},
         source=[
-            {
-                "kind": "force",
-                "force": [1e10 * f for f in PLACES[place][1]],
-                **{"x": float(x), "y": float(y), "depth": float(z)},
-                "time_function": {"kind": "gaussian", "sigma": 0.1},
-            }
+            sim.point(
+                positions[place],
+                {"kind": "gaussian", "sigma": 0.1},
+                kind="force",
+                force=[1e10 * f for f in PLACES[place][1]],
+            )
         ],
         receiver=sim.receivers(positions.values()),
-        output={"shaking_map": False},
-        run={"precision": "double"},
     )
-    found = sim.build(case, backend)
-    return sim.seismograms(found, found.setup.steps)
+    return sim.motion(case, backend)[1]

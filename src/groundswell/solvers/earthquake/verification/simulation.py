@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -26,15 +26,18 @@ STEPS_AT_ONCE = 1000  # fewer than a ring of samples holds
 
 needs_misfits = needs("obspy", extra="seismology")
 
-# A case must have a source; this one does nothing that rounding could show.
-SILENCE = {
-    "kind": "force",
-    "force": [1e-300, 0.0, 0.0],
-    "x": 0.0,
-    "y": 0.0,
-    "depth": 0.0,
-    "time_function": {"kind": "gaussian", "sigma": 1.0},
-}
+
+def make_case(**sections: Any) -> EarthquakeCase:
+    """A case of these sections without a shaking map, by default in double precision."""
+    return EarthquakeCase(
+        **{"output": {"shaking_map": False}, "run": {"precision": "double"}} | sections
+    )
+
+
+def point(position: Any, history: dict[str, Any], **source: Any) -> dict[str, Any]:
+    """A `[[source]]` table of a source at (x, y, depth), m."""
+    x, y, depth = map(float, position)
+    return {"x": x, "y": y, "depth": depth, "time_function": history, **source}
 
 
 def build(case: EarthquakeCase, backend: Backend, *, closed: bool = False) -> Earthquake:
@@ -43,6 +46,19 @@ def build(case: EarthquakeCase, backend: Backend, *, closed: bool = False) -> Ea
     if closed:
         setup = replace(setup, grid=Grid(setup.grid.region, setup.grid.spacing))
     return Earthquake(setup, backend)
+
+
+def motion(case: EarthquakeCase, backend: Backend) -> tuple[Floats, Floats]:
+    """Run a case: times (n,), s, and velocity (receivers, 3, n) along x, y and down, m/s."""
+    found = build(case, backend)
+    steps = found.setup.steps
+    return found.setup.dt * np.arange(steps, dtype=float), seismograms(found, steps)
+
+
+# A case must have a source; this one does nothing that rounding could show.
+SILENCE = point(
+    (0, 0, 0), {"kind": "gaussian", "sigma": 1.0}, kind="force", force=[1e-300, 0.0, 0.0]
+)
 
 
 def receivers(positions: Any) -> list[dict[str, Any]]:
@@ -90,17 +106,11 @@ def fill(found: Earthquake, name: str, function: Callable[..., Floats]) -> None:
     found.backend.assign(array, np.ascontiguousarray(values, found.setup.dtype))
 
 
-def assign_inside(found: Earthquake, name: str, values: Floats) -> None:
-    """Set a field, but not its ghosts, to `values` of the shape (nz + 4, ny + 4, nx + 4)."""
-    inner = (slice(GHOSTS, -GHOSTS),) * 3
-    found.backend.assign(
-        found.fields[name].interior, np.ascontiguousarray(values[inner], found.setup.dtype)
-    )
-
-
-def read(found: Earthquake, name: str) -> Floats:
-    """A field with its ghosts, (nz + 4, ny + 4, nx + 4)."""
-    return found.backend.to_host(found.fields[name].array).astype(float)
+def read(found: Earthquake, names: Iterable[str]) -> dict[str, Floats]:
+    """Fields without their ghosts, (nz, ny, nx)."""
+    return {
+        name: found.backend.to_host(found.fields[name].interior).astype(float) for name in names
+    }
 
 
 def worst_misfits(

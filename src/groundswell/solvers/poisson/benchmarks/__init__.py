@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from groundswell.bench import Benchmark, Session
-from groundswell.solvers.poisson.benchmarks import published
 from groundswell.solvers.poisson.benchmarks.draw import draw
 from groundswell.solvers.poisson.benchmarks.speed import compute_rate
 from groundswell.solvers.poisson.benchmarks.tables import TABLES
@@ -79,34 +78,15 @@ SIZES = FULL | {
 }
 
 
-def sizes(backend: str, full: bool) -> Sizes:
-    """Those of the document's figures in full, else those that others have figures of, too."""
-    return (FULL if full else SIZES)[backend]
-
-
 def prepare(session: Session) -> dict[str, Any]:
-    """Rates of the device, which rooflines need, and figures of others."""
+    """Rates of the device, which rooflines need."""
     backend, job = session.backend, session.world
     job.share(None)  # ranks of one host share its bandwidth, so they measure together
     facts: dict[str, Any] = {"bandwidth": sum(job.share(backend.measure_bandwidth()))}
     facts["about"] = f"memory: {facts['bandwidth'] / 1e9:,.0f} GB/s"
     if job.size == 1:
         facts["peak"] = compute_rate(backend)
-    return facts | {"published": _published(job.size)}
+    return facts
 
 
-def _published(ranks: int) -> dict[str, Any]:
-    """Figures of other machines and codes, in a form that JSON holds."""
-    return {
-        "peaks": published.PEAKS,
-        "bakeoff": published.NEKRS_BP5,
-        "solves": published.NEKRS_BPS5,
-        "hipbone": [
-            {"degree": degree, "edge": edge, "seconds": ms / 1e3, "fom": fom, "dofs_a_second": rate}
-            for (count, degree, edge), (ms, fom, rate) in published.HIPBONE_ON_H200.items()
-            if count == ranks
-        ],
-    }
-
-
-BENCHMARK = Benchmark(sizes, prepare, TABLES, draw)
+BENCHMARK = Benchmark(SIZES, prepare, TABLES, draw, FULL)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from groundswell.solvers.poisson.benchmarks.problems import METRICS
+from groundswell.solvers.poisson.benchmarks.published import HIPBONE_ON_H200
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,11 +84,11 @@ def _merit(axes: Axes, runs: Sequence[Run]) -> None:
     _sweep(axes, runs, "fom", 1.0)
     label = "hipBone on H200, metric stored"
     for measured in runs:
-        for row in measured["published"]["hipbone"]:
-            same = [r for r in measured["iterations"] if _size(r) == _size(row)]
-            if same:
-                place = same[0]["dofs"] / measured["ranks"]
-                axes.plot(place, row["fom"], MARKS[row["degree"]], color=PEER, label=label)
+        for row in measured["iterations"]:
+            key = (measured["ranks"], row["degree"], row["edge"])
+            if row["metric"] == "stored" and key in HIPBONE_ON_H200:
+                place, merit = row["dofs"] / measured["ranks"], HIPBONE_ON_H200[key][1]
+                axes.plot(place, merit, MARKS[row["degree"]], color=PEER, label=label)
                 label = "_nothing more"
     axes.set_title("NekBone's figure of merit, all ranks", loc="left", fontsize=11)
     axes.set_xlabel("degrees of freedom of a rank")
@@ -116,10 +117,6 @@ def _sweep(axes: Axes, runs: Sequence[Run], y: str, unit: float) -> None:
             )
     axes.set_xscale("log")
     axes.set_ylim(bottom=0)
-
-
-def _size(row: Mapping[str, Any]) -> tuple[int, int]:
-    return row["degree"], row["edge"]
 
 
 def _of(rows: list[Mapping[str, Any]], name: str) -> list[float]:

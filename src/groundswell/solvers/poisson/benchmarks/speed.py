@@ -58,12 +58,7 @@ def compute_rate(backend: Backend, times: int = 1000) -> float:
 
 
 def measure_operator(
-    backend: Backend,
-    edges: dict[int, int],
-    stream: int,
-    peak: float,
-    *,
-    times: int = TIMES,
+    backend: Backend, edges: dict[int, int], stream: int, peak: float, *, times: int = TIMES
 ) -> Iterator[Row]:
     """One rank's operator by degree, on cubes of so many elements an edge (figure 3).
 

@@ -8,14 +8,13 @@ import numpy as np
 
 from groundswell.backends import Backend
 from groundswell.exchange.assembly.sharing import scattered
-from groundswell.exchange.world import Alone
 from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.gll import Floats
 from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
 from groundswell.solvers.poisson.case import MethodSection, Preconditioner
 from groundswell.solvers.poisson.equation import Equation, zero
 from groundswell.solvers.poisson.linear_system import LinearSystem
-from groundswell.spectral_elements.space import FunctionSpace
+from groundswell.solvers.poisson.verification.shapes import whole_space
 from groundswell.verify import Check
 
 DEGREE, TOLERANCE, EPS = 7, 1e-8, 0.3
@@ -44,7 +43,7 @@ def hundred(backend: Backend, full: bool) -> Iterator[Check]:
 def _left(backend: Backend, edge: int, degree: int) -> float:
     """Of the first residual, noise, after a hundred iterations at most."""
     box = Box((edge,) * 3)
-    space = FunctionSpace.on(Alone(), box, degree, np.arange(box.count))
+    space = whole_space(box, degree)
     equation = Equation(screening=SCREENING, fixed=dict.fromkeys(range(1, 7), zero))
     method = MethodSection(preconditioner="none", iterations=ITERATIONS)
     system = LinearSystem(backend, space, equation, method)
@@ -78,7 +77,7 @@ def _iterations(backend: Backend, box: Box, preconditioner: Preconditioner) -> i
     def source(x: Floats, y: Floats, z: Floats) -> Floats:
         return np.asarray(np.sin(np.pi * x) * np.sin(np.pi * y) * np.sin(np.pi * z))
 
-    space = FunctionSpace.on(Alone(), box, DEGREE, np.arange(box.count))
+    space = whole_space(box, DEGREE)
     equation = Equation(source, fixed=dict.fromkeys(range(1, 7), zero))
     method = MethodSection(preconditioner=preconditioner)
     problem = BoundaryValueProblem(backend, space, equation, method)

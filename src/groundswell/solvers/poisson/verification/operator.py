@@ -6,14 +6,12 @@ import numpy as np
 
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
-from groundswell.exchange.world import Alone
 from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.gll import Floats
 from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.operator import Operator
-from groundswell.solvers.poisson.verification.shapes import bent, from_gmsh
-from groundswell.spectral_elements.space import FunctionSpace
+from groundswell.solvers.poisson.verification.shapes import bent, from_gmsh, whole_space
 from groundswell.verify import Check
 
 QUICK, FULL = (7,), tuple(range(1, 16))
@@ -44,7 +42,7 @@ def _properties(backend: Backend, mesh: Hexahedra, degree: int) -> tuple[float, 
 
     The entries of a row of A, of which A 1 is the sum, cancel but for lambda M.
     """
-    space = FunctionSpace.on(Alone(), mesh, degree, np.arange(mesh.count))
+    space = whole_space(mesh, degree)
     x, y = (backend.zeros((space.size,), "float64") for _ in range(2))
     operator = Operator(backend, space, Equation(screening=SCREENING), x, y)
 

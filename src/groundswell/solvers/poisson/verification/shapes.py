@@ -7,11 +7,17 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from groundswell.backends import Backend
+from groundswell.exchange.world import Alone
 from groundswell.meshes.box import Box
 from groundswell.meshes.gmsh import ORDERS, read_gmsh
-from groundswell.meshes.hexahedra import Floats, face_nodes
+from groundswell.meshes.hexahedra import Floats, Hexahedra, face_nodes
 from groundswell.meshes.mesh import Mesh
+from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
+from groundswell.solvers.poisson.case import MethodSection
+from groundswell.solvers.poisson.equation import Equation
 from groundswell.spectral_elements.boundary import Function
+from groundswell.spectral_elements.space import FunctionSpace
 
 EVERY_SIDE = (1, 2, 3, 4, 5, 6)
 QUAD = [0, 2, 8, 6, 1, 5, 7, 3, 4]  # places of meshio's nodes of a face among ours
@@ -33,6 +39,26 @@ def gradient(x: Floats, y: Floats, z: Floats) -> Floats:
     along_y = -1.5 * np.sin(2 * x + 0.3) * np.sin(1.5 * y)
     along_z = 0.5 * np.sin(2 * x + 0.3) * np.cos(1.5 * y)
     return np.stack([along_x, along_y, along_z], axis=-1) * np.exp(0.5 * z)[..., None]
+
+
+def whole_space(mesh: Hexahedra, degree: int) -> FunctionSpace:
+    """The space on all elements, on one rank."""
+    return FunctionSpace.on(Alone(), mesh, degree, np.arange(mesh.count))
+
+
+def largest_error(
+    backend: Backend,
+    space: FunctionSpace,
+    equation: Equation,
+    tolerance: float,
+    exact: Function = solution,
+) -> float:
+    """The largest error at a node of a computed solution."""
+    problem = BoundaryValueProblem(backend, space, equation, MethodSection())
+    values, _ = problem.solve(tolerance)
+    error, _ = problem.measure_errors(values, exact)
+    problem.close()
+    return error
 
 
 def bent(points: Floats) -> Floats:

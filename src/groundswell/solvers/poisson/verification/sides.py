@@ -7,15 +7,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from groundswell.backends import Backend
-from groundswell.exchange.world import Alone
 from groundswell.meshes.box import Box
 from groundswell.meshes.gll import Floats
-from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
-from groundswell.solvers.poisson.case import MethodSection
 from groundswell.solvers.poisson.equation import Equation
-from groundswell.solvers.poisson.verification.shapes import gradient, solution, source
+from groundswell.solvers.poisson.verification.shapes import (
+    gradient,
+    largest_error,
+    solution,
+    source,
+    whole_space,
+)
 from groundswell.spectral_elements.boundary import Function
-from groundswell.spectral_elements.space import FunctionSpace
 from groundswell.verify import Check
 
 DEGREE, TOLERANCE = 11, 1e-14
@@ -62,9 +64,4 @@ def period(backend: Backend, full: bool) -> Iterator[Check]:
 
 
 def _error(backend: Backend, box: Box, equation: Equation, exact: Function = solution) -> float:
-    space = FunctionSpace.on(Alone(), box, DEGREE, np.arange(box.count))
-    problem = BoundaryValueProblem(backend, space, equation, MethodSection())
-    values, _ = problem.solve(TOLERANCE)
-    error, _ = problem.measure_errors(values, exact)
-    problem.close()
-    return error
+    return largest_error(backend, whole_space(box, DEGREE), equation, TOLERANCE, exact)
