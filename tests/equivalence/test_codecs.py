@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from gpu import gpu_count
 
-from groundswell.backends.nvcomp import installed
+from groundswell.backends.nvcomp import is_installed
 
 PROGRAM = Path(__file__).parents[1] / "support" / "codec_program.py"
 
@@ -35,7 +35,7 @@ def test_on_gpus(on_ranks: OnRanks, transport: str, codec: str) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not (gpu_count() and installed()), reason="needs a GPU and nvCOMP")
+@pytest.mark.skipif(not (gpu_count() and is_installed()), reason="needs a GPU and nvCOMP")
 @pytest.mark.parametrize("transport", ["direct", "mpi"])
 @pytest.mark.parametrize("codec", ["bitcomp", "ans"])
 def test_nvcomps_codes(on_ranks: OnRanks, transport: str, codec: str) -> None:

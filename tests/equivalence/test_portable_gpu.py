@@ -51,7 +51,7 @@ def test_branches_join_before_what_follows(gpu: Any) -> None:
 def test_a_copy_after_a_mark_sees_what_was_done_before_it(gpu: Any) -> None:
     values = gpu.to_device(np.zeros(4, np.float32))
     gpu.assign(values, np.ones(4, np.float32))
-    mark = gpu.mark()
+    mark = gpu.record_event()
     assert (gpu.to_host(values, mark) == 1).all()
     gpu.synchronize()
 

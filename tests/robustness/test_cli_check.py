@@ -149,6 +149,6 @@ def test_ranks_of_one_host_share_its_memory(
 ) -> None:
     case = str(write_case(tmp_path))
     free = preparation.check(case)["memory"] // 2
-    monkeypatch.setattr(CpuBackend, "memory", lambda self: (free, 10**9))
+    monkeypatch.setattr(CpuBackend, "memory_info", lambda self: (free, 10**9))
     assert main(["check", case, "--ranks", "4", *more]) == (0 if fits else 2)
     assert ("4 ranks on one device take 0.00" in capsys.readouterr().err) is not fits

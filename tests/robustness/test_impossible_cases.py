@@ -88,7 +88,7 @@ def test_a_run_that_does_not_fit_into_memory(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(CpuBackend, "memory", lambda self: (10**6, 10**9))
+    monkeypatch.setattr(CpuBackend, "memory_info", lambda self: (10**6, 10**9))
     error = refusal(write_case(tmp_path), capsys)
     assert "GB of memory, but 0.001 GB are free" in error and "larger cells" in error
 

@@ -67,35 +67,35 @@ inline void emulated_mma(double (&c)[2], double a, double b) {
   __syncwarp();
 }
 
-// What backends/include/bulk.h has of a GPU. Every other copy is made at once, so that one which overwrites
-// what somebody still wants to read is found out; the rest when somebody awaits them, so that is found out
-// who reads and does not.
-#define BULK_COPIES 1
-struct arrival_t {
+// Emulates backends/include/bulk_copy.h. Every other copy is made at once, to detect copies that overwrite
+// values which are still needed. The rest is made when a thread waits for it, to detect reads without a
+// wait.
+#define HAS_BULK_COPY 1
+struct mbarrier_t {
   int turn, waiting, bytes;
 };
 struct Copy {
   void* to;
   const void* from;
   int bytes;
-  arrival_t* arrival;
+  mbarrier_t* arrival;
 };
 static std::mutex one_at_a_time;
 static std::condition_variable anything;
 static std::vector<Copy> late;
 static bool at_once;
 
-inline void end_turn(arrival_t* arrival) {
+inline void end_turn(mbarrier_t* arrival) {
   if (arrival->waiting || arrival->bytes) return;
   arrival->turn ^= 1;
   arrival->waiting = 1;
   anything.notify_all();
 }
 
-inline void before_copies() {}
-inline void open_arrival(arrival_t* arrival) { *arrival = {0, 1, 0}; }
+inline void fence_async_proxy() {}
+inline void init_mbarrier(mbarrier_t* arrival) { *arrival = {0, 1, 0}; }
 
-inline void expect_bytes(arrival_t* arrival, int bytes) {
+inline void expect_bytes(mbarrier_t* arrival, int bytes) {
   const std::lock_guard<std::mutex> alone(one_at_a_time);
   arrival->waiting -= 1;
   arrival->bytes += bytes;
@@ -108,7 +108,7 @@ inline void make(const Copy& copy) {
   end_turn(copy.arrival);
 }
 
-inline void make_late(arrival_t* arrival) {
+inline void make_late(mbarrier_t* arrival) {
   for (auto copy = late.begin(); copy != late.end();)
     if (copy->arrival == arrival) {
       make(*copy);
@@ -118,7 +118,7 @@ inline void make_late(arrival_t* arrival) {
     }
 }
 
-inline void copy_bulk(void* to, const void* from, int bytes, arrival_t* arrival) {
+inline void bulk_copy(void* to, const void* from, int bytes, mbarrier_t* arrival) {
   const auto places = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
   if ((places | bytes) % 16) std::abort();
   const std::lock_guard<std::mutex> alone(one_at_a_time);
@@ -131,7 +131,7 @@ inline void copy_bulk(void* to, const void* from, int bytes, arrival_t* arrival)
   anything.notify_all();
 }
 
-inline void await_bytes(arrival_t* arrival, int parity) {
+inline void wait_mbarrier(mbarrier_t* arrival, int parity) {
   std::unique_lock<std::mutex> alone(one_at_a_time);
   anything.wait(alone, [=] {
     make_late(arrival);
@@ -139,7 +139,7 @@ inline void await_bytes(arrival_t* arrival, int parity) {
   });
 }
 
-inline bool is_last(unsigned* here, unsigned count) {
+inline bool is_last_arrival(unsigned* here, unsigned count) {
   const std::lock_guard<std::mutex> alone(one_at_a_time);
   *here = *here + 1 == count ? 0 : *here + 1;
   return *here == 0;
@@ -147,12 +147,12 @@ inline bool is_last(unsigned* here, unsigned count) {
 
 // What blocks share besides what kernels declare; beyond what they asked for nothing is to change.
 constexpr std::size_t MOST_SHARED = 1 << 18;
-alignas(128) static double bytes_of_block[MOST_SHARED / sizeof(double)];
+alignas(128) static double dynamic_shared_memory[MOST_SHARED / sizeof(double)];
 
 // Whether blocks kept to `shared` bytes.
 template <class Kernel>
 bool launch(unsigned blocks, unsigned threads, std::size_t shared, const Kernel& kernel) {
-  char* const bytes = reinterpret_cast<char*>(bytes_of_block);
+  char* const bytes = reinterpret_cast<char*>(dynamic_shared_memory);
   constexpr char UNTOUCHED = 0x55;
   if (shared > MOST_SHARED) std::abort();
   std::memset(bytes + shared, UNTOUCHED, MOST_SHARED - shared);

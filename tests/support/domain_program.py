@@ -30,7 +30,7 @@ from domain_arrays import (
 )
 from halo_oracle import EMPTY, needed, numbered
 
-from groundswell.backends.foreign import as_array
+from groundswell.backends.array_interop import as_array
 from groundswell.exchange import Domain, Field
 from groundswell.exchange.world import world
 

@@ -69,7 +69,7 @@ class Device:
     def assign(self, target: np.ndarray, host: np.ndarray) -> None:
         target[...] = host
 
-    def mark(self) -> Mark:
+    def record_event(self) -> Mark:
         return Mark(self)
 
     def synchronize(self) -> None:

@@ -33,7 +33,7 @@ SHARED: list[Any] = []  # memory behind the arrays
 
 def shared_array(backend: CpuBackend, host: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """A copy of an array, in shared memory."""
-    memory = backend.shared(host.nbytes)
+    memory = backend.allocate_shared(host.nbytes)
     SHARED.append(memory)
     array = memory._array[: host.nbytes].view(host.dtype).reshape(host.shape)
     array[...] = host
@@ -102,7 +102,7 @@ def check_case(backend: Any, job: World, transport: str, rng: np.random.Generato
 def main() -> None:
     """Run the cases that the command line asks for."""
     seed, cases = map(int, sys.argv[1:3])
-    CpuBackend.export = export  # type: ignore[method-assign]
+    CpuBackend.export_handle = export  # type: ignore[method-assign]
     TRANSPORTS["cpu"]["direct"] = lambda job: peer.PeerTransfer(job, direct=True)
     FUSED["cpu"]["fused"] = lambda job: peer.PeerTransfer(job, direct=True, fused=True)
     job, backend, rng = world(), open_backend("cpu"), np.random.default_rng(seed)

@@ -52,7 +52,14 @@ def mailboxes(job: World) -> None:
         total = job.agree(lambda: Total(backend, job, 4))
         total.close()
 
-    for name in ("shared", "attach", "host_bytes", "zeros", "while_waiting", "to_device"):
+    for name in (
+        "allocate_shared",
+        "attach_handle",
+        "pinned_bytes",
+        "zeros",
+        "add_poll_callback",
+        "to_device",
+    ):
         check(job, make, backend, name)
 
 
@@ -79,7 +86,7 @@ def sums(job: World) -> None:
     backend = open_backend("cpu")
 
     def make() -> None:
-        free, _ = backend.memory()
+        free, _ = backend.memory_info()
         values = np.full(3, float(free > 0))
         total = GatheredTotal(backend, job, values, "mpi")
         for launch in total.launches:
@@ -87,7 +94,7 @@ def sums(job: World) -> None:
         total.close()
         assert (values == job.size).all()
 
-    for name in ("memory", "zeros", "compile"):
+    for name in ("memory_info", "zeros", "compile"):
         check(job, lambda: job.agree(make), backend, name)
 
 

@@ -84,7 +84,7 @@ def check_branches(backend: Backend, count: int, rounds: int) -> None:
     def triad(*arrays: Any) -> Any:
         return module.launch("triad", Items(count), *arrays, count)
 
-    branches = backend.together([triad(b, a, one)], [], [triad(c, a, one), triad(d, c, one)])
+    branches = backend.concurrently([triad(b, a, one)], [], [triad(c, a, one), triad(d, c, one)])
     launches = [*branches, triad(a, b, d)]
     backend.capture(lambda: [launch() for launch in launches]).replay(rounds)
     assert (backend.to_host(a) == 7 * (4.0**rounds - 1)).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def cavity_sources(precision: str, local: bool) -> list[Source]:
     backend = SourceCollector()
     Cavity(CavitySetup.from_case(case), backend)
     tile = Tile.of((512, 512, 512), 132)
-    return [Source(s.path, {**s.constants, **tile.constants()}) for s in backend.sources]
+    return [replace(s, parameters={**s.parameters, **tile.parameters()}) for s in backend.sources]
 
 
 def assembly_sources(dtype: str) -> list[Source]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from groundswell.backends.strided import cuda_copy
 from halo_oracle import EMPTY, after, before, numbered
 
 from groundswell.backends import Backend, open_backend
-from groundswell.backends.strided import cuda_copy
 from groundswell.bench.exchange import versions
 from groundswell.bench.exchange.ladder import WIDEST, grids, rung_exchange
 from groundswell.bench.exchange.links import most_even, torus

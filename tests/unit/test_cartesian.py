@@ -62,7 +62,7 @@ def test_rows_are_whole_cache_lines_with_room_for_ghosts(cells, itemsize: int) -
     assert layout.plane == layout.row * (ny + 4)
     assert layout.size >= layout.plane * (nz + 4)
     names = {"NX": nx, "NY": ny, "NZ": nz, "ROW": layout.row, "PLANE": layout.plane}
-    assert layout.constants() == names
+    assert layout.parameters() == names
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

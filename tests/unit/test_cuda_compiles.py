@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -218,7 +219,7 @@ VARIANTS = [*product(("pml", "sponge", "periodic"), ("free-surface", "absorbing"
 @pytest.mark.parametrize(("sides", "top", "q"), VARIANTS)
 def test_the_solvers_kernels(check: Check, precision: str, sides: str, top: str, q: bool) -> None:
     for source in solver_sources(precision, sides, top, q):
-        of_many = Source(source.path, {**source.constants, "NEIGHBOURS": True})
+        of_many = replace(source, constants={**source.constants, "NEIGHBOURS": True})
         check(of_many, precision, LIMITS | HOT_LIMITS[sides])
 
 
@@ -254,9 +255,9 @@ def test_conjugate_gradients_kernels(check: Check, dtype: str, precision: str) -
         (False, True), ((SWEEP_LIMIT, 0), (ADVANCE_LIMIT, CYCLE))
     ):
         check(fused_cg_source(dtype, **room, SCALED=scaled, ADVANCED=advanced), precision)
-    check(fused_cg_source(dtype, MOST_THREADS=SUM_LANES), precision)
-    check(fused_cg_source(dtype, **SWEEP_LIMIT, SMALL_INDICES=False), precision)
-    check(fused_cg_source(dtype, **ADVANCE_LIMIT, ADVANCED=CYCLE, SMALL_INDICES=False), precision)
+    check(fused_cg_source(dtype, MAX_THREADS_PER_BLOCK=SUM_LANES), precision)
+    check(fused_cg_source(dtype, **SWEEP_LIMIT, INDICES_32_BIT=False), precision)
+    check(fused_cg_source(dtype, **ADVANCE_LIMIT, ADVANCED=CYCLE, INDICES_32_BIT=False), precision)
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -56,7 +56,7 @@ class Silence:
 
     puts: tuple[Any, ...] = ()
 
-    def hidden_by(self, boundary: Any, interior: Any) -> list[Any]:
+    def overlap_with(self, *, boundary: Any, interior: Any) -> list[Any]:
         return [*boundary, *interior]
 
 

@@ -18,7 +18,7 @@ from gpu import gpu_count
 from halo_oracle import numbered
 
 from groundswell.backends import open_backend
-from groundswell.backends.foreign import as_array, stream_handle
+from groundswell.backends.array_interop import as_array, stream_handle
 from groundswell.errors import InputError
 from groundswell.exchange import Domain, Field, Ghosts, Numbering, keeper
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE

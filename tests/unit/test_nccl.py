@@ -32,10 +32,10 @@ class Backend:
     def __init__(self, *, lame: bool = False) -> None:
         self.lame, self.groups = lame, list[Group]()
 
-    def nccl_token(self) -> str:
+    def nccl_unique_id(self) -> str:
         return "token"
 
-    def nccl(self, size: int, token: str, rank: int) -> Group:
+    def nccl_communicator(self, size: int, token: str, rank: int) -> Group:
         assert token == "token"
         if self.lame:
             raise BackendError("NCCL cannot connect the ranks")

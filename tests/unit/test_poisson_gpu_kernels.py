@@ -60,7 +60,7 @@ def mesh_of(metric: str) -> Box:
 def emulated(text: str, launched: str, folder: Path) -> Any:
     """A library in which `run` is the kernel, `launched` on a GPU's threads."""
     text = re.sub(r"asm volatile\(\"mma[^;]*;[^;]*;", "emulated_mma(c, a, b);", text)
-    text = re.sub(r"extern __shared__[^;]* bytes_of_block\[\];", "", text)
+    text = re.sub(r"extern __shared__[^;]* dynamic_shared_memory\[\];", "", text)
     library = folder / "twin.so"
     flags = "-std=c++20 -O1 -shared -fPIC -fno-gnu-unique -pthread -w -ffp-contract=off".split()
     command = [

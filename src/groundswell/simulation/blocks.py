@@ -287,8 +287,12 @@ class BlockSolver(ExchangingSolver):
         The cells that neighbours need are updated first.
         """
         wanted, rank = self.choice.overlap, self.world.rank
-        boxes = boundary_first(self.decomposition, rank, self._thickness, wanted=wanted)
-        return self.exchanges[0].hidden_by(*([update(box) for box in part] for part in boxes))
+        boundary, interior = boundary_first(
+            self.decomposition, rank, self._thickness, wanted=wanted
+        )
+        return self.exchanges[0].overlap_with(
+            boundary=[update(box) for box in boundary], interior=[update(box) for box in interior]
+        )
 
     @property
     def _thickness(self) -> tuple[int, ...]:
@@ -353,7 +357,7 @@ class BlockSolver(ExchangingSolver):
             codec=choice.codec,
         )
         self.exchanges = (exchange,)
-        records = self.backend.together(*([launch] for launch in self.outputs.launches))
+        records = self.backend.concurrently(*([launch] for launch in self.outputs.launches))
         self._step = in_order([*records, *self.outputs.tick, *self.compose()])
 
     def _ghost_fields(self) -> Iterator[GhostField]:
@@ -383,7 +387,7 @@ class BlockSolver(ExchangingSolver):
     def _rehearsal(self, choice: Choice) -> Rehearsal:
         self.set_exchange(choice)
         graph = self.backend.capture(in_order(self.compose()), in_graph=self.in_graph)
-        return lambda times: self.backend.seconds(lambda: graph.replay(times))
+        return lambda times: self.backend.measure_seconds(lambda: graph.replay(times))
 
     def _restart(self) -> None:
         for field in self.fields.values():

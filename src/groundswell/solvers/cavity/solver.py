@@ -236,7 +236,7 @@ class Cavity(ExchangingSolver):
         self.set_exchange(choice)
         steps = in_order(self.levels[0].steps(self.steps_at_once))
         graph = self.backend.capture(steps, in_graph=self.in_graph)
-        return lambda times: self.backend.seconds(lambda: graph.replay(times))
+        return lambda times: self.backend.measure_seconds(lambda: graph.replay(times))
 
     # --- the solver interface ---------------------------------------------------------------------
 

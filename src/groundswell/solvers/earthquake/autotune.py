@@ -30,7 +30,7 @@ def autotune_exchange(solver: Earthquake) -> Tuning:
 def _problem(solver: Earthquake) -> tuple[Any, ...]:
     """Key of the stored result: all that it depends on, besides the machine."""
     setup, run = solver.setup, solver.setup.case.run
-    layers = (solver.layers.constants(), setup.dtype, solver.attenuated)
+    layers = (solver.layers.constants(), solver.layers.parameters(), setup.dtype, solver.attenuated)
     options = (run.narrow, run.codecs, solver.world.same_host)
     messages = (stress_halo(setup, solver.decomposition), *options)
     return setup.grid.cells, solver.decomposition, run.transport, run.overlap, layers, messages
@@ -40,4 +40,4 @@ def _rehearsal(solver: Earthquake, choice: Choice) -> Rehearsal:
     solver.set_exchange(choice)
     launches = [*solver.update_velocities(ticks=0), *solver.update_stresses()]
     graph = solver.backend.capture(in_order(launches), in_graph=solver.in_graph)
-    return lambda times: solver.backend.seconds(lambda: graph.replay(times))
+    return lambda times: solver.backend.measure_seconds(lambda: graph.replay(times))
