@@ -13,6 +13,7 @@ import numpy as np
 import plugin
 import pytest
 import xarray
+from digests import write_inputs
 from interpolation_oracle import interpolate
 from ranks import run_on_ranks
 from toml_text import toml
@@ -44,7 +45,7 @@ def earthquake(tiny: Callable[..., Content]) -> Content:
 
 
 def cavity(_: Any) -> Content:
-    """Periodic along y, driven by a lid that moves along y, too."""
+    """Periodic along y, along which the initial flow varies."""
     positions = [[0.5, 0, 0.5], [0.5, 1, 0.5], [0.4, 0.03, 0.7], [0.6, 0.99, 0.6]]
     return {
         "solver": "cavity",
@@ -57,6 +58,7 @@ def cavity(_: Any) -> Content:
             "east": {"kind": "fixed", "temperature": -0.5},
             "top": {"kind": "fixed", "velocity": [0.1, 0.2, 0.0], "temperature": 0.1},
         },
+        "start": {"flow": "flow.nc"},
         "time": {"steps": 40, "scheme": "euler", "look": 20},
         "output": records(["v", "w", "T"], positions, 10),
         "run": {"precision": "double", "processes": [1, 2, 1]},
@@ -84,6 +86,7 @@ def opened(path: Path) -> xarray.Dataset:
 
 def run(content: Content, folder: Path, ranks: int, searched: str) -> Path:
     folder.mkdir()
+    write_inputs(folder)
     settings = {key: value for key, value in content["run"].items() if key != "processes"}
     content = content | {"run": content["run"] if ranks > 1 else settings}
     path = folder / "case.toml"
