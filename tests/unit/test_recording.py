@@ -16,6 +16,7 @@ import pytest
 import xarray
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from interpolation_oracle import interpolate
 from numpy.typing import NDArray
 from recording_runs import FIELDS, SECONDS, Film, offered, record, renamed, section
 
@@ -220,24 +221,6 @@ def test_interpolation_carries_polynomials(
         assert (known[f"{name}_max"].values == series[name].values.max(axis=0)).all()
 
 
-def interpolated(film: Film, name: str, positions: NDArray[Any], taps: int) -> NDArray[Any]:
-    """Values of the last step at positions, by polynomials through `taps` nodes an axis.
-
-    The nodes of periodic axes repeat; those of others are far from where this looks.
-    """
-    values = film.region(name)[STEPS]
-    found = []
-    for position in positions:
-        sums = values
-        for axis, (at, h) in enumerate(zip(position, film.grid.spacing, strict=True)):
-            place = at / h - 0.5 - FIELDS[name].offset[axis]
-            nodes = int(np.floor(place)) - taps // 2 + 1 + np.arange(taps)
-            weights = np.linalg.solve(np.vander(nodes - place, increasing=True).T, np.eye(taps)[0])
-            sums = np.take(sums, nodes, axis=-1, mode="wrap") @ weights
-        found.append(sums)
-    return np.array(found)
-
-
 @pytest.mark.parametrize("cut", [(1, 1, 1), (2, 1, 1), (1, 2, 1), (7, 1, 1), (1, 1, 2)])
 @pytest.mark.parametrize(("method", "taps"), [("linear", 2), ("cubic", 4)])
 @pytest.mark.parametrize("cells", [(7, 6, 8), (7, 2, 8)], ids=["long", "as short as a stencil"])
@@ -254,8 +237,10 @@ def test_interpolation_continues_across_the_seams_of_periodic_axes(
     where = {"kind": "points", "positions": positions.tolist(), "method": method}
     record(film, [section(fields=[*FIELDS], where=where, what="final")], tmp_path, cut, STEPS)
     found = read(tmp_path, "r.nc")
-    for name in FIELDS:
-        wanted = interpolated(film, name, positions, taps)
+    for name, field in FIELDS.items():
+        places = positions / SPACING - 0.5 - field.offset
+        values = film.region(name)[STEPS]
+        wanted = [interpolate(values, place, taps) for place in places]
         assert np.abs(found[f"{name}_final"].values - wanted).max() < 1e-10
 
 
