@@ -134,10 +134,10 @@ def test_other_arguments_are_refused(backend: CpuBackend, kernels: Source) -> No
 
 def test_the_second_compilation_comes_from_the_cache(tmp_path: Path, kernels: Source) -> None:
     cache = KernelCache(tmp_path / "shared")
-    CpuBackend(cache).compile(kernels)
+    CpuBackend(cache).build(kernels)
     (entry,) = cache.entries()
     built = entry.stat().st_ino
-    CpuBackend(cache).compile(kernels)
+    CpuBackend(cache).build(kernels)
     assert [path.stat().st_ino for path in cache.entries()] == [built]
 
 
@@ -146,12 +146,12 @@ def test_whatever_changes_the_code_changes_the_entry(
     tmp_path: Path, kernels: Source, change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     backend = CpuBackend(cache := KernelCache(tmp_path / "shared"))
-    backend.compile(kernels)
+    backend.build(kernels)
     if change == "flags":
         monkeypatch.setattr(cpu, "FLAGS", [*cpu.FLAGS, "-g0"])
     elif change == "text":
         kernels.path.write_text(KERNELS + "// more\n")
-    backend.compile(Source(kernels.path, {"N": 1} if change == "constants" else {}))
+    backend.build(Source(kernels.path, {"N": 1} if change == "constants" else {}))
     assert len(cache.entries()) == 2
 
 
@@ -161,6 +161,7 @@ def test_a_kernel_that_does_not_compile_shows_the_compilers_words(
     (tmp_path / "bad.h").write_text("int f( {\n")
     with pytest.raises(BackendError, match=r"could not compile a kernel(.|\n)*bad\.h:1"):
         backend.compile(Source(tmp_path / "bad.h", {}))
+        backend.finish_compiling()
 
 
 def test_a_machine_without_a_compiler_says_what_to_install(
@@ -172,6 +173,7 @@ def test_a_machine_without_a_compiler_says_what_to_install(
     try:
         with pytest.raises(BackendError, match=r"no C\+\+ compiler.*apt install"):
             backend.compile(kernels)
+            backend.finish_compiling()
     finally:
         cpu._compiler.cache_clear()
 

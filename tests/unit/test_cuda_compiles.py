@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from groundswell.exchange.codecs.nvcomp import packed_source
 from groundswell.exchange.codecs.zfp import zfp_source
 from groundswell.exchange.total import gathered_source
 from groundswell.linear.cg import cg_ranks_source
+from groundswell.linear.chebyshev import chebyshev_source
 from groundswell.linear.operators import convert_source
 from groundswell.outputs.launches import recorder_source
 from groundswell.simulation.finite_check import search_source
@@ -49,8 +50,9 @@ from groundswell.solvers.poisson.fused_cg import (
     SWEEP_LIMIT,
     fused_cg_source,
 )
-from groundswell.solvers.poisson.multigrid import multigrid_sources
+from groundswell.solvers.poisson.grid_transfer import transfer_source
 from groundswell.solvers.poisson.roofline import CYCLE
+from groundswell.solvers.poisson.schwarz import schwarz_source
 from groundswell.spectral_elements.element_kernels import multiply_source
 
 nvrtc = pytest.importorskip("groundswell.backends.nvrtc")
@@ -290,8 +292,10 @@ def test_the_rest_of_poissons_kernels(check: Check, dtype: str, precision: str) 
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_multigrids_kernels(check: Check, dtype: str, precision: str) -> None:
-    for source in multigrid_sources(dtype, (15, 7, 3, 1)):
-        check(source, precision)
+    check(chebyshev_source(dtype), precision)
+    for degree, coarser in pairwise((15, 7, 3, 1)):
+        check(schwarz_source(dtype, degree), precision)
+        check(transfer_source(dtype, degree, coarser), precision)
     for other in ("float32", "float64"):
         check(convert_source(dtype, other), precision)
 

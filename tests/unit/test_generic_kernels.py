@@ -42,9 +42,14 @@ def test_they_compute_the_same_bits(name: str, monkeypatch: pytest.MonkeyPatch) 
         assert generic[field].tobytes() == values.tobytes(), field
 
 
-def source_of(folder: Path, count: int, scale: float, *, generic: bool = True) -> Source:
-    path = folder / "fill.h"
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("kernel") / "fill.h"
     path.write_text(KERNEL)
+    return path
+
+
+def source_of(path: Path, count: int, scale: float, *, generic: bool = True) -> Source:
     parameters = {"COUNT": count, "SCALE": scale, "SCALE_EXACT": Exact(scale)}
     return Source(path, {}, parameters, generic=generic)
 
@@ -54,10 +59,10 @@ def source_of(folder: Path, count: int, scale: float, *, generic: bool = True) -
     values=st.lists(st.tuples(st.integers(0, 9), st.floats(-1e30, 1e30)), min_size=2, max_size=4)
 )
 def test_modules_of_one_binary_have_their_own_parameters(
-    values: list[tuple[int, float]], tmp_path_factory: pytest.TempPathFactory
+    kernel: Path, values: list[tuple[int, float]]
 ) -> None:
-    backend, folder = open_backend("cpu"), tmp_path_factory.mktemp("kernel")
-    modules = [backend.compile(source_of(folder, *each)) for each in values]
+    backend = open_backend("cpu")
+    modules = [backend.compile(source_of(kernel, *each)) for each in values]
     for module, (count, scale) in zip(modules, values, strict=True):
         out, exact = backend.zeros((10,), np.float32), backend.zeros((10,), np.float64)
         out[...] = exact[...] = np.nan
@@ -67,9 +72,9 @@ def test_modules_of_one_binary_have_their_own_parameters(
         assert (exact == scale).all()
 
 
-def test_the_text_depends_on_parameters_only_if_specialised(tmp_path: Path) -> None:
+def test_the_text_depends_on_parameters_only_if_specialised(kernel: Path) -> None:
     generic, special = (
-        [source_of(tmp_path, count, 0.5, generic=generic) for count in (3, 4)]
+        [source_of(kernel, count, 0.5, generic=generic) for count in (3, 4)]
         for generic in (True, False)
     )
     assert generic[0].generic_text() == generic[1].generic_text()

@@ -8,14 +8,15 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from groundswell.backends.compilation import CompilationQueue
 from groundswell.backends.source import INCLUDE, Source
 from groundswell.backends.strided_copy import StridedPointer
 from groundswell.errors import BackendError
@@ -193,14 +194,21 @@ class Backend(ABC):
                 contains the compiler's output).
         """
 
-    def build_all(self, sources: Sequence[Source]) -> None:
-        """Compile sources in parallel; raises the errors of `build`."""
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            list(pool.map(self.build, sources))
-
     @abstractmethod
     def compile(self, source: Source) -> Module:
-        """Build a source if necessary, and load it; raises the errors of `build`."""
+        """Start building a source in another thread; kernels wait for it when they first run.
+
+        Errors of `build` appear when a kernel is launched, or in `finish_compiling`.
+        """
+
+    @cached_property
+    def compiling(self) -> CompilationQueue:
+        """Sources that are being compiled."""
+        return CompilationQueue()
+
+    def finish_compiling(self) -> None:
+        """Wait for all compilations; raises the errors of `build`."""
+        self.compiling.finish()
 
     @abstractmethod
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:

@@ -1,10 +1,15 @@
-"""Progress of kernel compilation, which makes the first run some seconds longer."""
+"""Compilation in the background, and its progress: it makes the first run some seconds longer."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
 from threading import Lock
+from typing import Any
 
 Report = Callable[[int, int], None]  # called with the numbers of finished and started compilations
 
@@ -46,3 +51,53 @@ class Compilations:
 
 
 compilations = Compilations()
+
+
+class LazyFunction:
+    """A compiled function, which is loaded when it is first called.
+
+    Args:
+        load: waits for the compiler and returns the function.
+    """
+
+    def __init__(self, load: Callable[[], Any]) -> None:
+        self._load = load
+
+    @cached_property
+    def loaded(self) -> Any:
+        """The function; raises BackendError if its source does not compile."""
+        return self._load()
+
+
+class CompilationQueue:
+    """Compiles several sources in parallel while the host goes on setting up a solver."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
+        self._building: list[Future[Path]] = []
+        self._waiting: list[LazyFunction] = []
+
+    def submit(self, build: Callable[[], Path]) -> Future[Path]:
+        """Start `build` in another thread."""
+        self._building.append(self._pool.submit(build))
+        return self._building[-1]
+
+    def function(self, built: Future[Path], load: Callable[[], Any]) -> LazyFunction:
+        """A function of a library that may not be built yet."""
+        function = LazyFunction(load)
+        if built.done():
+            function.loaded  # noqa: B018 - reports errors here, where the caller expects them
+        else:
+            self._waiting.append(function)
+        return function
+
+    def finish(self) -> None:
+        """Wait for all libraries and load all functions.
+
+        Raises:
+            BackendError: a source does not compile.
+        """
+        while self._building:
+            self._building.pop().result()
+        while self._waiting:
+            self._waiting.pop().loaded  # noqa: B018

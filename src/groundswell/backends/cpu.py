@@ -12,7 +12,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from functools import cache
+from concurrent.futures import Future
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from groundswell.backends.base import (
     Launch,
 )
 from groundswell.backends.cache import KernelCache, default_folder
-from groundswell.backends.compilation import compilations
+from groundswell.backends.compilation import CompilationQueue, compilations
 from groundswell.backends.host_memory import host_memory
 from groundswell.backends.source import Source, digest
 from groundswell.backends.strided_copy import StridedPointer, host_view, require_contiguous_rows
@@ -67,31 +68,47 @@ class CpuModule:
     """A shared library compiled from one source.
 
     Args:
+        built: path of the library.
         parameters: values of a generic source's parameters.
         threads: number of OpenMP threads; by default OpenMP chooses it.
     """
 
     def __init__(
-        self, library: Path, parameters: Sequence[float] = (), threads: int | None = None
+        self,
+        compiling: CompilationQueue,
+        built: Future[Path],
+        parameters: Sequence[float] = (),
+        threads: int | None = None,
     ) -> None:
-        self._threads = threads
-        self._library = _load_copy(library) if parameters else ctypes.CDLL(str(library))
-        if parameters:
-            self._library.set_parameters(np.array(parameters, np.float64).ctypes)
+        self._compiling, self._built = compiling, built
+        self._parameters, self._threads = parameters, threads
 
-    def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
+    @cached_property
+    def _library(self) -> ctypes.CDLL:
+        path = self._built.result()
+        if not self._parameters:
+            return ctypes.CDLL(str(path))
+        library = _load_copy(path)
+        library.set_parameters(np.array(self._parameters, np.float64).ctypes)
+        return library
+
+    def _load(self, name: str) -> Any:
         function = getattr(self._library, name)
         function.restype = None
+        return function
+
+    def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
+        function = self._compiling.function(self._built, lambda: self._load(name))
         converted = [_argument(a) for a in arguments]
 
         def run(_keep_alive: Any = arguments) -> None:
-            function(*converted)
+            function.loaded(*converted)
 
         def run_in_team(_keep_alive: Any = arguments) -> None:
             if TEAM.size != self._threads:  # OpenMP stores the number for each launching thread
                 self._library.omp_set_num_threads(self._threads)
                 TEAM.size = self._threads
-            function(*converted)
+            function.loaded(*converted)
 
         return run if self._threads is None else run_in_team
 
@@ -182,7 +199,8 @@ class CpuBackend(Backend):
 
     def compile(self, source: Source) -> CpuModule:
         parameters = tuple(source.parameters.values()) if source.generic else ()
-        return CpuModule(self.build(source), parameters, self._threads)
+        built = self.compiling.submit(lambda: self.build(source))
+        return CpuModule(self.compiling, built, parameters, self._threads)
 
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:
         return EagerGraph(sequence)

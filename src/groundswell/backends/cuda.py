@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ from groundswell.backends.base import (
     debugging,
 )
 from groundswell.backends.cache import KernelCache, default_folder
+from groundswell.backends.compilation import CompilationQueue
 from groundswell.backends.graphs import CudaGraph
 from groundswell.backends.ipc import CudaSharedMemory, IpcMemory
 from groundswell.backends.source import Source
@@ -49,25 +52,38 @@ MISSING = (
 
 
 class CudaModule:
-    """A loaded cubin."""
+    """A cubin, loaded when the first of its kernels is.
 
-    def __init__(self, cupy: Any, cubin: Path, streams: Streams, checked: bool) -> None:
-        self._module = cupy.RawModule(path=str(cubin))
-        self._streams, self._checked = streams, checked
-        self._error = cupy.cuda.runtime.CUDARuntimeError
+    Args:
+        built: path of the cubin.
+    """
+
+    def __init__(
+        self, cupy: Any, compiling: CompilationQueue, built: Future[Path], streams: Streams
+    ) -> None:
+        self._cupy, self._compiling, self._built = cupy, compiling, built
+        self._streams, self._checked = streams, debugging()
+
+    @cached_property
+    def _module(self) -> Any:
+        return self._cupy.RawModule(path=str(self._built.result()))
+
+    def _load(self, name: str, shared_bytes: int) -> Any:
+        function = self._module.get_function(name)
+        if shared_bytes + function.shared_size_bytes > DEFAULT_SHARED_BYTES:
+            function.max_dynamic_shared_size_bytes = shared_bytes
+        return function
 
     def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
-        function = self._module.get_function(name)
         grid, block = geometry(extent)
         converted = tuple(np.int64(a) if isinstance(a, int) else a for a in arguments)
         shared = extent.shared_bytes if isinstance(extent, Blocks) else 0
-        if shared + function.shared_size_bytes > DEFAULT_SHARED_BYTES:
-            function.max_dynamic_shared_size_bytes = shared
+        function = self._compiling.function(self._built, lambda: self._load(name, shared))
 
         def run() -> None:
             self._streams.launch_count += 1
             with self._streams.current as stream:
-                function(grid, block, converted, shared_mem=shared)
+                function.loaded(grid, block, converted, shared_mem=shared)
                 if self._checked:
                     self._check(name, stream)
 
@@ -76,7 +92,7 @@ class CudaModule:
     def _check(self, name: str, stream: Any) -> None:
         try:
             stream.synchronize()
-        except self._error as error:
+        except self._cupy.cuda.runtime.CUDARuntimeError as error:
             raise RunFailed(f"kernel {name} failed: {error}") from error
 
 
@@ -208,11 +224,13 @@ class CudaBackend(Backend):
         return nvrtc.compile_cached(self._cache, source.text(), self._architecture)
 
     def compile(self, source: Source) -> CudaModule:
-        return CudaModule(self._cupy, self.build(source), self._streams, self._checked)
+        built = self.compiling.submit(lambda: self.build(source))
+        return CudaModule(self._cupy, self.compiling, built, self._streams)
 
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:
         if not in_graph or self._checked:
             return EagerGraph(sequence)
+        self.finish_compiling()  # a capture must not load modules
         return CudaGraph(self._stream, sequence, self._streams)
 
     def concurrently(self, *branches: Sequence[Launch]) -> list[Launch]:

@@ -218,4 +218,5 @@ def _build(setup: Setup, backend: Backend, job: World) -> Solver:
         solver: Solver = registry.find(setup.case.solver).load("solver")(setup, backend, job)
     except MemoryError as error:
         raise InputError(f"the device ran out of memory ({error}); {SMALLER}") from error
+    backend.finish_compiling()
     return solver

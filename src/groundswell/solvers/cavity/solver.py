@@ -20,9 +20,9 @@ from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import Alone, World
 from groundswell.simulation.blocks import ExchangingSolver
 from groundswell.solvers.cavity.case import FIELDS
-from groundswell.solvers.cavity.decomposition import decompose_grids, local_parts
+from groundswell.solvers.cavity.decomposition import decompose_grids
 from groundswell.solvers.cavity.initial_condition import read_initial_flow
-from groundswell.solvers.cavity.level import Level, kernel_source
+from groundswell.solvers.cavity.level import Level
 from groundswell.solvers.cavity.multigrid import GridTransfer, cycle
 from groundswell.solvers.cavity.outputs import Outputs
 from groundswell.solvers.cavity.residual_history import ResidualHistory
@@ -50,10 +50,6 @@ class Cavity(ExchangingSolver):
         self.choice = Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0])
         decompositions = decompose_grids(setup, self.world.size)
         self.decomposition = decompositions[0]
-        parts = local_parts(setup, decompositions, self.world.rank)
-        backend.build_all(
-            [kernel_source(*pair, backend.processors, n > 0) for n, pair in enumerate(parts)]
-        )
         self.levels = [
             Level(grid, backend, self.world, decomposition, self.choice, coarse=n > 0)
             for n, (grid, decomposition) in enumerate(zip(setup.grids, decompositions, strict=True))

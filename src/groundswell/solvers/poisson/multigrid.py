@@ -18,21 +18,21 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend, Launch, Source
+from groundswell.backends import Array, Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
 from groundswell.exchange.assembly.sharing import scattered
 from groundswell.exchange.world import World
-from groundswell.linear.chebyshev import Chebyshev, chebyshev_source
+from groundswell.linear.chebyshev import Chebyshev
 from groundswell.linear.coarse import CoarseSolver
 from groundswell.linear.operators import Composite, LinearOperator, convert
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.geometric_factors import PAIRS, GeometricFactors
-from groundswell.solvers.poisson.grid_transfer import Transfer, transfer_source
+from groundswell.solvers.poisson.grid_transfer import Transfer
 from groundswell.solvers.poisson.operator import Operator
-from groundswell.solvers.poisson.schwarz import Schwarz, compute_stretches, schwarz_source
+from groundswell.solvers.poisson.schwarz import Schwarz, compute_stretches
 from groundswell.spectral_elements.space import FunctionSpace
 
 DTYPES = ("float32", "float64")
@@ -90,7 +90,6 @@ class Multigrid(Composite):
     ) -> None:
         cycle = cycle or Cycle()
         degrees = cycle.levels(space.degree)
-        backend.build_all(multigrid_sources(cycle.dtype, degrees))
         spaces = [space, *(space.coarsen(degree) for degree in degrees[1:])]
         geometries = [_compute_geometry(each) for each in spaces[: max(1, len(spaces) - 1)]]
         self.levels = [
@@ -213,15 +212,6 @@ def galerkin_matrices(geometry: GeometricFactors, degree: int, screening: float)
         matrices += factor @ both.reshape(-1, 64)
     masses = along[3][:, :, None] * along[3][:, None]
     return (matrices + screening * geometry.mass @ masses.reshape(-1, 64)).reshape(-1, 8, 8)
-
-
-def multigrid_sources(dtype: str, degrees: Sequence[int]) -> list[Source]:
-    """The kernels of a cycle without those of its operators, to be built in parallel."""
-    return [
-        chebyshev_source(dtype),
-        *(schwarz_source(dtype, degree) for degree in degrees[:-1]),
-        *(transfer_source(dtype, *pair) for pair in pairwise(degrees)),
-    ]
 
 
 def _make_coarse_solver(
