@@ -23,7 +23,7 @@ from groundswell.exchange.overlap import Box, boundary_first
 from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.cartesian import Field, Layout
-from groundswell.simulation.blocks import ExplicitSolver, part_of
+from groundswell.simulation.exchanging import ExplicitSolver, part_of
 from groundswell.solvers.earthquake.absorbing_layers import Layers
 from groundswell.solvers.earthquake.check_finite import FiniteCheck
 from groundswell.solvers.earthquake.halo import (
