@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import argparse
 
-from groundswell.bench import fastest
+from groundswell.bench import Session, fastest
+from groundswell.bench.tables import Row
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.world import World, world
-from groundswell.solvers.poisson.benchmarks.speed import Row, measure_iterations, measure_weak
+from groundswell.solvers.poisson.benchmarks import Sizes
+from groundswell.solvers.poisson.benchmarks.speed import measure_iterations, measure_weak
 
 
 def main() -> None:
@@ -27,14 +29,16 @@ def main() -> None:
     job = world()
     backend = open_device(chosen.backend, job) if chosen.backend else fastest(job)
     bandwidth = sum(job.share(backend.measure_bandwidth()))
-    for degree, edges in chosen.sizes:
-        rows = []
-        for row in measure_iterations(backend, job, degree, edges, bandwidth):
-            rows.append(row)
-            tell(job, row, bandwidth)
-        for row in measure_weak(backend, rows, job, bandwidth) if job.size > 1 else ():
-            if job.first:
-                print(f"{named(job, row)}: {100 * row['efficiency']:.1f} % of alone", flush=True)
+    rows: list[Row] = []
+    sizes = Sizes(stream=0, dofs=0, degrees=(), edges=dict(chosen.sizes), bakeoff=())
+    measured = {"bandwidth": bandwidth, "iterations": rows}
+    session = Session(backend, job, sizes, measured=measured)
+    for row in measure_iterations(session):
+        rows.append(row)
+        tell(job, row, bandwidth)
+    for row in measure_weak(session) if job.size > 1 else ():
+        if job.first:
+            print(f"{named(job, row)}: {100 * row['efficiency']:.1f} % of alone", flush=True)
 
 
 def tell(job: World, row: Row, bandwidth: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 _MILLENNIUM = 3.2e10  # s; the range of timedelta is little longer
@@ -36,14 +36,7 @@ class Quantity:
 
     def as_dict(self) -> dict[str, Any]:
         """The quantity as a dictionary for JSON."""
-        return {
-            "key": self.key,
-            "label": self.label,
-            "value": self.value,
-            "unit": self.unit,
-            "text": str(self),
-            "group": self.group,
-        }
+        return {**asdict(self), "text": str(self)}
 
 
 def as_values(quantities: Sequence[Quantity]) -> dict[str, Value]:

@@ -46,15 +46,16 @@ def write_report(results: str | Path, warn: Warn = lambda text: None) -> Path:
     """
     results = Path(results)
     summary = read_summary(results)
-    problems: list[str] = []
+    case, problems = _mapping(summary.get("case")), list[str]()
+    warnings = [*_list(case.get("warnings")), *_list(summary.get("warnings"))]
     drawn = draw_pictures(results, problems.append)
     page = _TEMPLATES.get_template("page.html").render(
         title=summary.get("title") or results.absolute().name,
         subtitle=[*_subtitle(summary)],
         figures=[*_figures(summary)],
-        warnings=[*map(_text, _warnings(summary)), *problems],
+        warnings=[*map(_text, warnings), *problems],
         pictures=_pictures(str(summary.get("solver")), drawn),
-        groups=_groups(summary.get("case")),
+        groups=_groups(case),
         phases=[*_phases(_mapping(summary.get("wall")))],
         files=[*_files(results, summary.get("files"))],
         versions=[*_leaves(summary.get("versions"))],
@@ -105,10 +106,10 @@ def _pictures(solver: str, drawn: list[Path]) -> list[dict[str, str]]:
     ]
 
 
-def _groups(case: Any) -> dict[str, list[Row]]:
+def _groups(case: Mapping[str, Any]) -> dict[str, list[Row]]:
     """The labelled quantities of the set-up, by heading."""
     groups: dict[str, list[Row]] = {}
-    for quantity in map(_mapping, _list(_mapping(case).get("quantities"))):
+    for quantity in map(_mapping, _list(case.get("quantities"))):
         if quantity.get("label"):
             rows = groups.setdefault(_text(quantity.get("group")), [])
             rows.append((_text(quantity["label"]), _text(quantity.get("text"))))
@@ -133,11 +134,6 @@ def _files(results: Path, listed: Any) -> Iterator[Row]:
 def _file_name(entry: Any) -> str:
     name = entry.get("name") or entry.get("path") if isinstance(entry, Mapping) else entry
     return os.fspath(name) if isinstance(name, str) else ""
-
-
-def _warnings(summary: Mapping[str, Any]) -> list[Any]:
-    """Warnings about the case and about the results."""
-    return [*_list(_mapping(summary.get("case")).get("warnings")), *_list(summary.get("warnings"))]
 
 
 def _leaves(value: Any, key: str = "") -> Iterator[Row]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from groundswell.bench.exchange.published import KWAVE
+from groundswell.bench.tables import size_of
 from groundswell.plotting.style import INK, headline, picture, round_numbers
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 Rows = Sequence[Mapping[str, Any]]
 
-KIB, MIB = 1 << 10, 1 << 20
 COLOURS = {
     "direct": "#0b6e4f",
     "peer": "#58b368",
@@ -69,7 +69,8 @@ def draw(measured: Mapping[str, Any], path: Path) -> Path:
 def _legend(figure: Any, measured: Mapping[str, Any]) -> None:
     from matplotlib.patches import Patch
 
-    used = [name for name in COLOURS if any(r["transport"] == name for r in _all(measured))]
+    found = {r["transport"] for part in ("links", "overlaps", "ladder") for r in measured[part]}
+    used = [name for name in COLOURS if name in found]
     handles = [Patch(color=COLOURS[name], label=_name(measured, name)) for name in used]
     if handles:
         figure.legend(
@@ -80,10 +81,6 @@ def _legend(figure: Any, measured: Mapping[str, Any]) -> None:
 def _name(measured: Mapping[str, Any], transport: str) -> str:
     on_host = transport == "mpi" and measured["backend"] == "cpu"
     return "MPI" if on_host else NAMES[transport]
-
-
-def _all(measured: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [row for part in ("links", "overlaps", "ladder") for row in measured[part]]
 
 
 # --- links ----------------------------------------------------------------------------------------
@@ -102,16 +99,11 @@ def _links(axes: Axes, rows: Rows) -> None:
     axes.set_xscale("log", base=2)
     _logarithmic(axes)
     sizes = sorted({row["bytes"] for row in both})[::2]
-    axes.set_xticks(sizes, [size_text(size) for size in sizes])
+    axes.set_xticks(sizes, [size_of(size) for size in sizes])
     axes.set_xlabel("bytes of a face, two faces an exchange")
     axes.set_ylabel("GB/s sent by a rank")
     axes.grid(axis="y", color=BAND, lw=0.8)
     _title(axes, "A ring of ranks: rate by size")
-
-
-def size_text(size: int) -> str:
-    """Bytes for the eye."""
-    return f"{size // MIB} MiB" if size >= MIB else f"{size // KIB} KiB"
 
 
 def _logarithmic(axes: Axes) -> None:
@@ -181,7 +173,7 @@ def _overlaps(axes: Axes, measured: Mapping[str, Any]) -> None:
 
 def _ladder(axes: Axes, rows: Rows, along: int, name: str) -> None:
     """Time of an exchange by version, blocks cut along one axis."""
-    cut = [row for row in rows if row["grid"][along] == max(row["grid"]) > 1 and _alone(row)]
+    cut = [row for row in rows if row["grid"][along] > 1 == sorted(row["grid"])[1]]
     shown = [{**row, "ms": 1e3 * row["seconds"]} for row in cut]
     rungs = _bars(axes, shown, "rung", "ms")
     axes.set_xticks(range(len(rungs)), [STEPS[rung] for rung in rungs], fontsize=9)
@@ -189,10 +181,6 @@ def _ladder(axes: Axes, rows: Rows, along: int, name: str) -> None:
     axes.grid(axis="y", color=BAND, lw=0.8)
     axes.set_axisbelow(True)
     _title(axes, f"Cavity, 5 fields, cut along the {name} axis")
-
-
-def _alone(row: Mapping[str, Any]) -> bool:
-    return sum(n > 1 for n in row["grid"]) == 1
 
 
 def _same_height(panels: Sequence[Axes]) -> None:

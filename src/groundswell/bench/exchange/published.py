@@ -2,45 +2,6 @@
 
 from __future__ import annotations
 
-KIB, MIB = 1 << 10, 1 << 20
-
-# Seconds for a message of so many bytes from each of two NVIDIA H200 of one host to the other, one
-# process a GPU, CUDA 13.0: measured by us with these libraries.
-LINKS: dict[str, dict[int, float]] = {
-    "CUDA IPC copy": {
-        4 * KIB: 3.6e-6,
-        64 * KIB: 2.9e-6,
-        MIB: 5.0e-6,
-        16 * MIB: 47e-6,
-        256 * MIB: 688e-6,
-    },
-    "one kernel into IPC memory": {
-        4 * KIB: 5.5e-6,
-        64 * KIB: 6.1e-6,
-        256 * KIB: 7.2e-6,
-        MIB: 10.5e-6,
-        4 * MIB: 20e-6,
-        16 * MIB: 62e-6,
-        64 * MIB: 237e-6,
-    },
-    "NCCL": {
-        4 * KIB: 8.5e-6,
-        64 * KIB: 8.1e-6,
-        MIB: 15.2e-6,
-        16 * MIB: 78e-6,
-        256 * MIB: 877e-6,
-    },
-    "NCCL in a graph": {4 * KIB: 6.8e-6, 64 * KIB: 7.9e-6, MIB: 14.8e-6},
-    "GPU-aware MPI (UCX)": {
-        4 * KIB: 31e-6,
-        64 * KIB: 20e-6,
-        MIB: 22e-6,
-        16 * MIB: 68e-6,
-        256 * MIB: 747e-6,
-    },
-    "MPI, host memory": {4 * KIB: 6.5e-6, MIB: 187e-6, 16 * MIB: 3.0e-3},
-}
-
 # The buoyancy-driven cavity on two P100 of one node, by version and process grid (along i, the fast
 # axis, j and k): tens of millions of cell updates a second ("ssspnt") and efficiency in %, of Xue &
 # Roy (2020), tables 3 (256^3 cells in all) and 4 (256^3 cells each).

@@ -94,28 +94,6 @@ PATHS = between(
 )
 
 
-def _others_links(session: Session) -> Iterator[Row]:
-    sizes = sorted({size for times in published.LINKS.values() for size in times})
-    for size in sizes:
-        for way, times in published.LINKS.items():
-            if seconds := times.get(size):
-                yield {"way": way, "bytes": size, "seconds": seconds}
-
-
-OTHERS_LINKS = between(
-    "others_links",
-    "Others: a message to the next of two H200 of one host, measured by us",
-    [_size("message")],
-    _others_links,
-    Spread(
-        "way",
-        lambda measured: list(published.LINKS),
-        lambda row: f"{_seconds(row)}, {row['bytes'] / row['seconds'] / 1e9:.3g} GB/s",
-        19,
-    ),
-)
-
-
 def _who(row: Row) -> str:
     grid = "x".join(map(str, row["processes"]))
     return f"{grid}: itself {row['own']} times, {row['ranks']} other" + "s" * (row["ranks"] != 1)
@@ -330,6 +308,6 @@ CROWD = between(
 )
 
 TABLES = [
-    *(LINKS, PATHS, OTHERS_LINKS, NEIGHBOURS, FUSED, LADDER, GAINS, OVERLAPS, SPEEDUPS, PROGRESS),
+    *(LINKS, PATHS, NEIGHBOURS, FUSED, LADDER, GAINS, OVERLAPS, SPEEDUPS, PROGRESS),
     *(ASSEMBLY, ROUTES, CROWD),
 ]

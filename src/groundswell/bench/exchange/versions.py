@@ -17,7 +17,7 @@ from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.transports.base import Job, Maker, Transfer
+from groundswell.exchange.transports.base import Job, Transfer
 from groundswell.exchange.transports.buffers import Buffers
 from groundswell.exchange.transports.mpi import MpiTransfer
 from groundswell.exchange.transports.nccl import NcclTransfer
@@ -84,7 +84,7 @@ class VersionExchange:
         if packed:
             self._parts.append(make(_along(packed, fields, version), transport=transport))
         if copied:
-            by_copies = by_strided_copies(transport)
+            by_copies = COPYING.get(transport, transport)  # unless it has no buffers
             there = _along(copied, fields, version)
             self._parts.append(make(there, transport=by_copies, aggregate=False))
         self.path = self._parts[0].path
@@ -133,11 +133,6 @@ def _along(axes: Sequence[int], fields: Sequence[GhostField], version: Version) 
 
 
 # --- buffers that strided copies fill -------------------------------------------------------------
-
-
-def by_strided_copies(transport: str) -> str | Maker:
-    """A transport whose buffers are filled by strided copies; itself if it has no buffers."""
-    return COPYING.get(transport, transport)
 
 
 def _through_host(job: Job) -> Transfer:

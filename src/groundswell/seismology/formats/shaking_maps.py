@@ -168,7 +168,8 @@ class SurfaceWriter(SeriesWriter):
         Raises:
             RunFailed: the disk is full; all earlier samples are still in the file.
         """
-        times = self._interval * np.arange(self.length, self.length + len(block))
+        numbers = np.arange(self.length, self.length + len(block), dtype=np.float64)
+        times = self._interval * numbers
         self.append(times, {"velocity": east_north_up(block, self._azimuth, axis=1)})
 
 

@@ -157,11 +157,6 @@ class Floor:
         """Runs of equal depth rows; see `find_runs`."""
         return find_runs(self._medium)
 
-    @property
-    def changed(self) -> dict[str, int]:
-        """Number of cells with changed vp, vs and rho, in the rows read so far."""
-        return self.changed_in(dict.fromkeys(self._changed, 1))
-
     def changed_in(self, rows: Mapping[int, int]) -> dict[str, int]:
         """Number of cells with changed vp, vs and rho in `rows`: row -> number of equal rows."""
         return {

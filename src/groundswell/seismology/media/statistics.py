@@ -24,7 +24,7 @@ from groundswell.seismology.media.material import (
 
 @dataclass(frozen=True)
 class MediumStatistics:
-    """Extremes of a medium in SI units; `vs_*`, `qs_*` and `vp_vs_max` of its solid cells only.
+    """Extremes of a medium in SI units; `vs_*` and `qs_*` of its solid cells only.
 
     Values are None where they are undefined: S speeds without solids, Q of an elastic medium.
 
@@ -37,20 +37,14 @@ class MediumStatistics:
         floored: number of cells that a `Floor` changed, by property.
     """
 
-    vp_min: float
     vp_max: float
-    rho_min: float
-    rho_max: float
     speed_min: float
     vs_min: float | None
     vs_max: float | None
     vs_min_cell: Counts | None
     vs_min_depth: float | None
-    vp_vs_max: float | None
     qp_min: float | None
-    qp_max: float | None
     qs_min: float | None
-    qs_max: float | None
     qp_qs_max: float | None
     fluid_cells: int
     floored: Mapping[str, int]
@@ -96,20 +90,14 @@ def medium_statistics(medium: Medium, world: World | None = None) -> MediumStati
         total.add(extremes)
     lows, highs, slowest = total.lows, total.highs, total.slowest
     return MediumStatistics(
-        vp_min=lows["vp"],
         vp_max=highs["vp"],
-        rho_min=lows["rho"],
-        rho_max=highs["rho"],
         speed_min=lows["speed"],
         vs_min=lows.get("vs"),
         vs_max=highs.get("vs"),
         vs_min_cell=None if slowest is None else (slowest[3], slowest[2], slowest[1]),
         vs_min_depth=None if slowest is None else (slowest[1] + 0.5) * medium.spacing[2],
-        vp_vs_max=highs.get("vp_vs"),
         qp_min=lows.get("qp"),
-        qp_max=highs.get("qp"),
         qs_min=lows.get("qs"),
-        qs_max=highs.get("qs"),
         qp_qs_max=highs.get("qp_qs"),
         fluid_cells=total.fluid,
         floored=total.floored,
@@ -169,7 +157,6 @@ def _quantities(material: Material) -> Iterator[tuple[str, Values]]:
             yield name, values[solid]
     if not solid.any():
         return
-    vp_vs = material.vp[solid] / material.vs[solid]
-    yield "vp_vs", vp_vs
     if material.qp is not None and material.qs is not None:
+        vp_vs = material.vp[solid] / material.vs[solid]
         yield "qp_qs", material.qp[solid] / material.qs[solid] / (0.75 * vp_vs**2)

@@ -54,7 +54,8 @@ def shaking_map(results: str | Path) -> Path:
     unit, unit_name = speed_unit(float(shaking["pgv"].max()))
     peaks = np.ma.masked_invalid(shaking["pgv"].values / unit)
     path = results / "shaking_map.png"
-    with picture(path, height=_map_height(frame)) as figure:
+    height = min(0.83 * WIDTH * frame.slenderness + 0.6, 1.4 * WIDTH)
+    with picture(path, height) as figure:
         axes = figure.subplots()
         frame.dress(axes)
         cells = _shade(axes, frame, peaks)
@@ -76,10 +77,6 @@ def _coarsened(shaking: xarray.Dataset) -> xarray.Dataset:
         return shaking
     blocks = shaking.coarsen(steps, boundary="trim", coord_func="mean")
     return blocks.max(keep_attrs=True)
-
-
-def _map_height(frame: Frame) -> float:
-    return min(0.83 * WIDTH * frame.slenderness + 0.6, 1.4 * WIDTH)
 
 
 def _shade(axes: Axes, frame: Frame, peaks: Peaks) -> QuadMesh:

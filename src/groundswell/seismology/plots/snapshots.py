@@ -41,7 +41,8 @@ def snapshots(results: str | Path) -> Path:
     limit = float(np.nanpercentile(np.abs(values), 99.5)) or 1.0
     frame = Frame.of(selected)
     path = results / "surface.png"
-    with picture(path, _height(frame)) as figure:
+    height = 0.6 + _ROWS * (0.26 * WIDTH * frame.slenderness + 0.1)
+    with picture(path, height) as figure:
         panels = figure.subplots(_ROWS, _COLUMNS, sharex=True, sharey=True).ravel()
         for axes, time, cells in zip(panels, selected["time"].values, values, strict=False):
             mesh = _draw_panel(axes, frame, cells, float(time), limit)
@@ -74,10 +75,6 @@ def _panel_times(velocity: xarray.DataArray) -> NDArray[np.intp]:
     moving = trials[amplitude >= _MIN_AMPLITUDE * amplitude.max()]
     last, first = moving[-1], max(moving[0] - 1, 0)
     return np.unique(np.linspace(first, last, _ROWS * _COLUMNS + 1).round().astype(np.intp)[1:])
-
-
-def _height(frame: Frame) -> float:
-    return float(0.6 + _ROWS * (0.26 * WIDTH * frame.slenderness + 0.1))
 
 
 def _draw_panel(

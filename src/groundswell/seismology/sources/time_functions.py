@@ -72,17 +72,6 @@ class TimeFunction(Section):
         """Time at which the function ends, s from the start of the run."""
         return self.onset + self.support
 
-    @cached_property
-    def corner(self) -> float:
-        """Frequency below which 99 % of the spectral energy lies, Hz."""
-        count = self._spectrum_samples
-        step = self.support / count
-        return corner_frequency(self.shape(step * (np.arange(count) + 0.5)), step)
-
-    @property
-    def _spectrum_samples(self) -> int:
-        return 4096
-
 
 class Brune(TimeFunction):
     """Moment rate (t/T^2) exp(-t/T) with T = `rise` (s): far-field pulse of Brune (1970).
@@ -244,11 +233,6 @@ class Table(TimeFunction):
     def shape(self, t: Reals) -> Array:
         times, values = self._rows
         return np.interp(t, times, values, left=0.0, right=0.0)
-
-    @property
-    def _spectrum_samples(self) -> int:
-        shortest = float(np.diff(self._rows[0]).min())
-        return int(min(max(4096.0, 4 * self.support / shortest), 2.0**20))
 
 
 AnyTimeFunction = Annotated[Brune | Cosine | Triangle | Gaussian | Ricker | Table, TaggedUnion()]

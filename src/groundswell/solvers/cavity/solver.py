@@ -18,7 +18,7 @@ from groundswell.errors import RunFailed
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import Alone, World
-from groundswell.simulation.blocks import ExchangingSolver
+from groundswell.simulation.exchanging import ExchangingSolver
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import decompose_grids
 from groundswell.solvers.cavity.initial_condition import read_initial_flow

@@ -19,7 +19,7 @@ from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.traffic import traffic
 from groundswell.grids.cartesian import GHOSTS, Field, Part
 from groundswell.outputs.cartesian import ghosts_read
-from groundswell.simulation.blocks import part_of
+from groundswell.simulation.exchanging import part_of
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.earthquake.interpolation import velocity_stencils
 from groundswell.solvers.earthquake.sampling import recording

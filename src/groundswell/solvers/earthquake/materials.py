@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Array, Backend
-from groundswell.grids.cartesian import GHOSTS, Field, Grid, Layout, Part
+from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.seismology.attenuation import Relaxation
-from groundswell.seismology.media.material import Material, Medium
+from groundswell.seismology.media.material import Material
+from groundswell.solvers.earthquake.setup import Setup
 
 Values = NDArray[np.floating]
 
@@ -25,28 +26,18 @@ class Materials:
     at the reference frequency.
     """
 
-    def __init__(self, backend: Backend, layout: Layout, dtype: str, attenuated: bool) -> None:
-        names = PROPERTIES if attenuated else PROPERTIES[:3]
-        self.fields = {name: Field(backend, layout, dtype) for name in names}
-        self._placeholder = backend.zeros((1,), dtype)
+    def __init__(self, setup: Setup, backend: Backend, layout: Layout) -> None:
+        names = PROPERTIES if setup.relaxation else PROPERTIES[:3]
+        self._setup, self._backend = setup, backend
+        self.fields = {name: Field(backend, layout, setup.dtype) for name in names}
+        self._placeholder = backend.zeros((1,), setup.dtype)
 
     def __getitem__(self, name: str) -> Array:
         field = self.fields.get(name)
         return field.interior if field else self._placeholder
 
-    def load(
-        self,
-        backend: Backend,
-        part: Part,
-        medium: Medium,
-        relaxation: Relaxation | None,
-        reference: float,
-        periodic: bool,
-    ) -> NDArray[np.float64]:
+    def load(self, part: Part) -> NDArray[np.float64]:
         """Fill every field a few planes at a time, so that the model need not fit into memory.
-
-        Args:
-            reference: frequency at which the speeds of the medium hold, Hz.
 
         Returns:
             The S speed (m/s) of the slowest solid among the outermost cells of each depth row,
@@ -59,18 +50,13 @@ class Materials:
         slowest = np.empty(depth)
         for start in range(0, depth, PLANES_AT_ONCE):
             rows = range(start, min(start + PLANES_AT_ONCE, depth))
-            planes = [
-                dict(
-                    padded_plane(
-                        part.grid, medium, z.start + k - GHOSTS, relaxation, reference, periodic
-                    )
-                )
-                for k in rows
-            ]
+            planes = [dict(padded_plane(self._setup, z.start + k - GHOSTS)) for k in rows]
             slowest[rows.start : rows.stop] = [slowest_at_sides(plane) for plane in planes]
             for name, field in self.fields.items():
                 slab = np.stack([plane[name][y, x] for plane in planes])
-                backend.assign(field.array[rows.start : rows.stop], slab.astype(field.array.dtype))
+                self._backend.assign(
+                    field.array[rows.start : rows.stop], slab.astype(field.array.dtype)
+                )
         return slowest[GHOSTS:-GHOSTS]
 
 
@@ -82,25 +68,20 @@ def slowest_at_sides(plane: Mapping[str, Values]) -> float:
     return float(1 / slowness) if slowness else np.inf
 
 
-def padded_plane(
-    grid: Grid,
-    medium: Medium,
-    k: int,
-    relaxation: Relaxation | None,
-    reference: float,
-    periodic: bool,
-) -> Iterator[tuple[str, Values]]:
+def padded_plane(setup: Setup, k: int) -> Iterator[tuple[str, Values]]:
     """Yield each property of plane `k` of the grid with its ghosts, (ny + 4, nx + 4).
 
     Cells outside the region repeat its outermost cells, or its opposite side on periodic axes.
     """
+    grid = setup.grid
     nx, ny, nz = grid.region
     region_k = int(np.clip(k - grid.before[2], 0, nz - 1))
     (low_x, low_y, _), (high_x, high_y, _) = grid.before, grid.after
     width = ((low_y + GHOSTS, high_y + GHOSTS), (low_x + GHOSTS, high_x + GHOSTS))
-    for name, values in properties(medium.plane(region_k), relaxation, reference):
+    material = setup.medium.plane(region_k)
+    for name, values in properties(material, setup.relaxation, setup.reference_frequency):
         plane = np.broadcast_to(values, (ny, nx))
-        yield name, np.pad(plane, width, mode="wrap" if periodic else "edge")
+        yield name, np.pad(plane, width, mode="wrap" if setup.periodic else "edge")
 
 
 def properties(

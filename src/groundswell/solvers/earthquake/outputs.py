@@ -141,8 +141,8 @@ class Outputs:
     def _write_map(self, folder: Path, peaks: NDArray[Any] | None) -> list[Path]:
         if peaks is None:
             return []
-        path = folder / "shaking_map.nc"
-        return [write_shaking_map(path, *peaks, self._surface_points(), self._attributes)]
+        (pgv, pga), points = peaks, self._surface_points()
+        return [write_shaking_map(folder / "shaking_map.nc", pgv, pga, points, self._attributes)]
 
     # --- kernels ----------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from groundswell.exchange.overlap import Box, boundary_first
 from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.cartesian import Field, Layout
-from groundswell.simulation.blocks import ExplicitSolver, part_of
+from groundswell.simulation.exchanging import ExplicitSolver, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.solvers.earthquake.absorbing_layers import Layers
 from groundswell.solvers.earthquake.halo import (
@@ -39,11 +39,7 @@ from groundswell.solvers.earthquake.interpolation import SHEAR_REACH, surface_we
 from groundswell.solvers.earthquake.materials import Materials, mechanism_table
 from groundswell.solvers.earthquake.outputs import Outputs
 from groundswell.solvers.earthquake.setup import Setup
-from groundswell.solvers.earthquake.source_injection import (
-    SourceTimeFunctions,
-    distribute_sources,
-    injection_launches,
-)
+from groundswell.solvers.earthquake.source_injection import injection_launches
 from groundswell.solvers.earthquake.state import layer_arrays, surface_array
 
 KERNELS = Path(__file__).parent / "kernels"
@@ -80,8 +76,8 @@ class Earthquake(ExplicitSolver):
         }
         self._placeholder = backend.zeros((1,), setup.dtype)
         self.clock = backend.zeros((1,), np.int64)
-        self.materials, slowest = self._materials()
-        self.layers = Layers(setup, backend, self.part, slowest)
+        self.materials = Materials(setup, backend, self.layout)
+        self.layers = Layers(setup, backend, self.part, self.materials.load(self.part))
         self.module = backend.compile(self._source())
         self.outputs = Outputs(self)
         run = setup.case.run
@@ -164,14 +160,12 @@ class Earthquake(ExplicitSolver):
 
     @cached_property
     def _forces(self) -> list[Launch]:
-        sources = [s for s in self.setup.sources if s.force is not None]
         fields = [*self._pick(VELOCITIES), self.materials["rho"]]
-        return self._inject("inject_forces", fields, sources, forces=True)
+        return injection_launches(self, "inject_forces", fields, forces=True)
 
     @cached_property
     def _moments(self) -> list[Launch]:
-        sources = [s for s in self.setup.sources if s.moment is not None]
-        return self._inject("inject_moments", self._pick(STRESSES), sources, forces=False)
+        return injection_launches(self, "inject_moments", self._pick(STRESSES), forces=False)
 
     def _mirror_velocity(self) -> list[Launch]:
         return self._on_surface("mirror_velocity", *self._pick(VELOCITIES))
@@ -227,39 +221,7 @@ class Earthquake(ExplicitSolver):
         arguments = (*fields, *moduli, memory, *profiles)
         return [self.module.launch(kernel, Cells(nx, ny, 1), *arguments)]
 
-    def _inject(
-        self, kernel: str, fields: list[Array], sources: list[Any], *, forces: bool
-    ) -> list[Launch]:
-        setup = self.setup
-        table = distribute_sources(
-            self.part,
-            self.layout,
-            sources,
-            forces=forces,
-            free_surface=setup.free_surface,
-            periodic=setup.periodic,
-        )
-        if not len(table):
-            return []
-        functions = SourceTimeFunctions(self.backend, sources, setup.dtype)
-        return injection_launches(
-            self.backend, self.module, kernel, fields, table, functions, self.clock
-        )
-
     # --- kernel arguments and constants -----------------------------------------------------------
-
-    def _materials(self) -> tuple[Materials, NDArray[np.float64]]:
-        setup, backend = self.setup, self.backend
-        materials = Materials(backend, self.layout, setup.dtype, self.attenuated)
-        slowest = materials.load(
-            backend,
-            self.part,
-            setup.medium,
-            setup.relaxation,
-            setup.reference_frequency,
-            setup.periodic,
-        )
-        return materials, slowest
 
     @cached_property
     def _mechanisms(self) -> Array:

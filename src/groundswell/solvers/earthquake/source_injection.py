@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend, Items, Launch, Module
+from groundswell.backends import Items, Launch
 from groundswell.backends.base import Array
 from groundswell.grids.cartesian import Grid, Layout, Part
 from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.solvers.earthquake import interpolation as lattice
 from groundswell.solvers.earthquake.interpolation import Cell, Position
+
+if TYPE_CHECKING:
+    from groundswell.solvers.earthquake.setup import Setup
+    from groundswell.solvers.earthquake.solver import Earthquake
 
 Integers = NDArray[np.int64]
 Contribution = tuple[int, Cell, float]  # component, cell (i, j, k), weight
@@ -43,18 +48,9 @@ class InjectionTable:
     source_index: Integers
     source_weight: NDArray[np.float64]
 
-    def __len__(self) -> int:
-        return len(self.targets)
-
 
 def distribute_sources(
-    part: Part,
-    layout: Layout,
-    sources: Sequence[PointSource],
-    *,
-    forces: bool,
-    free_surface: bool,
-    periodic: bool,
+    setup: Setup, part: Part, layout: Layout, sources: Sequence[PointSource], *, forces: bool
 ) -> InjectionTable:
     """Distribute the moments (or forces) of point sources over the grid values of each component.
 
@@ -65,8 +61,8 @@ def distribute_sources(
     rows = [
         (component, i + layout.row * j + layout.plane * k, n, weight)
         for n, source in enumerate(sources)
-        for component, cell, weight in _contributions(grid, source, forces, free_surface)
-        for i, j, k in _local_cells(part, cell, periodic)
+        for component, cell, weight in _contributions(grid, source, forces, setup.free_surface)
+        for i, j, k in _local_cells(part, cell, setup.periodic)
     ]
     rows.sort()
     component, offset, source, weight = (
@@ -135,51 +131,24 @@ def _local_cells(part: Part, cell: Cell, periodic: bool) -> list[Cell]:
     return [local] if local else []
 
 
-class SourceTimeFunctions:
-    """The time functions of all sources, packed on the device.
-
-    Attributes:
-        times: start and step of each source's samples, s, (n, 2).
-        firsts: index of each source's first sample, (n + 1,).
-        samples: the samples of all sources.
-    """
-
-    def __init__(self, backend: Backend, sources: Sequence[PointSource], dtype: str) -> None:
-        times = np.array([[s.start, s.step] for s in sources], float).reshape(-1, 2)
-        samples = np.concatenate([s.samples for s in sources]) if sources else np.zeros(1)
-        firsts = np.cumsum([0, *(len(s.samples) for s in sources)])
-        self.times = backend.to_device(times)
-        self.firsts = backend.to_device(firsts.astype(np.int64))
-        self.samples = backend.to_device(samples.astype(dtype))
-
-
 def injection_launches(
-    backend: Backend,
-    module: Module,
-    kernel: str,
-    fields: Sequence[Array],
-    table: InjectionTable,
-    functions: SourceTimeFunctions,
-    clock: Array,
+    solver: Earthquake, kernel: str, fields: Sequence[Array], *, forces: bool
 ) -> list[Launch]:
-    """The launch that adds all sources to `fields`; empty if the table is."""
-    if not len(table):
+    """The launch that adds all forces, or all moments, to fields; none if there are none here."""
+    setup = solver.setup
+    sources = [s for s in setup.sources if (s.force if forces else s.moment) is not None]
+    table = distribute_sources(setup, solver.part, solver.layout, sources, forces=forces)
+    count = len(table.targets)
+    if not count:
         return []
-    dtype = fields[0].dtype
-    indices = [table.targets, table.components, table.starts, table.source_index]
-    on_device = [backend.to_device(index) for index in indices]
-    weights = backend.to_device(table.source_weight.astype(dtype))
-    return [
-        module.launch(
-            kernel,
-            Items(len(table)),
-            *fields,
-            *on_device,
-            weights,
-            functions.times,
-            functions.firsts,
-            functions.samples,
-            clock,
-            len(table),
-        )
-    ]
+    firsts = np.cumsum([0, *(len(source.samples) for source in sources)])
+    tables = (
+        *(table.targets, table.components, table.starts, table.source_index),
+        table.source_weight.astype(setup.dtype),
+        np.array([[source.start, source.step] for source in sources], float),
+        firsts.astype(np.int64),  # first sample of each source
+        np.concatenate([source.samples for source in sources]).astype(setup.dtype),
+    )
+    on_device = map(solver.backend.to_device, tables)
+    arguments = (*fields, *on_device, solver.clock, count)
+    return [solver.module.launch(kernel, Items(count), *arguments)]

@@ -7,10 +7,10 @@ it makes messages (r) and what the link carries (B): 1 - 1/r > B (1/Tc + 1/Td).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ from groundswell.bench.exchange.slow_link import Link, LinkedBackend
 from groundswell.bench.rig import FASTEST, Rig
 from groundswell.bench.tables import Row
 from groundswell.exchange.codecs.coder import FOREIGN
-from groundswell.exchange.transports.coded import CodedTransfer
 from groundswell.exchange.tuning import Choice, Rehearsal, tune
 from groundswell.solvers.earthquake.benchmarks.throughput import Variant, make_case
 from groundswell.solvers.earthquake.case import EarthquakeCase
@@ -162,9 +161,11 @@ class Study:
         self._exchange()
         coded = [x.coded for x in self.solver.exchanges if x.coded]
         sent = sum(exchange.bytes for exchange in self.solver.exchanges)
-        row = {"codec": codec, "bytes": sent, "ratio": sent / sum(_shorter(coded))}
+        shorter = sum(length for code in coded for _, length in code.lengths().values())
+        row = {"codec": codec, "bytes": sent, "ratio": sent / shorter}
         in_graph = all(code.in_graph for code in coded)
-        for name, launches in _codes(coded).items():
+        for name in ("encode", "decode"):
+            launches = [launch for code in coded for launch in getattr(code, name)]
             row[name] = sent / self._rig.seconds(in_order(launches), in_graph=in_graph)
         return row
 
@@ -193,18 +194,6 @@ def _case(rig: Rig, cells: tuple[int, int, int]) -> EarthquakeCase:
     case = make_case(Variant("ranks", (nx, ny * rig.world.size, nz)))
     run = {"processes": (1, rig.world.size, 1), "codec": "none"}
     return case.model_copy(update={"run": case.run.model_copy(update=run)})
-
-
-def _shorter(coded: Sequence[CodedTransfer]) -> list[int]:
-    """Bytes of all streams."""
-    return [length for code in coded for _, length in code.lengths().values()]
-
-
-def _codes(coded: Sequence[CodedTransfer]) -> dict[str, list[Any]]:
-    return {
-        "encode": [launch for code in coded for launch in code.encode],
-        "decode": [launch for code in coded for launch in code.decode],
-    }
 
 
 def pays(code: Row, link: float) -> bool:

@@ -18,10 +18,6 @@ from groundswell.solvers.earthquake.benchmarks.throughput import measure_through
 SECONDS = 60.0  # that ranks may spend on a table
 
 
-def _title(measured: Measured) -> str:
-    return f"One device, which streams {byte_size(measured['bandwidth'])}/s"
-
-
 def _published(measured: Measured) -> Iterator[Row]:
     for name, value in AWP_ODC.items():
         yield {"name": name, "MLUPS": value}
@@ -41,7 +37,7 @@ def _shares(row: Row) -> str:
 
 THROUGHPUT = Table(
     "throughput",
-    _title,
+    lambda measured: f"One device, which streams {byte_size(measured['bandwidth'])}/s",
     [
         field("name", 34, head=""),
         Column("cells", lambda row: format_extent(row["cells"]) if "cells" in row else "", 18),
@@ -89,10 +85,6 @@ FIELDS = Table(
 )
 
 
-def _gain(row: Row) -> str:
-    return "" if row["gain"] is None else f"{100 * row['gain']:+.0f} %"
-
-
 LINKS = Table(
     "links",
     "Its step over slower links (a code pays if 1 - 1/r > B (1/Tc + 1/Td))",
@@ -103,7 +95,10 @@ LINKS = Table(
         ),
         field("codec", 8),
         Column("step", lambda row: time_of(row["seconds"]), 8),
-        Column("faster than without", _gain),
+        Column(
+            "faster than without",
+            lambda row: "" if row["gain"] is None else f"{100 * row['gain']:+.0f} %",
+        ),
         Column(
             "the rule says",
             lambda row: {True: "pays", False: "does not pay", None: ""}[row["pays"]],

@@ -68,7 +68,8 @@ def _checks(name: str, backend: Backend, full: bool) -> list[Check]:
             for kind, found in misfits.items()
         ]
         if full:
-            height, delay = peak_difference(ours[n], exact[n]), peak_delay(ours[n], exact[n], STEP)
+            height = float(peak_difference(ours[n], exact[n]))
+            delay = float(peak_delay(ours[n], exact[n], STEP))
             checks += [
                 Check.near(f"{title}: peak", height, 0, PEAK + PEAK_DEFECT[name], "%", where),
                 Check.near(f"{title}: peak's delay", delay, 0, DELAY, "s", where),

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from typing import Any
-
-import numpy as np
+from collections.abc import Iterator
 
 from groundswell.backends import Backend
-from groundswell.exchange.assembly.sharing import scattered
+from groundswell.bench import Session
+from groundswell.bench.tables import Row
 from groundswell.exchange.world import World
 from groundswell.meshes.box import Box, kershaw
-from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.case import MethodSection, Preconditioner
 from groundswell.solvers.poisson.equation import Equation, zero
 from groundswell.solvers.poisson.linear_system import LinearSystem
+from groundswell.solvers.poisson.verification.shapes import noise_on
 from groundswell.spectral_elements.partition import ElementPartition
 from groundswell.spectral_elements.space import FunctionSpace
 
@@ -23,29 +21,24 @@ DEGREE, EPS, TOLERANCE = 7, 0.3, 1e-8
 METHODS: tuple[Preconditioner, ...] = ("jacobi", "multigrid")
 
 
-def measure_solves(
-    backend: Backend, world: World, edges: Sequence[int]
-) -> Iterator[dict[str, Any]]:
+def measure_solves(session: Session) -> Iterator[Row]:
     """Bake-off problem BPS5: -div grad u = f in Kershaw's cube, u = 0 on its sides, to 1e-8.
 
     As nekRS measures it (Nek5000/nekRS, examples/kershaw); f is noise.
-
-    Args:
-        edges: elements of an edge of the cube, of all ranks together.
     """
-    for edge in edges:
+    for edge in session.sizes.solves:
         box = Box((edge,) * 3, deform=kershaw(EPS, EPS), order=1)
         for method in METHODS:
-            yield _solved(backend, world, box, method)
+            yield _solved(session.backend, session.world, box, method)
 
 
-def _solved(backend: Backend, world: World, box: Box, method: Preconditioner) -> dict[str, Any]:
+def _solved(backend: Backend, world: World, box: Box, method: Preconditioner) -> Row:
     mine, begun = ElementPartition.of(box, world.size).elements(world.rank), time.monotonic()
     space = FunctionSpace.on(world, box, DEGREE, mine).autotune(backend, "float64")
     equation = Equation(fixed=dict.fromkeys(range(1, 7), zero))
     system = LinearSystem(backend, space, equation, MethodSection(preconditioner=method))
     ready = time.monotonic()
-    noise = _noise(space)
+    noise = noise_on(space)
     system.solve(noise, tolerance=TOLERANCE)  # warms up
     _, outcome = system.solve(noise, tolerance=TOLERANCE)
     system.close()
@@ -60,8 +53,3 @@ def _solved(backend: Backend, world: World, box: Box, method: Preconditioner) ->
         "seconds": max(world.share(outcome.seconds)),
         "set_up": max(world.share(ready - begun)),
     }
-
-
-def _noise(space: FunctionSpace) -> Floats:
-    """At each node, the same for any number of ranks, (elements, (N + 1)^3)."""
-    return np.asarray(scattered(space.sharing.ids) / 2.0**64 - 0.5)[space.dofs]

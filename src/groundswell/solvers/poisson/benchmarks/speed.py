@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from groundswell.backends import Backend, Blocks, Items, Source
 from groundswell.backends.base import in_order
+from groundswell.bench import Session
 from groundswell.bench.tables import Row
 from groundswell.exchange.world import Alone, World
 from groundswell.meshes.hexahedra import Floats
@@ -22,7 +23,7 @@ from groundswell.solvers.poisson.kernel_variants import choose_variant
 ROOFLINE = Path(__file__).with_name("roofline.h")
 TIMES, REPEATS = 50, 3  # launches that are timed together, and how often
 ITERATIONS = 100
-BAKEOFF = {"BP5": 1, "BP6": 3}  # components
+BAKEOFF, BAKEOFF_DEGREE = {"BP5": 1, "BP6": 3}, 7  # components of each problem
 
 
 class AtOnce(Alone):
@@ -57,22 +58,18 @@ def compute_rate(backend: Backend, times: int = 1000) -> float:
     return operations / min(backend.measure_seconds(run) for _ in range(3))
 
 
-def measure_operator(
-    backend: Backend, edges: dict[int, int], stream: int, peak: float, *, times: int = TIMES
-) -> Iterator[Row]:
-    """One rank's operator by degree, on cubes of so many elements an edge (figure 3).
+def measure_operator(session: Session) -> Iterator[Row]:
+    """One rank's operator by degree, on cubes of elements (figure 3).
 
-    Args:
-        stream: values of `streaming_rate`, which is measured before and after, as others may want
-            memory of the same machine.
-        peak: operations a second of what computes.
+    Others may want memory of the same machine, so streaming is measured before and after.
     """
-    after = streaming_rate(backend, stream)
-    for degree, edge in edges.items():
+    backend, sizes, peak = session.backend, session.sizes, session.measured["peak"]
+    after = streaming_rate(backend, sizes.stream)
+    for degree, edge in sizes.operator.items():
         cubes = Cubes.on(backend, Alone(), degree, edge)
         for metric in kinds(backend):
-            before, seconds = after, _applied(backend, cubes, metric, times)
-            after = streaming_rate(backend, stream)
+            before, seconds = after, _applied(backend, cubes, metric)
+            after = streaming_rate(backend, sizes.stream)
             rate = (before + after) / 2
             limit = max(cubes.traffic(metric).operator / rate, cubes.operator_flops / peak)
             yield {
@@ -88,57 +85,50 @@ def measure_operator(
             }
 
 
-def measure_iterations(
-    backend: Backend, world: World, degree: int, edges: Sequence[int], bandwidth: float
-) -> Iterator[Row]:
-    """100 iterations on cubes of so many elements an edge on each rank (figures 4 to 6)."""
-    for edge in edges:
-        cubes = Cubes.on(backend, world, degree, edge)
-        for metric in kinds(backend):
-            yield _iterated(backend, cubes, metric, bandwidth)
+def measure_iterations(session: Session) -> Iterator[Row]:
+    """100 iterations on cubes of elements on each rank (figures 4 to 6)."""
+    for degree, edges in session.sizes.edges.items():
+        for edge in edges:
+            yield from _on_cube(session, session.world, degree, edge)
 
 
-def measure_weak(
-    backend: Backend, rows: Sequence[Row], world: World, bandwidth: float
-) -> Iterator[Row]:
-    """What the largest cubes take, on each rank by itself at the same time, and on all together.
+def _on_cube(session: Session, world: World, degree: int, edge: int) -> Iterator[Row]:
+    cubes = Cubes.on(session.backend, world, degree, edge)
+    for metric in kinds(session.backend):
+        yield _iterated(session, cubes, metric)
 
-    Args:
-        rows: of `measure_iterations`.
-    """
+
+def measure_weak(session: Session) -> Iterator[Row]:
+    """What the largest cubes take, on each rank by itself at the same time, and on all together."""
+    world, rows = session.world, session.measured["iterations"]
     for degree in dict.fromkeys(row["degree"] for row in rows):
-        together = [row for row in rows if row["degree"] == degree]
-        edges = [max(row["edge"] for row in together)]
-        largest = [row for row in together if row["edge"] in edges]
-        for alone, row in zip(
-            measure_iterations(backend, AtOnce(world), degree, edges, bandwidth),
-            largest,
-            strict=True,
-        ):
+        edge = max(row["edge"] for row in rows if row["degree"] == degree)
+        largest = [row for row in rows if (row["degree"], row["edge"]) == (degree, edge)]
+        by_itself = _on_cube(session, AtOnce(world), degree, edge)
+        for alone, row in zip(by_itself, largest, strict=True):
             seconds = max(world.share(alone["seconds"]))
             told = {name: row[name] for name in ("degree", "edge", "ranks", "metric", "seconds")}
             yield {**told, "alone": seconds, "efficiency": seconds / row["seconds"]}
 
 
-def measure_bakeoff(
-    backend: Backend, world: World, degree: int, edges: Sequence[int], bandwidth: float
-) -> Iterator[Row]:
+def measure_bakeoff(session: Session) -> Iterator[Row]:
     """The same without screening, and with 0 prescribed on all sides: bake-off problems 5 and 6.
 
     Of the Center for Efficient Exascale Discretizations (Fischer et al. 2020, Int. J. High Perform.
     Comput. Appl. 34): quadrature at the nodes, conjugate gradients without a preconditioner, for
     one component and for three together.
     """
-    for edge in edges:
-        every = Cubes.on(backend, world, degree, edge)
+    backend = session.backend
+    for edge in session.sizes.bakeoff:
+        every = Cubes.on(backend, session.world, BAKEOFF_DEGREE, edge)
         for problem, components in BAKEOFF.items():
             cubes = replace(every, screening=0.0, components=components)
             for metric in kinds(backend):
-                row = _iterated(backend, cubes, metric, bandwidth, cubes.inside)
+                row = _iterated(session, cubes, metric, cubes.inside)
                 yield {"problem": problem, **row}
 
 
-def _applied(backend: Backend, cubes: Cubes, metric: str, times: int) -> float:
+def _applied(backend: Backend, cubes: Cubes, metric: str) -> float:
     """Seconds of the operator."""
     everyone = np.arange(cubes.box.count)
     x, y = (backend.zeros((n,), "f8") for n in (cubes.assembled, cubes.local))
@@ -147,13 +137,12 @@ def _applied(backend: Backend, cubes: Cubes, metric: str, times: int) -> float:
     energies = backend.zeros((elements.blocks(everyone),), "f8")
     run = in_order(elements.launches(everyone, x, y, energies))
     run()
-    repeated = in_order([run] * times)
-    return min(backend.measure_seconds(repeated) for _ in range(REPEATS)) / times
+    repeated = in_order([run] * TIMES)
+    return min(backend.measure_seconds(repeated) for _ in range(REPEATS)) / TIMES
 
 
-def _iterated(
-    backend: Backend, cubes: Cubes, metric: str, bandwidth: float, mask: Floats | None = None
-) -> Row:
+def _iterated(session: Session, cubes: Cubes, metric: str, mask: Floats | None = None) -> Row:
+    backend, bandwidth = session.backend, session.measured["bandwidth"]
     components, world = cubes.components, cubes.world
     variant = choose_variant(
         *("float64", cubes.degree, metric, cubes.screening),

@@ -47,21 +47,12 @@ def _gflops(name: str, head: str) -> Column:
 # --- the operator ---------------------------------------------------------------------------------
 
 
-def _operator(session: Session) -> Iterator[Row]:
-    sizes, peak = session.sizes, session.measured["peak"]
-    yield from measure_operator(session.backend, sizes.operator, sizes.stream, peak)
-
-
-def _roofline(measured: Measured) -> str:
-    return (
-        "The operator, and its roofline: what a kernel streams just then, and "
-        f"{measured['peak'] / 1e9:,.0f} GFLOP/s that one computes (their figure 3)"
-    )
-
-
 OPERATOR = Table(
     "operator",
-    _roofline,
+    lambda measured: (
+        "The operator, and its roofline: what a kernel streams just then, and "
+        f"{measured['peak'] / 1e9:,.0f} GFLOP/s that one computes (their figure 3)"
+    ),
     [
         DEGREE,
         _count("elements", "elements"),
@@ -73,17 +64,11 @@ OPERATOR = Table(
         _gflops("roofline", "roofline"),
         Column("of it", lambda row: percent(row["share"])),
     ],
-    _operator,
+    measure_operator,
     ranks="one",
 )
 
 # --- iterations -----------------------------------------------------------------------------------
-
-
-def _iterations(session: Session) -> Iterator[Row]:
-    bandwidth = session.measured["bandwidth"]
-    for degree, edges in session.sizes.edges.items():
-        yield from measure_iterations(session.backend, session.world, degree, edges, bandwidth)
 
 
 def _peer(row: Row) -> str:
@@ -113,13 +98,8 @@ ITERATIONS = Table(
         Column("residual", lambda row: f"{row['residual']:.1e}"),
         Column("hipBone on H200: time, FOM, MDOF/s", _peer),
     ],
-    _iterations,
+    measure_iterations,
 )
-
-
-def _weak(session: Session) -> Iterator[Row]:
-    rows, bandwidth = session.measured["iterations"], session.measured["bandwidth"]
-    yield from measure_weak(session.backend, rows, session.world, bandwidth)
 
 
 WEAK = Table(
@@ -133,7 +113,7 @@ WEAK = Table(
         Column("together", lambda row: time_of(row["seconds"])),
         Column("efficiency", lambda row: f"{100 * row['efficiency']:.1f} %"),
     ],
-    _weak,
+    measure_weak,
     ranks="several",
 )
 
@@ -171,11 +151,6 @@ BEST = Table(
 # --- bake-off problems ----------------------------------------------------------------------------
 
 
-def _bakeoff(session: Session) -> Iterator[Row]:
-    sizes, bandwidth = session.sizes, session.measured["bandwidth"]
-    yield from measure_bakeoff(session.backend, session.world, 7, sizes.bakeoff, bandwidth)
-
-
 def _nekrs_bakeoff(measured: Measured) -> Iterator[Row]:
     for machine, rate in NEKRS_BP5.items():
         row = {"problem": "BP5", "where": f"nekRS, {machine}", "metric": "stored"}
@@ -197,13 +172,9 @@ BAKEOFF = Table(
         _millions("throughput", "MDOF/s a rank"),
         OF_BANDWIDTH,
     ],
-    _bakeoff,
+    measure_bakeoff,
     others=_nekrs_bakeoff,
 )
-
-
-def _solves(session: Session) -> Iterator[Row]:
-    yield from measure_solves(session.backend, session.world, session.sizes.solves)
 
 
 def _nekrs_solves(measured: Measured) -> Iterator[Row]:
@@ -225,7 +196,7 @@ SOLVES = Table(
         Column("time", _known("seconds", time_of), 8),
         Column("set-up", _known("set_up", time_of), 8),
     ],
-    _solves,
+    measure_solves,
     others=_nekrs_solves,
 )
 

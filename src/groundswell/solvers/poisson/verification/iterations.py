@@ -7,14 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from groundswell.backends import Backend
-from groundswell.exchange.assembly.sharing import scattered
 from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.gll import Floats
 from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
 from groundswell.solvers.poisson.case import MethodSection, Preconditioner
 from groundswell.solvers.poisson.equation import Equation, zero
 from groundswell.solvers.poisson.linear_system import LinearSystem
-from groundswell.solvers.poisson.verification.shapes import whole_space
+from groundswell.solvers.poisson.verification.shapes import noise_on, whole_space
 from groundswell.verify import Check
 
 DEGREE, TOLERANCE, EPS = 7, 1e-8, 0.3
@@ -47,8 +46,7 @@ def _left(backend: Backend, edge: int, degree: int) -> float:
     equation = Equation(screening=SCREENING, fixed=dict.fromkeys(range(1, 7), zero))
     method = MethodSection(preconditioner="none", iterations=ITERATIONS)
     system = LinearSystem(backend, space, equation, method)
-    noise = (scattered(space.sharing.ids) / 2.0**64 - 0.5)[space.dofs]
-    _, outcome = system.solve(noise, tolerance=1e-14)
+    _, outcome = system.solve(noise_on(space), tolerance=1e-14)
     system.close()
     return float(outcome.residuals[-1] / (outcome.residuals[0] or 1.0))
 

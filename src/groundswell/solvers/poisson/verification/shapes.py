@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from groundswell.backends import Backend
+from groundswell.exchange.assembly.sharing import scattered
 from groundswell.exchange.world import Alone
 from groundswell.meshes.box import Box
 from groundswell.meshes.gmsh import ORDERS, read_gmsh
@@ -44,6 +45,11 @@ def gradient(x: Floats, y: Floats, z: Floats) -> Floats:
 def whole_space(mesh: Hexahedra, degree: int) -> FunctionSpace:
     """The space on all elements, on one rank."""
     return FunctionSpace.on(Alone(), mesh, degree, np.arange(mesh.count))
+
+
+def noise_on(space: FunctionSpace) -> Floats:
+    """Noise at each node, the same for any number of ranks, (elements, (N + 1)^3)."""
+    return np.asarray(scattered(space.sharing.ids) / 2.0**64 - 0.5)[space.dofs]
 
 
 def largest_error(

@@ -1,0 +1,156 @@
+"""Base classes of solvers whose ranks exchange the ghosts of blocks of cells."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from groundswell.backends import Backend, Launch
+from groundswell.backends.base import Event, in_order
+from groundswell.exchange.decomposition import Decomposition
+from groundswell.exchange.distributed_array import DistributedArray
+from groundswell.exchange.exchange import Exchange
+from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, candidates, tune
+from groundswell.exchange.world import World
+from groundswell.grids.cartesian import Field, Grid, Part
+
+
+def part_of(grid: Grid, cut: Decomposition, rank: int) -> Part:
+    """The cells that a rank holds."""
+    block = cut.block(rank)
+    return Part.from_block(grid, block.start, block.shape)
+
+
+class ExchangingSolver:
+    """A solver whose ranks exchange ghost layers.
+
+    Subclasses define `set_exchange`, `rehearsed_step` and `restart`.
+
+    Attributes:
+        world: the ranks.
+        decomposition: which rank has which cells.
+        choice: transport, overlap and codec of the exchange.
+        exchanges: the exchanges of a step.
+        fused: whether kernels can store what they compute in the memory of other ranks.
+    """
+
+    unit = "MLUPS"  # million lattice updates per second
+    warnings: Sequence[str] = ()  # in addition to those of the set-up
+
+    setup: Any
+    backend: Backend
+    world: World
+    decomposition: Decomposition
+    choice: Choice
+    exchanges: Sequence[Exchange] = ()
+    fused: ClassVar[bool] = False
+
+    @abstractmethod
+    def set_exchange(self, choice: Choice) -> None:
+        """Rebuild the exchange with these options; all ranks must call it."""
+
+    @abstractmethod
+    def rehearsed_step(self) -> list[Launch]:
+        """The launches by which autotuning measures an exchange: a step, or its main part."""
+
+    @abstractmethod
+    def restart(self) -> None:
+        """Return to the initial condition after autotuning."""
+
+    @property
+    def exchanged(self) -> tuple[Any, ...]:
+        """What the best exchange depends on besides the machine, the grid and the options."""
+        return ()
+
+    def autotune(self) -> Tuning | None:
+        """Choose the fastest exchange, then return to the initial condition; None on one rank."""
+        if self.world.size == 1:
+            return None
+        run = self.setup.case.run
+        options = {"transport": run.transport, "overlap": run.overlap, "codecs": run.codecs}
+        choices = candidates(self.backend, self.world, fused=self.fused, **options)
+        about = (self.setup.case.solver, self.decomposition, options, run.narrow, self.setup.dtype)
+        problem = self.world.tell((*about, *self.exchanged, self.world.same_host))
+        memory = Memory.of(self.world, self.backend, problem)
+        tuning = tune(self.world, choices, self._rehearsal, memory)
+        self.set_exchange(tuning.best)
+        self.world.agree(self.restart)
+        return tuning
+
+    def _rehearsal(self, choice: Choice) -> Rehearsal:
+        self.set_exchange(choice)
+        graph = self.backend.capture(in_order(self.rehearsed_step()), in_graph=self.in_graph)
+        return lambda times: self.backend.measure_seconds(lambda: graph.replay(times))
+
+    @property
+    def in_graph(self) -> bool:
+        """Whether a step can be captured in a graph of launches."""
+        return all(exchange.in_graph for exchange in self.exchanges)
+
+    def check_health(self, steps: int, after: Event | None = None) -> None:
+        """Raise RunFailed if a wait for another rank timed out."""
+        for exchange in self.exchanges:
+            exchange.check(after)
+
+    def describe_ranks(self) -> dict[str, Any]:
+        """How the ranks share the grid, and the transport that they actually use."""
+        return {
+            "count": self.world.size,
+            "processes": self.decomposition.processes[::-1],
+            "transport": self.exchanges[0].path,
+            "overlap": self.overlaps,
+            "aggregate": self.choice.aggregate,
+            "bytes_sent_per_step": self.bytes_sent,
+        }
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether updates hide the exchanges."""
+        return self.choice.overlap and self.world.size > 1
+
+    @property
+    def bytes_sent(self) -> int:
+        """Bytes that this rank sends per step."""
+        return sum(exchange.bytes for exchange in self.exchanges)
+
+    def close(self) -> None:
+        """Release resources shared with other ranks; every rank must call it before MPI ends."""
+        for exchange in self.exchanges:
+            exchange.close()
+
+
+class ExplicitSolver(ExchangingSolver):
+    """A solver whose steps advance the fields of one block of cells in time.
+
+    Attributes:
+        part: the cells of this rank.
+        fields: by name; all of them are visible to users.
+    """
+
+    steps_at_once = 1
+    part: Part
+    fields: dict[str, Field]
+
+    @property
+    def updates_per_step(self) -> int:
+        """Number of cells that a step updates."""
+        return int(self.setup.updates_per_step)
+
+    def time(self, step: int) -> float:
+        """Simulated time after `step` steps, s."""
+        return float(step * self.setup.dt)
+
+    def status(self, step: int) -> str:
+        """Simulated time."""
+        return f"t = {self.time(step):.4g} of {self.time(self.setup.steps):.4g} s"
+
+    def distributed_fields(self) -> dict[str, DistributedArray]:
+        """All fields over the region, (nz, ny, nx)."""
+        fields = self.fields.items()
+        return {name: DistributedArray.of_region(f.interior, self.part) for name, f in fields}
+
+    def field_state(self) -> dict[str, DistributedArray]:
+        """All fields with their ghosts, for checkpoints."""
+        fields = self.fields.items()
+        return {name: DistributedArray.of_field(field, self.part) for name, field in fields}
