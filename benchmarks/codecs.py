@@ -19,7 +19,7 @@ import numpy as np
 from groundswell.backends import Backend, Launch, open_backend
 from groundswell.backends.base import in_order
 from groundswell.backends.nvcomp import ALGORITHMS as OTHERS
-from groundswell.backends.nvcomp import NvComp, installed, stream_length
+from groundswell.backends.nvcomp import NvComp, is_installed, stream_length
 from groundswell.exchange.codecs import Mpc, Zfp
 
 BYTES = 4  # of a value
@@ -71,7 +71,7 @@ def in_parts(backend: Backend, count: int, parts: int) -> tuple[Codes, Codes, in
             size = room if array.dtype == np.uint8 else count // parts
             return array[n * size : (n + 1) * size]
 
-        return backend.together(
+        return backend.concurrently(
             *(getattr(c, act)(part(first, n), part(second, n)) for n, c in enumerate(codes))
         )
 
@@ -96,7 +96,7 @@ def seconds(
     all_of_them()
     graph = backend.capture(all_of_them, in_graph=in_graph)
     graph.replay(times)
-    return min(backend.seconds(lambda: graph.replay(times)) for _ in range(repeats)) / times
+    return min(backend.measure_seconds(lambda: graph.replay(times)) for _ in range(repeats)) / times
 
 
 def measure(
@@ -127,7 +127,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=7)
     args = parser.parse_args()
     backend = open_backend(args.backend)
-    others = () if backend.on_host or not installed() else OTHERS
+    others = () if backend.on_host or not is_installed() else OTHERS
     codes = args.codes or [name for name in CODES if name not in OTHERS or name in others]
     sizes = args.sizes or [2.0**n for n in range(-4, 9)]
     print(backend.device)

@@ -57,9 +57,9 @@ for transport in options.transports:
         found = []
         for _ in range(5):
             job.share(None)
-            begin = backend.mark()
+            begin = backend.record_event()
             graph.replay(options.steps)
-            end = backend.mark()
+            end = backend.record_event()
             end.wait()
             found.append(
                 max(job.share(end.seconds_since(begin))) / options.steps / solver.steps_at_once

@@ -56,10 +56,10 @@ def seconds_beside(backend: Backend, work: list[Launch], blocks: int, microsecon
     """Of the work, while so many blocks wait."""
     module, extent = backend.compile(Source(SOURCE, {})), Blocks(blocks, THREADS)
     wait = module.launch("wait_a_while", extent, blocks, 1000 * microseconds)
-    step = in_order([*backend.aside([wait]), *work, *backend.rejoin([])])
+    step = in_order([*backend.fork([wait]), *work, *backend.join([])])
     graph = backend.capture(step, in_graph=True)
     graph.replay(TIMES)
-    return min(backend.seconds(lambda: graph.replay(TIMES)) for _ in range(REPEATS)) / TIMES
+    return min(backend.measure_seconds(lambda: graph.replay(TIMES)) for _ in range(REPEATS)) / TIMES
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from pool import RankPool
+from rank_pool import RankPool
 from toml_text import toml
 
 # Threads that sleep instead of spinning at a barrier: tests share their cores with others.

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import xarray
 from gpu import gpu_count
+from parallel_runs import PROGRAM
 from ranks import run_on_ranks
 from variants import long_variants
-from ways import PROGRAM
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -171,7 +171,7 @@ def test_any_number_of_gpus_finds_the_same_flow(ran: Ran, way: Way) -> None:
     assert_same_flow(ran("cuda", way.ranks) / way.name, ran("cuda", 1) / str(way.physics))
 
 
-VERSIONS = Path(__file__).parents[1] / "support" / "versions_program.py"
+VERSIONS = Path(__file__).parents[1] / "support" / "cavity_versions_program.py"
 
 
 def check_versions(ranks: int, *arguments: str) -> None:

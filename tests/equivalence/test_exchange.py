@@ -38,6 +38,6 @@ def test_ghosts_on_gpus(transport: str) -> None:
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, *long_variants([8])])
 def test_ghosts_that_are_stored_straight_into_arrays(full: bool, ranks: int) -> None:
     cases = "10" if full else "5"
-    done = run_on_ranks(ranks, PROGRAM.with_name("put_program.py"), str(ranks), cases)
+    done = run_on_ranks(ranks, PROGRAM.with_name("one_sided_program.py"), str(ranks), cases)
     assert done.returncode == 0, done.stderr[-2000:]
     assert "all cases hold" in done.stdout

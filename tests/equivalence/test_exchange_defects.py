@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from halos import after, before, numbered
+from halo_oracle import after, before, numbered
 from ranks import run_on_ranks
 
 from groundswell.backends import Blocks, open_backend
@@ -64,12 +64,12 @@ def test_on_two_ranks(
 @pytest.mark.parametrize("what", ["exchange", "operation", "gather", "close"])
 def test_stale_ghosts_are_never_used_without_a_word(what: str) -> None:
     """A device that has waited in vain goes on; whoever looks next is told, on all ranks."""
-    done = run_on_ranks(2, SUPPORT / "stale_program.py", what, timeout=60)
+    done = run_on_ranks(2, SUPPORT / "stale_halo_program.py", what, timeout=60)
     assert done.returncode == 0 and done.stdout.count("all holds") == 2, done.stderr[-2000:]
 
 
 def test_a_program_that_never_looks_ends_with_an_error() -> None:
-    done = run_on_ranks(2, SUPPORT / "stale_program.py", "exit", timeout=60)
+    done = run_on_ranks(2, SUPPORT / "stale_halo_program.py", "exit", timeout=60)
     assert done.stdout.count("all holds") == 2 and done.returncode != 0
     assert "rank 1 has sent no ghost layers" in done.stderr
 
@@ -83,7 +83,7 @@ def test_a_program_that_never_looks_ends_with_an_error() -> None:
 )
 def test_a_rank_that_ends_early_ends_all(case: str) -> None:
     """At once, although their patience would last for minutes."""
-    done = run_on_ranks(3, SUPPORT / "early_program.py", *case.split(), timeout=60)
+    done = run_on_ranks(3, SUPPORT / "diverging_ranks_program.py", *case.split(), timeout=60)
     assert done.returncode != 0 and "not noticed" not in done.stdout
     words = "ended its program before the others" if "exit" in case else "ZeroDivisionError"
     assert words in done.stderr, done.stderr[-2000:]
@@ -92,13 +92,15 @@ def test_a_rank_that_ends_early_ends_all(case: str) -> None:
 @pytest.mark.parametrize("transport", ["peer", "mpi"])
 def test_a_rank_that_is_done_may_end_while_others_wait(transport: str) -> None:
     """Rank 1 waits for rank 2 for seconds when rank 0 has ended."""
-    done = run_on_ranks(3, SUPPORT / "early_program.py", transport, "done", "0", "-", timeout=60)
+    done = run_on_ranks(
+        3, SUPPORT / "diverging_ranks_program.py", transport, "done", "0", "-", timeout=60
+    )
     assert done.returncode == 0, done.stderr[-2000:]
 
 
 @pytest.mark.parametrize("case", ["peer new 1 exchange", "mpi new 0 exchange"])
 def test_a_plan_that_one_rank_has_and_another_lacks_ends_all(case: str) -> None:
-    done = run_on_ranks(3, SUPPORT / "early_program.py", *case.split(), timeout=60)
+    done = run_on_ranks(3, SUPPORT / "diverging_ranks_program.py", *case.split(), timeout=60)
     assert done.returncode != 0 and "not noticed" not in done.stdout
     assert "out of step" in done.stderr and "has ended" not in done.stderr, done.stderr[-2000:]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dense_spectral_elements import space_on
 from gpu import gpu_count
-from sem import space_on
 
 import groundswell as gs
 from groundswell.backends import Backend, open_backend

@@ -1,4 +1,4 @@
-"""The words of portable.h on a GPU: the toy kernels of the CPU's test, and the same answers."""
+"""The macros of portable.h on a GPU: the sample kernels of the CPU's test, and the same answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from toys import check_branches, check_contraction, check_stencil
+from sample_kernels import check_branches, check_contraction, check_stencil
 
 from groundswell.backends import Cells, Items, Source
 from groundswell.backends.source import INCLUDE
@@ -51,7 +51,7 @@ def test_branches_join_before_what_follows(gpu: Any) -> None:
 def test_a_copy_after_a_mark_sees_what_was_done_before_it(gpu: Any) -> None:
     values = gpu.to_device(np.zeros(4, np.float32))
     gpu.assign(values, np.ones(4, np.float32))
-    mark = gpu.mark()
+    mark = gpu.record_event()
     assert (gpu.to_host(values, mark) == 1).all()
     gpu.synchronize()
 

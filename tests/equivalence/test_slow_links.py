@@ -8,7 +8,7 @@ import pytest
 from gpu import gpu_count
 from ranks import run_on_ranks
 
-PROGRAM = Path(__file__).parents[1] / "support" / "slow_program.py"
+PROGRAM = Path(__file__).parents[1] / "support" / "slow_link_program.py"
 
 
 def check(ranks: int, *arguments: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sem import at_nodes, equation_of, space_on, system_on
+from dense_spectral_elements import at_nodes, equation_of, space_on, system_on
 
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError

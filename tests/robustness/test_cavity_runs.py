@@ -24,7 +24,7 @@ pytestmark = pytest.mark.timeout(240)
 
 Start = Callable[..., subprocess.Popen[str]]
 Command = Callable[..., subprocess.CompletedProcess[str]]
-PROGRAM = Path(__file__).parents[1] / "support" / "stopped_program.py"
+PROGRAM = Path(__file__).parents[1] / "support" / "interrupted_run_program.py"
 FINAL = {"flow.nc", "heat.json", "nusselt.csv", "profiles.csv", "residuals.csv", "summary.json"}
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_output import unwrapped
 from fake_nvml import BUSES, SWITCH, pretend, wire
 from ranks import run_on_ranks
-from words import flat
 
 from groundswell import registry
 from groundswell.bench import Benchmark, Session
@@ -52,7 +52,7 @@ def test_help_names_the_solvers(name: str, capsys: Capture) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_an_example(name: str, capsys: Capture) -> None:
     assert main([name, "--help"]) == 0
-    assert f"groundswell {name}" in flat(capsys.readouterr().out).partition("For example")[2]
+    assert f"groundswell {name}" in unwrapped(capsys.readouterr().out).partition("For example")[2]
 
 
 def test_help_loads_nothing_heavy() -> None:
@@ -157,7 +157,7 @@ def test_run_tells_what_it_did(write_case: Write, tmp_path: Path, capsys: Captur
     assert main(["run", str(case), "--output", str(tmp_path / "out")]) == 0
     out, error = capsys.readouterr()
     for text in ("tiny", "MLUPS", "GB/s measured", "wall time", "time steps", "shaking_map.png"):
-        assert text in flat(out)
+        assert text in unwrapped(out)
     assert "step 100 of 100" in error
     assert "warning: the sources have energy up to" in error
     files = {path.name for path in (tmp_path / "out").iterdir()}
@@ -189,7 +189,9 @@ def test_a_picture_that_fails_does_not_fail_the_run(
     picture = Picture("surface.nc", "surface.png", "Waves", fail)
     monkeypatch.setattr("groundswell.solvers.earthquake.plots.PICTURES", [picture])
     assert main(["run", str(write_case(tmp_path))]) == 0
-    assert "warning: surface.png could not be drawn: disk full" in flat(capsys.readouterr().err)
+    assert "warning: surface.png could not be drawn: disk full" in unwrapped(
+        capsys.readouterr().err
+    )
 
 
 def test_report(write_case: Write, tmp_path: Path, capsys: Capture) -> None:
@@ -262,7 +264,7 @@ def test_verify(
 
     monkeypatch.setattr("groundswell.verify.run_problems", run_problems)
     assert main(["verify", "earthquake", "--full"]) == code
-    out = flat(capsys.readouterr().out)
+    out = unwrapped(capsys.readouterr().out)
     assert "plane wave: speed" in out and "3001 m/s" in out and "+- 5" in out
     assert "on [coarse] cells" in out
     assert ("FAILED" in out) == bool(code)
@@ -340,7 +342,7 @@ def test_info(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert {way["works"] for way in found["transports"]["cpu"].values()} <= {None, False}
     assert {way["works"] for way in found["transports"]["cuda"].values()} == {False}
     assert main(["info"]) == 0
-    out = flat(capsys.readouterr().out)
+    out = unwrapped(capsys.readouterr().out)
     assert "kernel cache" in out and "groundswell[cuda13]" in out  # brackets are no markup
     assert "ranks on cpu" in out and "ranks on cuda" not in out
 

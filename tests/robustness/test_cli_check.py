@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from words import flat
+from command_output import unwrapped
 
 from groundswell.backends.cpu import CpuBackend
 from groundswell.cli import main
@@ -41,9 +41,9 @@ def test_check_shows_what_matters(write_case: Write, tmp_path: Path, capsys: Cap
         "error of Q(f)",
         "vs in 13,824 cells",
     ):
-        assert text in flat(out), text
-    assert "warning: the sources have energy up to" in flat(error)
-    assert "warning: medium.floor raised vs in 13824 cells (100 %)" in flat(error)
+        assert text in unwrapped(out), text
+    assert "warning: the sources have energy up to" in unwrapped(error)
+    assert "warning: medium.floor raised vs in 13824 cells (100 %)" in unwrapped(error)
     assert not (tmp_path / "results").exists()
 
 
@@ -66,11 +66,11 @@ def test_check_looks_at_the_folder_of_the_results(
         "groundswell.simulation.resources.disk_usage", lambda _: SimpleNamespace(free=9)
     )
     assert main(["check", case]) == 2
-    assert "but 9e-09 GB are free" in flat(capsys.readouterr().err)
+    assert "but 9e-09 GB are free" in unwrapped(capsys.readouterr().err)
     monkeypatch.undo()
     (tmp_path / "results").write_text("not a folder")
     assert main(["check", case]) == 2
-    assert "cannot be written" in flat(capsys.readouterr().err)
+    assert "cannot be written" in unwrapped(capsys.readouterr().err)
 
 
 def test_check_on_a_machine_without_the_device(
@@ -94,7 +94,7 @@ def test_check_of_ranks_on_one_host(write_case: Write, tmp_path: Path, capsys: C
     """They share its memory and bandwidth, and the largest block decides."""
     case = str(write_case(tmp_path))
     assert main(["check", case, "--ranks", "3"]) == 0
-    out = flat(capsys.readouterr().out)
+    out = unwrapped(capsys.readouterr().out)
     for text in (
         "On 3 ranks process grid 1 x 1 x 3 hosts 1 largest block 32 x 32 x 10",
         "by each rank",
@@ -118,7 +118,7 @@ def test_check_of_ranks_on_several_hosts(
 ) -> None:
     case = str(write_case(tmp_path))
     assert main(["check", case, "--ranks", "3", "--hosts", "3"]) == 0
-    out = flat(capsys.readouterr().out)
+    out = unwrapped(capsys.readouterr().out)
     assert "hosts 3 like this one, one rank each" in out
     assert "shared by" not in out and "ranks take" not in out
     assert main(["check", case, "--ranks", "3", "--hosts", "2", "--json"]) == 0
@@ -135,7 +135,7 @@ def test_check_of_ranks_on_gpus(
     case = [str(write_case(tmp_path)), "--backend", "cuda"]
     for ranks, shared in ((2, False), (3, True)):
         assert main(["check", *case, "--ranks", str(ranks)]) == 0
-        assert ("shared by 2 ranks" in flat(capsys.readouterr().out)) is shared
+        assert ("shared by 2 ranks" in unwrapped(capsys.readouterr().out)) is shared
 
 
 @pytest.mark.parametrize(("more", "fits"), [([], False), (["--hosts", "4"], True)])
@@ -149,6 +149,6 @@ def test_ranks_of_one_host_share_its_memory(
 ) -> None:
     case = str(write_case(tmp_path))
     free = preparation.check(case)["memory"] // 2
-    monkeypatch.setattr(CpuBackend, "memory", lambda self: (free, 10**9))
+    monkeypatch.setattr(CpuBackend, "memory_info", lambda self: (free, 10**9))
     assert main(["check", case, "--ranks", "4", *more]) == (0 if fits else 2)
     assert ("4 ranks on one device take 0.00" in capsys.readouterr().err) is not fits

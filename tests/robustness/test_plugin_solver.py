@@ -12,18 +12,18 @@ import numpy as np
 import plugin
 import pytest
 import xarray
-from collector import Collector
 from ranks import run_on_ranks
+from source_collector import SourceCollector
 
 import groundswell as gs
 from groundswell import registry
 from groundswell.case import read_case
-from groundswell.errors import InputError
+from groundswell.errors import InputError, RunFailed
 
 pytestmark = pytest.mark.timeout(240)
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-PROGRAM = Path(__file__).parents[1] / "support" / "stopped_program.py"
+PROGRAM = Path(__file__).parents[1] / "support" / "interrupted_run_program.py"
 WAVE = "cells 20 24 16\nspacing 0.1\nspeed 340\n\nduration 0.02\npulse 1 1.2 0.8 0.3\n"
 
 
@@ -146,13 +146,35 @@ def test_bad_waves_are_refused(tmp_path: Path, text: str, told: str) -> None:
 def test_its_kernels_compile_for_gpus(precision: str) -> None:
     nvrtc = pytest.importorskip("groundswell.backends.nvrtc")
     pytest.importorskip("cuda.bindings.nvrtc", reason="needs nvidia-cuda-nvrtc and cuda-core")
-    backend, info = Collector(), registry.find("acoustics")
+    backend, info = SourceCollector(), registry.find("acoustics")
     case = read_case(info.read_template()).with_run(precision=precision)
     info.load("solver")(info.load("setup").from_case(case), backend)
     (text,) = {source.text() for source in backend.sources if source.path.name == "wave.h"}
     _, found = nvrtc.compile_cubin(text, "sm_90")
     assert {kernel.kernel for kernel in found} == {"update_q", "update_p"}
     assert all(kernel.registers <= 40 and not kernel.spill_bytes for kernel in found)
+
+
+@pytest.mark.usefixtures("known")
+def test_values_that_are_not_finite_end_the_run(tmp_path: Path) -> None:
+    """Without a line in the solver; the field, the position and the time are named."""
+    path = tmp_path / "pulse.wave"
+    path.write_text(WAVE)
+    with gs.Simulation(path) as simulation:
+        simulation.advance(3)
+        h, solver = simulation.setup.grid.spacing[0], simulation.solver
+        solver.fields["p"].array[:2] = np.nan  # ghosts do not count
+        solver.enqueue_finite_check()
+        solver.check_health(3)
+        simulation.fields["q"][5, 7, 11] = np.nan
+        solver.enqueue_finite_check()
+        where = f"x = {11.5 * h:.6g} m, y = {7.5 * h:.6g} m, z = {5.5 * h:.6g} m"
+        with pytest.raises(RunFailed, match=f"^q is not finite at {where}, at or before t = "):
+            solver.check_health(3)
+    with gs.Simulation(path) as simulation:
+        simulation.fields["p"][...] = np.inf
+        with pytest.raises(RunFailed, match="not finite"):
+            simulation.advance()
 
 
 @pytest.mark.usefixtures("known")

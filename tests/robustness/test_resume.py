@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from results import FINAL, assert_same_results, source
+from result_comparison import FINAL_FILES, assert_same_results, explosion_source
 
 import groundswell
 from groundswell.cli import main
@@ -45,7 +45,7 @@ def written(path: Path) -> int:
 def unfinished(folder: Path) -> bool:
     """No result has its final name, and no file is left half-written."""
     names = {path.name for path in folder.iterdir()}
-    return not names & FINAL and f".{checkpoint.NAME}.part" not in names
+    return not names & FINAL_FILES and f".{checkpoint.NAME}.part" not in names
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_killed_runs_continue_to_the_same_bits(
     time.sleep(0.1)
     process.kill()
     process.communicate(timeout=60)
-    assert not FINAL & {path.name for path in folder.iterdir()}
+    assert not FINAL_FILES & {path.name for path in folder.iterdir()}
     result = groundswell.run(case, folder=folder, resume=True)
     assert result.summary["resumed_at"] % 150 == 0
     assert_same_results(folder, reference)
@@ -157,7 +157,7 @@ def test_a_damaged_checkpoint(
 @pytest.mark.parametrize(
     "changes",
     [
-        {"source": source()},
+        {"source": explosion_source()},
         {"run": {"precision": "double"}},
         {"output": {"surface": {"stride": 3}}},
         {"output": {"volumes": None}},
@@ -202,7 +202,7 @@ def test_an_unfinished_run_is_not_lost_by_forgetting_to_resume(
 
 
 def test_a_changed_case_starts_over(stopped: Path, write_case: Write) -> None:
-    other = write_case(stopped.parent, source=source())
+    other = write_case(stopped.parent, source=explosion_source())
     assert main(["run", str(other), "-q", "--no-pictures"]) == 0
     assert not (stopped.parent / "results" / checkpoint.NAME).exists()
 

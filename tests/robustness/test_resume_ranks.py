@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from ranks import run_on_ranks, start_on_ranks
-from results import FINAL, assert_same_results
+from result_comparison import FINAL_FILES, assert_same_results
 from variants import long_variants
 
 import groundswell
@@ -22,7 +22,7 @@ from groundswell.simulation import checkpoint
 pytestmark = pytest.mark.timeout(240)
 
 Write = Callable[..., Path]
-PROGRAM = Path(__file__).parents[1] / "support" / "stopped_program.py"
+PROGRAM = Path(__file__).parents[1] / "support" / "interrupted_run_program.py"
 TIME = {"duration": "3 s"}  # 300 steps
 STEPS = 300
 
@@ -61,7 +61,9 @@ def names(folder: Path) -> set[str]:
 def assert_unfinished(folder: Path, ranks: int) -> None:
     """A checkpoint of so many files, and nothing that looks like results."""
     found = names(folder)
-    assert not found & FINAL and not {name for name in found if name.startswith(".checkpoint")}
+    assert not found & FINAL_FILES and not {
+        name for name in found if name.startswith(".checkpoint")
+    }
     assert len({name for name in found if name.startswith("checkpoint")}) == ranks
 
 
@@ -137,7 +139,7 @@ def test_runs_whose_rank_was_killed_continue_from_the_last_checkpoint(
     folder = tmp_path / "results"
     dead = run_until(2, "SIGKILL", killed, 50, case)
     assert dead.returncode != 0
-    assert not names(folder) & FINAL
+    assert not names(folder) & FINAL_FILES
     done = run(3, case, "--resume", "-q")
     assert json.loads((folder / "summary.json").read_text())["resumed_at"] % 20 == 0
     assert_finished(done, folder, reference("pml"))

@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from sem import at_nodes, equation_of
+from dense_spectral_elements import at_nodes, equation_of
 
 from groundswell.backends import Array, Backend, Launch, open_backend
 from groundswell.errors import BackendError

@@ -16,8 +16,8 @@ import traceback
 from collections.abc import Callable
 
 import numpy as np
-from halos import EMPTY, around, needed, owners, random_cut, random_ghosts
-from parts import MARGIN, Setting, repeat, run
+from checked_arrays import MARGIN, ExchangeSetup, repeat, run
+from halo_oracle import EMPTY, around, needed, owners, random_cut, random_ghosts
 
 from groundswell.backends import open_backend
 from groundswell.errors import InputError, RunFailed
@@ -37,7 +37,7 @@ PATHS = {
 }
 TRANSPORTS["cpu"]["staged"] = mpi.StagedTransfer
 
-Check = Callable[[Setting], None]
+Check = Callable[[ExchangeSetup], None]
 CHECKS: list[Check] = []
 
 
@@ -50,7 +50,7 @@ def check(function: Check) -> Check:
 
 
 @check
-def west_and_east_are_not_swapped(at: Setting) -> None:
+def west_and_east_are_not_swapped(at: ExchangeSetup) -> None:
     """Both come from the same rank; three fields, so several messages may come from it too."""
     cut = decompose((8,), 2, True)
     for aggregate in (True, False):
@@ -68,7 +68,7 @@ def west_and_east_are_not_swapped(at: Setting) -> None:
 
 
 @check
-def parts_of_a_message_come_in_order(at: Setting) -> None:
+def parts_of_a_message_come_in_order(at: ExchangeSetup) -> None:
     """Messages beyond what one call of MPI may move travel in several parts."""
     usual, mpi.STAGE = (mpi._requests.__defaults__, mpi.STAGE), 768
     mpi._requests.__defaults__ = mpi.Outgoing.__init__.__defaults__ = (768,)
@@ -87,7 +87,7 @@ def parts_of_a_message_come_in_order(at: Setting) -> None:
 
 
 @check
-def exchanges_in_flight_do_not_mix(at: Setting) -> None:
+def exchanges_in_flight_do_not_mix(at: ExchangeSetup) -> None:
     """Begun in one order and finished in the other one, a hundred times."""
     cut = decompose((6, 7), 2, True)
     parts = [at.part(cut, "float32", Ghosts((1, n), (2, 1), n == 1), n) for n in range(3)]
@@ -98,14 +98,14 @@ def exchanges_in_flight_do_not_mix(at: Setting) -> None:
         for halo in halos if turn % 2 else halos[::-1]:
             run(halo.receive)
         for part in parts:
-            part.require()
+            part.check()
             part.renew()
     for halo in halos:
         halo.close()
 
 
 @check
-def an_exchange_can_be_used_many_times(at: Setting) -> None:
+def an_exchange_can_be_used_many_times(at: ExchangeSetup) -> None:
     """The ranks drift apart in between, now one and now the other one."""
     cut = decompose((5, 4, 6), 2, (True, False, True))
     parts = [at.part(cut, t, uniform(1, 3, corners=True)) for t in ("float64", "complex64")]
@@ -117,7 +117,7 @@ def an_exchange_can_be_used_many_times(at: Setting) -> None:
 
 
 @check
-def a_rank_may_lag_behind_by_one_exchange(at: Setting) -> None:
+def a_rank_may_lag_behind_by_one_exchange(at: ExchangeSetup) -> None:
     """The other one has sent its next values before this one looks at the last ones."""
     cut = decompose((3, 40), 2, True, (1, 2))
     part = at.part(cut, "float64", uniform(2, 2))
@@ -127,7 +127,7 @@ def a_rank_may_lag_behind_by_one_exchange(at: Setting) -> None:
         if turn % 2 == at.job.rank:
             time.sleep(0.03)
         run(halo.receive)
-        part.require()
+        part.check()
         part.renew()
     halo.close()
 
@@ -136,18 +136,18 @@ def a_rank_may_lag_behind_by_one_exchange(at: Setting) -> None:
 
 
 @check
-def faces_may_have_more_than_65535_rows(at: Setting) -> None:
+def faces_may_have_more_than_65535_rows(at: ExchangeSetup) -> None:
     """A launch with that many blocks along its second axis would fail on a GPU."""
     cut = decompose((70_001, 4), 2, (False, True), (1, 2))
     part = at.part(cut, "float32", uniform(2, 2))
     halo = at.exchange(cut, [part])
     halo()
-    part.require()
+    part.check()
     halo.close()
 
 
 @check
-def any_widths_shapes_and_types(at: Setting) -> None:
+def any_widths_shapes_and_types(at: ExchangeSetup) -> None:
     """Asymmetric widths for each field, axes of length 1, complex numbers, self-neighbours."""
     rng = np.random.default_rng(11)
     seen = {"length 1": False, "self": False, "asymmetric": False}
@@ -172,7 +172,7 @@ def any_widths_shapes_and_types(at: Setting) -> None:
 
 
 @check
-def an_exchange_keeps_what_it_needs(at: Setting) -> None:
+def an_exchange_keeps_what_it_needs(at: ExchangeSetup) -> None:
     """The caller forgets everything but the exchange, and one of its arrays."""
     cut = decompose((40, 50), 2, True)
     part = at.part(cut, "float64", uniform(2, 2))
@@ -183,7 +183,7 @@ def an_exchange_keeps_what_it_needs(at: Setting) -> None:
 
 
 @check
-def launches_keep_what_they_need(at: Setting) -> None:
+def launches_keep_what_they_need(at: ExchangeSetup) -> None:
     """A solver that has put the launches into its step may forget the exchange."""
     cut = decompose((40, 50), 2, True)
     part = at.part(cut, "float64", uniform(2, 2))
@@ -192,7 +192,7 @@ def launches_keep_what_they_need(at: Setting) -> None:
     repeat(lambda: run(launches), [part], 3)
 
 
-def forget(at: Setting) -> None:
+def forget(at: ExchangeSetup) -> None:
     """Free what nobody holds, and write into the memory that this leaves."""
     gc.collect()
     for _ in range(50):
@@ -204,7 +204,7 @@ def forget(at: Setting) -> None:
 
 
 @check
-def corners_are_exchanged_only_if_asked_for(at: Setting) -> None:
+def corners_are_exchanged_only_if_asked_for(at: ExchangeSetup) -> None:
     cut = decompose((6, 6, 6), 2, True)
     sizes = []
     for corners in (False, True):
@@ -213,7 +213,7 @@ def corners_are_exchanged_only_if_asked_for(at: Setting) -> None:
         halo()
         corner = part.array[1, 1, 1], part.array[1, 1, 4], part.array[4, 1, 1]
         assert (EMPTY in corner) != corners and len(set(corner)) == (3 if corners else 1)
-        part.require()
+        part.check()
         sizes.append(halo.bytes)
         halo.close()
     assert sizes[0] < sizes[1]
@@ -223,7 +223,7 @@ def corners_are_exchanged_only_if_asked_for(at: Setting) -> None:
 
 
 @check
-def the_path_is_what_is_really_used(at: Setting) -> None:
+def the_path_is_what_is_really_used(at: ExchangeSetup) -> None:
     """Ranks that use MPI for each message must be able to show it; so must those that do not."""
     cut = decompose((8,), 2, True)
     part = at.part(cut, "float32", uniform(1, 1))
@@ -245,7 +245,7 @@ def the_path_is_what_is_really_used(at: Setting) -> None:
 
 
 @check
-def aggregation_changes_nothing(at: Setting) -> None:
+def aggregation_changes_nothing(at: ExchangeSetup) -> None:
     rng = np.random.default_rng(12)
     for _ in range(5):
         cut = random_cut(rng, 2)
@@ -269,7 +269,7 @@ def aggregation_changes_nothing(at: Setting) -> None:
 
 
 @check
-def poison_is_gone_where_the_exchange_fills(at: Setting) -> None:
+def poison_is_gone_where_the_exchange_fills(at: ExchangeSetup) -> None:
     """Between its halves all points of the other rank are NaN, whatever they held before."""
     cut = decompose((6, 5), 2, True, (2, 1))
     types = ("float32", "complex128", "int16")
@@ -284,12 +284,12 @@ def poison_is_gone_where_the_exchange_fills(at: Setting) -> None:
         assert poisoned.any() and np.array_equal(np.isnan(part.array), poisoned)
     run(halo.receive)
     for part in parts:
-        part.require()
+        part.check()
     halo.close()
 
 
 @check
-def poison_stays_where_nobody_fills(at: Setting) -> None:
+def poison_stays_where_nobody_fills(at: ExchangeSetup) -> None:
     """Points of other blocks that were not asked for; beyond an open end there are none."""
     cut = decompose((6, 5), 2, (True, False), (2, 1))
     part = at.part(cut, "float64", uniform(2, 2))
@@ -305,7 +305,7 @@ def poison_stays_where_nobody_fills(at: Setting) -> None:
 
 
 @check
-def a_rank_that_does_not_come_is_named(at: Setting) -> None:
+def a_rank_that_does_not_come_is_named(at: ExchangeSetup) -> None:
     """MPI's and shared memory's can be taken up again: the rank was slow, not dead."""
     cut = decompose((8,), 2, True)
     part = at.part(cut, "float32", uniform(1, 1))
@@ -317,7 +317,7 @@ def a_rank_that_does_not_come_is_named(at: Setting) -> None:
         require_late(halo)
     if at.transport in ("mpi", "peer") or at.job.rank == 1:
         run(halo.receive)
-        part.require()
+        part.check()
     halo.close()
 
 
@@ -334,7 +334,7 @@ def require_late(halo: Exchange) -> None:
         os.environ[PATIENCE] = usual
 
 
-def complaint(test: Check, at: Setting) -> str | None:
+def complaint(test: Check, at: ExchangeSetup) -> str | None:
     """What the ranks have to complain about.
 
     If one rank has given up, the other one's patience with it ends before the first one's does.
@@ -351,7 +351,7 @@ def complaint(test: Check, at: Setting) -> str | None:
 def main() -> None:
     backend, job = open_backend("cpu"), world()
     assert isinstance(job, MpiWorld)
-    places = {transport: Setting(backend, job, transport) for transport in PATHS}
+    places = {transport: ExchangeSetup(backend, job, transport) for transport in PATHS}
     found = {
         transport: {test.__name__: complaint(test, at) for test in CHECKS}
         for transport, at in places.items()

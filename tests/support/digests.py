@@ -3,10 +3,14 @@
     PYTHONPATH=old/src python digests.py run old.json
     PYTHONPATH=new/src python digests.py run new.json
     python digests.py compare old.json new.json
+    python digests.py reference
 
 `run` computes the cases of `digest_cases/` with the groundswell that Python finds, as `runs.toml`
 says, and checks that neither ranks nor interruptions change a bit where none may change. It knows
 nothing of the program but the command line, case files and output files.
+
+`reference` stores new values for tests/equivalence/test_reference_values.py. Use it only after a
+change that is meant to change results, and say in the commit which change that was.
 """
 
 from __future__ import annotations
@@ -289,7 +293,13 @@ def main() -> int:
     comparing = commands.add_parser("compare")
     comparing.add_argument("first", type=Path)
     comparing.add_argument("second", type=Path)
+    commands.add_parser("reference")
     asked = parser.parse_args()
+    if asked.command == "reference":
+        import reference_values
+
+        reference_values.write()
+        return 0
     if asked.command == "compare":
         return int(compare(asked.first, asked.second) > 0)
     return int(run_all(asked.output, asked.backend, asked.only) > 0)

@@ -10,82 +10,29 @@ WHAT is a library (numpy, torch, jax, cupy), or "narrow", "plans", "streams",
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
-from halos import EMPTY, after, needed, numbered, rounded_to_bfloat16, widened_from_bfloat16
+from domain_arrays import (
+    MARGIN,
+    Described,
+    array_of,
+    assert_poisoned,
+    before,
+    narrow,
+    random_domain,
+    require_refusal,
+    to_host,
+    to_library,
+    trimmed,
+    wanted,
+)
+from halo_oracle import EMPTY, needed, numbered
 
-from groundswell.backends.foreign import as_array
-from groundswell.errors import InputError
-from groundswell.exchange import Domain, Field, Ghosts
+from groundswell.backends.array_interop import as_array
+from groundswell.exchange import Domain, Field
 from groundswell.exchange.world import world
-
-MARGIN = 3
-
-
-def to_library(library: str, device: str, host: np.ndarray[Any, Any]) -> Any:
-    """An array of that library, which shares no memory with `host`."""
-    if library == "torch":
-        import torch
-
-        return torch.from_numpy(host.copy()).to(device)
-    if library == "jax":
-        import jax
-
-        if device == "cuda":  # where CuPy is; JAX itself prefers the first GPU
-            return jax.dlpack.from_dlpack(to_library("cupy", device, host))
-        return jax.numpy.array(host, copy=True)
-    if library == "cupy":
-        import cupy
-
-        return cupy.array(host)
-    return host.copy()
-
-
-def to_host(array: Any) -> np.ndarray[Any, Any]:
-    """The values of an array of any library."""
-    if hasattr(array, "get"):  # CuPy
-        return np.asarray(array.get())
-    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
-
-
-def trimmed(values: np.ndarray[Any, Any], ghosts: Ghosts) -> np.ndarray[Any, Any]:
-    """A block with a margin around it, cut to the layers that a domain's arrays have."""
-    sides = zip(ghosts.low, ghosts.high, values.shape, strict=True)
-    return values[tuple(slice(MARGIN - a, n - MARGIN + b) for a, b, n in sides)]
-
-
-def before(whole: np.ndarray[Any, Any], domain: Domain) -> np.ndarray[Any, Any]:
-    """A rank's array before the exchange: its own points, and nothing around them."""
-    host = np.full(domain.local_shape, EMPTY, whole.dtype)
-    host[domain.own] = whole[domain.block.slices]
-    return host
-
-
-def wanted(whole: np.ndarray[Any, Any], domain: Domain) -> np.ndarray[Any, Any]:
-    """The same after it."""
-    return trimmed(after(whole, domain.cut, domain.rank, domain.ghosts, MARGIN), domain.ghosts)
-
-
-def random_domain(rng: np.random.Generator, device: str) -> Domain:
-    """Any number of axes, other layers on every side, with corners as often as without."""
-    while True:
-        axes = int(rng.integers(1, 4))
-        widths = [(int(a), int(b)) for a, b in rng.integers(0, MARGIN + 1, (axes, 2))]
-        shape, wraps = rng.integers(2, 9, axes), rng.integers(0, 2, axes).astype(bool)
-        try:
-            return Domain(
-                [int(n) for n in shape],
-                tuple(widths),
-                periodic=list(wraps),
-                corners=bool(rng.integers(2)),
-                device=device,
-                aggregate=bool(rng.integers(2)),
-            )
-        except InputError:  # too few points: throw the dice again
-            continue
 
 
 def check_library(library: str, device: str, rng: np.random.Generator) -> None:
@@ -138,13 +85,6 @@ def check_narrow(device: str, rng: np.random.Generator) -> None:
             assert np.array_equal(found[places], narrowed)
 
 
-def narrow(values: np.ndarray[Any, Any], sent_as: str) -> np.ndarray[Any, Any]:
-    """What values become on their way."""
-    if sent_as == "bfloat16":
-        return widened_from_bfloat16(rounded_to_bfloat16(values))
-    return values.astype(sent_as).astype(values.dtype)
-
-
 def check_plans(device: str, rng: np.random.Generator) -> None:
     """Plans on every transport, whole and in halves, two of them under way together."""
     gpu = device == "cuda"
@@ -175,18 +115,6 @@ def check_plans(device: str, rng: np.random.Generator) -> None:
             for plan in plans:
                 plan.check()
                 plan.close()
-
-
-def assert_poisoned(u: Any, exact: np.ndarray[Any, Any], domain: Domain) -> None:
-    """Ghosts that have not come yet are NaN; own points and copies of them are not."""
-    wrong = np.isnan(u)
-    assert wrong.any() and not wrong[domain.own].any()
-    assert np.array_equal(u[~wrong], exact[~wrong])
-
-
-def array_of(device: str, host: np.ndarray[Any, Any]) -> Any:
-    """A device's array of these values."""
-    return to_library("cupy" if device == "cuda" else "numpy", device, host)
 
 
 def check_streams(device: str, rng: np.random.Generator) -> None:
@@ -221,16 +149,6 @@ def check_streams(device: str, rng: np.random.Generator) -> None:
         slow.synchronize()
         assert bool(same), kind
     domain.close()
-
-
-class Described:
-    """An array that only describes itself."""
-
-    def __init__(self, array: Any, read_only: bool = False) -> None:
-        interface = dict(array.__cuda_array_interface__)
-        interface["data"] = (interface["data"][0], read_only)
-        self.__cuda_array_interface__ = interface
-        self.kept = array
 
 
 def check_views(device: str, rng: np.random.Generator) -> None:
@@ -366,16 +284,6 @@ def check_disagreement(device: str, rng: np.random.Generator) -> None:
     domain = Domain((8, 8), 1, device=device)
     u = domain.zeros("float32" if domain.rank else "float64")
     require_refusal("same types", lambda: domain.exchange(u))
-
-
-def require_refusal(words: str, act: Callable[[], Any]) -> None:
-    """See that an error says so."""
-    try:
-        act()
-    except InputError as error:
-        assert words in str(error), (words, error)
-    else:
-        raise AssertionError(f"nobody noticed: {words}")
 
 
 def main() -> None:

@@ -15,9 +15,9 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from dense_spectral_elements import at_nodes, equation_of, shuffled
 from halo_program import device_of
 from numpy.typing import NDArray
-from sem import at_nodes, equation_of, shuffled
 
 import groundswell as gs
 from groundswell.backends import Array, Backend, open_backend

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from crew import together
 from numpy.typing import NDArray
+from thread_ranks import run_on_threads
 
 from groundswell.backends.cpu import CpuBackend
 from groundswell.case.recording import RecordSection
@@ -27,6 +27,7 @@ FIELDS = {
     "c": RecordableField("c", "K", "at corners, and shifted", (-0.5, -0.5, -0.5), 300.0),
 }
 SECONDS = 0.25  # of a step
+Periodic = tuple[bool, bool, bool]
 
 
 def section(**content: Any) -> RecordSection:
@@ -38,16 +39,30 @@ class Film:
 
     Args:
         values: by name, (steps + 1, nz, ny, nx) with GHOSTS more on every side.
+        periodic: whether x, y and z are periodic.
     """
 
-    def __init__(self, grid: Grid, values: Mapping[str, NDArray[Any]]) -> None:
-        self.grid, self.values = grid, values
+    def __init__(
+        self, grid: Grid, values: Mapping[str, NDArray[Any]], periodic: Periodic = (False,) * 3
+    ) -> None:
+        self.grid, self.values, self.periodic = grid, values, periodic
 
     @classmethod
     def random(cls, grid: Grid, steps: int, seed: int, dtype: str) -> Film:
         rng = np.random.default_rng(seed)
         shape = (steps + 1, *(n + 2 * GHOSTS for n in grid.shape))
         return cls(grid, {name: rng.normal(size=shape).astype(dtype) for name in FIELDS})
+
+    @classmethod
+    def random_periodic(cls, grid: Grid, steps: int, seed: int, periodic: Periodic) -> Film:
+        """Beyond the ends of periodic axes it has their images, and no numbers beyond others."""
+        rng = np.random.default_rng(seed)
+        values = {name: rng.normal(size=(steps + 1, *grid.shape)) for name in FIELDS}
+        for axis, wraps in zip((3, 2, 1), periodic, strict=True):
+            width = [(GHOSTS, GHOSTS) if n == axis else (0, 0) for n in range(4)]
+            how: dict[str, Any] = {"mode": "wrap"} if wraps else {"constant_values": np.nan}
+            values = {name: np.pad(array, width, **how) for name, array in values.items()}
+        return cls(grid, values, periodic)
 
     @property
     def dtype(self) -> str:
@@ -133,7 +148,7 @@ def offered(film: Film, part: Part) -> Recording:
     grid = film.grid
     x, y, z = (h / 2 for h in grid.spacing)
     high = tuple(n * h for n, h in zip(grid.region, grid.spacing, strict=True))
-    domain = CartesianDomain(part, (x, y, z), (0.0, 0.0, 0.0), high)
+    domain = CartesianDomain(part, (x, y, z), (0.0, 0.0, 0.0), high, periodic=film.periodic)
     return Recording(domain, FIELDS, film.dtype, SECONDS, attrs={"title": "film"})
 
 
@@ -153,13 +168,14 @@ def record(
         legs = [(0, middle, others), (middle, steps, processes)]
     for first, last, wanted in legs:
         ranks = int(np.prod(wanted))
-        cut = decompose(film.grid.shape, ranks, (False,) * 3, wanted[::-1], (1, 1, 1))
+        wraps = film.periodic[::-1]
+        cut = decompose(film.grid.shape, ranks, wraps, wanted[::-1], (1, 1, 1))
 
         def act(world: World, cut: Any = cut, first: int = first, last: int = last) -> None:
             stop = last < steps
             Rank(film, cut, world, sections).play(folder, first, last, last, stop=stop)
 
-        for told in together(ranks, act):
+        for told in run_on_threads(ranks, act):
             if told is not None:
                 raise told
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lattice import WAVES, quality, wavenumber
+from bloch_waves import WAVES, quality_factor, wavenumber
 from scipy.optimize import linprog
 
 from groundswell.errors import InputError
@@ -242,7 +242,7 @@ def test_waves_of_all_kinds_along_all_axes_meet_the_same_q(q: float, tolerance: 
         for f in (0.1, 0.3, 1.0, 3.0, 10.0):
             k = wavenumber(relaxation, wave, f, qp=1.5 * q, qs=q)
             asked = 1.5 * q if wave.motion == wave.axis else q
-            assert quality(k) == pytest.approx(asked, rel=tolerance), (wave, f)
+            assert quality_factor(k) == pytest.approx(asked, rel=tolerance), (wave, f)
 
 
 def test_fit_is_remembered_and_cannot_be_altered() -> None:

@@ -1,35 +1,22 @@
-"""The benchmark of the exchange: its tables, its picture, and what its rungs really exchange."""
+"""The benchmark of the exchange: its tables, its picture, and small measurements."""
 
 from __future__ import annotations
 
-import ctypes
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from halos import EMPTY, after, before, numbered
-from measured import WAYS, fake, nothing
+from exchange_measurement import SLOWDOWNS, empty_measurement, fake_measurement
 from ranks import run_on_ranks
 
 from groundswell.backends import Backend, open_backend
-from groundswell.backends.strided import cuda_copy
-from groundswell.bench.exchange import draw, published, versions
+from groundswell.bench.exchange import draw, published
 from groundswell.bench.exchange.assembly import box_ids
-from groundswell.bench.exchange.ladder import WIDEST, grids, rung_exchange
-from groundswell.bench.exchange.links import most_even, torus
 from groundswell.bench.exchange.tables import ENDS, TABLES
 from groundswell.bench.tables import Printer, show
 from groundswell.cli import main
-from groundswell.errors import BackendError
-from groundswell.exchange.boxes import copy_launch
-from groundswell.exchange.decomposition import Decomposition, decompose, process_grids
-from groundswell.exchange.messages import GhostField, plan_messages
-from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.transports.base import Job
-from groundswell.exchange.transports.buffers import Buffers
-from groundswell.exchange.world import Alone
 
 Capture = pytest.CaptureFixture[str]
 
@@ -49,7 +36,7 @@ def shown(measured: dict[str, Any], capsys: Capture) -> list[str]:
 
 
 def test_tables_show_ours_and_theirs(capsys: Capture) -> None:
-    lines = shown(fake(), capsys)
+    lines = shown(fake_measurement(), capsys)
     out = "\n".join(lines)
     assert "by nccl" in out and "no: the host takes part" in out
     assert "3.02 us, 2.71 GB/s" in out  # the limit at 4 KiB and two faces: 8192 / 3.02048e-6 s
@@ -60,7 +47,7 @@ def test_tables_show_ours_and_theirs(capsys: Capture) -> None:
     baseline = next(n for n in lines if n.startswith("2, 1, 1") and "Baseline" in n)
     assert "4.8 ms" in baseline and "11.7 %, 11.4 %" in baseline and "1 MiB" in baseline
     gains = [n for n in lines if n.startswith("2, 1, 1") and " 4x" in n]
-    assert len(gains) == 1 and gains[0].count(" 4x") == len(WAYS)
+    assert len(gains) == 1 and gains[0].count(" 4x") == len(SLOWDOWNS)
     lost = [published.lost_seconds(published.STRONG[rung, (2, 1, 1)][0]) for rung in ENDS]
     assert f"{lost[0] / lost[1]:.3g}x" in gains[0]
     assert "10 us, 60.00x" in out and "up to 1.8x" in out
@@ -93,10 +80,12 @@ def test_rows_stand_side_by_side_as_they_come(capsys: Capture) -> None:
 
 
 def test_tables_of_nothing(capsys: Capture) -> None:
-    assert shown(nothing(), capsys) == []
+    assert shown(empty_measurement(), capsys) == []
 
 
-@pytest.mark.parametrize("measured", [fake(), nothing()], ids=["all", "nothing"])
+@pytest.mark.parametrize(
+    "measured", [fake_measurement(), empty_measurement()], ids=["all", "nothing"]
+)
 def test_picture(measured: dict[str, Any], tmp_path: Path) -> None:
     from matplotlib.image import imread
 
@@ -120,194 +109,6 @@ def test_lost_time_is_what_the_step_of_two_gpus_takes_longer() -> None:
     alone = published.CELLS / (93.8 * 1e7)
     assert published.lost_seconds(22.0) == pytest.approx(step - alone / 2, rel=1e-12)
     assert published.lost_seconds(2 * 93.8) == pytest.approx(0, abs=1e-12)
-
-
-# --- which process grids --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("ranks", "wanted"),
-    [
-        (2, [(2, 1, 1), (1, 2, 1), (1, 1, 2)]),
-        (4, [(4, 1, 1), (1, 4, 1), (1, 1, 4), (2, 2, 1)]),
-        (8, [(8, 1, 1), (1, 8, 1), (1, 1, 8), (4, 2, 1), (2, 2, 2)]),
-    ],
-)
-def test_process_grids(ranks: int, wanted: list[tuple[int, ...]]) -> None:
-    assert grids(ranks) == wanted
-
-
-def test_torus() -> None:
-    assert most_even(process_grids(12, 3)) == (3, 2, 2)
-    cut = torus(4, 10)
-    assert cut == Decomposition((20, 20, 10), (2, 2, 1), (True, True, True))
-
-
-# --- what the rungs exchange ----------------------------------------------------------------------
-
-
-class Recorded:
-    """Stands for an exchange: what it would send, worked out from its arguments."""
-
-    def __init__(self, backend: Any, world: Any, cut: Any, fields: Any, **options: Any) -> None:
-        self.packing = "kernel" if isinstance(options["transport"], str) else "copies"
-        self.path, self.in_graph = "nowhere", False
-        together = options.get("aggregate", True)
-        self.messages = plan_messages(cut, world.rank, fields, aggregate=together)
-        self.bytes = sum(message.send_bytes for message in self.messages)
-
-
-class Ranks(Alone):
-    """One of several ranks that never speak."""
-
-    def __init__(self, rank: int, size: int) -> None:
-        self.rank, self.size = rank, size
-
-
-class SmallRig:
-    """As much of a rig as rungs need."""
-
-    def __init__(self, backend: Backend, ranks: int) -> None:
-        self.backend, self.world = backend, Ranks(0, ranks)
-
-
-def recorded(
-    monkeypatch: pytest.MonkeyPatch, backend: Backend, processes: tuple[int, ...]
-) -> dict[str, list[Recorded]]:
-    """The exchanges of each rung, of a cavity of 16^3 points."""
-    monkeypatch.setattr(versions, "Exchange", Recorded)
-    cut = Decomposition((16,) * 3, processes, (False,) * 3)
-    shape = tuple(n + 2 * WIDEST for n in cut.block(0).shape)
-    arrays = [backend.zeros(shape, np.float64) for _ in range(5)]
-    rig: Any = SmallRig(backend, cut.ranks)
-    rungs = versions.VERSIONS.values()
-    found: Any = {r.name: rung_exchange(rig, "mpi", cut, arrays, r)._parts for r in rungs}
-    return found
-
-
-ALL_WIDE, OWN_WIDTHS = 5 * 2 * 16 * 16 * 8, (2 + 4 * 1) * 16 * 16 * 8  # bytes of a face
-
-
-def test_rungs_along_the_fast_axis(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> None:
-    found = recorded(monkeypatch, backend, (1, 1, 2))
-    assert all(len(parts) == 1 for parts in found.values())
-    sent = {name: parts[0].bytes for name, parts in found.items()}
-    assert sent == {"Baseline": ALL_WIDE, "V1": ALL_WIDE, "V2": OWN_WIDTHS, "V3": OWN_WIDTHS}
-    packing = {name: parts[0].packing for name, parts in found.items()}
-    assert packing == {"Baseline": "copies", "V1": "kernel", "V2": "kernel", "V3": "kernel"}
-    assert {name: len(p[0].messages) for name, p in found.items()} == {
-        **dict.fromkeys(found, 1),
-        "Baseline": 5,
-    }
-
-
-def test_rungs_along_the_slow_axis(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> None:
-    found = recorded(monkeypatch, backend, (2, 1, 1))
-    sent = {name: parts[0].bytes for name, parts in found.items()}
-    assert sent == {"Baseline": ALL_WIDE, "V1": ALL_WIDE, "V2": OWN_WIDTHS, "V3": OWN_WIDTHS}
-    packing = {name: parts[0].packing for name, parts in found.items()}
-    assert packing == {"Baseline": "copies", "V1": "copies", "V2": "copies", "V3": "kernel"}
-    assert {name: len(p[0].messages) for name, p in found.items()} == {
-        **dict.fromkeys(found, 5),
-        "V3": 1,
-    }
-
-
-def test_rungs_along_two_axes(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> None:
-    """Faces of half the size, one along each axis; V1 and V2 pack those of the fast axis only."""
-    found = recorded(monkeypatch, backend, (1, 2, 2))
-    parts = {name: [(p.packing, p.bytes) for p in ps] for name, ps in found.items()}
-    assert parts == {
-        "Baseline": [("copies", ALL_WIDE)],
-        "V1": [("kernel", ALL_WIDE // 2), ("copies", ALL_WIDE // 2)],
-        "V2": [("kernel", OWN_WIDTHS // 2), ("copies", OWN_WIDTHS // 2)],
-        "V3": [("kernel", OWN_WIDTHS)],
-    }
-
-
-# --- packing by copies ----------------------------------------------------------------------------
-
-
-def packed(
-    backend: Backend, cut: Decomposition, fields: list[list[GhostField]], packing: list[str]
-) -> None:
-    """One exchange of two ranks in this process: one packs as told, the other one unpacks."""
-    buffers = [
-        Buffers(
-            Job(
-                backend,
-                Ranks(rank, 2),
-                fields[rank],
-                plan_messages(cut, rank, fields[rank], aggregate=True),
-            ),
-            on_host=bool(rank),
-            launches={"copies": versions.copy_one_by_one, "kernel": copy_launch}[packing[rank]],
-        )
-        for rank in (0, 1)
-    ]
-    for mine, other in (buffers, buffers[::-1]):
-        for launch in mine.pack:
-            launch()
-        for (source, size), (target, room) in zip(mine.sent, other.received, strict=True):
-            assert size == room
-            ctypes.memmove(target, source, size)
-    for mine in buffers:
-        for launch in mine.unpack:
-            launch()
-
-
-@pytest.mark.parametrize("packing", [["copies", "copies"], ["copies", "kernel"]])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "uint8"])
-def test_copies_and_the_kernel_fill_buffers_alike(
-    backend: Backend, packing: list[str], dtype: str
-) -> None:
-    rng = np.random.default_rng(17)
-    for _ in range(5):
-        axes, margin = int(rng.integers(1, 4)), 3
-        cut = decompose(tuple(int(n) for n in rng.integers(4, 9, axes)), 2)
-        ghosts = Ghosts(
-            tuple(int(n) for n in rng.integers(0, 4, axes)),
-            tuple(int(n) for n in rng.integers(0, 4, axes)),
-            bool(rng.integers(2)),
-        )
-        whole = numbered(cut.shape, dtype)
-        arrays = [backend.to_device(before(whole, cut, rank, margin)) for rank in (0, 1)]
-        fields = [[GhostField(array, (margin,) * axes, ghosts)] for array in arrays]
-        packed(backend, cut, fields, packing)
-        for rank, array in enumerate(arrays):
-            wanted = after(whole, cut, rank, ghosts, margin)
-            assert np.array_equal(array, wanted), (cut, ghosts)
-
-
-@pytest.mark.parametrize("axes", [1, 2, 3])
-def test_the_box_that_cuda_is_given(monkeypatch: pytest.MonkeyPatch, axes: int) -> None:
-    """Carried out by hand, as the driver's documentation defines the numbers."""
-    driver = pytest.importorskip("cuda.bindings.driver")
-
-    def carry_out(box: Any, stream: int) -> tuple[Any]:
-        assert stream == 7
-        for z in range(box.Depth):
-            for y in range(box.Height):
-                at = z * box.dstHeight + y, z * box.srcHeight + y
-                target = int(box.dstDevice) + at[0] * box.dstPitch
-                ctypes.memmove(target, int(box.srcDevice) + at[1] * box.srcPitch, box.WidthInBytes)
-        return (driver.CUresult.CUDA_SUCCESS,)
-
-    monkeypatch.setattr(driver, "cuMemcpy3DAsync", carry_out)
-    rng = np.random.default_rng(18)
-    source = rng.standard_normal((7, 8, 9)[:axes])
-    target = np.full((9, 7, 8)[:axes], float(EMPTY))
-    part = tuple(slice(2, 2 + n) for n in (3, 4, 5)[:axes])
-    wanted = target.copy()
-    wanted[part] = source[part]
-    ends = [(array[part].ctypes.data, array.strides) for array in (target, source)]
-    cuda_copy((3, 4, 5)[:axes], ends[0], ends[1], lambda: 7)()
-    assert np.array_equal(target, wanted)
-
-
-def test_boxes_of_scattered_values_are_refused(backend: Backend) -> None:
-    with pytest.raises(BackendError, match="contiguous rows"):
-        backend.copy_box((2, 2), (0, (64, 8)), (0, (64, 16)))
 
 
 # --- on ranks -------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from dense_spectral_elements import space_on
 from ranks import run_on_ranks
-from sem import space_on
 
 from groundswell.backends import open_backend
 from groundswell.bench import Session, measure

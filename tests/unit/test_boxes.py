@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from halos import rounded_to_bfloat16, widened_from_bfloat16
+from halo_oracle import rounded_to_bfloat16, widened_from_bfloat16
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend, open_backend

@@ -6,7 +6,7 @@ from ctypes import c_double
 
 import numpy as np
 import pytest
-from cuts import cut_grids, slices_of
+from decompositions import decomposed_grids, slices_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,7 +55,7 @@ def test_rows_are_whole_cache_lines_with_room_for_ghosts(cells, itemsize: int) -
     assert layout.plane == layout.row * (ny + 4)
     assert layout.size >= layout.plane * (nz + 4)
     names = {"NX": nx, "NY": ny, "NZ": nz, "ROW": layout.row, "PLANE": layout.plane}
-    assert layout.constants() == names
+    assert layout.parameters() == names
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -88,7 +88,7 @@ def test_ghost_layers_are_as_wide_as_each_side_wants(cells, low, high, dtype: st
     assert (field.array[inside] == 2).all() and (field.array == 2).sum() == np.prod(cells)
 
 
-@given(cut_grids(longest=6, widest=3), widths, widths)
+@given(decomposed_grids(longest=6, widest=3), widths, widths)
 def test_parts_of_a_field_own_each_value_once(cut, low, high) -> None:
     """Also where ghost layers are wider than blocks, or there are none."""
     grid, parts = cut
@@ -126,7 +126,7 @@ def test_places_of_cells_are_affine() -> None:
 # --- parts ----------------------------------------------------------------------------------------
 
 
-@given(cut_grids())
+@given(decomposed_grids())
 def test_parts_know_their_layers_and_their_region(cut) -> None:
     """Counted cell by cell in the whole grid: layers below, the region's places, layers above."""
     grid, parts = cut
@@ -147,7 +147,7 @@ def test_parts_know_their_layers_and_their_region(cut) -> None:
         assert part.shape == np.zeros(grid.shape)[slices_of(part)].shape
 
 
-@given(cut_grids())
+@given(decomposed_grids())
 def test_parts_tile_the_grid_and_its_region(cut) -> None:
     grid, parts = cut
     labels = np.arange(grid.count).reshape(grid.shape)
@@ -164,7 +164,7 @@ def test_parts_tile_the_grid_and_its_region(cut) -> None:
     assert (region == labels[grid.region_slices]).all()
 
 
-@given(cut_grids(), st.data())
+@given(decomposed_grids(), st.data())
 def test_one_part_has_a_cell_and_says_where(cut, data) -> None:
     grid, parts = cut
     cell = data.draw(st.tuples(*[st.integers(-2, n + 1) for n in grid.cells]))

@@ -17,11 +17,11 @@ from groundswell.simulation.progress import compilation_progress
 def test_only_what_is_compiled_counts(tmp_path: Path) -> None:
     backend, counts = CpuBackend(KernelCache(tmp_path)), []
     sources = [Source(INCLUDE / "triad.h", {"SALT": n}) for n in range(3)]
-    with compilations.reported_to(lambda done, begun: counts.append((done, begun))):
+    with compilations.reporting_to(lambda done, begun: counts.append((done, begun))):
         backend.build_all(sources)
     assert counts[0] == (0, 1) and counts[-1] == (3, 3) and len(counts) == 6
     assert all(done <= begun for done, begun in counts)
-    with compilations.reported_to(lambda done, begun: counts.append((-1, -1))):
+    with compilations.reporting_to(lambda done, begun: counts.append((-1, -1))):
         backend.build_all(sources)
     assert (-1, -1) not in counts
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from collector import Collector, assembly_sources, cavity_sources, solver_sources
-from toys import KERNELS, contraction_source, stencil_source
+from sample_kernels import KERNELS, contraction_source, stencil_source
+from source_collector import SourceCollector, assembly_sources, cavity_sources, solver_sources
 from variants import short_and_long
 
 import groundswell
@@ -33,6 +34,7 @@ from groundswell.exchange.total import gathered_source
 from groundswell.linear.cg import cg_ranks_source
 from groundswell.linear.operators import convert_source
 from groundswell.outputs.launches import recorder_source
+from groundswell.simulation.finite_check import search_source
 from groundswell.solvers.poisson.benchmarks.speed import ROOFLINE
 from groundswell.solvers.poisson.element_operator import (
     DEFAULTS,
@@ -175,7 +177,7 @@ OF_SEVERAL_SPILLS = {**SPILLS, "apply_elements": 384}  # which go through the sa
 
 
 def triad_source() -> Source:
-    backend = Collector()
+    backend = SourceCollector()
     backend.measure_bandwidth(megabytes=1, repeats=1)
     return backend.sources[0]
 
@@ -217,7 +219,7 @@ VARIANTS = [*product(("pml", "sponge", "periodic"), ("free-surface", "absorbing"
 @pytest.mark.parametrize(("sides", "top", "q"), VARIANTS)
 def test_the_solvers_kernels(check: Check, precision: str, sides: str, top: str, q: bool) -> None:
     for source in solver_sources(precision, sides, top, q):
-        of_many = Source(source.path, {**source.constants, "NEIGHBOURS": True})
+        of_many = replace(source, constants={**source.constants, "NEIGHBOURS": True})
         check(of_many, precision, LIMITS | HOT_LIMITS[sides])
 
 
@@ -237,6 +239,7 @@ def test_the_exchanges_kernels(check: Check) -> None:
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_the_recorders_kernels(check: Check, dtype: str, precision: str) -> None:
     check(recorder_source(dtype), precision)
+    check(search_source(dtype), precision)
 
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
@@ -252,9 +255,9 @@ def test_conjugate_gradients_kernels(check: Check, dtype: str, precision: str) -
         (False, True), ((SWEEP_LIMIT, 0), (ADVANCE_LIMIT, CYCLE))
     ):
         check(fused_cg_source(dtype, **room, SCALED=scaled, ADVANCED=advanced), precision)
-    check(fused_cg_source(dtype, MOST_THREADS=SUM_LANES), precision)
-    check(fused_cg_source(dtype, **SWEEP_LIMIT, SMALL_INDICES=False), precision)
-    check(fused_cg_source(dtype, **ADVANCE_LIMIT, ADVANCED=CYCLE, SMALL_INDICES=False), precision)
+    check(fused_cg_source(dtype, MAX_THREADS_PER_BLOCK=SUM_LANES), precision)
+    check(fused_cg_source(dtype, **SWEEP_LIMIT, INDICES_32_BIT=False), precision)
+    check(fused_cg_source(dtype, **ADVANCE_LIMIT, ADVANCED=CYCLE, INDICES_32_BIT=False), precision)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -307,7 +310,7 @@ def test_the_codes_kernels(check: Check, full: bool, precision: str) -> None:
 
 
 def test_kernels_over_a_slower_link() -> None:
-    backend = Collector()
+    backend = SourceCollector()
     linked: Any = LinkedBackend(backend, Link(1e9))
     compile_kernels(linked)
     linked.compile(mailed_source("float64", "sum"))

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from domain_program import before, random_domain, wanted
+from domain_arrays import before, random_domain, wanted
 from gpu import gpu_count
-from halos import numbered
+from halo_oracle import numbered
 
 from groundswell.backends import open_backend
-from groundswell.backends.foreign import as_array, stream_handle
+from groundswell.backends.array_interop import as_array, stream_handle
 from groundswell.errors import InputError
 from groundswell.exchange import Domain, Field, Ghosts, Numbering, keeper
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE

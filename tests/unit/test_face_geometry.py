@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sem import shuffled
+from dense_spectral_elements import shuffled
 
 from groundswell.meshes.box import Box
 from groundswell.meshes.gll import gll

@@ -12,8 +12,8 @@ from typing import Any
 import meshio
 import numpy as np
 import pytest
+from dense_spectral_elements import shuffled
 from numpy.typing import NDArray
-from sem import shuffled
 
 from groundswell.errors import InputError
 from groundswell.meshes.box import Box

@@ -8,7 +8,7 @@ import pytest
 
 from groundswell.backends import host_memory as module
 from groundswell.backends import open_backend
-from groundswell.backends.host_memory import _left_in_groups, host_memory
+from groundswell.backends.host_memory import _available_in_cgroups, host_memory
 
 GIB = 1 << 30
 
@@ -23,7 +23,7 @@ def group(path: Path, most: str, taken: int, cached: int = 0) -> None:
 
 def left(tmp_path: Path, membership: str) -> list[int]:
     (tmp_path / "own").write_text(membership)
-    return list(_left_in_groups(tmp_path / "own", tmp_path / "groups"))
+    return list(_available_in_cgroups(tmp_path / "own", tmp_path / "groups"))
 
 
 def test_every_group_above_counts(tmp_path: Path) -> None:
@@ -48,5 +48,5 @@ def test_without_limits_nothing_is_said(tmp_path: Path, membership: str) -> None
 def test_the_least_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     free, total = host_memory()
     assert 0 < free <= total
-    monkeypatch.setattr(module, "_left_in_groups", lambda: iter([12345]))
-    assert open_backend("cpu").memory() == (12345, total)
+    monkeypatch.setattr(module, "_available_in_cgroups", lambda: iter([12345]))
+    assert open_backend("cpu").memory_info() == (12345, total)

@@ -8,7 +8,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from sem import shuffled
+from dense_spectral_elements import shuffled
 
 from groundswell.errors import InputError
 from groundswell.meshes.box import Box

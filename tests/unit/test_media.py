@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from pydantic import TypeAdapter
-from rocks import (
+from random_media import (
     CELLS,
     ROCK,
     SEA,
     SOIL,
     SPACING,
+    layer_tables,
     layered,
-    make_model,
-    only,
     random_arrays,
-    tables,
+    random_model,
+    uniform_value,
     write_mesh,
 )
 
@@ -101,7 +101,7 @@ def test_the_bulk_modulus_decides_what_is_physical(vs, ratio):
 
 
 @settings(max_examples=25, deadline=None)
-@given(tables(), st.sampled_from(["constant", "linear"]), st.sampled_from([7.0, 12.5, 100.0]))
+@given(layer_tables(), st.sampled_from(["constant", "linear"]), st.sampled_from([7.0, 12.5, 100.0]))
 def test_a_survey_of_runs_is_one_of_every_row(layers, interpolation, h):
     def medium():
         made = layered(
@@ -169,7 +169,7 @@ def test_the_case_chooses_the_medium(tmp_path):
     csv = tmp_path / "layers.csv"
     csv.write_text("top,vp,vs,rho\n0,4000,2000,2600\n250,6000,3464,2700\n")
     model, mesh = tmp_path / "model.nc", tmp_path / "mesh.bin"
-    make_model(12, [0.0, 400.0], [0.0, 300.0], [0.0, 500.0]).to_netcdf(model, engine="h5netcdf")
+    random_model(12, [0.0, 400.0], [0.0, 300.0], [0.0, 500.0]).to_netcdf(model, engine="h5netcdf")
     arrays = random_arrays(7, dtype=np.float32)
     write_mesh(mesh, arrays, 8)
     sections = {
@@ -185,7 +185,7 @@ def test_the_case_chooses_the_medium(tmp_path):
         assert medium.cells == CELLS
         assert medium_statistics(medium).vp_max > 0
     from_file = build_medium(section(kind="layered", file=csv), CELLS, SPACING)
-    assert only(from_file.plane(4).vp) == 6000
+    assert uniform_value(from_file.plane(4).vp) == 6000
 
 
 def test_the_case_asks_for_the_floor():

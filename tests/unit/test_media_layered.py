@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from rocks import ROCK, SEA, SOIL, layered, only, tables
+from random_media import ROCK, SEA, SOIL, layer_tables, layered, uniform_value
 
 from groundswell.errors import InputError
 from groundswell.seismology.media.layered import Layer, read_layers
@@ -49,26 +49,26 @@ def brute_average(layers, top, bottom, linear=False, n=400):
 
 
 @settings(max_examples=25, deadline=None)
-@given(tables(), st.integers(0, 4))
+@given(layer_tables(), st.integers(0, 4))
 def test_cells_hold_the_average_of_the_layers_in_them(layers, k):
     found = layered(*layers).plane(k)
     # Slices of a quarter of a metre lie in one layer each: the oracle is exact.
     for name, value in brute_average(layers, 100 * k, 100 * (k + 1), n=400).items():
-        assert_allclose(only(getattr(found, name)), value, rtol=1e-9, err_msg=name)
+        assert_allclose(uniform_value(getattr(found, name)), value, rtol=1e-9, err_msg=name)
 
 
 @settings(max_examples=10, deadline=None)
-@given(tables(contrast=4, step=25, ratio=2), st.integers(0, 4))
+@given(layer_tables(contrast=4, step=25, ratio=2), st.integers(0, 4))
 def test_linear_profiles_are_averaged_too(layers, k):
     layers = [*layers, replace(layers[-1], vp=layers[-1].vp * 1.3)]  # a jump at the last depth
     found = layered(*layers, interpolation="linear").plane(k)
     brute = brute_average(layers, 100 * k, 100 * (k + 1), linear=True, n=20_000)
     for name, value in brute.items():
-        assert_allclose(only(getattr(found, name)), value, rtol=1e-5, err_msg=name)
+        assert_allclose(uniform_value(getattr(found, name)), value, rtol=1e-5, err_msg=name)
 
 
 @settings(max_examples=50, deadline=None)
-@given(tables(), st.integers(0, 1990))
+@given(layer_tables(), st.integers(0, 1990))
 def test_cutting_a_layer_in_two_changes_nothing(layers, eighths):
     depth = eighths / 4 + 1 / 8
     above = [layer for layer in layers if layer.top < depth]
@@ -81,7 +81,7 @@ def test_cutting_a_layer_in_two_changes_nothing(layers, eighths):
 
 
 @settings(max_examples=50, deadline=None)
-@given(tables(), st.integers(0, 4))
+@given(layer_tables(), st.integers(0, 4))
 def test_averages_lie_between_the_layers(layers, k):
     inside = [n for n in layers if n.top < 100 * (k + 1)]
     last = max(i for i, n in enumerate(inside) if n.top <= 100 * k)
@@ -92,37 +92,43 @@ def test_averages_lie_between_the_layers(layers, k):
     for found, values in zip(
         lame(layered(*layers).plane(k)), zip(*parts, strict=True), strict=True
     ):
-        assert min(values) * (1 - 1e-9) <= only(found) <= max(values) * (1 + 1e-9)
+        assert min(values) * (1 - 1e-9) <= uniform_value(found) <= max(values) * (1 + 1e-9)
 
 
 def test_a_cell_halved_by_the_loh1_interface_has_the_published_speeds():
     # Layer over half-space of LOH.1 (Day et al. 2001, PEER project 1A01); speeds of the mixed cell
     # as in SW4's input files, where the half-space's vs is 3464 or sqrt(3) times 2000 m/s.
     found = layered(Layer(0.0, **SOIL), Layer(150.0, **ROCK)).plane(1)
-    assert only(found.vp) == pytest.approx(4630.76, abs=0.1)
-    assert only(found.vs) == pytest.approx(2437.56, abs=0.1)
-    assert only(found.rho) == pytest.approx(2650.0)
+    assert uniform_value(found.vp) == pytest.approx(4630.76, abs=0.1)
+    assert uniform_value(found.vs) == pytest.approx(2437.56, abs=0.1)
+    assert uniform_value(found.rho) == pytest.approx(2650.0)
 
 
 def test_cells_inside_one_layer_hold_it_to_the_bit():
     medium = layered(Layer(0.0, **SOIL), Layer(200.0, **ROCK))
     for k, expected in enumerate([SOIL, SOIL, ROCK, ROCK, ROCK]):
-        assert {name: only(v) for name, v in medium.plane(k).given().items()} == expected
+        assert {name: uniform_value(v) for name, v in medium.plane(k).given().items()} == expected
 
 
 def test_an_interface_that_misses_a_face_by_rounding_leaves_no_sliver():
     for error in (-1e-12, 1e-12):
         medium = layered(Layer(0.0, **SEA), Layer(300 * (1 + error), **ROCK))
-        assert [only(medium.plane(k).vs) for k in range(5)] == [0, 0, 0, ROCK["vs"], ROCK["vs"]]
+        assert [uniform_value(medium.plane(k).vs) for k in range(5)] == [
+            0,
+            0,
+            0,
+            ROCK["vs"],
+            ROCK["vs"],
+        ]
 
 
 def test_a_cell_with_some_water_is_a_fluid():
     medium = layered(Layer(0.0, **SEA), Layer(130.0, **ROCK))
     found = medium.plane(1)
     lam = 1 / (0.3 / lame(Material(**SEA))[0] + 0.7 / lame(Material(**ROCK))[0])
-    assert only(found.vs) == 0
-    assert only(found.rho) == pytest.approx(0.3 * 1025 + 0.7 * 2700)
-    assert only(found.rho) * only(found.vp) ** 2 == pytest.approx(lam)
+    assert uniform_value(found.vs) == 0
+    assert uniform_value(found.rho) == pytest.approx(0.3 * 1025 + 0.7 * 2700)
+    assert uniform_value(found.rho) * uniform_value(found.vp) ** 2 == pytest.approx(lam)
 
 
 def test_water_needs_no_meaningful_qs():

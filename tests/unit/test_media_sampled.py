@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from numpy.testing import assert_allclose, assert_array_equal
-from rocks import CELLS, ROCK, SPACING, make_model, random_arrays, write_mesh
+from random_media import CELLS, ROCK, SPACING, random_arrays, random_model, write_mesh
 
 from groundswell.errors import InputError
 from groundswell.seismology.case.media import NetcdfSection
@@ -101,7 +101,9 @@ def uneven(rng, low, high, n):
 @pytest.fixture
 def model():
     rng = np.random.default_rng(11)
-    return make_model(12, uneven(rng, -30, 431, 9), uneven(rng, 0, 300, 7), uneven(rng, 10, 500, 8))
+    return random_model(
+        12, uneven(rng, -30, 431, 9), uneven(rng, 0, 300, 7), uneven(rng, 10, 500, 8)
+    )
 
 
 def netcdf_medium(path, cells, spacing, geography=None, **options):
@@ -185,7 +187,7 @@ class Tilted:
 @pytest.mark.parametrize("turn", [0, 360])
 def test_models_on_longitude_and_latitude_follow_the_geography(tmp_path, names, turn):
     lon, lat = np.linspace(-118.01, -117.98, 14), np.linspace(33.99, 34.01, 11)
-    data = make_model(13, lon, lat, np.linspace(0, 600, 5), (*names, "depth"))
+    data = random_model(13, lon, lat, np.linspace(0, 600, 5), (*names, "depth"))
     path = save(tmp_path, data.assign_coords({names[0]: lon + turn}))
     medium = netcdf_medium(path, CELLS, SPACING, geography=Tilted())
     x, y = np.meshgrid(centres(4, 100), centres(3, 100))
@@ -197,7 +199,7 @@ def test_models_on_longitude_and_latitude_follow_the_geography(tmp_path, names, 
 
 
 def test_longitude_and_latitude_need_a_geography(tmp_path):
-    data = make_model(14, [0.0, 1.0], [0.0, 1.0], [0.0, 900.0], ("lon", "lat", "depth"))
+    data = random_model(14, [0.0, 1.0], [0.0, 1.0], [0.0, 900.0], ("lon", "lat", "depth"))
     with pytest.raises(InputError, match=r"\[grid.geography\]"):
         netcdf_medium(save(tmp_path, data), CELLS, SPACING)
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from halos import after, before, numbered, random_cut, random_ghosts
-from halos import rounded_to_bfloat16 as to_bfloat16
-from halos import widened_from_bfloat16 as from_bfloat16
+from halo_oracle import after, before, numbered, random_cut, random_ghosts
+from halo_oracle import rounded_to_bfloat16 as to_bfloat16
+from halo_oracle import widened_from_bfloat16 as from_bfloat16
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend, open_backend

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from codec_fields import KINDS, field_of
-from guarded import guarded
+from guard_page import guarded
 from mpc_oracle import stream_of
 from numpy.typing import NDArray
 

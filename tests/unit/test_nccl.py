@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from crew import together
+from thread_ranks import run_on_threads
 
 from groundswell.errors import BackendError
 from groundswell.exchange.transports import nccl
@@ -32,10 +32,10 @@ class Backend:
     def __init__(self, *, lame: bool = False) -> None:
         self.lame, self.groups = lame, list[Group]()
 
-    def nccl_token(self) -> str:
+    def nccl_unique_id(self) -> str:
         return "token"
 
-    def nccl(self, size: int, token: str, rank: int) -> Group:
+    def nccl_communicator(self, size: int, token: str, rank: int) -> Group:
         assert token == "token"
         if self.lame:
             raise BackendError("NCCL cannot connect the ranks")
@@ -58,7 +58,7 @@ def communicators(lame: int | None) -> tuple[list[Backend], list[Any]]:
     def ask(world: World) -> Any:
         return nccl.communicator(world, backends[world.rank])
 
-    return backends, together(3, ask)
+    return backends, run_on_threads(3, ask)
 
 
 def test_a_rank_that_cannot_join_ends_the_others_communicators() -> None:

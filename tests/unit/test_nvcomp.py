@@ -45,5 +45,5 @@ def test_strips_become_arrays_and_back(dtype: str) -> None:
 
 @pytest.mark.parametrize("name", ["bitcomp", "ans"])
 def test_they_need_a_gpu(name: str) -> None:
-    with pytest.raises(BackendError, match=f"codec '{name}' is nvCOMP's.* mpc"):
+    with pytest.raises(BackendError, match=f"codec '{name}' is part of nvCOMP.* mpc"):
         coder(name, open_backend("cpu"), "float32", [10])

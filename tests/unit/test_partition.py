@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dense_spectral_elements import shuffled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from sem import shuffled
 
 from groundswell.errors import InputError
 from groundswell.meshes.box import Box

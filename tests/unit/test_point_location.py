@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crew import together
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from thread_ranks import run_on_threads
 
 from groundswell.backends.cpu import CpuBackend
 from groundswell.case.recording import RecordSection
@@ -164,7 +164,7 @@ def test_ranks_share_positions_and_each_is_recorded_once(name: str, ranks: int) 
     nodes = positions(mesh, degree, np.arange(mesh.count))
     values = np.sin(nodes @ [0.3, 0.2, 0.1])
     of = where(kind="points", positions=points.tolist())
-    found = together(ranks, lambda w: recorded(w, mesh, degree, of, values))
+    found = run_on_threads(ranks, lambda w: recorded(w, mesh, degree, of, values))
     assert not [error for error in found if isinstance(error, Exception)]
     whole, times = np.zeros(len(points)), np.zeros(len(points), int)
     for chosen, seen in found:
@@ -182,7 +182,7 @@ def test_a_position_outside_the_mesh_is_refused_on_all_ranks() -> None:
         elements = np.arange(world.rank, mesh.count, world.size)
         return ElementDomain(world, mesh, 2, elements).select(of, [FIELD])
 
-    for error in together(3, act):
+    for error in run_on_threads(3, act):
         assert isinstance(error, InputError)
         assert "2 of 3 positions" in str(error) and "first is (0, 0.5, 3) m" in str(error)
         assert "x -1 to 1, y 0 to 0.3, z 2 to 9 m" in str(error)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sem import at_nodes, shuffled, space_on
+from dense_spectral_elements import at_nodes, shuffled, space_on
 
 import groundswell as gs
 from groundswell import registry

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sem import space_on
+from dense_spectral_elements import space_on
 from variants import long_variants
 
 import groundswell as gs

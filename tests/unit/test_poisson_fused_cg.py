@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sem import equation_of, space_on
+from dense_spectral_elements import equation_of, space_on
 
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sem import (
+from dense_spectral_elements import (
     assembled,
     at_nodes,
     element_matrix,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sem import assembled, equation_of, shuffled, space_on
+from dense_spectral_elements import assembled, equation_of, shuffled, space_on
 from variants import long_variants, short_and_long
 
 from groundswell.backends import Backend, open_backend

@@ -1,4 +1,4 @@
-"""The words of portable.h, on two toy kernels compiled for the CPU."""
+"""The macros of portable.h, on two sample kernels compiled for the CPU."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from platform import machine
 
 import numpy as np
 import pytest
-from toys import check_contraction, check_stencil
+from sample_kernels import check_contraction, check_stencil
 
 from groundswell.backends import Items, Source
 from groundswell.backends.cpu import CpuBackend

@@ -16,6 +16,7 @@ import pytest
 import xarray
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from interpolation_oracle import interpolate
 from numpy.typing import NDArray
 from recording_runs import FIELDS, SECONDS, Film, offered, record, renamed, section
 
@@ -218,6 +219,29 @@ def test_interpolation_carries_polynomials(
         assert np.abs(series[name].values - exact[:STEPS]).max() < 1e-11 * np.abs(exact).max()
         assert known[f"{name}_final"].values == pytest.approx(exact[STEPS], rel=1e-10, abs=1e-9)
         assert (known[f"{name}_max"].values == series[name].values.max(axis=0)).all()
+
+
+@pytest.mark.parametrize("cut", [(1, 1, 1), (2, 1, 1), (1, 2, 1), (7, 1, 1), (1, 1, 2)])
+@pytest.mark.parametrize(("method", "taps"), [("linear", 2), ("cubic", 4)])
+@pytest.mark.parametrize("cells", [(7, 6, 8), (7, 2, 8)], ids=["long", "as short as a stencil"])
+def test_interpolation_continues_across_the_seams_of_periodic_axes(
+    tmp_path: Path, method: str, taps: int, cut: Any, cells: Any
+) -> None:
+    grid = Grid(cells, SPACING)
+    film = Film.random_periodic(grid, STEPS, seed=10, periodic=(True, True, False))
+    rng, extent = np.random.default_rng(11), np.multiply(cells, SPACING)
+    positions = rng.uniform(0, extent, (60, 3))
+    positions[:40, :2] = rng.uniform(-0.5, 0.5, (40, 2)) * SPACING[:2] % extent[:2]
+    positions[:4, :2] = [[0, 0], extent[:2], [0, extent[1]], [extent[0], 0]]
+    positions[:, 2] = rng.uniform(3, 5, 60) * SPACING[2]
+    where = {"kind": "points", "positions": positions.tolist(), "method": method}
+    record(film, [section(fields=[*FIELDS], where=where, what="final")], tmp_path, cut, STEPS)
+    found = read(tmp_path, "r.nc")
+    for name, field in FIELDS.items():
+        places = positions / SPACING - 0.5 - field.offset
+        values = film.region(name)[STEPS]
+        wanted = [interpolate(values, place, taps) for place in places]
+        assert np.abs(found[f"{name}_final"].values - wanted).max() < 1e-10
 
 
 def test_a_line_is_sampled_from_end_to_end(tmp_path: Path) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from crew import together
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from thread_ranks import run_on_threads
 
 from groundswell.backends import open_backend
 from groundswell.errors import BackendError
@@ -24,7 +24,7 @@ def itineraries(route: str, counts: NDArray[np.int64]) -> list[Itinerary]:
         incoming = {r: int(n) for r, n in enumerate(counts[:, job.rank]) if n}
         return plan_route(job, route, *outgoing(counts, job.rank), incoming)
 
-    found = together(len(counts), act)
+    found = run_on_threads(len(counts), act)
     assert all(isinstance(plan, Itinerary) for plan in found), found
     return found
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from assembly_program import check_sharing
-from crew import together
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thread_ranks import run_on_threads
 
 from groundswell.errors import InputError
 from groundswell.exchange.assembly.sharing import NOBODY, Sharing, find_sharing
@@ -22,7 +22,7 @@ def sharings(ids: list[list[int]]) -> list[Sharing]:
     def act(job: World) -> Sharing:
         return find_sharing(job, np.array(ids[job.rank], np.int64))
 
-    found = together(len(ids), act)
+    found = run_on_threads(len(ids), act)
     assert all(isinstance(sharing, Sharing) for sharing in found), found
     return found
 
@@ -93,7 +93,9 @@ def test_what_is_no_id(ids: Any, words: str) -> None:
 
 
 def test_one_rank_s_mistake_is_told_to_all() -> None:
-    found = together(3, lambda job: find_sharing(job, np.array([0.5] if job.rank == 1 else [1])))
+    found = run_on_threads(
+        3, lambda job: find_sharing(job, np.array([0.5] if job.rank == 1 else [1]))
+    )
     assert all(isinstance(error, InputError) and "whole number" in str(error) for error in found)
 
 

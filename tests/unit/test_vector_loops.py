@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from collector import solver_sources
+from source_collector import solver_sources
 
 from groundswell.backends import cpu
 from groundswell.solvers.earthquake.solver import KERNELS

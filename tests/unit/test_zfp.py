@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from codec_fields import KINDS, field_of
-from guarded import guarded
+from guard_page import guarded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray

@@ -20,8 +20,8 @@ class Acoustics(BlockSolver):
         """The kernels, with the sizes of this rank's block."""
         setup = self.setup
         weight = setup.case.medium.speed**2 * setup.dt / setup.case.grid.spacing**2
-        constants = {**self.layout.constants(), "DT": setup.dt, "WEIGHT": weight}
-        return Source(KERNELS, constants | precision(setup.dtype))
+        parameters = {**self.layout.parameters(), "DT": setup.dt, "WEIGHT": weight}
+        return Source(KERNELS, precision(setup.dtype), parameters, generic=self.layout.is_small)
 
     def start(self) -> None:
         """Fluid at rest; q belongs to half a step before."""

@@ -1,4 +1,4 @@
-"""Where code runs: compile, cache, allocate, launch, record graphs, time. All CUDA lives here."""
+"""CPU and CUDA backends: memory, compiled kernels, graphs, timing. Only this package uses CUDA."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from groundswell.backends.base import (
     Launch,
     Module,
 )
-from groundswell.backends.source import Constant, Source
+from groundswell.backends.source import Constant, Exact, Parameter, Source
 from groundswell.errors import BackendError
 
 __all__ = [
@@ -23,24 +23,27 @@ __all__ = [
     "Cells",
     "Constant",
     "Event",
+    "Exact",
     "Graph",
     "Items",
     "Launch",
     "Module",
+    "Parameter",
     "Source",
     "open_backend",
 ]
 
 
 def open_backend(name: str, device: int | None = None, *, threads: int | None = None) -> Backend:
-    """The backend of that name, ready for use.
+    """Open a backend.
 
     Args:
-        device: which GPU, where there are several; by default the current one.
-        threads: how many the CPU's kernels use; by default as OMP_NUM_THREADS says, or all cores.
+        name: "cpu" or "cuda".
+        device: number of the GPU; by default the current one.
+        threads: number of CPU threads; by default OMP_NUM_THREADS, or all cores.
 
     Raises:
-        BackendError: unknown name, or the device it needs is absent.
+        BackendError: the name is unknown, or the device or its libraries are missing.
     """
     if name == "cpu":
         from groundswell.backends.cpu import CpuBackend

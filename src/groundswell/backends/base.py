@@ -1,6 +1,6 @@
-"""What every backend offers: memory, compiled kernels, graphs of launches, events, and its limits.
+"""The interface of all backends: memory, kernels, graphs, streams, events and device properties.
 
-A solver speaks to this interface alone and never asks which machine it is on.
+Solvers use only this interface, so they run on CPUs and GPUs alike.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from groundswell.backends.source import INCLUDE, Source
-from groundswell.backends.strided import Ends
+from groundswell.backends.strided_copy import StridedPointer
 from groundswell.errors import BackendError
 
-Array = Any  # a NumPy or CuPy array, whichever the backend allocates
+Array = Any  # a NumPy or CuPy array, depending on the backend
 
-ROW_ALIGNMENT = 128  # bytes: a cache line of a GPU, two of a CPU
+ROW_ALIGNMENT = 128  # bytes: one cache line of a GPU, two of a CPU
 
 
 @dataclass(frozen=True)
 class Cells:
-    """A kernel written with FOR_CELLS, over (nx, ny, nz) points."""
+    """Extent of a FOR_CELLS kernel: (nx, ny, nz) points."""
 
     nx: int
     ny: int
@@ -36,22 +36,22 @@ class Cells:
 
 @dataclass(frozen=True)
 class Items:
-    """A kernel written with FOR_ITEMS, over `count` list entries."""
+    """Extent of a FOR_ITEMS kernel: `count` list entries."""
 
     count: int
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """A kernel written with FOR_BLOCKS: `count` blocks of `threads` threads each.
+    """Extent of a FOR_BLOCKS kernel: `count` blocks of `threads` threads each.
 
     Args:
-        shared: bytes that each shares besides what the kernel declares, see DYNAMIC_SHARED.
+        shared_bytes: dynamic shared memory of each block, see DYNAMIC_SHARED in portable.h.
     """
 
     count: int
     threads: int
-    shared: int = 0
+    shared_bytes: int = 0
 
 
 Extent = Cells | Items | Blocks
@@ -60,12 +60,12 @@ Launch = Callable[[], None]
 
 
 def debugging() -> bool:
-    """Whether GROUNDSWELL_DEBUG asks for checks that cost time: of launches, of ghost layers."""
+    """Whether GROUNDSWELL_DEBUG enables slow checks, of launches and of ghost layers."""
     return os.environ.get("GROUNDSWELL_DEBUG", "") not in ("", "0")
 
 
 def in_order(launches: Sequence[Launch]) -> Launch:
-    """One launch that makes all of them."""
+    """One function that calls all launches in order."""
 
     def run() -> None:
         for launch in launches:
@@ -75,26 +75,26 @@ def in_order(launches: Sequence[Launch]) -> Launch:
 
 
 class Module(Protocol):
-    """A compiled source."""
+    """A compiled and loaded source."""
 
     def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
-        """A call that enqueues kernel `name` over `extent` with these arguments, fixed for good.
+        """A function that enqueues kernel `name` over `extent` with these arguments.
 
-        Arrays are passed by their first element, Python integers as 64-bit integers.
+        Arrays are passed as pointers to their first element, Python integers as 64-bit integers.
         """
         ...
 
 
 class Graph(Protocol):
-    """A recorded sequence of launches."""
+    """A captured sequence of launches."""
 
     def replay(self, times: int) -> None:
         """Enqueue the sequence `times` times."""
         ...
 
 
-class Calls:
-    """A sequence that is called again, instead of a recording of it."""
+class EagerGraph:
+    """A graph that is not captured: each replay calls the sequence."""
 
     def __init__(self, sequence: Callable[[], None]) -> None:
         self._sequence = sequence
@@ -106,211 +106,231 @@ class Calls:
 
 
 class Event(Protocol):
-    """A mark in the queue of launches."""
+    """An event in the current stream, as in CUDA."""
 
     def wait(self) -> None:
-        """Block the host until everything enqueued before the mark is done."""
+        """Block the host until all work enqueued before the event is done."""
         ...
 
-    def reached(self) -> bool:
-        """Whether it is done already."""
+    def is_done(self) -> bool:
+        """Whether all work enqueued before the event is done."""
         ...
 
     def seconds_since(self, earlier: Any) -> float:
-        """Device time between two finished marks."""
+        """Device time between two completed events, s."""
         ...
 
 
-class Shared(Protocol):
-    """Zeroed memory of a device that other processes of this host can use too.
+class SharedMemory(Protocol):
+    """Device memory that several processes of this host can access.
 
     Attributes:
-        address: of its first byte, here.
-        handle: what another process needs to `attach` it; can be pickled.
+        address: of the first byte, in this process.
+        handle: with which another process can call `attach_handle`; can be pickled.
     """
 
     address: int
     handle: Any
 
     def close(self) -> None:
-        """Let go of it; other processes must have done so, or never touch it again."""
+        """Release the memory; no other process may access it afterwards."""
         ...
 
 
 class Backend(ABC):
-    """A machine that kernels run on."""
+    """A device that kernels run on.
+
+    Attributes:
+        name: "cpu" or "cuda".
+        device: model of the device.
+        processors: number of multiprocessors of a GPU, of cores of a CPU.
+        vector_length: number of adjacent values that a vector loop should process; 1 on a GPU.
+        on_host: whether launches run synchronously in host memory.
+        has_bulk_copy: whether kernels can use include/bulk_copy.h.
+        shared_bytes_per_block: shared memory that a block can use.
+        sharing_mechanism: name of the mechanism by which processes share device memory.
+    """
 
     name: str
     device: str
-    processors: int  # that blocks of a launch can run on at once
-    vector: int  # neighbouring values that are worked on at once and are best kept together
-    on_host: bool  # whether launches run at once, in the thread that makes them, in its memory
-    bulk_copies: bool  # whether kernels have what include/bulk.h is for
-    block_memory: int  # bytes that threads of a block may share
-    sharing: str  # what lets processes see each other's memory, in words
+    processors: int
+    vector_length: int
+    on_host: bool
+    has_bulk_copy: bool
+    shared_bytes_per_block: int
+    sharing_mechanism: str
 
     @abstractmethod
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
-        """A zeroed array in the device's memory."""
+        """A zeroed array in device memory."""
 
     @abstractmethod
     def to_device(self, host: NDArray[Any]) -> Array:
-        """A copy of a host array in the device's memory."""
+        """A copy of a host array in device memory."""
 
     @abstractmethod
     def assign(self, target: Array, host: NDArray[Any]) -> None:
-        """Copy a host array into (a view of) a device array, in the order of launches."""
+        """Copy a host array into (a view of) a device array, in stream order."""
 
     @abstractmethod
     def to_host(self, array: Array, after: Event | None = None) -> NDArray[Any]:
-        """A host copy of a device array as it stands when `after` (default: all work) is done.
+        """A host copy of a device array.
 
-        With `after` given, the copy does not wait for launches that were enqueued later.
+        Args:
+            after: event that the copy waits for; by default it waits for all work. The copy does
+                not wait for launches that were enqueued after the event.
+
+        Raises:
+            RunFailed: a launch failed.
         """
 
     @abstractmethod
     def build(self, source: Source) -> Path:
-        """Compile a source into the cache, unless it is there. Any thread may do so.
+        """Compile a source into the cache, unless it is there; returns its path. Thread-safe.
 
         Raises:
-            BackendError: no compiler, or the source does not compile (with the compiler's words).
+            BackendError: there is no compiler, or the source does not compile (the message
+                contains the compiler's output).
         """
 
     def build_all(self, sources: Sequence[Source]) -> None:
-        """Compile sources at the same time; raises what `build` does."""
+        """Compile sources in parallel; raises the errors of `build`."""
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             list(pool.map(self.build, sources))
 
     @abstractmethod
     def compile(self, source: Source) -> Module:
-        """A source, built if need be and loaded; raises what `build` does."""
+        """Build a source if necessary, and load it; raises the errors of `build`."""
 
     @abstractmethod
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:
-        """Record what `sequence` launches, to be replayed without host work in between.
+        """Capture the launches of `sequence` in a graph, which replays them without host work.
 
         Args:
-            in_graph: False if some launches need the host; each replay then calls all of them.
+            in_graph: False if some launches need the host. Each replay then calls `sequence`.
         """
 
-    def together(self, *branches: Sequence[Launch]) -> list[Launch]:
-        """Launches in which `branches` may run at the same time, each in its own order.
+    def concurrently(self, *branches: Sequence[Launch]) -> list[Launch]:
+        """Launches of several branches, which may run concurrently; each branch runs in order.
 
-        They must not touch what another one writes. What comes before is done when they begin, and
-        they are done when what comes after begins. A branch cannot hold branches.
+        The branches start after all earlier launches, and later launches wait for all branches. A
+        branch must not access values that another one writes, nor contain branches itself.
         """
         return [launch for branch in branches for launch in branch]
 
-    def aside(self, launches: Sequence[Launch]) -> list[Launch]:
-        """Launches that begin when all before them is done; what comes after does not wait."""
+    def fork(self, launches: Sequence[Launch]) -> list[Launch]:
+        """Launches that start after all earlier ones; later launches do not wait for them."""
         return list(launches)
 
-    def further_aside(self, launches: Sequence[Launch]) -> list[Launch]:
-        """Launches that go on where `aside` ended; neither side waits for the other."""
+    def continue_fork(self, launches: Sequence[Launch]) -> list[Launch]:
+        """Launches that run after those of `fork`; later launches do not wait for them either."""
         return list(launches)
 
-    def rejoin(self, launches: Sequence[Launch]) -> list[Launch]:
-        """Launches that go on where `aside` ended; what comes after waits for them."""
+    def join(self, launches: Sequence[Launch]) -> list[Launch]:
+        """Launches that run after those of `fork`; later launches wait for all of them."""
         return list(launches)
 
     @abstractmethod
-    def mark(self) -> Event:
-        """Place an event behind everything enqueued so far."""
+    def record_event(self) -> Event:
+        """Record an event after all work enqueued so far."""
 
     @abstractmethod
     def synchronize(self) -> None:
-        """Wait for all enqueued work; raise RunFailed if any of it failed."""
+        """Wait for all enqueued work; raises RunFailed if any of it failed."""
 
     @abstractmethod
-    def while_waiting(self, look: Callable[[], None]) -> Callable[[], None]:
-        """Have `look` called now and then while the host waits for the device; it may raise.
+    def add_poll_callback(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call `callback` periodically while the host waits for the device; it may raise.
 
-        Returns what ends this.
+        Returns:
+            A function that removes the callback.
         """
 
     @abstractmethod
-    def memory(self) -> tuple[int, int]:
-        """Free and total bytes of the device's memory."""
+    def memory_info(self) -> tuple[int, int]:
+        """Free and total device memory, bytes."""
 
     @abstractmethod
     def versions(self) -> dict[str, str]:
-        """Compiler, driver and library versions, for the record of a run."""
+        """Versions of compiler, driver and libraries, for the summary of a run."""
 
-    # --- memory as the exchange between ranks sees it ---------------------------------------------
+    # --- memory and copies for the exchange between ranks -----------------------------------------
 
     @abstractmethod
     def address(self, array: Array) -> int:
-        """Where an array's first element lies, as kernels see it."""
+        """Address of an array's first element, as kernels see it."""
 
     @abstractmethod
-    def host_bytes(self, size: int) -> NDArray[np.uint8]:
-        """Zeroed bytes of host memory that kernels can reach and copies are fast from and to."""
+    def pinned_bytes(self, size: int) -> NDArray[np.uint8]:
+        """Zeroed host memory, pinned on a GPU: kernels can access it, and copies are fast."""
 
     @abstractmethod
-    def transfer(self, target: int, source: int, size: int) -> Launch:
-        """A call that enqueues a copy of bytes between two addresses."""
+    def copy_bytes(self, target: int, source: int, size: int) -> Launch:
+        """A function that enqueues a copy of `size` bytes between two addresses."""
 
     @abstractmethod
-    def copy_box(self, shape: tuple[int, ...], target: Ends, source: Ends) -> Launch:
-        """A call that enqueues one strided copy of a box: the library's, not a kernel of ours.
+    def copy_box(
+        self, shape: tuple[int, ...], target: StridedPointer, source: StridedPointer
+    ) -> Launch:
+        """A function that enqueues one strided copy of a box by a library call, not a kernel.
 
         Args:
-            shape: points along each axis, at most 3.
-            target, source: address, and bytes between values along each axis; along the last one
-                they must be the size of a value.
+            shape: number of values along each axis, at most 3 axes.
+            target, source: address, and stride along each axis in bytes. The last stride must be
+                the size of a value.
 
         Raises:
-            BackendError: boxes that are not made of contiguous rows.
+            BackendError: the rows of a box are not contiguous.
         """
 
     @abstractmethod
-    def shared(self, size: int) -> Shared:
-        """Zeroed memory that other processes of this host can attach.
+    def allocate_shared(self, size: int) -> SharedMemory:
+        """Zeroed memory of `size` bytes that other processes of this host can attach.
 
         Raises:
-            BackendError: this machine has none.
+            BackendError: this machine cannot share memory between processes.
         """
 
-    def export(self, array: Array) -> tuple[Any, int]:
-        """A handle for the memory that holds an array, and where in it the array begins, bytes.
+    def export_handle(self, array: Array) -> tuple[Any, int]:
+        """A handle for the allocation that contains an array, and the array's offset in bytes.
 
         Raises:
-            BackendError: other processes cannot reach this memory.
+            BackendError: other processes cannot access this memory.
         """
         raise BackendError(f"arrays of backend {self.name!r} cannot be shared between processes")
 
     @abstractmethod
-    def attach(self, handle: Any) -> Shared:
+    def attach_handle(self, handle: Any) -> SharedMemory:
         """Memory that another process of this host has shared.
 
         Raises:
-            BackendError: it cannot be reached from here.
+            BackendError: this process cannot access it.
         """
 
     def measure_bandwidth(self, megabytes: int = 128, repeats: int = 7) -> float:
-        """Best of `repeats` STREAM triads over arrays of this size, bytes a second."""
+        """Memory bandwidth, bytes/s: the best of `repeats` STREAM triads on arrays of this size."""
         count = megabytes * 2**20 // 4
         module = self.compile(Source(INCLUDE / "triad.h", {}))
-        a, b, c = (self.touched((count,), np.float32) for _ in range(3))
+        a, b, c = (self.resident_zeros((count,), np.float32) for _ in range(3))
         run = module.launch("triad", Items(count), a, b, c, count)
         run()
-        return 3 * 4 * count / min(self.seconds(run) for _ in range(repeats))
+        return 3 * 4 * count / min(self.measure_seconds(run) for _ in range(repeats))
 
-    def touched(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
-        """Zeros that are in memory, which is to be measured.
+    def resident_zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+        """A zeroed array whose pages are resident in memory, for bandwidth measurements.
 
-        A system gives a page when it is first written; until then reads find one page of zeros,
-        which caches hold.
+        An operating system maps a page when it is first written. Until then all reads return the
+        same page of zeros, which stays in the cache.
         """
         array = self.zeros(shape, dtype)
-        words = array.nbytes // 4
-        self.compile(Source(INCLUDE / "triad.h", {})).launch("touch", Items(words), array, words)()
+        count = array.nbytes // 4
+        self.compile(Source(INCLUDE / "triad.h", {})).launch("touch", Items(count), array, count)()
         return array
 
-    def seconds(self, run: Launch) -> float:
-        """Device time of what `run` enqueues."""
-        begin = self.mark()
-        run()
-        end = self.mark()
+    def measure_seconds(self, launch: Launch) -> float:
+        """Device time of the work that `launch` enqueues, s."""
+        start = self.record_event()
+        launch()
+        end = self.record_event()
         end.wait()
-        return end.seconds_since(begin)
+        return end.seconds_since(start)

@@ -1,8 +1,9 @@
-"""Compiled kernels on disk, shared by every process of a user.
+"""The on-disk cache of compiled kernels, shared by all processes of a user.
 
-An entry is one file named by the hash of all it depends on. It is built under a lock, so that a
-thousand ranks that start together compile once, and renamed into place, so that no reader ever
-sees half of one. Oldest entries go first when the folder outgrows its limit.
+An entry is one file, named by the hash of everything that it depends on. Building takes a lock, so
+that a thousand ranks that start together compile once. A finished entry is renamed into place, so
+that no reader sees a partial file. If the cache exceeds its limit, the least recently used entries
+are deleted.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ SUFFIXES = {".so", ".cubin"}
 
 
 def default_folder() -> Path:
-    """GROUNDSWELL_CACHE, or the user's cache folder (XDG base directory specification)."""
+    """GROUNDSWELL_CACHE, or a folder in the user's cache (XDG base directory specification)."""
     if chosen := os.environ.get("GROUNDSWELL_CACHE"):
         return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -31,13 +32,22 @@ def default_folder() -> Path:
 
 @dataclass(frozen=True)
 class KernelCache:
-    """A folder of compiled kernels, at most `limit` bytes of them."""
+    """A cache of compiled kernels.
+
+    Args:
+        folder: contains the entries; created when the first entry is built.
+        limit: largest size of all entries, bytes.
+    """
 
     folder: Path
     limit: int = DEFAULT_LIMIT
 
     def get(self, name: str, build: Callable[[Path], None]) -> Path:
-        """Path of entry `name`; `build(path)` writes it first if it is not there.
+        """Path of an entry.
+
+        Args:
+            name: file name of the entry.
+            build: writes the entry to the given path; called if the entry does not exist.
 
         Raises:
             BackendError: the folder cannot be written.
@@ -53,41 +63,41 @@ class KernelCache:
         return entry
 
     def entries(self) -> list[Path]:
-        """Finished entries, oldest use first."""
-        found = self._found()
+        """Paths of the entries, least recently used first."""
+        found = self._stat_entries()
         return sorted(found, key=lambda path: found[path].st_mtime)
 
     def size(self) -> int:
-        """Bytes that the finished entries take."""
-        return sum(entry.st_size for entry in self._found().values())
+        """Size of all entries, bytes."""
+        return sum(entry.st_size for entry in self._stat_entries().values())
 
     def clear(self) -> None:
         """Delete every entry."""
         for entry in self.entries():
             entry.unlink(missing_ok=True)
 
-    def _found(self) -> dict[Path, os.stat_result]:
-        """Finished entries; those under way have a dot in front."""
+    def _stat_entries(self) -> dict[Path, os.stat_result]:
+        """Paths and file status of the entries. The names of unfinished files begin with a dot."""
         found = {}
         for path in self.folder.glob("[!.]*") if self.folder.is_dir() else ():
             if path.suffix in SUFFIXES:
-                with suppress(FileNotFoundError):  # another process may have deleted it just now
+                with suppress(FileNotFoundError):  # another process may have deleted it
                     found[path] = path.stat()
         return found
 
     def _build(self, entry: Path, build: Callable[[Path], None]) -> None:
-        with self._writing():
+        with self._converted_errors():
             handle, name = tempfile.mkstemp(dir=self.folder, prefix=".", suffix=entry.suffix)
             os.close(handle)
         try:
             build(Path(name))
-            with self._writing():
+            with self._converted_errors():
                 Path(name).replace(entry)
         finally:
             Path(name).unlink(missing_ok=True)
 
     def _prune(self, keep: Path) -> None:
-        found = self._found()
+        found = self._stat_entries()
         excess = sum(entry.st_size for entry in found.values()) - self.limit
         for path in sorted(found, key=lambda path: found[path].st_mtime):
             if excess <= 0:
@@ -98,18 +108,18 @@ class KernelCache:
 
     @contextmanager
     def _locked(self, name: str) -> Iterator[None]:
-        with self._writing():
+        with self._converted_errors():
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = (self.folder / f".{name}.lock").open("w")
         with lock:
-            with self._writing():
+            with self._converted_errors():
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield
         with suppress(OSError):
             Path(lock.name).unlink()
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
+    def _converted_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:

@@ -1,4 +1,4 @@
-"""How many kernels are being compiled, for a progress line: a first run takes seconds longer."""
+"""Progress of kernel compilation, which makes the first run some seconds longer."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-Report = Callable[[int, int], None]  # takes kernels compiled, and kernels begun
+Report = Callable[[int, int], None]  # called with the numbers of finished and started compilations
 
 
 class Compilations:
-    """Counts kernels that this process compiles; those found in the cache do not count."""
+    """Counts the kernels that this process compiles. Kernels found in the cache do not count."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._begun = self._done = 0
+        self._started = self._finished = 0
         self._report: Report | None = None
 
     @contextmanager
-    def reported_to(self, report: Report) -> Iterator[None]:
-        """Call `report` whenever a compilation begins or ends within the block."""
+    def reporting_to(self, report: Report) -> Iterator[None]:
+        """Context in which `report` is called whenever a compilation starts or finishes."""
         with self._lock:
-            self._begun = self._done = 0
+            self._started = self._finished = 0
             self._report = report
         try:
             yield
@@ -29,20 +29,20 @@ class Compilations:
             self._report = None
 
     @contextmanager
-    def one(self) -> Iterator[None]:
-        """One compilation, from any thread."""
-        self._count(begun=1)
+    def counted(self) -> Iterator[None]:
+        """Context of one compilation. Thread-safe."""
+        self._count(started=1)
         try:
             yield
         finally:
-            self._count(done=1)
+            self._count(finished=1)
 
-    def _count(self, begun: int = 0, done: int = 0) -> None:
+    def _count(self, started: int = 0, finished: int = 0) -> None:
         with self._lock:
-            self._begun += begun
-            self._done += done
+            self._started += started
+            self._finished += finished
             if self._report:
-                self._report(self._done, self._begun)
+                self._report(self._finished, self._started)
 
 
 compilations = Compilations()

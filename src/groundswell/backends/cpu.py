@@ -1,4 +1,4 @@
-"""The host: portable kernels compiled by the system's C++ compiler with OpenMP."""
+"""The CPU backend: kernels compiled by the system's C++ compiler with OpenMP."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import os
 import platform
 import shutil
 import subprocess
+import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from groundswell.backends.base import (
     ROW_ALIGNMENT,
     Array,
     Backend,
-    Calls,
+    EagerGraph,
     Event,
     Extent,
     Graph,
@@ -32,18 +33,18 @@ from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.compilation import compilations
 from groundswell.backends.host_memory import host_memory
 from groundswell.backends.source import Source, digest
-from groundswell.backends.strided import Ends, require_rows, view
+from groundswell.backends.strided_copy import StridedPointer, host_view, require_contiguous_rows
 from groundswell.errors import BackendError
 
-# Contraction into fused multiply-adds is off: a vector loop and its remainder must round alike,
-# or results would depend on where a block of the grid begins.
+# We disable contraction into fused multiply-adds. Otherwise a vector loop and its remainder would
+# round differently, and results would depend on where a block of the grid begins.
 FLAGS = (
     "-std=c++17 -O3 -march=native -fopenmp -fPIC -shared "
     "-ffp-contract=off -fno-math-errno -fno-trapping-math"
 ).split()
 
-# Arrays begin at different places within a page. Were they all to begin alike, the same point of
-# a dozen fields would compete for one set of the first-level cache.
+# Arrays start at different offsets within a page. With equal offsets, the values of a dozen fields
+# at the same point would compete for one set of the first-level cache.
 PAGE = 4096
 STAGGER = 5 * ROW_ALIGNMENT
 
@@ -54,7 +55,7 @@ NO_COMPILER = (
 
 
 class _Team(threading.local):
-    """How many threads share a kernel that this thread launches, once OpenMP was told."""
+    """Size of the OpenMP team that runs this thread's kernels; None until it has been set."""
 
     size: int | None = None
 
@@ -63,14 +64,20 @@ TEAM = _Team()
 
 
 class CpuModule:
-    """A shared library made from one source.
+    """A shared library compiled from one source.
 
     Args:
-        threads: that its kernels use; None leaves it to OpenMP.
+        parameters: values of a generic source's parameters.
+        threads: number of OpenMP threads; by default OpenMP chooses it.
     """
 
-    def __init__(self, library: Path, threads: int | None = None) -> None:
-        self._library, self._threads = ctypes.CDLL(str(library)), threads
+    def __init__(
+        self, library: Path, parameters: Sequence[float] = (), threads: int | None = None
+    ) -> None:
+        self._threads = threads
+        self._library = _load_copy(library) if parameters else ctypes.CDLL(str(library))
+        if parameters:
+            self._library.set_parameters(np.array(parameters, np.float64).ctypes)
 
     def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
         function = getattr(self._library, name)
@@ -81,7 +88,7 @@ class CpuModule:
             function(*converted)
 
         def run_in_team(_keep_alive: Any = arguments) -> None:
-            if TEAM.size != self._threads:  # OpenMP keeps a number for each thread that launches
+            if TEAM.size != self._threads:  # OpenMP stores the number for each launching thread
                 self._library.omp_set_num_threads(self._threads)
                 TEAM.size = self._threads
             function(*converted)
@@ -90,23 +97,23 @@ class CpuModule:
 
 
 class CpuEvent:
-    """The host runs launches as they come, so a mark is just the time."""
+    """A point in time, since the CPU runs launches synchronously."""
 
     def __init__(self) -> None:
         self._time = time.perf_counter()
 
     def wait(self) -> None:
-        """Nothing is ever pending."""
+        """Do nothing, as no work is ever pending."""
 
-    def reached(self) -> bool:
+    def is_done(self) -> bool:
         return True
 
     def seconds_since(self, earlier: CpuEvent) -> float:
         return self._time - earlier._time
 
 
-class CpuShared:
-    """Anonymous memory behind a file descriptor; it vanishes with the last process that uses it."""
+class CpuSharedMemory:
+    """Anonymous memory with a file descriptor, which the system frees after its last user ends."""
 
     def __init__(self, descriptor: int, size: int) -> None:
         self._descriptor: int | None = descriptor
@@ -115,7 +122,7 @@ class CpuShared:
         self.handle = (os.getpid(), descriptor, size)
 
     @classmethod
-    def new(cls, size: int) -> CpuShared:
+    def allocate(cls, size: int) -> CpuSharedMemory:
         """Zeroed memory of at least one byte."""
         descriptor = os.memfd_create("groundswell")
         os.posix_fallocate(descriptor, 0, max(size, 1))
@@ -130,18 +137,18 @@ class CpuShared:
 
 
 class CpuBackend(Backend):
-    """All cores that this process may use (OMP_NUM_THREADS chooses fewer).
+    """The CPU.
 
     Args:
-        threads: how many to use instead.
+        threads: number of threads; by default OMP_NUM_THREADS, or all cores of this process.
     """
 
     name = "cpu"
-    vector = 16
+    vector_length = 16
     on_host = True
-    bulk_copies = False
-    block_memory = 1 << 30
-    sharing = "shared memory"
+    has_bulk_copy = False
+    shared_bytes_per_block = 1 << 30
+    sharing_mechanism = "shared memory"
 
     def __init__(self, kernel_cache: KernelCache | None = None, threads: int | None = None) -> None:
         self._cache = kernel_cache or KernelCache(default_folder())
@@ -168,61 +175,75 @@ class CpuBackend(Backend):
         return np.array(array)
 
     def build(self, source: Source) -> Path:
-        text = source.text()
+        text = source.generic_text() if source.generic else source.text()
         compiler = _compiler()
         key = digest(text, *FLAGS, _version(compiler), _processor()["features"])
         return self._cache.get(f"{key}.so", lambda out: _build(compiler, text, out))
 
     def compile(self, source: Source) -> CpuModule:
-        return CpuModule(self.build(source), self._threads)
+        parameters = tuple(source.parameters.values()) if source.generic else ()
+        return CpuModule(self.build(source), parameters, self._threads)
 
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:
-        return Calls(sequence)
+        return EagerGraph(sequence)
 
-    def mark(self) -> CpuEvent:
+    def record_event(self) -> CpuEvent:
         return CpuEvent()
 
-    def while_waiting(self, look: Callable[[], None]) -> Callable[[], None]:
-        return lambda: None  # it never waits
+    def add_poll_callback(self, callback: Callable[[], None]) -> Callable[[], None]:
+        return lambda: None  # the host never waits
 
     def synchronize(self) -> None:
-        """Launches have finished when they return."""
+        """Do nothing, as launches are synchronous."""
 
     def address(self, array: Array) -> int:
         return int(array.ctypes.data)
 
-    def host_bytes(self, size: int) -> NDArray[np.uint8]:
+    def pinned_bytes(self, size: int) -> NDArray[np.uint8]:
         return np.asarray(self.zeros((size,), np.uint8))
 
-    def transfer(self, target: int, source: int, size: int) -> Launch:
+    def copy_bytes(self, target: int, source: int, size: int) -> Launch:
         def run() -> None:
             ctypes.memmove(target, source, size)
 
         return run
 
-    def copy_box(self, shape: tuple[int, ...], target: Ends, source: Ends) -> Launch:
-        require_rows(shape, target, source)
-        into, values = view(shape, *target), view(shape, *source)
-        return lambda: np.copyto(into, values)
+    def copy_box(
+        self, shape: tuple[int, ...], target: StridedPointer, source: StridedPointer
+    ) -> Launch:
+        require_contiguous_rows(shape, target, source)
+        to, values = host_view(shape, *target), host_view(shape, *source)
+        return lambda: np.copyto(to, values)
 
-    def shared(self, size: int) -> CpuShared:
+    def allocate_shared(self, size: int) -> CpuSharedMemory:
         try:
-            return CpuShared.new(size)
+            return CpuSharedMemory.allocate(size)
         except (OSError, AttributeError) as error:
-            raise BackendError(f"no memory can be shared between processes: {error}") from error
+            raise BackendError(f"processes cannot share memory: {error}") from error
 
-    def attach(self, handle: Any) -> CpuShared:
+    def attach_handle(self, handle: Any) -> CpuSharedMemory:
         process, descriptor, size = handle
         try:
-            return CpuShared(os.open(f"/proc/{process}/fd/{descriptor}", os.O_RDWR), size)
+            return CpuSharedMemory(os.open(f"/proc/{process}/fd/{descriptor}", os.O_RDWR), size)
         except OSError as error:
             raise BackendError(f"memory of process {process} cannot be used: {error}") from error
 
-    def memory(self) -> tuple[int, int]:
+    def memory_info(self) -> tuple[int, int]:
         return host_memory()
 
     def versions(self) -> dict[str, str]:
         return {"compiler": _version(_compiler())}
+
+
+def _load_copy(library: Path) -> ctypes.CDLL:
+    """Load a copy of a library: the loader would give two modules of one file the same variables.
+
+    The copy lies beside the library, where shared libraries may be loaded from.
+    """
+    folder = library.parent if os.access(library.parent, os.W_OK) else None
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=library.suffix) as copy:
+        shutil.copyfile(library, copy.name)
+        return ctypes.CDLL(copy.name)
 
 
 def _argument(value: Any) -> Any:
@@ -234,7 +255,7 @@ def _argument(value: Any) -> Any:
 
 
 def _threads() -> int:
-    """As OpenMP sees it: of a list such as "4,2" the first counts, nested levels are not used."""
+    """OMP_NUM_THREADS as OpenMP reads it: the first entry of a list, as we do not nest regions."""
     wanted = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     return int(wanted) if wanted.isdigit() and int(wanted) else len(os.sched_getaffinity(0))
 
@@ -255,7 +276,7 @@ def _version(compiler: str) -> str:
 
 @cache
 def _processor() -> dict[str, str]:
-    """Name of the processor and its instruction sets, on which -march=native depends."""
+    """Name and features of the processor; -march=native depends on the features."""
     found = {"name": platform.processor() or platform.machine(), "features": platform.machine()}
     if (info := Path("/proc/cpuinfo")).exists():
         for line in info.read_text().split("\n\n")[0].splitlines():
@@ -266,7 +287,7 @@ def _processor() -> dict[str, str]:
 
 def _build(compiler: str, text: str, out: Path) -> None:
     command = [compiler, *FLAGS, "-x", "c++", "-", "-o", str(out)]
-    with compilations.one():
+    with compilations.counted():
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise BackendError(f"{compiler} refused a kernel:\n{done.stderr.strip()}")
+        raise BackendError(f"{compiler} could not compile a kernel:\n{done.stderr.strip()}")

@@ -1,4 +1,4 @@
-"""One NVIDIA GPU: kernels compiled by NVRTC, arrays by CuPy, time steps replayed as CUDA graphs."""
+"""The CUDA backend: kernels compiled by NVRTC, arrays of CuPy, steps replayed as CUDA graphs."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from groundswell.backends.base import (
     Array,
     Backend,
     Blocks,
-    Calls,
     Cells,
+    EagerGraph,
     Event,
     Extent,
     Graph,
@@ -27,23 +27,23 @@ from groundswell.backends.base import (
 )
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.graphs import CudaGraph
-from groundswell.backends.ipc import CudaShared, Mapped
-from groundswell.backends.lanes import Lanes
+from groundswell.backends.ipc import CudaSharedMemory, IpcMemory
 from groundswell.backends.source import Source
-from groundswell.backends.strided import Ends, cuda_copy, require_rows
+from groundswell.backends.streams import Streams
+from groundswell.backends.strided_copy import StridedPointer, cuda_copy, require_contiguous_rows
 from groundswell.errors import BackendError, RunFailed
 
-CELL_BLOCK = (32, 4, 2)
-PLANE_BLOCK = (64, 4, 1)
-ITEM_BLOCK = 128
-USUALLY_SHARED = 48 * 1024  # bytes, beyond which a kernel has to ask
+CELL_BLOCK = (32, 4, 2)  # threads of a block along x, y and z
+PLANE_BLOCK = (64, 4, 1)  # the same for a single plane
+ITEM_BLOCK = 128  # threads of a block for FOR_ITEMS
+DEFAULT_SHARED_BYTES = 48 * 1024  # a kernel that uses more has to request it
 GRID_LIMIT = (2**31 - 1, 65535, 65535)
-BULK_COPIES_SINCE = 90  # compute capability, see include/bulk.h
-LOOK_SECONDS = 0.5  # between looks after others while the host waits
-SHORTEST_NAP, LONGEST_NAP = 1e-5, 1e-3
+BULK_COPY_CAPABILITY = 90  # compute capability of the first GPUs with include/bulk_copy.h
+POLL_SECONDS = 0.5  # between calls of the callbacks while the host waits
+MIN_SLEEP_SECONDS, MAX_SLEEP_SECONDS = 1e-5, 1e-3
 
 MISSING = (
-    "the CUDA backend was asked for, but {reason}; install a driver and "
+    "the CUDA backend was requested, but {reason}; install a driver and "
     "`pip install 'groundswell[cuda13]'` (or cuda12), or choose backend = \"cpu\""
 )
 
@@ -51,22 +51,22 @@ MISSING = (
 class CudaModule:
     """A loaded cubin."""
 
-    def __init__(self, cupy: Any, cubin: Path, lanes: Lanes, checked: bool) -> None:
+    def __init__(self, cupy: Any, cubin: Path, streams: Streams, checked: bool) -> None:
         self._module = cupy.RawModule(path=str(cubin))
-        self._lanes, self._checked = lanes, checked
+        self._streams, self._checked = streams, checked
         self._error = cupy.cuda.runtime.CUDARuntimeError
 
     def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
         function = self._module.get_function(name)
         grid, block = geometry(extent)
         converted = tuple(np.int64(a) if isinstance(a, int) else a for a in arguments)
-        shared = extent.shared if isinstance(extent, Blocks) else 0
-        if shared + function.shared_size_bytes > USUALLY_SHARED:
+        shared = extent.shared_bytes if isinstance(extent, Blocks) else 0
+        if shared + function.shared_size_bytes > DEFAULT_SHARED_BYTES:
             function.max_dynamic_shared_size_bytes = shared
 
         def run() -> None:
-            self._lanes.launched += 1
-            with self._lanes.current as stream:
+            self._streams.launch_count += 1
+            with self._streams.current as stream:
                 function(grid, block, converted, shared_mem=shared)
                 if self._checked:
                     self._check(name, stream)
@@ -81,10 +81,10 @@ class CudaModule:
 
 
 def geometry(extent: Extent) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Grid and block of a launch.
+    """Grid and block dimensions of a launch.
 
     Raises:
-        BackendError: more blocks than a launch can have.
+        BackendError: the extent needs more blocks than a launch can have.
     """
     match extent:
         case Cells(nx, ny, nz):
@@ -94,43 +94,47 @@ def geometry(extent: Extent) -> tuple[tuple[int, ...], tuple[int, ...]]:
             grid, block = (max(count, 1),), (threads,)
         case _:
             grid, block = (max(-(-extent.count // ITEM_BLOCK), 1),), (ITEM_BLOCK,)
-    if any(n > most for n, most in zip(grid, GRID_LIMIT, strict=False)):
+    if any(n > limit for n, limit in zip(grid, GRID_LIMIT, strict=False)):
         raise BackendError(f"a launch of {grid} blocks exceeds the device's limit {GRID_LIMIT}")
     return grid, block
 
 
-class Watch:
-    """Waits of the host for the device, during which others are looked after."""
+class PollingWait:
+    """Waits of the host for the device, during which callbacks are called periodically.
+
+    Attributes:
+        callbacks: called every POLL_SECONDS.
+    """
 
     def __init__(self) -> None:
-        self.looks: list[Callable[[], None]] = []
+        self.callbacks: list[Callable[[], None]] = []
 
     def wait(self, event: Any) -> None:
-        """Wait for a CUDA event; without anybody to look after, in the driver's own way."""
-        if not self.looks:
+        """Wait for a CUDA event; without callbacks the driver waits."""
+        if not self.callbacks:
             event.synchronize()
-        looked, nap = time.monotonic(), SHORTEST_NAP
-        while self.looks and not event.done:
-            time.sleep(nap)
-            nap = min(2 * nap, LONGEST_NAP)
-            if time.monotonic() - looked > LOOK_SECONDS:
-                looked = time.monotonic()
-                for look in self.looks:
-                    look()
+        polled, sleep = time.monotonic(), MIN_SLEEP_SECONDS
+        while self.callbacks and not event.done:
+            time.sleep(sleep)
+            sleep = min(2 * sleep, MAX_SLEEP_SECONDS)
+            if time.monotonic() - polled > POLL_SECONDS:
+                polled = time.monotonic()
+                for callback in self.callbacks:
+                    callback()
 
 
 class CudaEvent:
-    """A CUDA event on the compute stream."""
+    """A CUDA event recorded in a stream."""
 
-    def __init__(self, cupy: Any, stream: Any, watch: Watch) -> None:
-        self._cupy, self._watch = cupy, watch
+    def __init__(self, cupy: Any, stream: Any, polling: PollingWait) -> None:
+        self._cupy, self._polling = cupy, polling
         self.raw = cupy.cuda.Event()
         self.raw.record(stream)
 
     def wait(self) -> None:
-        self._watch.wait(self.raw)
+        self._polling.wait(self.raw)
 
-    def reached(self) -> bool:
+    def is_done(self) -> bool:
         return bool(self.raw.done)
 
     def seconds_since(self, earlier: CudaEvent) -> float:
@@ -138,45 +142,48 @@ class CudaEvent:
 
 
 class CudaBackend(Backend):
-    """A CUDA device, with one stream for kernels and one for copies to the host.
+    """A CUDA device, with streams for kernels and one stream for copies to the host.
 
     Args:
-        device: its number; by default the current one. It becomes the current one.
+        device: number of the device, which becomes the current one; by default the current one.
 
     Attributes:
-        bus: the device's PCI bus id.
+        bus: PCI bus id of the device.
+
+    Raises:
+        BackendError: CuPy or the device is missing.
     """
 
     name = "cuda"
-    vector = 1
+    vector_length = 1
     on_host = False
-    sharing = "CUDA IPC"
+    sharing_mechanism = "CUDA IPC"
 
     def __init__(self, kernel_cache: KernelCache | None = None, device: int | None = None) -> None:
         self._cupy = _cupy()
         self._cache = kernel_cache or KernelCache(default_folder())
-        if device is not None and device not in range(count := len(device_buses())):
+        if device is not None and device not in range(count := len(pci_bus_ids())):
             raise BackendError(f"GPU {device} does not exist; there are {count}, counted from 0")
         chosen = self._cupy.cuda.Device(device)
         chosen.use()
         self._architecture = f"sm_{chosen.compute_capability}"
-        self.bulk_copies = int(chosen.compute_capability) >= BULK_COPIES_SINCE
+        self.has_bulk_copy = int(chosen.compute_capability) >= BULK_COPY_CAPABILITY
         properties = self._cupy.cuda.runtime.getDeviceProperties(chosen.id)
         self.device = properties["name"].decode()
         self.processors = int(properties["multiProcessorCount"])
-        self.block_memory = int(properties["sharedMemPerBlockOptin"])
+        self.shared_bytes_per_block = int(properties["sharedMemPerBlockOptin"])
         self.bus = _bus(self._cupy.cuda.runtime, chosen.id)
         self._stream = self._cupy.cuda.Stream(non_blocking=True)
         self._copies = self._cupy.cuda.Stream(non_blocking=True)
-        self._lanes = Lanes(self._cupy, self._stream)
-        self._mapped = Mapped(self._cupy)
+        self._streams = Streams(self._cupy, self._stream)
+        self._ipc = IpcMemory(self._cupy)
         self._checked = debugging()
-        self._watch = Watch()
+        self._polling = PollingWait()
 
     @property
     def stream(self) -> Any:
-        """Where launches go now."""
-        return self._lanes.current
+        """The stream that launches go to now."""
+        return self._streams.current
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
         with self._stream:
@@ -191,9 +198,9 @@ class CudaBackend(Backend):
             target[...] = self._cupy.asarray(host)
 
     def to_host(self, array: Array, after: Event | None = None) -> NDArray[Any]:
-        with self._lost():
-            # The host waits first, so that it looks after others meanwhile.
-            (after if isinstance(after, CudaEvent) else self.mark()).wait()
+        with self._convert_errors():
+            # The copy itself calls no callbacks, so the host waits for the work first.
+            (after if isinstance(after, CudaEvent) else self.record_event()).wait()
             with self._copies:
                 return array.get(stream=self._copies)
 
@@ -201,96 +208,107 @@ class CudaBackend(Backend):
         return nvrtc.compile_cached(self._cache, source.text(), self._architecture)
 
     def compile(self, source: Source) -> CudaModule:
-        return CudaModule(self._cupy, self.build(source), self._lanes, self._checked)
+        return CudaModule(self._cupy, self.build(source), self._streams, self._checked)
 
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:
-        recorded = in_graph and not self._checked
-        return CudaGraph(self._stream, sequence, self._lanes) if recorded else Calls(sequence)
+        if not in_graph or self._checked:
+            return EagerGraph(sequence)
+        return CudaGraph(self._stream, sequence, self._streams)
 
-    def together(self, *branches: Sequence[Launch]) -> list[Launch]:
+    def concurrently(self, *branches: Sequence[Launch]) -> list[Launch]:
         busy = [branch for branch in branches if branch]
-        return [lambda: self._lanes.run(busy)] if len(busy) > 1 else [*chain(*busy)]
+        if len(busy) < 2:
+            return [*chain(*busy)]
+        return [lambda: self._streams.run_concurrently(busy)]
 
-    def aside(self, launches: Sequence[Launch]) -> list[Launch]:
-        return [lambda: self._lanes.aside(launches)]
+    def fork(self, launches: Sequence[Launch]) -> list[Launch]:
+        return [lambda: self._streams.fork(launches)]
 
-    def further_aside(self, launches: Sequence[Launch]) -> list[Launch]:
-        return [lambda: self._lanes.further_aside(launches)]
+    def continue_fork(self, launches: Sequence[Launch]) -> list[Launch]:
+        return [lambda: self._streams.continue_fork(launches)]
 
-    def rejoin(self, launches: Sequence[Launch]) -> list[Launch]:
-        return [lambda: self._lanes.rejoin(launches)]
+    def join(self, launches: Sequence[Launch]) -> list[Launch]:
+        return [lambda: self._streams.join(launches)]
 
-    def mark(self) -> CudaEvent:
-        return CudaEvent(self._cupy, self._lanes.current, self._watch)
+    def record_event(self) -> CudaEvent:
+        return CudaEvent(self._cupy, self._streams.current, self._polling)
 
     def synchronize(self) -> None:
-        with self._lost():
-            self.mark().wait()
+        with self._convert_errors():
+            self.record_event().wait()
             self._stream.synchronize()
 
-    def while_waiting(self, look: Callable[[], None]) -> Callable[[], None]:
-        self._watch.looks.append(look)
-        return lambda: self._watch.looks.remove(look)
+    def add_poll_callback(self, callback: Callable[[], None]) -> Callable[[], None]:
+        self._polling.callbacks.append(callback)
+        return lambda: self._polling.callbacks.remove(callback)
 
     @contextmanager
-    def _lost(self) -> Iterator[None]:
-        """Launches fail silently; it shows when the host waits for them."""
+    def _convert_errors(self) -> Iterator[None]:
+        """Raise RunFailed if earlier launches failed, which CUDA reports when the host waits."""
         try:
             yield
         except self._cupy.cuda.runtime.CUDARuntimeError as error:
-            raise RunFailed(f"the GPU reported {error}; the run cannot go on") from error
+            raise RunFailed(f"the GPU reported {error}; the run cannot continue") from error
 
     def address(self, array: Array) -> int:
         return int(array.data.ptr)
 
-    def host_bytes(self, size: int) -> NDArray[np.uint8]:
+    def pinned_bytes(self, size: int) -> NDArray[np.uint8]:
         pinned = self._cupy.cuda.alloc_pinned_memory(max(size, 1))
         array = np.frombuffer(pinned, np.uint8, max(size, 1))
         array[...] = 0
         return array[:size]
 
-    def transfer(self, target: int, source: int, size: int) -> Launch:
+    def copy_bytes(self, target: int, source: int, size: int) -> Launch:
         runtime = self._cupy.cuda.runtime
 
         def run() -> None:
-            stream = self._lanes.current.ptr
+            stream = self._streams.current.ptr
             runtime.memcpyAsync(target, source, size, runtime.memcpyDefault, stream)
 
         return run
 
-    def copy_box(self, shape: tuple[int, ...], target: Ends, source: Ends) -> Launch:
-        require_rows(shape, target, source)
-        return cuda_copy(shape, target, source, lambda: int(self._lanes.current.ptr))
+    def copy_box(
+        self, shape: tuple[int, ...], target: StridedPointer, source: StridedPointer
+    ) -> Launch:
+        require_contiguous_rows(shape, target, source)
+        return cuda_copy(shape, target, source, lambda: int(self._streams.current.ptr))
 
-    def shared(self, size: int) -> CudaShared:
-        return self._mapped.new(size)
+    def allocate_shared(self, size: int) -> CudaSharedMemory:
+        return self._ipc.allocate(size)
 
-    def export(self, array: Array) -> tuple[bytes, int]:
-        return self._mapped.export(self.address(array))
+    def export_handle(self, array: Array) -> tuple[bytes, int]:
+        return self._ipc.export_handle(self.address(array))
 
-    def attach(self, handle: Any) -> CudaShared:
-        return self._mapped.attach(handle)
+    def attach_handle(self, handle: Any) -> CudaSharedMemory:
+        return self._ipc.attach_handle(handle)
 
-    def nccl_token(self) -> Any:
-        """What the ranks of a new NCCL communicator need to find each other."""
+    def nccl_unique_id(self) -> Any:
+        """A unique id, with which the ranks of a new NCCL communicator find each other."""
         return nccl.load().get_unique_id()
 
-    def nccl(self, size: int, token: Any, rank: int) -> nccl.NcclGroup:
-        """An NCCL communicator of `size` ranks, all of which call this with one's token."""
-        return nccl.NcclGroup(nccl.load(), size, token, rank, lambda: self._lanes.current)
+    def nccl_communicator(self, size: int, unique_id: Any, rank: int) -> nccl.NcclCommunicator:
+        """An NCCL communicator of `size` ranks; all ranks must call this with the same unique id.
 
-    def memory(self) -> tuple[int, int]:
+        Raises:
+            BackendError: NCCL is missing or cannot connect the ranks.
+        """
+        library = nccl.load()
+        return nccl.NcclCommunicator(library, size, unique_id, rank, lambda: self._streams.current)
+
+    def memory_info(self) -> tuple[int, int]:
         return self._cupy.cuda.Device().mem_info
 
     def measure_bandwidth(self, megabytes: int = 1024, repeats: int = 7) -> float:
-        """Best of `repeats` copies of this size within the device, bytes read and written a second.
+        """Memory bandwidth: the best of `repeats` copies of this size on the device, bytes/s.
 
-        The copy engine's own kernel moves more than a simple triad does, so shares are modest.
+        Bytes read and bytes written both count. The driver's copy is faster than a triad kernel,
+        which makes shares of this bandwidth conservative.
         """
         try:
-            return self._copy_rate(min(megabytes * 2**20, self.memory()[0] // 8), repeats)
+            return self._copy_rate(min(megabytes * 2**20, self.memory_info()[0] // 8), repeats)
         finally:
-            self._cupy.get_default_memory_pool().free_all_blocks()  # the run may need them
+            self._cupy.get_default_memory_pool().free_all_blocks()  # return the memory to the run
 
     def _copy_rate(self, size: int, repeats: int) -> float:
         source, target = (self.zeros((size,), np.uint8) for _ in range(2))
@@ -299,7 +317,7 @@ class CudaBackend(Backend):
             target.data.copy_from_device_async(source.data, size, self._stream)
 
         copy()
-        return 2 * size / min(self.seconds(copy) for _ in range(repeats))
+        return 2 * size / min(self.measure_seconds(copy) for _ in range(repeats))
 
     def versions(self) -> dict[str, str]:
         runtime = self._cupy.cuda.runtime
@@ -315,7 +333,7 @@ def _dotted(version: int) -> str:
 
 
 def _cupy() -> Any:
-    """CuPy with a usable device, or BackendError."""
+    """CuPy, if it finds a usable device; raises BackendError otherwise."""
     try:
         import cupy
     except ImportError as error:
@@ -323,17 +341,17 @@ def _cupy() -> Any:
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
-        raise BackendError(MISSING.format(reason=f"no device answers ({error})")) from error
+        raise BackendError(MISSING.format(reason=f"no device responds ({error})")) from error
     if count == 0:
         raise BackendError(MISSING.format(reason="this machine has no CUDA device"))
     return cupy
 
 
-def device_buses() -> list[str]:
-    """PCI bus ids of the devices that this process may use, in the order of their numbers.
+def pci_bus_ids() -> list[str]:
+    """PCI bus ids of the devices that this process may use, by device number.
 
     Raises:
-        BackendError: none.
+        BackendError: there is no such device, or CuPy is missing.
     """
     runtime = _cupy().cuda.runtime
     return [_bus(runtime, number) for number in range(runtime.getDeviceCount())]

@@ -1,4 +1,4 @@
-"""GPU memory that several processes of a host use: CUDA IPC."""
+"""GPU memory shared between processes of a host by CUDA IPC."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from groundswell.errors import BackendError
 
 
-class CudaShared:
-    """Memory of this or another process' GPU, mapped here.
+class CudaSharedMemory:
+    """GPU memory of this or another process, mapped into this process.
 
     Attributes:
-        address: of its first byte, here.
-        handle: what other processes map it by.
+        address: of the first byte, in this process.
+        handle: IPC handle, with which other processes map the memory.
     """
 
     def __init__(self, address: int, handle: bytes, close: Callable[[], None]) -> None:
@@ -21,56 +21,59 @@ class CudaShared:
         self._close: Callable[[], None] | None = close
 
     def close(self) -> None:
-        """Let go of it."""
+        """Free the memory, or unmap it if it belongs to another process."""
         if self._close is not None:
             self._close()
         self._close = None
 
 
-class Mapped:
-    """What one process shares and has mapped; memory of another one is mapped once at a time."""
+class IpcMemory:
+    """IPC memory of this process, and memory of other processes that it has mapped.
+
+    CUDA maps a handle only once in a process, so mappings are counted.
+    """
 
     def __init__(self, cupy: Any) -> None:
         self._runtime = cupy.cuda.runtime
         self._users: dict[bytes, int] = {}
         self._addresses: dict[bytes, int] = {}
 
-    def new(self, size: int) -> CudaShared:
-        """Zeroed memory of at least one byte, not from CuPy's pool, which hands out parts."""
+    def allocate(self, size: int) -> CudaSharedMemory:
+        """Zeroed memory of at least one byte. CuPy's pool returns parts of allocations instead."""
         runtime, size = self._runtime, max(size, 1)
         address = runtime.malloc(size)
         runtime.memset(address, 0, size)
         runtime.deviceSynchronize()
-        return CudaShared(address, self._handle(address), lambda: runtime.free(address))
+        return CudaSharedMemory(address, self._handle(address), lambda: runtime.free(address))
 
-    def export(self, address: int) -> tuple[bytes, int]:
-        """A handle for the allocation around an address, and the address' offset in it.
+    def export_handle(self, address: int) -> tuple[bytes, int]:
+        """A handle for the allocation that contains an address, and the address's offset in bytes.
 
         Raises:
-            BackendError: memory from cudaMallocAsync or managed memory, which has no handle.
+            BackendError: the memory is managed or from cudaMallocAsync, and so has no handle.
         """
         from cuda.bindings import driver
 
         error, base, _ = driver.cuMemGetAddressRange(address)
         if error != driver.CUresult.CUDA_SUCCESS:
-            raise BackendError(f"address {address:#x} is not of a GPU's memory ({error.name})")
+            raise BackendError(f"address {address:#x} is not in GPU memory ({error.name})")
         return self._handle(int(base)), address - int(base)
 
-    def attach(self, handle: bytes) -> CudaShared:
-        """Memory of another process.
+    def attach_handle(self, handle: bytes) -> CudaSharedMemory:
+        """Map memory of another process.
 
         Raises:
-            BackendError: the GPUs cannot reach each other, or the other process has ended.
+            BackendError: the GPUs cannot access each other, or the other process has ended.
         """
         if not self._users.get(handle):
             try:
                 self._addresses[handle] = self._runtime.ipcOpenMemHandle(handle)
             except self._runtime.CUDARuntimeError as error:
                 raise BackendError(
-                    f"another process' GPU memory is out of reach: {error}"
+                    f"GPU memory of another process cannot be mapped: {error}"
                 ) from error
         self._users[handle] = self._users.get(handle, 0) + 1
-        return CudaShared(self._addresses[handle], handle, lambda: self._release(handle))
+        return CudaSharedMemory(self._addresses[handle], handle, lambda: self._release(handle))
 
     def _release(self, handle: bytes) -> None:
         self._users[handle] -= 1

@@ -1,4 +1,4 @@
-"""Which NVIDIA GPUs are visible and what joins each pair of them: plain data read through NVML."""
+"""The visible NVIDIA GPUs and the links between them, read through NVML."""
 
 from __future__ import annotations
 
@@ -21,20 +21,24 @@ BANDWIDTH = {
     "system": 10e9,
     "unknown": 10e9,
 }
-"""Assumed bytes/s in each direction between GPUs whose nearest common PCIe ancestor is (nearest
-first) on their own board, one switch, several switches, one host bridge, one NUMA node, or only
-the link between sockets; `unknown` where NVML does not say. About 80 % of 16 lanes of PCIe 4.0
-(31.5 GB/s), and less through a processor. Only their ratios matter to a binding."""
+"""Assumed bandwidth in each direction, bytes/s, by the nearest common PCIe ancestor of two GPUs.
+
+From near to far, the ancestor is their board, one switch, several switches, a host bridge, a NUMA
+node or the link between sockets; it is `unknown` if NVML does not report it. The values are some
+80 % of 16 lanes of PCIe 4.0 (31.5 GB/s), and less through a processor. Only their ratios matter for
+the binding of ranks to GPUs."""
 
 NVLINK_BANDWIDTH = 25e9
-"""Bytes/s in each direction of one link of NVLink 2, 3 and 4 (NVIDIA: 900 GB/s for the H100's 18
-links, both directions counted). Version 1 has 20e9 and version 5 has 50e9: far above PCIe too."""
+"""Bandwidth of one link of NVLink 2, 3 or 4, bytes/s in each direction.
+
+NVIDIA gives 900 GB/s for the 18 links of an H100, counting both directions. A link of version 1 has
+20e9 and one of version 5 has 50e9, which is far above PCIe too."""
 
 SWITCH = "NVSwitch"
-NUMA_WORDS = 16  # of 64 NUMA nodes each
+NUMA_WORDS = 16  # words of 64 bits in a mask of NUMA nodes
 
 MISSING = (
-    "the links between GPUs were asked for, but {reason}; install a driver and "
+    "the links between GPUs cannot be read: {reason}; install a driver and "
     "`pip install 'groundswell[cuda13]'` (or cuda12)"
 )
 
@@ -44,9 +48,9 @@ class Device:
     """A visible GPU.
 
     Attributes:
-        bus: PCI bus id as CUDA writes it, such as `0000:1b:00.0`; it opens the device whatever
-            the order in which CUDA counts.
-        numa: NUMA node of the host nearest to it; None where NVML names none, or several.
+        bus: PCI bus id in CUDA's format, such as `0000:1b:00.0`. It identifies the device however
+            CUDA numbers the devices.
+        numa: nearest NUMA node of the host; None if NVML reports none or several.
     """
 
     name: str
@@ -57,12 +61,13 @@ class Device:
 
 @dataclass(frozen=True)
 class Pair:
-    """What joins two devices, given by their positions among the visible ones.
+    """The link between two devices.
 
     Attributes:
+        devices: their positions among the visible devices.
         level: nearest common PCIe ancestor, a key of BANDWIDTH.
-        nvlinks: NVLink connections between them (the fewer of the two sides', through a switch).
-        switched: those connections go through NVSwitch, which joins all its GPUs alike.
+        nvlinks: number of NVLink connections; through a switch, the smaller number of the two.
+        switched: whether the connections go through NVSwitch, which joins all its GPUs alike.
     """
 
     devices: tuple[int, int]
@@ -72,29 +77,29 @@ class Pair:
 
     @property
     def kind(self) -> str:
-        """`nvswitch`, `nvlink`, or the PCIe level."""
+        """`nvswitch`, `nvlink` or the PCIe level."""
         return ("nvswitch" if self.switched else "nvlink") if self.nvlinks else self.level
 
     @property
     def bandwidth(self) -> float:
-        """Assumed, bytes/s in each direction."""
+        """Assumed bandwidth in each direction, bytes/s."""
         return self.nvlinks * NVLINK_BANDWIDTH or BANDWIDTH[self.level]
 
 
 @dataclass(frozen=True)
 class Links:
-    """The visible devices, in the order of CUDA_VISIBLE_DEVICES or of the bus, and all pairs."""
+    """The visible devices, in the order of CUDA_VISIBLE_DEVICES or PCI bus ids, and all pairs."""
 
     devices: tuple[Device, ...]
     pairs: tuple[Pair, ...]
 
 
 def read_links() -> Links:
-    """The GPUs that CUDA_VISIBLE_DEVICES lets this process see, and what joins them.
+    """Read the GPUs that this process sees and the links between them.
 
     Raises:
         BackendError: nvidia-ml-py or the driver is missing, no GPU is visible, or
-            CUDA_VISIBLE_DEVICES asks for what is not there.
+            CUDA_VISIBLE_DEVICES is not valid.
     """
     with _nvml() as nvml:
         count = nvml.nvmlDeviceGetCount()
@@ -102,10 +107,7 @@ def read_links() -> Links:
         known = {_device(nvml, handle): handle for handle in handles}
         devices = visible(sorted(known, key=lambda device: (len(device.bus), device.bus)))
         gpus = [(device.bus, known[device], _nvlinks(nvml, known[device])) for device in devices]
-        pairs = [
-            Pair((a, b), _level(nvml, gpus[a][1], gpus[b][1]), *_joined(nvml, gpus[a], gpus[b]))
-            for a, b in combinations(range(len(gpus)), 2)
-        ]
+        pairs = [_pair(nvml, gpus, *ends) for ends in combinations(range(len(gpus)), 2)]
     return Links(tuple(devices), tuple(pairs))
 
 
@@ -113,15 +115,19 @@ def read_links() -> Links:
 
 
 def visible(devices: Sequence[Device]) -> list[Device]:
-    """Those of `devices` (in PCI order) that CUDA_VISIBLE_DEVICES lists, in its order.
+    """The devices that CUDA_VISIBLE_DEVICES lists, in its order.
 
-    An entry is a position or the beginning of a UUID; as in CUDA, a negative one ends the list
-    (CUDA C++ Programming Guide, "CUDA Environment Variables"). Where CUDA would silently drop what
-    follows an entry that names no GPU, this refuses.
+    An entry is a number or the beginning of a UUID, and a negative number ends the list (CUDA C++
+    Programming Guide, "CUDA Environment Variables"). CUDA silently ignores all entries after one
+    that matches no GPU; we raise an error instead.
+
+    Args:
+        devices: all devices, in PCI order.
 
     Raises:
-        BackendError: an entry names no GPU, several, one a second time or a MIG instance; counts
-            GPUs of several models, which CUDA orders in its own way; or nothing is visible.
+        BackendError: an entry matches no GPU, several GPUs or a MIG instance, or a GPU is listed
+            twice; entries are numbers although there are several GPU models, which CUDA sorts by
+            speed; or no GPU is visible.
     """
     listed = os.environ.get("CUDA_VISIBLE_DEVICES")
     if listed is None:
@@ -129,39 +135,39 @@ def visible(devices: Sequence[Device]) -> list[Device]:
     else:
         entries = [entry.strip() for entry in listed.split(",")] if listed.strip() else []
         kept = takewhile(lambda entry: not entry.startswith("-"), entries)
-        found = [_named(entry, devices) for entry in kept]
+        found = [_find_device(entry, devices) for entry in kept]
     if not found or len(set(found)) < len(found):
         reason = "lists a GPU twice" if found else "leaves no GPU visible"
-        raise _refusal(f"{reason}; list each GPU to be used once, or unset it")
+        raise _invalid(f"{reason}; list each GPU to be used once, or unset it")
     return found
 
 
-def _named(entry: str, devices: Sequence[Device]) -> Device:
+def _find_device(entry: str, devices: Sequence[Device]) -> Device:
     if entry.startswith("MIG-"):
-        raise _refusal(f"lists {entry!r}; MIG instances have no links between them; list GPUs")
+        raise _invalid(f"lists {entry!r}; MIG instances have no links between them; list GPUs")
     if entry.isdecimal():
-        _check_order(devices)
-        named = list(devices[int(entry) : int(entry) + 1])
+        _require_pci_order(devices)
+        found = list(devices[int(entry) : int(entry) + 1])
     else:
-        named = [d for d in devices if entry and d.uuid.lower().startswith(entry.lower())]
-    if len(named) != 1:
+        found = [d for d in devices if entry and d.uuid.lower().startswith(entry.lower())]
+    if len(found) != 1:
         uuids = ", ".join(device.uuid for device in devices)
-        raise _refusal(f"lists {entry!r}, which names {len(named)} GPUs of: {uuids}")
-    return named[0]
+        raise _invalid(f"lists {entry!r}, which names {len(found)} GPUs of: {uuids}")
+    return found[0]
 
 
-def _check_order(devices: Sequence[Device]) -> None:
+def _require_pci_order(devices: Sequence[Device]) -> None:
     by_bus = os.environ.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID"
     if not by_bus and len({device.name for device in devices}) > 1:
-        raise _refusal(
+        raise _invalid(
             "counts GPUs of several models, which CUDA sorts by speed; list UUIDs, or set "
             "CUDA_DEVICE_ORDER=PCI_BUS_ID"
         )
 
 
-def _refusal(what: str) -> BackendError:
+def _invalid(problem: str) -> BackendError:
     listed = os.environ.get("CUDA_VISIBLE_DEVICES")
-    return BackendError(f"CUDA_VISIBLE_DEVICES = {listed!r} {what}")
+    return BackendError(f"CUDA_VISIBLE_DEVICES = {listed!r} {problem}")
 
 
 # --- NVML -----------------------------------------------------------------------------------------
@@ -169,7 +175,7 @@ def _refusal(what: str) -> BackendError:
 
 @contextmanager
 def _nvml() -> Iterator[Any]:
-    """The library, started; what it cannot do becomes a BackendError."""
+    """Context in which NVML is initialized; raises its errors as BackendError."""
     try:
         import pynvml
     except ImportError as error:
@@ -184,10 +190,10 @@ def _nvml() -> Iterator[Any]:
         raise BackendError(MISSING.format(reason=f"NVML reports: {error}")) from error
 
 
-def _ask(nvml: Any, question: Callable[..., Any], *arguments: Any) -> Any:
-    """The answer, or None where this driver or device has none."""
+def _query(nvml: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+    """The result of an NVML function, or None if this driver or device does not support it."""
     try:
-        return question(*arguments)
+        return function(*arguments)
     except nvml.NVMLError:
         return None
 
@@ -202,48 +208,53 @@ def _device(nvml: Any, handle: Any) -> Device:
 
 
 def _bus(pci: Any) -> str:
-    """NVML writes eight digits of domain, CUDA four."""
+    """PCI bus id in CUDA's format: NVML writes the domain with eight digits, CUDA with four."""
     domain, rest = pci.busId.split(":", 1)
     return f"{int(domain, 16):04x}:{rest.lower()}"
 
 
 def _numa(nvml: Any, handle: Any) -> int | None:
     scope = nvml.NVML_AFFINITY_SCOPE_NODE
-    words = _ask(nvml, nvml.nvmlDeviceGetMemoryAffinity, handle, NUMA_WORDS, scope)
+    words = _query(nvml, nvml.nvmlDeviceGetMemoryAffinity, handle, NUMA_WORDS, scope)
     mask = sum(word << (64 * n) for n, word in enumerate(words or ()))
     return mask.bit_length() - 1 if mask.bit_count() == 1 else None
 
 
 def _level(nvml: Any, a: Any, b: Any) -> str:
     names = {getattr(nvml, f"NVML_TOPOLOGY_{name.upper()}", None): name for name in BANDWIDTH}
-    return names.get(_ask(nvml, nvml.nvmlDeviceGetTopologyCommonAncestor, a, b), "unknown")
+    return names.get(_query(nvml, nvml.nvmlDeviceGetTopologyCommonAncestor, a, b), "unknown")
 
 
 def _nvlinks(nvml: Any, handle: Any) -> Counter[str]:
-    """How many active NVLink connections lead to each bus id, or to SWITCH."""
+    """Number of active NVLink connections to each bus id, or to SWITCH."""
     numbers = range(nvml.NVML_NVLINK_MAX_LINKS)
-    active = [n for n in numbers if _ask(nvml, nvml.nvmlDeviceGetNvLinkState, handle, n)]
+    active = [n for n in numbers if _query(nvml, nvml.nvmlDeviceGetNvLinkState, handle, n)]
     return Counter(_far_end(nvml, handle, n) for n in active)
 
 
 def _far_end(nvml: Any, handle: Any, link: int) -> str:
-    kind = _ask(nvml, nvml.nvmlDeviceGetNvLinkRemoteDeviceType, handle, link)
+    kind = _query(nvml, nvml.nvmlDeviceGetNvLinkRemoteDeviceType, handle, link)
     if kind == nvml.NVML_NVLINK_DEVICE_TYPE_SWITCH:
-        return SWITCH  # of which a machine has several, each joined to every GPU
-    pci = _ask(nvml, nvml.nvmlDeviceGetNvLinkRemotePciInfo, handle, link)
+        return SWITCH  # a machine has several switches, each connected to every GPU
+    pci = _query(nvml, nvml.nvmlDeviceGetNvLinkRemotePciInfo, handle, link)
     return _bus(pci) if pci else "unknown"
 
 
 Gpu = tuple[str, Any, Counter[str]]  # bus id, handle, NVLink connections
 
 
-def _joined(nvml: Any, a: Gpu, b: Gpu) -> tuple[int, bool]:
+def _pair(nvml: Any, gpus: Sequence[Gpu], a: int, b: int) -> Pair:
+    nvlinks, switched = _count_nvlinks(nvml, gpus[a], gpus[b])
+    return Pair((a, b), _level(nvml, gpus[a][1], gpus[b][1]), nvlinks, switched)
+
+
+def _count_nvlinks(nvml: Any, a: Gpu, b: Gpu) -> tuple[int, bool]:
     """NVLink connections of two GPUs, and whether they go through NVSwitch."""
     direct = a[2][b[0]]
     through = min(a[2][SWITCH], b[2][SWITCH])
     if direct or not through:
         return direct, False
-    # Links to a switch can be up while the fabric does not (yet) carry traffic between the two.
-    status = _ask(nvml, nvml.nvmlDeviceGetP2PStatus, a[1], b[1], nvml.NVML_P2P_CAPS_INDEX_NVLINK)
+    # Links to a switch can be active before the fabric carries traffic between the two GPUs.
+    status = _query(nvml, nvml.nvmlDeviceGetP2PStatus, a[1], b[1], nvml.NVML_P2P_CAPS_INDEX_NVLINK)
     works = status == nvml.NVML_P2P_STATUS_OK
     return (through, True) if works else (0, False)

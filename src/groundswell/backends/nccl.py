@@ -1,4 +1,4 @@
-"""NCCL on the stream of a CUDA backend."""
+"""NCCL operations in the current stream of a CUDA backend."""
 
 from __future__ import annotations
 
@@ -7,26 +7,36 @@ from typing import Any
 
 from groundswell.errors import BackendError
 
-Places = tuple[int, tuple[int, int], tuple[int, int]]  # peer; address and bytes sent; received
+# Peer; address and size in bytes of the sent buffer; the same of the received one.
+PeerMessage = tuple[int, tuple[int, int], tuple[int, int]]
 
 
-class NcclGroup:
+class NcclCommunicator:
     """An NCCL communicator.
 
     Args:
-        current: gives the stream that launches go to.
+        nccl: the library, see `load`.
+        size: number of ranks.
+        unique_id: the same on all ranks.
+        rank: this rank.
+        current_stream: returns the stream that launches go to.
+
+    Raises:
+        BackendError: NCCL cannot connect the ranks.
     """
 
-    def __init__(self, nccl: Any, size: int, token: Any, rank: int, current: Callable[[], Any]):
-        self._nccl, self._current = nccl, current
+    def __init__(
+        self, nccl: Any, size: int, unique_id: Any, rank: int, current_stream: Callable[[], Any]
+    ) -> None:
+        self._nccl, self._current_stream = nccl, current_stream
         try:
-            self._communicator = nccl.NcclCommunicator(size, token, rank)
+            self._communicator = nccl.NcclCommunicator(size, unique_id, rank)
         except nccl.NcclError as error:
             raise BackendError(f"NCCL cannot connect the ranks: {error}") from error
 
-    def exchange(self, messages: Sequence[Places]) -> None:
-        """Enqueue all sends and receives as one group, in this order."""
-        nccl, stream = self._nccl, self._current().ptr
+    def exchange(self, messages: Sequence[PeerMessage]) -> None:
+        """Enqueue all sends and receives in this order, as one NCCL group."""
+        nccl, stream = self._nccl, self._current_stream().ptr
         nccl.groupStart()
         for peer, (source, sent), (target, received) in messages:
             if sent:
@@ -35,25 +45,25 @@ class NcclGroup:
                 self._communicator.recv(target, received, nccl.NCCL_CHAR, peer, stream)
         nccl.groupEnd()
 
-    def gather(self, source: int, target: int, size: int) -> None:
-        """Enqueue a collection of all ranks' bytes at every rank, in the order of ranks."""
-        nccl, stream = self._nccl, self._current().ptr
+    def allgather(self, source: int, target: int, size: int) -> None:
+        """Enqueue an allgather of `size` bytes of each rank, between two addresses."""
+        nccl, stream = self._nccl, self._current_stream().ptr
         self._communicator.allGather(source, target, size, nccl.NCCL_CHAR, stream)
 
     def close(self) -> None:
-        """Destroy the communicator; all ranks must."""
+        """Destroy the communicator; all ranks must call this."""
         self._communicator.destroy()
 
     def abort(self) -> None:
-        """Destroy the communicator without the other ranks, whatever it is at."""
+        """Destroy the communicator without the other ranks, even during an operation."""
         self._communicator.abort()
 
 
 def load() -> Any:
-    """CuPy's binding of NCCL.
+    """CuPy's NCCL bindings.
 
     Raises:
-        BackendError: CuPy was built without it, or the library is missing.
+        BackendError: CuPy was built without NCCL, or the library is missing.
     """
     try:
         from cupy.cuda import nccl

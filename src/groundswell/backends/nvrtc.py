@@ -1,4 +1,4 @@
-"""CUDA's run-time compiler. It needs no driver, so every kernel can be checked on any machine."""
+"""CUDA's run-time compiler. It needs no driver, so any machine can compile all kernels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,13 @@ _REGISTERS = re.compile(r"Used (\d+) registers")
 
 @dataclass(frozen=True)
 class Resources:
-    """What ptxas says a kernel uses of a thread's share of a multiprocessor."""
+    """Resources of a kernel as reported by ptxas.
+
+    Attributes:
+        kernel: its name.
+        registers: per thread.
+        spill_bytes: bytes of spill stores and loads.
+    """
 
     kernel: str
     registers: int
@@ -33,34 +39,35 @@ class Resources:
 
 
 def compile_cubin(text: str, architecture: str) -> tuple[bytes, list[Resources]]:
-    """Machine code for `architecture` ("sm_90") and each kernel's resources.
+    """Machine code for an architecture, such as "sm_90", and the resources of each kernel.
 
     Raises:
-        BackendError: NVRTC is missing or refuses the source (with its words).
+        BackendError: NVRTC is missing, or the source does not compile (the message contains
+            NVRTC's output).
     """
     core = _core()
     options = core.ProgramOptions(std=STANDARD, arch=architecture, fma=False, ptxas_options=["-v"])
     log = io.StringIO()
     try:
         compiled = core.Program(text, "c++", options).compile("cubin", logs=log)
-    except Exception as error:  # NVRTC's own exception types differ between releases
-        raise BackendError(f"NVRTC refused a kernel:\n{error}") from error
+    except Exception as error:  # the exception types of cuda.core differ between releases
+        raise BackendError(f"NVRTC could not compile a kernel:\n{error}") from error
     return bytes(compiled.code), parse_resources(log.getvalue())
 
 
 def compile_cached(kernel_cache: KernelCache, text: str, architecture: str) -> Path:
-    """Path of the cubin in the cache, compiled if need be."""
+    """Path of the cubin in the cache; compiles it if necessary."""
     key = digest(text, architecture, version(), *FLAGS)
 
     def build(out: Path) -> None:
-        with compilations.one():
+        with compilations.counted():
             out.write_bytes(compile_cubin(text, architecture)[0])
 
     return kernel_cache.get(f"{key}.cubin", build)
 
 
 def parse_resources(log: str) -> list[Resources]:
-    """Registers and spills of each kernel from ptxas's report."""
+    """Registers and spills of each kernel from the output of ptxas."""
     found = []
     for part in _ENTRY.split(log)[1:]:
         if not _REGISTERS.search(part):
@@ -75,7 +82,7 @@ def parse_resources(log: str) -> list[Resources]:
 
 @cache
 def version() -> str:
-    """NVRTC's version, part of every cache key."""
+    """Version of NVRTC, which is part of every cache key."""
     try:
         from cuda.bindings import nvrtc
     except ImportError as error:
@@ -89,7 +96,7 @@ _MISSING = (
 )
 
 
-_LOADING = Lock()  # another thread would find a package that is half loaded
+_LOADING = Lock()  # without it, another thread could see a partially imported package
 
 
 def _core() -> Any:

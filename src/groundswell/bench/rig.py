@@ -123,9 +123,9 @@ class Rig:
 
     def _once(self, graph: Graph, times: int) -> float:
         graph.replay(min(IN_STEP, times))
-        begin = self.backend.mark()
+        begin = self.backend.record_event()
         graph.replay(times)
-        end = self.backend.mark()
+        end = self.backend.record_event()
         end.wait()
         return end.seconds_since(begin) / times
 

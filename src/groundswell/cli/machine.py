@@ -65,7 +65,7 @@ def _device(name: str) -> dict[str, Any]:
     """The device of a backend, or the reason why there is none."""
     try:
         backend = open_backend(name)
-        free, total = backend.memory()
+        free, total = backend.memory_info()
         return {
             "device": backend.device,
             "memory_free": free,

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from groundswell.backends import Array, Backend
-from groundswell.backends.foreign import is_immutable
+from groundswell.backends.array_interop import is_immutable
 from groundswell.errors import InputError
 from groundswell.exchange.arguments import flag, for_each, real_numbers, whole_numbers
 from groundswell.exchange.decomposition import Block, Decomposition, Index, decompose
@@ -116,7 +116,7 @@ class Domain(PlanKeeper):
     def zeros(self, dtype: DTypeLike = "float64", components: int | Sequence[int] = ()) -> Array:
         """An array for this rank: NumPy's or CuPy's, with leading axes for components if any."""
         shape = (*leading_axes(components), *self.local_shape)
-        return self._guests.zeros(shape, value_type(dtype))
+        return self._interop.zeros(shape, value_type(dtype))
 
     @cached_property
     def own(self) -> Slices:
@@ -140,7 +140,7 @@ class Domain(PlanKeeper):
             ghosts: also those of the ghost layers: below 0 or past the end where these lie outside
                 of the whole, periodic or not.
         """
-        return tuple(self._guests.place(along) for along in self._indices(ghosts))
+        return tuple(self._interop.to_device(along) for along in self._indices(ghosts))
 
     def coordinates(
         self,
@@ -153,7 +153,7 @@ class Domain(PlanKeeper):
         axes = len(self.own)
         first, steps = real_numbers("origin", origin, axes), real_numbers("spacing", spacing, axes)
         along = zip(self._indices(ghosts), first, steps, strict=True)
-        return tuple(self._guests.place(o + h * n) for n, o, h in along)
+        return tuple(self._interop.to_device(o + h * n) for n, o, h in along)
 
     def _indices(self, ghosts: bool) -> list[NDArray[np.int64]]:
         around = self.ghosts if ghosts else no_layers(len(self.own))
@@ -195,8 +195,8 @@ class Domain(PlanKeeper):
         """
         self._require_open()
         self.world.agree(self.check)
-        self._guests.follow(self._guests.streams(None, [array]))
-        view = self.interior(self._guests.view(array, writable=False))
+        self._interop.wait_for_user(self._interop.user_streams(None, [array]))
+        view = self.interior(self._interop.view(array, writable=False))
         blocks = self.world.gather(self.backend.to_host(view))
         if not self.world.first:
             return None
@@ -227,12 +227,12 @@ class Domain(PlanKeeper):
         """
         self._require_open()
         fields = as_fields(arrays)
-        streams = self._guests.streams(stream, [f.array for f in fields])
+        streams = self._interop.user_streams(stream, [f.array for f in fields])
         borrowed = self._borrowed(fields)
         key = tuple(b.key(self.backend) for b in borrowed)
         self._plan_of(key, lambda: self._made(borrowed, self._how)).run(streams)
         results = [
-            self._guests.jax(b.view) if is_immutable(field.array) else field.array
+            self._interop.to_jax(b.view) if is_immutable(field.array) else field.array
             for b, field in zip(borrowed, fields, strict=True)
         ]
         return results[0] if len(results) == 1 else tuple(results)
@@ -280,7 +280,7 @@ class Domain(PlanKeeper):
             chosen = {"transport": choice.transport, "aggregate": choice.aggregate}
             return self._prepared(borrowed, how | chosen)
 
-        self._guests.settle()  # no trial may write ghosts that the user still reads
+        self._interop.synchronize_device()  # no trial may write ghosts that the user still reads
         choices = candidates(self.backend, self.world, overlap=False)
         problem = [self.cut, *terms, how["codec"], how["poison"]]
         return make(fastest(self.backend, self.world, problem, make, choices))
@@ -310,7 +310,7 @@ class Domain(PlanKeeper):
         return borrow() if self._plans else list(self.world.agree(borrow))
 
     def _borrow(self, field: Field) -> Borrowed:
-        view, axes = self._guests.view(field.array), len(self.own)
+        view, axes = self._interop.view(field.array), len(self.own)
         ghosts = self.ghosts
         if field.ghosts is not None:
             ghosts = layers(field.ghosts, axes, ghosts.corners)
@@ -322,11 +322,11 @@ class Domain(PlanKeeper):
         """The same, with a copy of an array that cannot be written."""
         if not is_immutable(field.array):
             return field
-        view = self._guests.view(field.array, writable=False)
+        view = self._interop.view(field.array, writable=False)
         key = (number, tuple(view.shape), view.dtype)
         if key not in self._staged:
             self._staged[key] = self.backend.zeros(tuple(view.shape), view.dtype)
-        self._guests.load(self._staged[key], view)
+        self._interop.copy_from_view(self._staged[key], view)
         return replace(field, array=self._staged[key])
 
     def close(self) -> None:

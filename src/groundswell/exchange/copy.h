@@ -91,7 +91,7 @@ INLINE long long begin_of(const Place& p, index_t epoch) { return p.address + (e
 // How many of a chunk's values are worth copying.
 template <class Value> INLINE index_t worth(const Box& box, const Chunk& chunk) {
   if (!box.limit) return chunk.count;
-  const index_t size = sizeof(Value), used = (*at<long long>(box.limit) + size - 1) / size;
+  const index_t size = sizeof(Value), used = (*as_pointer<long long>(box.limit) + size - 1) / size;
   const index_t rest = used > chunk.first ? used - chunk.first : 0;
   return rest < chunk.count ? rest : chunk.count;
 }
@@ -127,10 +127,10 @@ INLINE void copy_values(const Box& box, const Chunk& chunk, index_t epoch) {
     From values[IN_FLIGHT];
     UNROLL
     for (int u = 0; u < IN_FLIGHT; ++u)
-      if (n + u * stride < end) values[u] = *at<From>(from + source(n + u * stride));
+      if (n + u * stride < end) values[u] = *as_pointer<From>(from + source(n + u * stride));
     UNROLL
     for (int u = 0; u < IN_FLIGHT; ++u)
-      if (n + u * stride < end) *at<To>(to + target(n + u * stride)) = To(values[u]);
+      if (n + u * stride < end) *as_pointer<To>(to + target(n + u * stride)) = To(values[u]);
   }
 }
 
@@ -140,12 +140,13 @@ template <class From, class To>
 INLINE void copy_row(long long from, long long from_step, long long to, long long to_step,
                      index_t count) {
   if (from_step == sizeof(From) && to_step == sizeof(To)) {
-    const From* RESTRICT source = at<From>(from);
-    To* RESTRICT target = at<To>(to);
+    const From* RESTRICT source = as_pointer<From>(from);
+    To* RESTRICT target = as_pointer<To>(to);
     PRAGMA(omp simd)
     for (index_t n = 0; n < count; ++n) target[n] = To(source[n]);
   } else {
-    for (index_t n = 0; n < count; ++n) *at<To>(to + n * to_step) = To(*at<From>(from + n * from_step));
+    for (index_t n = 0; n < count; ++n)
+      *as_pointer<To>(to + n * to_step) = To(*as_pointer<From>(from + n * from_step));
   }
 }
 

@@ -70,9 +70,9 @@ def count_devices(name: str) -> int:
 
 def gpu_buses() -> list[str]:
     """PCI bus ids of the GPUs that this process may use."""
-    from groundswell.backends.cuda import device_buses
+    from groundswell.backends.cuda import pci_bus_ids
 
-    return device_buses()
+    return pci_bus_ids()
 
 
 def _bound(buses: Sequence[str], traffic: NDArray[np.generic]) -> list[str]:

@@ -1,8 +1,8 @@
 """An exchange: whose ghost layers, on which transport, and when.
 
 halo = Exchange(backend, world, cut, fields)
-halo()                                         # all at once, or
-step = halo.hidden_by([boundary], [interior])  # while the interior is computed
+halo()                                                             # all at once, or
+step = halo.overlap_with(boundary=[boundary], interior=[interior])  # during interior work
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Exchange:
     @property
     def halves(self) -> tuple[list[Launch], list[Launch]]:
         """`send` and `receive`, behind which other work may go on."""
-        return self._backend.aside(self.send), self._backend.rejoin(self.receive)
+        return self._backend.fork(self.send), self._backend.join(self.receive)
 
     @property
     def closed(self) -> bool:
@@ -153,15 +153,20 @@ class Exchange:
         """What codes the messages, if anything does."""
         return self._transfer if isinstance(self._transfer, CodedTransfer) else None
 
-    def hidden_by(self, boundary: Sequence[Launch], interior: Sequence[Launch]) -> list[Launch]:
-        """Work on the points that are sent, then the exchange while all others are worked on.
+    def overlap_with(
+        self, *, boundary: Sequence[Launch], interior: Sequence[Launch]
+    ) -> list[Launch]:
+        """Launches of a step whose interior work overlaps with the exchange.
 
-        Without such a boundary the exchange follows the work.
+        Args:
+            boundary: work on the points that are sent, which comes first. If it is empty, the
+                exchange follows the interior work.
+            interior: work on all other points.
         """
         if not boundary:
             return [*self.open, *interior, *self.launches]
-        aside, rejoin = self.halves
-        return [*self.open, *boundary, *aside, *interior, *rejoin]
+        fork, join = self.halves
+        return [*self.open, *boundary, *fork, *interior, *join]
 
     def __call__(self) -> None:
         """Enqueue the whole exchange.

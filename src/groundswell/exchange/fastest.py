@@ -57,4 +57,4 @@ def _seconds(backend: Backend, plan: Plan, times: int) -> float:
         for _ in range(times):
             plan.run(())
 
-    return backend.seconds(run)
+    return backend.measure_seconds(run)

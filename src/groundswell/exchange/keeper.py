@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import Any, Self
 
 from groundswell.backends import Backend
-from groundswell.backends.foreign import Visitors, visitors
+from groundswell.backends.array_interop import ArrayInterop, array_interop
 from groundswell.errors import GroundswellError, InputError
 from groundswell.exchange import progress
 from groundswell.exchange.plan import Exchanging, Plan
@@ -34,7 +34,7 @@ class PlanKeeper:
     def __init__(self, world: World, backend: Backend, *, frees_comm: bool) -> None:
         self.world, self.backend = world, backend
         self.rank, self.size = world.rank, world.size
-        self._guests: Visitors = visitors(backend)
+        self._interop: ArrayInterop = array_interop(backend)
         self._cached: OrderedDict[Any, Plan] = OrderedDict()
         self._plans: list[Plan] = []
         self._frees_comm = frees_comm
@@ -51,7 +51,7 @@ class PlanKeeper:
 
     def _planned(self, exchange: Exchanging, owners: list[Any]) -> Plan:
         """A new plan, to be closed in the end."""
-        plan = Plan(self._guests, exchange, owners, self.world)
+        plan = Plan(self._interop, exchange, owners, self.world)
         self._plans = [*(p for p in self._plans if not p.closed), plan]
         return plan
 

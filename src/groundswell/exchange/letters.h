@@ -7,7 +7,7 @@
 // second half: their owner allows each epoch's stores, when nobody reads the old values any more.
 #pragma once
 #include "address.h"
-#include "flags.h"
+#include "sync_flags.h"
 
 // Addresses of a message's flags, here and at the partner. Each pair of ranks sends each other the
 // same messages, some of them empty; must agree with transports/mailboxes.py. One more letter, all
@@ -25,26 +25,26 @@ struct Post {
   const Letter* letters;
   index_t letter_count, blocks;
   long long *done, *epoch, *failure, *told;
-  Patience patience;
+  Timeout timeout;
 };
 
 INLINE void give_up(const Post& post, index_t number) {
   *post.failure = number + 1;
-  raise_flag(post.told, number + 1);
+  set_flag(post.told, number + 1);
 }
 
 INLINE void await_letter(const Post& post, long long flag, long long epoch, index_t number) {
   FOR_THREADS(t, 1) {
     // Whoever has waited in vain once does not wait again.
-    if (!read_flag(post.failure) && !await_flag(at<long long>(flag), epoch, post.patience))
+    if (!read_flag(post.failure) && !wait_for_flag(as_pointer<long long>(flag), epoch, post.timeout))
       give_up(post, number);
   }
   BARRIER();
 }
 
 INLINE void deliver(const Letter& letter, long long epoch) {
-  publish();  // what other blocks have counted, too
-  raise_flag(at<long long>(letter.tell_arrived), epoch);
+  system_fence();  // what other blocks have counted, too
+  set_flag(as_pointer<long long>(letter.tell_arrived), epoch);
 }
 
 // Tells the partners of all messages of which `ready` says that they can leave. A benchmark may define
@@ -64,7 +64,7 @@ INLINE void deliver_at_once(const Post& post, long long epoch, const Ready& read
 // at all, or nothing that earlier kernels have not stored themselves.
 INLINE void begin_letters(const Post& post, long long epoch) {
   FOR_THREADS(l, post.letter_count)
-    if (post.letters[l].allow) raise_flag(at<long long>(post.letters[l].allow), epoch);
+    if (post.letters[l].allow) set_flag(as_pointer<long long>(post.letters[l].allow), epoch);
   DELIVER(post, epoch, [](index_t, const Letter& letter) { return !letter.chunks; });
 }
 
@@ -74,8 +74,8 @@ INLINE void close_letters(const Post& post, const long long* shares, long long e
   BARRIER();
   const auto last = [&](index_t l, const Letter& letter) {
     if (!shares[l]) return false;
-    publish();
-    if (count_up(post.done + l, shares[l]) + shares[l] != letter.chunks) return false;
+    system_fence();
+    if (fetch_add(post.done + l, shares[l]) + shares[l] != letter.chunks) return false;
     post.done[l] = 0;
     return true;
   };
@@ -86,7 +86,7 @@ INLINE void close_letters(const Post& post, const long long* shares, long long e
 INLINE void await_letters(const Post& post, long long epoch) {
   FOR_THREADS(l, post.letter_count) {
     if (!read_flag(post.failure) &&
-        !await_flag(at<long long>(post.letters[l].arrived), epoch, post.patience))
+        !wait_for_flag(as_pointer<long long>(post.letters[l].arrived), epoch, post.timeout))
       give_up(post, l);
   }
 }
@@ -96,7 +96,7 @@ INLINE void end_epoch(const Post& post, long long epoch) {
   BARRIER();
   FOR_THREADS(t, 1) {
     long long* finished = post.done + post.letter_count;
-    if (count_up(finished, 1) == post.blocks - 1) {
+    if (fetch_add(finished, 1) == post.blocks - 1) {
       *finished = 0;
       *post.epoch = epoch;
     }

@@ -9,8 +9,8 @@ from math import prod
 import numpy as np
 
 from groundswell.backends import Backend
+from groundswell.backends.array_interop import is_supported_dtype
 from groundswell.backends.base import Array
-from groundswell.backends.foreign import is_movable
 from groundswell.errors import InputError
 from groundswell.exchange.boxes import AXES, CONVERSIONS, ITEMSIZE, RAW, Copy, Place
 from groundswell.exchange.decomposition import Decomposition, Index
@@ -40,7 +40,7 @@ class GhostField:
 
     def __post_init__(self) -> None:
         axes = len(self.ghosts.low)
-        if not is_movable(self.array.dtype):
+        if not is_supported_dtype(self.array.dtype):
             raise InputError(
                 f"values of type {self.dtype} take {self.array.dtype.itemsize} bytes; exchanged "
                 f"can be plain numbers of {', '.join(map(str, RAW))} bytes: split them into fields"

@@ -86,7 +86,7 @@ class Numbering(PlanKeeper):
                 f"{components} components of {kind}: give 1 or more, of {', '.join(TYPES)}"
             )
         shape = (len(self.ids),) if components is None else (components, len(self.ids))
-        return self._guests.zeros(shape, np.dtype(dtype))
+        return self._interop.zeros(shape, np.dtype(dtype))
 
     # --- the four operations ----------------------------------------------------------------------
 
@@ -162,7 +162,7 @@ class Numbering(PlanKeeper):
 
     def _run(self, kind: str, source: Any, target: Any, op: str, stream: Any) -> None:
         self._require_open()
-        streams = self._guests.streams(stream, [source, target])
+        streams = self._interop.user_streams(stream, [source, target])
         written = self._place(target, writable=True)
         read = written if source is target else self._place(source, writable=False)
         key = (kind, op, read, written)
@@ -195,13 +195,13 @@ class Numbering(PlanKeeper):
 
     def _views(self, source: Any, target: Any) -> tuple[Array, Array]:
         """The arrays of an operation, of which the source may be read-only if it stays as it is."""
-        view = self._guests.view(target)
-        return (view if source is target else self._guests.view(source, writable=False)), view
+        view = self._interop.view(target)
+        return (view if source is target else self._interop.view(source, writable=False)), view
 
     def _place(self, array: Any, *, writable: bool) -> tuple[Any, ...]:
         """What tells an array from others; of empty ones, which may lie nowhere, the object."""
         try:
-            view = self._guests.view(array, writable=writable)
+            view = self._interop.view(array, writable=writable)
         except InputError:
             return (id(array),)  # making the plan will say so, on all ranks
         where = self.backend.address(view) if view.size else id(array)
@@ -216,8 +216,8 @@ class Numbering(PlanKeeper):
             )
 
     def _like(self, array: Any, values: int) -> Array:
-        view = self._guests.view(array, writable=False)
-        return self._guests.zeros((*view.shape[:-1], values), view.dtype)
+        view = self._interop.view(array, writable=False)
+        return self._interop.zeros((*view.shape[:-1], values), view.dtype)
 
     def _options(self, transport: str, route: str, codec: str) -> dict[str, str]:
         if route not in (*ROUTES, "fastest"):

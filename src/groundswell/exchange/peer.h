@@ -48,7 +48,7 @@ KERNEL open_letters(POST_ARGUMENTS) {
   const long long now = *epoch + 1;
   FOR_BLOCKS(b, 1) {
     FOR_THREADS(l, letter_count)
-      if (letters[l].allow) raise_flag(at<long long>(letters[l].allow), now);
+      if (letters[l].allow) set_flag(as_pointer<long long>(letters[l].allow), now);
     for (index_t l = 0; l < letter_count; ++l)
       if (letters[l].allowed) await_letter(post, letters[l].allowed, now, l);
   }
@@ -87,10 +87,11 @@ KERNEL swap_boxes(LOAD_ARGUMENTS(out), LOAD_ARGUMENTS(in), POST_ARGUMENTS) {
 // Wait a while for every message; `missing` becomes the number of one that is late, or 0.
 KERNEL look_for_letters(const Letter* letters, index_t letter_count, const long long* epoch,
                         const long long* stop, index_t nanoseconds, long long* missing) {
-  const Patience patience{stop, nanoseconds};
-  ONCE {
+  const Timeout timeout{stop, nanoseconds};
+  ONE_THREAD {
     *missing = 0;
     for (index_t l = 0; l < letter_count && !*missing; ++l)
-      if (!await_flag(at<long long>(letters[l].arrived), *epoch + 1, patience)) *missing = l + 1;
+      if (!wait_for_flag(as_pointer<long long>(letters[l].arrived), *epoch + 1, timeout))
+        *missing = l + 1;
   }
 }

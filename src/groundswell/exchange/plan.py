@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 from groundswell.backends import Launch
+from groundswell.backends.array_interop import ArrayInterop, StreamHandles
 from groundswell.backends.base import in_order
-from groundswell.backends.foreign import Streams, Visitors
 from groundswell.errors import InputError
 from groundswell.exchange.world import World
 
@@ -48,9 +48,9 @@ class Plan:
     """
 
     def __init__(
-        self, guests: Visitors, exchange: Exchanging, owners: Iterable[Any], world: World
+        self, interop: ArrayInterop, exchange: Exchanging, owners: Iterable[Any], world: World
     ) -> None:
-        self._guests, self._owners, self._world = guests, tuple(owners), world
+        self._interop, self._owners, self._world = interop, tuple(owners), world
         self._exchange: Exchanging | None = exchange
         self._whole, self._under_way = exchange.launches, False
         self._start, self._finish = exchange.halves
@@ -77,20 +77,20 @@ class Plan:
 
     def __call__(self, stream: Any = None) -> None:
         """Fill the ghost layers."""
-        self.run(self._guests.streams(stream, self._owners))
+        self.run(self._interop.user_streams(stream, self._owners))
 
-    def run(self, streams: Streams) -> None:
+    def run(self, streams: StreamHandles) -> None:
         """The same, for streams by their handles."""
         self._require(under_way=False)
-        self._guests.follow(streams)
+        self._interop.wait_for_user(streams)
         self._world.begin_exchange()
         in_order(self._whole)()
-        self._guests.lead(streams)
+        self._interop.make_user_wait(streams)
 
     def start(self, stream: Any = None) -> None:
         """Send. Until `finish`, write no point that is sent, and read no ghost."""
         self._require(under_way=False)
-        self._guests.follow(self._guests.streams(stream, self._owners))
+        self._interop.wait_for_user(self._interop.user_streams(stream, self._owners))
         self._under_way = True
         self._world.begin_exchange()
         in_order(self._start)()
@@ -98,10 +98,10 @@ class Plan:
     def finish(self, stream: Any = None) -> None:
         """Receive, and fill the ghost layers; what comes next in the stream may read them."""
         self._require(under_way=True)
-        streams = self._guests.streams(stream, self._owners)
+        streams = self._interop.user_streams(stream, self._owners)
         self._under_way = False  # whatever becomes of it: it cannot be tried again
         in_order(self._finish)()
-        self._guests.lead(streams)
+        self._interop.make_user_wait(streams)
 
     def check(self) -> None:
         """Wait for the device, and see that none of its waits was in vain.

@@ -190,9 +190,9 @@ def _trial(comm: Any, buses: Sequence[str]) -> str:
 
 def _opened(bus: str) -> Backend:
     """The GPU there, or another one if this process cannot see it."""
-    from groundswell.backends.cuda import device_buses
+    from groundswell.backends.cuda import pci_bus_ids
 
-    buses = device_buses()
+    buses = pci_bus_ids()
     return open_backend("cuda", buses.index(bus) if bus in buses else None)
 
 

@@ -35,7 +35,7 @@ class Put:
     shift: int
 
     def row(self) -> list[int]:
-        """The numbers of the box as include/put.h reads them: its fastest axis first."""
+        """The numbers of the box as include/halo_put.h reads them: its fastest axis first."""
         return [self.field, *_reversed(self.first, 0), *_reversed(self.shape, 1), self.shift]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from groundswell.backends import Array, Backend, open_backend
-from groundswell.backends.foreign import SIZES, is_movable
+from groundswell.backends.array_interop import ITEM_SIZES, is_supported_dtype
 from groundswell.errors import InputError
 from groundswell.exchange.arguments import flag, for_each, integers, is_many, whole_numbers
 from groundswell.exchange.boxes import AXES, CONVERSIONS, ITEMSIZE
@@ -113,11 +113,11 @@ def value_type(given: DTypeLike) -> np.dtype[Any]:
         dtype = np.dtype(given)
     except (TypeError, ValueError):
         dtype = np.dtype(object)
-    if not is_movable(dtype):
+    if not is_supported_dtype(dtype):
         raise InputError(
             f"dtype = {given!r}: give a type of plain numbers that NumPy knows, such as "
-            f'"float32", of {", ".join(map(str, SIZES))} bytes each; for others, such as bfloat16 '
-            "of PyTorch, integers of the same size"
+            f'"float32", of {", ".join(map(str, ITEM_SIZES))} bytes each; for others, such as '
+            "bfloat16 of PyTorch, integers of the same size"
         )
     return dtype
 

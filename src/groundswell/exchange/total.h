@@ -23,10 +23,10 @@ INLINE void tell_ranks(const Total& total, const Post& post, const double* mine,
   FOR_THREADS(n, total.ranks) {
     const Desk desk = total.desks[n];
     if (desk.letter < 0) continue;
-    double* const theirs = at<double>(desk.theirs + (now & 1) * total.flip);
+    double* const theirs = as_pointer<double>(desk.theirs + (now & 1) * total.flip);
     for (int q = 0; q < COUNT; ++q) theirs[q] = mine[q];
-    publish();
-    raise_flag(at<long long>(post.letters[desk.letter].tell_arrived), now);
+    system_fence();
+    set_flag(as_pointer<long long>(post.letters[desk.letter].tell_arrived), now);
   }
 }
 
@@ -39,7 +39,7 @@ INLINE void add_ranks(const Total& total, const Post& post, double* mine, long l
     double sum = 0;
     for (index_t n = 0; n < total.ranks; ++n) {
       const Desk desk = total.desks[n];
-      sum += desk.letter < 0 ? mine[q] : at<double>(desk.here + (now & 1) * total.flip)[q];
+      sum += desk.letter < 0 ? mine[q] : as_pointer<double>(desk.here + (now & 1) * total.flip)[q];
     }
     mine[q] = sum;
   }

@@ -92,7 +92,7 @@ class GatheredTotal:
         ends = address(self._values), address(self._all), self._values.nbytes
 
         def gather() -> None:
-            group.gather(*ends)
+            group.allgather(*ends)
 
         gather()  # the first use connects the ranks, which a graph cannot record
         self._backend.synchronize()

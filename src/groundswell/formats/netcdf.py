@@ -57,10 +57,21 @@ def create_netcdf(
 
 @contextmanager
 def open_netcdf(path: str | Path, required: Sequence[str]) -> Iterator[xarray.Dataset]:
-    """Open a NetCDF file as a lazily read dataset; times are not decoded.
+    """Open a NetCDF file as a lazily read dataset for the length of a block; see `open_dataset`.
 
     Raises:
         InputError: the file is missing, damaged, or lacks one of the `required` variables.
+    """
+    with open_dataset(path) as dataset, _damage_reported(Path(path)):
+        _require(dataset, required, Path(path))
+        yield dataset
+
+
+def open_dataset(path: str | Path) -> xarray.Dataset:
+    """Open a NetCDF file as a lazily read dataset; times are not decoded.
+
+    Raises:
+        InputError: the file is missing or damaged.
     """
     import xarray
 
@@ -69,10 +80,15 @@ def open_netcdf(path: str | Path, required: Sequence[str]) -> Iterator[xarray.Da
         raise InputError(
             f"{path} does not exist or is not a file; give a file that a run has written"
         )
+    with _damage_reported(path):
+        return xarray.open_dataset(path, engine="h5netcdf", decode_times=False)
+
+
+@contextmanager
+def _damage_reported(path: Path) -> Iterator[None]:
+    """Raise InputError for any failure to read the file in the block."""
     try:
-        with xarray.open_dataset(path, engine="h5netcdf", decode_times=False) as dataset:
-            _require(dataset, required, path)
-            yield dataset
+        yield
     except GroundswellError:
         raise
     except Exception as error:  # h5py and h5netcdf raise many types

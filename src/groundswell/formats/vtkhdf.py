@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length
 from groundswell.formats.netcdf import netcdf_attributes
@@ -19,9 +19,12 @@ from groundswell.formats.netcdf import netcdf_attributes
 _VERSION = (2, 0)
 _CHUNK_BYTES = 1 << 22
 
+GRID_SPACING = "grid_spacing"  # attribute of a file: spacing of its grid (x, y, z), m
+
 # Fields whose sign changes with the direction of z.
-_ODD_IN_Z = frozenset({"vz", "sxz", "syz"})
+ODD_IN_Z = frozenset({"vz", "sxz", "syz"})
 _VELOCITY = ("vx", "vy", "vz")
+COMPONENTS = {"velocity": _VELOCITY}  # fields that are the components of an array
 
 
 class VolumeWriter(AppendableFile):
@@ -41,6 +44,7 @@ class VolumeWriter(AppendableFile):
         attrs: attributes of the file, which VTK ignores.
         resume: number of snapshots to keep of the file of an earlier run; None starts a new file.
         downward: whether z is a depth; otherwise arrays and axes are written unchanged.
+        dtype: data type of the values in the file.
 
     Raises:
         InputError: the file to resume is of another case.
@@ -58,8 +62,9 @@ class VolumeWriter(AppendableFile):
         resume: int | None = None,
         *,
         downward: bool = True,
+        dtype: DTypeLike = "float32",
     ) -> None:
-        self._cells, self._downward = cells, downward
+        self._cells, self._downward, self._dtype = cells, downward, np.dtype(dtype)
         self._spacing, self._origin = spacing, origin
         self._attrs = dict(attrs or {})
         self._arrays = _arrays(fields)
@@ -84,12 +89,12 @@ class VolumeWriter(AppendableFile):
             blocks[f"VTKHDF/Steps/CellDataOffsets/{name}"] = np.array([self.length])
         self._extend(blocks)
 
-    def _upward(self, name: str, fields: Mapping[str, ArrayLike]) -> NDArray[np.float32]:
+    def _upward(self, name: str, fields: Mapping[str, ArrayLike]) -> NDArray[Any]:
         """The field with the lowest plane first, for z up."""
-        values = np.asarray(fields[name], np.float32)
+        values = np.asarray(fields[name], self._dtype)
         if not self._downward:
             return values
-        return -values[::-1] if name in _ODD_IN_Z else values[::-1]
+        return -values[::-1] if name in ODD_IN_Z else values[::-1]
 
     def _resize(self, length: int) -> None:
         super()._resize(length)
@@ -107,10 +112,15 @@ class VolumeWriter(AppendableFile):
                     name,
                     shape=tuple(n or 0 for n in shape),
                     maxshape=shape,
-                    chunks=_chunks(shape),
-                    dtype=_dtype(name),
+                    chunks=_chunks(shape, self._dtype.itemsize),
+                    dtype=self._type_of(name),
                 )
             root["Steps"].attrs["NSteps"] = np.int64(0)
+
+    def _type_of(self, name: str) -> np.dtype[Any]:
+        if name.startswith("VTKHDF/CellData/"):
+            return self._dtype
+        return np.dtype("float64" if name.endswith("/Values") else "int64")
 
     def _write_image_data(self, root: Any) -> None:
         """Write the attributes of an ImageData group, in the types of the specification."""
@@ -128,19 +138,13 @@ class VolumeWriter(AppendableFile):
 def _arrays(fields: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Name of each array in the file -> fields that are its components; velocity first."""
     whole = set(_VELOCITY) <= set(fields)
-    vector = {"velocity": _VELOCITY} if whole else {}
+    vector = COMPONENTS if whole else {}
     return vector | {f: (f,) for f in fields if not (whole and f in _VELOCITY)}
 
 
-def _chunks(shape: tuple[int | None, ...]) -> tuple[int, ...]:
+def _chunks(shape: tuple[int | None, ...], itemsize: int) -> tuple[int, ...]:
     """Chunk shape: whole planes of one step, a few MiB; many steps of a one-dimensional dataset."""
     if len(shape) == 1:
         return (1024,)
     planes, *plane = (n or 1 for n in shape[1:])
-    return (1, chunk_length(planes, _CHUNK_BYTES // (4 * int(np.prod(plane)))), *plane)
-
-
-def _dtype(name: str) -> str:
-    if name.startswith("VTKHDF/CellData/"):
-        return "float32"
-    return "float64" if name.endswith("/Values") else "int64"
+    return (1, chunk_length(planes, _CHUNK_BYTES // (itemsize * int(np.prod(plane)))), *plane)

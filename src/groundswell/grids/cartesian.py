@@ -14,6 +14,7 @@ from groundswell.backends import Array, Backend
 from groundswell.backends.base import ROW_ALIGNMENT
 
 Triple = tuple[int, int, int]
+SPECIALIZED_CELLS = 100_000  # of a block, from which on its kernels are compiled for its extents
 GHOSTS = 2  # default ghost layers on each side, for a fourth-order staggered difference
 
 
@@ -199,8 +200,13 @@ class Layout:
         """`count` rounded up to whole cache lines, elements."""
         return -(-count // self._line) * self._line
 
-    def constants(self) -> dict[str, int]:
-        """Compile-time constants of kernels."""
+    @property
+    def is_small(self) -> bool:
+        """Whether generic kernels, see backends/source.py, take less time than a compilation."""
+        return prod(self.cells) < SPECIALIZED_CELLS
+
+    def parameters(self) -> dict[str, int]:
+        """Extents and strides as parameters of kernels."""
         nx, ny, nz = self.cells
         return {"NX": nx, "NY": ny, "NZ": nz, "ROW": self.row, "PLANE": self.plane}
 

@@ -1,7 +1,7 @@
 // Conjugate gradients with one global sum an iteration (Chronopoulos & Gear 1989, J. Comput. Appl.
 // Math. 25). All numbers stay on the device. See cg.py.
 #pragma once
-#include "sums.h"
+#include "reductions.h"
 
 constexpr int LANES = 256;  // of a block
 constexpr int SUMS = 3;     // u.r, u.w, r.r
@@ -11,18 +11,18 @@ constexpr int STEPS = 10;   // kept for fused_cg.h
 KERNEL sum_products(const real* RESTRICT r, const real* RESTRICT u, const real* RESTRICT w,
                     index_t count, double* RESTRICT partial, index_t blocks) {
   FOR_BLOCKS(b, blocks) {
-    const auto [first, mine] = part_of(count, b, blocks);
+    const auto [first, mine] = block_range(count, b, blocks);
     double found[SUMS] = {0, 0, 0};
     FOR_THREADS(lane, LANES) {
       const real *rs = r + first, *us = u + first, *ws = w + first;
       const auto product = [](const real* a, const real* b) {
         return [=](index_t i) { return static_cast<double>(a[i]) * static_cast<double>(b[i]); };
       };
-      found[0] += sum_of_lane<LANES>(mine, lane, product(us, rs));
-      found[1] += sum_of_lane<LANES>(mine, lane, product(us, ws));
-      found[2] += sum_of_lane<LANES>(mine, lane, product(rs, rs));
+      found[0] += lane_sum<LANES>(mine, lane, product(us, rs));
+      found[1] += lane_sum<LANES>(mine, lane, product(us, ws));
+      found[2] += lane_sum<LANES>(mine, lane, product(rs, rs));
     }
-    keep_sums(found, partial + b * SUMS);
+    store_block_sums(found, partial + b * SUMS);
   }
 }
 
@@ -36,8 +36,8 @@ INLINE void add_parts(const double* partial, index_t parts, double* sums) {
   double found[SUMS] = {0, 0, 0};
   FOR_THREADS(lane, LANES)
     for (int q = 0; q < SUMS; ++q)
-      found[q] += sum_of_lane<LANES>(parts, lane, [=](index_t i) { return partial[i * SUMS + q]; });
-  keep_sums(found, sums);
+      found[q] += lane_sum<LANES>(parts, lane, [=](index_t i) { return partial[i * SUMS + q]; });
+  store_block_sums(found, sums);
 }
 
 KERNEL add_up_parts(const double* partial, index_t parts, double* sums) {

@@ -140,10 +140,10 @@ class RecordedIteration(Composite):
         square = tolerance * tolerance  # for r.r; the device stops by itself once it is reached
         self._backend.assign(self._state[:1], np.array([square]))
         self._start()
-        done, begin = 0, self._backend.mark()
+        done, begin = 0, self._backend.record_event()
         for upto in self._checkpoints(tolerance):
             self._graph.replay(-(-(upto - done) // self._batch))
-            done, end = upto, self._backend.mark()
+            done, end = upto, self._backend.record_event()
             squares = self._squares(done)
             seconds = end.seconds_since(begin)
             small = np.flatnonzero(squares <= square * squares[0])

@@ -87,6 +87,7 @@ class CartesianDomain:
         origin: centre of the region's first cell (x, y, z), m.
         low, high: corners of the box of allowed positions, m.
         downward: whether z is depth.
+        periodic: whether x, y and z are periodic: interpolation continues across their ends.
     """
 
     part: Part
@@ -94,6 +95,7 @@ class CartesianDomain:
     low: tuple[float, float, float]
     high: tuple[float, float, float]
     downward: bool = False
+    periodic: tuple[bool, bool, bool] = (False, False, False)
 
     def select(self, where: Where, fields: Sequence[RecordableField]) -> Selection:
         """See `Domain`."""
@@ -208,27 +210,37 @@ class CartesianDomain:
         """Select the cells that contain positions, or up to `most` nodes per axis around them.
 
         The rank that owns the cell reads the other nodes from its ghosts. Near the ends of the
-        region the stencil is shifted inwards, and the owner of the shifted centre reads it.
+        region the stencil is shifted inwards, and the owner of the shifted centre reads it. Along
+        a periodic axis the ghosts hold the images of the nodes beyond the ends.
         """
-        counts = np.array(self.part.grid.region[::-1])
+        counts, wraps = np.array(self.part.grid.region[::-1]), self._wraps
         middles = [self._cells(axis, positions[:, axis]) for axis in (2, 1, 0)]
         cells = np.floor(np.stack(middles, axis=-1) + 0.5).astype(np.int64)
         if most == 1:
             cells = np.clip(cells, 0, counts - 1)
             return self._owned(np.stack([cells] * len(fields)), cells, frame)
-        taps = np.minimum(most, counts)
+        taps = np.where(wraps, most, np.minimum(most, counts))
         found = [self._stencils(middles, taps, field) for field in fields]
         firsts, weights = (np.stack(those) for those in zip(*found, strict=True))
         inwards = (taps - 1) // 2
-        owners = np.clip(cells, inwards, counts - 1 - inwards)
+        inside = np.clip(cells, inwards, counts - 1 - inwards)
+        owners = np.where(wraps, cells % counts, inside)
+        firsts += np.where(wraps, owners - cells, 0)  # to the image of the owner's cell
         return self._owned(firsts, owners, frame, tuple(taps.tolist()), weights)
+
+    @property
+    def _wraps(self) -> NDArray[np.bool_]:
+        """Whether values continue across the ends of each axis (z, y, x); one cell has no seam."""
+        axes = zip(self.periodic, self.part.grid.region, strict=True)
+        return np.array([periodic and cells > 1 for periodic, cells in axes][::-1])
 
     def _stencils(
         self, middles: Sequence[Floats], taps: NDArray[np.int64], field: RecordableField
     ) -> tuple[NDArray[np.int64], Floats]:
         """First nodes (points, 3) in the order (z, y, x), and weights (points, taps)."""
-        offsets, counts = field.offset[::-1], self.part.grid.region[::-1]
-        axes = zip(middles, offsets, counts, taps, strict=True)
+        cells = zip(self.part.grid.region[::-1], self._wraps, strict=True)
+        counts = [None if wraps else count for count, wraps in cells]
+        axes = zip(middles, field.offset[::-1], counts, taps, strict=True)
         firsts, (z, y, x) = zip(*(stencil(at - o, n, t) for at, o, n, t in axes), strict=True)
         weights = z[:, :, None, None] * y[:, None, :, None] * x[:, None, None, :]
         return np.stack(firsts, axis=-1), weights.reshape(len(x), -1)
@@ -288,17 +300,18 @@ def ghosts_read(
 
 
 def _across(first: NDArray[np.int64], taps: NDArray[np.int64], cut: Decomposition) -> Ghosts | None:
-    """Ghosts for stencils (points, 3); None if no stencil spans several blocks."""
+    """Ghosts for stencils (points, 3); None if no stencil spans several blocks or a seam."""
     last = first + taps
     crosses = np.zeros(len(first), bool)
     for axis, edges in enumerate(cut.edges):
-        for edge in edges[1:-1]:
+        for edge in edges if cut.periodic[axis] else edges[1:-1]:
             crosses |= (first[:, axis] < edge) & (edge < last[:, axis])
     if not crosses.any():
         return None
     low, high = first[crosses].min(axis=0), last[crosses].max(axis=0)
     width = (int(taps.max()) // 2,) * len(taps)
-    within = tuple((int(a), int(b)) for a, b in zip(low, high, strict=True))
+    axes = zip(low, high, cut.shape, strict=True)
+    within = tuple(None if a < 0 or b > n else (int(a), int(b)) for a, b, n in axes)
     return Ghosts(width, width, corners=True, within=within)
 
 
@@ -308,12 +321,12 @@ def _united(one: Ghosts | None, other: Ghosts) -> Ghosts:
         return other
     width = max(one.low, other.low)
     runs = zip(one.within, other.within, strict=True)
-    within = tuple((min(a[0], b[0]), max(a[1], b[1])) for a, b in runs if a and b)
+    within = tuple((min(a[0], b[0]), max(a[1], b[1])) if a and b else None for a, b in runs)
     return Ghosts(width, width, corners=True, within=within)
 
 
-def stencil(at: Floats, count: int, taps: int) -> tuple[NDArray[np.int64], Floats]:
-    """Lagrange interpolation with `taps` nodes on an axis of `count` nodes.
+def stencil(at: Floats, count: int | None, taps: int) -> tuple[NDArray[np.int64], Floats]:
+    """Lagrange interpolation with `taps` nodes on an axis of `count` nodes; None if it is periodic.
 
     Positions `at` are in spacings from the first node. Beyond the outermost nodes the stencil
     extrapolates linearly; polynomials of higher degree would have large weights of both signs.
@@ -322,7 +335,8 @@ def stencil(at: Floats, count: int, taps: int) -> tuple[NDArray[np.int64], Float
         Indices of the first nodes (positions,) and weights (positions, taps).
     """
     first = np.floor(at + (0.5 if taps == 1 else 0.0)).astype(np.int64) - (taps - 1) // 2
-    first = np.clip(first, 0, count - taps)
+    if count is not None:
+        first = np.clip(first, 0, count - taps)
     t, nodes = (at - first)[:, None], np.arange(taps)
     weights = np.ones((len(at), taps))
     for node in nodes:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.case.recording import AllWhere, BoxWhere, RecordSection
-from groundswell.formats.vtkhdf import VolumeWriter
+from groundswell.formats.vtkhdf import GRID_SPACING, VolumeWriter
 from groundswell.outputs.cartesian import CartesianDomain
 from groundswell.outputs.files import SeriesWriter
 from groundswell.outputs.recording import Recording, Selection
@@ -65,9 +65,10 @@ def _open_images(
         (x, y, z),
         section.fields,
         origin=(corner[0], corner[1], corner[2]),
-        attrs=recording.attrs,
+        attrs={**recording.attrs, GRID_SPACING: edges},
         resume=length,
         downward=domain.downward,
+        dtype=recording.dtype,
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.backends import Array, Backend, Launch, Source
-from groundswell.backends.base import ROW_ALIGNMENT, in_order
+from groundswell.backends.base import ROW_ALIGNMENT, Event, in_order
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.exchange import Exchange
@@ -29,6 +29,7 @@ from groundswell.outputs.cartesian import CartesianDomain, ghosts_read
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import RecordableField, Recording
 from groundswell.simulation.exchanging import ExplicitSolver, part_of
+from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.simulation.solver import DecompositionSummary
 
 THICKNESS = (2, 4)  # cells along z and y that are updated before an exchange: thread blocks
@@ -127,7 +128,9 @@ class BlockSetup:
         x, y, z = (h / 2 for h in grid.spacing)
         edges = zip(grid.region, grid.spacing, strict=True)
         a, b, c = (n * h for n, h in edges)
-        domain = CartesianDomain(part, (x, y, z), (0.0, 0.0, 0.0), (a, b, c))
+        domain = CartesianDomain(
+            part, (x, y, z), (0.0, 0.0, 0.0), (a, b, c), periodic=self.periodic
+        )
         fields = {field.name: field for field in self.recordable}
         return Recording(domain, fields, self.dtype, self.dt, attrs={"title": self.case.title})
 
@@ -170,13 +173,15 @@ class BlockSolver(ExplicitSolver):
         self.layout = Layout(self.part.cells, setup.itemsize)
         self.fields = {name: Field(backend, self.layout, setup.dtype) for name in setup.fields}
         self.module = backend.compile(self.source())
+        interiors = {name: field.interior for name, field in self.fields.items()}
         self.outputs = Recorders(
             setup.case.output.record,
             setup.recording(self.part),
-            {name: field.interior for name, field in self.fields.items()},
+            interiors,
             backend,
             self.world,
         )
+        self._finite_check = NonFiniteSearch(backend, interiors, self.part, setup.dt)
         run = setup.case.run
         self.set_exchange(Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0]))
         self.start()
@@ -218,8 +223,12 @@ class BlockSolver(ExplicitSolver):
         The cells that neighbours need are updated first.
         """
         wanted, rank = self.choice.overlap, self.world.rank
-        boxes = boundary_first(self.decomposition, rank, self._thickness, wanted=wanted)
-        return self.exchanges[0].hidden_by(*([update(box) for box in part] for part in boxes))
+        boundary, interior = boundary_first(
+            self.decomposition, rank, self._thickness, wanted=wanted
+        )
+        return self.exchanges[0].overlap_with(
+            boundary=[update(box) for box in boundary], interior=[update(box) for box in interior]
+        )
 
     @property
     def _thickness(self) -> tuple[int, ...]:
@@ -232,6 +241,19 @@ class BlockSolver(ExplicitSolver):
     def step(self) -> None:
         """Enqueue one step."""
         self._step()
+
+    def enqueue_finite_check(self) -> None:
+        """Enqueue a search for values that are not finite."""
+        in_order(self._finite_check.launches)()
+
+    def check_health(self, steps: int, after: Event | None = None) -> None:
+        """Read the result of the last search, or of the last one before the event `after`.
+
+        Raises:
+            RunFailed: a value is not finite, or another rank did not respond.
+        """
+        super().check_health(steps, after)
+        self._finite_check.check(steps, after)
 
     def state(self) -> dict[str, DistributedArray]:
         """All fields with their ghosts, and the state of the recorders."""
@@ -251,7 +273,7 @@ class BlockSolver(ExplicitSolver):
             codec=choice.codec,
         )
         self.exchanges = (exchange,)
-        records = self.backend.together(*([launch] for launch in self.outputs.launches))
+        records = self.backend.concurrently(*([launch] for launch in self.outputs.launches))
         self._step = in_order([*records, *self.outputs.tick, *self.compose()])
 
     def _ghost_fields(self) -> Iterator[GhostField]:

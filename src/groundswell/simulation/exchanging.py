@@ -81,7 +81,7 @@ class ExchangingSolver:
     def _rehearsal(self, choice: Choice) -> Rehearsal:
         self.set_exchange(choice)
         graph = self.backend.capture(in_order(self.rehearsed_step()), in_graph=self.in_graph)
-        return lambda times: self.backend.seconds(lambda: graph.replay(times))
+        return lambda times: self.backend.measure_seconds(lambda: graph.replay(times))
 
     @property
     def in_graph(self) -> bool:

@@ -210,7 +210,7 @@ def _measure_bandwidth(backend: Backend, job: World) -> float:
 
 def _require_memory(needs: Sequence[int], backend: Backend, job: World) -> None:
     mates = sharers(backend, job)
-    require_memory([needs[rank] for rank in mates], backend.memory()[0])
+    require_memory([needs[rank] for rank in mates], backend.memory_info()[0])
 
 
 def _build(setup: Setup, backend: Backend, job: World) -> Solver:

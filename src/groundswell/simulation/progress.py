@@ -44,10 +44,10 @@ def compilation_progress(*, quiet: bool) -> Iterator[None]:
     if quiet:
         yield
     elif sys.stderr.isatty():
-        with _spinner() as report, compilations.reported_to(report):
+        with _spinner() as report, compilations.reporting_to(report):
             yield
     else:
-        with compilations.reported_to(_announce_once()):
+        with compilations.reporting_to(_announce_once()):
             yield
 
 

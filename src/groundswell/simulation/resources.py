@@ -50,7 +50,7 @@ def estimate_resources(
     most = sharing or {"memory": setup.memory, "updates_per_step": setup.updates_per_step}
     steps = setup.steps if setup.has_fixed_steps else 1
     traffic = steps * ranks * most["updates_per_step"] * setup.bytes_per_update
-    free, total = backend.memory()
+    free, total = backend.memory_info()
     return {
         "backend": name,
         "device": backend.device,

@@ -10,7 +10,7 @@ from typing import Any, Self
 from numpy.typing import NDArray
 
 from groundswell.backends import Array
-from groundswell.backends.foreign import visitors
+from groundswell.backends.array_interop import array_interop
 from groundswell.case import Case
 from groundswell.errors import InputError, quoted
 from groundswell.exchange.world import world
@@ -54,7 +54,7 @@ class Simulation:
         setup = prepare(case, job, backend=backend, precision=precision)
         self._digest = shared_digest(setup, job)
         self._opened = open_solver(setup, job, measure=False)
-        self._visitors = visitors(self._opened.backend)
+        self._interop = array_interop(self._opened.backend)
         self._driver = driver_of(self._opened, {}, None, self._digest)
         self._closed = False
         if restart is not None:
@@ -82,7 +82,7 @@ class Simulation:
         if steps is not None and (isinstance(steps, bool) or int(steps) != steps or steps < 0):
             raise InputError(f"advance({steps!r}): give a whole number of steps, 0 or more")
         first = loop.step
-        self._visitors.settle()  # wait for the user's own work on the fields
+        self._interop.synchronize_device()  # wait for the user's own work on the fields
         with stop_request() as stop:
             total = last if steps is None else min(first + int(steps), last)
             loop.run(total, _silent, stop)

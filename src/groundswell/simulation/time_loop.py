@@ -158,7 +158,7 @@ class TimeLoop:
         self._start_marks()
 
     def _start_marks(self) -> None:
-        here = Mark(self.step, self.backend.mark())
+        here = Mark(self.step, self.backend.record_event())
         self._marks = (here, here)
 
     @property
@@ -180,7 +180,7 @@ class TimeLoop:
         if self.step - self._finite_checked >= FINITE_CHECK_STEPS:
             self._enqueue_finite_check()
         begin, end = self._marks
-        self._marks = (end, Mark(self.step, self.backend.mark()))
+        self._marks = (end, Mark(self.step, self.backend.record_event()))
         if end.step > self._drained:
             self._drain(end.step, end.event)
             pace = end.event.seconds_since(begin.event) / (end.step - begin.step)

@@ -35,8 +35,8 @@ class KernelVariant:
 
     def constants(self, degree: int) -> dict[str, int]:
         """The constants that kernels are compiled with."""
-        limit = {"BLOCKS_AT_ONCE": self.blocks} if self.blocks else {}
-        most = {"MOST_THREADS": self.threads(degree)}
+        limit = {"MIN_BLOCKS_PER_SM": self.blocks} if self.blocks else {}
+        most = {"MAX_THREADS_PER_BLOCK": self.threads(degree)}
         return {"LAYOUT": self.layout, "ELEMENTS": self.elements, **most, **limit}
 
     def fits_h200(self, block_bytes: int) -> bool:

@@ -57,11 +57,11 @@ class NodalExchange(Composite):
         if not (halo.send or halo.receive or gather.send or gather.receive):
             return [*first, *outer, *second, *gather.local]
         return [
-            *backend.aside(halo.send),
+            *backend.fork(halo.send),
             *first,
-            *backend.further_aside([*halo.receive, *outer, *gather.send]),
+            *backend.continue_fork([*halo.receive, *outer, *gather.send]),
             *second,
-            *backend.rejoin([]),
+            *backend.join([]),
             *gather.local,
-            *backend.rejoin(gather.receive),
+            *backend.join(gather.receive),
         ]

@@ -1,4 +1,4 @@
-// A toy for test_portable.py: the 7-point Laplacian of a grid with one ghost layer.
+// A sample for test_portable.py: the 7-point Laplacian of a grid with one ghost layer.
 #include "portable.h"
 
 KERNEL laplacian(real* RESTRICT out, const real* RESTRICT f) {

@@ -1,7 +1,7 @@
-// Memory by its address, which may be another process'.
+// Pointers from integer addresses. The memory may belong to another process.
 #pragma once
 #include "portable.h"
 
-template <class Value> INLINE Value* at(long long address) {
+template <class Value> INLINE Value* as_pointer(long long address) {
   return reinterpret_cast<Value*>(address);
 }

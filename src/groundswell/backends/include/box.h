@@ -1,8 +1,8 @@
-// A box of points of a block, as launches are given it.
+// A box of grid points, passed to a kernel as six integers.
 #pragma once
 #include "portable.h"
 
-// From (i, j, k) on, ni x nj x nk points.
+// ni x nj x nk points; the first one is (i, j, k).
 struct Box {
   int i, j, k, ni, nj, nk;
 };

@@ -1,42 +1,49 @@
-// One source, two machines: these few words let a kernel be an OpenMP loop nest or a CUDA grid.
+// Macros that compile one kernel source both as an OpenMP loop nest and as a CUDA grid.
 //
 //   KERNEL name(arguments)                       a function that a backend can launch
-//   FOR_CELLS(i, ni, j, nj, k, nk) { ... }       independent points of a grid, i fastest
-//   FOR_ITEMS(n, count) { ... }                  independent items of a list
-//   FOR_BLOCKS(e, count) { ... }                 independent blocks (elements); inside one:
-//     SHARED(type, name, extents)                  memory that the block's threads share
-//     DYNAMIC_SHARED(type, name)                   the same for GPUs, of as many bytes as Blocks say,
-//                                                  from a multiple of 128 on
-//     FOR_THREADS(t, count) { ... }                work that the block's threads divide
-//     FOR_WARPS(w, count) { ... }                  work that its warps divide
-//     FOR_LANES(n, count) { ... }                  work that a warp's lanes divide
-//     EACH_THREAD(t, count) { ... }                the same for blocks of `count` threads: one each
-//     BARRIER();                                   between two FOR_THREADS that share memory
-//   APART                                        whether what a thread works on lies apart, since
-//                                                a GPU's neighbours like neighbouring values
-//   ONCE { ... }                                 what one thread does for all
-//   INLINE, METHOD                               a helper called from kernels: function, member
-//   real, REAL(x)                                the floating-point type, a literal of that type
-//   RECIPROCAL(x)                                1 / x, to within two units in the last place
-//   ROOT(x)                                      the square root of x > 0, to a few units of 1e-12
-//   fabs, fmax, fmin, sqrt                       of real: all that a CPU has of <cmath>
+//   FOR_CELLS(i, ni, j, nj, k, nk) { ... }       loop over independent grid points, i fastest
+//   FOR_ITEMS(n, count) { ... }                  loop over independent list entries
+//   FOR_BLOCKS(e, count) { ... }                 loop over independent thread blocks, such as elements.
+//                                                Within a block:
+//     SHARED(type, name, extents)                  an array in shared memory
+//     DYNAMIC_SHARED(type, name)                   dynamic shared memory, GPU only, aligned to 128 bytes;
+//                                                  its size is Blocks.shared_bytes of the launch
+//     FOR_THREADS(t, count) { ... }                loop divided among the threads of the block
+//     FOR_EXACT_THREADS(t, count) { ... }          the same if the block has exactly `count` threads
+//     FOR_WARPS(w, count) { ... }                  loop divided among the warps of the block
+//     FOR_LANES(n, count) { ... }                  loop divided among the lanes of a warp
+//     BARRIER();                                   synchronises the threads of the block
+//   COALESCED                                    true on a GPU: neighbouring threads should access
+//                                                neighbouring values. False on a CPU, where each thread
+//                                                should access values that are contiguous
+//   ONE_THREAD { ... }                           executed by one thread of the launch
+//   INLINE, METHOD                               function or member function called from kernels
+//   TABLE, UNIFORM_TABLE                         constant array; in a UNIFORM_TABLE all threads of a warp
+//                                                read the same entry at a time (CUDA __constant__)
+//   real, REAL(x)                                floating-point type of the case, literal of that type
+//   RECIPROCAL(x)                                1 / x, to two units in the last place
+//   FAST_SQRT(x)                                 square root of x > 0, to a relative error of some 1e-12
+//                                                in double precision
+//   fabs, fmax, fmin, sqrt                       of real; no other function of <cmath> exists on a CPU
 //   FMA(a, b, c)                                 a * b + c, rounded once on a GPU
-//   CONTRACT_PRODUCTS                            from here on a CPU may do so, too
-//   VECTOR_BYTES                                 of the widest vectors that a CPU works with
-//   RESTRICT                                     pointers that never alias
-//   ALIASED                                      of a struct: its memory holds other types, too
-//   fetch(addresses...)                          have their lines brought to the second-level cache
+//   ALLOW_FP_CONTRACT                            lets a CPU fuse products and sums from here on
+//   VECTOR_BYTES                                 width of the CPU's vector registers
+//   RESTRICT                                     for pointers that do not alias
+//   MAY_ALIAS                                    for structs that access memory of other types
+//   UNROLL                                       unrolls the loop that follows
+//   prefetch(addresses...)                       prefetches cache lines into the second-level cache
 //
-// Sizes and physics switches are preprocessor constants that the backend prepends.
-// docs/kernels.md explains how each loop maps to each machine.
+// The backend prepends preprocessor constants: sizes, physics switches, and for a GPU optionally
+// MAX_THREADS_PER_BLOCK and MIN_BLOCKS_PER_SM (__launch_bounds__). docs/kernels.md explains how each loop
+// maps to CPUs and GPUs.
 #pragma once
 
 #if !defined(__CUDACC__)
-// To read <cmath> takes a compiler longer than most kernels do, and they want no more of it. Who does
-// declares it here: the header itself must not follow.
+// Parsing <cmath> takes longer than compiling most kernels, so we declare the four functions that kernels
+// use. A kernel must not include <cmath> after this header.
 #include <stdint.h>
 #include <string.h>
-extern "C" {  // before the others, or GCC takes them for a library's, and calls it
+extern "C" {  // declared first; after the float overloads GCC would call the library instead of inlining
 double fabs(double) noexcept;
 double fmax(double, double) noexcept;
 double fmin(double, double) noexcept;
@@ -57,60 +64,61 @@ typedef float real;
 #define REAL(x) (static_cast<real>(x))
 #define RESTRICT __restrict__
 #if defined(__CUDACC__)
-#define ALIASED
+#define MAY_ALIAS
 #else
-#define ALIASED __attribute__((may_alias))
+#define MAY_ALIAS __attribute__((may_alias))
 #endif
 
 #if defined(__CUDACC__)
 
-#ifndef MOST_THREADS
-#define MOST_THREADS 256
+#ifndef MAX_THREADS_PER_BLOCK
+#define MAX_THREADS_PER_BLOCK 256
 #endif
-// How many blocks a processor must have room for decides how many registers a thread can have.
-#ifdef BLOCKS_AT_ONCE
-#define KERNEL extern "C" __global__ void __launch_bounds__(MOST_THREADS, BLOCKS_AT_ONCE)
+// The number of blocks that must fit on a multiprocessor limits the registers of a thread.
+#ifdef MIN_BLOCKS_PER_SM
+#define KERNEL extern "C" __global__ void __launch_bounds__(MAX_THREADS_PER_BLOCK, MIN_BLOCKS_PER_SM)
 #else
-#define KERNEL extern "C" __global__ void __launch_bounds__(MOST_THREADS)
+#define KERNEL extern "C" __global__ void __launch_bounds__(MAX_THREADS_PER_BLOCK)
 #endif
 #define INLINE __device__ __forceinline__
 #define METHOD __device__ __forceinline__
 #define UNROLL _Pragma("unroll")
 #define SHARED(type, name, ...) __shared__ type name __VA_ARGS__
-#define DYNAMIC_SHARED(type, name)                          \
-  extern __shared__ __align__(128) double bytes_of_block[]; \
-  type* const name = reinterpret_cast<type*>(bytes_of_block)
+#define DYNAMIC_SHARED(type, name)                                 \
+  extern __shared__ __align__(128) double dynamic_shared_memory[]; \
+  type* const name = reinterpret_cast<type*>(dynamic_shared_memory)
 #define TABLE __device__ const
 #define UNIFORM_TABLE __constant__ const
 #define BARRIER() __syncthreads()
-constexpr bool APART = true;
-// Compilers must not fuse products and sums as they please: which ones depends on the constants, and
-// so a point's result would depend on the block that it lies in. What is worth it says so.
+constexpr bool COALESCED = true;
+// NVRTC must not fuse products and sums by itself: its choice depends on the constants, so the result at
+// a point would depend on the block that contains the point. Kernels fuse explicitly with FMA.
 #ifdef DOUBLE_PRECISION
 #define RECIPROCAL(x) (1.0 / (x))
 #define FMA(a, b, c) __fma_rn(a, b, c)
-#define ROOT(x) square_root(x)
+#define FAST_SQRT(x) fast_sqrt(x)
 #else
-#define ROOT(x) sqrtf(x)
+#define FAST_SQRT(x) sqrtf(x)
 #define RECIPROCAL(x) __fdividef(1.0f, x)
 #define FMA(a, b, c) __fmaf_rn(a, b, c)
 #endif
 
 #ifdef DOUBLE_PRECISION
-// One step of Newton's from the processor's own guess, good to 20 bits; sqrt makes more, and branches.
-INLINE double square_root(double x) {
-  double guess;
-  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(guess) : "d"(x));
-  const double root = x * guess;
-  return __fma_rn(0.5 * root, __fma_rn(-root, guess, 1.0), root);
+// One Newton step from the hardware's estimate, which is accurate to 20 bits. sqrt takes more steps and
+// branches.
+INLINE double fast_sqrt(double x) {
+  double estimate;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(estimate) : "d"(x));
+  const double root = x * estimate;
+  return __fma_rn(0.5 * root, __fma_rn(-root, estimate, 1.0), root);
 }
 #endif
 
-INLINE void fetch_line(const void* address) {
+INLINE void prefetch_line(const void* address) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
 }
 
-#define ONCE                                                                      \
+#define ONE_THREAD                                                                \
   if (blockIdx.x + blockIdx.y + blockIdx.z + threadIdx.x + threadIdx.y + threadIdx.z == 0)
 #define FOR_CELLS(i, ni, j, nj, k, nk)                                            \
   const int i = blockIdx.x * blockDim.x + threadIdx.x;                            \
@@ -126,7 +134,7 @@ INLINE void fetch_line(const void* address) {
 #define FOR_THREADS(t, count) for (int t = threadIdx.x; t < (count); t += blockDim.x)
 #define FOR_WARPS(w, count) for (int w = threadIdx.x / 32; w < (count); w += blockDim.x / 32)
 #define FOR_LANES(n, count) for (int n = threadIdx.x % 32; n < (count); n += 32)
-#define EACH_THREAD(t, count) if (const int t = threadIdx.x; true)
+#define FOR_EXACT_THREADS(t, count) if (const int t = threadIdx.x; true)
 
 #else
 
@@ -139,16 +147,16 @@ INLINE void fetch_line(const void* address) {
 #define TABLE static constexpr
 #define UNIFORM_TABLE static constexpr
 #define BARRIER() static_cast<void>(0)
-constexpr bool APART = false;
+constexpr bool COALESCED = false;
 #define RECIPROCAL(x) (REAL(1) / (x))
 #define FMA(a, b, c) ((a) * (b) + (c))
-#define ROOT(x) sqrt(x)
+#define FAST_SQRT(x) sqrt(x)
 
-// For kernels of which no loop is divided where the work is: see FLAGS in cpu.py.
+// Only for kernels whose vectorised loops do not depend on the decomposition, see FLAGS in cpu.py.
 #if defined(__clang__)
-#define CONTRACT_PRODUCTS PRAGMA(clang fp contract(fast))
+#define ALLOW_FP_CONTRACT PRAGMA(clang fp contract(fast))
 #else
-#define CONTRACT_PRODUCTS PRAGMA(GCC optimize("fp-contract=fast"))
+#define ALLOW_FP_CONTRACT PRAGMA(GCC optimize("fp-contract=fast"))
 #endif
 
 #if defined(__AVX512F__)
@@ -157,12 +165,12 @@ constexpr int VECTOR_BYTES = 64;
 constexpr int VECTOR_BYTES = 32;
 #endif
 
-INLINE void fetch_line(const void* address) { __builtin_prefetch(address, 0, 2); }
+INLINE void prefetch_line(const void* address) { __builtin_prefetch(address, 0, 2); }
 
-#define ONCE
+#define ONE_THREAD
 
-// A loop over one of these goes round once.
-struct FirstTime {
+// The loop `for (RunOnce once; once.first();)` runs its body once.
+struct RunOnce {
   bool used = false;
   bool first() {
     const bool before = used;
@@ -171,26 +179,26 @@ struct FirstTime {
   }
 };
 
-// Waves decay into numbers too small for the usual format, which slow a CPU down a hundredfold.
-// While one of these lives they count as zero in its thread; the caller's setting then returns.
+// Decaying waves leave denormal numbers, which slow a CPU down a hundredfold. While an object of this type
+// exists, its thread treats denormals as zero. The destructor restores the caller's setting.
 #if defined(__SSE__)
 #include <xmmintrin.h>
-struct FlushTinyNumbers : FirstTime {
+struct FlushDenormals : RunOnce {
   const unsigned before = _mm_getcsr();
-  FlushTinyNumbers() { _mm_setcsr(before | 0x8040); }
-  ~FlushTinyNumbers() { _mm_setcsr(before); }
+  FlushDenormals() { _mm_setcsr(before | 0x8040); }
+  ~FlushDenormals() { _mm_setcsr(before); }
 };
 #else
-using FlushTinyNumbers = FirstTime;
+using FlushDenormals = RunOnce;
 #endif
 
-// The pair (k, j) is divided among the cores in contiguous runs, so a core sweeps a slab of
-// planes and finds its neighbours' rows in cache; i is left to the vector unit.
+// Each core gets a contiguous range of rows (k, j), so it sweeps a slab of planes and finds the
+// neighbouring rows in its cache. The loop over i is vectorised.
 #define FOR_CELLS(i, ni, j, nj, k, nk)                                            \
   PRAGMA(omp parallel for collapse(2) schedule(static))                           \
   for (int k = 0; k < (nk); ++k)                                                  \
     for (int j = 0; j < (nj); ++j)                                                \
-      for (FlushTinyNumbers flush; flush.first();)                                \
+      for (FlushDenormals flush; flush.first();)                                  \
         PRAGMA(omp simd)                                                          \
         for (int i = 0; i < (ni); ++i)
 #define FOR_ITEMS(n, count)                                                       \
@@ -202,10 +210,10 @@ using FlushTinyNumbers = FirstTime;
 #define FOR_THREADS(t, count) for (int t = 0; t < (count); ++t)
 #define FOR_WARPS(w, count) FOR_THREADS(w, count)
 #define FOR_LANES(n, count) FOR_THREADS(n, count)
-#define EACH_THREAD(t, count) FOR_THREADS(t, count)
+#define FOR_EXACT_THREADS(t, count) FOR_THREADS(t, count)
 
 #endif
 
-template <class... Values> INLINE void fetch(const Values*... addresses) {
-  (fetch_line(addresses), ...);
+template <class... Values> INLINE void prefetch(const Values*... addresses) {
+  (prefetch_line(addresses), ...);
 }

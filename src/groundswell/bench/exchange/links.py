@@ -86,13 +86,13 @@ def _limit(rig: Rig, messages: Sequence[tuple[int, int]]) -> Row:
     """Plain copies, each of so many bytes to a rank; the bytes are the same on all ranks."""
     backend, world = rig.backend, rig.world
     offsets, size = total([size for _, size in messages])
-    mine, source = backend.shared(size), rig.filled((size,), "uint8")
+    mine, source = backend.allocate_shared(size), rig.filled((size,), "uint8")
     handles = world.share(mine.handle)
     peers = {peer for peer, _ in messages} - {world.rank}  # of two ranks both neighbours are one
-    theirs = {peer: backend.attach(handles[peer]) for peer in peers}
+    theirs = {peer: backend.attach_handle(handles[peer]) for peer in peers}
     bases = {peer: memory.address for peer, memory in theirs.items()} | {world.rank: mine.address}
     copies = [
-        backend.transfer(bases[peer] + offset, backend.address(source) + offset, size)
+        backend.copy_bytes(bases[peer] + offset, backend.address(source) + offset, size)
         for offset, (peer, size) in zip(offsets, messages, strict=True)
     ]
     seconds = rig.seconds(in_order(copies), in_graph=True)

@@ -1,7 +1,7 @@
 // A slower link between ranks: a message arrives no sooner than it would over such a link, which carries
 // one message of a rank at a time. Must come before the kernels that tell of messages (exchange/letters.h).
 #pragma once
-#include "flags.h"
+#include "sync_flags.h"
 
 // What the link is, and when it will be free again: one for each rank, however much it exchanges.
 struct Link {
@@ -15,23 +15,23 @@ static Link the_link;
 #endif
 
 KERNEL set_link(const double* numbers) {
-  ONCE { the_link = {numbers[0], numbers[1], numbers[2], 0}; }
+  ONE_THREAD { the_link = {numbers[0], numbers[1], numbers[2], 0}; }
 }
 
 // Take the link for so long, as soon as it is free; when it will be free again.
 INLINE long long book(Link& link, long long now, long long lasts) {
   for (long long known = link.free;;) {
     const long long end = (known > now ? known : now) + lasts;
-    const long long found = swap_if_same(&link.free, known, end);
+    const long long found = compare_and_swap(&link.free, known, end);
     if (found == known) return end;
     known = found;
   }
 }
 
-INLINE void wait_until(long long end, const Patience& patience) {
+INLINE void wait_until(long long end, const Timeout& timeout) {
   for (int turn = 1; nanoseconds_now() < end; ++turn) {
-    let_others_run();
-    if (turn % 1024 == 0 && read_flag(patience.stop)) return;
+    yield_thread();
+    if (turn % 1024 == 0 && read_flag(timeout.stop)) return;
   }
 }
 
@@ -48,7 +48,7 @@ INLINE void deliver_over_link(const Post& post, long long epoch, const Ready& re
       if (bytes) {
         const double lasts = the_link.gap + the_link.nanoseconds_a_byte * bytes;
         const long long sent = book(the_link, now, static_cast<long long>(lasts));
-        wait_until(sent + static_cast<long long>(the_link.latency), post.patience);
+        wait_until(sent + static_cast<long long>(the_link.latency), post.timeout);
       }
       deliver(letter, epoch);
     }

@@ -1,7 +1,7 @@
 // The simplest update there is: every point of a block, from itself. What follows it in a step, an
 // exchange of its sides, then shows all of its cost.
 #pragma once
-#include "put.h"
+#include "halo_put.h"
 
 #define UPDATE_ARGUMENTS real *RESTRICT u, index_t row, index_t plane, index_t n
 

@@ -99,8 +99,10 @@ class VersionExchange:
         sends = [launch for part in self._parts for launch in part.send]
         return sends + [launch for part in self._parts for launch in part.receive]
 
-    def hidden_by(self, boundary: Sequence[Launch], interior: Sequence[Launch]) -> list[Launch]:
-        """The work, and then the exchange: none of the versions hides it."""
+    def overlap_with(
+        self, *, boundary: Sequence[Launch], interior: Sequence[Launch]
+    ) -> list[Launch]:
+        """The work, then the exchange: none of the versions overlaps them."""
         return [*boundary, *interior, *self.launches]
 
     def check(self, after: Event | None = None) -> None:

@@ -3,28 +3,30 @@
 // has under way together.
 #pragma once
 #include "reduce.h"
-#include "sliced.h"
+#include "sliced_ellpack.h"
 
 constexpr int THREADS = 256;
 
 // Stores a row's result in all of its places, of which the first is known already.
-INLINE void store(value_t* values, const Places& places, index_t row, place_t first, value_t result) {
+INLINE void store(value_t* values, const SliceIndices& places, index_t row, stored_index_t first,
+                  value_t result) {
   values[first] = result;
   for (index_t n = 1; n < places.width; ++n) {
-    const place_t place = places.at(row, n);
+    const stored_index_t place = places.at(row, n);
     if (place >= 0) values[place] = result;
   }
 }
 
 // Rows of at most WIDTH values, which all are on their way together, and those of several rows.
 template <int WIDTH>
-INLINE void reduce_narrow(const value_t* old, const Places& from, value_t* stored, const Places& to) {
+INLINE void reduce_narrow(const value_t* old, const SliceIndices& from, value_t* stored,
+                          const SliceIndices& to) {
   constexpr int AT_ONCE = WIDTH < MOST_AT_ONCE ? MOST_AT_ONCE / WIDTH : 1;
-  constexpr int NEXT = APART ? THREADS : 1;
+  constexpr int NEXT = COALESCED ? THREADS : 1;
   FOR_THREADS(t, THREADS) {
-    const int begin = APART ? t : t * AT_ONCE;
+    const int begin = COALESCED ? t : t * AT_ONCE;
     for (int first = begin; first < from.count; first += AT_ONCE * THREADS) {
-      place_t places[AT_ONCE][WIDTH], put[AT_ONCE];
+      stored_index_t places[AT_ONCE][WIDTH], put[AT_ONCE];
       value_t found[AT_ONCE][WIDTH];
       UNROLL
       for (int u = 0; u < AT_ONCE; ++u) {
@@ -53,11 +55,12 @@ INLINE void reduce_narrow(const value_t* old, const Places& from, value_t* store
   }
 }
 
-INLINE void reduce_wide(const value_t* old, const Places& from, value_t* stored, const Places& to) {
+INLINE void reduce_wide(const value_t* old, const SliceIndices& from, value_t* stored,
+                        const SliceIndices& to) {
   FOR_THREADS(row, from.count) {
     value_t result = old[from.at(row, 0)];
     for (index_t n = 1; n < from.width; ++n) {
-      const place_t place = from.at(row, n);
+      const stored_index_t place = from.at(row, n);
       if (place >= 0) result = reduced(result, old[place]);
     }
     store(stored, to, row, to.at(row, 0), result);
@@ -65,12 +68,12 @@ INLINE void reduce_wide(const value_t* old, const Places& from, value_t* stored,
 }
 
 // A slice's rows, where row 0 of straight ones has its places `from_first` and `to_first`.
-INLINE void reduce_slice(const Slice& slice, const place_t* places, const value_t* old,
+INLINE void reduce_slice(const Slice& slice, const stored_index_t* places, const value_t* old,
                          index_t from_first, value_t* stored, index_t to_first) {
   const int rows = slice.count, from_width = slice.from_width, to_width = slice.to_width;
-  const place_t from_row = from_first + slice.first, to_row = to_first + slice.first;
-  const Places source{places + slice.from, from_width, rows, from_row};
-  const Places target{places + slice.to, to_width, rows, to_row};
+  const stored_index_t from_row = from_first + slice.first, to_row = to_first + slice.first;
+  const SliceIndices source{places + slice.from, from_width, rows, from_row};
+  const SliceIndices target{places + slice.to, to_width, rows, to_row};
   switch (from_width) {
     case 0:
     case 1: return reduce_narrow<1>(old, source, stored, target);
@@ -85,7 +88,7 @@ INLINE void reduce_slice(const Slice& slice, const place_t* places, const value_
 // place belongs to two rows, so `from` and `to` may be the same array; IN_PLACE says that the places
 // are the same, too.
 KERNEL assemble(const value_t* from, index_t from_pitch, index_t from_first, value_t* to,
-                index_t to_pitch, index_t to_first, const Slice* slices, const place_t* places,
+                index_t to_pitch, index_t to_first, const Slice* slices, const stored_index_t* places,
                 index_t count, index_t components) {
   FOR_BLOCKS(b, count * components) {
     const index_t component = components > 1 ? b / count : 0;

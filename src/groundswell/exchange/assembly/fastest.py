@@ -56,7 +56,7 @@ def tune_sharing(
         launches = [launch for each in both for launch in (*each.send, *each.receive)]
         in_graph = all(each.in_graph for each in both)
         graph = backend.capture(in_order(launches), in_graph=in_graph)
-        return lambda times: backend.seconds(lambda: graph.replay(times))
+        return lambda times: backend.measure_seconds(lambda: graph.replay(times))
 
     sizes = world.share([len(places) for places in sharing.sharers.values()])
     memory = Memory.of(world, backend, ["shared values", kind.name, transport, route, sizes])

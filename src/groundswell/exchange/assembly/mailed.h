@@ -6,7 +6,7 @@
 #include "assemble.h"
 
 #define ROW_ARGUMENTS                                                                        \
-  index_t from_first, index_t to_first, const Slice *slices, const place_t *places,          \
+  index_t from_first, index_t to_first, const Slice *slices, const stored_index_t *places,   \
       index_t count, index_t flip
 #define ROWS                                                                                 \
   Rows { from_first, to_first, slices, places, count }
@@ -14,7 +14,7 @@
 struct Rows {
   index_t from_first, to_first;
   const Slice* slices;
-  const place_t* places;
+  const stored_index_t* places;
   index_t count;
 
   // Block b's share.

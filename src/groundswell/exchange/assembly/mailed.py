@@ -177,7 +177,7 @@ def mailed_source(dtype: str, reduction: str) -> Source:
     constants: dict[str, Constant] = {
         "VALUE": TYPES[dtype],
         "OPERATION": OPERATIONS[reduction],
-        "SMALL_INDICES": False,
+        "INDICES_32_BIT": False,
         "IN_PLACE": False,
         "MOST_AT_ONCE": MOST_AT_ONCE,
     }

@@ -97,23 +97,25 @@ class Operation:
     @property
     def launches(self) -> list[Launch]:
         """The whole operation; the messages travel behind the local part."""
-        return self.hidden_by([])
+        return self.overlap_with(interior=[])
 
-    def hidden_by(self, work: Sequence[Launch]) -> list[Launch]:
-        """The whole operation, whose messages travel behind other work and the local part.
+    def overlap_with(self, *, interior: Sequence[Launch]) -> list[Launch]:
+        """The whole operation; its messages overlap with other work and the local part.
 
-        What is sent must be there before; what is local may be what the work makes.
+        Args:
+            interior: the other work. It may compute the values of the local part, but not the
+                values that are sent.
         """
-        if not self._transfer.send or not (work or self.local):
-            return [*self.send, *work, *self.local, *self.receive]
-        aside, rejoin = self._backend.aside(self.send), self._backend.rejoin(self.receive)
-        return [*aside, *work, *self.local, *rejoin]
+        if not self._transfer.send or not (interior or self.local):
+            return [*self.send, *interior, *self.local, *self.receive]
+        fork, join = self._backend.fork(self.send), self._backend.join(self.receive)
+        return [*fork, *interior, *self.local, *join]
 
     @property
     def halves(self) -> tuple[list[Launch], list[Launch]]:
         """All of it, up to where messages are under way, and from there on."""
-        start = [*self._backend.aside(self.send), *self.local]
-        return start, self._backend.rejoin(self.receive)
+        start = [*self._backend.fork(self.send), *self.local]
+        return start, self._backend.join(self.receive)
 
     @property
     def path(self) -> str:

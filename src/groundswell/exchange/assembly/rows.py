@@ -17,7 +17,7 @@ OPERATIONS = {"sum": 0, "multiply": 1, "min": 2, "max": 3}  # see assemble.h
 TYPES = {"float32": "float", "float64": "double", "int32": "int", "int64": "long long"}
 THREADS = 256
 MOST_AT_ONCE = 8  # values that a thread has under way together
-BLOCKS_AT_ONCE = 4  # on a processor: memory is slow to answer, so better spill than have fewer
+MIN_BLOCKS_PER_SM = 4  # on a processor: memory is slow to answer, so better spill than have fewer
 WINDOW = 8192  # rows that are sorted by size together
 SLICES_AT_ONCE = 512  # that are filled together: more would not stay in caches
 NOWHERE = -1
@@ -154,10 +154,10 @@ def reduce_rows(
     constants: dict[str, Constant] = {
         "VALUE": TYPES[str(old.array.dtype)],
         "OPERATION": OPERATIONS[operation],
-        "SMALL_INDICES": small,
+        "INDICES_32_BIT": small,
         "IN_PLACE": slices.in_place,
         "MOST_AT_ONCE": MOST_AT_ONCE,
-        "BLOCKS_AT_ONCE": BLOCKS_AT_ONCE,
+        "MIN_BLOCKS_PER_SM": MIN_BLOCKS_PER_SM,
     }
     count = len(slices.table)
     return [

@@ -17,11 +17,11 @@ constexpr unsigned NOWHERE = 0xffff;
 
 struct alignas(16) Piece {  // half a sector, which a thread moves at once
   long long words[2];
-} ALIASED;
+} MAY_ALIAS;
 
 struct Pair {
   unsigned short places[2];
-} ALIASED;
+} MAY_ALIAS;
 
 // Its sectors, and places of its rows among their values: first those of all rows of two, then of
 // three and four, then of up to eight; all first ones, all second ones, and so on. Places are moved
@@ -61,7 +61,7 @@ KERNEL assemble_tiles(value_t* values, index_t pitch, const Tile* tiles, const i
     const int* const numbers = sectors + tile.first;
     const Pair* const places_of_rows = places + tile.places;
     const int halves = 2 * tile.sectors;
-    EACH_THREAD(t, THREADS) {
+    FOR_EXACT_THREADS(t, THREADS) {
       int number[PIECES];
       Piece piece[PIECES];
       UNROLL

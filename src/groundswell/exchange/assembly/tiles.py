@@ -24,7 +24,7 @@ SOURCE = Path(__file__).with_name("tiles.h")
 SECTOR = 32  # bytes
 SECTORS = 192  # of a tile, at most
 THREADS = 128
-BLOCKS_AT_ONCE = 9  # of a processor: with fewer memory idles, more take its cache away
+MIN_BLOCKS_PER_SM = 9  # of a processor: with fewer memory idles, more take its cache away
 WIDTHS = (2, 4, 8)  # places of the rows that tiles can hold
 ROUNDS = 8  # of joining sectors; tiles are for those that few rows connect
 MOST = 1 << 31  # places that tables of tiles can count
@@ -61,8 +61,8 @@ def launch_tiles(backend: Backend, operation: str, values: Values, tiles: Tiles)
     constants: dict[str, Constant] = {
         "VALUE": TYPES[str(values.array.dtype)],
         "OPERATION": OPERATIONS[operation],
-        "MOST_THREADS": THREADS,
-        "BLOCKS_AT_ONCE": BLOCKS_AT_ONCE,
+        "MAX_THREADS_PER_BLOCK": THREADS,
+        "MIN_BLOCKS_PER_SM": MIN_BLOCKS_PER_SM,
     }
     return [
         backend.compile(Source(SOURCE, constants)).launch(

@@ -159,7 +159,7 @@ class Mpc:
 def mpc_source(dtype: str, *, strips: bool = False) -> Source:
     """The kernels for values of a type, "float32" or "float64"."""
     words = precision(dtype)
-    return Source(SOURCE, {**words, "BLOCKS_AT_ONCE": RESIDENT, "STRIPS": strips})
+    return Source(SOURCE, {**words, "MIN_BLOCKS_PER_SM": RESIDENT, "STRIPS": strips})
 
 
 def _require(dtype: str, count: int, dim: int) -> None:

@@ -67,7 +67,7 @@ KERNEL mpc_measure(const item* values, index_t count, index_t dim, word* stream,
 KERNEL mpc_write(const item* values, index_t count, index_t dim, word* stream,
                  const bits32* starts, index_t* used) {
   const mpc::Layout<word> layout{static_cast<bits32>(count), static_cast<bits32>(dim)};
-  ONCE {
+  ONE_THREAD {
     layout.open(stream);
     *used = static_cast<index_t>(starts[layout.chunks()]) * sizeof(word);
   }
@@ -103,7 +103,7 @@ INLINE void judge(const mpc::Layout<word>& layout, const word* stream, index_t c
 KERNEL mpc_read(const word* stream, index_t capacity, index_t count, index_t dim, item* values,
                 const bits32* starts, index_t* verdict) {
   const mpc::Layout<word> layout{static_cast<bits32>(count), static_cast<bits32>(dim)};
-  ONCE { judge(layout, stream, capacity, starts[layout.chunks()], verdict); }
+  ONE_THREAD { judge(layout, stream, capacity, starts[layout.chunks()], verdict); }
   FOR_CHUNKS(c, layout.chunks()) {
     SCRATCH_OF_CHUNK(word, scratch);
     if (layout.opens(stream, capacity))

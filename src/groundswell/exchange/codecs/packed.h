@@ -18,5 +18,5 @@ KERNEL unpack_strips(const word* values, index_t count, const Strip* all) {
 
 // How long a stream of nvCOMP's is: its header, and what follows.
 KERNEL measure_stream(const bits64* stream, index_t* used) {
-  ONCE { *used = static_cast<index_t>(stream[1] + static_cast<bits32>(stream[5])); }
+  ONE_THREAD { *used = static_cast<index_t>(stream[1] + static_cast<bits32>(stream[5])); }
 }

@@ -45,7 +45,7 @@ class AllToAllTransfer(Transfer):
         self.whole = [*self.send, *self.receive]
 
     def _start(self) -> None:
-        self._job.backend.mark().wait()  # MPI knows nothing of streams
+        self._job.backend.record_event().wait()  # MPI knows nothing of streams
         self._request = self._comm.Ialltoallv(self._sent, self._received)
 
     def _finish(self) -> None:

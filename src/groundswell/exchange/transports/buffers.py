@@ -34,7 +34,7 @@ class Buffers:
         receive_offsets, receive_bytes = total([m.receive_bytes for m in job.messages])
         sizes = [max(size, 1) for size in (send_bytes, receive_bytes)]
         if on_host:
-            self._arrays = [backend.host_bytes(size) for size in sizes]
+            self._arrays = [backend.pinned_bytes(size) for size in sizes]
             send, receive = (int(array.ctypes.data) for array in self._arrays)
         else:
             self._arrays = [backend.zeros((size,), np.uint8) for size in sizes]

@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from groundswell.backends import Blocks, Launch, Module
-from groundswell.backends.base import Array, Event, Shared
+from groundswell.backends.base import Array, Event, SharedMemory
 from groundswell.errors import BackendError, RunFailed
 from groundswell.exchange.boxes import THREADS
 from groundswell.exchange.devices import sharers
@@ -82,14 +82,16 @@ class Mailboxes(Transfer):
             (m.peer, m.key): _Mail(FLAG * n, self._first + room + box, parcels)
             for n, (m, box, parcels) in enumerate(zip(messages, boxes, straight, strict=True))
         }
-        self._memory = job.world.agree(lambda: backend.shared(self._first + 2 * self._flip))
-        self._attached: dict[tuple[int, Any], Shared] = {}
+        self._memory = job.world.agree(
+            lambda: backend.allocate_shared(self._first + 2 * self._flip)
+        )
+        self._attached: dict[tuple[int, Any], SharedMemory] = {}
         self._end_looking: Callable[[], None] | None = None
         self._failure: Array | None = None
         self._closed = False
         job.world.agree(self._meet)
         self._mates = sharers(backend, job.world)
-        self.path = f"peer memory by {backend.sharing}"
+        self.path = f"peer memory by {backend.sharing_mechanism}"
 
     def _meet(self) -> None:
         """Map what the peers share, and have what flags and waits need."""
@@ -99,10 +101,10 @@ class Mailboxes(Transfer):
         self._offers = {m.peer: offers[m.peer] for m in job.messages}
         self._map_all()
         # What the host tells waits of the device, to end; and what they tell it, see letters.h.
-        self._stop = backend.host_bytes(16).view(np.int64)
+        self._stop = backend.pinned_bytes(16).view(np.int64)
         self._failure = backend.zeros((1,), np.int64)
         self._epoch = backend.zeros((1,), np.int64)
-        self._end_looking = backend.while_waiting(self._look_after_others)
+        self._end_looking = backend.add_poll_callback(self._look_after_others)
 
     def _map_all(self) -> None:
         for peer, (handle, mail) in self._offers.items():
@@ -115,7 +117,7 @@ class Mailboxes(Transfer):
         if peer not in self._job.world.same_host:
             raise BackendError(f"rank {peer} is on another host: its memory is out of reach")
         if (peer, handle) not in self._attached:
-            self._attached[peer, handle] = self._job.backend.attach(handle)
+            self._attached[peer, handle] = self._job.backend.attach_handle(handle)
 
     def _unmap(self) -> None:
         for memory in self._attached.values():

@@ -53,7 +53,7 @@ class MpiTransfer(Transfer):
 
     def _start(self) -> None:
         # MPI knows nothing of streams, in which buffers are packed, and emptied the last time.
-        self._job.backend.mark().wait()
+        self._job.backend.record_event().wait()
         for request in self._receives:
             request.Start()
         self._under_way = [*self._receives, *(part.start() for part in self._outgoing.parts)]
@@ -89,10 +89,10 @@ class StagedTransfer(Transfer):
         (_, sent, out), (_, received, back) = parts
         self._outgoing = Outgoing(job, self._comm, sent, STAGE)
         self._receives = _requests(self._comm.Recv_init, job, received, STAGE)
-        self._down = [job.backend.transfer(host, device, size) for host, device, size in out]
-        self._up = [job.backend.transfer(device, host, size) for host, device, size in back]
+        self._down = [job.backend.copy_bytes(host, device, size) for host, device, size in out]
+        self._up = [job.backend.copy_bytes(device, host, size) for host, device, size in back]
         self._marks: list[Any] = []
-        self._emptied = job.backend.mark()  # the memory that messages arrive in
+        self._emptied = job.backend.record_event()  # the memory that messages arrive in
         self.send: list[Launch] = [*self._buffers.pack, *self._outgoing.measure, self._copy_down]
         self.receive: list[Launch] = [self._move, *self._buffers.unpack]
         self.whole = [*self.send, *self.receive]
@@ -102,12 +102,12 @@ class StagedTransfer(Transfer):
         for request in self._receives:
             request.Start()
         if self._outgoing.measure:
-            self._job.backend.mark().wait()
+            self._job.backend.record_event().wait()
         self._marks = []
         for copy, part in zip(self._down, self._outgoing.parts, strict=True):
             if part.size:
                 copy()
-            self._marks.append(self._job.backend.mark())
+            self._marks.append(self._job.backend.record_event())
 
     def _move(self) -> None:
         """Send each part when its copy is down, copy each part up when it has come."""
@@ -115,7 +115,7 @@ class StagedTransfer(Transfer):
         leaving = list(zip(self._marks, self._outgoing.parts, strict=True))
         coming, sent = list(zip(self._receives, self._up, strict=True)), []
         while leaving or coming:
-            while leaving and leaving[0][0].reached():
+            while leaving and leaving[0][0].is_done():
                 sent.append(leaving.pop(0)[1].start())
             here = [(request, up) for request, up in coming if request.Test()]
             for pair in here:
@@ -123,7 +123,7 @@ class StagedTransfer(Transfer):
                 coming.remove(pair)
             if not here:
                 patience.pause("ghost layers", peers(self._job))
-        self._emptied = self._job.backend.mark()
+        self._emptied = self._job.backend.record_event()
         complete(self._job, sent)
 
     def close(self) -> None:
@@ -224,7 +224,7 @@ def _requests(
 def _staged(job: Job, places: Sequence[tuple[int, int]], part: int) -> Any:
     """Pinned memory for messages: itself, the messages' places there, and the parts to copy."""
     offsets, size = total([size for _, size in places])
-    memory = job.backend.host_bytes(max(size, 1))
+    memory = job.backend.pinned_bytes(max(size, 1))
     begin = int(memory.ctypes.data)
     on_host = [(begin + o, size) for o, (_, size) in zip(offsets, places, strict=True)]
     parts = [

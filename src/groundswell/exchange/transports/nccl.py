@@ -36,7 +36,7 @@ class NcclTransfer(Transfer):
         self.send: list[Launch] = [*self._buffers.pack, self._move]
         self.receive: list[Launch] = list(self._buffers.unpack)
         self.whole = [*self.send, *self.receive]
-        self._end_looking = job.backend.while_waiting(job.world.require_alive)
+        self._end_looking = job.backend.add_poll_callback(job.world.require_alive)
         try:
             self._move()  # the first use connects the ranks, which a graph cannot record
             job.backend.synchronize()
@@ -65,10 +65,10 @@ def communicator(world: World, backend: Any) -> Any:
         atexit.register(leave)
     key = (id(world), id(backend))
     if key not in _GROUPS:
-        token = world.tell(world.agree(lambda: backend.nccl_token() if world.first else None))
+        token = world.tell(world.agree(lambda: backend.nccl_unique_id() if world.first else None))
 
         def join() -> None:
-            _GROUPS[key] = world, backend, backend.nccl(world.size, token, world.rank)
+            _GROUPS[key] = world, backend, backend.nccl_communicator(world.size, token, world.rank)
 
         try:
             world.agree(join)

@@ -29,10 +29,10 @@ class Outgoing:
     def __init__(
         self, job: Job, comm: Any, places: Sequence[tuple[int, int]], part: int = PART
     ) -> None:
-        self._lengths = job.backend.host_bytes(8 * max(len(places), 1)).view(np.int64)
+        self._lengths = job.backend.pinned_bytes(8 * max(len(places), 1)).view(np.int64)
         first = int(self._lengths.ctypes.data)
         self.measure = [
-            job.backend.transfer(first + 8 * n, message.limit, 8)
+            job.backend.copy_bytes(first + 8 * n, message.limit, 8)
             for n, message in enumerate(job.messages)
             if message.limit
         ]

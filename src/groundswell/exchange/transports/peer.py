@@ -132,7 +132,7 @@ def _straight(job: Job, message: Message) -> Straight:
         together = field.array.strides[-1] == size and field.sent_as is None
         if together and (row >= DIRECT_BYTES or whole <= SCATTERED_BYTES):
             place = field.place(job.backend, parcel.piece.here)
-            handle, offset = job.backend.export(field.array)
+            handle, offset = job.backend.export_handle(field.array)
             begin = offset + place.address - job.backend.address(field.array)
             found[n] = (handle, begin, place.strides)
     return found

@@ -42,7 +42,7 @@ KERNEL record_box(real* ring, real* largest, real* smallest, double* sum, double
   FOR_CELLS(i, ni, j, nj, k, all) {
     if (due) {
       const int f = k / planes;
-      const real* field = at<const real>(addresses[f]) + start;
+      const real* field = as_pointer<const real>(addresses[f]) + start;
       const real value = field[(k - f * planes) * step_z + j * step_y + i * step_x];
       record.keep((static_cast<index_t>(k) * nj + j) * ni + i, shifted(value, shifts[f]));
     }
@@ -95,7 +95,7 @@ KERNEL record_points(real* ring, real* largest, real* smallest, double* sum, dou
   FOR_ITEMS(n, items) {
     // Read before it is known whether a sample is due: these do not wait for the clock.
     const int f = static_cast<int>(n) / static_cast<int>(points);
-    const real* field = at<const real>(addresses[f]) + places[n];
+    const real* field = as_pointer<const real>(addresses[f]) + places[n];
     if (due) {
       const real value = count > 1 ? taps.sum(field, weights + n * count) : field[0];
       record.keep(n, shifted(value, shifts[f]));

@@ -19,11 +19,7 @@ def boundary_constants(setup: Setup, part: Part) -> dict[str, Constant]:
         at_high = part.start[axis] + part.cells[axis] == part.grid.cells[axis]
         constants[f"SIDE_LOW_{name}"] = _side(setup, low) if at_low else _OPEN
         constants[f"SIDE_HIGH_{name}"] = _side(setup, high) if at_high else _OPEN
-    return constants | {
-        "HEAT_AXIS": setup.heat.axis if setup.heat else 0,
-        "HEAT_SLOPE": setup.conducting_temperature()[1],
-        **{f"START_{name}": part.start[n] for n, name in enumerate("XYZ")},
-    }
+    return constants | {"HEAT_AXIS": setup.heat.axis if setup.heat else 0}
 
 
 _OPEN = "Side{OPEN, FIXED, {0, 0, 0}, 0}"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend, Blocks, Constant, Items, Launch, Source
+from groundswell.backends import Backend, Blocks, Constant, Items, Launch, Parameter, Source
 from groundswell.backends.base import ROW_ALIGNMENT, Array, in_order
 from groundswell.backends.source import precision
 from groundswell.exchange.decomposition import Decomposition
@@ -105,7 +105,7 @@ class Level:
             [self._advance(box, start, latest, target, stage) for box in boxes]
             for boxes in (boundary, interior)
         )
-        return self.exchanges[target].hidden_by(before, during)
+        return self.exchanges[target].overlap_with(boundary=before, interior=during)
 
     def _advance(self, box: Box, start: int, latest: int, target: int, stage: int) -> Launch:
         now, then, forcing = (
@@ -245,28 +245,44 @@ class Level:
 
 
 def kernel_source(setup: Setup, part: Part, processors: int, coarse: bool) -> Source:
-    """The kernels for a part of a grid, with its constants."""
-    time = setup.case.time
+    """The kernels for a part of a grid."""
+    layout = Layout(part.cells, np.dtype(setup.dtype).itemsize)
     constants: dict[str, Constant] = {
-        **Layout(part.cells, np.dtype(setup.dtype).itemsize).constants(),
+        **precision(setup.dtype),
         **boundary_constants(setup, part),
-        **Tile.of(part.cells, processors).constants(),
         "FORCED": coarse,
-        "LOCAL_STEPS": time.local,
+        "LOCAL_STEPS": setup.case.time.local,
         "PRESSURE_LEADS": setup.pressure_leads,
+    }
+    parameters = {
+        **layout.parameters(),
+        **Tile.of(part.cells, processors).parameters(),
+        **_coefficients(setup, part),
+    }
+    return Source(KERNELS / "step.h", constants, parameters, generic=layout.is_small)
+
+
+def _coefficients(setup: Setup, part: Part) -> dict[str, Parameter]:
+    coefficients: dict[str, Parameter] = {
         "DAMPING_LEAD": setup.damping_lead,
-        "DISSIPATION": time.dissipation,
+        "DISSIPATION": setup.case.time.dissipation,
         "LEAST_BETA2": setup.least_beta2,
         "VISCOSITY": setup.viscosity,
         "DIFFUSIVITY": setup.fluid.diffusivity,
         "DIFFUSION_LIMIT": setup.diffusion_limit,
         "UNDAMPED_LIMIT": setup.undamped_limit,
+        "HEAT_SLOPE": setup.conducting_temperature()[1],
     }
     for axis, name in enumerate("XYZ"):
-        constants[f"SPACING_{name}"] = setup.grid.spacing[axis]
-        constants[f"BUOYANCY_{name}"] = setup.fluid.buoyancy[axis]
-    real = precision(setup.dtype)
-    return Source(KERNELS / "step.h", constants | real)
+        coefficients |= {
+            f"START_{name}": part.start[axis],
+            f"SPACING_{name}": setup.grid.spacing[axis],
+            f"BUOYANCY_{name}": setup.fluid.buoyancy[axis],
+        }
+    return {
+        name: value if isinstance(value, int) else float(value)
+        for name, value in coefficients.items()
+    }
 
 
 def _pointers(state: State) -> list[Array]:

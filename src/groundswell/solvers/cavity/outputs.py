@@ -38,7 +38,7 @@ class Outputs:
             solver.world,
         )
         at_once = ([launch] for launch in self._recorders.launches)
-        self.launches = [*backend.together(*at_once), *self._recorders.tick]
+        self.launches = [*backend.concurrently(*at_once), *self._recorders.tick]
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
         """Open the files that recorders extend during the run."""

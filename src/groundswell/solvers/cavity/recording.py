@@ -27,7 +27,8 @@ RECORDABLE = {
 def recording(setup: Setup, part: Part) -> Recording:
     """The recordable fields on a part of the finest grid; adds the neutral temperature to T."""
     x, y, z = (float(setup.interior_positions(axis)[0]) for axis in range(3))
-    domain = CartesianDomain(part, (x, y, z), (0.0, 0.0, 0.0), setup.case.grid.size)
+    origin, size = (x, y, z), setup.case.grid.size
+    domain = CartesianDomain(part, origin, (0.0, 0.0, 0.0), size, periodic=setup.periodic)
     fields = RECORDABLE | {"T": replace(RECORDABLE["T"], shift=setup.fluid.neutral)}
     attrs = {"title": setup.case.title}
     at_once = setup.scheme.steps_per_cycle

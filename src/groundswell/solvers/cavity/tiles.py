@@ -51,14 +51,14 @@ class Tile:
         tiles = (-(-n // t) for n, t in zip(box.shape, (self.z, self.y, self.x), strict=True))
         return Blocks(prod(tiles), self.x * self.y)
 
-    def constants(self) -> dict[str, int]:
-        """The constants of the kernels."""
+    def parameters(self) -> dict[str, int]:
+        """Parameters of the kernels."""
         threads = self.x * self.y
         return {
             "TILE_X": self.x,
             "TILE_Y": self.y,
             "TILE_Z": self.z,
             "TILE_BAND": self.band,
-            "MOST_THREADS": threads,
-            "BLOCKS_AT_ONCE": MAX_RESIDENT_THREADS // threads,
+            "MAX_THREADS_PER_BLOCK": threads,
+            "MIN_BLOCKS_PER_SM": MAX_RESIDENT_THREADS // threads,
         }

@@ -29,9 +29,8 @@ info = SolverInfo(
     problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",
     results={
-        "seismograms": ".results:seismograms",
-        "stream": ".results:stream",
-        "shaking_map": ".results:shaking_map",
+        name: f".results:{name}"
+        for name in ("seismograms", "stream", "shaking_map", "fields", "records")
     },
 )
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend, Constant
+from groundswell.backends import Array, Backend, Constant, Parameter
 from groundswell.grids.cartesian import Part
 from groundswell.solvers.earthquake.absorbing_profiles import MatchedLayer, damping_ratio, sponge
 from groundswell.solvers.earthquake.setup import Setup
@@ -44,11 +44,15 @@ class Layers:
         return [*self.memory[update], *self.profiles, self.damping]
 
     def constants(self) -> dict[str, Constant]:
-        """Compile-time constants: cells with memory on both sides of each axis, kind of layer."""
-        constants: dict[str, Constant] = {}
+        """Compile-time constants: the kind of layer."""
+        return {"SPONGE": not self._setup.has_pml, "MULTIAXIAL": self.is_multiaxial}
+
+    def parameters(self) -> dict[str, Parameter]:
+        """Kernel parameters: the number of cells with memory on both sides of each axis."""
+        parameters: dict[str, Parameter] = {}
         for axis, name in enumerate("XYZ"):
-            constants[f"BEFORE_{name}"], constants[f"AFTER_{name}"] = self._memory_widths(axis)
-        return constants | {"SPONGE": not self._setup.has_pml, "MULTIAXIAL": self.is_multiaxial}
+            parameters[f"BEFORE_{name}"], parameters[f"AFTER_{name}"] = self._memory_widths(axis)
+        return parameters
 
     def memory_cells(self, axis: int) -> Indices:
         """Indices, along an axis of the whole grid, of this part's cells with memory."""
@@ -62,7 +66,7 @@ class Layers:
         if not self._setup.has_pml:
             return 0, 0
         before, after = part.before[axis], part.after[axis]
-        vector = self._backend.vector
+        vector = self._backend.vector_length
         padded = tuple(-(-n // vector) * vector for n in (before, after))
         fits = axis == 0 and sum(padded) <= part.cells[0]
         return (padded[0], padded[1]) if fits else (before, after)

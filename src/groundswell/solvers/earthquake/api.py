@@ -191,7 +191,8 @@ def simulate(
     Returns:
         `result.seismograms`, an `xarray.DataArray` (station, component, time) in m/s along true
         east, north and up; `result.stream`, the same for ObsPy; `result.shaking_map`, an
-        `xarray.Dataset` (y, x) of `pgv` (m/s) and `pga` (m/s^2); `result.summary`; `result.folder`.
+        `xarray.Dataset` (y, x) of `pgv` (m/s) and `pga` (m/s^2); `result.fields` and
+        `result.records`, recorded fields; `result.summary`; `result.folder`.
 
     Raises:
         InputError: something cannot be simulated as asked; nothing has been written.

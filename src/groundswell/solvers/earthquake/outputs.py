@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from groundswell.backends import Cells, Items, Launch
 from groundswell.backends.base import Array
 from groundswell.exchange.distributed_array import DistributedArray
-from groundswell.formats.vtkhdf import VolumeWriter
+from groundswell.formats.vtkhdf import GRID_SPACING, VolumeWriter
 from groundswell.outputs.cartesian import CartesianDomain, strided, taken
 from groundswell.outputs.launches import RecordLaunches, Targets
 from groundswell.outputs.recorder import Recorders
@@ -277,8 +277,9 @@ class Outputs:
             section.fields,
             # A value is its block's first cell's, so that cell's middle becomes the block's.
             origin=(shift * hx, shift * hy, shift * hz),
-            attrs=self._attributes,
+            attrs={**self._attributes, GRID_SPACING: setup.grid.spacing},
             resume=length,
+            dtype=setup.dtype,
         )
 
         def write(block: NDArray[Any], numbers: range) -> None:

@@ -97,7 +97,15 @@ def _sections(setup: Setup, part: Part) -> Iterator[tuple[str, tuple[int, ...], 
 def recording(setup: Setup, part: Part) -> Recording:
     """What `[[output.record]]` may ask of a part of the grid: its region's velocities, stresses."""
     x, y, z = (h / 2 for h in setup.grid.spacing)
-    domain = CartesianDomain(part, (x, y, z), (0.0, 0.0, 0.0), setup.extent, downward=True)
+    sides = setup.periodic
+    domain = CartesianDomain(
+        part,
+        (x, y, z),
+        (0.0, 0.0, 0.0),
+        setup.extent,
+        downward=True,
+        periodic=(sides, sides, False),
+    )
     return Recording(domain, RECORDABLE, setup.dtype, setup.dt)
 
 

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend, Cells, Constant, Launch, Source
+from groundswell.backends import Backend, Cells, Constant, Exact, Launch, Parameter, Source
 from groundswell.backends.base import ROW_ALIGNMENT, Array, Event, in_order
+from groundswell.backends.source import precision
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.overlap import Box, boundary_first
@@ -24,8 +25,8 @@ from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import Alone, World
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.simulation.exchanging import ExplicitSolver, part_of
+from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.solvers.earthquake.absorbing_layers import Layers
-from groundswell.solvers.earthquake.check_finite import FiniteCheck
 from groundswell.solvers.earthquake.halo import (
     VELOCITIES,
     Layer,
@@ -81,7 +82,9 @@ class Earthquake(ExplicitSolver):
         self.outputs = Outputs(self)
         run = setup.case.run
         self.set_exchange(Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0]))
-        self._finite_check = FiniteCheck(self)
+        velocities = {name: self.fields[name].interior for name in VELOCITIES}
+        axes = ("x", "y", "depth")
+        self._finite_check = NonFiniteSearch(backend, velocities, self.part, setup.dt, axes)
 
     # --- the step ---------------------------------------------------------------------------------
 
@@ -102,12 +105,12 @@ class Earthquake(ExplicitSolver):
         The cells that neighbours read are updated first. Their values are exchanged while the other
         cells are updated.
         """
-        together = self.backend.together
+        concurrently = self.backend.concurrently
         return [
-            *together(self._mirror_stress(), *([launch] for launch in self.outputs.launches)),
+            *concurrently(self._mirror_stress(), *([launch] for launch in self.outputs.launches)),
             *self._forces,
             *self.update_velocities(),
-            *together(self._mirror_velocity(), self._moments),
+            *concurrently(self._mirror_velocity(), self._moments),
             *self.update_stresses(),
         ]
 
@@ -118,16 +121,17 @@ class Earthquake(ExplicitSolver):
             ticks: number of steps by which the clock advances.
         """
         boundary, interior = self._boxes()
-        return self.exchanges[0].hidden_by(
-            self._update_velocity(boundary, 0, self.exchanges[0].puts),
-            self._update_velocity(interior, ticks),
+        return self.exchanges[0].overlap_with(
+            boundary=self._update_velocity(boundary, 0, self.exchanges[0].puts),
+            interior=self._update_velocity(interior, ticks),
         )
 
     def update_stresses(self) -> list[Launch]:
         """Launches that update the stresses and their halo."""
         boundary, interior = self._boxes()
-        return self.exchanges[1].hidden_by(
-            self._update_stress(boundary, self.exchanges[1].puts), self._update_stress(interior)
+        return self.exchanges[1].overlap_with(
+            boundary=self._update_stress(boundary, self.exchanges[1].puts),
+            interior=self._update_stress(interior),
         )
 
     def _boxes(self) -> tuple[list[Box], list[Box]]:
@@ -228,32 +232,35 @@ class Earthquake(ExplicitSolver):
         return self.backend.to_device(table.astype(self.setup.dtype))
 
     def _source(self) -> Source:
-        return Source(KERNELS / "step.h", self._constants())
+        constants, parameters = self._constants(), self._parameters()
+        return Source(KERNELS / "step.h", constants, parameters, generic=self.layout.is_small)
 
     def _constants(self) -> dict[str, Constant]:
-        setup, part = self.setup, self.part
-        constants: dict[str, Constant] = {**self.layout.constants(), **self.layers.constants()}
-        if setup.double:
-            constants["DOUBLE_PRECISION"] = 1
+        setup = self.setup
+        return {
+            **precision(setup.dtype),
+            **self.layers.constants(),
+            "LARGEST": float(np.finfo(setup.dtype).max),
+            "ATTENUATION": self.attenuated,
+            "FREE_SURFACE": self.has_surface,
+            "NEIGHBOURS": self.world.size > 1 and not self.backend.on_host,
+            "SHEAR_REACH": SHEAR_REACH,
+            "ABOVE": float(surface_weights(setup.free_surface)[0]),
+        }
+
+    def _parameters(self) -> dict[str, Parameter]:
+        part, dt = self.part, self.setup.dt
+        parameters = {**self.layout.parameters(), **self.layers.parameters()}
         for axis, name in enumerate("XYZ"):
             h = part.grid.spacing[axis]
-            constants |= {
+            parameters |= {
                 f"H{name}": h,
                 f"NEAR_{name}": 9 / 8 / h,
                 f"FAR_{name}": 1 / 24 / h,
                 f"REGION_{name}": part.region[axis],
                 f"REGION_START_{name}": part.before[axis],
             }
-        return constants | {
-            "DT": setup.dt,
-            "DT_EXACT": repr(setup.dt),
-            "LARGEST": float(np.finfo(setup.dtype).max),
-            "ATTENUATION": self.attenuated,
-            "FREE_SURFACE": self.has_surface,
-            "NEIGHBOURS": self.world.size > 1,
-            "SHEAR_REACH": SHEAR_REACH,
-            "ABOVE": float(surface_weights(setup.free_surface)[0]),
-        }
+        return {**parameters, "DT": dt, "DT_EXACT": Exact(dt)}
 
     # --- the solver interface ---------------------------------------------------------------------
 
@@ -266,7 +273,7 @@ class Earthquake(ExplicitSolver):
     def exchanged(self) -> tuple[Any, ...]:
         """The layers of a step's exchanges, and what its kernels compute."""
         halo = stress_halo(self.setup, self.decomposition)
-        return self.layers.constants(), self.attenuated, halo
+        return self.layers.constants(), self.layers.parameters(), self.attenuated, halo
 
     def rehearsed_step(self) -> list[Launch]:
         """The two updates of a step, which leave zeros zero, and the clock unchanged."""

@@ -136,13 +136,13 @@ class ElementOperator:
         return choose_variant(*kind, on_host=self._backend.on_host)
 
     def _fit(self, variant: OperatorVariant) -> OperatorVariant:
-        room = self._backend.block_memory
+        room = self._backend.shared_bytes_per_block
         return variant.within(room, self.space.degree, *self._ring_values)
 
     @property
     def _ring_values(self) -> tuple[int, int]:
         """Bytes of a value, and factors per node that pass through the ring."""
-        factors = stored_factors(self.metric, self.screening) * self._backend.bulk_copies
+        factors = stored_factors(self.metric, self.screening) * self._backend.has_bulk_copy
         return np.dtype(self.dtype).itemsize, factors
 
     # --- geometry on the device -------------------------------------------------------------------

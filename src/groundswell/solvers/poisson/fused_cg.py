@@ -32,7 +32,7 @@ KERNELS = Path(__file__).with_name("kernels")
 
 LANES, SUM_LANES = 256, 1024  # threads of a block, the latter of those that add up blocks' sums
 # Blocks per multiprocessor, which leave enough registers: residuals only, or with the direction.
-SWEEP_LIMIT, ADVANCE_LIMIT = {"BLOCKS_AT_ONCE": 3}, {"BLOCKS_AT_ONCE": 2}
+SWEEP_LIMIT, ADVANCE_LIMIT = {"MIN_BLOCKS_PER_SM": 3}, {"MIN_BLOCKS_PER_SM": 2}
 WARP, MAX_IN_FLIGHT, STRIPS_PER_BLOCK = 32, 4, 16  # see kernels/fused_cg.h
 SUMS_PER_BLOCK, MAX_SUM_BLOCKS = 8192, 128  # of the kernel that adds up blocks' sums
 PRODUCTS = 2
@@ -174,7 +174,7 @@ class FusedConjugateGradients(RecordedIteration):
         ]
         reset = (self.x, vectors.p, vectors.s, self._products)
         parts: list[Recordable] = [*self._halos, self._gather, *total]
-        start, end = [*self._first_products(), *self._halos[0].launches], backend.rejoin([])
+        start, end = [*self._first_products(), *self._halos[0].launches], backend.join([])
         self._record(parts, [*step, *end], [*measured[0], *end], reset, start)
 
     # --- memory -----------------------------------------------------------------------------------
@@ -226,18 +226,18 @@ class FusedConjugateGradients(RecordedIteration):
             done += self._elements.blocks(chosen)
         shared, interior = works
         return [
-            *backend.aside(shared),
+            *backend.fork(shared),
             *interior,
-            *backend.rejoin([]),
-            *backend.aside(self._gather.send),  # it has no local part, as all its ids are shared
+            *backend.join([]),
+            *backend.fork(self._gather.send),  # it has no local part, as all its ids are shared
             *step_found,
-            *backend.further_aside(self._gather.receive),
+            *backend.continue_fork(self._gather.receive),
         ]
 
     def _add_up(self) -> list[Launch]:
         """Add up all blocks' sums."""
         products, blocks = self._products.size // PRODUCTS, self._sums.size // SUMS
-        module = self._backend.compile(self._source(MOST_THREADS=SUM_LANES))
+        module = self._backend.compile(self._source(MAX_THREADS_PER_BLOCK=SUM_LANES))
         partial = (self._products, products, self._energies, self._energies.size)
         extent = Blocks(blocks, SUM_LANES)
         return [module.launch("add_up_sums", extent, *partial, self._sums, blocks)]
@@ -247,9 +247,9 @@ class FusedConjugateGradients(RecordedIteration):
         backend, halo = self._backend, self._halos[(turn + 1) % CYCLE]
         unshared, shared = self._rows
         return [
-            *backend.aside([*self._sweep(shared, turn, unshared.blocks), *halo.send]),
+            *backend.fork([*self._sweep(shared, turn, unshared.blocks), *halo.send]),
             *self._sweep(unshared, turn, 0),
-            *backend.further_aside(halo.receive),
+            *backend.continue_fork(halo.receive),
         ]
 
     def _sweep(self, rows: RowSet, turn: int, before: int) -> list[Launch]:
@@ -262,7 +262,7 @@ class FusedConjugateGradients(RecordedIteration):
             return []
         advanced = CYCLE if turn == CYCLE - 1 else 0
         limit = ADVANCE_LIMIT if advanced else SWEEP_LIMIT
-        source = self._source(**limit, SMALL_INDICES=self._small, ADVANCED=advanced)
+        source = self._source(**limit, INDICES_32_BIT=self._small, ADVANCED=advanced)
         products = self._products[PRODUCTS * self._components * before :]
         return [
             self._backend.compile(source).launch(
@@ -290,5 +290,5 @@ class FusedConjugateGradients(RecordedIteration):
 
 def fused_cg_source(dtype: str, **chosen: Constant) -> Source:
     """The kernels for vectors of a type; `chosen` are constants of kernels/fused_cg.h."""
-    defaults = {"SMALL_INDICES": True, "ADVANCED": 0, "MOST_THREADS": LANES}
+    defaults = {"INDICES_32_BIT": True, "ADVANCED": 0, "MAX_THREADS_PER_BLOCK": LANES}
     return Source(KERNELS / "fused_cg.h", {**precision(dtype), **DEFAULTS, **defaults, **chosen})

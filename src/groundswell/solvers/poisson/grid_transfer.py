@@ -70,10 +70,10 @@ class Transfer(NodalExchange):
         down, up = (r, fine_dofs, local), (e, dofs, fine_dofs, x)
         self.down = [
             *launch("restrict_elements", shared, *down),
-            *self._gather.hidden_by(launch("restrict_elements", interior, *down)),
+            *self._gather.overlap_with(interior=launch("restrict_elements", interior, *down)),
         ]
         self.up = [
-            *self._halo.hidden_by(launch("prolong_elements", interior, *up)),
+            *self._halo.overlap_with(interior=launch("prolong_elements", interior, *up)),
             *launch("prolong_elements", shared, *up),
         ]
         self.launches = [*self.down, *self.up]

@@ -4,7 +4,7 @@
 #pragma once
 #include "differentiate.h"
 
-CONTRACT_PRODUCTS
+ALLOW_FP_CONTRACT
 
 // These are separate functions because the compiler runs out of registers if it inlines all of them. For
 // few nodes the calls would cost more.

@@ -49,9 +49,9 @@ def alone(backend: Backend, solver: Cavity) -> float:
     """Seconds of a step without other ranks: the median of REPEATS, warm."""
     solver.initialize()
     graph = backend.capture(solver.step)
-    one = backend.seconds(lambda: graph.replay(2)) / 2
+    one = backend.measure_seconds(lambda: graph.replay(2)) / 2
     times = max(2, min(MOST_TIMES, int(LEAST_SECONDS / max(one, 1e-7))))
-    found = [backend.seconds(lambda: graph.replay(times)) for _ in range(REPEATS)]
+    found = [backend.measure_seconds(lambda: graph.replay(times)) for _ in range(REPEATS)]
     return median(found) / times / solver.steps_at_once
 
 

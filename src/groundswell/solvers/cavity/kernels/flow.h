@@ -21,7 +21,7 @@ struct Line {
 };
 
 // With a single point along an axis the flow does not vary along it.
-template <class Axis> INLINE constexpr bool varies() { return Axis::points > 1; }
+template <class Axis> INLINE bool varies() { return Axis::points() > 1; }
 
 template <class Axis> INLINE Line read_line(const ConstFields& f, index_t c) {
   return {five<Axis>(f.p + c), three<Axis>(f.u + c), three<Axis>(f.v + c), three<Axis>(f.w + c),
@@ -46,7 +46,7 @@ struct Waves {
 };
 
 INLINE real twice_wave(real speed, real beta2) {
-  return fabs(speed) + ROOT(FMA(speed, speed, REAL(4) * beta2));
+  return fabs(speed) + FAST_SQRT(FMA(speed, speed, REAL(4) * beta2));
 }
 INLINE Waves waves(real u, real v, real w) {
   const real speed2 = FMA(u, u, FMA(v, v, w * w));
@@ -95,9 +95,9 @@ struct Gathered {
 };
 
 INLINE real minus_twice_sum(real diffusivity) {
-  real sum = varies<X>() ? diffusivity / (X::h * X::h) : REAL(0);
-  if (varies<Y>()) sum += diffusivity / (Y::h * Y::h);
-  if (varies<Z>()) sum += diffusivity / (Z::h * Z::h);
+  real sum = varies<X>() ? diffusivity / (X::h() * X::h()) : REAL(0);
+  if (varies<Y>()) sum += diffusivity / (Y::h() * Y::h());
+  if (varies<Z>()) sum += diffusivity / (Z::h() * Z::h());
   return REAL(-2) * sum;
 }
 
@@ -114,7 +114,7 @@ INLINE Gathered begin(const State& at) {
 template <class Axis>
 INLINE void move(real& rate, real difference, const Three& f, real minus_speed, real diffusivity) {
   rate = FMA(minus_speed, difference, rate);
-  rate = FMA(diffusivity / (Axis::h * Axis::h), f.b + f.d, rate);
+  rate = FMA(diffusivity / (Axis::h() * Axis::h()), f.b + f.d, rate);
 }
 
 // Adds all terms of one axis. Args: push, the rate of the velocity component along it; p, the
@@ -122,7 +122,7 @@ INLINE void move(real& rate, real difference, const Three& f, real minus_speed, 
 template <class Axis>
 INLINE void gather(Gathered& sum, real& push, real p, real speed, real twice, const Line& f) {
   if (!varies<Axis>()) return;
-  constexpr real half = REAL(0.5) / Axis::h;
+  const real half = REAL(0.5) / Axis::h();
   const real minus_speed = -half * speed;
   const real u = f.u.d - f.u.b, v = f.v.d - f.v.b, w = f.w.d - f.w.b, t = f.t.d - f.t.b;
   move<Axis>(sum.rate.u, u, f.u, minus_speed, VISCOSITY);

@@ -9,7 +9,9 @@
 enum Beyond { OPEN, WALL, MIRROR };
 enum Heat { FIXED, ADIABATIC, LINEAR };
 
-constexpr index_t STEP_X = 1, STEP_Y = ROW, STEP_Z = PLANE;
+#define STEP_X static_cast<index_t>(1)
+#define STEP_Y static_cast<index_t>(ROW)
+#define STEP_Z static_cast<index_t>(PLANE)
 
 INLINE index_t point_at(int i, int j, int k) {
   return static_cast<index_t>(k) * PLANE + static_cast<index_t>(j) * ROW + i;
@@ -24,23 +26,26 @@ struct Side {
 };
 
 struct X {
-  static constexpr int axis = 0, points = NX;
-  static constexpr index_t step = STEP_X;
-  static constexpr real h = SPACING_X;
+  static constexpr int axis = 0;
+  METHOD static int points() { return NX; }
+  METHOD static index_t step() { return STEP_X; }
+  METHOD static real h() { return SPACING_X; }
   METHOD static constexpr Side low() { return SIDE_LOW_X; }
   METHOD static constexpr Side high() { return SIDE_HIGH_X; }
 };
 struct Y {
-  static constexpr int axis = 1, points = NY;
-  static constexpr index_t step = STEP_Y;
-  static constexpr real h = SPACING_Y;
+  static constexpr int axis = 1;
+  METHOD static int points() { return NY; }
+  METHOD static index_t step() { return STEP_Y; }
+  METHOD static real h() { return SPACING_Y; }
   METHOD static constexpr Side low() { return SIDE_LOW_Y; }
   METHOD static constexpr Side high() { return SIDE_HIGH_Y; }
 };
 struct Z {
-  static constexpr int axis = 2, points = NZ;
-  static constexpr index_t step = STEP_Z;
-  static constexpr real h = SPACING_Z;
+  static constexpr int axis = 2;
+  METHOD static int points() { return NZ; }
+  METHOD static index_t step() { return STEP_Z; }
+  METHOD static real h() { return SPACING_Z; }
   METHOD static constexpr Side low() { return SIDE_LOW_Z; }
   METHOD static constexpr Side high() { return SIDE_HIGH_Z; }
 };
@@ -54,24 +59,24 @@ struct Five {
 };
 
 template <class Axis> INLINE Three three(const real* f) {
-  return {f[-Axis::step], f[0], f[Axis::step]};
+  return {f[-Axis::step()], f[0], f[Axis::step()]};
 }
 template <class Axis> INLINE Five five(const real* f) {
-  return {f[-2 * Axis::step], f[-Axis::step], f[0], f[Axis::step], f[2 * Axis::step]};
+  return {f[-2 * Axis::step()], f[-Axis::step()], f[0], f[Axis::step()], f[2 * Axis::step()]};
 }
 
 template <class Axis> INLINE bool at_low(int n, Beyond beyond, int point = 0) {
   return Axis::low().beyond == beyond && n == point;
 }
 template <class Axis> INLINE bool at_high(int n, Beyond beyond, int point = 0) {
-  return Axis::high().beyond == beyond && n == Axis::points - 1 - point;
+  return Axis::high().beyond == beyond && n == Axis::points() - 1 - point;
 }
 
 // Whether the stencil of point n reaches across a side that is not open.
 constexpr int REACH = 2;
 template <class Axis> INLINE bool near_sides(int n) {
   return (Axis::low().beyond != OPEN && n < REACH) ||
-         (Axis::high().beyond != OPEN && n >= Axis::points - REACH);
+         (Axis::high().beyond != OPEN && n >= Axis::points() - REACH);
 }
 
 // Prevents the compiler from turning a rarely taken branch into code that all threads execute.
@@ -114,14 +119,14 @@ template <class Axis> INLINE void close_pressure(int n, Five& f, const real* her
   const Five in = f;
   if (at_low<Axis>(n, WALL)) {
     f.b = REAL(2) * in.c - in.d;
-    f.a = FMA(REAL(-5), in.e - in.d, here[3 * Axis::step]);
+    f.a = FMA(REAL(-5), in.e - in.d, here[3 * Axis::step()]);
   }
   if (at_low<Axis>(n, WALL, 1)) f.a = REAL(2) * in.b - in.c;
   if (at_low<Axis>(n, MIRROR)) f.b = in.c, f.a = in.d;
   if (at_low<Axis>(n, MIRROR, 1)) f.a = in.b;
   if (at_high<Axis>(n, WALL)) {
     f.d = REAL(2) * in.c - in.b;
-    f.e = FMA(REAL(-5), in.a - in.b, here[-3 * Axis::step]);
+    f.e = FMA(REAL(-5), in.a - in.b, here[-3 * Axis::step()]);
   }
   if (at_high<Axis>(n, WALL, 1)) f.e = REAL(2) * in.d - in.c;
   if (at_high<Axis>(n, MIRROR)) f.d = in.c, f.e = in.b;

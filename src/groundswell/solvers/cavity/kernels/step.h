@@ -60,7 +60,7 @@ KERNEL find_rates(READS(1), READS(f), WRITES(2), const double* drift, index_t is
 
 // Computes the drift from the rates that find_rates stored at point c for a drift of 0.
 KERNEL find_drift(READS(1), READS(2), double* drift, index_t c) {
-  ONCE {
+  ONE_THREAD {
     const Waves wave = waves(u1[c], v1[c], w1[c]);
     drift[0] = static_cast<double>(p2[c]) * wave.beta2 / drifting(wave);
   }

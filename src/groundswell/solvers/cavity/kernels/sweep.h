@@ -43,7 +43,7 @@ constexpr int GPU_LINE = 128 / sizeof(real);
 INLINE void fetch_ahead(const ConstFields& f, index_t c) {
   if (threadIdx.x % GPU_LINE != 0) return;
   const index_t above = c + 2 * STEP_Z;
-  fetch(f.p + above + STEP_Z, f.u + above, f.v + above, f.w + above, f.t + above);
+  prefetch(f.p + above + STEP_Z, f.u + above, f.v + above, f.w + above, f.t + above);
 }
 
 // Tiles form bands along y. Successive chunks of a band run so close in time that the planes which
@@ -108,7 +108,7 @@ template <class Take> void for_points(const ConstFields& f, const Box& box, cons
   PRAGMA(omp parallel for collapse(2) schedule(static))
   for (int k = box.k; k < box.k + box.nk; ++k)
     for (int j = box.j; j < box.j + box.nj; ++j) {
-      const FlushTinyNumbers flush;
+      const FlushDenormals flush;
       const Row row = row_of(box, j, k);
       for_ends(f, row, take);
       if (near_sides<Y>(j) || near_sides<Z>(k)) for_middle<true>(f, row, take);

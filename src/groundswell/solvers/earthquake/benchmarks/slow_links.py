@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Graph
 from groundswell.backends.base import in_order
-from groundswell.backends.nvcomp import installed
+from groundswell.backends.nvcomp import is_installed
 from groundswell.bench import Session
 from groundswell.bench.exchange.slow_link import Link, LinkedBackend
 from groundswell.bench.rig import FASTEST, Rig
@@ -104,7 +104,7 @@ class Study:
         self._linked = LinkedBackend(rig.backend)
         backend = cast(Backend, self._linked)  # it passes on all that it does not change
         self.solver = Earthquake(Setup.from_case(_case(rig, cells)), backend, rig.world)
-        others = rig.backend.name == "cuda" and all(rig.world.share(installed()))
+        others = rig.backend.name == "cuda" and all(rig.world.share(is_installed()))
         self._codecs = [*CODECS[1:], *FOREIGN * others]
         self._transport = FASTEST[rig.backend.name]
         self._latest: dict[str, Row] = {}  # of each codec
@@ -144,7 +144,7 @@ class Study:
     def _rehearse(self, choice: Choice) -> Rehearsal:
         self.solver.set_exchange(choice)
         graph = self._captured()
-        return lambda times: self._rig.backend.seconds(lambda: graph.replay(times))
+        return lambda times: self._rig.backend.measure_seconds(lambda: graph.replay(times))
 
     def _captured(self) -> Graph:
         return self._rig.backend.capture(self.solver.step, in_graph=self.solver.in_graph)

@@ -138,4 +138,4 @@ def _repeated(backend: Backend, launch: Callable[[], None], times: int) -> Calla
 def _seconds(backend: Backend, run: Callable[[], None]) -> float:
     """Median device time of a run, after one to warm up."""
     run()
-    return statistics.median(backend.seconds(run) for _ in range(REPEATS))
+    return statistics.median(backend.measure_seconds(run) for _ in range(REPEATS))

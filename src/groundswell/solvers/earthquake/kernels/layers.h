@@ -3,9 +3,9 @@
 #include "stencil.h"
 
 // Cells in a layer, counted along an axis over both layers: low side first.
-constexpr int LAYERS_X = BEFORE_X + AFTER_X;
-constexpr int LAYERS_Y = BEFORE_Y + AFTER_Y;
-constexpr int LAYERS_Z = BEFORE_Z + AFTER_Z;
+#define LAYERS_X (BEFORE_X + AFTER_X)
+#define LAYERS_Y (BEFORE_Y + AFTER_Y)
+#define LAYERS_Z (BEFORE_Z + AFTER_Z)
 
 INLINE bool in_layer(int n, int count, int before, int after) {
   return n < before || n >= count - after;
@@ -21,9 +21,9 @@ struct Layers {
   const real *profile_x, *profile_y, *profile_z;
 };
 
-constexpr index_t MEMORY_X = static_cast<index_t>(NZ) * NY * LAYERS_X;
-constexpr index_t MEMORY_Y = static_cast<index_t>(NZ) * LAYERS_Y * NX;
-constexpr index_t MEMORY_Z = static_cast<index_t>(LAYERS_Z) * NY * NX;
+#define MEMORY_X (static_cast<index_t>(NZ) * NY * LAYERS_X)
+#define MEMORY_Y (static_cast<index_t>(NZ) * LAYERS_Y * NX)
+#define MEMORY_Z (static_cast<index_t>(LAYERS_Z) * NY * NX)
 enum Place { FACE = 0, CENTRE = 4 };
 
 // Along x callers pass the index l within the layers, so that loops have no branches.
@@ -61,7 +61,7 @@ INLINE LayerMemory load_memory(const Layers& layers, int i, int j, int k, Flags 
 }
 
 INLINE void fetch_triple(const real* memory, index_t apart) {
-  fetch(memory, memory + apart, memory + 2 * apart);
+  prefetch(memory, memory + apart, memory + 2 * apart);
 }
 
 template <class Flags>

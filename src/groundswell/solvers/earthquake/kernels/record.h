@@ -6,12 +6,13 @@
 // Horizontal velocity at the centre of the upper face of a cell, interpolated as for a receiver:
 // cubics through four faces along its own axis, and through rows -1 to 2; ABOVE is the weight of
 // row -1.
-template <index_t STEP> INLINE real midway(const real* RESTRICT f) {
-  return REAL(0.0625) * (REAL(9) * (f[0] + f[STEP]) - (f[-STEP] + f[2 * STEP]));
+template <Axis A> INLINE real midway(const real* RESTRICT f) {
+  const index_t step = step_along<A>();
+  return REAL(0.0625) * (REAL(9) * (f[0] + f[step]) - (f[-step] + f[2 * step]));
 }
-template <index_t STEP> INLINE real on_top(const real* RESTRICT f) {
-  return ABOVE * midway<STEP>(f - STEP_Z) + (REAL(1.25) - ABOVE) * midway<STEP>(f) -
-         REAL(0.3125) * midway<STEP>(f + STEP_Z) + REAL(0.0625) * midway<STEP>(f + 2 * STEP_Z);
+template <Axis A> INLINE real on_top(const real* RESTRICT f) {
+  return ABOVE * midway<A>(f - STEP_Z) + (REAL(1.25) - ABOVE) * midway<A>(f) -
+         REAL(0.3125) * midway<A>(f + STEP_Z) + REAL(0.0625) * midway<A>(f + 2 * STEP_Z);
 }
 
 // Peak magnitudes of the horizontal vector at the surface of the region: PGV, and PGA from
@@ -20,7 +21,7 @@ KERNEL record_peaks(real* peaks, real* past, const real* RESTRICT vx, const real
   FOR_CELLS(i, REGION_X, j, REGION_Y, k, 1) {
     const index_t c = cell_at(i + REGION_START_X, j + REGION_START_Y, k + REGION_START_Z);
     const index_t here = static_cast<index_t>(j) * REGION_X + i, count = REGION_X * REGION_Y;
-    const real u = on_top<STEP_X>(vx + c), v = on_top<STEP_Y>(vy + c);
+    const real u = on_top<X>(vx + c), v = on_top<Y>(vy + c);
     const real du = u - past[here], dv = v - past[here + count];
     peaks[here] = fmax(peaks[here], sqrt(u * u + v * v));
     peaks[here + count] = fmax(peaks[here + count], sqrt(du * du + dv * dv) / DT);
@@ -41,8 +42,8 @@ KERNEL record_surface(real* ring, const real* RESTRICT vx, const real* RESTRICT 
                                 static_cast<int>(first_y + n / nx * stride) + REGION_START_Y,
                                 REGION_START_Z);
       real* out = ring + sample_slot(clock, 0, every, slots) * 3 * nx * ny + n;
-      out[0] = on_top<STEP_X>(vx + c);
-      out[nx * ny] = on_top<STEP_Y>(vy + c);
+      out[0] = on_top<X>(vx + c);
+      out[nx * ny] = on_top<Y>(vy + c);
       out[2 * nx * ny] = vz[c];
     }
   }

@@ -64,8 +64,8 @@ struct TensorField {
 INLINE Tensor load(const TensorField& f, index_t c) {
   return {f.xx[c], f.yy[c], f.zz[c], f.xy[c], f.xz[c], f.yz[c]};
 }
-INLINE void fetch(const TensorField& f, index_t c) {
-  fetch(f.xx + c, f.yy + c, f.zz + c, f.xy + c, f.xz + c, f.yz + c);
+INLINE void prefetch(const TensorField& f, index_t c) {
+  prefetch(f.xx + c, f.yy + c, f.zz + c, f.xy + c, f.xz + c, f.yz + c);
 }
 INLINE void store(const TensorField& f, index_t c, const Tensor& t) {
   f.xx[c] = t.xx;

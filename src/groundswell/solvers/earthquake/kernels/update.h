@@ -1,6 +1,6 @@
 // The two hot kernels: inputs and update of each cell, and the loop over cells.
 #pragma once
-#include "put.h"
+#include "halo_put.h"
 #include "stress.h"
 #include "sweep.h"
 #include "velocity.h"
@@ -45,20 +45,20 @@ struct VelocityUpdate {
   };
 
   METHOD void fetch_cell(index_t c) const {
-    fetch(v.x + c, v.y + c, v.z + c, rho + c);
-    fetch(sxx + c, syy + c, szz + c, sxy + c, sxz + c, syz + c);
+    prefetch(v.x + c, v.y + c, v.z + c, rho + c);
+    prefetch(sxx + c, syy + c, szz + c, sxy + c, sxz + c, syz + c);
   }
   METHOD void fetch_column(index_t c) const {
     fetch_backward_z(szz + c), fetch_forward_z(sxz + c), fetch_forward_z(syz + c);
-    fetch(rho + c - STEP_Z);
+    prefetch(rho + c - STEP_Z);
   }
 
   METHOD Inputs gather(int i, int j, int k) const {
     const index_t c = cell_at(i, j, k);
     return {load(v, c),
-            {backward<STEP_X>(sxx + c), forward<STEP_Y>(sxy + c), forward<STEP_Z>(sxz + c),
-             forward<STEP_X>(sxy + c), backward<STEP_Y>(syy + c), forward<STEP_Z>(syz + c),
-             forward<STEP_X>(sxz + c), forward<STEP_Y>(syz + c), backward<STEP_Z>(szz + c)},
+            {backward<X>(sxx + c), forward<Y>(sxy + c), forward<Z>(sxz + c),
+             forward<X>(sxy + c), backward<Y>(syy + c), forward<Z>(syz + c),
+             forward<X>(sxz + c), forward<Y>(syz + c), backward<Z>(szz + c)},
             {rho[c] + rho[c - STEP_X], rho[c] + rho[c - STEP_Y], rho[c] + rho[c - STEP_Z]}};
   }
 
@@ -71,7 +71,7 @@ struct VelocityUpdate {
 
 // The clock is the time of the velocities; the last launch of a step advances it.
 KERNEL update_velocity(VELOCITY_ARGUMENTS) {
-  ONCE { clock[0] += ticks; }
+  ONE_THREAD { clock[0] += ticks; }
   for_cells_by_layer(VELOCITY_UPDATE, BOX);
 }
 
@@ -87,27 +87,27 @@ struct StressUpdate {
   };
 
   METHOD void fetch_cell(index_t c) const {
-    fetch(vx + c, vy + c, vz + c, lam + c, compliance + c);
-    fetch(fields.stress, c);
+    prefetch(vx + c, vy + c, vz + c, lam + c, compliance + c);
+    prefetch(fields.stress, c);
 #if ATTENUATION
-    fetch(inverse_qp + c, inverse_qs + c);
-    fetch(fields.memory, c);
+    prefetch(inverse_qp + c, inverse_qs + c);
+    prefetch(fields.memory, c);
 #endif
   }
   METHOD void fetch_column(index_t c) const {
     fetch_backward_z(vx + c), fetch_backward_z(vy + c), fetch_forward_z(vz + c);
-    fetch(compliance + c - STEP_Z);
+    prefetch(compliance + c - STEP_Z);
 #if ATTENUATION
-    fetch(inverse_qs + c - STEP_Z);
+    prefetch(inverse_qs + c - STEP_Z);
 #endif
   }
 
   METHOD Inputs gather(int i, int j, int k) const {
     const index_t c = cell_at(i, j, k);
     return {load(fields, c),
-            {forward<STEP_X>(vx + c), forward<STEP_Y>(vy + c), forward<STEP_Z>(vz + c),
-             backward<STEP_Y>(vx + c), backward<STEP_X>(vy + c), backward<STEP_Z>(vx + c),
-             backward<STEP_X>(vz + c), backward<STEP_Z>(vy + c), backward<STEP_Y>(vz + c)},
+            {forward<X>(vx + c), forward<Y>(vy + c), forward<Z>(vz + c),
+             backward<Y>(vx + c), backward<X>(vy + c), backward<Z>(vx + c),
+             backward<X>(vz + c), backward<Z>(vy + c), backward<Y>(vz + c)},
             {lam[c], compliance[c], ATTENUATION ? inverse_qp[c] : REAL(0),
              ATTENUATION ? inverse_qs[c] : REAL(0), sum_over_edges(compliance + c),
              ATTENUATION ? sum_over_edges(inverse_qs + c) : EdgeSums{}}};
@@ -142,7 +142,7 @@ struct VelocityPut : VelocityUpdate {
 };
 
 KERNEL put_velocity(VELOCITY_ARGUMENTS, PUT_ARGUMENTS) {
-  ONCE { clock[0] += ticks; }
+  ONE_THREAD { clock[0] += ticks; }
   for_cells_by_layer(VelocityPut{VELOCITY_UPDATE, PUTS}, BOX);
 }
 

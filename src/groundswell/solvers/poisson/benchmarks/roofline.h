@@ -39,7 +39,7 @@ KERNEL multiply_add(real* RESTRICT y, index_t count, index_t times) {
 #else
 // 2 AT_ONCE `times` operations for each of `count` x 256 values, in vectors as wide as there are: a
 // compiler may take shorter ones.
-CONTRACT_PRODUCTS
+ALLOW_FP_CONTRACT
 typedef real Lanes __attribute__((vector_size(VECTOR_BYTES)));
 constexpr int THREADS = 256, AT_ONCE = 96, LANES = VECTOR_BYTES / sizeof(real), CHAINS = 12;
 

@@ -40,10 +40,10 @@ class AtOnce(Alone):
 def streaming_rate(backend: Backend, count: int) -> float:
     """Bytes a second of a kernel that reads eight values and writes one, `count` times."""
     module = backend.compile(Source(ROOFLINE, {"DOUBLE_PRECISION": 1}))
-    x, y = backend.touched((8 * count,), "f8"), backend.touched((count,), "f8")
+    x, y = backend.resident_zeros((8 * count,), "f8"), backend.resident_zeros((count,), "f8")
     run = module.launch("stream_eight", Items(count), x, y, count)
     run()
-    return 9 * 8 * count / min(backend.seconds(run) for _ in range(10))
+    return 9 * 8 * count / min(backend.measure_seconds(run) for _ in range(10))
 
 
 def compute_rate(backend: Backend, times: int = 1000) -> float:
@@ -55,7 +55,7 @@ def compute_rate(backend: Backend, times: int = 1000) -> float:
     run = module.launch("multiply_add", Blocks(blocks, threads), y, blocks, times)
     run()
     operations = 2 * at_once * times * blocks * threads
-    return operations / min(backend.seconds(run) for _ in range(3))
+    return operations / min(backend.measure_seconds(run) for _ in range(3))
 
 
 def measure_operator(session: Session) -> Iterator[Row]:
@@ -138,7 +138,7 @@ def _applied(backend: Backend, cubes: Cubes, metric: str) -> float:
     run = in_order(elements.launches(everyone, x, y, energies))
     run()
     repeated = in_order([run] * TIMES)
-    return min(backend.seconds(repeated) for _ in range(REPEATS)) / TIMES
+    return min(backend.measure_seconds(repeated) for _ in range(REPEATS)) / TIMES
 
 
 def _iterated(session: Session, cubes: Cubes, metric: str, mask: Floats | None = None) -> Row:

@@ -4,7 +4,7 @@
 #include "metric.h"
 #include "metric_ring.h"
 #include "spectral_elements/kernels/differentiate.h"
-#include "sums.h"
+#include "reductions.h"
 #if !defined(__CUDACC__)
 #include "apply_rows.h"
 #elif LAYOUT == 0
@@ -31,7 +31,7 @@ KERNEL apply_elements(const real* RESTRICT x, index_t x_pitch, const real* RESTR
       const Operands operands = {x + c * x_pitch, scale, dofs, geometry, y + c * y_pitch, c};
       energy += apply_some(operands, elements + first, here, left);
     }
-    const double all = sum_of_threads(energy);
+    const double all = block_sum(energy);
     FOR_THREADS(n, 1) energies[b] = all;
   }
 }

@@ -29,7 +29,7 @@ INLINE double apply_some(const Operands& operands, const int* elements, int coun
   // Idle threads only follow the ring and the barriers; their results are discarded.
   const int mine = active ? of_block : 0;
   const int e = elements[mine];
-  const Ring ring{operands, elements, count, MOST_THREADS / WARP, memory};
+  const Ring ring{operands, elements, count, MAX_THREADS_PER_BLOCK / WARP, memory};
   ring.start();
   const Cube one{memory + RING_VALUES + 2 * mine * SHARED_CUBE, s, r};
   const Cube other{one.nodes + SHARED_CUBE, s, r};

@@ -29,10 +29,10 @@ PART void find_fluxes(const Operands& operands, index_t e, int t, Cubes& all) {
 PART void fetch_plane(const Operands& operands, index_t e, int t) {
   for (int s = 0; s < NODES; ++s) {
     const int* const row = operands.row(e, t, s);
-    fetch(operands.x + row[0], operands.x + row[NODES - 1]);
+    prefetch(operands.x + row[0], operands.x + row[NODES - 1]);
   }
   if (GEOMETRY == 0 && t == NODES - 1)
-    for (int k = 0; k < FACTORS; ++k) fetch(operands.geometry + e * ELEMENT_PITCH + k * RUN);
+    for (int k = 0; k < FACTORS; ++k) prefetch(operands.geometry + e * ELEMENT_PITCH + k * RUN);
 }
 
 // Derivatives, fluxes, and the transposed derivatives of the fluxes. `next` is the element after this one.

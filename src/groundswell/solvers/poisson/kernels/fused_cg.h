@@ -1,10 +1,10 @@
 // Conjugate gradients that gather the elements' results and update the vectors in the same sweep. See
 // fused_cg.py.
 #pragma once
-#include "sliced.h"
-#include "sums.h"
+#include "sliced_ellpack.h"
+#include "reductions.h"
 
-constexpr int LANES = MOST_THREADS;  // of a block
+constexpr int LANES = MAX_THREADS_PER_BLOCK;  // of a block
 constexpr int WARP = 32;
 constexpr int MAX_IN_FLIGHT = 4;  // loads of elements' results in flight a lane
 constexpr int STRIPS_PER_BLOCK = 16;         // strips a block
@@ -101,12 +101,12 @@ INLINE void advance(const Steps& step, const Vectors& v, index_t n, Row& row, re
 // Rows of at most WIDTH summands. A lane has several rows in flight.
 template <int WIDTH>
 INLINE void advance_narrow(const Steps& step, const Vectors& v, const real* y, const Strip& strip,
-                           const Places& from, Products& sum) {
-  constexpr int AT_ONCE = APART && WIDTH < MAX_IN_FLIGHT ? MAX_IN_FLIGHT / WIDTH : 1;
+                           const SliceIndices& from, Products& sum) {
+  constexpr int AT_ONCE = COALESCED && WIDTH < MAX_IN_FLIGHT ? MAX_IN_FLIGHT / WIDTH : 1;
   const int last = strip.count - 1;
-  FOR_LANES(lane, APART ? WARP : strip.count) {
+  FOR_LANES(lane, COALESCED ? WARP : strip.count) {
     Row rows[AT_ONCE];
-    place_t places[AT_ONCE][WIDTH];
+    stored_index_t places[AT_ONCE][WIDTH];
     real found[AT_ONCE][WIDTH];
     UNROLL
     for (int u = 0; u < AT_ONCE; ++u) {
@@ -130,12 +130,12 @@ INLINE void advance_narrow(const Steps& step, const Vectors& v, const real* y, c
 }
 
 INLINE void advance_wide(const Steps& step, const Vectors& v, const real* y, const Strip& strip,
-                         const Places& from, Products& sum) {
+                         const SliceIndices& from, Products& sum) {
   FOR_LANES(lane, strip.count) {
     const index_t n = strip.first + lane;
     real found = 0;
     for (int k = 0; k < from.width; ++k) {
-      const place_t place = from.at(lane, k);
+      const stored_index_t place = from.at(lane, k);
       if (place >= 0) found += y[place];
     }
     Row row = row_of(v, n);
@@ -144,8 +144,8 @@ INLINE void advance_wide(const Steps& step, const Vectors& v, const real* y, con
 }
 
 INLINE void advance_strip(const Steps& step, const Vectors& v, const real* y, const Strip& strip,
-                          const place_t* places, Products& sum) {
-  const Places from{places + strip.from, static_cast<int>(strip.width),
+                          const stored_index_t* places, Products& sum) {
+  const SliceIndices from{places + strip.from, static_cast<int>(strip.width),
                     static_cast<int>(strip.count), strip.first};
   switch (strip.width) {
     case 0:
@@ -160,7 +160,7 @@ INLINE void advance_strip(const Steps& step, const Vectors& v, const real* y, co
 // Advances the rows in these strips, (count,). `products`, (COMPONENTS, parts, 2), receive the sums of the
 // new residuals, one part per STRIPS_PER_BLOCK strips. Components are a pitch apart.
 KERNEL advance_rows(const State* RESTRICT state, const real* RESTRICT y, index_t y_pitch,
-                    const Strip* RESTRICT strips, const place_t* RESTRICT places,
+                    const Strip* RESTRICT strips, const stored_index_t* RESTRICT places,
                     const real* RESTRICT r, const real* RESTRICT scale, real* next,
                     const real* first, index_t first_pitch, real* RESTRICT s, real* RESTRICT p,
                     real* RESTRICT x, index_t pitch, index_t own_pitch, index_t count,
@@ -178,7 +178,7 @@ KERNEL advance_rows(const State* RESTRICT state, const real* RESTRICT y, index_t
     const Steps step(*state);
     Products sum;
     FOR_WARPS(n, here) advance_strip(step, vectors, y + c * y_pitch, mine[n], places, sum);
-    keep_sums(sum.sums, products + 2 * b);
+    store_block_sums(sum.sums, products + 2 * b);
   }
 }
 
@@ -186,13 +186,13 @@ KERNEL advance_rows(const State* RESTRICT state, const real* RESTRICT y, index_t
 KERNEL measure_rows(const real* RESTRICT r, const real* RESTRICT scale, index_t pitch,
                     index_t count, double* RESTRICT products, index_t blocks) {
   FOR_BLOCKS(b, blocks) {
-    const Part part = part_of(count, b, blocks);
+    const IndexRange part = block_range(count, b, blocks);
     Products sum;
     FOR_THREADS(lane, LANES)
       for (index_t n = part.first + lane; n < part.first + part.count; n += LANES)
         for (int c = 0; c < COMPONENTS; ++c)
           sum.add(SCALED ? scale[n] : REAL(1), r[c * pitch + n]);
-    keep_sums(sum.sums, products + 2 * b);
+    store_block_sums(sum.sums, products + 2 * b);
   }
 }
 
@@ -200,15 +200,15 @@ KERNEL measure_rows(const real* RESTRICT r, const real* RESTRICT scale, index_t 
 KERNEL add_up_sums(const double* RESTRICT products, index_t count, const double* RESTRICT energies,
                    index_t blocks, double* RESTRICT sums, index_t parts) {
   FOR_BLOCKS(b, parts) {
-    const Part some = part_of(count, b, parts), others = part_of(blocks, b, parts);
+    const IndexRange some = block_range(count, b, parts), others = block_range(blocks, b, parts);
     double found[3] = {0, 0, 0};
     FOR_THREADS(lane, LANES) {
       for (int q = 0; q < 2; ++q)
-        found[2 * q] += sum_of_lane<LANES>(
+        found[2 * q] += lane_sum<LANES>(
             some.count, lane, [=](index_t n) { return products[2 * (some.first + n) + q]; });
-      found[1] += sum_of_lane<LANES>(
+      found[1] += lane_sum<LANES>(
           others.count, lane, [=](index_t n) { return energies[others.first + n]; });
     }
-    keep_sums(found, sums + 3 * b);
+    store_block_sums(found, sums + 3 * b);
   }
 }

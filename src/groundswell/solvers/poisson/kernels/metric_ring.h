@@ -4,7 +4,7 @@
 #include "metric.h"
 
 #if defined(__CUDACC__)
-#include "bulk.h"
+#include "bulk_copy.h"
 
 constexpr int WARP = 32;
 constexpr int ROW_PITCH = NODES | 1;  // rows of shared tables start in different banks
@@ -14,7 +14,7 @@ INLINE void share_derivative(real (&d)[NODES][ROW_PITCH]) {
     d[n / NODES][n % NODES] = DERIVATIVE_AT[n / NODES][n % NODES];
 }
 
-#if GEOMETRY == 0 && RING > 0 && BULK_COPIES
+#if GEOMETRY == 0 && RING > 0 && HAS_BULK_COPY
 // RING planes of each element's metric are in shared memory or on their way there. If RING is NODES, the
 // whole metric arrives in one piece. Otherwise each plane has a slot, which is refilled once it was read.
 constexpr int AT_ONCE = RING < NODES ? 1 : NODES;  // planes that arrive together
@@ -44,7 +44,7 @@ struct Ring {
     __syncthreads();
     if (n >= count || (AT_ONCE == NODES && operands.component > 0)) return;  // the metric is still there
     const real* const from = metric_of(n);
-    before_copies();
+    fence_async_proxy();
     for (int slot = 0; slot < SLOTS; ++slot) {
       if (n == 0) expect(slot);
       request(n, from, slot);
@@ -55,7 +55,7 @@ struct Ring {
   METHOD void await(int t) const {
     const int slot = t / AT_ONCE % SLOTS, fillings = (NODES - slot + RING - 1) / RING;
     const int before = AT_ONCE == NODES ? 0 : operands.component * fillings + t / RING;
-    if (t % AT_ONCE == 0) await_bytes(arrivals() + slot, before % 2);
+    if (t % AT_ONCE == 0) wait_mbarrier(arrivals() + slot, before % 2);
   }
 
   METHOD ArrivedLine line(int n, index_t, int s, int r) const {
@@ -66,14 +66,14 @@ struct Ring {
   METHOD void release(int t) const {
     if (t + RING >= NODES) return;
     __syncwarp();
-    if (threadIdx.x % WARP > 0 || !is_last(readers() + t % SLOTS, warps)) return;
-    before_copies();
+    if (threadIdx.x % WARP > 0 || !is_last_arrival(readers() + t % SLOTS, warps)) return;
+    fence_async_proxy();
     expect(t + RING);
     for (int n = 0; n < count; ++n) request(n, metric_of(n), t + RING);
   }
 
-  METHOD static arrival_t* arrivals() {
-    SHARED(arrival_t, of_slots, [SLOTS]);
+  METHOD static mbarrier_t* arrivals() {
+    SHARED(mbarrier_t, of_slots, [SLOTS]);
     return of_slots;
   }
   METHOD static unsigned* readers() {
@@ -82,7 +82,7 @@ struct Ring {
   }
   METHOD void open() const {
     for (int slot = 0; slot < SLOTS; ++slot) {
-      open_arrival(arrivals() + slot);
+      init_mbarrier(arrivals() + slot);
       readers()[slot] = 0;
     }
   }
@@ -94,7 +94,7 @@ struct Ring {
   }
   METHOD void request(int n, const real* from, int filling) const {
     real* const slot = memory + (n * SLOTS + filling % SLOTS) * SLOT;
-    copy_bulk(slot, from + filling * SLOT, SLOT * sizeof(real), arrivals() + filling % SLOTS);
+    bulk_copy(slot, from + filling * SLOT, SLOT * sizeof(real), arrivals() + filling % SLOTS);
   }
 };
 #else

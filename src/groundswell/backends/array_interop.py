@@ -1,0 +1,358 @@
+"""Arrays and streams of other libraries: NumPy, CuPy, PyTorch, JAX, DLPack and array interfaces.
+
+We view arrays in place and never copy them silently: an array that cannot be viewed is an error.
+Events on the device order our stream and the user's streams, so the host does not wait.
+"""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from importlib import import_module
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from groundswell.backends.base import Array, Backend
+from groundswell.errors import InputError
+
+ITEM_SIZES = (1, 2, 4, 8, 16)  # bytes per value that kernels can copy
+DLPACK_HOST = (1, 3)  # DLPack device types of host memory: kDLCPU and kDLCUDAHost (pinned)
+SUPPORTED = "NumPy, CuPy, PyTorch, JAX, or anything with DLPack or an array interface"
+
+# Errors that libraries raise if they cannot provide a view.
+VIEW_ERRORS = (AttributeError, BufferError, KeyError, RuntimeError, TypeError, ValueError)
+
+StreamHandles = tuple[int, ...]  # of CUDA streams
+
+
+def as_array(backend: Backend, array: Any) -> Array:
+    """A NumPy or CuPy view of another library's array. The view keeps the memory alive.
+
+    Args:
+        array: an array of NumPy, CuPy or PyTorch, or an object with DLPack, `__array_interface__`
+            or `__cuda_array_interface__`; any shape and strides.
+
+    Raises:
+        InputError: the object is not an array, or the array is read-only, on another device or
+            requires gradients, or its type is not supported.
+    """
+    return array_interop(backend).view(array)
+
+
+def is_immutable(array: Any) -> bool:
+    """Whether the library's arrays are immutable, as those of JAX are."""
+    return _library(type(array)) in ("jax", "jaxlib")
+
+
+class ArrayInterop(ABC):
+    """Access of a backend to the arrays and streams of its user."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    def view(self, array: Any, *, writable: bool = True) -> Array:
+        """A view as of `as_array`; read-only arrays are allowed if `writable` is False."""
+        _require_values(array)
+        view, is_read_only = self._view(array)
+        if is_read_only and writable:
+            raise InputError(f"{_name(array)} is read-only; give an array that can be written")
+        _require_supported(_name(array), view)
+        return view
+
+    @abstractmethod
+    def _view(self, array: Any) -> tuple[Array, bool]:
+        """The view, and whether it is read-only."""
+
+    @abstractmethod
+    def zeros(self, shape: Sequence[int], dtype: DTypeLike) -> Array:
+        """A zeroed array, ordered in the user's current stream."""
+
+    @abstractmethod
+    def to_device(self, host: NDArray[Any]) -> Array:
+        """A copy of a host array on the device, ordered in the user's current stream."""
+
+    @abstractmethod
+    def copy_from_view(self, target: Array, view: Array) -> None:
+        """Copy a view of an immutable array into an array of the backend."""
+
+    @abstractmethod
+    def to_jax(self, array: Array) -> Any:
+        """A JAX array with the values of an array of the backend."""
+
+    @abstractmethod
+    def user_streams(self, stream: Any, arrays: Iterable[Any]) -> StreamHandles:
+        """The user's streams: the given one, or the current streams of the arrays' libraries.
+
+        Raises:
+            InputError: `stream` is not a CUDA stream, or the backend has no streams.
+        """
+
+    @abstractmethod
+    def wait_for_user(self, streams: StreamHandles) -> None:
+        """Let later launches wait for all work in the user's streams."""
+
+    @abstractmethod
+    def make_user_wait(self, streams: StreamHandles) -> None:
+        """Let later work in the user's streams wait for all launches so far."""
+
+    @abstractmethod
+    def synchronize_device(self) -> None:
+        """Wait for all work on the device, also that of other libraries."""
+
+
+class HostInterop(ArrayInterop):
+    """Interoperation on the CPU, which has no streams: all calls are synchronous."""
+
+    def _view(self, array: Any) -> tuple[Array, bool]:
+        view = array if isinstance(array, np.ndarray) else _numpy_view(array)
+        return view, not view.flags.writeable
+
+    def zeros(self, shape: Sequence[int], dtype: DTypeLike) -> Array:
+        return self._backend.zeros(tuple(shape), dtype)
+
+    def to_device(self, host: NDArray[Any]) -> Array:
+        return host
+
+    def copy_from_view(self, target: Array, view: Array) -> None:
+        np.copyto(target, view)
+
+    def to_jax(self, array: Array) -> Any:
+        return import_module("jax.numpy").array(array, copy=True)
+
+    def user_streams(self, stream: Any, arrays: Iterable[Any]) -> StreamHandles:
+        if stream is not None:
+            raise InputError(f"stream = {stream!r}: the CPU has no streams; leave it out")
+        return ()
+
+    def wait_for_user(self, streams: StreamHandles) -> None:
+        pass
+
+    def make_user_wait(self, streams: StreamHandles) -> None:
+        pass
+
+    def synchronize_device(self) -> None:
+        pass
+
+
+class CudaInterop(ArrayInterop):
+    """Interoperation on a GPU: events order the backend's stream and the user's streams."""
+
+    def __init__(self, backend: Any) -> None:
+        import cupy
+
+        super().__init__(backend)
+        self._cupy: Any = cupy
+        self._runtime = cupy.cuda.runtime
+        self._device = int(backend.zeros((1,), np.uint8).device.id)
+        # Views that copies may still be reading, each with an event after the copy.
+        self._in_flight: deque[tuple[Any, Array]] = deque()
+
+    @property
+    def _stream(self) -> Any:
+        return self._backend.stream  # type: ignore[attr-defined]
+
+    def _view(self, array: Any) -> tuple[Array, bool]:
+        is_cupy = isinstance(array, self._cupy.ndarray)
+        if not is_cupy and not _on_gpu(array):
+            raise InputError(
+                f'{_name(array)} lies in host memory, but device="cuda" was requested; move the '
+                'array to the GPU, or use device="cpu"'
+            )
+        self._require_same_device(array)
+        return (array, False) if is_cupy else self._cupy_view(array)
+
+    def _require_same_device(self, array: Any) -> None:
+        device = getattr(array, "__dlpack_device__", lambda: (2, self._device))()[1]
+        if device != self._device:
+            raise InputError(
+                f"{_name(array)} lies on GPU {device}, but this rank uses GPU {self._device}; "
+                f'allocate it there, or use device="cuda:{device}"'
+            )
+
+    def _cupy_view(self, array: Any) -> tuple[Array, bool]:
+        try:
+            interface = getattr(array, "__cuda_array_interface__", None)
+            if interface is not None and not is_immutable(array):
+                return self._interface_view(array, interface), bool(interface["data"][1])
+            with self._stream:  # DLPack makes this stream wait for the array's pending work
+                return self._cupy.from_dlpack(array), is_immutable(array)
+        except VIEW_ERRORS as error:
+            raise _view_error(array, error) from error
+
+    def _interface_view(self, array: Any, interface: dict[str, Any]) -> Array:
+        """The view that an array interface describes. CuPy's own import would synchronise."""
+        shape, dtype = tuple(interface["shape"]), np.dtype(interface["typestr"])
+        strides = interface.get("strides")
+        steps = strides or [dtype.itemsize * prod(shape[n + 1 :]) for n in range(len(shape))]
+        size = sum((n - 1) * abs(s) for n, s in zip(shape, steps, strict=True)) + dtype.itemsize
+        cuda = self._cupy.cuda
+        memory = cuda.UnownedMemory(interface["data"][0], size, owner=array)
+        return self._cupy.ndarray(shape, dtype, cuda.MemoryPointer(memory, 0), strides)
+
+    def zeros(self, shape: Sequence[int], dtype: DTypeLike) -> Array:
+        with self._device_context():
+            return self._cupy.zeros(tuple(shape), dtype)
+
+    def to_device(self, host: NDArray[Any]) -> Array:
+        with self._device_context():
+            return self._cupy.asarray(host)
+
+    def copy_from_view(self, target: Array, view: Array) -> None:
+        with self._stream:
+            target[...] = view
+        self._in_flight.append((self._record_event(self._stream.ptr), view))
+        while self._in_flight[0][0].done and len(self._in_flight) > 1:
+            self._in_flight.popleft()
+
+    def to_jax(self, array: Array) -> Any:
+        with self._stream:
+            return import_module("jax.dlpack").from_dlpack(array.copy())
+
+    def _device_context(self) -> AbstractContextManager[Any]:
+        return self._cupy.cuda.Device(self._device)  # type: ignore[no-any-return]
+
+    def user_streams(self, stream: Any, arrays: Iterable[Any]) -> StreamHandles:
+        if stream is not None:
+            return (stream_handle(stream),)
+        return tuple({self._current_stream(array) for array in arrays})
+
+    def _current_stream(self, array: Any) -> int:
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(array, torch.Tensor):
+            return int(torch.cuda.current_stream(array.device).cuda_stream)
+        return int(self._cupy.cuda.get_current_stream().ptr)
+
+    def wait_for_user(self, streams: StreamHandles) -> None:
+        for handle in streams:
+            event = self._record_event(handle)
+            self._runtime.streamWaitEvent(self._stream.ptr, event.ptr)
+
+    def make_user_wait(self, streams: StreamHandles) -> None:
+        event = self._record_event(self._stream.ptr)
+        for handle in streams:
+            self._runtime.streamWaitEvent(handle, event.ptr)
+
+    def synchronize_device(self) -> None:
+        self._cupy.cuda.Device(self._device).synchronize()
+
+    def _record_event(self, handle: int) -> Any:
+        """Record a new event. Reusing one could change what an earlier wait depends on."""
+        event = self._cupy.cuda.Event(disable_timing=True)
+        self._runtime.eventRecord(event.ptr, handle)
+        return event
+
+
+def array_interop(backend: Backend) -> ArrayInterop:
+    """The access of a backend to the arrays and streams of its user."""
+    return (CudaInterop if backend.name == "cuda" else HostInterop)(backend)
+
+
+def stream_handle(stream: Any) -> int:
+    """The CUDA handle of a stream.
+
+    Args:
+        stream: the handle itself, or a stream of CuPy, PyTorch, cuda.core or another library with
+            `__cuda_stream__`.
+
+    Raises:
+        InputError: `stream` is not a CUDA stream.
+    """
+    handle = stream
+    if protocol := getattr(stream, "__cuda_stream__", None):
+        handle = (protocol() if callable(protocol) else protocol)[1]
+    for name in ("cuda_stream", "ptr"):
+        handle = getattr(stream, name, handle)
+    if isinstance(handle, bool) or not isinstance(handle, int) or handle < 0:
+        raise InputError(
+            f"stream = {stream!r} is no CUDA stream; give one of CuPy, PyTorch or cuda.core, or "
+            "its handle as a number"
+        )
+    return handle
+
+
+# --- which arrays can be viewed -------------------------------------------------------------------
+
+
+def _require_values(array: Any) -> None:
+    """Raise InputError for traced arrays, which have no values, and arrays with gradients."""
+    if is_immutable(array) and any(kind.__name__ == "Tracer" for kind in type(array).__mro__):
+        raise InputError(
+            f"{_name(array)} is traced: ghost layers cannot be exchanged inside jax.jit or "
+            "jax.grad; jit the work between two exchanges instead"
+        )
+    if getattr(array, "requires_grad", False):
+        raise InputError(
+            f"{_name(array)} requires gradients, but an exchange has none; give its detach()"
+        )
+
+
+def is_supported_dtype(dtype: np.dtype[Any]) -> bool:
+    """Whether values of a type are plain numbers of a size that kernels can copy."""
+    plain = not (dtype.hasobject or dtype.names or dtype.subdtype)
+    return plain and dtype.itemsize in ITEM_SIZES
+
+
+def _require_supported(name: str, array: Array) -> None:
+    dtype = array.dtype
+    if not is_supported_dtype(dtype):
+        raise InputError(
+            f"{name} has values of type {dtype}, {dtype.itemsize} bytes each; allowed are plain "
+            f"numbers of {', '.join(map(str, ITEM_SIZES))} bytes"
+        )
+    axes = zip(array.shape, array.strides, strict=True)
+    if array.size and any(n > 1 and step == 0 for n, step in axes):
+        raise InputError(
+            f"{name} of shape {tuple(array.shape)} repeats values by strides of 0; copy it"
+        )
+
+
+def _numpy_view(array: Any) -> NDArray[Any]:
+    if _on_gpu(array):
+        raise InputError(
+            f'{_name(array)} lies on a GPU, but device="cpu" was requested; use device="cuda", or '
+            "copy the array to the host"
+        )
+    if hasattr(array, "__array_interface__") or is_immutable(array):
+        return np.asarray(array)
+    if not hasattr(array, "__dlpack__"):
+        raise InputError(f"{_name(array)} is no array that can be viewed; allowed: {SUPPORTED}")
+    try:
+        imported = np.from_dlpack(array)
+        # NumPy before 2.1 marks all arrays imported by DLPack as read-only.
+        writable = imported if imported.flags.writeable else np.asarray(array)
+    except VIEW_ERRORS as error:
+        raise _view_error(array, error) from error
+    return writable if writable.ctypes.data == imported.ctypes.data else imported
+
+
+def _on_gpu(array: Any) -> bool:
+    device = getattr(array, "__dlpack_device__", None)
+    if device is None:
+        return hasattr(array, "__cuda_array_interface__")
+    try:
+        return device()[0] not in DLPACK_HOST
+    except VIEW_ERRORS as error:
+        raise _view_error(array, error) from error
+
+
+def _view_error(array: Any, error: Exception) -> InputError:
+    reason = str(error).strip().partition("\n")[0].rstrip(".")
+    return InputError(
+        f"{_name(array)} cannot be viewed ({reason}); allowed: {SUPPORTED}. For types that NumPy "
+        "and CuPy lack, such as bfloat16, give a view as integers of the same size"
+    )
+
+
+def _name(array: Any) -> str:
+    kind = type(array)
+    return f"{_library(kind)}.{kind.__name__}"
+
+
+def _library(kind: type) -> str:
+    return kind.__module__.partition(".")[0]

@@ -1,0 +1,86 @@
+// Flags in memory that several processes and devices see, atomic counters and fences. A reader that has
+// waited for a flag sees everything that the writer stored before system_fence() and set_flag().
+//
+//   set_flag(flag, value)                stores the flag where every process and device of the host sees
+//                                        it; call system_fence() before, if other stores must be visible
+//   read_flag(flag)                      loads the flag; later loads are not moved before it
+//   wait_for_flag(flag, value, timeout)  waits until flag >= value; returns false after the timeout
+//   fetch_add(counter, value)            adds atomically and returns the old value
+//   compare_and_swap(word, old, next)    stores `next` if the word is `old`; returns what the word was
+//   system_fence()                       orders all earlier stores before all later ones
+//   yield_thread()                       lets other threads of a CPU run
+#pragma once
+#include "portable.h"
+
+#if !defined(__CUDACC__)
+#include <sched.h>
+#include <time.h>
+#endif
+
+// Ends a wait when `stop` becomes non-zero, or after `nanoseconds`.
+struct Timeout {
+  const long long* stop;
+  long long nanoseconds;
+};
+
+#if defined(__CUDACC__)
+
+INLINE void set_flag(long long* flag, long long value) {
+  asm volatile("st.relaxed.sys.s64 [%0], %1;" ::"l"(flag), "l"(value) : "memory");
+}
+INLINE long long read_flag(const long long* flag) {
+  long long value;
+  asm volatile("ld.acquire.sys.s64 %0, [%1];" : "=l"(value) : "l"(flag) : "memory");
+  return value;
+}
+INLINE void system_fence() { __threadfence_system(); }
+INLINE long long fetch_add(long long* counter, long long value) {
+  return static_cast<long long>(atomicAdd(reinterpret_cast<unsigned long long*>(counter),
+                                          static_cast<unsigned long long>(value)));
+}
+INLINE long long compare_and_swap(long long* word, long long old, long long next) {
+  return static_cast<long long>(atomicCAS(reinterpret_cast<unsigned long long*>(word),
+                                          static_cast<unsigned long long>(old),
+                                          static_cast<unsigned long long>(next)));
+}
+INLINE long long nanoseconds_now() {
+  long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+INLINE void yield_thread() {}
+
+#else
+
+INLINE void set_flag(long long* flag, long long value) {
+  __atomic_store_n(flag, value, __ATOMIC_RELEASE);
+}
+INLINE long long read_flag(const long long* flag) { return __atomic_load_n(flag, __ATOMIC_ACQUIRE); }
+INLINE void system_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+INLINE long long fetch_add(long long* counter, long long value) {
+  return __atomic_fetch_add(counter, value, __ATOMIC_ACQ_REL);
+}
+INLINE long long compare_and_swap(long long* word, long long old, long long next) {
+  __atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  return old;
+}
+INLINE long long nanoseconds_now() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+INLINE void yield_thread() { sched_yield(); }
+
+#endif
+
+// Reading the clock and `stop`, which may lie behind a bus, is slow, so both are checked rarely.
+INLINE bool wait_for_flag(const long long* flag, long long value, const Timeout& timeout) {
+  const long long start = nanoseconds_now();
+  for (int turn = 1; read_flag(flag) < value; ++turn) {
+    yield_thread();
+    if (turn % 1024 == 0 &&
+        (read_flag(timeout.stop) || nanoseconds_now() - start > timeout.nanoseconds))
+      return false;
+  }
+  return true;
+}

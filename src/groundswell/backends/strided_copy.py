@@ -1,0 +1,84 @@
+"""Strided copies of boxes by one call of NumPy or CUDA instead of a kernel."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.errors import BackendError, RunFailed
+
+if TYPE_CHECKING:
+    from groundswell.backends.base import Launch
+
+MAX_AXES = 3
+DTYPES = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}  # NumPy types by item size
+
+Shape = tuple[int, ...]
+Strides = tuple[int, ...]  # bytes between neighbours along each axis
+StridedPointer = tuple[int, Strides]  # address and strides of a box
+
+
+def require_contiguous_rows(shape: Shape, *boxes: StridedPointer) -> None:
+    """Check that boxes have contiguous rows and the same item size.
+
+    Raises:
+        BackendError: they do not, or they have more than three axes.
+    """
+    sizes = {strides[-1] for _, strides in boxes}
+    if len(shape) > MAX_AXES or len(sizes) > 1 or sizes.isdisjoint(DTYPES):
+        strides = " and ".join(str(strides) for _, strides in boxes)
+        raise BackendError(
+            f"a box of shape {shape} with strides of {strides} bytes cannot be copied in one call: "
+            f"it needs contiguous rows and at most {MAX_AXES} axes"
+        )
+
+
+def host_view(shape: Shape, address: int, strides: Strides) -> NDArray[Any]:
+    """A box in host memory as an array."""
+    extent = sum((n - 1) * step for n, step in zip(shape, strides, strict=True)) + strides[-1]
+    memory = (ctypes.c_char * extent).from_address(address)
+    return np.ndarray(shape, DTYPES[strides[-1]], memoryview(memory), 0, strides)
+
+
+def cuda_copy(
+    shape: Shape, target: StridedPointer, source: StridedPointer, stream: Callable[[], int]
+) -> Launch:
+    """A function that enqueues cuMemcpy3DAsync between two boxes in host or device memory.
+
+    Args:
+        stream: returns the handle of the stream to use.
+
+    Raises:
+        BackendError: the stride of planes is not a multiple of the stride of rows.
+    """
+    from cuda.bindings import driver
+
+    planes, rows, length = (1,) * (MAX_AXES - len(shape)) + shape
+    box = driver.CUDA_MEMCPY3D()
+    box.WidthInBytes, box.Height, box.Depth = length * source[1][-1], rows, planes
+    box.srcMemoryType = box.dstMemoryType = driver.CUmemorytype.CU_MEMORYTYPE_UNIFIED
+    box.srcDevice, box.dstDevice = source[0], target[0]
+    box.srcPitch, box.srcHeight = _pitch(shape, source[1])
+    box.dstPitch, box.dstHeight = _pitch(shape, target[1])
+
+    def run() -> None:
+        (error,) = driver.cuMemcpy3DAsync(box, stream())
+        if error != driver.CUresult.CUDA_SUCCESS:
+            raise RunFailed(f"the GPU could not copy a box of shape {shape} ({error.name})")
+
+    return run
+
+
+def _pitch(shape: Shape, strides: Strides) -> tuple[int, int]:
+    """Bytes between rows and rows between planes; values for a contiguous box on missing axes."""
+    row = strides[-2] if len(shape) > 1 else shape[-1] * strides[-1]
+    plane = strides[-3] if len(shape) == MAX_AXES else row * (shape[-2] if len(shape) > 1 else 1)
+    if plane % row:
+        raise BackendError(
+            f"the stride of planes, {plane} bytes, is not a multiple of that of rows, {row} bytes"
+        )
+    return row, plane // row

@@ -1,0 +1,87 @@
+"""Detection of values that are not finite, for solvers on Cartesian grids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from groundswell.backends import Array, Backend, Cells, Source
+from groundswell.backends.base import Event
+from groundswell.backends.source import precision
+from groundswell.errors import RunFailed
+from groundswell.grids.cartesian import Part, Triple
+
+SOURCE = Path(__file__).with_suffix(".h")
+AXES = ("x", "y", "z")
+
+
+def search_source(dtype: str) -> Source:
+    """The source of the search for a floating-point type."""
+    return Source(SOURCE, {**precision(dtype), "LARGEST": float(np.finfo(dtype).max)})
+
+
+class NonFiniteSearch:
+    """Searches fields of one rank, on the device, for values that are not finite.
+
+    Args:
+        fields: views (nz, ny, nx) with equal strides, by name.
+        part: the cells of these views.
+        dt: the time step, s.
+        axes: names of the coordinates x, y and z in messages.
+
+    Attributes:
+        launches: the launches of the search.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        fields: Mapping[str, Array],
+        part: Part,
+        dt: float,
+        axes: tuple[str, str, str] = AXES,
+    ) -> None:
+        self._backend, self._fields, self._part, self._dt = backend, fields, part, dt
+        self._axes = axes
+        self._found = backend.to_device(np.array([-1], np.int64))
+        first = next(iter(fields.values()))
+        plane, row, _ = (stride // first.itemsize for stride in first.strides)
+        self._plane, self._row = plane, row
+        module, sizes = backend.compile(search_source(str(first.dtype))), part.cells
+        self.launches = [
+            module.launch("find_nonfinite", Cells(*sizes), field, self._found, row, plane, *sizes)
+            for field in fields.values()
+        ]
+
+    def check(self, steps: int, after: Event | None = None) -> None:
+        """Read the result of the last search, or of the last one before the event `after`.
+
+        Args:
+            steps: number of steps that have been enqueued.
+
+        Raises:
+            RunFailed: a value is not finite; names the field, the position and the time.
+        """
+        offset = int(self._backend.to_host(self._found, after)[0])
+        if offset < 0:
+            return
+        k, rest = divmod(offset, self._plane)
+        j, i = divmod(rest, self._row)
+        names = [name for name, f in self._fields.items() if not self._is_finite(f, (i, j, k))]
+        raise RunFailed(
+            f"{', '.join(names) or 'a value'} is not finite at {self._position((i, j, k))}, at or "
+            f"before t = {steps * self._dt:.6g} s (step {steps}): the run is unstable or its "
+            "input is bad"
+        )
+
+    def _position(self, cell: Triple) -> str:
+        cells = np.add(cell, self._part.start) - self._part.grid.before
+        axes = zip(self._axes, cells, self._part.grid.spacing, strict=True)
+        return ", ".join(f"{axis} = {(n + 0.5) * h:.6g} m" for axis, n, h in axes)
+
+    def _is_finite(self, field: Array, cell: Triple) -> bool:
+        i, j, k = cell
+        value = self._backend.to_host(field[k : k + 1, j : j + 1, i : i + 1])
+        return bool(np.isfinite(value).all())

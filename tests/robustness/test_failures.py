@@ -1,0 +1,261 @@
+"""Machines that lack something, folders that cannot be written and runs that fail: clear ends."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from result_comparison import FINAL_FILES, assert_same_results, explosion_source, result_arrays
+
+import groundswell
+from groundswell.case import load_case
+from groundswell.cli import main
+from groundswell.errors import GroundswellError, RunFailed
+from groundswell.simulation.results_folder import claimed
+from groundswell.solvers.earthquake.setup import Setup
+
+pytestmark = pytest.mark.timeout(120)
+
+Write = Callable[..., Path]
+Command = Callable[..., subprocess.CompletedProcess[str]]
+Start = Callable[..., subprocess.Popen[str]]
+
+
+# --- machines that lack something ---------------------------------------------------------------
+
+
+def test_no_gpu(write_case: Write, tmp_path: Path, command: Command) -> None:
+    done = command("run", write_case(tmp_path), "--backend", "cuda", CUDA_VISIBLE_DEVICES="")
+    assert done.returncode == 2
+    assert "CUDA backend was asked for" in done.stderr and 'backend = "cpu"' in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_no_compiler(write_case: Write, tmp_path: Path, command: Command) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    done = command("run", write_case(tmp_path), CXX="/nowhere/c++", PATH=str(empty))
+    assert done.returncode == 2
+    assert "no C++ compiler" in done.stderr and "apt install g++" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_compiler_that_fails(write_case: Write, tmp_path: Path, command: Command) -> None:
+    compiler = tmp_path / "c++"
+    compiler.write_text("#!/bin/sh\necho 'internal compiler error: gremlins' >&2\nexit 1\n")
+    compiler.chmod(0o755)
+    done = command(
+        "run", write_case(tmp_path), CXX=str(compiler), GROUNDSWELL_CACHE=str(tmp_path / "cache")
+    )
+    assert done.returncode == 2 and "gremlins" in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_kernel_cache_that_cannot_be_written(
+    write_case: Write, tmp_path: Path, command: Command
+) -> None:
+    (tmp_path / "file").touch()
+    done = command("run", write_case(tmp_path), GROUNDSWELL_CACHE=str(tmp_path / "file" / "cache"))
+    assert done.returncode == 2 and "GROUNDSWELL_CACHE" in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_processes_that_start_together_with_an_empty_cache(
+    write_case: Write, tmp_path: Path, start: Start
+) -> None:
+    case, cache = write_case(tmp_path, time={"duration": "0.3 s"}), tmp_path / "cache"
+    quiet = ("-q", "--no-pictures")
+    running = [
+        start("run", case, "--output", tmp_path / str(n), *quiet, GROUNDSWELL_CACHE=str(cache))
+        for n in range(3)
+    ]
+    for process in running:
+        _, error = process.communicate(timeout=90)
+        assert process.returncode == 0, error
+    for n in (1, 2):
+        assert_same_results(tmp_path / str(n), tmp_path / "0")
+    left = [path.name for path in cache.iterdir() if path.suffix != ".so"]
+    assert [name for name in left if not name.endswith(".lock")] == []
+
+
+# --- places that cannot be written --------------------------------------------------------------
+
+
+def test_no_folder_can_be_made(
+    write_case: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    assert main(["run", str(write_case(tmp_path)), "--output", str(tmp_path / "file" / "r")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_no_permission(
+    write_case: Write,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(**_: Any) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr("groundswell.simulation.results_folder.TemporaryFile", refuse)
+    assert main(["run", str(write_case(tmp_path)), "-q"]) == 2
+    assert "no permission to write" in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()
+
+
+def test_two_runs_in_one_folder(
+    write_case: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with claimed(tmp_path / "results"):
+        assert main(["run", str(write_case(tmp_path)), "-q"]) == 2
+    assert "another run is writing" in capsys.readouterr().err
+    assert list((tmp_path / "results").iterdir()) == []
+    assert main(["run", str(write_case(tmp_path)), "-q", "--no-pictures"]) == 0
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 1 MiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("mounting a small disk is not permitted here")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=False)
+
+
+MUCH = {"volumes": {"interval": "0.01 s", "stride": 1, "fields": ["vx"]}}  # 55 kB a step
+
+
+def test_a_full_disk(
+    write_case: Write, tmp_path: Path, small_disk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = write_case(tmp_path, output=MUCH)
+    assert main(["run", str(case), "-q", "--output", str(small_disk / "results")]) == 1
+    assert "disk full while writing" in capsys.readouterr().err
+    assert not FINAL_FILES & {path.name for path in (small_disk / "results").iterdir()}
+
+
+def test_a_full_disk_leaves_the_last_checkpoint(
+    write_case: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk fills up in mid-run; with room again the run continues to the same bits."""
+    case = write_case(tmp_path, run={"checkpoint": {"steps": 20}})
+    groundswell.run(case, folder=tmp_path / "whole")
+    from groundswell.formats import appendable_hdf5 as growing
+
+    reserve, calls = growing.reserve, iter(range(10**6))
+
+    def fill(path: Path, start: int, size: int) -> None:
+        if next(calls) > 12:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        reserve(path, start, size)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(growing, "reserve", fill)
+        with pytest.raises(RunFailed, match="disk full"):
+            groundswell.run(case, folder=tmp_path / "results")
+    assert not FINAL_FILES & {path.name for path in (tmp_path / "results").iterdir()}
+    result = groundswell.run(case, folder=tmp_path / "results", resume=True)
+    assert result.summary["resumed_at"] >= 20
+    assert_same_results(tmp_path / "results", tmp_path / "whole")
+
+
+# --- runs that fail -----------------------------------------------------------------------------
+
+
+def overflowing() -> list[dict[str, Any]]:
+    """Each source alone stays within single precision; their sum does not."""
+    [strong] = explosion_source(moment="2e44 N m", x="1150 m", y="1150 m", depth="1150 m")
+    del strong["magnitude"]
+    return [strong] * 8
+
+
+def test_a_field_that_overflows(
+    write_case: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = write_case(tmp_path, source=overflowing())
+    assert main(["run", str(case), "-q"]) == 1
+    error = capsys.readouterr().err
+    assert "not finite at x = " in error and "depth = " in error and "t = " in error
+    assert any(name in error for name in ("vx", "vy", "vz"))
+    assert not FINAL_FILES & {path.name for path in (tmp_path / "results").iterdir()}
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("gpu")
+def test_a_field_that_overflows_on_a_gpu(
+    write_case: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = write_case(tmp_path, source=overflowing(), run={"backend": "cuda"})
+    assert main(["run", str(case), "-q"]) == 1
+    assert "not finite at x = " in capsys.readouterr().err
+
+
+def test_the_first_bad_value_is_named(tiny: Callable[..., dict[str, Any]]) -> None:
+    from groundswell.backends import open_backend
+    from groundswell.solvers.earthquake.case import EarthquakeCase
+    from groundswell.solvers.earthquake.solver import Earthquake
+
+    setup = Setup.from_case(EarthquakeCase.from_dict(tiny()))
+    found = Earthquake(setup, open_backend("cpu"))
+    found.enqueue_finite_check()
+    found.check_health(0)
+    found.fields["vy"].interior[4, 9, 11] = np.inf  # 4 layer cells before x and y, none above z
+    found.enqueue_finite_check()
+    with pytest.raises(
+        RunFailed, match=r"^vy is not finite at x = 750 m, y = 550 m, depth = 450 m"
+    ):
+        found.check_health(12)
+
+
+def test_an_unexpected_failure_leaves_no_final_names(
+    write_case: Write,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    case = write_case(tmp_path)
+    earlier = groundswell.run(case, folder=tmp_path / "results")
+    before = result_arrays(earlier.folder)
+
+    def fail(*_: Any) -> None:
+        raise KeyError("gremlin")
+
+    monkeypatch.setattr("groundswell.outputs.ring_buffer.Output.collect", fail)
+    changed = write_case(tmp_path, source=explosion_source())
+    assert main(["run", str(changed), "-q"]) == 1
+    error = capsys.readouterr().err
+    assert "gremlin" in error and "bug" in error and "Traceback" not in error
+    assert result_arrays(tmp_path / "results") == before  # the earlier run's results are whole
+    assert main(["--debug", "run", str(changed), "-q"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_format_that_fails_leaves_the_shaking_map(
+    write_case: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise RunFailed("full")
+
+    monkeypatch.setattr("groundswell.solvers.earthquake.outputs.write_sac", fail)
+    case = write_case(tmp_path, output={"seismograms": {"formats": ["sac"]}})
+    with pytest.raises(RunFailed, match="full"):
+        groundswell.run(case, folder=tmp_path / "results")
+    assert list((tmp_path / "results").rglob("shaking_map.nc*"))
+
+
+def test_errors_are_of_one_family(write_case: Write, tmp_path: Path) -> None:
+    """`except GroundswellError` is enough for a script."""
+    with pytest.raises(GroundswellError):
+        load_case(write_case(tmp_path, time={"step": "-1 s"}))

@@ -1,0 +1,17 @@
+"""A rank that runs out of memory while all ranks make something together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ranks import run_on_ranks
+
+PROGRAM = Path(__file__).parents[1] / "support" / "out_of_memory_program.py"
+
+
+@pytest.mark.parametrize("what", ["mailboxes", "peer", "sums", "sharing"])
+def test_all_are_told_and_stay_in_step(what: str) -> None:
+    """Long before anybody's patience ends."""
+    done = run_on_ranks(3, PROGRAM, what, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]

@@ -1,0 +1,174 @@
+// A GPU's blocks of threads on a CPU, one after the other, so that kernels which are written for a GPU
+// alone can be tried without one. Slow: every thread is one of the operating system's.
+#pragma once
+#include <algorithm>
+#include <barrier>
+#include <cmath>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#define __CUDACC__ 1
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __shared__ static
+#define __constant__ static
+
+struct Index {
+  unsigned x = 0, y = 0, z = 0;
+};
+static thread_local Index threadIdx, blockIdx;
+static Index blockDim;
+
+constexpr int WARP_SIZE = 32;
+struct Warp {
+  std::barrier<> together{WARP_SIZE};
+  double values[2][WARP_SIZE];
+};
+static std::unique_ptr<std::barrier<>> everybody;
+static std::vector<std::unique_ptr<Warp>> all_warps;
+
+inline Warp& this_warp() { return *all_warps[threadIdx.x / WARP_SIZE]; }
+inline void __syncthreads() { everybody->arrive_and_wait(); }
+inline void __syncwarp() { this_warp().together.arrive_and_wait(); }
+inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
+inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
+inline float __fdividef(float a, float b) { return a / b; }
+
+inline double __shfl_down_sync(unsigned, double value, int step) {
+  Warp& warp = this_warp();
+  const int lane = threadIdx.x % WARP_SIZE;
+  warp.values[0][lane] = value;
+  __syncwarp();
+  const double found = lane + step < WARP_SIZE ? warp.values[0][lane + step] : value;
+  __syncwarp();
+  return found;
+}
+
+// m8n8k4 in double precision, as the PTX ISA has it.
+inline void emulated_mma(double (&c)[2], double a, double b) {
+  Warp& warp = this_warp();
+  const int lane = threadIdx.x % WARP_SIZE, row = lane / 4, column = lane % 4 * 2;
+  warp.values[0][lane] = a;
+  warp.values[1][lane] = b;
+  __syncwarp();
+  for (int k = 0; k < 4; ++k)
+    for (int h = 0; h < 2; ++h)
+      c[h] = std::fma(warp.values[0][4 * row + k], warp.values[1][4 * (column + h) + k], c[h]);
+  __syncwarp();
+}
+
+// Emulates backends/include/bulk_copy.h. Every other copy is made at once, to detect copies that overwrite
+// values which are still needed. The rest is made when a thread waits for it, to detect reads without a
+// wait.
+#define HAS_BULK_COPY 1
+struct mbarrier_t {
+  int turn, waiting, bytes;
+};
+struct Copy {
+  void* to;
+  const void* from;
+  int bytes;
+  mbarrier_t* arrival;
+};
+static std::mutex one_at_a_time;
+static std::condition_variable anything;
+static std::vector<Copy> late;
+static bool at_once;
+
+inline void end_turn(mbarrier_t* arrival) {
+  if (arrival->waiting || arrival->bytes) return;
+  arrival->turn ^= 1;
+  arrival->waiting = 1;
+  anything.notify_all();
+}
+
+inline void fence_async_proxy() {}
+inline void init_mbarrier(mbarrier_t* arrival) { *arrival = {0, 1, 0}; }
+
+inline void expect_bytes(mbarrier_t* arrival, int bytes) {
+  const std::lock_guard<std::mutex> alone(one_at_a_time);
+  arrival->waiting -= 1;
+  arrival->bytes += bytes;
+  end_turn(arrival);
+}
+
+inline void make(const Copy& copy) {
+  std::memcpy(copy.to, copy.from, copy.bytes);
+  copy.arrival->bytes -= copy.bytes;
+  end_turn(copy.arrival);
+}
+
+inline void make_late(mbarrier_t* arrival) {
+  for (auto copy = late.begin(); copy != late.end();)
+    if (copy->arrival == arrival) {
+      make(*copy);
+      copy = late.erase(copy);
+    } else {
+      ++copy;
+    }
+}
+
+inline void bulk_copy(void* to, const void* from, int bytes, mbarrier_t* arrival) {
+  const auto places = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
+  if ((places | bytes) % 16) std::abort();
+  const std::lock_guard<std::mutex> alone(one_at_a_time);
+  const Copy copy{to, from, bytes, arrival};
+  at_once = !at_once;
+  if (at_once)
+    make(copy);
+  else
+    late.push_back(copy);
+  anything.notify_all();
+}
+
+inline void wait_mbarrier(mbarrier_t* arrival, int parity) {
+  std::unique_lock<std::mutex> alone(one_at_a_time);
+  anything.wait(alone, [=] {
+    make_late(arrival);
+    return arrival->turn != parity;
+  });
+}
+
+inline bool is_last_arrival(unsigned* here, unsigned count) {
+  const std::lock_guard<std::mutex> alone(one_at_a_time);
+  *here = *here + 1 == count ? 0 : *here + 1;
+  return *here == 0;
+}
+
+// What blocks share besides what kernels declare; beyond what they asked for nothing is to change.
+constexpr std::size_t MOST_SHARED = 1 << 18;
+alignas(128) static double dynamic_shared_memory[MOST_SHARED / sizeof(double)];
+
+// Whether blocks kept to `shared` bytes.
+template <class Kernel>
+bool launch(unsigned blocks, unsigned threads, std::size_t shared, const Kernel& kernel) {
+  char* const bytes = reinterpret_cast<char*>(dynamic_shared_memory);
+  constexpr char UNTOUCHED = 0x55;
+  if (shared > MOST_SHARED) std::abort();
+  std::memset(bytes + shared, UNTOUCHED, MOST_SHARED - shared);
+  blockDim.x = threads;
+  everybody = std::make_unique<std::barrier<>>(threads);
+  all_warps.clear();
+  for (unsigned n = 0; n < threads; n += WARP_SIZE) all_warps.push_back(std::make_unique<Warp>());
+  for (unsigned b = 0; b < blocks; ++b) {
+    std::vector<std::thread> running;
+    for (unsigned t = 0; t < threads; ++t)
+      running.emplace_back([=, &kernel] {
+        blockIdx.x = b;
+        threadIdx.x = t;
+        kernel();
+      });
+    for (auto& thread : running) thread.join();
+  }
+  return std::all_of(bytes + shared, bytes + MOST_SHARED, [](char c) { return c == UNTOUCHED; });
+}

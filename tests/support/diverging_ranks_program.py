@@ -1,0 +1,41 @@
+"""A program for three ranks, one of which does something else than the others.
+
+    mpiexec -n 3 python diverging_ranks_program.py TRANSPORT exit|fail|new|done WHO exchange|gather
+
+Rank WHO ends its program, by sys.exit or by an exception, or exchanges an array of its own, while
+the others exchange what they have exchanged before, or talk; "done": all do the same, and rank WHO,
+which has no more to wait for, ends while others wait for the last rank.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from groundswell.exchange import Domain
+
+
+def main(transport: str, how: str, who: str, others: str) -> None:
+    wraps, processes = how != "done", (3, 1)
+    domain = Domain((300, 200), 1, periodic=wraps, processes=processes, transport=transport)
+    u = domain.zeros()
+    for _ in range(3):
+        domain.exchange(u)
+    if how == "done":
+        time.sleep(3 * (domain.rank == 2))
+        domain.exchange(u)
+        return
+    if domain.rank == int(who):
+        if how == "exit":
+            sys.exit(0)
+        if how == "fail":
+            raise ZeroDivisionError("mine")
+        u = domain.zeros()
+    if others == "exchange":
+        domain.exchange(u)
+    domain.gather(u)
+    print("not noticed")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,114 @@
+"""A program for several ranks, the last of which runs out of memory again and again.
+
+    mpiexec -n 3 python out_of_memory_program.py mailboxes|peer|sums|sharing
+
+Each time all ranks are told, and are in step afterwards: a word that one of them has said too
+often would come up instead of the next one.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from groundswell.backends import open_backend
+from groundswell.errors import InputError
+from groundswell.exchange.assembly import sharing
+from groundswell.exchange.decomposition import decompose
+from groundswell.exchange.exchange import Exchange
+from groundswell.exchange.messages import GhostField
+from groundswell.exchange.pattern import uniform
+from groundswell.exchange.total import GatheredTotal, Total
+from groundswell.exchange.transports import peer as peer_module
+from groundswell.exchange.transports.mailboxes import Mailboxes
+from groundswell.exchange.world import World, world
+
+
+def check(job: World, make: Callable[[], Any], where: Any, name: str) -> None:
+    """What cannot be made if that function fails on the last rank can be made afterwards."""
+    last = job.size - 1
+    fault = patch.object(where, name, side_effect=MemoryError("no room"))
+    with (
+        fault if job.rank == last else nullcontext(),
+        pytest.raises(InputError, match=rf"rank {last} is out of memory \(no room\)"),
+    ):
+        make()
+    for turn in range(3):
+        assert job.share((turn, job.rank)) == [(turn, rank) for rank in range(job.size)], name
+    make()
+
+
+def mailboxes(job: World) -> None:
+    """Whatever is missing: memory for others, for the host, for the device, or after all these."""
+    backend = open_backend("cpu")
+
+    def make() -> None:
+        total = job.agree(lambda: Total(backend, job, 4))
+        total.close()
+
+    for name in (
+        "allocate_shared",
+        "attach_handle",
+        "pinned_bytes",
+        "zeros",
+        "add_poll_callback",
+        "to_device",
+    ):
+        check(job, make, backend, name)
+
+
+def peer(job: World) -> None:
+    """Tables of what is sent and received, when all have mapped each other's memory."""
+    backend, cut = open_backend("cpu"), decompose((12, 5), job.size, True)
+    block = cut.block(job.rank)
+    array = backend.zeros(tuple(n + 2 for n in block.shape), "f8")
+    field = GhostField(array, (1, 1), uniform(1, 2))
+
+    def make() -> None:
+        with patch.object(Mailboxes, "close", autospec=True, side_effect=Mailboxes.close) as closed:
+            try:
+                Exchange(backend, job, cut, [field], transport="peer").close()
+            finally:
+                assert closed.call_count == 1
+
+    for name in ("compile_kernels", "Copies"):
+        check(job, make, peer_module, name)
+
+
+def sums(job: World) -> None:
+    """Before and while all make what gathers numbers, which MPI begins without any patience."""
+    backend = open_backend("cpu")
+
+    def make() -> None:
+        free, _ = backend.memory_info()
+        values = np.full(3, float(free > 0))
+        total = GatheredTotal(backend, job, values, "mpi")
+        for launch in total.launches:
+            launch()
+        total.close()
+        assert (values == job.size).all()
+
+    for name in ("memory_info", "zeros", "compile"):
+        check(job, lambda: job.agree(make), backend, name)
+
+
+def ids(job: World) -> None:
+    """Before, between and after the messages that tell who shares what."""
+    mine = np.arange(job.rank, 20)
+
+    def make() -> None:
+        found = sharing.find_sharing(job, mine)
+        assert len(found.ids) == len(mine) and len(found.sharers) == job.size - 1
+
+    for name in ("_numbered", "_by_home", "_introduce", "_found"):
+        check(job, make, sharing, name)
+
+
+if __name__ == "__main__":
+    {"mailboxes": mailboxes, "peer": peer, "sums": sums, "sharing": ids}[sys.argv[1]](world())

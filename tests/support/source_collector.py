@@ -1,0 +1,85 @@
+"""Collects the kernel sources that a solver compiles, without compiling them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from groundswell.backends import Source
+from groundswell.backends.cpu import CpuBackend
+from groundswell.exchange.assembly.rows import Rows, Values, reduce_rows
+from groundswell.exchange.assembly.tiles import Tiles, launch_tiles
+from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.setup import Setup as CavitySetup
+from groundswell.solvers.cavity.solver import Cavity
+from groundswell.solvers.cavity.tiles import Tile
+from groundswell.solvers.earthquake import EarthquakeCase
+from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.solver import Earthquake
+
+
+class SourceCollector(CpuBackend):
+    """A backend that keeps the sources that it is asked to compile."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sources: list[Source] = []
+
+    def compile(self, source: Source) -> Any:
+        self.sources.append(source)
+        return self
+
+    def build_all(self, sources: Any) -> None: ...
+
+    def launch(self, *_: Any) -> Any:
+        return lambda: None
+
+
+def solver_sources(precision: str, sides: str, top: str, q: bool) -> list[Source]:
+    """Everything that one variant of the earthquake solver compiles."""
+    matter = {"vp": 6000.0, "vs": 3464.0, "rho": 2700.0} | ({"qp": 155.9, "qs": 69.3} if q else {})
+    case = EarthquakeCase(
+        time={"duration": 1.0},
+        grid={"size": [4100.0, 3700.0, 2900.0], "spacing": 100.0},
+        medium={"kind": "homogeneous", **matter},
+        attenuation={"model": "constant" if q else "none"},
+        boundary={"sides": sides, "top": top, "width": 10},
+        source=[
+            {
+                "kind": "explosion",
+                "moment": 1e16,
+                **{"x": 1000.0, "y": 1000.0, "depth": 1000.0},
+                "time_function": {"kind": "gaussian", "sigma": 0.1},
+            }
+        ],
+        run={"precision": precision},
+    )
+    backend = SourceCollector()
+    Earthquake(Setup.from_case(case), backend)
+    return backend.sources
+
+
+def cavity_sources(precision: str, local: bool) -> list[Source]:
+    """Everything that a large cavity compiles, with the tile that a GPU of 132 processors has."""
+    case = CavityCase(
+        fluid={"kind": "rayleigh", "rayleigh": 1e5},
+        grid={"points": [150, 40, 40]},
+        time={"local": local},
+        run={"precision": precision},
+    )
+    backend = SourceCollector()
+    Cavity(CavitySetup.from_case(case), backend)
+    tile = Tile.of((512, 512, 512), 132)
+    return [replace(s, parameters={**s.parameters, **tile.parameters()}) for s in backend.sources]
+
+
+def assembly_sources(dtype: str) -> list[Source]:
+    """What sums of rows into other places, into their own, and those in tiles compile."""
+    backend = SourceCollector()
+    array, rows = Values(np.zeros(8, dtype)), Rows(2, np.array([0, 2, 4]), np.arange(4))
+    for target in (rows, Rows.straight(0, 2)):
+        reduce_rows(backend, "sum", (array, rows), (array, target))
+    launch_tiles(backend, "sum", array, Tiles.of(rows, Rows.straight(0, 0), array)[0])
+    return backend.sources

@@ -1,0 +1,71 @@
+"""A program for two ranks, one of which times out in a kernel, as GPUs do: its ghosts are stale.
+
+    mpiexec -n 2 python stale_halo_program.py exchange|gather|close|exit|operation
+
+Nobody may use them unawares.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from groundswell.errors import RunFailed
+from groundswell.exchange import Domain, Numbering
+from groundswell.exchange.patience import PATIENCE
+from groundswell.exchange.transports.mailboxes import Mailboxes
+
+BRIEF, LONG = "0.3", "30"  # s
+
+
+def require_failure(act: Callable[[], Any]) -> None:
+    """See that a rank is named."""
+    try:
+        act()
+    except RunFailed as error:
+        assert "rank 1 has sent no" in str(error), error
+    else:
+        raise AssertionError("nobody has noticed")
+
+
+def impatient(plan: Callable[[], Any]) -> Any:
+    """A plan whose kernels wait themselves, and not for long."""
+    os.environ[PATIENCE] = BRIEF
+    with patch.object(Mailboxes, "_waits", return_value=[]):
+        made = plan()
+    os.environ[PATIENCE] = LONG
+    return made
+
+
+def main(what: str) -> None:
+    if what == "operation":
+        keeper: Any = Numbering(np.arange(4))
+        values = np.ones(4)
+        plan = impatient(lambda: keeper.plan("gather-scatter", values))
+    else:
+        keeper = Domain((12, 8), 1, periodic=True)
+        u = keeper.zeros()
+        plan = impatient(lambda: keeper.plan(u))
+    plan()  # all is well
+    keeper.world.share(None)
+    if keeper.rank == 1:
+        time.sleep(1.0)
+    plan()
+    keeper.world.share(None)
+    if what in ("exchange", "operation") and keeper.rank == 0:
+        require_failure(plan)
+    if what == "gather":
+        require_failure(lambda: keeper.gather(u))
+    if what != "exit":
+        require_failure(keeper.close)
+    print("all holds")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

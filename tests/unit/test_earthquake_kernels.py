@@ -1,0 +1,328 @@
+"""The hot kernels, one launch each, held against the scheme in NumPy on random input.
+
+All that a kernel has no business to read is NaN, and all that it has no business to write must
+still be NaN afterwards: ghost cells beyond the stencil, corners, row padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from earthquake_scheme import AXES, GHOSTS, ON_FACES, Layer, Relaxing, Scheme
+from numpy.typing import NDArray
+
+from groundswell.backends import open_backend
+from groundswell.exchange.overlap import Box, split
+from groundswell.solvers.earthquake import EarthquakeCase
+from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.solver import MEMORIES, STRESSES, VELOCITIES, Earthquake
+
+TOLERANCE = {"single": 3e-6, "double": 3e-14}  # of a field's largest value
+SPACING = {"x": 100.0, "y": 140.0, "z": 75.0}
+PAIRS = ("xx", "yy", "zz", "xy", "xz", "yz")
+
+VS, SOFT_ROWS = {"rock": 2800.0, "soft": 700.0}, 2
+
+WIDE, SMALL = (31, 13, 9), (3, 2, 5)  # cells of the region; layers of 3 cells around it
+VARIANTS = [
+    ("pml", "free-surface", True, "single", WIDE),
+    ("pml", "free-surface", True, "double", WIDE),
+    ("pml", "free-surface", False, "single", SMALL),
+    ("pml", "absorbing", False, "double", SMALL),
+    ("pml", "absorbing", True, "single", SMALL),
+    ("soft", "free-surface", False, "double", WIDE),
+    ("sponge", "free-surface", True, "double", SMALL),
+    ("sponge", "absorbing", False, "single", WIDE),
+    ("periodic", "absorbing", True, "double", SMALL),
+    ("periodic", "free-surface", False, "single", WIDE),
+]
+every_variant = pytest.mark.parametrize(("sides", "top", "q", "precision", "region"), VARIANTS)
+
+
+@cache
+def make_solver(sides: str, top: str, q: bool, precision: str, region: Any) -> Earthquake:
+    size = [n * h for n, h in zip(region, SPACING.values(), strict=True)]
+    rock = {"vp": 5000.0, "vs": VS["rock"], "rho": 2500.0} | ({"qp": 90, "qs": 40} if q else {})
+    medium: dict[str, Any] = {"kind": "homogeneous", **rock}
+    if sides == "soft":
+        layers = [rock | {"top": 0.0, "vs": VS["soft"]}, rock | {"top": SOFT_ROWS * SPACING["z"]}]
+        sides, medium = "pml", {"kind": "layered", "layers": layers}
+    case = EarthquakeCase(
+        time={"duration": 1.0},
+        grid={"size": size, "spacing": list(SPACING.values())},
+        medium=medium,
+        attenuation={"model": "power-law", "exponent": 0.5} if q else {"model": "none"},
+        boundary={"sides": sides, "top": top, "width": 3},
+        source=[
+            {
+                "kind": "explosion",
+                "moment": 1e12,
+                **{"x": 150.0, "y": 140.0, "depth": 75.0},
+                "time_function": {"kind": "gaussian", "sigma": 0.1},
+            }
+        ],
+        run={"precision": precision},
+    )
+    return Earthquake(Setup.from_case(case), open_backend("cpu"))
+
+
+def readable(shape: tuple[int, ...], reach: dict[str, tuple[int, int]]) -> NDArray[np.bool_]:
+    """The interior, and `reach` cells before and after it along each axis, corners not included."""
+    mask = np.zeros(shape, bool)
+    inner = tuple(slice(GHOSTS, n - GHOSTS) for n in shape)
+    mask[inner] = True
+    for axis, (low, high) in reach.items():
+        dim = 2 - AXES.index(axis)
+        box = list(inner)
+        box[dim] = slice(GHOSTS - low, shape[dim] - GHOSTS + high)
+        mask[tuple(box)] = True
+    return mask
+
+
+def stencil_reach(name: str, axes: str) -> dict[str, tuple[int, int]]:
+    """How far the fourth-order differences of a field along `axes` reach beyond the interior."""
+    return {axis: (1, 2) if axis in ON_FACES[name] else (2, 1) for axis in axes}
+
+
+def along(values: NDArray[np.float64], dim: int) -> NDArray[np.float64]:
+    """Values along an axis, to be broadcast over (nz, ny, nx)."""
+    return values.reshape([-1 if n == dim else 1 for n in (2, 1, 0)])
+
+
+class Bench:
+    """One solver with random fields, of which a float64 copy goes to the NumPy scheme."""
+
+    def __init__(self, solver: Earthquake, seed: int) -> None:
+        self.solver = solver
+        self.rng = np.random.default_rng(seed)
+        setup = solver.setup
+        self.grid, self.layout, self.dtype = setup.grid, setup.layout, setup.dtype
+
+    def fill(self, field: Any, mask: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[Any]:
+        """Give a field these values where the mask is true, NaN everywhere else."""
+        self.whole_rows(field)[...] = np.nan
+        field.array[...] = np.where(mask, values, np.nan)
+        return field.array.astype(float)
+
+    def whole_rows(self, field: Any) -> NDArray[Any]:
+        """A field with the padding at the end of its rows."""
+        shape = (*field.array.shape[:2], self.layout.row)
+        return np.lib.stride_tricks.as_strided(field.array, shape, field.array.strides)
+
+    def fields(self, names: Any, scale: float, axes: dict[str, str]) -> dict[str, NDArray[Any]]:
+        """Random fields, readable as far as differences along `axes[name]` reach."""
+        found = {}
+        for name in names:
+            field = self.solver.fields[name]
+            mask = readable(field.array.shape, stencil_reach(name, axes.get(name, "")))
+            values = scale * self.rng.normal(size=mask.shape)
+            found[name] = self.fill(field, mask, values)
+        return found
+
+    def material(
+        self, name: str, low: float, high: float, shears: bool = False, fluids: float = 0.0
+    ) -> NDArray[Any]:
+        """A random material, readable in the cells before the interior where averages need it.
+
+        Infinite in a share `fluids` of all cells: what water does to the compliance.
+        """
+        field = self.solver.materials.fields[name]
+        mask = readable(field.array.shape, dict.fromkeys(AXES, (1, 0)))
+        if shears:
+            for a, b in ("xy", "xz", "yz"):
+                box = [slice(GHOSTS, n - GHOSTS) for n in mask.shape]
+                for axis in (a, b):
+                    box[2 - AXES.index(axis)] = slice(1, 2)
+                mask[tuple(box)] = True
+        values = self.rng.uniform(low, high, mask.shape)
+        values[self.rng.random(mask.shape) < fluids] = np.inf
+        return self.fill(field, mask, values)
+
+    def layer_memory(self, update: str, scale: float) -> dict[str, NDArray[Any]]:
+        """Random memory variables in the layers: (3, nz, ny, nx) by axis, zero elsewhere."""
+        found = {}
+        for dim, (axis, array) in enumerate(
+            zip(AXES, self.solver.layers.memory[update], strict=True)
+        ):
+            full = np.zeros((3, *self.grid.shape))
+            if array.ndim > 1:
+                mask = self.inside_layer(dim)
+                full[:, mask] = scale * self.rng.normal(size=(3, mask.sum()))
+                full = full.astype(self.dtype).astype(float)
+                array[...] = full[self.kept(dim)]
+            found[axis] = full
+        return found
+
+    def inside_layer(self, dim: int) -> NDArray[np.bool_]:
+        n = np.moveaxis(np.indices(self.grid.shape), 0, -1)[..., 2 - dim]
+        last = self.grid.cells[dim] - self.grid.after[dim]
+        return (n < self.grid.before[dim]) | (n >= last)
+
+    def kept(self, dim: int) -> Any:
+        """Index of the cells that have memory along an axis: some more than the layers, along x."""
+        index: list[Any] = [slice(None)] * 4
+        index[3 - dim] = self.solver.layers.memory_cells(dim).tolist()
+        return tuple(index)
+
+    def scheme(self) -> Scheme:
+        """The NumPy scheme with this case's boundaries."""
+        setup, grid = self.solver.setup, self.grid
+        ends = zip(AXES, grid.before, grid.after, grid.spacing, strict=True)
+        if setup.case.boundary.sides == "sponge":
+            return Scheme(SPACING, setup.dt, {}, self.sponge(), setup.free_surface)
+        layers = {
+            axis: Layer(before, after, h, setup.max_wave_speed, setup.resolved_frequency)
+            for axis, before, after, h in ends
+            if before + after
+        }
+        keep = 1 - self.loss_beside_soft_ground(layers)
+        return Scheme(SPACING, setup.dt, layers, keep, setup.free_surface)
+
+    def sponge(self) -> NDArray[np.float64]:
+        """Cerjan's factor exp(-(a depth)^2), 0.92 at the outermost cell."""
+        factor: Any = 1.0
+        for dim in range(3):
+            before, after, n = self.grid.before[dim], self.grid.after[dim], self.grid.cells[dim]
+            low = (before - np.arange(n)) / max(before, 1)
+            high = (np.arange(n) - (n - after) + 1) / max(after, 1)
+            depth = np.clip(np.maximum(low, high), 0, 1)
+            factor = factor * along(0.92 ** (depth**2), dim)
+        return factor
+
+    def loss_beside_soft_ground(self, layers: dict[str, Layer]) -> Any:
+        """A hundredth of the damping along x and y for each unit of contrast beyond 2."""
+        if "x" not in layers:
+            return 0.0
+        damping: Any = 0.0
+        for dim, axis in enumerate("xy"):
+            layer = layers[axis]
+            damping = damping + along(layer.damping(layer.depth(self.grid.cells[dim], False)), dim)
+        share = np.clip(0.01 * (VS["rock"] / self.speeds_of_rows() - 2), 0, 0.08)
+        return self.solver.setup.dt * damping * along(share, 2)
+
+    def speeds_of_rows(self) -> NDArray[np.float64]:
+        soft = self.solver.setup.case.medium.kind == "layered"
+        rows = np.full(self.grid.cells[2], VS["rock"])
+        rows[: SOFT_ROWS * soft] = VS["soft"]
+        return rows
+
+    def assert_fields(self, wanted: dict[str, NDArray[Any]], precision: str) -> None:
+        """The interiors are as wanted; around them nothing was written."""
+        for name, values in wanted.items():
+            field = self.solver.fields[name]
+            self.assert_close(name, field.interior, values, precision)
+            rows = self.whole_rows(field)
+            assert np.isfinite(rows).sum() == values.size, f"{name} was written outside"
+
+    def assert_memory(self, update: str, wanted: dict[str, NDArray[Any]], precision: str) -> None:
+        for dim, axis in enumerate(AXES):
+            array = self.solver.layers.memory[update][dim]
+            if array.ndim > 1:
+                self.assert_close(f"memory {axis}", array, wanted[axis][self.kept(dim)], precision)
+
+    @staticmethod
+    def assert_close(name: str, found: Any, wanted: NDArray[Any], precision: str) -> None:
+        error = np.abs(found - wanted).max() / np.abs(wanted).max()
+        assert error < TOLERANCE[precision], f"{name}: {error:.2e}"
+
+
+def before_velocities(bench: Bench) -> Any:
+    """Random input of a velocity update, and what the scheme makes of it: fields and memory."""
+    stress = 1e7  # moves velocities of 1 m/s by about as much in one step
+    v = bench.fields(VELOCITIES, 1.0, {})
+    s = bench.fields(STRESSES, stress, {"s" + c: "".join(sorted(set(c))) for c in PAIRS})
+    rho = bench.material("rho", 1000, 3500)
+    memory = bench.layer_memory("velocity", stress / 100)
+    return bench.scheme().velocities(v, s, rho, memory)
+
+
+def before_stresses(bench: Bench) -> Any:
+    """The same of a stress update."""
+    stress, q = 1e6, bench.solver.attenuated
+    v = bench.fields(VELOCITIES, 1.0, dict.fromkeys(VELOCITIES, AXES))
+    s = bench.fields(STRESSES, stress, {})
+    r = bench.fields(MEMORIES if q else (), stress, {})
+    lam = bench.material("lam", 1e9, 5e10)
+    compliance = bench.material("compliance", 2e-11, 2e-9, shears=True, fluids=0.03)
+    memory = bench.layer_memory("stress", 0.01)
+    relaxing = relaxing_of(bench) if q else None
+    stresses, memories, kept = bench.scheme().stresses(s, r, v, lam, compliance, memory, relaxing)
+    return stresses | memories, kept
+
+
+def relaxing_of(bench: Bench) -> Relaxing:
+    relaxation = bench.solver.setup.relaxation
+    assert relaxation is not None
+    inverse_qp = bench.material("inverse_qp", 0, 0.1)
+    inverse_qs = bench.material("inverse_qs", 0, 0.1, shears=True)
+    return Relaxing(relaxation.tau, relaxation.coefficients, inverse_qp, inverse_qs)
+
+
+BEFORE = {"velocity": before_velocities, "stress": before_stresses}
+updates = pytest.mark.parametrize("update", BEFORE)
+
+
+def launch(bench: Bench, update: str, boxes: list[Box]) -> None:
+    """Update the cells of some boxes."""
+    if update == "velocity":
+        runs = bench.solver._update_velocity(boxes, 1)
+    else:
+        runs = bench.solver._update_stress(boxes)
+    assert len(runs) == len(boxes)
+    for run in runs:
+        run()
+
+
+@updates
+@every_variant
+def test_updates_are_the_schemes(
+    sides: str, top: str, q: bool, precision: str, region: Any, update: str
+) -> None:
+    bench = Bench(make_solver(sides, top, q, precision, region), seed=11)
+    wanted, kept = BEFORE[update](bench)
+    launch(bench, update, [Box((0, 0, 0), bench.grid.shape)])
+    bench.assert_fields(wanted, precision)
+    bench.assert_memory(update, kept, precision)
+
+
+def tilings(rng: np.random.Generator, shape: Any) -> Iterator[list[Box]]:
+    """A grid in boxes: as blocks beside other ranks have them, and one cell thick in any order."""
+    for _ in range(4):
+        sides = [(bool(low), bool(high)) for low, high in rng.integers(0, 2, (3, 2))]
+        boundary, interior = split(shape, sides, rng.integers(1, 9, 3).tolist())
+        yield [*boundary, *interior]
+    for axis in range(3):
+        yield [slab(shape, axis, n) for n in rng.permutation(shape[axis]).tolist()]
+
+
+def slab(shape: Any, axis: int, n: int) -> Box:
+    """The cells of number `n` along an axis."""
+    return Box(
+        tuple(n if a == axis else 0 for a in range(3)),
+        tuple(1 if a == axis else count for a, count in enumerate(shape)),
+    )
+
+
+@updates
+@every_variant
+def test_a_grid_in_boxes_is_updated_to_the_same_bits(
+    sides: str, top: str, q: bool, precision: str, region: Any, update: str
+) -> None:
+    """Whatever the boxes and their order, which is how ranks hide their exchange."""
+    solver = make_solver(sides, top, q, precision, region)
+
+    def updated(boxes: list[Box]) -> list[bytes]:
+        bench = Bench(solver, seed=12)
+        BEFORE[update](bench)
+        launch(bench, update, boxes)
+        arrays = [bench.whole_rows(field) for field in solver.fields.values()]
+        return [array.tobytes() for array in (*arrays, *solver.layers.memory[update])]
+
+    shape = solver.part.shape
+    whole = updated([Box((0, 0, 0), shape)])
+    for boxes in tilings(np.random.default_rng(13), shape):
+        assert updated(boxes) == whole, boxes
