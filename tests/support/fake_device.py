@@ -186,9 +186,7 @@ def make_loop(solver: Solver, samples: Samples, folder: Path, *, resume: bool = 
         step = done.step
     world = solver.world
     writer = samples if world.first else None
-    output = Output(
-        [solver.ring], writer, lambda blocks, _: samples.append(blocks[0]), (2,), (), world
-    )
+    output = Output(solver.ring, writer, lambda block, _: samples.append(block), (2,), (), world)
     return TimeLoop(solver, solver.device, {"samples": output}, folder, "digest", step, world)  # type: ignore[arg-type]
 
 
