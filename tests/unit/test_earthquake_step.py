@@ -57,7 +57,7 @@ def test_a_step_moves_the_clock_once() -> None:
 def test_a_value_that_is_not_finite_is_found_and_named(precision: str, value: float) -> None:
     solver = make_solver(precision)
     randomise(solver, seed=16)
-    solver._finite_check._found[0] = -1
+    solver.finite_check._found[0] = -1
     solver.fields["vy"].array[0] = solver.fields["vy"].array[:, :2] = np.nan  # ghosts do not count
     solver.enqueue_finite_check()
     solver.check_health(3)
@@ -68,7 +68,7 @@ def test_a_value_that_is_not_finite_is_found_and_named(precision: str, value: fl
         RunFailed, match=r"vy is not finite at x = 150 m, y = 1190 m, depth = 637.5 m"
     ):
         solver.check_health(64)
-    solver._finite_check._found[0] = -1
+    solver.finite_check._found[0] = -1
 
 
 def test_the_largest_finite_value_is_finite() -> None:

@@ -107,23 +107,6 @@ def test_arrays_keep_their_shape() -> None:
     assert frame.to_lonlat(row, column)[1] == pytest.approx(latitude, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("longitude", "latitude", "name"),
-    [
-        (-181, 0, "longitude"),
-        (361, 0, "longitude"),
-        (0, 91, "latitude"),
-        (math.nan, 0, "longitude"),
-    ],
-)
-def test_positions_off_the_globe_are_refused(longitude: float, latitude: float, name: str) -> None:
-    frame = Geography.from_center((13.4, 42.35), SIZE)
-    with pytest.raises(InputError, match=f"{name} .* is outside"):
-        frame.to_grid([13.4, longitude], [42.0, latitude])
-    with pytest.raises(InputError, match=f"{name} .* is outside"):
-        Geography.from_origin((longitude, latitude), SIZE)
-
-
 def test_positions_out_of_reach_are_refused() -> None:
     frame = Geography.from_center((0.0, 0.0), SIZE)
     with pytest.raises(InputError, match="outside the range"):

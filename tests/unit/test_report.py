@@ -32,7 +32,7 @@ SUMMARY = {
     "bandwidth": {"share": 0.853, "measured": 4.12e12},
     "bytes_per_update": 176,
     "wall": {"read": 1.5, "time steps": 75.25},
-    "files": ["seismograms.h5", {"name": "shaking_map.nc"}, "absent.nc", None],
+    "files": ["seismograms.h5", "shaking_map.nc", "absent.nc", None],
     "versions": {"groundswell": "0.1.0"},
 }
 

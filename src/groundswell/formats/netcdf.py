@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,13 +112,11 @@ def _require(dataset: xarray.Dataset, required: Sequence[str], path: Path) -> No
 
 
 def netcdf_attributes(attrs: Mapping[str, Any]) -> dict[str, Any]:
-    """Attributes in types of NetCDF: without None, times as ISO 8601 text."""
+    """Attributes in types of NetCDF: without None."""
     return {key: _attribute(value) for key, value in attrs.items() if value is not None}
 
 
 def _attribute(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return value.isoformat()
     if isinstance(value, bool):
         return int(value)
     return value if isinstance(value, str) else np.asarray(value)[()]

@@ -47,10 +47,8 @@ class Geography:
         true north.
 
         Raises:
-            InputError: the position is off the globe, or the projection is unknown or distorts
-                lengths in the region by over 1 %.
+            InputError: the projection is unknown, or distorts lengths in the region by over 1 %.
         """
-        _check_range(*origin)
         centre = _destination(
             origin, azimuth + math.degrees(math.atan2(*size)), math.hypot(*size) / 2
         )
@@ -62,7 +60,6 @@ class Geography:
         cls, center: Pair, size: Pair, azimuth: float = 0.0, projection: str = "tmerc"
     ) -> Geography:
         """The frame with the centre of the region at `center`; see `from_origin`."""
-        _check_range(*center)
         projection = _centred(projection, center)
         half = cls(projection, _project(projection, *center), azimuth, (size[0] / 2, size[1] / 2))
         corner = half._to_map(-half.size[0], -half.size[1])
@@ -72,9 +69,8 @@ class Geography:
         """Grid coordinates x and y (m) of positions in degrees; arrays of one shape, or numbers.
 
         Raises:
-            InputError: a position is off the globe or outside the range of the projection.
+            InputError: a position is outside the range of the projection.
         """
-        _check_range(longitude, latitude)
         east, north = _project(self.projection, longitude, latitude)
         east, north = east - self.corner[0], north - self.corner[1]
         cos, sin = self._rotation
@@ -134,16 +130,6 @@ class Geography:
         """Vectors on the ellipsoid, metres east and north, (2, n)."""
         azimuth, _, distance = _ellipsoid().inv(*start, *end)
         return distance * np.array([np.sin(np.radians(azimuth)), np.cos(np.radians(azimuth))])
-
-
-def _check_range(longitude: ArrayLike, latitude: ArrayLike) -> None:
-    for name, values, low, high in (
-        ("longitude", longitude, -180, 360),
-        ("latitude", latitude, -90, 90),
-    ):
-        values = np.asarray(values, float)
-        if (wrong := ~((values >= low) & (values <= high))).any():
-            raise InputError(f"{name} {values[wrong].flat[0]:g} is outside {low} to {high} degrees")
 
 
 def _centred(projection: str, centre: Pair) -> str:

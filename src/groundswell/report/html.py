@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -126,14 +125,9 @@ def _phases(seconds: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 def _files(results: Path, listed: Any) -> Iterator[Row]:
     """The listed files that exist, except the report itself, and their sizes."""
-    for name in map(_file_name, _list(listed)):
-        if name not in ("", NAME) and (results / name).is_file():
+    for name in _list(listed):
+        if isinstance(name, str) and name not in ("", NAME) and (results / name).is_file():
             yield name, byte_size((results / name).stat().st_size)
-
-
-def _file_name(entry: Any) -> str:
-    name = entry.get("name") or entry.get("path") if isinstance(entry, Mapping) else entry
-    return os.fspath(name) if isinstance(name, str) else ""
 
 
 def _leaves(value: Any, key: str = "") -> Iterator[Row]:

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.backends import Array, Backend, Launch, Source
-from groundswell.backends.base import ROW_ALIGNMENT, Event, in_order
+from groundswell.backends.base import ROW_ALIGNMENT, in_order
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.distributed_array import DistributedArray
-from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.overlap import Box, boundary_first
 from groundswell.exchange.pattern import Ghosts
@@ -181,9 +180,8 @@ class BlockSolver(ExplicitSolver):
             backend,
             self.world,
         )
-        self._finite_check = NonFiniteSearch(backend, interiors, self.part, setup.dt)
-        run = setup.case.run
-        self.set_exchange(Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0]))
+        self.finite_check = NonFiniteSearch(backend, interiors, self.part, setup.dt)
+        self.set_exchange(self.first_choice())
         self.start()
 
     # --- to be defined by subclasses --------------------------------------------------------------
@@ -238,23 +236,6 @@ class BlockSolver(ExplicitSolver):
 
     # --- the solver interface ---------------------------------------------------------------------
 
-    def step(self) -> None:
-        """Enqueue one step."""
-        self._step()
-
-    def enqueue_finite_check(self) -> None:
-        """Enqueue a search for values that are not finite."""
-        in_order(self._finite_check.launches)()
-
-    def check_health(self, steps: int, after: Event | None = None) -> None:
-        """Read the result of the last search, or of the last one before the event `after`.
-
-        Raises:
-            RunFailed: a value is not finite, or another rank did not respond.
-        """
-        super().check_health(steps, after)
-        self._finite_check.check(steps, after)
-
     def state(self) -> dict[str, DistributedArray]:
         """All fields with their ghosts, and the state of the recorders."""
         return self.field_state() | self.outputs.state()
@@ -263,16 +244,7 @@ class BlockSolver(ExplicitSolver):
         """Rebuild the exchange and the step with these options; all ranks must call it."""
         self.close()
         self.choice = choice
-        exchange = Exchange(
-            self.backend,
-            self.world,
-            self.decomposition,
-            list(self._ghost_fields()),
-            transport=choice.transport,
-            aggregate=choice.aggregate,
-            codec=choice.codec,
-        )
-        self.exchanges = (exchange,)
+        self.exchanges = (self.make_exchange(list(self._ghost_fields())),)
         records = self.backend.concurrently(*([launch] for launch in self.outputs.launches))
         self._step = in_order([*records, *self.outputs.tick, *self.compose()])
 

@@ -11,9 +11,11 @@ from groundswell.backends.base import Event, in_order
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.exchange import Exchange
+from groundswell.exchange.messages import GhostField
 from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, candidates, tune
 from groundswell.exchange.world import World
 from groundswell.grids.cartesian import Field, Grid, Part
+from groundswell.simulation.finite_check import NonFiniteSearch
 
 
 def part_of(grid: Grid, cut: Decomposition, rank: int) -> Part:
@@ -83,6 +85,21 @@ class ExchangingSolver:
         graph = self.backend.capture(in_order(self.rehearsed_step()), in_graph=self.in_graph)
         return lambda times: self.backend.measure_seconds(lambda: graph.replay(times))
 
+    def first_choice(self) -> Choice:
+        """The exchange before tuning, as the case asks for it."""
+        run = self.setup.case.run
+        return Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0])
+
+    def make_exchange(self, fields: Sequence[GhostField], **options: Any) -> Exchange:
+        """An exchange of these ghosts by the present choice; see `Exchange` for more options."""
+        return Exchange(
+            *(self.backend, self.world, self.decomposition, fields),
+            transport=self.choice.transport,
+            aggregate=self.choice.aggregate,
+            codec=self.choice.codec,
+            **options,
+        )
+
     @property
     def in_graph(self) -> bool:
         """Whether a step can be captured in a graph of launches."""
@@ -126,11 +143,31 @@ class ExplicitSolver(ExchangingSolver):
     Attributes:
         part: the cells of this rank.
         fields: by name; all of them are visible to users.
+        finite_check: the search for values that are not finite.
     """
 
     steps_at_once = 1
     part: Part
     fields: dict[str, Field]
+    finite_check: NonFiniteSearch
+    _step: Launch
+
+    def step(self) -> None:
+        """Enqueue one step."""
+        self._step()
+
+    def enqueue_finite_check(self) -> None:
+        """Enqueue a search for values that are not finite."""
+        in_order(self.finite_check.launches)()
+
+    def check_health(self, steps: int, after: Event | None = None) -> None:
+        """Read the result of the last search, or of the last one before the event `after`.
+
+        Raises:
+            RunFailed: a value is not finite, or another rank did not respond.
+        """
+        super().check_health(steps, after)
+        self.finite_check.check(steps, after)
 
     @property
     def updates_per_step(self) -> int:

@@ -46,8 +46,7 @@ class Cavity(ExchangingSolver):
 
     def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
         self.setup, self.backend, self.world = setup, backend, world or Alone()
-        run = setup.case.run
-        self.choice = Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0])
+        self.choice = self.first_choice()
         decompositions = decompose_grids(setup, self.world.size)
         self.decomposition = decompositions[0]
         self.levels = [

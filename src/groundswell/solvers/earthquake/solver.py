@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Cells, Constant, Exact, Launch, Parameter, Source
-from groundswell.backends.base import ROW_ALIGNMENT, Array, Event, in_order
+from groundswell.backends.base import ROW_ALIGNMENT, Array, in_order
 from groundswell.backends.source import precision
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.exchange import Exchange
@@ -80,24 +80,19 @@ class Earthquake(ExplicitSolver):
         self.layers = Layers(setup, backend, self.part, self.materials.load(self.part))
         self.module = backend.compile(self._source())
         self.outputs = Outputs(self)
-        run = setup.case.run
-        self.set_exchange(Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0]))
+        self.set_exchange(self.first_choice())
         velocities = {name: self.fields[name].interior for name in VELOCITIES}
         axes = ("x", "y", "depth")
-        self._finite_check = NonFiniteSearch(backend, velocities, self.part, setup.dt, axes)
+        self.finite_check = NonFiniteSearch(backend, velocities, self.part, setup.dt, axes)
 
     # --- the step ---------------------------------------------------------------------------------
-
-    def step(self) -> None:
-        """Enqueue one time step."""
-        in_order(self._launches)()
 
     def set_exchange(self, choice: Choice) -> None:
         """Set how halos are exchanged; collective."""
         self.close()
         self.choice = choice
         self.exchanges = self._exchanges()
-        self._launches = self._compose_step()
+        self._step = in_order(self._compose_step())
 
     def _compose_step(self) -> list[Launch]:
         """The launches of a step, in order.
@@ -188,16 +183,9 @@ class Earthquake(ExplicitSolver):
         def make(needed: Sequence[Layer], computed: Sequence[str]) -> Exchange:
             """With overlap, the kernel that computes a field can also store it remotely."""
             names = {n: name for n, (name, _) in enumerate(needed) if overlaps and name in computed}
-            return Exchange(
-                self.backend,
-                self.world,
-                self.decomposition,
-                halo_fields(self.fields, needed, self.setup.case.run.narrow),
-                transport=self.choice.transport,
-                aggregate=self.choice.aggregate,
-                codec=self.choice.codec,
-                stored={n: computed.index(name) for n, name in names.items()},
-            )
+            fields = halo_fields(self.fields, needed, self.setup.case.run.narrow)
+            stored = {n: computed.index(name) for n, name in names.items()}
+            return self.make_exchange(fields, stored=stored)
 
         velocities = make(velocity_halo(), VELOCITIES)
         return velocities, make(stress_halo(self.setup, self.decomposition), STRESSES)
@@ -240,7 +228,6 @@ class Earthquake(ExplicitSolver):
         return {
             **precision(setup.dtype),
             **self.layers.constants(),
-            "LARGEST": float(np.finfo(setup.dtype).max),
             "ATTENUATION": self.attenuated,
             "FREE_SURFACE": self.has_surface,
             "NEIGHBOURS": self.world.size > 1 and not self.backend.on_host,
@@ -295,20 +282,6 @@ class Earthquake(ExplicitSolver):
             **self.outputs.state(),
             "clock": DistributedArray.replicated(self.clock, self.world),
         }
-
-    def enqueue_finite_check(self) -> None:
-        """Enqueue a search for velocities that are not finite."""
-        in_order(self._finite_check.launches)()
-
-    def check_health(self, steps: int, after: Event | None = None) -> None:
-        """Read the result of the last finite check, or of the last one before the event `after`.
-
-        Raises:
-            RunFailed: a velocity is not finite, with its field, position and time; or another rank
-                did not respond.
-        """
-        super().check_health(steps, after)
-        self._finite_check.check(steps, after)
 
     def snapshot(self, name: str) -> NDArray[Any]:
         """Host copy of a field over this rank's part of the region, (nz, ny, nx)."""

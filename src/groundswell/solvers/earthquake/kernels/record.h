@@ -48,11 +48,3 @@ KERNEL record_surface(real* ring, const real* RESTRICT vx, const real* RESTRICT 
     }
   }
 }
-
-// Writes the offset of a value that is not finite to `found`, if there is one.
-KERNEL find_nonfinite(const real* RESTRICT field, long long* found) {
-  FOR_CELLS(i, NX, j, NY, k, NZ) {
-    const index_t c = cell_at(i, j, k);
-    if (!(fabs(field[c]) <= LARGEST)) found[0] = c;
-  }
-}
