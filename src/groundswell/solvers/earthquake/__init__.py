@@ -1,6 +1,6 @@
-"""Earthquakes: anelastic waves from a source in the ground to shaking at the surface.
+"""Earthquakes: anelastic waves from sources in the ground, and shaking at the surface.
 
-From Python, `Model` and `simulate` take arrays and give arrays (see `api`).
+From Python, `Model` and `simulate` take and return arrays (see `api`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Earthquakes from Python: a model in arrays goes in, seismograms and maps in arrays come out."""
+"""The Python interface: simulates an earthquake in a model given as arrays."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _UNEVEN = 1e-4  # of the spacing, by which coordinates may stray
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """The ground: one value for each cell of a box whose top is the surface.
+    """The medium: one value for each cell of a box whose top is the surface.
 
     >>> import numpy as np
     >>> vs = np.full((30, 40, 40), 1800.0)  # depth, y, x: a box of 4 km by 4 km by 3 km
@@ -42,11 +42,11 @@ class Model:
         rho: density, kg/m^3.
         qp, qs: quality factors; both, or none for an elastic model.
         spacing: edge of the cells, m, or one for each axis (x, y, depth).
-        geography: where the model lies on Earth, as `[grid.geography]` of a case file, so that
-            places can be given by longitude and latitude.
+        geography: position of the model on Earth, as `[grid.geography]` of a case file. Positions
+            may then be longitudes and latitudes.
 
     Arrays have the shape (nz, ny, nx), row 0 at the surface, y northward and x eastward; numbers
-    hold everywhere. Raises `InputError` for shapes that do not fit.
+    apply to all cells. Raises `InputError` for inconsistent shapes.
     """
 
     vp: ArrayLike
@@ -68,7 +68,7 @@ class Model:
 
         Dimensions are `x`, `y` and `depth` (or `z`, downwards) in any order, with the evenly spaced
         coordinates of the cells' centres, of which the first is half a cell from the region's edge.
-        Attributes `units` are obeyed; without them everything is SI.
+        The attribute `units` applies; without it, values are in SI units.
 
         Raises:
             InputError: a variable or dimension is missing, or the coordinates are not as above.
@@ -133,7 +133,7 @@ def build_case(
     """The case that `simulate` runs with these arguments, for `groundswell.check`.
 
     Raises:
-        CaseError: it lists everything that is wrong.
+        CaseError: the case is invalid; lists every problem.
     """
     grid = {"size": model.size, "spacing": model.spacings, "geography": model.geography}
     return EarthquakeCase(
@@ -157,7 +157,7 @@ def simulate(
     quiet: bool = True,
     **case: Any,
 ) -> Result:
-    """Compute what an earthquake in a model does at the surface.
+    """Compute the ground motion of an earthquake in a model.
 
     >>> import numpy as np
     >>> import groundswell as gs
@@ -176,13 +176,13 @@ def simulate(
     (30, 30)
 
     Args:
-        model: the ground; x, y and depth of sources and receivers start at its corner.
+        model: the medium; x, y and depth of sources and receivers are relative to its corner.
         sources: tables with the keys of `[[source]]` in a case file. Quantities are numbers in SI,
             or text such as "5 km".
         receivers: tables with the keys of `[[receiver]]`.
         duration: of the run, s.
-        folder: where the files of the run go. Without one they live in a temporary folder,
-            `result.folder`, as long as the result does.
+        folder: results folder. By default a temporary folder, `result.folder`, which exists as
+            long as the result.
         quiet: show no progress.
         case: `step`, `backend` ("cpu" or "cuda"), `precision` ("single" or "double"), and the other
             sections of a case file, as tables: `attenuation`, which a model with Q needs,
@@ -195,8 +195,8 @@ def simulate(
         `result.records`, recorded fields; `result.summary`; `result.folder`.
 
     Raises:
-        InputError: something cannot be simulated as asked; nothing has been written.
-        RunFailed: the run started and could not go on.
+        InputError: an argument is invalid; nothing has been written.
+        RunFailed: the run started but could not finish.
     """
     built = build_case(model, sources, receivers, duration=duration, **case)
     return run_built(built, folder, quiet=quiet)
@@ -206,7 +206,7 @@ def simulate(
 
 
 def _dimension(dataset: xarray.Dataset, axis: str) -> Hashable:
-    """What the dataset calls an axis."""
+    """The dataset's name of an axis."""
     for name in _AXES[axis]:
         if name in dataset.dims and name in dataset.coords:
             return name

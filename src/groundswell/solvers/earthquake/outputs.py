@@ -1,7 +1,6 @@
-"""What an earthquake leaves behind: seismograms, surface motion, peaks and volumes.
+"""Outputs of an earthquake: seismograms, surface motion, peaks and volumes.
 
-Each kind is a kernel in the step that fills a ring on the device, and a file that the ring is
-emptied into.
+For each kind, a kernel in the step fills a ring buffer on the device, which is written to a file.
 """
 
 from __future__ import annotations
@@ -44,10 +43,10 @@ if TYPE_CHECKING:
 
 
 class Outputs:
-    """All recorders of a case, as far as they lie in one rank's part of the grid.
+    """All recorders of a case in one rank's part of the grid.
 
     Attributes:
-        launches: their kernels, at the beginning of a step and independent of each other.
+        launches: their kernels, independent of each other, for the beginning of a step.
     """
 
     def __init__(self, solver: Earthquake) -> None:
@@ -87,7 +86,7 @@ class Outputs:
         return self._rings[name]
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
-        """The files behind the rings; `lengths` are the samples to keep of an earlier run's."""
+        """Open the files of the ring buffers; `lengths` are the samples to keep from before."""
         makers = {
             "seismograms": self._seismogram_output,
             "surface": self._surface_output,
@@ -110,7 +109,7 @@ class Outputs:
         return peaks | self._recorders.state()
 
     def write(self, folder: Path) -> list[Path]:
-        """Write what is only known at the end: shaking map, seismograms in other formats."""
+        """Write the shaking map, and seismograms in other formats, at the end of the run."""
         peaks, records = self._gather_peaks(), self._recorders.write(folder)
         if not self._world.first:
             return []
@@ -153,12 +152,12 @@ class Outputs:
 
     @property
     def _has_top(self) -> bool:
-        """Whether the region's uppermost cells are here."""
+        """Whether this part has the region's uppermost cells."""
         return self._part.region_start[2] == 0 and all(self._part.region)
 
     @cached_property
     def _own_receivers(self) -> list[int]:
-        """The receivers that stand in this part's cells."""
+        """The receivers in this part's cells."""
         last = np.subtract(self._setup.grid.cells, 1)
         found = []
         for n, receiver in enumerate(self._setup.receivers):
@@ -275,7 +274,7 @@ class Outputs:
             (nx, ny, nz),
             (stride * hx, stride * hy, stride * hz),
             section.fields,
-            # A value is its block's first cell's, so that cell's middle becomes the block's.
+            # A value is that of its block's first cell, so it lies at the centre of that cell.
             origin=(shift * hx, shift * hy, shift * hz),
             attrs={**self._attributes, GRID_SPACING: setup.grid.spacing},
             resume=length,

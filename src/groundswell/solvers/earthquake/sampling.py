@@ -1,4 +1,4 @@
-"""What a run records: the samples of each output section, how often they come, what they take."""
+"""The samples of each output section: their number, interval and size."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FIELDS = (
 
 
 def _from_middle(offset: tuple[float, float, float]) -> tuple[float, float, float]:
-    """How far a value sits from its cell's middle, by how far from its corner."""
+    """Offset of a value from its cell's centre, given its offset from the corner."""
     x, y, z = (along - 0.5 for along in offset)
     return x, y, z
 
@@ -47,7 +47,7 @@ class Samples:
 
     Args:
         shape: of a sample of one field.
-        fields: how many fields are sampled alike.
+        fields: number of fields with such samples.
         every: steps between samples.
         itemsize: bytes of a value.
     """
@@ -69,10 +69,10 @@ class Samples:
 
 
 def recorded(setup: Setup, part: Part | None = None) -> dict[str, Samples]:
-    """The samples of every output section that the case asks for.
+    """The samples of every output section in the case.
 
     Args:
-        part: of the grid, to which all receivers are then said to belong; by default all of it.
+        part: of the grid, which then counts all receivers as its own; by default the whole grid.
     """
     size = np.dtype(setup.dtype).itemsize
     return {
@@ -95,7 +95,7 @@ def _sections(setup: Setup, part: Part) -> Iterator[tuple[str, tuple[int, ...], 
 
 
 def recording(setup: Setup, part: Part) -> Recording:
-    """What `[[output.record]]` may ask of a part of the grid: its region's velocities, stresses."""
+    """The recordable fields of a part of the grid: velocities and stresses of its region."""
     x, y, z = (h / 2 for h in setup.grid.spacing)
     sides = setup.periodic
     domain = CartesianDomain(

@@ -123,7 +123,7 @@ class Setup:
 
     @property
     def reference_frequency(self) -> float:
-        """Frequency at which the speeds of the medium hold, Hz."""
+        """Frequency at which the wave speeds of the medium apply, Hz."""
         return float(getattr(self.case.attenuation, "reference", 1.0))
 
     @cached_property
@@ -254,7 +254,7 @@ class Setup:
         return check.quantities(self)
 
     def warnings(self) -> list[str]:
-        """Reasons why the results may be poor."""
+        """Reasons to expect poor results."""
         return find_warnings(self)
 
     def decompose(self, ranks: int) -> DecompositionSummary:

@@ -263,7 +263,7 @@ class Earthquake(ExplicitSolver):
         return self.layers.constants(), self.layers.parameters(), self.attenuated, halo
 
     def rehearsed_step(self) -> list[Launch]:
-        """The two updates of a step, which leave zeros zero, and the clock unchanged."""
+        """The two updates of a step; they keep zero fields zero and do not advance the clock."""
         return [*self.update_velocities(ticks=0), *self.update_stresses()]
 
     def restart(self) -> None:

@@ -1,7 +1,7 @@
 """Screened Poisson's equation by spectral elements: -div grad u + lambda u = f on hexahedra.
 
-From Python, `solve` takes a mesh and functions and gives arrays, and a `Problem` does so as often
-as you like (see `api`).
+From Python, `solve` takes a mesh and functions and returns arrays; a `Problem` solves repeatedly
+(see `api`).
 """
 
 from __future__ import annotations

@@ -51,8 +51,8 @@ class Solution:
         values: u at the nodes, (elements, (N + 1)^3).
         residuals: Euclidean norms before each iteration and after the last.
         converged: whether the last residual met the tolerance.
-        unbalanced: where only the mean of u was given, how far source and fluxes were from
-            cancelling, over their absolute values; a constant source made up for it.
+        unbalanced: if only the mean of u was given, the imbalance of source and fluxes, relative
+            to their absolute values; a constant source compensated for it.
     """
 
     mesh: Hexahedra
@@ -149,7 +149,7 @@ class Problem:
     >>> bool(0.9 < u.values.max() < 1)
     True
 
-    All ranks must make, use and close it together.
+    All ranks must create, use and close it together.
 
     Args:
         mesh: a `Box`, or a `Mesh` such as `read_gmsh` returns.
@@ -161,14 +161,14 @@ class Problem:
         mean: mean of u over the domain, for problems with neither screening nor a fixed side.
         sides: boundary tags by name, as `read_gmsh` returns them; those of a `Box` are west, east,
             south, north, bottom and top.
-        tolerance: of the residual, relative to that of u = 0 inside; by default 1e-10, in single
-            precision 1e-5.
+        tolerance: of the residual, relative to that of u = 0 in the interior; by default 1e-10, or
+            1e-5 in single precision.
         iterations: limit on the number of iterations.
         preconditioner: "none", "jacobi" or "multigrid".
         backend: "cpu" or "cuda".
         precision: "double" or "single"; multigrid always works in single.
-        partition: of meshes that are not boxes among ranks, "bisection" or "metis".
-        transport, route: how values travel between ranks, see docs/exchange.md; "auto" measures
+        partition: how meshes other than boxes are distributed to ranks, "bisection" or "metis".
+        transport, route: how ranks exchange values, see docs/exchange.md; "auto" measures
             the fastest.
 
     Attributes:

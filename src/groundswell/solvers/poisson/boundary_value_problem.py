@@ -117,7 +117,8 @@ class BoundaryValueProblem:
     def measure_errors(self, values: Floats, exact: Function) -> tuple[float, float]:
         """The largest error, and its L2 norm, m^(3/2) times the unit of u.
 
-        The quadrature has a higher degree, because u is far better at its own nodes than elsewhere.
+        The quadrature has a higher degree, because u is far more accurate at its
+        own nodes than elsewhere.
         """
         degree = self._space.degree
 

@@ -115,7 +115,7 @@ MeshSection = Annotated[BoxMesh | GmshMesh, TaggedUnion()]
 
 
 class EquationSection(Section):
-    """`[equation]`: -div grad u + screening u = source; `exact` is u, if it is known.
+    """`[equation]`: -div grad u + screening u = source; `exact` is the exact u, if known.
 
     `mean` is the mean of u over the domain, where neither screening nor a fixed side determines u.
     Functions of position are numbers, or text such as "sin(pi * x)".
@@ -137,8 +137,8 @@ class BoundarySection(Section):
 class MethodSection(Section):
     """`[method]`: degree of the polynomials, and how the linear system is solved.
 
-    The iteration stops when the residual is `tolerance` times that of u = 0 inside, and after
-    `iterations` at the latest.
+    The iteration stops when the residual is `tolerance` times that of u = 0 in the interior, or
+    after `iterations` iterations.
     """
 
     degree: Annotated[int, Field(strict=True, ge=1, le=MAX_DEGREE)] = 7
@@ -163,7 +163,7 @@ class PoissonOutput(OutputSection):
 class PoissonRun(RunSection):
     """`[run]`, by default in double precision.
 
-    `transport` and `route` choose how values travel between ranks; "auto" measures the fastest.
+    `transport` and `route` choose how ranks exchange values; "auto" measures the fastest.
     """
 
     precision: Precision = "double"

@@ -25,7 +25,7 @@ class OperatorVariant(KernelVariant):
     """A variant of apply_elements.h.
 
     Args:
-        ring: planes of each element's stored metric that are in shared memory or on their way
+        ring: planes of each element's stored metric that are in shared memory or being copied
             there; 0 if each node's metric is read when it is needed. See kernels/metric_ring.h.
     """
 

@@ -33,8 +33,8 @@ class LinearSystem(Composite):
     Attributes:
         space: of the solution.
         operator: A, from one array of the iteration to another.
-        imbalance: where only the mean is given, how far the last source and fluxes were from
-            cancelling, over their absolute values; a constant source made up for it.
+        imbalance: if only the mean is given, the imbalance of the last source and fluxes, relative
+            to their absolute values; a constant source compensated for it.
 
     Raises:
         InputError: the equation has no unique solution, or elements are inverted.

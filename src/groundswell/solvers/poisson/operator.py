@@ -1,7 +1,7 @@
-"""A u, the screened Poisson operator on assembled values, with the exchange behind its elements.
+"""A u: the screened Poisson operator on assembled values; the exchange overlaps with elements.
 
 A = Z' (D' G D + lambda W) Z: values are copied to elements (Z), each element applies its part, and
-the results at shared nodes are summed (Z'). Ranks need values of others first and sums afterwards;
+the results at shared nodes are summed (Z'). Ranks exchange values first and sums afterwards;
 see `NodalExchange.overlap`.
 """
 

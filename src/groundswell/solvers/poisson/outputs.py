@@ -33,7 +33,7 @@ class Outputs:
         domain = ElementDomain(world, setup.mesh, setup.degree, solver.elements)
         attrs = {"title": setup.case.title}
         recording = Recording(domain, {"u": SOLUTION}, "float64", attrs=attrs)
-        # Positions are looked up now, so that bad ones are told before the equation is solved.
+        # Locate positions now, so that invalid ones raise an error before the solution.
         self._u = solver.backend.zeros(solver.values.shape if sections else (0, 1), "float64")
         self._recorders = Recorders(sections, recording, {"u": self._u}, solver.backend, world)
 
@@ -42,7 +42,7 @@ class Outputs:
         return {}
 
     def write(self, folder: Path) -> list[Path]:
-        """Write everything; files are rank 0's."""
+        """Write all files; rank 0 writes."""
         summary, fields, records = self._summary(), self._fields(), self._records(folder)
         if not self._solver.world.first:
             return []
@@ -62,7 +62,7 @@ class Outputs:
         return self._recorders.write(folder)
 
     def _summary(self) -> dict[str, Any]:
-        """Numbers of the whole solution; all ranks must call it."""
+        """Summary of the whole solution; all ranks must call it."""
         solver, history = self._solver, self._solver.history
         first, last = (float(history.residuals[n]) for n in (0, -1))
         ranges = solver.world.share((solver.values.min(), solver.values.max()))
@@ -81,14 +81,14 @@ class Outputs:
         return found | {"error_max": largest, "error_l2": norm}
 
     def _write_residuals(self, path: Path) -> Path:
-        """Norms of the residual before each iteration, and over the first."""
+        """Norms of the residual before each iteration, and their ratios to the first."""
         residuals = self._solver.history.residuals
         relative = residuals / (residuals[0] or 1.0)
         columns = {"iteration": np.arange(len(residuals)), "residual": residuals}
         return write_table(path, columns | {"relative": relative})
 
     def _fields(self) -> dict[str, Floats]:
-        """u, and its error if that is known, on the whole mesh at rank 0."""
+        """u, and its error if the exact solution is known, on the whole mesh at rank 0."""
         solver, setup = self._solver, self._solver.setup
         if not setup.case.output.fields:
             return {}

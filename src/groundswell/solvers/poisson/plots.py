@@ -1,4 +1,4 @@
-"""A solution on elements: the domain from outside and cut open, and how the iteration converged."""
+"""A solution on elements: the domain from outside and cut open, and the convergence history."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _corners(degree: int) -> Numbers:
 
 
 def _behind_the_middle(elements: LagrangeElements) -> list[Numbers]:
-    """The elements with a centre of larger y than the domain's; nothing if that is all or none."""
+    """The elements with a centre of larger y than the domain's; empty if that is all or none."""
     y = elements.points[:, 1]
     centres = y[elements.connectivity[:, _corners(elements.degree)]].mean(axis=1)
     behind = np.flatnonzero(centres > (y.min() + y.max()) / 2)
@@ -134,7 +134,7 @@ def _draw(axes: Axes3D, faces: Floats, colours: ScalarMappable) -> None:
     axes.set(xlabel="x", ylabel="y", zlabel="z")
     axes.patch.set_visible(False)  # it would cover labels of the panel before it
     axes.locator_params(nbins=4)
-    axes.locator_params(axis="x", prune="upper")  # where the first number along y stands
+    axes.locator_params(axis="x", prune="upper")  # the first label along y is there
     axes.tick_params(labelsize=9, pad=0)
     for axis, points in ((axes.xaxis, -2), (axes.yaxis, -2), (axes.zaxis, -4)):
         axis.labelpad = points
@@ -143,7 +143,7 @@ def _draw(axes: Axes3D, faces: Floats, colours: ScalarMappable) -> None:
 
 
 def _line_width(faces: Floats) -> float:
-    """Points: the thinner, the more elements there are, but enough to close gaps between quads."""
+    """Line width in points: thinner for more elements, but enough to close gaps between quads."""
     return float(np.clip(20 / np.sqrt(len(faces)), 0.25, 0.9))
 
 

@@ -1,4 +1,4 @@
-"""Readers of a solution's files: what `Result` offers beside its summary."""
+"""Readers of a solution's files: the attributes of `Result`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def fields(folder: Path) -> xarray.Dataset:
-    """u, and with a known solution its error, (element, node), with the nodes' x, y and z, m.
+    """u, and its error if the exact u is known, (element, node), with the nodes' x, y and z, m.
 
-    The nodes of the file are equally far apart in each element, and of degree 10 at most.
+    The nodes in the file are equidistant in each element, with a degree of at most 10.
 
     Raises:
         InputError: the run has not written them.
@@ -31,7 +31,7 @@ def fields(folder: Path) -> xarray.Dataset:
 
 
 def residuals(folder: Path) -> xarray.Dataset:
-    """Euclidean norms of the residual by iteration, and over the first."""
+    """Euclidean norms of the residual by iteration, and their ratios to the first."""
     import xarray
 
     columns = read_table(folder / "convergence.csv")
@@ -41,6 +41,6 @@ def residuals(folder: Path) -> xarray.Dataset:
 
 
 def solution(folder: Path) -> dict[str, Any]:
-    """Iterations, whether they converged, u's range, and errors if the solution is known."""
+    """Iterations, convergence, the range of u, and errors if the exact solution is known."""
     found: dict[str, Any] = read_json(folder / "solution.json")
     return found

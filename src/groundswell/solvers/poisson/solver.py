@@ -88,7 +88,7 @@ class Poisson:
 
     @property
     def warnings(self) -> list[str]:
-        """Reasons to doubt u."""
+        """Reasons to expect poor results."""
         warnings = []
         if not self.history.converged:
             warnings.append(

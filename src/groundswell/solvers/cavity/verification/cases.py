@@ -1,4 +1,4 @@
-"""Cavities whose flow is brought to rest, and what their numbers tend to on finer grids."""
+"""Steady flows in cavities, and their extrapolation to zero grid spacing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FLAT = {"south": MIRROR, "north": MIRROR}  # with one point along y: a flow in t
 def cavity(
     points: int, fluid: Mapping[str, Any], walls: Mapping[str, Any] | None = None, **time: Any
 ) -> CavityCase:
-    """A unit cube of so many points an axis, or a square if nothing varies along y."""
+    """A unit cube with this number of points per axis, or a square if nothing varies along y."""
     walls = walls or {}
     across = 1 if walls.get("south") == MIRROR else points
     return CavityCase(
@@ -38,7 +38,7 @@ def convection(rayleigh: float) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Extrapolated:
-    """A number from grids of spacings 4 h, 2 h and h, and what it tends to."""
+    """A quantity on grids of spacings 4 h, 2 h and h, and its extrapolation."""
 
     coarse: float
     middle: float
@@ -46,7 +46,7 @@ class Extrapolated:
 
     @property
     def order(self) -> float:
-        """Of convergence."""
+        """Observed order of convergence."""
         return log2(abs(self.coarse - self.middle) / abs(self.middle - self.fine))
 
     @property
@@ -58,7 +58,7 @@ class Extrapolated:
 def converging(
     make: Callable[[int], CavityCase], intervals: int, backend: Backend
 ) -> dict[str, Extrapolated]:
-    """Nusselt numbers and peaks on grids of `intervals`, and a half and a quarter as many."""
+    """Nusselt numbers and peak speeds on grids of `intervals`, half and a quarter as many."""
     found = [
         _numbers(bring_to_steady_state(make(intervals // n - 1), backend)[0]) for n in (4, 2, 1)
     ]

@@ -1,8 +1,8 @@
 """Convection between a hot and a cold wall, against spectral solutions.
 
 Square: Hortmann, Peric & Scheuerer (1990, IJNMF 11:189) at Ra = 1e4 and 1e5, Le Quere (1991,
-Comput. Fluids 20:29) at 1e6, de Vahl Davis (1983, IJNMF 3:249) at 1e3. Cube: a Chebyshev
-collocation of ours whose digits stay the same on finer grids; Tric, Labrosse & Betrouni (2000,
+Comput. Fluids 20:29) at 1e6, de Vahl Davis (1983, IJNMF 3:249) at 1e3. Cube: our
+Chebyshev collocation, converged to all digits given; Tric, Labrosse & Betrouni (2000,
 IJHMT 43:4043) differ from it by 0.1 % at most. Speeds are in units of free fall.
 """
 
@@ -61,7 +61,7 @@ def cube(backend: Backend, full: bool) -> Iterator[Check]:
 
 
 def conducting(backend: Backend, full: bool) -> list[Check]:
-    """Fluid that hardly moves conducts: Nu = 1 whatever the other walls do, and T = 1/2 - x."""
+    """Pure conduction at small Ra: Nu = 1 whatever the other walls, and T = 1/2 - x."""
     walls = {side: {"kind": "conducting"} for side in ("south", "north", "bottom", "top")}
     flow, *_ = bring_to_steady_state(cavity(8, convection(1.0), walls), backend)
     error = abs(flow.fields["T"] - (0.5 - flow.axes[0])).max()

@@ -1,4 +1,4 @@
-"""What symmetry demands: heat that comes in goes out, and half a turn changes nothing."""
+"""Conservation and symmetry: the heat balance, and invariance under rotation by 180 degrees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Absorbing layers: how much of a wave comes back from them, and whether all motion dies out."""
+"""Absorbing layers: their reflections, and whether all motion decays."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ PULSE = 2.4  # periods that a Ricker wavelet lasts
 
 @dataclass(frozen=True)
 class Room:
-    """A cube of rock that absorbs on all sides, a source of one kind of wave in its middle.
+    """A cube of rock with absorbing sides and a source of one kind of wave at its centre.
 
     Args:
         wave: "P" from an explosion, or "S" from a torque.
-        points: cells that the wavelength at the source's dominant frequency spans.
-        cells: of an edge.
+        points: cells per wavelength at the source's dominant frequency.
+        cells: along an edge.
     """
 
     wave: str
@@ -54,19 +54,19 @@ class Room:
 
     @property
     def duration(self) -> float:
-        """Until what the corner of a wall, and the layer behind it, sent back has passed."""
+        """Time until reflections from the corner of a wall and its layer have passed."""
         way = (0.5 * self.cells * 3**0.5 + 2 * self.width) * H
         return way / self.speed + PULSE / self.frequency
 
     @property
     def pad(self) -> int:
-        """Cells by which each side moves away if no reflection is to return in time."""
+        """Cells to add on each side so that no reflection returns in time."""
         return max(0, ceil(self.duration * self.speed / (2 * H) - self.cells / 2))
 
     def reflected(self, backend: Backend) -> float:
         """Largest reflected peak over the direct wave's, at receivers on the walls, %.
 
-        Reflected is what the room does not share with one so large that nothing returns in time.
+        The reflection is the difference from a room so large that nothing returns in time.
         """
         there, direct = (self._motion(backend, pad) for pad in (0, self.pad))
         wrong = np.abs(there - direct).max(axis=(1, 2))
@@ -113,7 +113,7 @@ class Room:
 
 
 def reflection(backend: Backend, full: bool) -> Iterator[Check]:
-    """P and S waves in rock against matched layers and a sponge."""
+    """Reflection of P and S waves in rock from matched layers and a sponge."""
     cells = 40 if full else 20
     note = f"matched layer of {WIDTH} cells, incidence from 0 to 55 degrees"
     for wave in "PS":
@@ -131,7 +131,7 @@ def reflection(backend: Backend, full: bool) -> Iterator[Check]:
 
 
 def long_run(backend: Backend, full: bool) -> Iterator[Check]:
-    """Soft sediments on rock under a free surface, until everything has left."""
+    """Soft sediments on rock under a free surface, until all motion has decayed."""
     steps, samples = (100_000, 100) if full else (5000, 10)
     for sides, width in (("pml", WIDTH), ("sponge", SPONGE_WIDTH)):
         energy = _energies(_basin(40 if full else 24, sides, width), backend, steps, samples)

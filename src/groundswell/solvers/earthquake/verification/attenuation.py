@@ -1,11 +1,11 @@
-"""Attenuation: the Q and the speed that plane waves meet on the grid, from two receivers apart.
+"""Attenuation: Q and speed of plane waves on the grid, from two receivers.
 
-A pulse is laid into a periodic box and runs along one axis. Between two places D apart a plane wave
-changes by exp(-i k D), so the ratio of the spectra there gives the complex wavenumber k. The speed
+A pulse starts in a periodic box and runs along one axis. Over a distance D, a plane wave changes by
+exp(-i k D), so the ratio of the spectra there gives the complex wavenumber k. The speed
 is omega / Re k, and Q = Re M / Im M of the modulus M = rho (omega / k)^2.
 
-The band of two decades is run in three parts, each on cells that suit its wavelengths. Nothing but
-ratios counts, so the cells stay as they are and the band moves past what they resolve.
+The band of two decades is divided into three runs, each with cells that suit its wavelengths. Only
+ratios matter, so the cells remain the same and the frequencies are scaled.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SIDEWAYS, SIDEWAYS_WAY = (220, 120), 150
 
 @dataclass(frozen=True)
 class Ground:
-    """What attenuates: a model of Q, and Q of each wave."""
+    """A medium: a model of Q, and Q of each wave."""
 
     model: str
     qp: float
@@ -61,13 +61,13 @@ class Ground:
     def tolerance(self) -> float:
         """Of Q from the request, %.
 
-        No fit holds a power law closer than 3.4 % at its corner; and the lower Q, the more it
-        depends on the direction in which a wave crosses the pattern of mechanisms.
+        No fit of a power law has an error below 3.4 % at its corner. The lower Q is, the more it
+        depends on the direction of a wave relative to the pattern of mechanisms.
         """
         return 5.0 if self.model == "power-law" or self.qs < 40 else 3.0
 
     def label(self, wave: str) -> str:
-        """What is measured."""
+        """Label of the measurement."""
         law = f" f^{EXPONENT:g}" if self.model == "power-law" else ""
         return f"{wave} waves, Q{wave.lower()} = {self.q(wave):g}{law}"
 
@@ -90,7 +90,7 @@ class Walk:
 
     @property
     def along(self) -> int:
-        """The axis of motion."""
+        """The axis of particle motion."""
         return self.axis if self.wave == "P" else (self.axis + 1) % 3
 
     @property
@@ -114,7 +114,7 @@ class Walk:
         return self.speed / (POINTS * H) / self.part[1]
 
     def measure(self, backend: Backend, f: Floats) -> tuple[Relaxation, NDArray[np.complex128]]:
-        """The fit that the grid carries, and the complex slowness k / omega at `f` (Hz), s/m."""
+        """The fit used on the grid, and the complex slowness k / omega at `f` (Hz), s/m."""
         found = sim.build(self._case(), backend)
         self._lay_pulse(found)
         near, far = self._faded(sim.seismograms(found, round(self.duration / STEP))[:, self.along])
@@ -154,7 +154,7 @@ class Walk:
         )
 
     def _lay_pulse(self, found: Earthquake) -> None:
-        """A velocity, and the stress with which it moves along the axis."""
+        """Set a velocity, and the stress with which it propagates along the axis."""
         sim.fill(found, VELOCITIES[self.along], self._pulse(0.0))
         for name in STRESSES:
             size = -self._stiffness(name) / self.speed

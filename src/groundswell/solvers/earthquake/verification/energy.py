@@ -1,6 +1,6 @@
 """Elastic energy in a closed box.
 
-The leapfrog keeps one quadratic form for ever if, and only if, its divergence of stress is minus
+The leapfrog scheme conserves one quadratic form if, and only if, its divergence of stress is minus
 the transpose of its gradient of velocity: kinetic energy plus the strain energy that the stresses
 half a step before and half a step after have in common. It differs from the energy at one time by
 the square of the step.
@@ -33,7 +33,7 @@ X, Y, Z = (0, 0, 1), (0, 1, 0), (1, 0, 0)  # steps from a cell to its neighbour 
 
 @dataclass(frozen=True)
 class Box:
-    """A medium of random cells, (nz, ny, nx), with a free surface or none and periodic sides."""
+    """A medium of random cells, (nz, ny, nx), periodic, with or without a free surface."""
 
     rho: Floats
     lam: Floats
@@ -80,7 +80,7 @@ class Box:
         )
 
     def energy(self, before: State, velocity: State, after: State) -> float:
-        """What the leapfrog conserves: stresses half a step before and after the velocities."""
+        """The conserved energy; stresses are half a step before and after the velocities."""
         return self.kinetic(velocity) + self.strain(before, after)
 
     def kinetic(self, v: State) -> float:
@@ -113,7 +113,7 @@ def step_through(found: Earthquake) -> tuple[State, State, State]:
 
 
 def conservation(backend: Backend, full: bool) -> Iterator[Check]:
-    """Energy over many steps, below a free surface and without one."""
+    """Energy over many steps, with and without a free surface."""
     for free_surface in (True, False):
         yield from _checks(backend, Box.random(48 if full else 20, free_surface), full)
 
@@ -141,7 +141,7 @@ def _checks(backend: Backend, box: Box, full: bool) -> list[Check]:
 
 
 def _histories(backend: Backend, box: Box, step: float, steps: int) -> tuple[float, float]:
-    """Largest change of the conserved energy, and how far the energy at one time is off it."""
+    """Largest change of the conserved energy, and its difference from the energy at one time."""
     found = sim.build(box.case(step), backend, closed=True)
     _push(found)
     conserved, rippling = [], []
@@ -156,7 +156,7 @@ def _histories(backend: Backend, box: Box, step: float, steps: int) -> tuple[flo
 
 
 def _push(found: Earthquake) -> None:
-    """Set a ball in motion, near the top so that waves soon meet it."""
+    """Set a ball in motion near the top, so that waves soon reach the surface."""
     x, y, z = np.multiply(found.setup.grid.region, SPACING) * (0.5, 0.55, 0.3)
     for name, speed in zip(VELOCITIES, (1.0, -0.7, 1.3), strict=True):
         places = np.broadcast_arrays(*sim.coordinates(found, name))

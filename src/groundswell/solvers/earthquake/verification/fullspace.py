@@ -1,4 +1,4 @@
-"""A double couple in a full space, against Aki and Richards' solution."""
+"""A double couple in a full space, compared with Aki and Richards' solution."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ DURATION = DELAY + RADIUS / SPACE.vs + 4 * SIGMA
 
 @sim.needs_misfits
 def double_couple(backend: Backend, full: bool) -> list[Check]:
-    """Receivers all around, none of them on the grid, absorbing layers on all six sides.
+    """Receivers in all directions, off the grid, with absorbing layers on all six sides.
 
-    Nothing is windowed: what the layers reflect counts.
+    Seismograms are not windowed, so reflections from the layers count.
     """
     points = 20 if full else 10  # to the shortest S wavelength
     time, velocity, offsets = _simulate(backend, SPACE.vs / HIGHEST / points)

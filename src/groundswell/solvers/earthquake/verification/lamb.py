@@ -1,4 +1,4 @@
-"""Lamb's problem: a vertical force on the surface of a half-space, and how its surface moves."""
+"""Lamb's problem: a vertical force on the surface of a half-space, and the surface motion."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DURATION = DELAY + DISTANCES[-1] / (0.9 * HALF_SPACE.vs) + 3 * SIGMA
 
 @sim.needs_misfits
 def vertical_force(backend: Backend, full: bool) -> list[Check]:
-    """Radial and vertical motion at three distances; force and receivers lie off the grid."""
+    """Radial and vertical motion at three distances; force and receivers are off the grid."""
     points = 20 if full else 10  # to the shortest S wavelength
     time, motion = _simulate(backend, HALF_SPACE.vs / HIGHEST / points)
     where = f"{points} points to the shortest S wavelength, worse of radial and vertical"

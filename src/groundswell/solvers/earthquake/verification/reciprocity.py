@@ -1,4 +1,4 @@
-"""Reciprocity: a force and a seismometer may change places, whatever lies between them."""
+"""Reciprocity: a force and a receiver are interchangeable in any medium."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOVED = {"pml": (0.0, 0.0, 0.0), "sponge": (0.0, 0.0, 0.0), "periodic": (0.89, 0
 
 
 def exchange(backend: Backend, full: bool) -> Iterator[Check]:
-    """Every pair of places, in an anelastic medium of random cells, for each kind of boundary."""
+    """Every pair of positions in an anelastic random medium, for each kind of boundary."""
     for sides in ("pml", "sponge", "periodic"):
         yield _check(backend, sides, 60 if full else 20)
 
@@ -69,7 +69,7 @@ def _random_medium(count: int) -> dict[str, Floats | str]:
 
 
 def _motion(backend: Backend, medium: dict[str, Floats | str], sides: str, place: str) -> Floats:
-    """Velocity (places, 3, n) at all places after a force at one."""
+    """Velocity (positions, 3, n) at all positions after a force at one of them."""
     size = np.multiply(np.shape(medium["vp"])[::-1], SPACING)
     positions = {
         name: np.add(share, MOVED[sides]) % 1.0 * size for name, (share, _) in PLACES.items()

@@ -41,7 +41,7 @@ def point(position: Any, history: dict[str, Any], **source: Any) -> dict[str, An
 
 
 def build(case: EarthquakeCase, backend: Backend, *, closed: bool = False) -> Earthquake:
-    """The solver of a case; `closed` takes the absorbing layers away, so that nothing gets lost."""
+    """The solver of a case; `closed` removes the absorbing layers, so that energy is conserved."""
     setup = Setup.from_case(case)
     if closed:
         setup = replace(setup, grid=Grid(setup.grid.region, setup.grid.spacing))
@@ -88,7 +88,7 @@ def advance(found: Earthquake, steps: int) -> None:
 
 
 def coordinates(found: Earthquake, name: str) -> tuple[Floats, Floats, Floats]:
-    """Where a field's values lie, ghosts included: x, y, z (m), which broadcast to its array."""
+    """Positions of a field's values, ghosts included: x, y, z (m), which broadcast to its array."""
     grid = found.setup.grid
     x, y, z = (
         np.asarray((np.arange(-GHOSTS, n + GHOSTS) - before + offset) * h, float)

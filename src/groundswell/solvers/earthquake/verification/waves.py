@@ -1,4 +1,4 @@
-"""Plane waves and the scheme's orders: fourth in space, second in time."""
+"""Plane waves, and the scheme's orders of convergence: fourth in space, second in time."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ TENSOR = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # axes of each stress
 
 @dataclass(frozen=True)
 class PlaneWave:
-    """Velocity `motion` cos(k x - omega t) and the stress that goes with it."""
+    """Velocity `motion` cos(k x - omega t) and the corresponding stress."""
 
     motion: Floats
     speed: float
 
     @classmethod
     def p(cls) -> PlaneWave:
-        """Motion along the ray."""
+        """A P wave: motion along the ray."""
         return cls(_unit(WAVE_NUMBERS), VP)
 
     @classmethod
     def s(cls) -> PlaneWave:
-        """Motion across the ray."""
+        """An S wave: motion across the ray."""
         ray = _unit(WAVE_NUMBERS)
         return cls(_unit(TRANSVERSE - (TRANSVERSE @ ray) * ray), VS)
 
@@ -85,7 +85,7 @@ def _convergence(name: str, errors: list[float], counts: tuple[int, ...]) -> Che
 
 
 def _error(backend: Backend, count: int, wave: PlaneWave) -> float:
-    """Relative error of all fields away from the ends of the box, after TIME."""
+    """Relative error of all fields after TIME, away from the ends of the box."""
     steps = round(16 * (count / 16) ** 2)
     dt = TIME / steps
     found = sim.build(_box(count, dt), backend)
@@ -130,9 +130,9 @@ def _unit(vector: Floats) -> Floats:
 
 
 def time_order(backend: Backend, full: bool) -> list[Check]:
-    """Seismograms of a force and a moment with steps halved twice.
+    """Order in time from seismograms of a force and a moment, with the step halved twice.
 
-    A history that acts half a step early or late would make the order one.
+    A time function half a step early or late would reduce the order to one.
     """
     refinements = (1, 2, 4)
     runs = [_motion(backend, n, full) for n in refinements]

@@ -1,7 +1,7 @@
-"""A smooth solution: errors vanish exponentially with the degree, to rounding.
+"""A smooth solution: errors decrease exponentially with the degree, to rounding.
 
-That is the promise of spectral elements (Deville, Fischer & Mund 2002, section 2.5). Rounding may
-leave 1e-12 or so: that of a double, 2e-16, times conditions of some thousands.
+Spectral elements have this property (Deville, Fischer & Mund 2002, section 2.5). Rounding errors
+may reach about 1e-12: the double-precision epsilon, 2e-16, times a condition of some thousands.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def box(backend: Backend, full: bool) -> list[Check]:
 
 
 def curved(backend: Backend, full: bool) -> list[Check]:
-    """Elements curved like polynomials of their own degree."""
+    """Curved elements that are polynomials of the degree of u."""
     return _checks("curved", lambda n: Box((2, 2, 2), deform=bent, order=n), backend, full)
 
 
@@ -74,6 +74,6 @@ def _checks(
 
 
 def _error(backend: Backend, mesh: Hexahedra, degree: int, sides: tuple[int, ...]) -> float:
-    """The largest at a node; u is prescribed on all sides."""
+    """The largest error at a node, with u prescribed on all sides."""
     equation = Equation(source(0.0), fixed=dict.fromkeys(sides, solution))
     return largest_error(backend, whole_space(mesh, degree), equation, TOLERANCE)

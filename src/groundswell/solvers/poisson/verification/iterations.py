@@ -1,4 +1,4 @@
-"""How many iterations there are: of NekBone's problem, and with multigrid."""
+"""Numbers of iterations: NekBone's problem, and multigrid."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ BOXES, SAME = (2, 4, 8), 1  # iterations that boxes may be apart
 
 
 def hundred(backend: Backend, full: bool) -> Iterator[Check]:
-    """NekBone's rule: a hundred iterations, without a preconditioner, leave less than 1e-8.
+    """NekBone's rule: the residual is below 1e-8 after 100 iterations without a preconditioner.
 
-    So it is where conjugate gradients converge as fast, on few elements of a cube with u = 0 on its
-    sides; on others the residual after a hundred iterations says nothing but how many more there
-    have to be.
+    The rule holds for few elements of a cube with u = 0 on its sides, where conjugate gradients
+    converge fast enough. Larger meshes need more iterations.
     """
     for edge, every in FEW.items():
         degrees = every if full else every[-1:]
@@ -40,7 +39,7 @@ def hundred(backend: Backend, full: bool) -> Iterator[Check]:
 
 
 def _left(backend: Backend, edge: int, degree: int) -> float:
-    """Of the first residual, noise, after a hundred iterations at most."""
+    """Residual relative to the first one, which is noise, after at most a hundred iterations."""
     box = Box((edge,) * 3)
     space = whole_space(box, degree)
     equation = Equation(screening=SCREENING, fixed=dict.fromkeys(range(1, 7), zero))
@@ -65,7 +64,7 @@ def kershaw_cube(backend: Backend, full: bool) -> Iterator[Check]:
 
 
 def finer_boxes(backend: Backend, full: bool) -> list[Check]:
-    """Elements of a box, as many as there may be."""
+    """Undeformed boxes with increasing numbers of elements."""
     found = [_iterations(backend, Box((n,) * 3), "multigrid") for n in BOXES]
     name = f"N = {DEGREE}, 2^3 to 8^3 elements: iterations are apart by"
     return [Check.at_most(name, max(found) - min(found), SAME, note=str(found))]

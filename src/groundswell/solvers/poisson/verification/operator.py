@@ -1,4 +1,4 @@
-"""What the operator has to be whatever the mesh: symmetric, positive, and right for constants."""
+"""Properties of the operator on any mesh: symmetric, positive, and exact for constants."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROUNDING = 1e-14  # of sums of some thousand terms of either sign, over the larg
 
 
 def properties(backend: Backend, full: bool) -> list[Check]:
-    """On meshes of all kinds, of each degree, the worst of them."""
+    """The worst result over all kinds of meshes, for each degree."""
     meshes: tuple[Hexahedra, ...] = (
         Box((2, 2, 2), deform=bent, order=3),
         Box((6, 2, 2), deform=kershaw(0.3, 0.3), order=1),
@@ -38,9 +38,9 @@ def properties(backend: Backend, full: bool) -> list[Check]:
 
 
 def _properties(backend: Backend, mesh: Hexahedra, degree: int) -> tuple[float, float, float]:
-    """How far A 1 and symmetry are off, and the least of random quotients.
+    """Errors of A 1 and of symmetry, and the smallest of random Rayleigh quotients.
 
-    The entries of a row of A, of which A 1 is the sum, cancel but for lambda M.
+    A 1 is the sum of each row of A, in which all terms but lambda M cancel.
     """
     space = whole_space(mesh, degree)
     x, y = (backend.zeros((space.size,), "float64") for _ in range(2))

@@ -1,4 +1,4 @@
-"""Domains, and a solution that is known on all of them."""
+"""Domains, and an exact solution on all of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUAD = [0, 2, 8, 6, 1, 5, 7, 3, 4]  # places of meshio's nodes of a face among o
 
 
 def solution(x: Floats, y: Floats, z: Floats) -> Floats:
-    """u, smooth, and without a symmetry that could hide a mistake."""
+    """A smooth u without symmetries that could hide an error."""
     return np.asarray(np.sin(2 * x + 0.3) * np.cos(1.5 * y) * np.exp(0.5 * z))
 
 
@@ -35,7 +35,7 @@ def source(screening: float) -> Function:
 
 
 def gradient(x: Floats, y: Floats, z: Floats) -> Floats:
-    """Of u, (..., 3)."""
+    """The gradient of u, (..., 3)."""
     along_x = 2 * np.cos(2 * x + 0.3) * np.cos(1.5 * y)
     along_y = -1.5 * np.sin(2 * x + 0.3) * np.sin(1.5 * y)
     along_z = 0.5 * np.sin(2 * x + 0.3) * np.cos(1.5 * y)
@@ -68,14 +68,14 @@ def largest_error(
 
 
 def bent(points: Floats) -> Floats:
-    """A smooth deformation of the unit cube, whose sides bulge, too."""
+    """A smooth deformation of the unit cube, including its sides."""
     x, y, z = np.moveaxis(points, -1, 0)
     wave = 0.06 * np.sin(2 * x + 0.3) * np.cos(y) * np.cos(1.5 * z)
     return points + np.stack([wave, -0.6 * wave, 0.8 * wave * x], axis=-1)
 
 
 def from_gmsh() -> Mesh:
-    """A bent cube of 27-node hexahedra, by way of a file; its side has number 1."""
+    """A bent cube of 27-node hexahedra, read from a file; its side has the tag 1."""
     import meshio
 
     box = Box((2, 2, 2), deform=bent, order=2)

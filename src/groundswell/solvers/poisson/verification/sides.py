@@ -1,4 +1,4 @@
-"""Flux through sides, and sides that follow one another."""
+"""Prescribed fluxes, and periodic sides."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _flux(axis: int, end: int) -> Function:
 
 
 def period(backend: Backend, full: bool) -> Iterator[Check]:
-    """Waves in a box that follows itself along all axes, and along one."""
+    """Waves in a box that is periodic along all axes, and along one."""
 
     def wave(x: Floats, y: Floats, z: Floats) -> Floats:
         return np.asarray(np.sin(2 * np.pi * x) * np.cos(2 * np.pi * z))
