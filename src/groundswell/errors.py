@@ -16,7 +16,7 @@ class GroundswellError(Exception):
 
 
 class InputError(GroundswellError):
-    """Invalid input; the message states the value, what is allowed, and the cure."""
+    """Invalid input; the message states the value, what is allowed and how to fix it."""
 
     exit_code = 2
 

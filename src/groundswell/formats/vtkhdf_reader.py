@@ -23,7 +23,7 @@ def open_images(path: str | Path, *, downward: bool = True) -> xarray.Dataset:
     """Open a file of snapshots: each field (time, z, y, x), at the centres of cells.
 
     Args:
-        downward: whether z is to be a depth, as the writer was told.
+        downward: whether z is depth, as in the writer.
 
     Raises:
         InputError: the file is missing, damaged or of another kind.

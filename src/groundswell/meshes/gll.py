@@ -19,7 +19,7 @@ from scipy import special
 from groundswell.errors import InputError
 
 Floats = NDArray[np.float64]
-MAX_DEGREE = 64  # beyond, rounding in sums of so many terms exceeds that of the points
+MAX_DEGREE = 64  # beyond, rounding in sums of more terms exceeds that of the points
 
 
 @dataclass(frozen=True, eq=False)

@@ -141,7 +141,7 @@ class BlockSetup:
         """The decomposition of the grid, with the process grid of the case if it has one.
 
         Raises:
-            InputError: there are too few cells for so many ranks.
+            InputError: there are too few cells for this number of ranks.
         """
         processes = self.case.run.processes
         wanted = tuple(processes)[::-1] if processes else None

@@ -29,7 +29,7 @@ def decompose_grids(setup: Setup, ranks: int) -> list[Decomposition]:
     """Decompose all grids, finest first; `run.processes` sets the process grid if given.
 
     Raises:
-        InputError: a grid is too small for so many ranks.
+        InputError: a grid is too small for this number of ranks.
     """
     processes = setup.case.run.processes
     process_grid = tuple(processes)[::-1] if processes else None

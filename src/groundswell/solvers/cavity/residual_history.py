@@ -13,7 +13,7 @@ from groundswell.grids.cartesian import format_extent
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.setup import Setup
 
-BOUND = 1e5  # of scaled norms: far above those of fluid at rest beside a hot wall
+BOUND = 1e5  # of scaled norms: far above those of fluid at rest next to a hot wall
 COLUMNS = ("step", "grid", "mass", "momentum_x", "momentum_y", "momentum_z", "heat")
 DIGITS = 6  # significant digits compared with the tolerance: rank counts change the rounding
 

@@ -89,10 +89,10 @@ class Setup:
         return recording(self, Part.whole(self.grid))
 
     def decompose(self, ranks: int) -> DecompositionSummary:
-        """Decompose the grids among so many ranks.
+        """Decompose the grids among this number of ranks.
 
         Raises:
-            InputError: a grid is too small for so many ranks.
+            InputError: a grid is too small for this number of ranks.
         """
         return summarize(self, ranks)
 

@@ -56,7 +56,7 @@ def decompose_grid(setup: Setup, ranks: int) -> Decomposition:
     """The decomposition of the grid, (z, y, x), into `ranks` blocks; see `run.processes`.
 
     Raises:
-        InputError: the grid is too small for so many ranks.
+        InputError: the grid is too small for this number of ranks.
     """
     periodic, processes = setup.periodic, setup.case.run.processes
     requested = tuple(processes)[::-1] if processes else None

@@ -261,7 +261,7 @@ class Setup:
         """Summarise the decomposition of the grid into `ranks` blocks.
 
         Raises:
-            InputError: the grid is too small for so many ranks.
+            InputError: the grid is too small for this number of ranks.
         """
         return summarize(self, ranks)
 
