@@ -259,7 +259,8 @@ def kernel_source(setup: Setup, part: Part, processors: int, coarse: bool) -> So
         **boundary_parameters(setup, part),
         **_coefficients(setup, part),
     }
-    return Source(KERNELS / "step.h", constants, parameters, generic=layout.is_small)
+    generic = layout.is_short_run(setup.steps)
+    return Source(KERNELS / "step.h", constants, parameters, generic=generic)
 
 
 def _coefficients(setup: Setup, part: Part) -> dict[str, Parameter]:
