@@ -97,5 +97,5 @@ def test_a_periodic_domain(backend: Backend) -> None:
 
 
 def test_problems_without_a_unique_solution(backend: Backend) -> None:
-    with pytest.raises(InputError, match="any constant may be added to u"):
+    with pytest.raises(InputError, match="u is determined only up to a constant"):
         system_on(backend, space_on(Box((1, 1, 1)), 2), equation_of())

@@ -185,8 +185,8 @@ def test_a_start_from_a_coarser_grid(tmp_path: Path, reference: Path) -> None:
     ("spoil", "said"),
     [
         (lambda path: path.write_text("nothing"), "cannot be read as a flow"),
-        (lambda path: path.unlink(), "does not exist|no such file|is not there"),
-        (lambda path: change(path, "x", 2.0), "is of a box of 2 x 1 x 1, not 1 x 1 x 1"),
+        (lambda path: path.unlink(), "does not exist|no such file"),
+        (lambda path: change(path, "x", 2.0), "has a box of 2 x 1 x 1, not 1 x 1 x 1"),
         (lambda path: remove(path, "T"), "lacks T"),
     ],
 )

@@ -81,7 +81,7 @@ def test_a_flow_begins_where_another_ended(result: Any) -> None:
         (lambda a: a | {"T": a["T"][1:]}, r"start\.flow\.T = .*must be an array \(13, 3, 15\)"),
         (lambda a: a | {"T": a["T"].astype(str)}, r"start\.flow\.T = .*of numbers"),
         (lambda a: a | {"x": a["x"][None]}, r"start\.flow\.x = .*must be an array \(15,\)"),
-        (lambda a: "absent.nc", r"start\.flow = .absent\.nc.: is not there"),
+        (lambda a: "absent.nc", r"start\.flow = .absent\.nc.: does not exist"),
         (lambda a: 3, r"start\.flow = 3: must be the name of a file"),
     ],
 )
@@ -93,7 +93,7 @@ def test_flows_that_cannot_begin_are_refused(result: Any, change: Any, told: str
 
 def test_a_flow_of_another_box_is_refused(result: Any) -> None:
     before = set(Path(gettempdir()).glob("groundswell-*"))
-    with pytest.raises(InputError, match=r"start\.flow is of a box of 1 x 1 x 1, not 2 x 1 x 1"):
+    with pytest.raises(InputError, match=r"start\.flow has a box of 1 x 1 x 1, not 2 x 1 x 1"):
         simulate(start=result.fields, size=(2, 1, 1))
     broken = result.fields.copy(deep=True)
     broken["T"][3, 1, 3] = np.nan
@@ -109,9 +109,9 @@ def test_results_that_were_not_written_are_told() -> None:
     fluid = {"kind": "reynolds", "reynolds": 10}
     section = {"time": {"tolerance": 1e-2}, "output": {"fields": False}}
     result = gs.cavity.simulate((7, 1, 7), fluid, walls, **section)
-    with pytest.raises(InputError, match=r"flow\.nc is not there; .* output\.fields = true"):
+    with pytest.raises(InputError, match=r"flow\.nc does not exist; .* output\.fields = true"):
         _ = result.fields
-    with pytest.raises(InputError, match="no heat flows between two walls"):
+    with pytest.raises(InputError, match="no pair of heated walls"):
         _ = result.nusselt
 
 

@@ -87,7 +87,7 @@ def test_an_awp_mesh_must_fit_the_region(mesh):
     path = mesh[0] / "8.bin"
     with pytest.raises(InputError, match="4 x 3 x 6 cells of 8 float32 need"):
         AwpMedium(path, (4, 3, 6), SPACING, variables=8)
-    with pytest.raises(InputError, match="has Q itself"):
+    with pytest.raises(InputError, match="contains Q"):
         AwpMedium(path, CELLS, SPACING, variables=8, q_rule="awp")
 
 

@@ -125,7 +125,7 @@ def test_what_check_tells() -> None:
             {"mesh": BOX | {"kershaw": {"eps_y": 0, "eps_z": 1}}},
             "eps_y = 0: must be greater than 0",
         ),
-        ({"mesh": {"kind": "gmsh", "file": "no.msh"}}, "mesh.file .* is not there"),
+        ({"mesh": {"kind": "gmsh", "file": "no.msh"}}, "mesh.file .* does not exist"),
         ({"method": {"degree": 16}}, "method.degree = 16: must be at most 15"),
         ({"method": {"preconditioner": "ilu"}}, 'must be "none", "jacobi" or "multigrid"'),
         ({"run": {"codec": "mpc"}}, "run.codec .* is not for this solver"),
@@ -278,7 +278,7 @@ def test_bodies_that_nothing_holds() -> None:
         if held:
             assert gs.poisson.solve(mesh, **given).converged
             continue
-        with pytest.raises(InputError, match="added to u in 1 elements, the first is 1; give a"):
+        with pytest.raises(InputError, match="a constant in 1 elements, the first is 1; give a"):
             gs.poisson.solve(mesh, **given)
 
 
@@ -296,7 +296,7 @@ def test_a_mesh_with_names() -> None:
         ({"boundaries": {"wets": {"kind": "fixed"}}}, "'wets' is not a side of the mesh"),
         ({"boundaries": {"west": {"kind": "open"}}}, 'west: give a table with kind = "fixed" or'),
         ({"boundaries": {"west": {"kind": "fixed", "u": 1}}}, "west: give a table"),
-        ({"boundaries": {}}, "any constant may be added to u"),
+        ({"boundaries": {}}, "u is determined only up to a constant"),
         (
             {"source": np.zeros((2, 27))},
             r"source has shape \(2, 27\); values at nodes have shape",

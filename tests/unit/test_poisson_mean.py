@@ -103,7 +103,10 @@ def two_cubes() -> Mesh:
         ({"mean": 10**400}, "mean = a whole number of 1329 bits: "),
         ({"mean": 1j}, "mean = a Python complex: "),
         ({"mean": np.nan}, "mean = nan: "),
-        ({"mean": None}, "any constant may be added to u; give a screening above 0, a side, or"),
+        (
+            {"mean": None},
+            "u is determined only up to a constant; give a screening above 0, a side, or",
+        ),
         (
             {"mesh": two_cubes()},
             "mean = 0 of a mesh of 2 separate bodies",
@@ -135,7 +138,7 @@ def test_cases(tmp_path: Any) -> None:
     uneven = CASE.replace("cos(pi * x)", "where(x < 0.3, 1, -3 / 7)").replace("2, 2, 2", "12, 1, 1")
     path.write_text(uneven + "mean = 0")
     [told] = gs.run(path, folder=tmp_path / "uneven").summary["warnings"]
-    assert "do not cancel: " in told and "a constant source balances" in told
+    assert "do not cancel: " in told and "a constant source compensates" in told
     for more, told in (
         ("", "or give the mean of u"),
         ("mean = 1.5\nscreening = 1", "leave it out"),

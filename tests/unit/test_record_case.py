@@ -58,7 +58,7 @@ def test_a_table_becomes_a_section() -> None:
         ({"where": {"kind": "box", "low": [0, 0, 1], "high": [1, 1, 0]}}, "must not lie below low"),
         ({"where": {"kind": "mask", "indices": []}}, "list of whole numbers from 0 up"),
         ({"where": {"kind": "mask", "indices": [1, -3]}}, "list of whole numbers from 0 up"),
-        ({"where": {"kind": "mask", "file": "nowhere.npy"}}, "is not there"),
+        ({"where": {"kind": "mask", "file": "nowhere.npy"}}, "does not exist"),
         ({"every": 0}, "every = 0: must be at least 1"),
         ({"every": 2, "interval": 1.0}, "give only one of every and interval"),
         ({"interval": "1 s"}, "interval = .*: is not for this solver"),

@@ -202,7 +202,7 @@ def test_a_direct_solver_solves(tmp_path: Path) -> None:
     case.write_text(gs.poisson.info.read_template())
     with gs.Simulation(case) as simulation:
         for act in (lambda: simulation.advance(1), lambda: simulation.checkpoint("state.h5")):
-            with pytest.raises(InputError, match=r'"poisson" makes no steps, .*: call solve\(\)'):
+            with pytest.raises(InputError, match=r'"poisson" makes no steps, .*; call solve\(\)'):
                 act()
         simulation.solve()
         assert simulation.step == 1 and "iterations" in simulation.status
@@ -214,7 +214,7 @@ def test_a_direct_solver_solves(tmp_path: Path) -> None:
 def test_a_time_stepper_does_not_solve(case: Path) -> None:
     with (
         gs.Simulation(case) as simulation,
-        pytest.raises(InputError, match=r'"earthquake" makes steps: call advance\(\)'),
+        pytest.raises(InputError, match=r'"earthquake" advances in steps; call advance\(\)'),
     ):
         simulation.solve()
 

@@ -59,7 +59,10 @@ def test_columns_in_any_order_with_comments_and_a_byte_order_mark(tmp_path: Path
         ("network,station,longitude,latitude\nA,B,1e9,1\n", "line 2: longitude = 1000000000.0"),
         ("network,station,x,y\nA,,1,2\n", 'line 2: station = ""'),
         ("network,station,x,y\nA,B/../C,1,2\n", 'line 2: station = "B/../C"'),
-        ("network,station,x,y\nA,B,1,2\nC,B,1,2\nA,B,3,4\n", "line 4: A.B again, as in line 2"),
+        (
+            "network,station,x,y\nA,B,1,2\nC,B,1,2\nA,B,3,4\n",
+            "line 4: A.B is a duplicate of line 2",
+        ),
         ('network,station,x,y\nA,"B,1,2\n', "line"),
     ],
 )

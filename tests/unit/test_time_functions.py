@@ -144,7 +144,7 @@ def test_shapes_of_any_rank() -> None:
         (Brune, {"rise": 1.0, "onset": -1.0}, "onset = -1.0: must be at least 0"),
         (Gaussian, {"sigma": 0.1, "delay": 0.3}, "at least 4 sigma"),
         (Ricker, {"frequency": 2.0, "delay": 0.1}, "at least 1 / frequency"),
-        (Table, {"file": "/nowhere/table.txt"}, "is not there"),
+        (Table, {"file": "/nowhere/table.txt"}, "does not exist"),
     ],
 )
 def test_bad_parameters_are_refused(

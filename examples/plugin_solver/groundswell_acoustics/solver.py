@@ -31,7 +31,7 @@ class Acoustics(BlockSolver):
         self.fill("q", self.backend.to_host(self.interior("q")) / -2)
 
     def compose(self) -> list[Launch]:
-        """A step: q, then p; what neighbours need of p travels while the rest is updated."""
+        """A step: q, then p; the exchange of p overlaps with the update of the interior."""
         return [self._update_q(), *self.update_and_exchange(self._update_p)]
 
     def _update_q(self) -> Launch:

@@ -101,7 +101,7 @@ class Rig:
 
     @contextmanager
     def holding(self, what: Any) -> Iterator[None]:
-        """Keep a reference to an exchange during the block, and for ever if the block fails."""
+        """Keep a reference to an exchange during the block, and permanently if the block fails."""
         self._held.append(what)
         yield
         self._held.pop()

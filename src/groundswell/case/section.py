@@ -133,7 +133,7 @@ def _existing(path: Path) -> Path:
     except (OSError, ValueError):  # name too long, or not encodable
         exists = False
     if not exists:
-        reject([((), "is not there; relative names start in the case file's folder")])
+        reject([((), "does not exist; relative names start in the folder of the case file")])
     return path
 
 

@@ -60,7 +60,7 @@ Width = Annotated[Precision | None, typer.Option(help="Floating-point type; over
 )
 def groundswell(
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show where an error comes from (any command).")
+        bool, typer.Option("--debug", help="Show the traceback of an error (any command).")
     ] = False,
 ) -> None:
     """Options that come before every command."""
@@ -168,7 +168,7 @@ def new(
     help=f"""Solve problems with known answers and compare the results.
 
     The references are analytic and published solutions. The exit code is 1 if a result misses its
-    tolerance. Problems whose libraries are missing are skipped. For example
+    tolerance. Problems that need a missing library are skipped. For example
 
         groundswell verify {EXAMPLE} --full --backend cuda
     """

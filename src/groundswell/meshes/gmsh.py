@@ -80,7 +80,7 @@ def _read_bytes(path: Path) -> bytes:
     if not content.lstrip().startswith((b"$MeshFormat", b"$Comments")):
         raise InputError("is not a .msh file, which starts with $MeshFormat; export it from Gmsh")
     if b"$EndElements" not in content:
-        raise InputError("is cut short or has no elements; save or copy it again")
+        raise InputError("is incomplete or has no elements; save or copy it again")
     return content
 
 
@@ -94,8 +94,8 @@ def _read_meshio(path: Path) -> Any:
             return meshio.gmsh.read(path)
     except (Exception, SystemExit) as error:  # meshio raises anything on damaged files
         raise InputError(
-            f"meshio cannot read it ({type(error).__name__}: {error}); save it from Gmsh in one "
-            "piece, as version 4.1 or 2.2, with Mesh.SaveAll = 0"
+            f"meshio cannot read it ({type(error).__name__}: {error}); save it from Gmsh as one "
+            "file of version 4.1 or 2.2, with Mesh.SaveAll = 0"
         ) from error
 
 

@@ -159,7 +159,7 @@ class CartesianDomain:
         if first > last:
             ends = self.coordinate(axis, (0, count - 1))
             raise InputError(
-                f"no cell's middle lies between {AXES[axis]} = {where.low[axis]:g} and "
+                f"no cell centre lies between {AXES[axis]} = {where.low[axis]:g} and "
                 f"{where.high[axis]:g} m; they are {self.part.grid.spacing[axis]:g} m apart, from "
                 f"{ends[0]:g} to {ends[1]:g} m"
             )
@@ -375,7 +375,7 @@ def _read_mask(where: MaskWhere, shape: tuple[int, ...]) -> NDArray[np.int64]:
         raise InputError(f"{where.file} selects nothing; it must hold indices, or a mask {shape}")
     if flat.min() < 0 or flat.max() >= np.prod(shape):
         raise InputError(
-            f"output.record asks for index {flat.max()}; the region has {np.prod(shape)} cells, so "
+            f"output.record has the index {flat.max()}; the region has {np.prod(shape)} cells, so "
             f"allowed: 0 to {np.prod(shape) - 1}"
         )
     return flat.astype(np.int64)

@@ -163,7 +163,7 @@ def _require_part(path: Path, progress: Progress) -> None:
     found = read_progress(path, progress.digest)
     if found.step != progress.step:
         raise InputError(
-            f"{path} is of step {found.step}, but its checkpoint is of step {progress.step}; "
+            f"{path} is from step {found.step}, but its checkpoint is from step {progress.step}; "
             "restore all of its files from a copy, or start without --resume"
         )
 

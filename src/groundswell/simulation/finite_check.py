@@ -72,8 +72,8 @@ class NonFiniteSearch:
         names = [name for name, f in self._fields.items() if not self._is_finite(f, (i, j, k))]
         raise RunFailed(
             f"{', '.join(names) or 'a value'} is not finite at {self._position((i, j, k))}, at or "
-            f"before t = {steps * self._dt:.6g} s (step {steps}): the run is unstable or its "
-            "input is bad"
+            f"before t = {steps * self._dt:.6g} s (step {steps}): the run is unstable, or its "
+            "input is invalid"
         )
 
     def _position(self, cell: Triple) -> str:

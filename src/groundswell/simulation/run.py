@@ -190,8 +190,8 @@ def _earlier(folder: Path, digest: str, resume: bool) -> Progress | None:
         return progress
     if checkpoint.belongs(path, digest):
         raise InputError(
-            f"{path} is of an unfinished run of this case; continue it with --resume (in Python: "
-            "resume=True), or delete it to start again"
+            f"{path} belongs to an unfinished run of this case; continue it with --resume (in "
+            "Python: resume=True), or delete it to start again"
         )
     return None
 

@@ -92,11 +92,11 @@ class Simulation:
         """Compute the solution with a direct solver.
 
         Raises:
-            InputError: the solver makes steps; call `advance` instead.
+            InputError: the solver advances in steps; call `advance` instead.
         """
         self._require_open()
         if not isinstance(self._driver, Solve):
-            raise InputError(f"the solver {self._name} makes steps: call advance() instead")
+            raise InputError(f"the solver {self._name} advances in steps; call advance() instead")
         self._driver.run(self.setup.steps, _silent, StopRequest())
 
     def checkpoint(self, path: str | Path) -> None:
@@ -189,7 +189,7 @@ class Simulation:
         self._require_open()
         if not isinstance(self._driver, TimeLoop):
             raise InputError(
-                f"the solver {self._name} makes no steps, so there is no {act}: call solve()"
+                f"the solver {self._name} makes no steps, so there is no {act}; call solve()"
             )
         return self._driver
 

@@ -1,4 +1,4 @@
-"""Exchanges of ghost layers between ranks: speed by size, transport and option, beside others'."""
+"""Benchmarks of ghost exchange: speed by size, transport and option, with published figures."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ KIB, MIB = 1 << 10, 1 << 20
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large the measured problems are.
+    """Sizes of the measured problems.
 
     Args:
         faces, shifts, messages: bytes, see `measure_links` and `measure_progress`.
         blocks: see `measure_neighbours`.
-        cavity: points of the edge of the whole cavity.
-        cube, overlaps: points of a rank's edge, and overlaps, see `measure_overlaps`.
-        elements: of an edge of a rank's cube, see `measure_local` and `measure_routes`.
+        cavity: points along an edge of the whole cavity.
+        cube, overlaps: points along an edge of a rank's cube, and overlaps, see `measure_overlaps`.
+        elements: along an edge of a rank's cube, see `measure_local` and `measure_routes`.
     """
 
     faces: tuple[int, ...] = tuple(4 * KIB * 4**n for n in range(8))
@@ -46,7 +46,7 @@ SIZES = {
 
 
 def prepare(session: Session) -> dict[str, Any]:
-    """Find the transports that work; what does not is named in `notes`."""
+    """Find the transports that work; `notes` lists the others."""
     job = session.world
     assert isinstance(job, MpiWorld)
     reasons = probe.usable(session.backend, job)

@@ -1,8 +1,8 @@
 """Gather, scatter and gather-scatter of a spectral-element mesh, by transport and route.
 
-The mesh is NekBone's: a box of cubes of degree N on each rank, with (N + 1)^3 nodes each, those on
-common faces being copies of each other; ranks are stacked along z. hipBone (Chalmers et al. 2023)
-times its three routes when it starts; here they are beside each other.
+The mesh is NekBone's: a box of cubes of degree N on each rank, with (N + 1)^3 nodes each. Nodes
+on common faces are copies of each other. Ranks are stacked along z. hipBone (Chalmers et al. 2023)
+times its three routes when it starts. This benchmark compares them.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ def box_ids(elements: int, degree: int, rank: int) -> NDArray[np.int64]:
 
 
 def measure_local(rig: Rig, elements: int) -> Iterator[Row]:
-    """What the part that needs no other rank moves in a second.
+    """Throughput of the part that needs no other rank.
 
     Args:
         elements: along an edge of a rank's cube.
 
     Yields:
-        Rows: `kind`, `values`, `seconds`, `bytes` that must be moved at least, `share` of the
+        Rows: `kind`, `values`, `seconds`, `bytes` (the minimum traffic), `share` of the
         device's bandwidth, `remote` and `whole` in seconds, `setup` in seconds, of numbering and
         operation.
     """
@@ -77,9 +77,9 @@ def _local(rig: Rig, sharing: Sharing, kind: str, bandwidth: float) -> Row:
 
 
 def _moved(sharing: Sharing, kind: str) -> int:
-    """Values of 8 bytes, read or written once, and their places of 4 bytes.
+    """Minimum traffic: each value (8 bytes) read or written once, and its index (4 bytes).
 
-    In a gather-scatter all cache lines have some value that is shared, so all values are moved.
+    In a gather-scatter, every cache line has a shared value, so all values are moved.
     """
     copies = np.bincount(sharing.rows)
     local, whole, several = len(sharing.rows), len(sharing.ids), int(copies[copies > 1].sum())
@@ -91,7 +91,7 @@ def _moved(sharing: Sharing, kind: str) -> int:
 
 
 def measure_routes(rig: Rig, elements: int) -> Iterator[Row]:
-    """What the part that needs other ranks takes, by transport and route.
+    """Time of the part that needs other ranks, by transport and route.
 
     Args:
         elements: along an edge of a rank's cube.
@@ -109,12 +109,12 @@ def measure_routes(rig: Rig, elements: int) -> Iterator[Row]:
 
 
 def measure_crowd(rig: Rig) -> Iterator[Row]:
-    """Routes where each rank shares a value with every other, and messages cost more and more.
+    """Routes between ranks that all share values, with increasing cost of a message.
 
-    Where they cost most the crystal router should win: it has fewer of them.
+    The crystal router sends the fewest messages, so it should be fastest at the highest cost.
 
     Yields:
-        Rows: `gap`, what a message costs, and as `measure_routes` has them.
+        Rows: `gap`, the cost of a message, and the keys of `measure_routes`.
     """
     rank = rig.world.rank
     others = np.delete(np.arange(rig.world.size), rank)

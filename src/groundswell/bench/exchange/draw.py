@@ -1,4 +1,4 @@
-"""The picture of all tables: links by size, k-Wave's overlaps, the cavity's optimisations."""
+"""Plot of all tables: links by size, k-Wave's overlaps, the optimisations of the cavity."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _name(measured: Mapping[str, Any], transport: str) -> str:
 
 
 def _links(axes: Axes, rows: Rows) -> None:
-    """Rate by size of a face, two faces an exchange, and the limit as a dashed line."""
+    """Rate by size of a face, with two faces per exchange; a dashed line shows the limit."""
     both = [row for row in rows if row["faces"] == 2]
     for name in ("copy", *COLOURS):
         points = [(row["bytes"], row["rate"] / 1e9) for row in both if row["transport"] == name]
@@ -107,7 +107,7 @@ def _links(axes: Axes, rows: Rows) -> None:
 
 
 def _logarithmic(axes: Axes) -> None:
-    """Plain numbers instead of powers, also between decades where there are few of these."""
+    """Label with plain numbers, also between decades if the axis spans only a few."""
     axes.set_yscale("log")
     lowest, highest = axes.get_ylim()
     decades = [n for n in round_numbers(lowest, highest) if f"{n:e}".startswith("1")]
@@ -132,13 +132,13 @@ def _bars(axes: Axes, rows: Rows, group: str, value: str, bottom: float = 0) -> 
 
 
 def _dots(axes: Axes, rows: Rows, group: str, value: str) -> None:
-    """The same as dots, where the bars would be."""
+    """The same as dots at the positions of the bars."""
     for row, place in zip(rows, _places(rows, group)[2], strict=True):
         axes.plot(place, row[value], "o", ms=5, mfc=COLOURS[row["transport"]], mec=INK)
 
 
 def _places(rows: Rows, group: str) -> tuple[list[Any], float, list[float]]:
-    """Groups, the room of a bar, and the middle of each row's bar."""
+    """Groups, the width of a bar, and the centre of each row's bar."""
     groups = list(dict.fromkeys(row[group] for row in rows))
     used = [name for name in COLOURS if any(row["transport"] == name for row in rows)]
     width = FILLED / max(len(used), 1)
@@ -151,7 +151,7 @@ def _places(rows: Rows, group: str) -> tuple[list[Any], float, list[float]]:
 
 
 def _overlaps(axes: Axes, measured: Mapping[str, Any]) -> None:
-    """Speed-up over MPI (through the host), up and down from 1; the published range behind."""
+    """Speed-up over MPI through the host, relative to 1, with the published range."""
     others = [row for row in measured["overlaps"] if row["transport"] != "mpi" and row["speedup"]]
     groups = _bars(axes, [row for row in others if row["cut"] == "1-D"], "overlap", "speedup", 1)
     _dots(axes, [row for row in others if row["cut"] == "3-D"], "overlap", "speedup")
@@ -184,7 +184,7 @@ def _ladder(axes: Axes, rows: Rows, along: int, name: str) -> None:
 
 
 def _same_height(panels: Sequence[Axes]) -> None:
-    """Logarithmic bars, from one decimal power on in both panels."""
+    """Logarithmic axes that start at the same power of ten in both panels."""
     tops = [bar.get_height() for axes in panels for bar in cast(Any, axes.patches)]
     for axes in panels:
         if tops:

@@ -1,4 +1,4 @@
-"""Updates that store the sides of their block where neighbours want them, and ones that do not."""
+"""Kernels that update a block and store its sides directly in the neighbours' ghost layers."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ WIDTH = 1  # ghost layers
 
 
 def measure_fused(rig: Rig, edges: Sequence[int]) -> Iterator[Row]:
-    """An update of a cube of float32 a rank, periodic along three axes, and the exchange after it.
+    """Update a float32 cube on each rank, periodic along three axes, then exchange its ghosts.
 
     Args:
-        edges: points of a cube's edge.
+        edges: points along an edge of a cube.
 
     Yields:
         Rows: `bytes` of a face, `way` ("update": without an exchange; others are transports),
-        `seconds`, and `exposed`: what the exchange adds to the update.
+        `seconds`, and `exposed`: the time that the exchange adds to the update.
     """
     for edge in edges if FUSED[rig.backend.name] else ():
         about = {"bytes": edge * edge * WIDTH * VALUE}

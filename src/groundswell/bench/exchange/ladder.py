@@ -1,8 +1,8 @@
 """The optimisations of Xue & Roy (2020) one by one, on every transport and process grid.
 
 The exchange alone of a buoyancy-driven cavity with walls: five fields in double precision
-(pressure, three velocities, temperature). Its axes are i (fast), j and k; ours are named the other
-way round, slowest first.
+(pressure, three velocities, temperature). The paper's axes are i (fastest), j and k; Groundswell's
+arrays have the slowest axis first.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ def measure_ladder(rig: Rig, edge: int) -> Iterator[Row]:
     """Every rung on every process grid and transport.
 
     Args:
-        edge: points of the cavity's edge, shared by all ranks.
+        edge: points along an edge of the cavity, which all ranks share.
 
     Yields:
         Rows: `grid` (processes along i, j, k, as the paper writes them), `rung`, `transport`,
-        `seconds`, and `sent`: the most bytes that a rank sends.
+        `seconds`, and `sent`: the largest number of bytes that a rank sends.
     """
     for processes in grids(rig.world.size):
         cut = Decomposition((edge,) * 3, processes, (False,) * 3)
@@ -45,7 +45,7 @@ def measure_ladder(rig: Rig, edge: int) -> Iterator[Row]:
 
 
 def grids(ranks: int) -> list[Index]:
-    """Process grids: along each axis alone, and the most even ones along two and along three."""
+    """Process grids along each axis alone, and the most even ones along two and three axes."""
     every = list(process_grids(ranks, 3))
     alone = [grid for grid in every if _cuts(grid) == 1]
     even = [
@@ -69,7 +69,7 @@ def allocate(rig: Rig, cut: Decomposition) -> list[Array]:
 def rung_exchange(
     rig: Rig, transport: str, cut: Decomposition, arrays: Sequence[Array], version: Version
 ) -> VersionExchange:
-    """What a version of the paper exchanges each time."""
+    """The exchange of one version of the paper."""
     fields = [
         GhostField(array, (WIDEST,) * 3, uniform(width))
         for array, width in zip(arrays, WIDTHS, strict=True)

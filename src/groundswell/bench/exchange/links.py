@@ -1,4 +1,4 @@
-"""Faces between neighbours along one periodic axis, and the plain copies that limit them."""
+"""Exchange of faces along one periodic axis, and the plain copies that limit its speed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OWN_PLANES = 2  # of a rank: no more are needed to send faces
 
 
 def measure_links(rig: Rig, sizes: Sequence[int], shifts: Sequence[int]) -> Iterator[Row]:
-    """Exchanges of one face on each side, and of one face to one side, which is what others time.
+    """Exchange one face on each side, or one face to one side, as other benchmarks do.
 
     Args:
         sizes: bytes of a face, for both sides.
@@ -77,13 +77,13 @@ def one_field(rig: Rig, transport: str, cut: Decomposition, field: GhostField) -
 
 
 def _ring(rig: Rig, size: int, faces: int) -> list[tuple[int, int]]:
-    """The rank after this one, and the one before, with the bytes that each gets."""
+    """The next and the previous rank, with the bytes that each gets."""
     world = rig.world
     return [((world.rank + step) % world.size, size) for step in (1, -1)[:faces]]
 
 
 def _limit(rig: Rig, messages: Sequence[tuple[int, int]]) -> Row:
-    """Plain copies, each of so many bytes to a rank; the bytes are the same on all ranks."""
+    """Time of plain copies of these numbers of bytes, which are the same on all ranks."""
     backend, world = rig.backend, rig.world
     offsets, size = total([size for _, size in messages])
     mine, source = backend.allocate_shared(size), rig.filled((size,), "uint8")
@@ -109,10 +109,10 @@ FIGURES = {"6 faces": False, "26 neighbours": True}  # whether corners are excha
 
 
 def measure_neighbours(rig: Rig, blocks: Sequence[tuple[int, int]]) -> Iterator[Row]:
-    """All faces, or all neighbours, of a cube of float32 a rank that is periodic along three axes.
+    """Exchange with face neighbours or all neighbours: a float32 cube per rank, fully periodic.
 
     Args:
-        blocks: points of a cube's edge, and ghost layers.
+        blocks: points along an edge of a cube, and ghost layers.
 
     Yields:
         Rows: `neighbours`, `bytes` of a face, `transport` ("copy": plain copies of as many bytes to
@@ -143,7 +143,7 @@ def measure_neighbours(rig: Rig, blocks: Sequence[tuple[int, int]]) -> Iterator[
 
 
 def _by_peer(rig: Rig, cut: Decomposition, pieces: Sequence[Piece]) -> list[tuple[int, int]]:
-    """All bytes for each rank, this one among them, in one piece."""
+    """The bytes for each rank, including this one, in one buffer."""
     peers = {piece.owner for piece in pieces}
     return [
         (peer, sum(VALUE * prod(p.shape) for p in pieces if p.owner == peer))
@@ -152,11 +152,11 @@ def _by_peer(rig: Rig, cut: Decomposition, pieces: Sequence[Piece]) -> list[tupl
 
 
 def most_even(grids: Iterable[Index]) -> Index:
-    """The process grid whose longest axis is shortest; of several, the one that cuts slow axes."""
+    """The process grid with the shortest longest axis; among equals, it divides slow axes."""
     return min(grids, key=lambda grid: (max(grid), tuple(-n for n in grid)))
 
 
 def torus(ranks: int, edge: int) -> Decomposition:
-    """A cube for each rank, periodic along three axes, in as cubic a process grid as there is."""
+    """A cube for each rank, periodic along three axes, in the most cubic process grid."""
     processes = most_even(process_grids(ranks, 3))
     return Decomposition(tuple(edge * p for p in processes), processes, (True,) * 3)

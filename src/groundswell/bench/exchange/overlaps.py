@@ -20,10 +20,10 @@ STAGED = "mpi"  # the way through the host, with which others are compared
 
 
 def measure_overlaps(rig: Rig, edge: int, widths: Sequence[int]) -> Iterator[Row]:
-    """Exchanges of a cube a rank, cut along one axis or along three, with corners.
+    """Exchange the overlaps of a cube per rank, decomposed along one or three axes, with corners.
 
     Args:
-        edge: points of a rank's cube along an axis.
+        edge: points along an edge of a rank's cube.
         widths: overlaps in points.
 
     Yields:

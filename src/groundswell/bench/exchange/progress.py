@@ -1,7 +1,7 @@
-"""Whether messages travel while the host computes.
+"""Whether messages make progress while the host computes.
 
-Xue & Roy (2020), section 4.7, found that they did not: the MPI libraries that they used moved
-messages only while somebody called them.
+Xue & Roy (2020), section 4.7, found that they did not: their MPI libraries moved messages only
+during calls of the library.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ POINTS = 8192  # of a call: they stay in the cache, and no call holds others up
 
 
 def measure_progress(rig: Rig, sizes: Sequence[int]) -> Iterator[Row]:
-    """An exchange, work of the host of about the same length, and both at once.
+    """Time an exchange, host work of about the same length, and both at once.
 
     Args:
         sizes: bytes of the message that each rank sends to the next.
@@ -54,7 +54,7 @@ def _times(rig: Rig, halo: Exchange) -> dict[str, float]:
 
 
 def _both(rig: Rig, halo: Exchange, calls: int) -> None:
-    """An exchange around work, which ends when its values are in place."""
+    """Start an exchange, do the work, and finish the exchange."""
     for launch in halo.send:
         launch()
     compute(calls)

@@ -1,4 +1,4 @@
-"""What others reached, with sources: numbers to stand beside ours."""
+"""Published figures of other codes, with their sources."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ CELLS = 256**3
 
 
 def lost_seconds(speed: float, ranks: int = 2) -> float:
-    """By how much a step of table 3 is longer than one GPU's step, divided by the number of GPUs.
+    """Time of a step in table 3 beyond that of one GPU divided by the number of GPUs.
 
-    Derived by us: all that exchanging costs, and whatever else does not scale.
+    We derive it from the table. It contains the exchange and everything else that does not scale.
     """
     return CELLS / 1e7 * (1 / speed - 1 / (ranks * ONE_GPU))
 

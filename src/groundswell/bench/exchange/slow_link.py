@@ -1,4 +1,4 @@
-"""Slower links than the machine's, imposed on ranks that store into each other's memory."""
+"""Emulation of slower links for ranks that store into each other's memory."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Link:
     """A link between ranks, which carries one message of a rank at a time.
 
     Args:
-        bandwidth: bytes a second.
-        latency: seconds that the first byte needs.
-        gap: seconds that each message takes of the link, however short it is.
+        bandwidth: bytes per second.
+        latency: seconds until the first byte arrives.
+        gap: seconds that each message occupies the link, whatever its length.
     """
 
     bandwidth: float
@@ -34,8 +34,8 @@ class Link:
 class LinkedBackend:
     """A backend whose ranks exchange over a slower link.
 
-    Exchanges through each other's memory compile other kernels on it; all else is the backend's. A
-    link holds for the exchanges that are made after it is set, and replaces the one before.
+    Exchanges through peer memory use other kernels; everything else is the backend's. A link
+    applies to exchanges created after it is set, and replaces the previous link.
     """
 
     def __init__(self, backend: Backend, link: Link | None = None) -> None:
@@ -45,11 +45,11 @@ class LinkedBackend:
         return getattr(self._backend, name)
 
     def set_link(self, link: Link | None) -> None:
-        """Exchange over this link from now on; None for the machine's own."""
+        """Use this link for new exchanges; None for the machine's own."""
         self._link = link
 
     def compile(self, source: Source) -> Module:
-        """The kernels that tell of messages in those of the link, all others as they are."""
+        """Replace signalling kernels by those of the link; compile all others unchanged."""
         if self._link is None or source.path not in SLOW:
             return self._backend.compile(source)
         module = self._backend.compile(replace(source, path=SLOW[source.path]))

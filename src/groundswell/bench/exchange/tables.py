@@ -1,4 +1,4 @@
-"""The tables of the exchange, published figures beside ours."""
+"""Tables of the exchange, with published figures."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ def _time(name: str) -> Column:
 
 PROGRESS = between(
     "progress",
-    "Does a message travel while the host computes? (hidden: part of the shorter of both)",
+    "Do messages make progress while the host computes? (hidden: fraction of the shorter one)",
     [
         _size("message"),
         field("transport", 10),

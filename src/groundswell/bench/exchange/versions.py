@@ -1,7 +1,7 @@
-"""The versions of an exchange that Xue & Roy (2020) compare, in terms of our options.
+"""The versions of an exchange that Xue & Roy (2020) compare, in terms of Groundswell's options.
 
 "Multi-GPU Performance Optimization of a CFD Code using OpenACC on Different Platforms", section
-4.5: how a code for CPUs is ported to GPUs, and what was then done about it.
+4.5: a code ported from CPUs to GPUs, and its optimisation.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Version:
     """One version.
 
     Args:
-        name: that the paper gives it.
-        alike: whether all fields send as many layers as the one that needs most.
+        name: its name in the paper.
+        alike: whether all fields send the largest number of layers that any field needs.
         packed: axes whose faces one kernel packs, all fields in one message. Faces of other axes
             are copied by themselves, a field at a time, with strided copies of the library and a
             message each; with "mpi" these copies go straight to the host and back.
@@ -53,10 +53,10 @@ VERSIONS = {
 
 
 class VersionExchange:
-    """What a version exchanges each time, in the place of one `Exchange`: all sends come first.
+    """The exchange of one version, in place of an `Exchange`; all sends come first.
 
-    Transports that store straight into the neighbour's memory have no buffers to be packed: on
-    these, versions differ in the layers and in the number of messages alone.
+    Transports that store directly into the neighbour's memory have no buffers to pack. On these,
+    versions differ only in the layers and the number of messages.
 
     Args:
         fields: fields that need no corners, which no version exchanges.
@@ -93,7 +93,7 @@ class VersionExchange:
 
     @property
     def launches(self) -> list[Launch]:
-        """One exchange, or all sends of several and then all receives."""
+        """The launches of all sends, then of all receives."""
         if len(self._parts) == 1:
             return self._parts[0].launches
         sends = [launch for part in self._parts for launch in part.send]
@@ -106,12 +106,12 @@ class VersionExchange:
         return [*boundary, *interior, *self.launches]
 
     def check(self, after: Event | None = None) -> None:
-        """See that no wait was in vain; raises RunFailed."""
+        """Check that no wait timed out; raises RunFailed."""
         for part in self._parts:
             part.check(after)
 
     def close(self) -> None:
-        """Give back what it holds of other ranks; every rank must, before MPI ends."""
+        """Release memory of other ranks; all ranks must call it before MPI ends."""
         for part in self._parts:
             part.close()
 
@@ -136,7 +136,7 @@ def _along(axes: Sequence[int], fields: Sequence[GhostField], version: Version) 
 
 
 def _through_host(job: Job) -> Transfer:
-    """Copies between a GPU's fields and pinned memory of the host, without buffers of the GPU."""
+    """Copies between fields on a GPU and pinned host memory, without buffers on the GPU."""
     if job.backend.on_host:
         return MpiTransfer(job, buffers=_buffers)
     found = MpiTransfer(job, buffers=partial(_buffers, on_host=True))
@@ -149,7 +149,7 @@ def _buffers(job: Job, *, on_host: bool = False) -> Buffers:
 
 
 def copy_one_by_one(backend: Backend, copies: Sequence[Copy]) -> list[Launch]:
-    """A strided copy of the library's for each box; it cannot change the type of values."""
+    """One strided library copy per box; it cannot convert the type of values."""
     return [
         backend.copy_box(
             copy.shape,

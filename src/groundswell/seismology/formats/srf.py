@@ -226,8 +226,8 @@ def _read_planes(section: _Section, path: Path | str) -> list[Plane]:
     values = parse_numbers(section.text, path, section.line)
     if values.size != count * _PLANE_UNITS.size:
         raise InputError(
-            f"{path}, line {section.line}: PLANE {count} needs {_PLANE_UNITS.size} numbers a plane,"
-            f" {count * _PLANE_UNITS.size} in all; found {values.size}"
+            f"{path}, line {section.line}: PLANE {count} needs {_PLANE_UNITS.size} numbers "
+            f"per plane, {count * _PLANE_UNITS.size} in all; found {values.size}"
         )
     rows = values.reshape(count, -1)
     subfaults = rows[:, 2:4]

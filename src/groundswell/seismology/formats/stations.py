@@ -32,8 +32,8 @@ def read_stations(path: Path | str) -> list[Receiver]:
     for (where, _), station in zip(rows, stations, strict=True):
         if station.code in found:
             raise InputError(
-                f"{path}, {where}: {station.code} again, as in {found[station.code]}; names must "
-                "differ"
+                f"{path}, {where}: {station.code} is a duplicate of {found[station.code]}; names "
+                "must differ"
             )
         found[station.code] = where
     return stations

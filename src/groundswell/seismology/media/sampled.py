@@ -130,7 +130,7 @@ class AwpMedium:
         q_rule: QRule | None = None,
     ) -> None:
         if q_rule is not None and variables > 3:
-            raise InputError(f"medium.q_rule = {q_rule!r}: {path} has Q itself; remove the rule")
+            raise InputError(f"medium.q_rule = {q_rule!r}: {path} contains Q; remove the rule")
         self.cells, self.spacing = cells, spacing
         self._mesh, self._q_rule = AwpMesh(path, cells, variables), q_rule
 

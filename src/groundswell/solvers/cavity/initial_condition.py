@@ -35,7 +35,7 @@ def check_initial_flow(setup: Setup) -> None:
         extent = [float(file[axis][-1]) for axis in AXES]
     if not np.allclose(extent, size, rtol=ROUNDING):
         raise InputError(
-            f"{_name(path)} is of a box of {format_extent(extent)}, not {format_extent(size)}; "
+            f"{_name(path)} has a box of {format_extent(extent)}, not {format_extent(size)}; "
             "start from a flow in the same box"
         )
 

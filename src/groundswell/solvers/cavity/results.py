@@ -24,7 +24,7 @@ def fields(folder: Path) -> xarray.Dataset:
     """
     path = folder / "flow.nc"
     if not path.exists():
-        raise InputError(f"{path} is not there; run the case with output.fields = true")
+        raise InputError(f"{path} does not exist; run the case with output.fields = true")
     return netcdf.read_netcdf(path, (*AXES, *FIELDS))
 
 
@@ -62,7 +62,7 @@ def nusselt(folder: Path) -> xarray.Dataset:
     """
     path = folder / "nusselt.csv"
     if not path.exists():
-        raise InputError(f"{path} is not there: no heat flows between two walls of this case")
+        raise InputError(f"{path} does not exist: this case has no pair of heated walls")
     return _table(path)
 
 

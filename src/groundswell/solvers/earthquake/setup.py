@@ -90,7 +90,9 @@ class Setup:
             require_formats(self.case.output.seismograms.formats)
             validation.require_two_samples(self)
         if not self.sources:
-            raise InputError("there is no source: the rupture file has no slip; give one that has")
+            raise InputError(
+                "there is no source, because the rupture has no slip; give one with slip"
+            )
         validation.require_sources_inside(self.sources, self.extent)
         recording(self, Part.whole(self.grid)).require_samples(self.case.output.record, self.steps)
 
@@ -155,9 +157,9 @@ class Setup:
             return _dividing_step(self.longest_stable_step, self.case.output.seismograms.interval)
         if step > self.stability_limit:
             raise InputError(
-                f"time.step = {step:g} s is unstable: at most {self.stability_limit:.6g} s with "
-                f"cells of {min(self.grid.spacing):g} m and waves of {self.max_wave_speed:g} m/s; "
-                'shorten it, or use "auto"'
+                f"time.step = {step:g} s is unstable: the limit is {self.stability_limit:.6g} s "
+                f"for cells of {min(self.grid.spacing):g} m and waves of {self.max_wave_speed:g} "
+                'm/s; shorten it, or use "auto"'
             )
         return float(step)
 

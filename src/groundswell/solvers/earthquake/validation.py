@@ -70,7 +70,7 @@ def require_two_samples(setup: Setup) -> None:
     named = [name for name in setup.case.output.seismograms.formats if name in ("sac", "mseed")]
     if named and setup.steps <= stride:
         raise InputError(
-            f"output.seismograms.interval = {stride * setup.dt:g} s leaves one sample in the run "
-            f"of {setup.steps * setup.dt:g} s, and the format {named[0]} needs 2; sample more "
+            f"output.seismograms.interval = {stride * setup.dt:g} s gives only one sample in the "
+            f"run of {setup.steps * setup.dt:g} s, and the format {named[0]} needs 2; sample more "
             'often, lengthen time.duration, or write only "hdf5"'
         )

@@ -46,7 +46,7 @@ def _attenuation(setup: Setup) -> Iterator[str]:
         return
     if (setup.statistics.qp_qs_max or 0) > QP_QS:
         yield (
-            "qp / qs exceeds 3/4 (vp / vs)^2 somewhere, so that pure compression gains energy; "
+            "qp / qs exceeds 3/4 (vp / vs)^2 in some cells, so pure compression gains energy; "
             "lower qp there"
         )
     if setup.relaxation.error > Q_MISFIT:

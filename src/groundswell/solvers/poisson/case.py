@@ -205,8 +205,8 @@ class PoissonCase(Case):
         determined = fixed or self.equation.screening > 0
         if not determined and self.equation.mean is None:
             allowed = (
-                "must be above 0 where no side is fixed, because any constant may be added to u; "
-                "or give the mean of u"
+                "must be above 0 where no side is fixed, because u is determined only up to a "
+                "constant; or give the mean of u"
             )
             yield ("equation", "screening"), allowed
         if determined and self.equation.mean is not None:

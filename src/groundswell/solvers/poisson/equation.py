@@ -67,6 +67,6 @@ def _require_fixed(mesh: Hexahedra, fixed: Collection[int]) -> None:
         return
     where = "" if loose.all() else f" in {loose.sum()} elements, the first is {loose.argmax()}"
     raise InputError(
-        "without a screening and without a side where u is prescribed, any constant may be added "
-        f"to u{where}; give a screening above 0, a side, or the mean of u"
+        "without a screening and without a side where u is prescribed, u is determined only up to "
+        f"a constant{where}; give a screening above 0, a side, or the mean of u"
     )

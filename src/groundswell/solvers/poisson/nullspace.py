@@ -17,7 +17,7 @@ WARN_ABOVE, MAX_IMBALANCE = 1e-3, 0.1
 
 @dataclass(frozen=True, eq=False)
 class MeanConstraint:
-    """Makes u unique by its mean where any constant may be added.
+    """Makes u unique by its mean where it is determined only up to a constant.
 
     The entries of A u sum to 0, so those of the right-hand side must.
 

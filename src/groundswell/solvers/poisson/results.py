@@ -24,7 +24,7 @@ def fields(folder: Path) -> xarray.Dataset:
     """
     path = folder / "solution.vtkhdf"
     if not path.exists():
-        raise InputError(f"{path} is not there; run the case with output.fields = true")
+        raise InputError(f"{path} does not exist; run the case with output.fields = true")
     found = LagrangeElements.read(path)
     values = {name: values[found.connectivity] for name, values in found.fields.items()}
     return as_dataset(found.points[found.connectivity], values)

@@ -93,15 +93,15 @@ class Poisson:
         if not self.history.converged:
             warnings.append(
                 f"not converged: after {self.history.iterations} iterations the residual is "
-                f"{self.history.reduction:.1e} of the first one, above the tolerance "
+                f"{self.history.reduction:.1e} times the first one, above the tolerance "
                 f"{self.setup.case.tolerance:g}; allow more iterations, or try "
                 'preconditioner = "multigrid"'
             )
         if (imbalance := self.problem.system.imbalance) > WARN_ABOVE:
             warnings.append(
-                f"source and boundary fluxes do not cancel: {imbalance:.1%} is left, which a "
-                "constant source balances; if they should cancel, refine the mesh or raise the "
-                "degree"
+                f"source and boundary fluxes do not cancel: the imbalance is {imbalance:.1%}, and "
+                "a constant source compensates for it; if they should cancel, refine the mesh or "
+                "raise the degree"
             )
         return warnings
 

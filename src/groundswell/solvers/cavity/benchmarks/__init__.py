@@ -1,8 +1,8 @@
-"""The cavity in the form of Xue & Roy (2020): one device, strong and weak scaling, and the way to
-a steady flow.
+"""Benchmarks of the cavity solver, as in Xue & Roy (2020): one device, strong and weak scaling, and
+the time to a steady flow.
 
-Their unit "ssspnt" is ten million points that one device updates in a second; where they print
-figures of two devices, these are of both together, and so are ours.
+Their unit "ssspnt" is ten million point updates per second. Their figures for two devices are the
+sum of both, and so are ours.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ __all__ = ["BENCHMARK", "Sizes", "draw"]
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large the measured problems are.
+    """Sizes of the measured problems.
 
     Args:
-        edges: points of the cubes that one device computes.
-        edge: of the cube that ranks share, or hold each.
-        large: of another one, in our own way only; 0 for none.
-        steady: points of an edge, and Rayleigh number, of the flow that is brought to rest.
+        edges: points along an edge of the cubes on one device.
+        edge: the same for the cube that ranks share, and for the cube of each rank.
+        large: the same for a larger cube, without the paper's versions; 0 for none.
+        steady: points along an edge, and Rayleigh number, of the flow computed to steady state.
     """
 
     edges: tuple[int, ...]

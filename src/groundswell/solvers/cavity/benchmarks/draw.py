@@ -1,4 +1,4 @@
-"""The cavity's benchmark as a picture: speed by size, or efficiency by version."""
+"""Plots of the cavity benchmark: speed by size, or efficiency by version."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ P100 = "Tesla P100, Xue & Roy 2020"
 
 
 def draw(measured: Mapping[str, Any], path: Path) -> Path:
-    """Bars of speed and of the way to a steady flow; on several ranks, of efficiencies."""
+    """Bars of speed and of the time to a steady flow; on several ranks, of efficiencies."""
     from groundswell.plotting.style import headline, picture
 
     parts = ("sizes", "steady") if "sizes" in measured else ("strong", "weak")
@@ -61,7 +61,7 @@ def _steady(axes: Axes, measured: Mapping[str, Any], part: str) -> None:
 
 
 def _scaling(axes: Axes, measured: Mapping[str, Any], part: str) -> None:
-    """What goes through the host is in the table; here it would hide the rest."""
+    """Bars of efficiency, without transports through the host, whose scale would hide the rest."""
     rows = [row for row in measured[part] if row["transport"] != "mpi"]
     known = {"strong": published.STRONG, "weak": published.WEAK}[part]
     bars = {_name(row): row["efficiency"] for row in rows}
@@ -72,11 +72,11 @@ def _scaling(axes: Axes, measured: Mapping[str, Any], part: str) -> None:
     }
     colours = [OURS if row["version"] == "ours" else VERSION for row in rows]
     _bars(axes, bars | theirs, colours + [PEER] * len(theirs))
-    axes.set_xlabel("speed of all over so many times that of one, %; P100: Xue & Roy 2020")
+    axes.set_xlabel("parallel efficiency, %; P100: Xue & Roy 2020")
 
 
 def _name(row: Mapping[str, Any]) -> str:
-    cut = f"cut {format_extent(row['processes'])}" if row["processes"] else "cut by itself"
+    cut = f"cut {format_extent(row['processes'])}" if row["processes"] else "automatic cut"
     return f"{format_extent(row['cells'])}, {row['version']}, {cut}"
 
 

@@ -1,7 +1,8 @@
-"""How the cavity's speed grows with the ranks: tables 1 to 4 of Xue & Roy (2020).
+"""Strong and weak scaling of the cavity solver: tables 1 to 4 of Xue & Roy (2020).
 
-Blocks along i, j and k of the paper are ours along x, y and z. Efficiency is the speed of all ranks
-over so many times that of one device, on the whole cube or on a rank's own, measured at once.
+The axes i, j and k of the paper are x, y and z here. Efficiency is the speed of all ranks over the
+number of ranks times the speed of one device, on the whole cube or a rank's cube. All ranks
+measure the latter at the same time.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ COMPARED = ("baseline", "v3")
 
 
 def measure_strong(rig: Rig, edge: int, large: int) -> Iterator[Row]:
-    """A cube shared by all ranks, in the paper's versions and in ours; a large one in ours only."""
+    """A cube shared by all ranks, in the paper's versions and ours; a larger one in ours only."""
     for cut in cuts(rig):
         yield from _compared(rig, (edge,) * 3, cut, (edge,) * 3)
     if large:
@@ -30,7 +31,7 @@ def measure_strong(rig: Rig, edge: int, large: int) -> Iterator[Row]:
 
 
 def measure_weak(rig: Rig, edge: int, large: int) -> Iterator[Row]:
-    """A cube on each rank, grown the way that ranks cut it (table 2), as above."""
+    """A cube on each rank, with the grid growing along the decomposed axes (table 2)."""
     for cut in cuts(rig):
         yield from _compared(rig, _grown(edge, cut), cut, (edge,) * 3)
     if large:
@@ -39,7 +40,7 @@ def measure_weak(rig: Rig, edge: int, large: int) -> Iterator[Row]:
 
 
 def measure_growth(rig: Rig, edge: int) -> Iterator[Row]:
-    """Grids that grow along k, then j, then i, however ranks cut them (table 1), in our way."""
+    """Grids that grow along k, then j, then i, for any decomposition (table 1), in our version."""
     cells, ranks, axis = [edge] * 3, 1, 2
     while ranks < rig.world.size:
         cells[axis], ranks, axis = 2 * cells[axis], 2 * ranks, (axis - 1) % 3
@@ -51,7 +52,7 @@ def measure_growth(rig: Rig, edge: int) -> Iterator[Row]:
 
 
 def cuts(rig: Rig) -> list[Cells]:
-    """Process grids along i, j, k: each axis alone, then even ones."""
+    """Process grids along i, j, k: each axis alone, then the most even ones."""
     return [(i, j, k) for k, j, i in grids(rig.world.size)]
 
 
@@ -64,7 +65,7 @@ def _compared(rig: Rig, cells: Cells, cut: Cells, one: Cells) -> Iterator[Row]:
 
 
 def _ours(rig: Rig, cells: Cells, cut: Cells | None, one: Cells) -> list[Row]:
-    """The faster of both ways that a run would try: with the exchange hidden, and without."""
+    """The faster of the two options that tuning tries: with and without overlap."""
     rows = [
         row
         for transport in rig.transports

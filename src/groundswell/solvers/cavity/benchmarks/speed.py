@@ -1,4 +1,4 @@
-"""The speed of a cavity's steps: on one device, and on the ranks of a job."""
+"""Speed of the cavity solver's steps on one device and on several ranks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REPEATS, LEAST_SECONDS, MOST_TIMES = 5, 0.1, 1000
 
 
 def make_case(cells: tuple[int, int, int], **run: Any) -> CavityCase:
-    """Air at Ra = 1e5, in steps of the paper: forward Euler, of one length everywhere."""
+    """Air at Ra = 1e5, with the paper's steps: forward Euler with a global time step."""
     return CavityCase(
         fluid={"kind": "rayleigh", "rayleigh": 1e5},
         grid={"points": list(cells)},
@@ -34,7 +34,7 @@ def measure_sizes(backend: Backend, edges: Sequence[int], bandwidth: float) -> I
     """Cubes of several sizes on one device.
 
     Yields:
-        Rows: `cells`, `precision`, `seconds` a step, `ssspnt`, and `share` of the bandwidth.
+        Rows: `cells`, `precision`, `seconds` per step, `ssspnt`, and `share` of the bandwidth.
     """
     for edge, precision in [(edge, "double") for edge in edges] + [(edges[-2], "single")]:
         cells = (edge,) * 3
@@ -46,7 +46,7 @@ def measure_sizes(backend: Backend, edges: Sequence[int], bandwidth: float) -> I
 
 
 def alone(backend: Backend, solver: Cavity) -> float:
-    """Seconds of a step without other ranks: the median of REPEATS, warm."""
+    """Seconds per step without other ranks: the median of REPEATS after a warm-up."""
     solver.initialize()
     graph = backend.capture(solver.step)
     one = backend.measure_seconds(lambda: graph.replay(2)) / 2
@@ -56,10 +56,10 @@ def alone(backend: Backend, solver: Cavity) -> float:
 
 
 def on_ranks(rig: Rig, case: CavityCase, version: str = "") -> Row:
-    """Seconds of a step on all ranks, and the way that their messages took.
+    """Seconds per step on all ranks, and the path of their messages.
 
     Args:
-        version: of VERSIONS, to exchange as the paper does; in our own way by default.
+        version: one of VERSIONS, to exchange as the paper does; by default our own exchange.
     """
     solver = Cavity(Setup.from_case(case), rig.backend, rig.world)
     with rig.holding(solver):
@@ -75,13 +75,13 @@ def on_ranks(rig: Rig, case: CavityCase, version: str = "") -> Row:
 
 
 def exchange_as(solver: Cavity, version: str) -> None:
-    """Have a solver exchange as a version of the paper does; all ranks call it."""
+    """Make a solver exchange like a version of the paper; all ranks call it."""
     for level in solver.levels:
         level.make_exchange = cast(Any, partial(VersionExchange, VERSIONS[version]))
     solver.set_exchange(replace(solver.choice, overlap=False))
 
 
 def speed(cells: tuple[int, int, int], seconds: float) -> Row:
-    """A step's time and what it comes to, of all devices together."""
+    """Time of a step, and the total throughput of all devices."""
     nx, ny, nz = cells
     return {"seconds": seconds, "ssspnt": nx * ny * nz / seconds / UNIT}

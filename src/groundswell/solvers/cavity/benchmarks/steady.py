@@ -1,4 +1,4 @@
-"""How long a flow takes from rest to a steady state: the paper's way, and ours."""
+"""Time from rest to a steady state, with the paper's method and with ours."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 def measure_steady(backend: Backend, points: int, rayleigh: float) -> Iterator[Row]:
-    """The same cube in several ways, until all residuals are below the case's tolerance.
+    """Solve the same cube with several methods, until all residuals are below the tolerance.
 
     Yields:
         Rows: `way`, `cells`, `tolerance`, `steps`, `sweeps` over as many points as the finest grid
-        has, `seconds`, the wall's `nusselt` number, and `gain`: times faster than the first way.
+        has, `seconds`, the wall's `nusselt` number, and `gain`: speed-up over the first method.
     """
     slowest = None
     for way, how in WAYS.items():

@@ -1,4 +1,4 @@
-"""The cavity's tables, the paper's figures beside ours."""
+"""Tables of the cavity benchmark, with the paper's figures."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ STEADY = Table(
 
 
 def _beside(known: Mapping[Any, Any], number: int) -> Callable[[Row], str]:
-    """What the paper has for two GPUs that are cut and connected alike: speed, or efficiency."""
+    """The paper's speed or efficiency for two GPUs with the same decomposition and transport."""
 
     def cell(row: Row) -> str:
         name = VERSIONS[row["version"]] + " + GPUDirect" * (row["transport"] in GPUDIRECT)

@@ -1,6 +1,6 @@
-"""The earthquake solver in the form of Callaghan & Cui (2024).
+"""Benchmarks of the earthquake solver, as in Callaghan & Cui (2024).
 
-On one rank: throughput beside published figures. On several: codecs and slower links.
+On one rank, throughput with published figures; on several ranks, codecs and slower links.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Steps of an earthquake whose ranks talk over slower links, with messages coded or not.
+"""Time steps over slower links, with and without compressed messages.
 
-The document is Callaghan & Cui (2024), whose AWP-ODC gains from MPC and ZFP in its MPI library.
-Whether a code pays follows from the rates at which it packs and unpacks (Tc, Td), how much shorter
-it makes messages (r) and what the link carries (B): 1 - 1/r > B (1/Tc + 1/Td).
+The reference is Callaghan & Cui (2024), whose AWP-ODC gains from MPC and ZFP in its MPI library. A
+codec pays off if 1 - 1/r > B (1/Tc + 1/Td), with the compression ratio r, the bandwidth B of the
+link, and the rates Tc of compression and Td of decompression.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LATENCY = 2e-6  # s, as of a good network
 
 @dataclass(frozen=True)
 class Sizes:
-    """Cells of each rank, rates of links in bytes a second, steps at which ghosts are coded."""
+    """Cells per rank, bandwidths of links in bytes/s, and steps at which ghosts are compressed."""
 
     cells: tuple[int, int, int] = (160, 32, 2048)
     links: tuple[float, ...] = (0.0, 12.5e9, 25e9, 50e9)
@@ -50,10 +50,10 @@ SIZES = {
 
 
 def measure_codecs(session: Session) -> Iterator[Row]:
-    """What codes make of the ghosts of an earthquake, early, in the middle and late.
+    """Compression of the ghosts of an earthquake, early, in the middle and late in the run.
 
     Yields:
-        Rows: `step`, `codec`, `bytes`, `ratio`, `encode` and `decode` in bytes a second.
+        Rows: `step`, `codec`, `bytes`, `ratio`, `encode` and `decode` in bytes/s.
     """
     rig, sizes = session.rig, session.sizes
     study = rig.attempt("an earthquake", lambda: Study(rig, sizes.cells))
@@ -65,10 +65,10 @@ def measure_codecs(session: Session) -> Iterator[Row]:
 
 
 def measure_fields(session: Session) -> Iterator[Row]:
-    """How much shorter the code without loss makes the ghosts of each field.
+    """Compression ratio of the lossless codec for the ghosts of each field.
 
     Yields:
-        Rows: `field`, `step`, `bytes`, `ratio`, as they were found by `measure_codecs`.
+        Rows: `field`, `step`, `bytes`, `ratio`, as found by `measure_codecs`.
     """
     if study := session.rig.remembered["study"]:
         yield from sorted(study.fields, key=lambda row: str(row["field"]))
@@ -78,8 +78,8 @@ def measure_links(session: Session) -> Iterator[Row]:
     """Steps by link and codec, as the tuner measures them, after the last of those steps.
 
     Yields:
-        Rows: `link` in bytes a second and rank (0: the machine's own), `codec`, `seconds`, `gain`
-        over no codec, `chosen` by the tuner, and `pays`, what the rule says.
+        Rows: `link` in bytes/s per rank (0: the machine's own), `codec`, `seconds`, `gain`
+        over no codec, `chosen` by the tuner, and `pays` according to the rule.
     """
     rig = session.rig
     study = rig.remembered["study"]
@@ -90,7 +90,7 @@ def measure_links(session: Session) -> Iterator[Row]:
 
 
 class Study:
-    """An earthquake on all ranks, whose ghosts are coded and sent over slower links.
+    """An earthquake on all ranks, with ghosts compressed and sent over slower links.
 
     Args:
         cells: of each rank.
@@ -111,7 +111,7 @@ class Study:
         self.fields: list[Row] = []
 
     def ghosts_at(self, step: int) -> list[Row]:
-        """What codes make of the ghosts after so many steps."""
+        """Compression of the ghosts after this number of steps."""
         self.solver.set_exchange(Choice(self._transport))
         self._exchange()  # codes with loss have been tried on the ghosts
         self._captured().replay(step - self._done)
@@ -123,7 +123,7 @@ class Study:
         return rows
 
     def steps_over(self, link: float) -> list[Row]:
-        """Steps over a link with each codec, and which one the tuner takes."""
+        """Steps over a link with each codec, and the tuner's choice."""
         self._linked.set_link(Link(link, LATENCY) if link else None)
         choices = [Choice(self._transport, codec=codec) for codec in CODECS]
         tuning = tune(self._rig.world, choices, self._rehearse)
@@ -150,13 +150,13 @@ class Study:
         return self._rig.backend.capture(self.solver.step, in_graph=self.solver.in_graph)
 
     def _exchange(self) -> None:
-        """Fill the ghosts that the last step has filled once more."""
+        """Repeat the exchange of the last step."""
         for exchange in self.solver.exchanges:
             exchange()
         self._rig.backend.synchronize()
 
     def _ratio(self, codec: str) -> Row:
-        """How much shorter a codec makes the ghosts of a step, and how fast it is."""
+        """Compression ratio and speed of a codec for the ghosts of a step."""
         self.solver.set_exchange(Choice(self._transport, codec=codec))
         self._exchange()
         coded = [x.coded for x in self.solver.exchanges if x.coded]
@@ -170,7 +170,7 @@ class Study:
         return row
 
     def _by_field(self) -> list[Row]:
-        """How much shorter the code without loss makes each field's ghosts."""
+        """Compression ratio of the lossless codec for the ghosts of each field."""
         solver = self.solver
         solver.set_exchange(Choice(self._transport, aggregate=False, codec="mpc"))
         self._exchange()
@@ -189,7 +189,7 @@ class Study:
 
 
 def _case(rig: Rig, cells: tuple[int, int, int]) -> EarthquakeCase:
-    """The benchmark's earthquake with as many cells for each rank, next to each other along y."""
+    """The benchmark's earthquake with this number of cells per rank, and ranks along y."""
     nx, ny, nz = cells
     case = make_case(Variant("ranks", (nx, ny * rig.world.size, nz)))
     run = {"processes": (1, rig.world.size, 1), "codec": "none"}
@@ -197,6 +197,6 @@ def _case(rig: Rig, cells: tuple[int, int, int]) -> EarthquakeCase:
 
 
 def pays(code: Row, link: float) -> bool:
-    """Whether the rule says so of a link of so many bytes a second; 0 for one without a limit."""
+    """Whether a codec pays off on a link of this bandwidth, bytes/s; 0 for an unlimited one."""
     costs = link * (1 / code["encode"] + 1 / code["decode"])
     return bool(link) and 1 - 1 / code["ratio"] > costs

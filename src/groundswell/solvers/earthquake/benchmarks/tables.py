@@ -1,4 +1,4 @@
-"""Throughput of an earthquake, and its steps over slower links, as tables."""
+"""Tables of throughput, and of steps over slower links."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Throughput of the earthquake solver in the form of AWP-ODC's table, and where its time goes.
+"""Throughput of the earthquake solver in the form of AWP-ODC's table, and the time of its kernels.
 
-The document is Callaghan & Cui (2024): million lattice point updates a second (MLUPS) on 160 x 160
-x 2048 points a device, anelastic, single precision. Here everything is on: free surface, matched
-layers on five sides, Q, a source, a receiver and peak ground motion.
+The reference is Callaghan & Cui (2024): million lattice point updates per second (MLUPS) on 160 x
+160 x 2048 points per device, anelastic, in single precision. This benchmark includes the free
+surface, matched layers on five sides, Q, a source, a receiver and peak ground motion.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PEER, OURS = "#9aa5b1", "#0b6e4f"
 
 @dataclass(frozen=True)
 class Variant:
-    """One row: cells (layers included) and what is switched on."""
+    """One row: cells (layers included) and the physics included."""
 
     name: str
     cells: tuple[int, int, int]
@@ -40,7 +40,7 @@ class Variant:
 
 
 def variants(backend: Backend) -> list[Variant]:
-    """The document's problem on a GPU; on a CPU the same physics on fewer points."""
+    """The problem of the reference on a GPU; on a CPU the same physics on fewer points."""
     full = (160, 160, 2048) if backend.name == "cuda" else (160, 160, 128)
     return [
         Variant("anelastic", full),
@@ -52,7 +52,7 @@ def variants(backend: Backend) -> list[Variant]:
 
 
 def measure_throughput(session: Session) -> Iterator[Row]:
-    """Every variant's throughput, kernel by kernel, with the share of the measured bandwidth."""
+    """Throughput of each variant by kernel, with the fraction of the measured bandwidth."""
     for variant in variants(session.backend):
         yield measure_variant(session.backend, variant, session.measured["bandwidth"])
 
@@ -60,7 +60,7 @@ def measure_throughput(session: Session) -> Iterator[Row]:
 def measure_variant(
     backend: Backend, variant: Variant, bandwidth: float, times: int | None = None
 ) -> dict[str, Any]:
-    """Time the step and its two hot kernels, warm; medians of REPEATS runs of `times` launches."""
+    """Time the step and its two hot kernels: medians of REPEATS runs of `times` launches."""
     found = Earthquake(Setup.from_case(make_case(variant)), backend)
     points = found.updates_per_step
     times = times or max(4, min(4000, int(POINTS_A_RUN[backend.name] / points)))
@@ -83,7 +83,7 @@ def measure_variant(
 
 
 def make_case(variant: Variant) -> EarthquakeCase:
-    """A homogeneous block with everything on, layers counted among its cells."""
+    """A homogeneous block with all physics; its cells include the layers."""
     nx, ny, nz = variant.cells
     sides = 2 * variant.width if variant.sides != "periodic" else 0
     x, y, z = (n * SPACING for n in (nx - sides, ny - sides, nz - variant.width))
@@ -106,7 +106,7 @@ def make_case(variant: Variant) -> EarthquakeCase:
 
 
 def draw(measured: dict[str, Any], path: Path) -> Path:
-    """Bars of the published throughputs and of ours."""
+    """Bars of published and measured throughput."""
     from groundswell.plotting.style import headline, picture
 
     ours = f"{measured['devices'][0].split(',')[0]}, Groundswell"

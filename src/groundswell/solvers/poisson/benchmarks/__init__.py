@@ -1,9 +1,9 @@
-"""Poisson's operator and NekBone's benchmark in the form of Chalmers et al. (2023).
+"""Benchmarks of the Poisson solver, as in Chalmers et al. (2023): the operator and NekBone.
 
-On one rank: the operator by degree beside its roofline (their figure 3). On any number of ranks: a
+On one rank, the operator by degree with its roofline (their figure 3). On any number of ranks, a
 hundred iterations by size, for degrees 7 and 15 (figures 4 to 6, table 2), bake-off problems 5 and
-6, and whole solutions. On several ranks, also what they take by themselves. Figures with the metric
-stored for each node, as theirs is, stand beside those that work it out each time.
+6, and complete solutions. On several ranks, also the times of each rank alone. The tables compare
+geometric factors stored for each node, as in the paper, with factors computed in the kernel.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ __all__ = ["BENCHMARK", "Sizes", "draw"]
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large the measured problems are.
+    """Sizes of the measured problems.
 
     Args:
         stream: values that the streaming kernel writes.
-        dofs: about as many degrees of freedom the operator has, of each degree.
-        degrees: of the operator.
-        edges: elements of an edge of each rank's cube, by degree.
-        bakeoff: the same of the bake-off problem, of degree 7.
-        solves: elements of an edge of all ranks' cube that is solved on.
+        dofs: approximate degrees of freedom of the operator, for each degree.
+        degrees: polynomial degrees of the operator.
+        edges: elements along an edge of each rank's cube, by degree.
+        bakeoff: the same for the bake-off problems, of degree 7.
+        solves: elements along an edge of the cube of complete solutions, shared by all ranks.
     """
 
     stream: int
@@ -41,14 +41,14 @@ class Sizes:
 
     @property
     def operator(self) -> dict[int, int]:
-        """Elements of an edge, by degree."""
+        """Elements along an edge, by degree."""
         return {n: max(1, round(self.dofs ** (1 / 3) / n)) for n in self.degrees}
 
 
 FULL = {
     "cuda": Sizes(
         stream=1 << 26,
-        dofs=40_000_000,  # the last blocks, which leave processors idle, are few beside the others
+        dofs=40_000_000,  # so that the last blocks, which leave processors idle, matter little
         degrees=tuple(range(1, 16)),
         edges={
             3: (110,),
@@ -79,7 +79,7 @@ SIZES = FULL | {
 
 
 def prepare(session: Session) -> dict[str, Any]:
-    """Rates of the device, which rooflines need."""
+    """Measure the rates of the device for rooflines."""
     backend, job = session.backend, session.world
     job.share(None)  # ranks of one host share its bandwidth, so they measure together
     facts: dict[str, Any] = {"bandwidth": sum(job.share(backend.measure_bandwidth()))}

@@ -1,4 +1,4 @@
-"""The benchmark as pictures: the operator and its roofline, figures of merit, throughput."""
+"""Plots of the benchmark: the operator and its roofline, figures of merit, throughput."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MARKS = {3: "^", 7: "o", 15: "s"}
 
 
 def draw(measured: Mapping[str, Any], path: Path) -> Path:
-    """On one rank the operator, too; sweeps with those that other ranks have left beside `path`."""
+    """Plot the operator on one rank, and sweeps, with earlier ones on other numbers of ranks."""
     from groundswell.plotting.style import headline, picture
 
     runs = [measured, *_earlier(path.parent, measured)]
@@ -42,7 +42,7 @@ def draw(measured: Mapping[str, Any], path: Path) -> Path:
 
 
 def _earlier(folder: Path, measured: Mapping[str, Any]) -> list[Run]:
-    """What this benchmark has left of other numbers of ranks on such devices."""
+    """Earlier results of this benchmark on the same devices with other numbers of ranks."""
     found = [json.loads(path.read_text()) for path in folder.glob("bench_poisson*.json")]
     same = [run for run in found if run["devices"][0] == measured["devices"][0]]
     return [run for run in same if run["ranks"] != measured["ranks"]]
@@ -74,7 +74,7 @@ def _operator(axes: Axes, runs: Sequence[Run]) -> None:
 
 
 def _rates(measured: Run) -> str:
-    """From the least to the most, as they were beside each operator."""
+    """The smallest and the largest rate measured with the operators."""
     rates = [row["rate"] for row in measured["operator"]]
     ends = (min(rates), max(rates))
     return " to ".join(dict.fromkeys(f"{rate / 1e9:,.0f}" for rate in ends))

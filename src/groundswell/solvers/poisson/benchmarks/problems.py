@@ -1,4 +1,4 @@
-"""Cubes of elements on every rank, and what work on them moves and computes at the least."""
+"""Cubes of elements on every rank, and their minimum traffic and arithmetic."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from groundswell.spectral_elements.space import FunctionSpace
 
 SCREENING = 0.1  # NekBone's and hipBone's
 VALUE = 8  # bytes
-# What tables call metrics: stored for each node, or worked out each time, as of any elements with
+# Labels of metrics in tables: stored for each node, or computed each time, as of any elements with
 # straight edges, or of parallelepipeds.
-METRICS = {"stored": "stored", "straight": "worked out, trilinear", "affine": "worked out, affine"}
+METRICS = {"stored": "stored", "straight": "computed, trilinear", "affine": "computed, affine"}
 
 
 def kinds(backend: Backend) -> list[str]:
-    """Metrics that elements might take: a CPU reads faster than it works out trilinear ones."""
+    """Kinds of metrics to measure: a CPU reads trilinear ones faster than it computes them."""
     return [metric for metric in METRICS if metric != "straight" or not backend.on_host]
 
 
 @dataclass(frozen=True, eq=False)
 class Cubes:
-    """A cube of so many elements an edge on each rank, grown as ranks are put together.
+    """A cube with this number of elements per edge on each rank; the cubes of all ranks form a box.
 
     Args:
         space: this rank's part.
@@ -45,7 +45,7 @@ class Cubes:
 
     @classmethod
     def on(cls, backend: Backend, world: World, degree: int, edge: int) -> Cubes:
-        """All ranks must call it together; values take the fastest way between them."""
+        """Create the problem with the fastest exchange; all ranks must call it."""
         x, y, z = (edge * n for n in processes(world.size))
         box = Box((x, y, z))
         elements = ElementPartition.of(box, world.size).elements(world.rank)
@@ -54,17 +54,17 @@ class Cubes:
 
     @property
     def assembled(self) -> int:
-        """Degrees of freedom, of all ranks."""
+        """Degrees of freedom of all ranks."""
         return self.components * int(np.prod([self.degree * n + 1 for n in self.box.counts]))
 
     @property
     def usual(self) -> int:
-        """Degrees of freedom as they are often counted: N^3 an element."""
+        """Degrees of freedom in the usual count: N^3 per element."""
         return self.components * self.box.count * self.degree**3
 
     @property
     def local(self) -> int:
-        """Nodes of all elements, counted in each."""
+        """Nodes of all elements; shared nodes count in each element."""
         return self.components * self.box.count * (self.degree + 1) ** 3
 
     @property
@@ -80,7 +80,7 @@ class Cubes:
         return self.components * self.box.count * (12 * n**4 + 18 * n**3)
 
     def traffic(self, metric: str) -> Traffic:
-        """Least bytes of all ranks."""
+        """Minimum traffic of all ranks, bytes."""
         sizes = (self.assembled // self.components, self.local // self.components, VALUE)
         return Traffic(*sizes, stored_factors(metric, self.screening), self.components)
 
@@ -102,7 +102,7 @@ class Cubes:
 
 
 def processes(ranks: int) -> tuple[int, int, int]:
-    """Ranks along x, y and z, as equal as can be."""
+    """The most even process grid along x, y and z."""
     grids = [
         (x, y, ranks // (x * y))
         for x in range(1, ranks + 1)

@@ -1,4 +1,4 @@
-"""Figures of hipBone: published ones, and those that we measured with it."""
+"""Figures of hipBone: published ones, and our measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole solutions: how long conjugate gradients take to a tolerance, by preconditioner."""
+"""Complete solutions: time of conjugate gradients to a tolerance, by preconditioner."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ METHODS: tuple[Preconditioner, ...] = ("jacobi", "multigrid")
 def measure_solves(session: Session) -> Iterator[Row]:
     """Bake-off problem BPS5: -div grad u = f in Kershaw's cube, u = 0 on its sides, to 1e-8.
 
-    As nekRS measures it (Nek5000/nekRS, examples/kershaw); f is noise.
+    The problem is that of nekRS (Nek5000/nekRS, examples/kershaw); f is noise.
     """
     for edge in session.sizes.solves:
         box = Box((edge,) * 3, deform=kershaw(EPS, EPS), order=1)

@@ -27,7 +27,7 @@ BAKEOFF, BAKEOFF_DEGREE = {"BP5": 1, "BP6": 3}, 7  # components of each problem
 
 
 class AtOnce(Alone):
-    """A rank by itself, but it measures when all others do: ranks of one host share its memory."""
+    """A rank without others that measures at the same time: ranks of a host share its memory."""
 
     def __init__(self, job: World) -> None:
         self._job = job
@@ -38,7 +38,7 @@ class AtOnce(Alone):
 
 
 def streaming_rate(backend: Backend, count: int) -> float:
-    """Bytes a second of a kernel that reads eight values and writes one, `count` times."""
+    """Bytes per second of a kernel that reads eight values and writes one, `count` times."""
     module = backend.compile(Source(ROOFLINE, {"DOUBLE_PRECISION": 1}))
     x, y = backend.resident_zeros((8 * count,), "f8"), backend.resident_zeros((count,), "f8")
     run = module.launch("stream_eight", Items(count), x, y, count)
@@ -47,7 +47,7 @@ def streaming_rate(backend: Backend, count: int) -> float:
 
 
 def compute_rate(backend: Backend, times: int = 1000) -> float:
-    """Floating-point operations a second of a kernel that does nothing else."""
+    """Floating-point operations per second of a kernel without memory traffic."""
     blocks, threads = 16 * backend.processors, 256
     at_once = 96 if backend.on_host else 48  # see roofline.h
     module = backend.compile(Source(ROOFLINE, {"DOUBLE_PRECISION": 1}))
@@ -61,7 +61,7 @@ def compute_rate(backend: Backend, times: int = 1000) -> float:
 def measure_operator(session: Session) -> Iterator[Row]:
     """One rank's operator by degree, on cubes of elements (figure 3).
 
-    Others may want memory of the same machine, so streaming is measured before and after.
+    Other jobs may use the memory of the machine, so streaming is measured before and after.
     """
     backend, sizes, peak = session.backend, session.sizes, session.measured["peak"]
     after = streaming_rate(backend, sizes.stream)
@@ -99,7 +99,7 @@ def _on_cube(session: Session, world: World, degree: int, edge: int) -> Iterator
 
 
 def measure_weak(session: Session) -> Iterator[Row]:
-    """What the largest cubes take, on each rank by itself at the same time, and on all together."""
+    """Time of the largest cubes, on each rank alone at the same time, and on all ranks together."""
     world, rows = session.world, session.measured["iterations"]
     for degree in dict.fromkeys(row["degree"] for row in rows):
         edge = max(row["edge"] for row in rows if row["degree"] == degree)
@@ -112,11 +112,11 @@ def measure_weak(session: Session) -> Iterator[Row]:
 
 
 def measure_bakeoff(session: Session) -> Iterator[Row]:
-    """The same without screening, and with 0 prescribed on all sides: bake-off problems 5 and 6.
+    """The same without screening, and with u = 0 on all sides: bake-off problems 5 and 6.
 
-    Of the Center for Efficient Exascale Discretizations (Fischer et al. 2020, Int. J. High Perform.
-    Comput. Appl. 34): quadrature at the nodes, conjugate gradients without a preconditioner, for
-    one component and for three together.
+    These problems of the Center for Efficient Exascale Discretizations (Fischer et al. 2020, Int.
+    J. High Perform. Comput. Appl. 34) use quadrature at the nodes and conjugate gradients without
+    a preconditioner, for one component and for three together.
     """
     backend = session.backend
     for edge in session.sizes.bakeoff:

@@ -1,4 +1,4 @@
-"""The tables of Poisson's equation, published figures beside ours."""
+"""Tables of the Poisson benchmark, with published figures."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ OPERATOR = Table(
 
 
 def _peer(row: Row) -> str:
-    """hipBone's figures, with a rate by the same count: it has fewer values of the same cube."""
+    """hipBone's figures, with rates in our count: hipBone counts fewer values of the same cube."""
     found = HIPBONE_ON_H200.get((row["ranks"], row["degree"], row["edge"]))
     if found is None or row["metric"] != "stored":
         return ""
@@ -104,7 +104,7 @@ ITERATIONS = Table(
 
 WEAK = Table(
     "weak",
-    "Weak scaling: the largest cubes on each rank by itself, and on all together",
+    "Weak scaling: the largest cubes on each rank alone, and on all ranks together",
     [
         DEGREE,
         Column("elements a rank", lambda row: f"{row['edge'] ** 3:,}"),
@@ -119,7 +119,7 @@ WEAK = Table(
 
 
 def _peaks(session: Session) -> Iterator[Row]:
-    """The best of degree 15 here."""
+    """The best measured results for degree 15."""
     for metric in METRICS:
         rows = [r for r in session.measured["iterations"] if r["degree"] == 15]
         if merits := [row["fom"] for row in rows if row["metric"] == metric]:
