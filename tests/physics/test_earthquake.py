@@ -49,14 +49,14 @@ def test_the_solver_comes_close_enough(name: str) -> None:
 MISTAKES = {
     "near coefficient 1 % too large": (
         "stencil.h",
-        "return FMA(near_weight<STEP>(),",
-        "return FMA(REAL(1.01) * near_weight<STEP>(),",
+        "return FMA(near_weight<A>(),",
+        "return FMA(REAL(1.01) * near_weight<A>(),",
         "waves:plane_waves",
     ),
     "far coefficient 1 % too large": (
         "stencil.h",
-        "-far_weight<STEP>() *",
-        "-REAL(1.01) * far_weight<STEP>() *",
+        "-far_weight<A>() *",
+        "-REAL(1.01) * far_weight<A>() *",
         "waves:plane_waves",
     ),
     "shear modulus on edges 1 % too large": (

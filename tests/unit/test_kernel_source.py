@@ -72,10 +72,10 @@ def test_a_missing_include_is_named(tmp_path: Path) -> None:
 def test_compilers_report_the_lines_of_the_file(tmp_path: Path) -> None:
     path = write(tmp_path, part="int a;\n\n", main='\n#include "part.h"\nint b;\noops;\n')
     with pytest.raises(BackendError, match=r"main\.h:4:"):
-        CpuBackend().compile(Source(path, {}))
+        CpuBackend().build(Source(path, {}))
     path = write(tmp_path, part="int a;\n\noops;\n", other='#include "part.h"\n')
     with pytest.raises(BackendError, match=r"part\.h:3:"):
-        CpuBackend().compile(Source(path, {}))
+        CpuBackend().build(Source(path, {}))
 
 
 def test_digests_tell_every_part_apart() -> None:

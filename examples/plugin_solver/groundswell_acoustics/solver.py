@@ -21,7 +21,8 @@ class Acoustics(BlockSolver):
         setup = self.setup
         weight = setup.case.medium.speed**2 * setup.dt / setup.case.grid.spacing**2
         parameters = {**self.layout.parameters(), "DT": setup.dt, "WEIGHT": weight}
-        return Source(KERNELS, precision(setup.dtype), parameters, generic=self.layout.is_small)
+        generic = self.layout.is_short_run(setup.steps)
+        return Source(KERNELS, precision(setup.dtype), parameters, generic=generic)
 
     def start(self) -> None:
         """Fluid at rest; q belongs to half a step before."""

@@ -2,8 +2,8 @@
 
 Constants are part of the text. Parameters, such as the extents of a grid, are part of the text of a
 specialised source. A CPU reads the parameters of a generic source at run time, so one binary serves
-every small grid. It is up to 30 % slower, but for a small grid that costs less time than compiling
-another binary. A GPU always needs parameters as constants, because they save registers.
+every grid. It is 1.1 to 2 times slower, which costs less in a short run than compiling another
+binary. A GPU always needs parameters as constants, because they save registers.
 """
 
 from __future__ import annotations

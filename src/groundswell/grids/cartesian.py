@@ -14,7 +14,7 @@ from groundswell.backends import Array, Backend
 from groundswell.backends.base import ROW_ALIGNMENT
 
 Triple = tuple[int, int, int]
-SPECIALIZED_CELLS = 100_000  # of a block, from which on its kernels are compiled for its extents
+SHORT_RUN = 3e7  # cell updates, which take about as long as a compilation
 GHOSTS = 2  # default ghost layers on each side, for a fourth-order staggered difference
 
 
@@ -200,10 +200,12 @@ class Layout:
         """`count` rounded up to whole cache lines, elements."""
         return -(-count // self._line) * self._line
 
-    @property
-    def is_small(self) -> bool:
-        """Whether generic kernels, see backends/source.py, take less time than a compilation."""
-        return prod(self.cells) < SPECIALIZED_CELLS
+    def is_short_run(self, steps: int) -> bool:
+        """Whether so many steps with generic kernels take less time than compiling special ones.
+
+        See backends/source.py.
+        """
+        return prod(self.cells) * steps < SHORT_RUN
 
     def parameters(self) -> dict[str, int]:
         """Extents and strides as parameters of kernels."""

@@ -1,38 +1,69 @@
-"""Boundary conditions of a rank's block, as constants of the kernels."""
+"""Boundary conditions of a rank's block, as parameters of the kernels."""
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any
 
-from groundswell.backends import Constant
+from groundswell.backends import Parameter
 from groundswell.grids.cartesian import Part
-from groundswell.solvers.cavity.case import AdiabaticWall, ConductingWall, Wall
+from groundswell.solvers.cavity.case import ConductingWall, FixedWall, Wall
 from groundswell.solvers.cavity.setup import Setup
 
+VELOCITY = ("U", "V", "W")
 
-def boundary_constants(setup: Setup, part: Part) -> dict[str, Constant]:
-    """SIDE_LOW_X and so on; a side next to another block, or periodic, is open."""
-    constants: dict[str, Constant] = {}
+
+class Beyond(IntEnum):
+    """What lies beyond a side of a block, as in kernels/lines.h."""
+
+    OPEN = 0
+    WALL = 1
+    MIRROR = 2
+
+
+class Heat(IntEnum):
+    """The thermal condition of a wall, as in kernels/lines.h."""
+
+    FIXED = 0
+    ADIABATIC = 1
+    LINEAR = 2
+
+
+def boundary_parameters(setup: Setup, part: Part) -> dict[str, Parameter]:
+    """Parameters of the six sides, such as LOW_X_BEYOND; a side at another block is open."""
+    parameters: dict[str, Parameter] = {"HEAT_AXIS": setup.heat.axis if setup.heat else 0}
     for axis, name in enumerate("XYZ"):
         low, high = setup.case.walls.pair(axis)
         at_low = part.start[axis] == 0
         at_high = part.start[axis] + part.cells[axis] == part.grid.cells[axis]
-        constants[f"SIDE_LOW_{name}"] = _side(setup, low) if at_low else _OPEN
-        constants[f"SIDE_HIGH_{name}"] = _side(setup, high) if at_high else _OPEN
-    return constants | {"HEAT_AXIS": setup.heat.axis if setup.heat else 0}
+        parameters |= _side(setup, f"LOW_{name}", low if at_low else None)
+        parameters |= _side(setup, f"HIGH_{name}", high if at_high else None)
+    return parameters
 
 
-_OPEN = "Side{OPEN, FIXED, {0, 0, 0}, 0}"
+def _side(setup: Setup, name: str, side: Any) -> dict[str, Parameter]:
+    """The members of a `Side` of kernels/lines.h; `side` is None next to another block."""
+    is_wall = isinstance(side, Wall)
+    velocity = side.velocity if is_wall else (0.0, 0.0, 0.0)
+    heat, temperature = _thermal(setup, side) if is_wall else (Heat.FIXED, 0.0)
+    return {
+        f"{name}_BEYOND": int(_beyond(side)),
+        f"{name}_HEAT": int(heat),
+        **{f"{name}_{c}": float(v) for c, v in zip(VELOCITY, velocity, strict=True)},
+        f"{name}_TEMPERATURE": temperature,
+    }
 
 
-def _side(setup: Setup, side: Any) -> str:
-    """The `Side` of kernels/lines.h."""
-    if not isinstance(side, Wall):
-        return _OPEN if side.kind == "periodic" else _OPEN.replace("OPEN", "MIRROR")
-    kind, temperature = "FIXED", getattr(side, "temperature", 0.0) - setup.fluid.neutral
-    if isinstance(side, AdiabaticWall):
-        kind = "ADIABATIC"
-    if isinstance(side, ConductingWall):
-        kind, temperature = "LINEAR", setup.conducting_temperature()[0] - setup.fluid.neutral
-    numbers = [f"REAL({value!r})" for value in (*side.velocity, temperature)]
-    return f"Side{{WALL, {kind}, {{{', '.join(numbers[:3])}}}, {numbers[3]}}}"
+def _beyond(side: Any) -> Beyond:
+    if isinstance(side, Wall):
+        return Beyond.WALL
+    return Beyond.OPEN if side is None or side.kind == "periodic" else Beyond.MIRROR
+
+
+def _thermal(setup: Setup, wall: Wall) -> tuple[Heat, float]:
+    """A wall's thermal condition, and its temperature less the neutral one, K."""
+    if isinstance(wall, ConductingWall):
+        return Heat.LINEAR, setup.conducting_temperature()[0] - setup.fluid.neutral
+    if isinstance(wall, FixedWall):
+        return Heat.FIXED, wall.temperature - setup.fluid.neutral
+    return Heat.ADIABATIC, 0.0

@@ -21,7 +21,7 @@ from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import World
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.outputs.cartesian import ghosts_read
-from groundswell.solvers.cavity.boundary_conditions import boundary_constants
+from groundswell.solvers.cavity.boundary_conditions import boundary_parameters
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import STENCIL_GHOSTS
 from groundswell.solvers.cavity.recording import recording
@@ -249,7 +249,6 @@ def kernel_source(setup: Setup, part: Part, processors: int, coarse: bool) -> So
     layout = Layout(part.cells, np.dtype(setup.dtype).itemsize)
     constants: dict[str, Constant] = {
         **precision(setup.dtype),
-        **boundary_constants(setup, part),
         "FORCED": coarse,
         "LOCAL_STEPS": setup.case.time.local,
         "PRESSURE_LEADS": setup.pressure_leads,
@@ -257,9 +256,11 @@ def kernel_source(setup: Setup, part: Part, processors: int, coarse: bool) -> So
     parameters = {
         **layout.parameters(),
         **Tile.of(part.cells, processors).parameters(),
+        **boundary_parameters(setup, part),
         **_coefficients(setup, part),
     }
-    return Source(KERNELS / "step.h", constants, parameters, generic=layout.is_small)
+    generic = layout.is_short_run(setup.steps)
+    return Source(KERNELS / "step.h", constants, parameters, generic=generic)
 
 
 def _coefficients(setup: Setup, part: Part) -> dict[str, Parameter]:

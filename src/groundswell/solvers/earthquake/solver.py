@@ -221,7 +221,8 @@ class Earthquake(ExplicitSolver):
 
     def _source(self) -> Source:
         constants, parameters = self._constants(), self._parameters()
-        return Source(KERNELS / "step.h", constants, parameters, generic=self.layout.is_small)
+        generic = self.layout.is_short_run(self.setup.steps)
+        return Source(KERNELS / "step.h", constants, parameters, generic=generic)
 
     def _constants(self) -> dict[str, Constant]:
         setup = self.setup

@@ -25,29 +25,35 @@ struct Side {
   real velocity[3], temperature;
 };
 
+#define SIDE(name)                                                                           \
+  Side {                                                                                     \
+    static_cast<Beyond>(name##_BEYOND), static_cast<Heat>(name##_HEAT),                      \
+        {name##_U, name##_V, name##_W}, name##_TEMPERATURE                                   \
+  }
+
 struct X {
   static constexpr int axis = 0;
   METHOD static int points() { return NX; }
   METHOD static index_t step() { return STEP_X; }
   METHOD static real h() { return SPACING_X; }
-  METHOD static constexpr Side low() { return SIDE_LOW_X; }
-  METHOD static constexpr Side high() { return SIDE_HIGH_X; }
+  METHOD static Side low() { return SIDE(LOW_X); }
+  METHOD static Side high() { return SIDE(HIGH_X); }
 };
 struct Y {
   static constexpr int axis = 1;
   METHOD static int points() { return NY; }
   METHOD static index_t step() { return STEP_Y; }
   METHOD static real h() { return SPACING_Y; }
-  METHOD static constexpr Side low() { return SIDE_LOW_Y; }
-  METHOD static constexpr Side high() { return SIDE_HIGH_Y; }
+  METHOD static Side low() { return SIDE(LOW_Y); }
+  METHOD static Side high() { return SIDE(HIGH_Y); }
 };
 struct Z {
   static constexpr int axis = 2;
   METHOD static int points() { return NZ; }
   METHOD static index_t step() { return STEP_Z; }
   METHOD static real h() { return SPACING_Z; }
-  METHOD static constexpr Side low() { return SIDE_LOW_Z; }
-  METHOD static constexpr Side high() { return SIDE_HIGH_Z; }
+  METHOD static Side low() { return SIDE(LOW_Z); }
+  METHOD static Side high() { return SIDE(HIGH_Z); }
 };
 
 // A value and its neighbours: a, b | c | d, e.

@@ -2,6 +2,8 @@
 #pragma once
 #include "stencil.h"
 
+constexpr bool MATCHED = !SPONGE;  // layers with memory variables
+
 // Cells in a layer, counted along an axis over both layers: low side first.
 #define LAYERS_X (BEFORE_X + AFTER_X)
 #define LAYERS_Y (BEFORE_Y + AFTER_Y)

@@ -99,7 +99,7 @@ inline void sweep_part(const Update& update, const Box& box, int begin, int end,
 
 template <bool Y, bool Z, class Update>
 inline void sweep_rows(const Update& update, const Box& box, int j, int k) {
-  using InLayerX = InLayer<true, Y, Z>;
+  using InLayerX = InLayer<MATCHED, Y, Z>;
   sweep_part(update, box, 0, BEFORE_X, j, k, InLayerX{0});
   sweep_part(update, box, NX - AFTER_X, NX, j, k, InLayerX{static_cast<int>(NX - LAYERS_X)});
   sweep_part(update, box, BEFORE_X, NX - AFTER_X, j, k, InLayer<false, Y, Z>{0});
@@ -111,9 +111,9 @@ template <class Update> inline void for_cells_by_layer(const Update& update, con
     for (int j = box.j; j < box.j + box.nj; ++j) {
       const FlushDenormals flush;
       const bool y = in_layer(j, NY, BEFORE_Y, AFTER_Y), z = in_layer(k, NZ, BEFORE_Z, AFTER_Z);
-      if (y && z) sweep_rows<true, true>(update, box, j, k);
-      else if (y) sweep_rows<true, false>(update, box, j, k);
-      else if (z) sweep_rows<false, true>(update, box, j, k);
+      if (y && z) sweep_rows<MATCHED, MATCHED>(update, box, j, k);
+      else if (y) sweep_rows<MATCHED, false>(update, box, j, k);
+      else if (z) sweep_rows<false, MATCHED>(update, box, j, k);
       else sweep_rows<false, false>(update, box, j, k);
     }
 }
