@@ -37,7 +37,7 @@ class Tile:
 
     @classmethod
     def of(cls, points: tuple[int, int, int], processors: int) -> Tile:
-        """The tile for a block of points (x, y, z) on a device with these multiprocessors."""
+        """The tile for a block of points (x, y, z) on `processors` multiprocessors."""
         nx, ny, nz = points
         x, y = 2 * WARP if nx > 4 * WARP else WARP, 4
         across, rows = -(-nx // x), -(-ny // y)
