@@ -48,7 +48,7 @@ def test_cycles_through_coarser_grids_agree(sides: str) -> None:
         fluid={"kind": "rayleigh", "rayleigh": 1e5},
         grid={"points": [70, 37, 41]},
         walls=SIDES[sides],
-        time={"levels": 3, "look": 1},
+        time={"levels": 3, "check_every": 1},
     )
     flows = [flow_after(case, backend, 18) for backend in ("cpu", "cuda")]
     for name in FIELDS:

@@ -53,7 +53,7 @@ class Way:
     def case(self, backend: str) -> dict[str, Any]:
         """The case file's content."""
         walls, scheme, local, levels = self.physics
-        steps = {"steps": CYCLES} if levels > 1 else {"steps": STEPS, "look": 20}
+        steps = {"steps": CYCLES} if levels > 1 else {"steps": STEPS, "check_every": 20}
         run: dict[str, Any] = {"backend": backend, "overlap": self.overlap}
         if self.ranks > 1:
             run |= {"transport": self.transport, "codec": self.codec}

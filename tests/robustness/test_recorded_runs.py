@@ -193,7 +193,7 @@ def cavity(folder: Path, time: str) -> Path:
 
 SCHEMES = {
     "cycles": "steps = 12, levels = 2",
-    "euler": 'steps = 40, scheme = "euler", local = false, look = 10',
+    "euler": 'steps = 40, scheme = "euler", local = false, check_every = 10',
 }
 
 

@@ -59,7 +59,7 @@ def cavity(_: Any) -> Content:
             "top": {"kind": "fixed", "velocity": [0.1, 0.2, 0.0], "temperature": 0.1},
         },
         "start": {"flow": "flow.nc"},
-        "time": {"steps": 40, "scheme": "euler", "look": 20},
+        "time": {"steps": 40, "scheme": "euler", "check_every": 20},
         "output": records(["v", "w", "T"], positions, 10),
         "run": {"precision": "double", "processes": [1, 2, 1]},
     }

@@ -152,7 +152,7 @@ def test_a_flow_without_bounds_is_noticed() -> None:
 
 
 def test_a_checkpoint_is_the_whole_state(tmp_path: Path) -> None:
-    machine, case = open_backend("cpu"), make("periodic", time={"courant": 0.05, "look": 2})
+    machine, case = open_backend("cpu"), make("periodic", time={"courant": 0.05, "check_every": 2})
     first, second = (Cavity(Setup.from_case(case), machine) for _ in range(2))
     random_flow(first)
     first.step()

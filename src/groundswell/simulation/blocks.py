@@ -257,7 +257,7 @@ class BlockSolver(ExplicitSolver):
         for name, ghosts in [*setup.ghosts.items(), *recorded.items()]:
             yield GhostField(self.fields[name].array, self.fields[name].origin, ghosts, run.narrow)
 
-    def rehearsed_step(self) -> list[Launch]:
+    def timed_step(self) -> list[Launch]:
         """The launches of a step, without recorders."""
         return self.compose()
 

@@ -27,7 +27,7 @@ def part_of(grid: Grid, cut: Decomposition, rank: int) -> Part:
 class ExchangingSolver:
     """A solver whose ranks exchange ghost layers.
 
-    Subclasses define `set_exchange`, `rehearsed_step` and `restart`.
+    Subclasses define `set_exchange`, `timed_step` and `restart`.
 
     Attributes:
         world: the ranks.
@@ -53,7 +53,7 @@ class ExchangingSolver:
         """Rebuild the exchange with these options; all ranks must call it."""
 
     @abstractmethod
-    def rehearsed_step(self) -> list[Launch]:
+    def timed_step(self) -> list[Launch]:
         """The launches by which autotuning measures an exchange: a step, or its main part."""
 
     @abstractmethod
@@ -82,7 +82,7 @@ class ExchangingSolver:
 
     def _rehearsal(self, choice: Choice) -> Rehearsal:
         self.set_exchange(choice)
-        graph = self.backend.capture(in_order(self.rehearsed_step()), in_graph=self.in_graph)
+        graph = self.backend.capture(in_order(self.timed_step()), in_graph=self.in_graph)
         return lambda times: self.backend.measure_seconds(lambda: graph.replay(times))
 
     def first_choice(self) -> Choice:

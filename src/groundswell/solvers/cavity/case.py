@@ -181,7 +181,7 @@ class TimeSection(Section):
     """`[time]`: the iteration to the steady state.
 
     The run ends when all residuals, in units of the flow's reference speed and length, are at most
-    `tolerance`, or after `steps` steps. The solver checks the residuals every `look` steps.
+    `tolerance`, or after `steps` steps. The solver checks the residuals every `check_every` steps.
     `courant` scales the longest stable step. With `local`, each point takes its own longest stable
     step. The flow starts on the coarsest of `levels` grids, each with half as many points along an
     axis as the next finer one; a step is then a cycle through all grids in use. By default the
@@ -194,7 +194,7 @@ class TimeSection(Section):
     levels: Count | None = None
     steps: Count | None = None
     tolerance: Annotated[Number, Positive] | None = None
-    look: Count | None = None
+    check_every: Count | None = None
     dissipation: Annotated[Number, Positive] = 0.01
     compressibility: Annotated[Number, Positive] = 0.1
 

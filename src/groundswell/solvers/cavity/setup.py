@@ -149,7 +149,7 @@ class Setup:
     def check_every(self) -> int:
         """Steps between checks of the residuals."""
         default = CHECK_EVERY if len(self.grids) == 1 else CHECK_EVERY_CYCLES
-        return self._whole_cycles(self.case.time.look or default)
+        return self._whole_cycles(self.case.time.check_every or default)
 
     @property
     def tolerance(self) -> float:

@@ -180,7 +180,7 @@ class Cavity(ExchangingSolver):
         """The scheme."""
         return (self.setup.scheme,)
 
-    def rehearsed_step(self) -> list[Launch]:
+    def timed_step(self) -> list[Launch]:
         """Steps on the finest grid."""
         return self.levels[0].steps(self.steps_at_once)
 

@@ -263,7 +263,7 @@ class Earthquake(ExplicitSolver):
         halo = stress_halo(self.setup, self.decomposition)
         return self.layers.constants(), self.layers.parameters(), self.attenuated, halo
 
-    def rehearsed_step(self) -> list[Launch]:
+    def timed_step(self) -> list[Launch]:
         """The two updates of a step; they keep zero fields zero and do not advance the clock."""
         return [*self.update_velocities(ticks=0), *self.update_stresses()]
 
