@@ -48,7 +48,10 @@ def receiver(**changes: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"time": {"step": "13 ms"}}, ["time.step = 0.013 s is unstable", "at most 0.01", "auto"]),
+        (
+            {"time": {"step": "13 ms"}},
+            ["time.step = 0.013 s is unstable", "the limit is 0.0119052 s", "auto"],
+        ),
         ({"time": {"step": "1 d"}}, ["time.step", "duration"]),
         ({"source": explosion_source(x="2.5 km")}, ["source[0].x", "outside the region", "2400 m"]),
         ({"source": explosion_source(depth="-1 m")}, ["source[0].depth", "above the surface"]),

@@ -40,7 +40,7 @@ def make(box: str, points: tuple[int, int, int] = (9, 7, 8), **changes: Any) -> 
         fluid=fluid | changes.pop("fluid", {}),
         grid={"size": [1.0, 0.7, 1.3], "points": list(points)},
         walls=BOXES[box],
-        time=changes.pop("time", {}),
+        time={"steps": 100} | changes.pop("time", {}),
         run={"precision": "double"} | changes,
     )
 
