@@ -82,7 +82,7 @@ def test_the_papers_figures_stand_beside_ours(
     )
     speed, share = published.STRONG["Baseline", (2, 1, 1)]
     assert f"{speed}" in baseline and f"{share} %" in baseline
-    assert said.count("179.4") == 1 and said.count("180.9") == 1
+    assert "179.4" in said and "180.9" in said
 
 
 def test_tables_of_one_rank(alone: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
