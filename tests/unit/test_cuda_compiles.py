@@ -172,6 +172,7 @@ POISSON_LIMITS = {
 SPILLS = {"inject_moments": 16, "inject_forces": 32, "put_velocity": 32, "put_stress": 16}
 SPILLS["assemble"] = 96
 SPILLS["receive_rows"] = 32
+SPILLS["send_rows"] = 140  # for sm_80 alone, where the compiler prefers more blocks to a processor
 SPILLS["advance_rows"] = 176  # of ten iterations' steps; less of these takes longer
 # Of high degrees a few values, where twice as many threads are worth more (see kernel_variants.py).
 SPILLS["apply_elements"] = 256
