@@ -172,10 +172,10 @@ POISSON_LIMITS = {
 SPILLS = {"inject_moments": 16, "inject_forces": 32, "put_velocity": 32, "put_stress": 16}
 SPILLS["assemble"] = 96
 SPILLS["receive_rows"] = 32
-SPILLS["send_rows"] = 140  # for sm_80 alone, where the compiler prefers more blocks to a processor
 SPILLS["advance_rows"] = 176  # of ten iterations' steps; less of these takes longer
 # Of high degrees a few values, where twice as many threads are worth more (see kernel_variants.py).
 SPILLS["apply_elements"] = 256
+OLDER_SPILLS = {"send_rows": 140}  # where the compiler prefers more blocks to a processor
 OF_SEVERAL_SPILLS = {**SPILLS, "apply_elements": 384}  # which go through the same metric again
 
 
@@ -207,10 +207,11 @@ def check(request: pytest.FixtureRequest) -> Check:
         spills: Mapping[str, int] = SPILLS,
     ) -> None:
         column = ("single", "double").index(precision)
+        allowed = {**spills, **(OLDER_SPILLS if request.param in OLDER else {})}
         for found in kernels_of(source.text(), request.param):
             name, most = found.kernel, limits[found.kernel][column]
             assert found.registers <= most, f"{name}: {found.registers} registers, limit {most}"
-            assert found.spill_bytes <= spills.get(name, 0), f"{name} spills"
+            assert found.spill_bytes <= allowed.get(name, 0), f"{name} spills"
 
     return compare
 

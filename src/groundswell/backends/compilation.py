@@ -68,6 +68,11 @@ class LazyFunction:
         """The function; raises BackendError if its source does not compile."""
         return self._load()
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the function has been loaded."""
+        return "loaded" in self.__dict__
+
 
 class CompilationQueue:
     """Compiles several sources in parallel while the host goes on setting up a solver."""
@@ -79,6 +84,7 @@ class CompilationQueue:
 
     def submit(self, build: Callable[[], Path]) -> Future[Path]:
         """Start `build` in another thread."""
+        self._building = [b for b in self._building if not b.done() or b.exception()]
         self._building.append(self._pool.submit(build))
         return self._building[-1]
 
@@ -88,6 +94,7 @@ class CompilationQueue:
         if built.done():
             function.loaded  # noqa: B018 - reports errors here, where the caller expects them
         else:
+            self._waiting = [f for f in self._waiting if not f.is_loaded]
             self._waiting.append(function)
         return function
 

@@ -75,12 +75,12 @@ class ExchangingSolver:
         about = (self.setup.case.solver, self.decomposition, options, run.narrow, self.setup.dtype)
         problem = self.world.tell((*about, *self.exchanged, self.world.same_host))
         memory = Memory.of(self.world, self.backend, problem)
-        tuning = tune(self.world, choices, self._rehearsal, memory)
+        tuning = tune(self.world, choices, self._timer, memory)
         self.set_exchange(tuning.best)
         self.world.agree(self.restart)
         return tuning
 
-    def _rehearsal(self, choice: Choice) -> Rehearsal:
+    def _timer(self, choice: Choice) -> Rehearsal:
         self.set_exchange(choice)
         graph = self.backend.capture(in_order(self.timed_step()), in_graph=self.in_graph)
         return lambda times: self.backend.measure_seconds(lambda: graph.replay(times))

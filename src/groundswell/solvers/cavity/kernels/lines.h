@@ -4,7 +4,7 @@
 #pragma once
 #include "portable.h"
 
-// What lies beyond a side of the block, and the thermal condition of a wall. Names must agree with
+// What lies beyond a side of the block, and the thermal condition of a wall. Values must agree with
 // boundary_conditions.py.
 enum Beyond { OPEN, WALL, MIRROR };
 enum Heat { FIXED, ADIABATIC, LINEAR };

@@ -126,7 +126,7 @@ class Study:
         """Steps over a link with each codec, and the tuner's choice."""
         self._linked.set_link(Link(link, LATENCY) if link else None)
         choices = [Choice(self._transport, codec=codec) for codec in CODECS]
-        tuning = tune(self._rig.world, choices, self._rehearse)
+        tuning = tune(self._rig.world, choices, self._timer)
         taken = {t.choice.codec: t.seconds for t in tuning.trials if t.seconds is not None}
         plain = taken.get("none")
         return [
@@ -141,7 +141,7 @@ class Study:
             for codec, seconds in taken.items()
         ]
 
-    def _rehearse(self, choice: Choice) -> Rehearsal:
+    def _timer(self, choice: Choice) -> Rehearsal:
         self.solver.set_exchange(choice)
         graph = self._captured()
         return lambda times: self._rig.backend.measure_seconds(lambda: graph.replay(times))
