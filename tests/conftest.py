@@ -18,6 +18,8 @@ from toml_text import toml
 # Threads that sleep instead of spinning at a barrier: tests share their cores with others.
 os.environ.setdefault("OMP_NUM_THREADS", "2")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# Programs that import mpi4py themselves start without a network, too; see launcher.py.
+os.environ.setdefault("OMPI_MCA_btl", "^ofi")
 
 SOURCE = Path(__file__).parents[1] / "src"
 SEARCHED = os.pathsep.join([str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])])

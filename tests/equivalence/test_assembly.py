@@ -35,20 +35,25 @@ def cases(full: bool) -> str:
     return "12" if full else "4"
 
 
-@pytest.mark.parametrize("way", ["peer pairwise", "mpi alltoall", "peer crystal"])
-@pytest.mark.parametrize("ranks", [1, 2, 3, *long_variants([4, 8]), 7])
+WAYS = ("peer pairwise", "mpi alltoall", "peer crystal")
+MANY = [(1, "peer pairwise"), (2, "peer pairwise"), *((3, way) for way in WAYS)]
+OTHERS = [(r, way) for r in (1, 2, 4, 7, 8) for way in WAYS if (r, way) not in MANY]
+
+
+@pytest.mark.parametrize(("ranks", "way"), [*MANY, *long_variants(OTHERS)])
 def test_on_cpus(on_ranks: OnRanks, cases: str, ranks: int, way: str) -> None:
     check(on_ranks, ranks, "cpu", *way.split(), str(ranks), cases)
 
 
 @pytest.mark.parametrize(
-    "way", ["mpi pairwise", "mpi-thread pairwise", "mpi crystal", "peer+mpi pairwise"]
+    "way",
+    ["mpi-thread pairwise", "peer+mpi pairwise", *long_variants(["mpi pairwise", "mpi crystal"])],
 )
 def test_other_transports(on_ranks: OnRanks, cases: str, way: str) -> None:
     check(on_ranks, 4, "cpu", *way.split(), "1", cases)
 
 
-@pytest.mark.parametrize("way", ["peer pairwise", "mpi crystal"])
+@pytest.mark.parametrize("way", ["peer pairwise", *long_variants(["mpi crystal"])])
 def test_messages_are_coded(on_ranks: OnRanks, cases: str, way: str) -> None:
     check(on_ranks, 4, "cpu", *way.split(), "1", cases, "mpc")
 
@@ -61,7 +66,7 @@ def test_the_fastest_way(on_ranks: OnRanks) -> None:
     assert "all holds:" in assemble(on_ranks, 4, "cpu", "fastest", "fastest")
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("ranks", [2, *long_variants([3])])
 def test_as_users_do_it(on_ranks: OnRanks, ranks: int) -> None:
     assert "all holds: peer memory" in assemble(on_ranks, ranks, "cpu", "auto", "pairwise")
 

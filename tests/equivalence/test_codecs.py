@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from gpu import gpu_count
+from variants import long_variants
 
 from groundswell.backends.nvcomp import is_installed
 
@@ -20,8 +21,10 @@ def check(on_ranks: OnRanks, ranks: int, *arguments: str) -> None:
     assert "all cases hold" in on_ranks(ranks, PROGRAM, *arguments)
 
 
-@pytest.mark.parametrize("codec", ["mpc", "zfp8", "zfp16", "zfp24"])
-@pytest.mark.parametrize(("ranks", "transport"), [(2, "peer"), (3, "mpi"), (4, "mpi-thread")])
+@pytest.mark.parametrize("codec", ["mpc", "zfp16", *long_variants(["zfp8", "zfp24"])])
+@pytest.mark.parametrize(
+    ("ranks", "transport"), [(2, "peer"), (4, "mpi-thread"), *long_variants([(3, "mpi")])]
+)
 def test_on_cpus(on_ranks: OnRanks, full: bool, ranks: int, transport: str, codec: str) -> None:
     check(on_ranks, ranks, "cpu", transport, codec, str(ranks), "8" if full else "4")
 

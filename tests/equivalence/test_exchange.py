@@ -17,7 +17,7 @@ OnRanks = Callable[..., str]
 
 
 @pytest.mark.parametrize("transport", ["mpi", "mpi-thread", "peer"])
-@pytest.mark.parametrize("ranks", [2, 3, 4, 8])
+@pytest.mark.parametrize("ranks", [2, 4, *long_variants([3, 8])])
 def test_ghosts_on_cpus(on_ranks: OnRanks, full: bool, ranks: int, transport: str) -> None:
     cases = "25" if full else "8"
     assert "all cases hold" in on_ranks(ranks, PROGRAM, "cpu", transport, str(ranks), cases)
@@ -35,7 +35,7 @@ def test_ghosts_on_gpus(transport: str) -> None:
     assert "all cases hold" in done.stdout
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4, *long_variants([8])])
+@pytest.mark.parametrize("ranks", [1, 3, *long_variants([2, 4, 8])])
 def test_ghosts_that_are_stored_straight_into_arrays(full: bool, ranks: int) -> None:
     cases = "10" if full else "5"
     done = run_on_ranks(ranks, PROGRAM.with_name("one_sided_program.py"), str(ranks), cases)

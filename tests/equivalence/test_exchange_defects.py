@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from halo_oracle import after, before, numbered
 from ranks import run_on_ranks
+from variants import long_variants
 
 from groundswell.backends import Blocks, open_backend
 from groundswell.backends.cpu import CpuBackend
@@ -61,7 +62,7 @@ def test_on_two_ranks(
     assert complaint is None, complaint
 
 
-@pytest.mark.parametrize("what", ["exchange", "operation", "gather", "close"])
+@pytest.mark.parametrize("what", ["exchange", *long_variants(["operation", "gather", "close"])])
 def test_stale_ghosts_are_never_used_without_a_word(what: str) -> None:
     """A device that has waited in vain goes on; whoever looks next is told, on all ranks."""
     done = run_on_ranks(2, SUPPORT / "stale_halo_program.py", what, timeout=60)
@@ -77,8 +78,9 @@ def test_a_program_that_never_looks_ends_with_an_error() -> None:
 @pytest.mark.parametrize(
     "case",
     [
-        *("peer exit 1 exchange", "mpi exit 1 exchange", "mpi exit 0 exchange"),
-        *("peer exit 0 gather", "mpi exit 2 gather", "peer fail 1 exchange", "mpi fail 0 gather"),
+        *("peer exit 1 exchange", "mpi exit 0 exchange", "peer fail 1 exchange"),
+        *long_variants(["mpi exit 1 exchange", "peer exit 0 gather"]),
+        *long_variants(["mpi exit 2 gather", "mpi fail 0 gather"]),
     ],
 )
 def test_a_rank_that_ends_early_ends_all(case: str) -> None:
@@ -89,7 +91,7 @@ def test_a_rank_that_ends_early_ends_all(case: str) -> None:
     assert words in done.stderr, done.stderr[-2000:]
 
 
-@pytest.mark.parametrize("transport", ["peer", "mpi"])
+@pytest.mark.parametrize("transport", ["peer", *long_variants(["mpi"])])
 def test_a_rank_that_is_done_may_end_while_others_wait(transport: str) -> None:
     """Rank 1 waits for rank 2 for seconds when rank 0 has ended."""
     done = run_on_ranks(
@@ -98,7 +100,7 @@ def test_a_rank_that_is_done_may_end_while_others_wait(transport: str) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-@pytest.mark.parametrize("case", ["peer new 1 exchange", "mpi new 0 exchange"])
+@pytest.mark.parametrize("case", ["peer new 1 exchange", *long_variants(["mpi new 0 exchange"])])
 def test_a_plan_that_one_rank_has_and_another_lacks_ends_all(case: str) -> None:
     done = run_on_ranks(3, SUPPORT / "diverging_ranks_program.py", *case.split(), timeout=60)
     assert done.returncode != 0 and "not noticed" not in done.stdout

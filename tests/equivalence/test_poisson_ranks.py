@@ -20,7 +20,10 @@ def check(ranks: int, *arguments: str) -> None:
 
 @pytest.mark.parametrize(
     ("ranks", "way"),
-    [(2, "peer pairwise"), (3, "mpi crystal"), *long_variants([(4, "peer crystal")])],
+    [
+        (3, "peer crystal"),
+        *long_variants([(2, "peer pairwise"), (3, "mpi crystal"), (4, "peer crystal")]),
+    ],
 )
 def test_on_cpus(full: bool, ranks: int, way: str) -> None:
     check(ranks, "cpu", *way.split(), str(ranks), "8" if full else "3")

@@ -17,6 +17,7 @@ import obspy
 import pytest
 import xarray
 from matplotlib.image import imread
+from variants import short_and_long
 
 from groundswell.report.pictures import draw_pictures
 from groundswell.seismology.formats.shaking_maps import open_surface
@@ -39,6 +40,8 @@ QUICK: dict[str, tuple[float, float, tuple[float, float]]] = {
     "finite_fault": (400, 12, (0.15, 0.7)),
     "basin": (200, 12, (0.008, 0.04)),
 }
+LONG = ("loh1", "loh3", "finite_fault")
+every_example = pytest.mark.parametrize("name", short_and_long(QUICK, LONG))
 
 
 def quick_case(name: str) -> EarthquakeCase:
@@ -97,7 +100,7 @@ def test_every_case_file_can_run_as_it_is(path: Path) -> None:
         assert found["warnings"] == []
 
 
-@pytest.mark.parametrize("name", QUICK)
+@every_example
 def test_outputs_are_whole_and_pictures_are_drawn(name: str, results: dict[str, Result]) -> None:
     result = results[name]
     files = result.summary["files"]
@@ -116,13 +119,13 @@ def test_outputs_are_whole_and_pictures_are_drawn(name: str, results: dict[str, 
     assert all(picture[..., :3].std() > 0.05 for picture in pictures)
 
 
-@pytest.mark.parametrize("name", QUICK)
+@every_example
 def test_shaking_has_the_expected_size(name: str, results: dict[str, Result]) -> None:
     low, high = QUICK[name][2]
     assert low < float(results[name].shaking_map["pgv"].max()) < high
 
 
-@pytest.mark.parametrize("name", ["la_habra", "loh1", "loh3", "basin"])
+@pytest.mark.parametrize("name", short_and_long(["la_habra", "loh1", "loh3", "basin"], LONG))
 def test_nothing_moves_before_the_fastest_wave(name: str, results: dict[str, Result]) -> None:
     """The first motion comes no earlier than P, and not much later than P through the slowest."""
     result = results[name]
@@ -156,6 +159,7 @@ def test_la_habra_has_an_origin_time_and_decays_with_distance(results: dict[str,
     assert sac.dist == pytest.approx(2.65, abs=0.1)  # km, by ObsPy from the coordinates
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["loh1", "loh3"])
 def test_loh_resembles_its_reference(name: str, results: dict[str, Result]) -> None:
     """Below 1 Hz, where even 200 m cells have ten points per wavelength.
@@ -175,12 +179,14 @@ def test_loh_resembles_its_reference(name: str, results: dict[str, Result]) -> N
     assert (misfit < (0.22, 0.08, 0.15)).all(), misfit
 
 
+@pytest.mark.full
 def test_attenuation_weakens_what_the_layer_guides(results: dict[str, Result]) -> None:
     ratio = peaks(results["loh3"]) / peaks(results["loh1"])
     assert (ratio < 1).all()
     assert ratio.sel(station="S10") < ratio.sel(station="S01")
 
 
+@pytest.mark.full
 def test_a_rupture_shakes_harder_ahead_of_it(results: dict[str, Result]) -> None:
     found = peaks(results["finite_fault"])
     assert found.sel(station="AHEAD") > 2.5 * found.sel(station="REAR")

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 from ranks import run_on_ranks
+from variants import long_variants
 
 PROGRAM = Path(__file__).parents[1] / "support" / "out_of_memory_program.py"
 
 
-@pytest.mark.parametrize("what", ["mailboxes", "peer", "sums", "sharing"])
+@pytest.mark.parametrize("what", ["peer", "sharing", *long_variants(["mailboxes", "sums"])])
 def test_all_are_told_and_stay_in_step(what: str) -> None:
     """Long before anybody's patience ends."""
     done = run_on_ranks(3, PROGRAM, what, timeout=60)

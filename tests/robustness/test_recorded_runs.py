@@ -12,6 +12,7 @@ import pytest
 import xarray
 from ranks import run_on_ranks
 from toml_text import toml
+from variants import long_variants, short_and_long
 
 import groundswell
 from groundswell.errors import InputError
@@ -133,7 +134,7 @@ def test_statistics_are_those_of_the_series(quake: Path) -> None:
         assert (known[f"{name}_final"].values != values[-1]).any()
 
 
-@pytest.mark.parametrize("processes", [[3, 1, 1], [1, 3, 1], [1, 1, 3]])
+@pytest.mark.parametrize("processes", [[1, 1, 3], *long_variants(([3, 1, 1], [1, 3, 1]))])
 def test_an_earthquakes_records_are_the_same_on_ranks(
     write_case: Write, tmp_path: Path, quake: Path, processes: list[int]
 ) -> None:
@@ -197,7 +198,7 @@ SCHEMES = {
 }
 
 
-@pytest.fixture(scope="module", params=SCHEMES)
+@pytest.fixture(scope="module", params=short_and_long(SCHEMES, ["cycles"]))
 def flow(request: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """Records of a cavity on one rank, never interrupted."""
     case = cavity(tmp_path_factory.mktemp(request.param), SCHEMES[request.param])

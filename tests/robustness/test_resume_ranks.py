@@ -117,6 +117,7 @@ def test_mpiexec_passes_on_the_signal_to_stop(write_case: Write, tmp_path: Path)
     assert_unfinished(folder, 2)
 
 
+@pytest.mark.full
 def test_a_run_may_be_stopped_again_and_again(
     write_case: Write, tmp_path: Path, reference: Any
 ) -> None:
@@ -158,6 +159,7 @@ def test_a_checkpoint_without_one_ranks_file(write_case: Write, tmp_path: Path) 
     assert names(folder) == before and checkpoint.NAME in before
 
 
+@pytest.mark.full
 def test_an_unfinished_run_of_ranks_is_not_lost_by_forgetting_to_resume(
     write_case: Write, tmp_path: Path
 ) -> None:

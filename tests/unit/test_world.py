@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import re
 import sys
@@ -17,7 +18,12 @@ from groundswell.errors import BackendError, InputError, RunFailed
 from groundswell.exchange import patience as patience_module
 from groundswell.exchange import words
 from groundswell.exchange import world as module
-from groundswell.exchange.launcher import LAUNCHER_VARIABLES, SIZE_VARIABLES, started_ranks
+from groundswell.exchange.launcher import (
+    LAUNCHER_VARIABLES,
+    SIZE_VARIABLES,
+    leave_out_network,
+    started_ranks,
+)
 from groundswell.exchange.patience import (
     DEFAULT_PATIENCE,
     PATIENCE,
@@ -102,6 +108,23 @@ def test_a_launcher_that_does_not_tell_how_many_needs_mpi(
     assert started_ranks() == 0
     with pytest.raises(BackendError, match=rf"several processes were started \({name}\)"):
         module.world()
+
+
+@pytest.mark.parametrize(
+    ("local", "given", "used"),
+    [("4", None, "^ofi"), ("2", None, None), (None, None, None), ("4", "tcp", "tcp")],
+)
+def test_open_mpi_starts_without_a_network_on_one_machine(
+    launched: pytest.MonkeyPatch, local: str | None, given: str | None, used: str | None
+) -> None:
+    values = {"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": local}
+    for name, value in {**values, "OMPI_MCA_btl": given}.items():
+        if value is None:
+            launched.delenv(name, raising=False)
+        else:
+            launched.setenv(name, value)
+    leave_out_network()
+    assert dict(os.environ).get("OMPI_MCA_btl") == used
 
 
 class FakeMpi:

@@ -48,6 +48,17 @@ def signs() -> str:
     return ", ".join(several or sorted(set(LAUNCHER_VARIABLES) & set(os.environ)))
 
 
+def leave_out_network() -> None:
+    """Start Open MPI without libfabric if all processes are on one machine.
+
+    No message needs a network then, and libfabric looks for hardware for a second. Call this before
+    MPI starts. OMPI_MCA_btl, if it is set, keeps its value.
+    """
+    size = os.environ.get("OMPI_COMM_WORLD_SIZE")
+    if size is not None and size == os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE"):
+        os.environ.setdefault("OMPI_MCA_btl", "^ofi")
+
+
 def _known(names: tuple[str, ...]) -> list[str]:
     """Those of which the environment has a number."""
     return [name for name in names if os.environ.get(name, "").isdigit()]

@@ -50,9 +50,9 @@ KERNEL record_box(real* ring, real* largest, real* smallest, double* sum, double
 }
 
 // FourWeights weights, which a GPU loads with one or two instructions.
-struct MAY_ALIAS alignas(16) FourWeights {
+struct alignas(16) FourWeights {
   real values[4];
-};
+} MAY_ALIAS;
 
 // Sums of nz x ny x nx weighted values from `field` on, `step` values apart, x fastest. The constant
 // size lets all loads be under way at once: one by one, each would wait for the memory.
