@@ -83,9 +83,8 @@ WATER_GRIDS = ("water", "rk3", True, 2)
 # Ways that share a number of ranks share a start of MPI; those that share physics, their kernels.
 CPU = [
     Way(2, (1, 1, 2), BOX),
-    Way(2, (2, 1, 1), WATER_GRIDS, codec="mpc"),
+    Way(2, (2, 1, 1), BOX, transport="mpi", codec="mpc"),
     Way(4, (1, 2, 2), OPEN_GRIDS, overlap=False),
-    Way(4, (2, 2, 1), WATER_GRIDS, transport="mpi"),
     Way(4, None, BOX, transport="mpi-thread"),
 ]
 LONG = [
@@ -93,6 +92,7 @@ LONG = [
     Way(2, (2, 1, 1), GRIDS, transport="mpi"),
     Way(2, (2, 1, 1), GRIDS, codec="mpc"),
     Way(2, (2, 1, 1), WATER_GRIDS),
+    Way(2, (2, 1, 1), WATER_GRIDS, codec="mpc"),
     Way(2, (1, 2, 1), OPEN_GRIDS, overlap=False),
     Way(2, (1, 2, 1), OPEN_GRIDS, transport="mpi", codec="mpc"),
     Way(3, (1, 3, 1), ("walls", "rk4", False, 1), transport="mpi"),
@@ -105,6 +105,7 @@ LONG = [
     Way(4, (2, 2, 1), OPEN_GRIDS, overlap=False),
     Way(4, (1, 2, 2), OPEN_GRIDS, transport="mpi", codec="mpc"),
     Way(4, (2, 1, 2), WATER_GRIDS),
+    Way(4, (2, 2, 1), WATER_GRIDS, transport="mpi"),
     Way(6, None, BOX),
     Way(8, (2, 2, 2), BOX),
     Way(8, (2, 2, 2), GRIDS),

@@ -21,12 +21,12 @@ def check(ranks: int, *arguments: str) -> None:
 @pytest.mark.parametrize(
     ("ranks", "way"),
     [
-        (3, "peer crystal"),
+        (2, "peer crystal"),
         *long_variants([(2, "peer pairwise"), (3, "mpi crystal"), (4, "peer crystal")]),
     ],
 )
 def test_on_cpus(full: bool, ranks: int, way: str) -> None:
-    check(ranks, "cpu", *way.split(), str(ranks), "8" if full else "3")
+    check(ranks, "cpu", *way.split(), str(ranks), "8" if full else "2")
 
 
 @pytest.mark.gpu

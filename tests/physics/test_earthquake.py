@@ -29,7 +29,11 @@ from groundswell.verify import (
 )
 
 NAMES = problem_names("earthquake")
-LONG = ["earthquake/absorption:long_run", "earthquake/attenuation:quality"]
+LONG = [
+    "earthquake/absorption:long_run",
+    "earthquake/absorption:reflection",
+    "earthquake/attenuation:quality",
+]
 
 
 def show(checks: list[Check]) -> list[str]:

@@ -68,7 +68,7 @@ def assert_same_flow(folder: Path, reference: Path, ranks: int = 1) -> None:
     assert np.allclose(*tables, rtol=1e-8) and tables[0].shape == tables[1].shape
 
 
-STOPS = [(1, 3, 5)]
+STOPS = [(1, 2, 5)]
 OTHER_STOPS = [
     (1, 1, 2),
     (2, 1, 5),
@@ -78,6 +78,7 @@ OTHER_STOPS = [
     (2, 1, 2),
     (2, 1, 10),
     (1, 3, 2),
+    (1, 3, 5),
 ]
 
 
@@ -169,10 +170,13 @@ def test_more_ranks_than_a_coarse_grid_has_points_for(tmp_path: Path) -> None:
 # --- from the flow of another run -----------------------------------------------------------------
 
 
-def test_a_run_goes_on_from_the_flow_of_another(tmp_path: Path, reference: Path) -> None:
-    """On two ranks, and on the same grid: nothing is left to do but to see that."""
+@pytest.mark.parametrize("ranks", [1, *long_variants([2])])
+def test_a_run_goes_on_from_the_flow_of_another(
+    tmp_path: Path, reference: Path, ranks: int
+) -> None:
+    """On the same grid: nothing is left to do but to see that."""
     case = write_case(tmp_path, more=f'[start]\nflow = "{reference / "flow.nc"}"')
-    done = run_on_ranks(2, "-m", "groundswell", "run", case, "-q", "--no-pictures")
+    done = run_on_ranks(ranks, "-m", "groundswell", "run", case, "-q", "--no-pictures")
     assert done.returncode == 0, done.stderr
     residuals = np.loadtxt(tmp_path / "results" / "residuals.csv", delimiter=",", skiprows=1)
     assert np.atleast_2d(residuals)[:, 0].tolist() == [1.0]

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 from ranks import run_on_ranks
+from variants import long_variants
 
 import groundswell
 from groundswell.errors import InputError
@@ -106,7 +107,7 @@ def test_fields_that_are_not_wanted(tmp_path: Path) -> None:
     assert names(found) == FINAL - {"solution.vtkhdf"}
 
 
-@pytest.mark.parametrize("quiet", [[], ["-q"]])
+@pytest.mark.parametrize("quiet", [[], *long_variants((["-q"],))])
 def test_a_solution_that_is_none_yet(tmp_path: Path, command: Command, quiet: list[str]) -> None:
     """It is written, and a warning goes with it."""
     case, folder = write_case(tmp_path, method="iterations = 2"), tmp_path / "results"

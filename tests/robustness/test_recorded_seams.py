@@ -17,6 +17,7 @@ from digests import write_inputs
 from interpolation_oracle import interpolate
 from ranks import run_on_ranks
 from toml_text import toml
+from variants import long_variants
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -104,7 +105,9 @@ def place_of(field: xarray.DataArray, position: list[float]) -> list[float]:
     return [(at - nodes[0]) / (nodes[1] - nodes[0]) for at, nodes in pairs]
 
 
-@pytest.mark.parametrize("case", [earthquake, cavity, acoustics], ids=lambda case: case.__name__)
+@pytest.mark.parametrize(
+    "case", [*long_variants([earthquake, cavity]), acoustics], ids=lambda case: case.__name__
+)
 def test_points_beside_a_seam_are_interpolated_across_it(
     tmp_path: Path, tiny: Callable[..., Content], case: Callable[..., Content]
 ) -> None:

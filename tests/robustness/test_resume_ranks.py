@@ -146,6 +146,7 @@ def test_runs_whose_rank_was_killed_continue_from_the_last_checkpoint(
     assert_finished(done, folder, reference("pml"))
 
 
+@pytest.mark.full
 def test_a_checkpoint_without_one_ranks_file(write_case: Write, tmp_path: Path) -> None:
     """It is refused on every rank, in one voice, and nothing is touched."""
     case, folder = write_case(tmp_path, time=TIME), tmp_path / "results"

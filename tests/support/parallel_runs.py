@@ -112,9 +112,7 @@ DEEP_PERIODIC = Variant("periodic", "absorbing", "single")
 # Runs that share a number of ranks share a start of MPI; those that share a variant, their kernels.
 PARALLEL_RUNS = [
     ParallelRun(2, ROCK, (1, 1, 2), "peer", True),
-    ParallelRun(2, DEEP_SPONGE, (2, 1, 1), "peer", True, "mpc"),
     ParallelRun(4, ROCK, (2, 2, 1), "mpi", False),
-    ParallelRun(4, DEEP_SPONGE, (1, 4, 1), "mpi-thread", True),
     ParallelRun(4, PERIODIC, (1, 2, 2), "mpi-thread", True, "mpc"),
     ParallelRun(4, replace(PERIODIC, single_receiver=True), (2, 2, 1), "peer", True),
     ParallelRun(4, PERIODIC, None, "auto", True),
@@ -122,6 +120,7 @@ PARALLEL_RUNS = [
 MORE_PARALLEL_RUNS = [
     ParallelRun(2, DEEP_PERIODIC, (2, 1, 1), "mpi", False),
     ParallelRun(2, DEEP_SPONGE, (1, 2, 1), "mpi-thread", True),
+    ParallelRun(2, DEEP_SPONGE, (2, 1, 1), "peer", True, "mpc"),
     ParallelRun(2, PERIODIC, (1, 2, 1), "mpi", True),
     ParallelRun(3, DEEP, (3, 1, 1), "mpi-thread", True),
     ParallelRun(3, DEEP, (3, 1, 1), "mpi", False, "mpc"),
@@ -130,6 +129,7 @@ MORE_PARALLEL_RUNS = [
     ParallelRun(4, ROCK, (1, 1, 4), "peer", True),  # the lowest block is all layer
     ParallelRun(4, PERIODIC, (2, 2, 1), "mpi-thread", True),
     ParallelRun(4, PERIODIC, (2, 2, 1), "peer", False),
+    ParallelRun(4, DEEP_SPONGE, (1, 4, 1), "mpi-thread", True),
     ParallelRun(4, replace(DEEP_SPONGE, single_receiver=True), (1, 1, 4), "mpi", False),
     # Blocks of three rows.
     ParallelRun(6, replace(DEEP_PERIODIC, single_receiver=True), (1, 1, 6), "mpi", False),

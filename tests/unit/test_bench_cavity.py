@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from ranks import run_on_ranks
+from variants import long_variants
 
 from groundswell.backends import open_backend
 from groundswell.bench import Session, measure
@@ -57,6 +58,7 @@ def test_on_one_rank(alone: dict[str, Any]) -> None:
     assert others[-1]["sweeps"] < others[0]["sweeps"] / 2
 
 
+@pytest.mark.full
 def test_on_two_ranks(shared: dict[str, Any]) -> None:
     """Both versions on both transports, and ours, for each of three cuts; a larger cube in ours."""
     assert not shared["notes"]
@@ -72,6 +74,7 @@ def test_on_two_ranks(shared: dict[str, Any]) -> None:
     assert [row["cells"] for row in shared["growth"]] == [[12, 12, 24]] * 3
 
 
+@pytest.mark.full
 def test_the_papers_figures_stand_beside_ours(
     shared: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -91,6 +94,7 @@ def test_tables_of_one_rank(alone: dict[str, Any], capsys: pytest.CaptureFixture
     assert "93.8" in said and "times faster" in said and "with coarser grids" in said
 
 
-def test_pictures(alone: dict[str, Any], shared: dict[str, Any], tmp_path: Path) -> None:
-    for name, found in (("alone", alone), ("shared", shared)):
-        assert draw(found, tmp_path / f"{name}.png").stat().st_size > 10_000
+@pytest.mark.parametrize("which", ["alone", *long_variants(["shared"])])
+def test_its_picture(which: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    found = request.getfixturevalue(which)
+    assert draw(found, tmp_path / "bench.png").stat().st_size > 10_000

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from ranks import run_on_ranks
+from variants import long_variants
 
 from groundswell.backends import open_backend
 from groundswell.bench.tables import show
@@ -94,7 +95,7 @@ run_bench("earthquake", backend="cpu", output=sys.argv[1])
 """
 
 
-@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.full)])
+@pytest.mark.parametrize("ranks", long_variants([2, 4]))
 def test_on_ranks(tmp_path: Path, ranks: int) -> None:
     done = run_on_ranks(ranks, "-c", TINY, tmp_path, timeout=200)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -101,6 +101,7 @@ def test_solutions_to_a_tolerance(alone: dict[str, Any]) -> None:
     assert jacobi["dofs"] == 15**3 and jacobi["seconds"] > 0
 
 
+@pytest.mark.full
 def test_on_two_ranks(tmp_path: Path) -> None:
     """Two cubes, with the residual that one rank finds on both."""
     done = run_on_ranks(2, "-c", ON_RANKS, tmp_path)

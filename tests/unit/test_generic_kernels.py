@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from variants import short_and_long
 
 from groundswell.backends import Exact, Items, Source, open_backend
 from groundswell.grids import cartesian
@@ -32,7 +33,7 @@ def fields_after(name: str, steps: int) -> dict[str, np.ndarray]:
         return {field: np.array(values) for field, values in simulation.fields.items()}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", short_and_long(NAMES, ("quake_periodic", "cavity_lid")))
 def test_they_compute_the_same_bits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cartesian, "SHORT_RUN", 1e12)
     generic = fields_after(name, 40)

@@ -10,6 +10,7 @@ from codec_fields import KINDS, field_of
 from guard_page import guarded
 from mpc_oracle import stream_of
 from numpy.typing import NDArray
+from variants import long_variants
 
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
@@ -74,7 +75,9 @@ def test_every_dim(backend: Backend, dtype: str) -> None:
         check(backend, field_of("smooth", (2500 + dim,), dtype), dim)
 
 
-@pytest.mark.parametrize(("dtype", "dim"), [("float32", 1), ("float32", 5), ("float64", 1)])
+@pytest.mark.parametrize(
+    ("dtype", "dim"), [("float32", 5), *long_variants([("float32", 1), ("float64", 1)])]
+)
 def test_every_length(backend: Backend, dtype: str, dim: int) -> None:
     """All lengths up to a chunk, and every seventh up to four of them."""
     values = field_of("alternating", (4096,), dtype)

@@ -105,11 +105,11 @@ CASES = [
     (7, OperatorVariant(TENSOR_CORES, 4, ring=3), "float64", "stored", 2, 0.3),
     (7, OperatorVariant(TENSOR_CORES, 2), "float64", "straight", 0, 0.3),
     (15, OperatorVariant(PENCILS, 1), "float64", "stored", 1, 0.3),
-    (2, OperatorVariant(PENCILS, 6, ring=2), "float64", "stored", 0, 0.3),
-    (7, OperatorVariant(TENSOR_CORES, 2, ring=3), "float64", "stored", 0, 0.0),
     (9, OperatorVariant(PENCILS, 1, ring=3), "float64", "stored", 1, 0.0),
 ]
 LONG = [
+    (2, OperatorVariant(PENCILS, 6, ring=2), "float64", "stored", 0, 0.3),
+    (7, OperatorVariant(TENSOR_CORES, 2, ring=3), "float64", "stored", 0, 0.0),
     (15, OperatorVariant(TENSOR_CORES, 1), "float64", "affine", 1, 0.3),
     (13, OperatorVariant(TENSOR_CORES, 1), "float64", "straight", 1, 0.3),
     (8, OperatorVariant(PENCILS, 1, ring=4), "float64", "stored", 3, 0.3),
