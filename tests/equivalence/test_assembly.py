@@ -62,6 +62,7 @@ def assemble(on_ranks: OnRanks, ranks: int, *arguments: str) -> str:
     return on_ranks(ranks, PROGRAM.with_name("numbering_program.py"), *arguments)
 
 
+@pytest.mark.full
 def test_the_fastest_way(on_ranks: OnRanks) -> None:
     assert "all holds:" in assemble(on_ranks, 4, "cpu", "fastest", "fastest")
 

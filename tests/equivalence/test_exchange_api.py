@@ -45,6 +45,7 @@ def test_the_example_does_not_depend_on_ranks() -> None:
     assert len({line.split()[-1] for line in lines}) == 1, lines
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["heat_torch", "heat_jax"])
 def test_other_examples_do_not_depend_on_ranks(name: str) -> None:
     path = EXAMPLES / f"{name}.py"
@@ -62,6 +63,7 @@ def test_the_python_of_the_page_runs(
         on_ranks(ranks, tmp_path / "snippet.py")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("library", ["torch", "jax"])
 def test_the_python_of_the_page_runs_with(library: str, tmp_path: Path) -> None:
     require_library(library)

@@ -33,6 +33,7 @@ LONG = [
     "earthquake/absorption:long_run",
     "earthquake/absorption:reflection",
     "earthquake/attenuation:quality",
+    "earthquake/layered:loh1",
 ]
 
 
@@ -145,6 +146,7 @@ def test_a_problem_notices(mistake: str, tmp_path: Path, monkeypatch: pytest.Mon
     expect_failure(problem)
 
 
+@pytest.mark.full
 def test_a_problem_notices_that_surface_forces_move_half_a_cell(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -141,7 +141,7 @@ def test_runs_whose_rank_was_killed_continue_from_the_last_checkpoint(
     dead = run_until(2, "SIGKILL", killed, 50, case)
     assert dead.returncode != 0
     assert not names(folder) & FINAL_FILES
-    done = run(3, case, "--resume", "-q")
+    done = run(2, case, "--resume", "-q")
     assert json.loads((folder / "summary.json").read_text())["resumed_at"] % 20 == 0
     assert_finished(done, folder, reference("pml"))
 

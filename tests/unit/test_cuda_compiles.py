@@ -315,6 +315,7 @@ def test_the_codes_kernels(check: Check, full: bool, precision: str) -> None:
     check(zfp_source(dtype, 1, 64, strips=True), precision, ZFP_LIMITS[1])
 
 
+@pytest.mark.full
 def test_kernels_over_a_slower_link() -> None:
     backend = SourceCollector()
     linked: Any = LinkedBackend(backend, Link(1e9))
