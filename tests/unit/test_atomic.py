@@ -105,6 +105,18 @@ def test_no_permission_is_bad_input(tmp_path: Path, code: int) -> None:
             raise OSError(code, os.strerror(code))
 
 
+@pytest.mark.parametrize("code", [errno.EFBIG, errno.EMFILE])
+def test_a_limit_is_not_the_disks_fault(tmp_path: Path, code: int) -> None:
+    with pytest.raises(RunFailed, match=r"ulimit -a"), disk_errors(tmp_path / "file"):
+        raise OSError(code, os.strerror(code))
+
+
+def test_a_folder_that_cannot_hold_files_is_bad_input() -> None:
+    with pytest.raises(InputError, match=r"cannot hold files, choose another"):  # noqa: SIM117
+        with atomic_write("/proc/results/file"):
+            pass
+
+
 def test_a_failing_disk_fails_the_run(tmp_path: Path) -> None:
     with pytest.raises(RunFailed, match=os.strerror(errno.EIO)), disk_errors(tmp_path / "file"):
         raise OSError(errno.EIO, "broken")

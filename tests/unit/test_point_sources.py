@@ -139,11 +139,20 @@ def test_requests_that_cannot_be_honoured() -> None:
             {**PLACE, **COUPLE, "moment": 1.0, "time_function": {"kind": "brune", "rise": 0.01}},
             step=0.05,
         )
+    instant = {"kind": "brune", "rise": 1e-12}
+    with pytest.raises(InputError, match=r"its moment would be wrong by (100 %|a factor of .*);"):
+        build({**PLACE, **COUPLE, "moment": 1.0, "time_function": instant})
     late = {"kind": "brune", "rise": 0.2, "onset": 6.0}
     with pytest.raises(
         InputError, match=r"source\[0\]: starts at 6 s, when the run of 6 s is over"
     ):
         build({**PLACE, **COUPLE, "moment": 1.0, "time_function": late})
+
+
+def test_a_source_may_outlast_the_run_by_far() -> None:
+    slow = {"kind": "brune", "rise": 2.0**31}
+    (found,) = build({**PLACE, **COUPLE, "moment": 1.0, "time_function": slow})
+    assert 0 < len(found.samples) * 0.01 < 6.1 and np.isfinite(found.samples).all()
 
 
 # --- SRF -----------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from groundswell.errors import InputError, RunFailed
 _DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
 _DENIED = {errno.EACCES, errno.EPERM, errno.EROFS}
 _INVALID_PATH = {errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG}
+_LIMITED = {errno.EFBIG, errno.EMFILE, errno.ENFILE}
 
 
 @contextmanager
@@ -120,7 +121,17 @@ def _translated(path: Path, code: int) -> InputError | RunFailed:
     if code in _DISK_FULL:
         return RunFailed(
             f"disk full while writing {path}: {reason}, {_free_space(path)}; make room or choose a "
-            f"folder on a larger disk, then start again from the last checkpoint"
+            f"folder on a larger disk, then start again, with --resume if there is a checkpoint"
+        )
+    if code in _LIMITED:
+        return RunFailed(
+            f"{path} could not be written: {reason}; raise the limits of this session (`ulimit -a` "
+            f"shows them), then start again, with --resume if there is a checkpoint"
+        )
+    if code == errno.ENOENT:
+        return InputError(
+            f"{path} cannot be written: {reason}; its folder was removed or cannot hold files, "
+            f"choose another"
         )
     if code in _DENIED:
         return InputError(

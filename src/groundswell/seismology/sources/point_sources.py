@@ -35,6 +35,7 @@ MomentSection = DoubleCouple | Explosion | MomentTensor
 # Sampling times in steps: moments enter stress updates, which are centred on the times of the
 # velocities; forces enter velocity updates, which are centred on the times of the stresses.
 AT_VELOCITIES, AT_STRESSES = 0.0, 0.5
+_MOST_SAMPLES = 1e7  # a source of more steps is not too short, and its samples take much memory
 _MAX_MOMENT_ERROR = 0.01  # error of the integral of the samples, relative to the moment
 
 
@@ -165,23 +166,34 @@ def _sample(
     Raises:
         InputError: the source starts after the run ends, or is too short for the time step.
     """
-    step = context.step
-    first, last = int(function.onset / step), int(np.ceil(function.end / step))
-    times = step * np.arange(first + offset, last + 1)
-    if times[0] >= context.duration:
+    step, duration = context.step, context.duration
+    first = int(function.onset / step) + offset
+    if first * step >= duration:
         raise InputError(
-            f"starts at {function.onset:g} s, when the run of {context.duration:g} s is over;"
+            f"starts at {function.onset:g} s, when the run of {duration:g} s is over;"
             " lengthen the run or start the source earlier"
         )
-    error = abs(step * float(np.sum(function(times))) - function.integral)
-    if error > _MAX_MOMENT_ERROR * max(1.0, abs(function.integral)):
+    if function.support < _MOST_SAMPLES * step:
+        _require_resolved(function, step, offset)
+    end = min(np.ceil(function.end / step) + 1, np.ceil(duration / step) + 2)
+    times = step * np.arange(first, end)
+    times = times[times < duration]
+    return float(times[0]), evaluate(function, times)
+
+
+def _require_resolved(function: TimeFunction, step: float, offset: float) -> None:
+    """Raise InputError if the sum of the samples is not the integral of the function."""
+    first, last = int(function.onset / step), int(np.ceil(function.end / step))
+    times = step * np.arange(first + offset, last + 1)
+    scale = max(1.0, abs(function.integral))
+    error = abs(step * float(np.sum(function(times))) - function.integral) / scale
+    if error > _MAX_MOMENT_ERROR:
+        wrong = f"{100 * error:.0f} %" if error < 10 else f"a factor of {error:.2g}"
         raise InputError(
             f"a {type(function).__name__.lower()} source of {function.support:g} s is too short"
-            f" for time steps of {step:g} s: its moment would be wrong by {100 * error:.0f} %;"
+            f" for time steps of {step:g} s: its moment would be wrong by {wrong};"
             " lengthen it or shorten the step"
         )
-    times = times[times < context.duration]
-    return float(times[0]), evaluate(function, times)
 
 
 def _moment_tensor(section: MomentSection, azimuth: float) -> Array:
