@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import groundswell
 from groundswell.case import load_case
 from groundswell.cli import main
 from groundswell.errors import GroundswellError, RunFailed
+from groundswell.simulation import checkpoint
 from groundswell.simulation.results_folder import claimed
 from groundswell.solvers.earthquake.setup import Setup
 
@@ -120,6 +122,27 @@ def test_two_runs_in_one_folder(
     assert "another run is writing" in capsys.readouterr().err
     assert list((tmp_path / "results").iterdir()) == []
     assert main(["run", str(write_case(tmp_path)), "-q", "--no-pictures"]) == 0
+
+
+def test_a_checkpoint_of_a_run_that_is_still_going_is_not_to_be_deleted(
+    write_case: Write, tmp_path: Path, start: Any
+) -> None:
+    case = write_case(tmp_path, time={"duration": "200 s"}, run={"checkpoint": {"steps": 20}})
+    saved = tmp_path / "results" / checkpoint.NAME
+    going = start("run", case, "-q", "--no-pictures")
+    try:
+        until = time.monotonic() + 60
+        while not saved.exists() and going.poll() is None:
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        for flags in ([], ["--resume"]):
+            second = start("run", case, "-q", "--no-pictures", *flags)
+            _, told = second.communicate(timeout=60)
+            assert second.returncode == 2 and "another run is writing" in told
+            assert "delete" not in told and going.poll() is None
+    finally:
+        going.kill()
+        going.communicate()
 
 
 @pytest.fixture

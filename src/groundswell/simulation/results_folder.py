@@ -47,6 +47,13 @@ def claimed(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def require_unclaimed(folder: Path) -> None:
+    """Raise InputError if another run has locked the folder."""
+    if folder.is_dir():
+        with claimed(folder):
+            pass
+
+
 def _lock(descriptor: int, folder: Path) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -27,6 +27,7 @@ from groundswell.simulation.results_folder import (
     folder_of,
     relative,
     remove_stale,
+    require_unclaimed,
     require_writable,
 )
 from groundswell.simulation.signals import StopRequest, stop_request
@@ -145,6 +146,7 @@ def run(
         target = folder_of(setup.case, folder)
         digest = shared_digest(setup, job)
         # Refuse an impossible request before the device is opened and kernels are compiled.
+        job.agree(lambda: require_unclaimed(target) if job.first else None)
         job.agree(lambda: _require_possible(target, digest, resume))
     opened = open_solver(setup, job, clock, quiet=quiet or not job.first)
     current = _Run(opened, target, digest, clock)
