@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tracemalloc
 
 import numpy as np
@@ -303,6 +304,19 @@ def test_files_that_are_no_models_are_refused(tmp_path, model):
         with pytest.raises(InputError, match=r"cannot be read as netCDF.*write it again") as caught:
             netcdf_medium(path, CELLS, SPACING)
         assert "\n" not in str(caught.value)
+
+
+def test_damage_is_told_in_one_line_and_without_a_traceback(tmp_path, model, capfd):
+    path = save(tmp_path, model)
+    whole = path.read_bytes()
+    for at in range(200, len(whole), len(whole) // 12):
+        path.write_bytes(whole[:at] + b"garbage" * 20 + whole[at:])
+        try:
+            netcdf_medium(path, CELLS, SPACING)
+        except InputError as error:
+            assert "\n" not in str(error)
+        gc.collect()
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_a_row_of_a_huge_model_reads_its_own_slabs_only(tmp_path):

@@ -81,7 +81,23 @@ def open_dataset(path: str | Path) -> xarray.Dataset:
             f"{path} does not exist or is not a file; give a file that a run has written"
         )
     with _damage_reported(path):
+        read_metadata(path)
         return xarray.open_dataset(path, engine="h5netcdf", decode_times=False)
+
+
+def read_metadata(path: Path) -> None:
+    """Read all metadata of an HDF5 file, and nothing of other files; h5py raises if it is damaged.
+
+    h5netcdf would print a traceback of its own if it met the damage while it opens the file.
+    """
+    import h5py
+
+    def read_attributes(_: str, item: h5py.HLObject) -> None:
+        list(item.attrs.items())
+
+    if h5py.is_hdf5(path):
+        with h5py.File(path) as file:
+            file.visititems(read_attributes)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
+from groundswell.formats.netcdf import read_metadata
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.media import NetcdfSection, QRule
 from groundswell.seismology.formats.awp import AwpMesh
@@ -306,9 +307,10 @@ class _ModelFile:
         axis = self._data[dim]
         nodes = axis.values.astype(float)
         if nodes.size < 2 or not (np.diff(nodes) > 0).all():
+            found = np.array2string(nodes, max_line_width=1000, threshold=6)
             raise InputError(
                 f"{self.path}: coordinate {dim} must be a list of two or more values in order, "
-                f"not {nodes.size} values as {np.array2string(nodes, threshold=6)}"
+                f"not {nodes.size} values as {found}"
             )
         if dim != "depth" and self.geographic:
             return nodes
@@ -354,12 +356,13 @@ def _open(path: Path) -> Any:
     import xarray as xr
 
     try:
+        read_metadata(path)
         return xr.open_dataset(path, decode_times=False)
     except Exception as error:  # xarray raises many types, depending on the backend
-        reason = str(error).partition("\n")[0]
+        reason = str(error).partition("\n")[0].strip("'\"")
         raise InputError(
-            f"medium.file {path} cannot be read as netCDF ({reason}): it is not a NetCDF-4 file; "
-            "check the name, or write it again"
+            f"medium.file {path} cannot be read as netCDF ({reason}): it is damaged or of another "
+            "format; check the name, or write it again"
         ) from error
 
 
