@@ -31,7 +31,6 @@ from groundswell.verify import (
 NAMES = problem_names("earthquake")
 LONG = [
     "earthquake/absorption:long_run",
-    "earthquake/absorption:reflection",
     "earthquake/attenuation:quality",
     "earthquake/layered:loh1",
 ]

@@ -306,7 +306,8 @@ def test_files_that_are_no_models_are_refused(tmp_path, model):
         assert "\n" not in str(caught.value)
 
 
-def test_damage_is_told_in_one_line_and_without_a_traceback(tmp_path, model, capfd):
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_damage_is_reported_in_one_line_and_without_a_traceback(tmp_path, model):
     path = save(tmp_path, model)
     whole = path.read_bytes()
     for at in range(200, len(whole), len(whole) // 12):
@@ -315,8 +316,7 @@ def test_damage_is_told_in_one_line_and_without_a_traceback(tmp_path, model, cap
             netcdf_medium(path, CELLS, SPACING)
         except InputError as error:
             assert "\n" not in str(error)
-        gc.collect()
-    assert "Traceback" not in capfd.readouterr().err
+        gc.collect()  # h5netcdf's traceback comes from a destructor
 
 
 def test_a_row_of_a_huge_model_reads_its_own_slabs_only(tmp_path):

@@ -21,7 +21,7 @@ from groundswell.exchange import world as module
 from groundswell.exchange.launcher import (
     LAUNCHER_VARIABLES,
     SIZE_VARIABLES,
-    leave_out_network,
+    exclude_libfabric,
     started_ranks,
 )
 from groundswell.exchange.patience import (
@@ -123,7 +123,7 @@ def test_open_mpi_starts_without_a_network_on_one_machine(
             launched.delenv(name, raising=False)
         else:
             launched.setenv(name, value)
-    leave_out_network()
+    exclude_libfabric()
     assert dict(os.environ).get("OMPI_MCA_btl") == used
 
 

@@ -48,11 +48,11 @@ def signs() -> str:
     return ", ".join(several or sorted(set(LAUNCHER_VARIABLES) & set(os.environ)))
 
 
-def leave_out_network() -> None:
-    """Start Open MPI without libfabric if all processes are on one machine.
+def exclude_libfabric() -> None:
+    """Exclude libfabric from Open MPI if all processes are on one machine; call before MPI starts.
 
-    No message needs a network then, and libfabric looks for hardware for a second. Call this before
-    MPI starts. OMPI_MCA_btl, if it is set, keeps its value.
+    No message needs a network then, and libfabric searches for hardware for a second. A value of
+    OMPI_MCA_btl that is already set remains.
     """
     size = os.environ.get("OMPI_COMM_WORLD_SIZE")
     if size is not None and size == os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE"):

@@ -22,7 +22,7 @@ from groundswell.errors import (
     known_to_all,
     now_known,
 )
-from groundswell.exchange.launcher import leave_out_network, signs, started_ranks
+from groundswell.exchange.launcher import exclude_libfabric, signs, started_ranks
 from groundswell.exchange.patience import Patience, patience_seconds
 from groundswell.exchange.processes import Process
 from groundswell.exchange.progress import Progress
@@ -363,7 +363,7 @@ def world() -> World:
     started = started_ranks()
     if started == 1:
         return Alone()
-    leave_out_network()
+    exclude_libfabric()
     try:
         from mpi4py import MPI
     except ImportError as error:

@@ -49,7 +49,7 @@ KERNEL record_box(real* ring, real* largest, real* smallest, double* sum, double
   }
 }
 
-// FourWeights weights, which a GPU loads with one or two instructions.
+// Four weights, which a GPU loads with one or two instructions.
 struct alignas(16) FourWeights {
   real values[4];
 } MAY_ALIAS;

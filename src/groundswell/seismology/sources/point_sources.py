@@ -35,7 +35,7 @@ MomentSection = DoubleCouple | Explosion | MomentTensor
 # Sampling times in steps: moments enter stress updates, which are centred on the times of the
 # velocities; forces enter velocity updates, which are centred on the times of the stresses.
 AT_VELOCITIES, AT_STRESSES = 0.0, 0.5
-_MOST_SAMPLES = 1e7  # a source of more steps is not too short, and its samples take much memory
+_MOST_SAMPLES = 1e7  # a source of more steps is long enough, and its samples need much memory
 _MAX_MOMENT_ERROR = 0.01  # error of the integral of the samples, relative to the moment
 
 
@@ -174,19 +174,21 @@ def _sample(
             " lengthen the run or start the source earlier"
         )
     if function.support < _MOST_SAMPLES * step:
-        _require_resolved(function, step, offset)
-    end = min(np.ceil(function.end / step) + 1, np.ceil(duration / step) + 2)
-    times = step * np.arange(first, end)
+        _require_resolved(function, step, first)
+    times = _times(step, first, min(function.end, duration))
     times = times[times < duration]
     return float(times[0]), evaluate(function, times)
 
 
-def _require_resolved(function: TimeFunction, step: float, offset: float) -> None:
-    """Raise InputError if the sum of the samples is not the integral of the function."""
-    first, last = int(function.onset / step), int(np.ceil(function.end / step))
-    times = step * np.arange(first + offset, last + 1)
-    scale = max(1.0, abs(function.integral))
-    error = abs(step * float(np.sum(function(times))) - function.integral) / scale
+def _times(step: float, first: float, end: float) -> Array:
+    """Times of samples from step number `first` to the first step after `end`, s."""
+    return step * np.arange(first, np.ceil(end / step) + 1)
+
+
+def _require_resolved(function: TimeFunction, step: float, first: float) -> None:
+    """Raise InputError if the sum of the samples, from step `first` on, misses the integral."""
+    total = step * float(np.sum(function(_times(step, first, function.end))))
+    error = abs(total - function.integral) / max(1.0, abs(function.integral))
     if error > _MAX_MOMENT_ERROR:
         wrong = f"{100 * error:.0f} %" if error < 10 else f"a factor of {error:.2g}"
         raise InputError(
