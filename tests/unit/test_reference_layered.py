@@ -139,3 +139,13 @@ def test_it_refuses_what_it_cannot_compute():
             motion(layers, depth, MOMENT)
     with pytest.raises(InputError, match="spectrum of the moment rate does not fall below 1e-08"):
         motion(STACK, DEPTH, MOMENT, rate=Pulse.brune(0.2))
+
+
+def test_an_anelastic_layer_has_its_speed_at_the_reference_frequency_and_its_q_at_all():
+    ground = LayeredHalfSpace([Layer(0.0, 2000.0, 800.0, 2000.0, qp=30.0, qs=10.0)], 2.5)
+    for ratio in (0.1, 1.0, 7.0):
+        (solid,) = ground.at(2.0 * np.pi * 2.5 * ratio)
+        for speed, nominal, q in ((solid.vp, 2000.0, 30.0), (solid.vs, 800.0, 10.0)):
+            assert (speed**2).imag / (speed**2).real == pytest.approx(1.0 / q)
+            if ratio == 1.0:
+                assert 1.0 / (1.0 / speed).real == pytest.approx(nominal)
