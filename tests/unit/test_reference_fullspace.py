@@ -172,3 +172,16 @@ def test_full_space_does_not_care_about_handedness(rng):
     u = fullspace.moment_velocity(ROCK, m, x, t, SHAPE)
     mirrored = fullspace.moment_velocity(ROCK, m * [1, 1, 1, 1, -1, -1], flip * x, t, SHAPE)
     assert error(mirrored, flip[:, None] * u) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("angles", "slip", "normal"),
+    [
+        ((0.0, 90.0, 0.0), [0, 1, 0], [1, 0, 0]),  # right of a fault to the north is east
+        ((90.0, 90.0, 90.0), [0, 0, -1], [0, -1, 0]),  # hanging wall up
+        ((0.0, 45.0, -90.0), [0.5**0.5, 0, 0.5**0.5], [0.5**0.5, 0, -(0.5**0.5)]),  # normal fault
+    ],
+)
+def test_double_couple_is_slip_times_normal(angles, slip, normal):
+    expected = 3.0 * (np.outer(slip, normal) + np.outer(normal, slip))
+    assert np.allclose(fullspace.double_couple_tensor(*angles, 3.0), expected)

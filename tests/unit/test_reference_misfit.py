@@ -25,6 +25,11 @@ def wave_packet(delay=0.0, phase=0.0, frequency=2.0):
     return np.exp(-0.5 * (t / 1.2) ** 2) * np.cos(2 * np.pi * frequency * t + phase)
 
 
+def test_relative_misfit_counts_all_axes_together():
+    a, b = [[3.0, 1.0], [0.0, 2.0]], [[3.0, 0.0], [0.0, 4.0]]
+    assert misfit.relative_misfit(a, b) == pytest.approx(np.sqrt(5.0) / 5.0)
+
+
 def test_amplitude_error_is_envelope_misfit_only():
     pair = (1.05 * wave_packet(), wave_packet())
     assert misfit.envelope_misfit(*pair, STEP, BAND) == pytest.approx(0.05, rel=1e-6)

@@ -55,6 +55,20 @@ def moment_velocity(
     return terms / (4.0 * np.pi * space.rho)
 
 
+def double_couple_tensor(strike: float, dip: float, rake: float, moment: float) -> Floats:
+    """Moment tensor of slip on a plane, x east, y north, z down, (3, 3), in the unit of `moment`.
+
+    It is M0 (d n + n d) of the slip d and the fault normal n (angles in degrees; Aki and Richards
+    (2002), equations 4.88 and 4.89).
+    """
+    s, d, r = np.radians([strike, dip, rake])
+    along, right = np.array([[np.sin(s), np.cos(s), 0.0], [np.cos(s), -np.sin(s), 0.0]])
+    down = np.array([0.0, 0.0, 1.0])
+    normal = np.sin(d) * right - np.cos(d) * down  # out of the footwall
+    slip = np.cos(r) * along - np.sin(r) * (np.cos(d) * right + np.sin(d) * down)
+    return moment * (np.outer(slip, normal) + np.outer(normal, slip))
+
+
 def moment_matrix(moment: ArrayLike) -> Floats:
     """The symmetric (3, 3) matrix of a moment (xx, yy, zz, xy, xz, yz) or of such a matrix."""
     m = np.asarray(moment, dtype=float)

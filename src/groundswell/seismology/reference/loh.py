@@ -17,11 +17,11 @@ The first motions confirm this. With Mxy > 0 the azimuth of (6, 8) km is in a co
 quadrant, so P motion is outward and up, and S motion is along (0.8, 0.6) less its radial part, that
 is, transverse negative.
 
-The accuracy of the series follows from a frequency-wavenumber calculation of our own, converged to
-0.2 %, with constant Q. LOH.1 arrives 1 to 4 ms late and is too small by 1 % below 2 Hz and by 4 %
-at 7 Hz, as if Qs were 2500. LOH.3 is too small by 5 % below 1 Hz and by 1 % at 5 Hz, and its times
-are correct to 1 ms. If the source has energy at the Nyquist frequency of the tables, 62 Hz, as
-Brune's does, the peaks of LOH.1 depend on where the spectrum ends: filter before comparing peaks.
+The accuracy of the series follows from a comparison with `layered`. LOH.1 arrives 1 to 4 ms late
+and is too small by 1 % below 2 Hz and by 4 % at 7 Hz, as if Qs were 2500. LOH.3 is too small by 5 %
+below 1 Hz and by 1 % at 5 Hz, and its times are correct to 1 ms. If the source has energy at the
+Nyquist frequency of the tables, 62 Hz, as Brune's does, the peaks of LOH.1 depend on where the
+spectrum ends: filter before comparing peaks.
 
 The third line of the spectrum of LOH.1, at 0.183 Hz, is wrong in the radial component. Compared
 with its neighbours and LOH.3, its amplitude is a third too small and its phase is off by 0.8. This

@@ -34,6 +34,12 @@ def phase_misfit(
     return _time_frequency("pm", series, reference, step, band)
 
 
+def relative_misfit(series: ArrayLike, reference: ArrayLike) -> float:
+    """Root of the sum of squared differences over that of squared reference values, of all axes."""
+    a, b = np.asarray(series, dtype=float), np.asarray(reference, dtype=float)
+    return float(np.linalg.norm(a - b) / np.linalg.norm(b))
+
+
 def peak_difference(series: ArrayLike, reference: ArrayLike) -> Floats:
     """Relative difference of the largest absolute values, %."""
     a, b = (np.abs(s).max(axis=-1) for s in (series, reference))

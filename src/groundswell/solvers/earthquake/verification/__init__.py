@@ -11,6 +11,8 @@ PROBLEMS = [
     "lamb:vertical_force",
     "layered:loh1",
     "layered:loh3",
+    "layered_halfspace:interfaces_on_faces",
+    "layered_halfspace:interfaces_off_faces",
     "attenuation:quality",
     "absorption:reflection",
     "absorption:long_run",

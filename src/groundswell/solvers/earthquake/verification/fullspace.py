@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from groundswell.backends import Backend
-from groundswell.seismology.reference.fullspace import FullSpace, moment_velocity
+from groundswell.seismology.reference.fullspace import (
+    FullSpace,
+    double_couple_tensor,
+    moment_velocity,
+)
 from groundswell.seismology.reference.pulse import Pulse
 from groundswell.solvers.earthquake.verification import simulation as sim
 from groundswell.solvers.earthquake.verification.simulation import Floats
@@ -32,7 +36,8 @@ def double_couple(backend: Backend, full: bool) -> list[Check]:
     points = 20 if full else 10  # to the shortest S wavelength
     time, velocity, offsets = _simulate(backend, SPACE.vs / HIGHEST / points)
     pulse = Pulse.gaussian(SIGMA, DELAY)
-    exact = [moment_velocity(SPACE, _moment(), r, time, pulse) for r in offsets]
+    moment = double_couple_tensor(STRIKE, DIP, RAKE, MOMENT)
+    exact = [moment_velocity(SPACE, moment, r, time, pulse) for r in offsets]
     envelope, phase = sim.worst_misfits(velocity, exact, time, (0.1, HIGHEST))
     where = f"{points} points to the shortest S wavelength, worst of {len(offsets)} receivers"
     limits = (0.1, 0.05) if full else (0.4, 0.15)
@@ -40,21 +45,6 @@ def double_couple(backend: Backend, full: bool) -> list[Check]:
         Check.at_most("double couple: envelope misfit", envelope, limits[0], "%", where),
         Check.at_most("double couple: phase misfit", phase, limits[1], "%", where),
     ]
-
-
-def _moment() -> Floats:
-    """(3, 3), x east, y north, z down: M0 (d n + n d) of slip d and fault normal n.
-
-    Aki and Richards (2002), equations 4.88 and 4.89.
-    """
-    strike, dip, rake = np.radians([STRIKE, DIP, RAKE])
-    along = np.array([np.sin(strike), np.cos(strike), 0.0])
-    right = np.array([np.cos(strike), -np.sin(strike), 0.0])
-    down = np.array([0.0, 0.0, 1.0])
-    up_dip = -np.cos(dip) * right - np.sin(dip) * down
-    normal = np.sin(dip) * right - np.cos(dip) * down  # out of the footwall
-    slip = np.cos(rake) * along + np.sin(rake) * up_dip
-    return MOMENT * (np.outer(slip, normal) + np.outer(normal, slip))
 
 
 def _simulate(backend: Backend, spacing: float) -> tuple[Floats, Floats, Floats]:

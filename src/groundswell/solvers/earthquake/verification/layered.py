@@ -93,15 +93,11 @@ def _case(problem: LayeredProblem, spacing: float) -> EarthquakeCase:
     attenuation: dict[str, Any] = {"model": "none"}
     if problem.reference_frequency:
         attenuation = {"model": "constant", "reference": problem.reference_frequency}
-    layers = [
-        {name: value for name, value in vars(layer).items() if value is not None}
-        for layer in problem.layers
-    ]
     components = zip(("ee", "nn", "dd", "ne", "ed", "nd"), problem.moment, strict=True)
     return sim.make_case(
         grid={"size": SIZE, "spacing": spacing},
         time={"duration": problem.duration},
-        medium={"kind": "layered", "layers": layers},
+        medium=sim.layered_medium(problem.layers),
         attenuation=attenuation,
         source=[
             sim.point(

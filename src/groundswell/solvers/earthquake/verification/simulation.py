@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import GHOSTS, Grid
+from groundswell.seismology.media.layered import Layer
 from groundswell.seismology.reference.misfit import envelope_misfit, phase_misfit
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.interpolation import STRESS_OFFSETS, VELOCITY_OFFSETS
@@ -38,6 +39,12 @@ def point(position: Any, history: dict[str, Any], **source: Any) -> dict[str, An
     """A `[[source]]` table of a source at (x, y, depth), m."""
     x, y, depth = map(float, position)
     return {"x": x, "y": y, "depth": depth, "time_function": history, **source}
+
+
+def layered_medium(layers: Iterable[Layer]) -> dict[str, Any]:
+    """The `[medium]` table of layers."""
+    given = [{k: v for k, v in vars(layer).items() if v is not None} for layer in layers]
+    return {"kind": "layered", "layers": given}
 
 
 def build(case: EarthquakeCase, backend: Backend, *, closed: bool = False) -> Earthquake:

@@ -1,0 +1,98 @@
+"""A double couple below three layers, and the motion of the surface, against `reference.layered`.
+
+Absorbing layers and time step are the defaults, so their errors count. Misfits are relative L2
+norms over six stations, all components and the whole time.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from groundswell.backends import Backend
+from groundswell.seismology.media.layered import Layer
+from groundswell.seismology.reference.fullspace import double_couple_tensor
+from groundswell.seismology.reference.layered import LayeredHalfSpace, layered_velocity
+from groundswell.seismology.reference.misfit import relative_misfit
+from groundswell.seismology.reference.pulse import Pulse
+from groundswell.solvers.earthquake.case import EarthquakeCase
+from groundswell.solvers.earthquake.verification import simulation as sim
+from groundswell.verify import Check
+
+# vp, vs (m/s) and density (kg/m^3) of the layers and the half-space; interfaces (m) on cell faces
+# at spacings of 200, 100 and 50 m, and off them.
+ROCKS = ((2600, 1400, 2050), (4000, 2200, 2350), (5000, 2850, 2550), (6000, 3460, 2700))
+ON_FACES = (800.0, 2000.0, 3600.0)
+OFF_FACES = (730.0, 1950.0, 3560.0)
+
+SIZE = (11000.0, 11000.0, 5000.0)  # m
+EPICENTRE, DEPTH = (3110.0, 4530.0), 2830.0  # m
+STRIKE, DIP, RAKE, MOMENT = 30.0, 60.0, 40.0, 1e16  # degrees, N m
+SIGMA, DELAY = 0.25, 1.25  # s, of the Gaussian moment rate
+DURATION = 9.0  # s
+
+# The stations are at least 1.5 km from the region's sides.
+DISTANCES = np.array([1000.0, 2300.0, 3600.0, 5000.0, 6400.0, 8000.0])  # m
+DIRECTIONS = np.radians([200.0, 110.0, 305.0, 62.0, 15.0, 38.0])  # from x towards y
+OFFSETS = np.column_stack([np.cos(DIRECTIONS), np.sin(DIRECTIONS)]) * DISTANCES[:, None]
+
+# Limits of the misfit, %, at spacings in m, of the quick and the full form. At 200 m the top layer
+# has 3.6 cells to the S wavelength at which the far field of the source is down to 5 % of its peak.
+ON_FACES_LIMITS = {False: {200.0: 3.6}, True: {200.0: 3.6, 100.0: 1.0, 50.0: 0.5}}
+OFF_FACES_LIMITS = {False: {200.0: 7.0}, True: {200.0: 2.5, 100.0: 1.0}}
+
+
+def interfaces_on_faces(backend: Backend, full: bool) -> list[Check]:
+    """Interfaces between cells."""
+    return _checks("interfaces on faces", ON_FACES, ON_FACES_LIMITS[full], backend)
+
+
+def interfaces_off_faces(backend: Backend, full: bool) -> list[Check]:
+    """Interfaces through cells."""
+    return _checks("interfaces off faces", OFF_FACES, OFF_FACES_LIMITS[full], backend)
+
+
+def _checks(
+    name: str, interfaces: tuple[float, ...], limits: dict[float, float], backend: Backend
+) -> list[Check]:
+    """The misfit at each spacing, from the largest, and that each refinement reduces it."""
+    misfits = {spacing: _misfit(interfaces, spacing, backend) for spacing in limits}
+    where = f"{len(OFFSETS)} stations, defaults"
+    checks = [
+        Check.at_most(f"{name}: misfit at {spacing:g} m", misfit, limits[spacing], "%", where)
+        for spacing, misfit in misfits.items()
+    ]
+    for (coarse, before), (fine, after) in pairwise(misfits.items()):
+        title = f"{name}: misfit at {fine:g} m / at {coarse:g} m"
+        checks.append(Check.at_most(title, after / before, 1.0))
+    return checks
+
+
+def _misfit(interfaces: tuple[float, ...], spacing: float, backend: Backend) -> float:
+    """Misfit of the velocities, %."""
+    tops = (0.0, *interfaces)
+    layers = [Layer(top, *rock) for top, rock in zip(tops, ROCKS, strict=True)]
+    time, velocity = sim.motion(_case(layers, spacing), backend)
+    moment = double_couple_tensor(STRIKE, DIP, RAKE, MOMENT)
+    pulse = Pulse.gaussian(SIGMA, DELAY)
+    exact = layered_velocity(LayeredHalfSpace(layers), DEPTH, moment, OFFSETS, time, pulse)
+    return 100 * relative_misfit(velocity, exact)
+
+
+def _case(layers: list[Layer], spacing: float) -> EarthquakeCase:
+    return sim.make_case(
+        grid={"size": SIZE, "spacing": spacing},
+        time={"duration": DURATION},
+        medium=sim.layered_medium(layers),
+        source=[
+            sim.point(
+                (*EPICENTRE, DEPTH),
+                {"kind": "gaussian", "sigma": SIGMA, "delay": DELAY},
+                kind="double-couple",
+                **{"strike": STRIKE, "dip": DIP, "rake": RAKE, "moment": MOMENT},
+            )
+        ],
+        receiver=sim.receivers((x, y, 0.0) for x, y in OFFSETS + EPICENTRE),
+        run={"precision": "single"},
+    )
