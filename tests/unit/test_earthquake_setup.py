@@ -129,7 +129,7 @@ def test_what_a_run_could_not_use_is_refused_at_set_up(tmp_path: Path) -> None:
         setup(source=[late])
     still = tmp_path / "still.srf"
     still.write_text("1.0\nPOINTS 1\n-117.9 33.9 1 0 90 1e8 0 0.1\n0 0 2 0 0 0 0\n0 0\n")
-    with pytest.raises(InputError, match="there is no source"):
+    with pytest.raises(InputError, match=r"source\[0\]: .*still.srf: no subfault slips"):
         setup(source=[{"kind": "srf", "file": still}], grid={"geography": GEOGRAPHY})
 
 

@@ -9,18 +9,15 @@ import numpy as np
 import pytest
 from awp_files import write_awp_source
 from pydantic import TypeAdapter
+from ruptures import make_rupture
 
 from groundswell.errors import InputError
 from groundswell.seismology.case.sources import Source
 from groundswell.seismology.formats.awp import AwpSource
 from groundswell.seismology.formats.srf import Srf, write_srf
 from groundswell.seismology.sources import moment
-from groundswell.seismology.sources.point_sources import (
-    PointSource,
-    SourceContext,
-    build_sources,
-    net_moment,
-)
+from groundswell.seismology.sources.build import build_sources
+from groundswell.seismology.sources.point_sources import PointSource, SourceContext, net_moment
 from groundswell.seismology.sources.time_functions import Brune
 
 rng = np.random.default_rng(5)
@@ -55,7 +52,7 @@ def build(
     }
     context = SourceContext(geography, step, DURATION, SPACING, **moduli | more)
     sections = [SECTION.validate_python(s, context={"folder": Path(folder)}) for s in sources]
-    return build_sources(sections, context)
+    return [point for entry in build_sources(sections, context) for point in entry.points]
 
 
 def at(source: PointSource, t: Any) -> np.ndarray:
@@ -159,24 +156,7 @@ def test_a_source_may_outlast_the_run_by_far() -> None:
 
 
 def rupture(points: int, counts: Any, **more: Any) -> Srf:
-    counts = np.broadcast_to(counts, (points, 3)).astype(int)
-    values: dict[str, Any] = {
-        "longitude": rng.uniform(0, 0.1, points),
-        "latitude": rng.uniform(0, 0.1, points),
-        "depth": rng.uniform(1e3, 9e3, points),
-        "strike": rng.uniform(0, 360, points),
-        "dip": rng.uniform(20, 90, points),
-        "rake": rng.uniform(-180, 180, points),
-        "area": rng.uniform(1e4, 1e6, points),
-        "onset": rng.uniform(0, 3, points),
-        "step": rng.uniform(0.05, 0.2, points),
-        "slip": np.zeros((points, 3)),
-        "counts": counts,
-        "rates": rng.uniform(0.5, 2, counts.sum()),
-        "vs": np.full(points, np.nan),
-        "density": np.full(points, np.nan),
-    }
-    return Srf(**(values | more))
+    return make_rupture(rng, points, counts, **more)
 
 
 def build_srf(tmp_path: Path, srf: Srf, **more: Any) -> list[PointSource]:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundswell.errors import InputError
-from groundswell.seismology.formats.srf import Plane, Srf, read_planes, read_srf, write_srf
+from groundswell.seismology.formats.srf import Plane, Srf, read_srf, write_srf
 
 QUICK = settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -100,7 +100,6 @@ def test_a_file_by_hand_comes_out_in_si(tmp_path: Path) -> None:
     np.testing.assert_allclose(srf.rate(1, 2), [0.35])
     assert srf.rate(2, 0).size == 0
     assert srf.planes[0] == Plane(-118.5, 34.2, 1, 2, 10e3, 4e3, 122, 40, 5e3, 6e3, 19.4e3)
-    assert read_planes(tmp_path / "r.srf") == list(srf.planes)
 
 
 def test_version_1_says_nothing_about_the_medium(tmp_path: Path) -> None:

@@ -58,12 +58,6 @@ def read_srf(path: Path | str) -> Srf:
         raise InputError(f"{path}: {error}") from None
 
 
-def read_planes(path: Path | str) -> list[Plane]:
-    """Read the segments of a rupture, but not its points; raises as `read_srf`."""
-    text = _COMMENT.sub("", read_text(path, "a rupture in SRF"))
-    return _planes(_sections(text), path)
-
-
 def write_srf(path: Path | str, rupture: Srf) -> None:
     """Write a rupture in its version, with nine digits per number."""
     with atomic_write(path) as temporary, temporary.open("w", encoding="ascii") as file:

@@ -137,6 +137,11 @@ class Srf:
         return self.rates[end - int(self.counts[point, component]) : end]
 
     @cached_property
+    def rigidity(self) -> Array:
+        """Rigidity mu = density vs^2 of the points, Pa, (n,); NaN if unknown."""
+        return self.density * self.vs**2
+
+    @cached_property
     def integrated_slip(self) -> Array:
         """Time integral of the slip rates, m, (n, 3): every rate lasts for one step."""
         sums = np.bincount(self._components, self.rates, minlength=self.counts.size)

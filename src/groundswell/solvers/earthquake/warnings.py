@@ -20,7 +20,16 @@ MAGNITUDE_ERROR = 0.1
 
 def find_warnings(setup: Setup) -> list[str]:
     """Return all warnings, each with its remedy."""
-    checks = (_resolution, _material, _attenuation, _unreached, _step, _sampling, _magnitude)
+    checks = (
+        _resolution,
+        _material,
+        _attenuation,
+        _unreached,
+        _step,
+        _sampling,
+        _magnitude,
+        _source_files,
+    )
     return [sentence for check in checks for sentence in check(setup)]
 
 
@@ -97,3 +106,9 @@ def _magnitude(setup: Setup) -> Iterator[str]:
     given, released = setup.case.event.magnitude, setup.source_summary.magnitude
     if given is not None and released is not None and abs(given - released) > MAGNITUDE_ERROR:
         yield f"event.magnitude is {given:g}, but the sources release Mw {released:.2f}"
+
+
+def _source_files(setup: Setup) -> Iterator[str]:
+    """Doubts about the files of sources."""
+    for n, entry in enumerate(setup.source_entries):
+        yield from (f"source[{n}]: {warning}" for warning in entry.warnings)
