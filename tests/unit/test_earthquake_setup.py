@@ -321,13 +321,33 @@ ANELASTIC = MEDIUM | {"qp": 200.0, "qs": 100.0}
             sampled(seismograms=0.01, surface=0.013),
             "interval = 0.013 s is rounded to 0.015 s",
         ),
-        (sampled(seismograms=0.005), "shortens the step from 0.00937 s to 0.005 s"),
+        (
+            sampled(seismograms=0.005),
+            "shortens the time step from 0.00937 s to 0.005 s, .*; an interval of 0.00937 s needs",
+        ),
+        (
+            {"source": [SOURCE | {"time_function": {"kind": "brune", "rise": 1.0}}]},
+            r"source\[0\] releases 59 % of its moment within the run of 2 s; lengthen",
+        ),
         ({"event": {"magnitude": 5.6}}, "event.magnitude is 5.6, but the sources release Mw 5.10"),
     ],
 )
 def test_what_may_disappoint_is_said(sections: dict[str, Any], message: str) -> None:
     found = check(case(**sections))["warnings"]
     assert any(re.search(message, sentence) for sentence in found), found
+
+
+@pytest.mark.parametrize("interval", [0.0095, 0.011, 0.019, 0.0205, 0.0285])
+def test_the_intervals_that_are_advised_need_fewer_steps(interval: float) -> None:
+    (told,) = [
+        text for text in setup(**sampled(seismograms=interval)).warnings() if "fewer" in text
+    ]
+    advised = re.findall(r"([0-9.]+) s(?= or| needs)", told.partition("an interval of ")[2])
+    assert len(advised) == 2
+    for better in map(float, advised):
+        found = setup(**sampled(seismograms=better))
+        assert found.steps < setup(**sampled(seismograms=interval)).steps
+        assert not any("fewer" in text for text in found.warnings())
 
 
 def test_published_q_on_the_very_limit_is_no_cause_for_a_warning() -> None:

@@ -70,10 +70,14 @@ def _lines(entries: Sequence[SourceEntry], summaries: Sequence[SourceSummary]) -
         yield from (f"1 {name}", *properties)
         return
     counts = Counter(_name(entry) for entry in entries)
-    yield ", ".join(f"{n} {name}{'s' if n > 1 else ''}" for name, n in counts.items())
+    yield ", ".join(_counted(n, name) for name, n in counts.items())
     yield from (f"source[{n}]: {', '.join(parts)}" for n, parts in enumerate(described))
     if len(entries) > _SHOWN:
         yield f"and {len(entries) - _SHOWN} more"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _name(entry: SourceEntry) -> str:
@@ -88,9 +92,9 @@ def _describe(entry: SourceEntry, summary: SourceSummary) -> Iterator[str]:
         yield f"force of {np.hypot(np.hypot(x, y), z):.4g} N: ({x:g}, {y:g}, {z:g}) N"
         return
     if fault and isinstance(section, SrfRupture):
-        name += f" of {fault.subfaults:,} subfaults ({section.file.name})"
+        name += f" of {_counted(fault.subfaults, 'subfault')} ({section.file.name})"
     elif isinstance(section, AwpRupture):
-        name += f" of {section.points:,} points ({section.file.name})"
+        name += f" of {_counted(section.points, 'point')} ({section.file.name})"
     yield name
     yield _moment_text(summary) or _passing_moment(entry)
     if fault:
@@ -99,7 +103,9 @@ def _describe(entry: SourceEntry, summary: SourceSummary) -> Iterator[str]:
 
 def _slip_text(fault: Fault) -> Iterator[str]:
     """Extent of the slip of a rupture, and where its rigidity comes from."""
-    still = "" if fault.slipping == fault.subfaults else f" in {fault.slipping:,} subfaults"
+    still = (
+        "" if fault.slipping == fault.subfaults else f" in {_counted(fault.slipping, 'subfault')}"
+    )
     yield (
         f"slip of at most {fault.largest_slip:.3g} m on {fault.area / 1e6:.4g} km2{still} within "
         f"{fault.end - fault.start:.3g} s"
@@ -108,7 +114,7 @@ def _slip_text(fault: Fault) -> Iterator[str]:
     if own in (0, fault.slipping):
         yield f"mu of the {'medium' if own == 0 else 'file'}"
     else:
-        yield f"mu of the file in {own:,} subfaults, of the medium in the others"
+        yield f"mu of the file in {_counted(own, 'subfault')}, of the medium in the others"
 
 
 def _moment_text(summary: SourceSummary) -> str:
