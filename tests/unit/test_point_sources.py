@@ -146,6 +146,16 @@ def test_requests_that_cannot_be_honoured() -> None:
         build({**PLACE, **COUPLE, "moment": 1.0, "time_function": late})
 
 
+@pytest.mark.parametrize(
+    ("step", "told"), [(0.0145, r"by 45 %;"), (0.0295, r"by a factor of 2\.9;"), (0.05, r"of 5;")]
+)
+def test_wrong_moments_are_told_in_per_cent_or_as_a_factor(step: float, told: str) -> None:
+    """A cosine of 0.02 s, integral 0.01 s, of which only the peak is sampled."""
+    pulse = {"kind": "cosine", "rise": 0.02, "onset": step - 0.01}
+    with pytest.raises(InputError, match=f"its moment would be wrong .*{told}"):
+        build({**PLACE, **COUPLE, "moment": 1.0, "time_function": pulse}, step=step)
+
+
 def test_a_source_may_outlast_the_run_by_far() -> None:
     slow = {"kind": "brune", "rise": 2.0**31}
     (found,) = build({**PLACE, **COUPLE, "moment": 1.0, "time_function": slow})
