@@ -17,7 +17,7 @@ from groundswell.seismology.formats.awp import AwpSource
 from groundswell.seismology.formats.srf import Srf, write_srf
 from groundswell.seismology.sources import moment
 from groundswell.seismology.sources.build import build_sources
-from groundswell.seismology.sources.point_sources import PointSource, SourceContext, net_moment
+from groundswell.seismology.sources.point_sources import PointSource, SourceContext, final_moments
 from groundswell.seismology.sources.time_functions import Brune
 
 rng = np.random.default_rng(5)
@@ -59,6 +59,10 @@ def at(source: PointSource, t: Any) -> np.ndarray:
     """The history at times t, as the definition of a point source says."""
     times = source.start + source.step * np.arange(source.samples.size)
     return np.interp(t, times, source.samples, left=0.0, right=0.0)
+
+
+def net_moment(sources: list[PointSource]) -> np.ndarray:
+    return final_moments(sources).sum(axis=0)
 
 
 # --- sources at one point ------------------------------------------------------------------------

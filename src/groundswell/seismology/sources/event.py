@@ -13,7 +13,7 @@ from groundswell.grids.geography import Geography
 from groundswell.seismology.formats.srf_content import Plane
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.moment import magnitude_from_moment, scalar_moment, to_rtp
-from groundswell.seismology.sources.point_sources import PointSource, net_moment
+from groundswell.seismology.sources.point_sources import PointSource, final_moments
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-6  # net moment over total moment below which the net moment is taken as zero
@@ -44,7 +44,7 @@ class SourceSummary:
     def from_entries(cls, entries: Sequence[SourceEntry]) -> Self:
         """Summarise one or more sources."""
         points = [point for entry in entries for point in entry.points]
-        net, totals = net_moment(points), _total_moments(points)
+        net, totals = final_moments(points).sum(axis=0), _total_moments(points)
         size, summed = float(scalar_moment(net)), sum(map(_summed_moment, entries))
         rounding = _ROUNDING * totals.sum()
         is_permanent = size > rounding
@@ -62,10 +62,10 @@ class SourceSummary:
 
 def _summed_moment(entry: SourceEntry) -> float:
     """Sum of the scalar moments of the points of a source, N m; components of one point add up."""
-    by_number: dict[int, Array] = {}
-    for point in entry.points:
-        by_number[point.number] = by_number.get(point.number, np.zeros(6)) + net_moment([point])
-    return float(scalar_moment(np.array([*by_number.values()])).sum())
+    numbers = np.array([point.number for point in entry.points])
+    tensors = np.zeros((numbers.max() + 1, 6))
+    np.add.at(tensors, numbers, final_moments(entry.points))
+    return float(scalar_moment(tensors).sum())
 
 
 def _total_moments(points: Sequence[PointSource]) -> Array:

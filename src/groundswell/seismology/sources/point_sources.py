@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,13 +90,11 @@ class SourceContext:
         return x, y, section.depth
 
 
-def net_moment(sources: Iterable[PointSource]) -> Array:
-    """Sum of the final moment tensors of all sources, (6,), N m."""
-    total = np.zeros(6)
-    for source in sources:
-        if source.moment is not None:
-            total += source.moment * (source.step * source.samples.sum())
-    return total
+def final_moments(sources: Sequence[PointSource]) -> Array:
+    """Moment tensor of each source after its end, (n, 6), N m; zero for forces."""
+    unit = np.array([np.zeros(6) if s.moment is None else s.moment for s in sources])
+    integrals = np.array([s.step * s.samples.sum() for s in sources])
+    return unit.reshape(-1, 6) * integrals[:, None]
 
 
 def moment_source(section: MomentSection, context: SourceContext) -> PointSource:
