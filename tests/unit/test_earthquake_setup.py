@@ -264,6 +264,24 @@ def test_a_rupture_has_its_outline_and_its_moment() -> None:
     assert found["focal_mechanism"] == pytest.approx(expected, abs=2e-3 * np.abs(expected).max())
 
 
+def test_a_rupture_without_geography_has_the_same_outline_and_moment() -> None:
+    original = Setup.from_case(_example("finite_fault"))
+    wanted = event_attributes(original)
+    content = original.case
+    source = content.source[0].model_copy(
+        update={"x": wanted["epicentre_x"], "y": wanted["epicentre_y"], "azimuth": 30.0}
+    )
+    grid = content.grid.model_copy(update={"geography": None})
+    placed = content.model_copy(update={"source": (source,), "grid": grid, "receivers": None})
+    found = event_attributes(Setup.from_case(placed))
+    for name in ("fault_x", "fault_y", "event_x", "event_y", "epicentre_x", "epicentre_y"):
+        # North differs by 0.01 degrees between the epicentre and the centre of the region.
+        assert found[name] == pytest.approx(wanted[name], abs=3), name
+    assert found["magnitude"] == wanted["magnitude"] == 6.0
+    along_y = moment.to_rtp(moment.double_couple(0, 90, 180, 10 ** (1.5 * 6 + 9.1)))
+    assert found["focal_mechanism"] == pytest.approx(along_y, abs=2e-3 * np.abs(along_y).max())
+
+
 def _example(name: str) -> Any:
     from groundswell.case import load_case
 
