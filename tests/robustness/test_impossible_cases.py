@@ -17,6 +17,7 @@ import groundswell
 from groundswell.backends.cpu import CpuBackend
 from groundswell.cli import main
 from groundswell.errors import InputError
+from groundswell.report.html import write_report
 from groundswell.seismology.formats.awp import VARIABLES
 from groundswell.simulation import preparation
 
@@ -174,7 +175,7 @@ def test_arrays_with_a_gap(tiny: Callable[..., dict[str, Any]], tmp_path: Path) 
 SRF = """2.0
 POINTS 1
 {longitude} 0.009 1.0 30 90 1e4 0.0 0.01 2.3e5 2.6
-0 10.0 12 0 0 0 0
+0 0.75 12 0 0 0 0
 0 1 4 9 12 15 14 10 6 3 1 0
 """
 
@@ -183,10 +184,21 @@ POINTS 1
     ("text", "told"),
     [
         (SRF.format(longitude=0.009)[:-30], "rupture.srf"),
-        (SRF.format(longitude=0.09), "lie outside the region"),
+        (
+            SRF.format(longitude=0.09),
+            "source[0]: 1 subfault of rupture.srf lies outside the region, the first is subfault 1 "
+            "at x = 10018.8 m, y = 995.169 m, depth = 1000 m (longitude 0.09000, latitude 0.00900 "
+            "in the file)",
+        ),
         (SRF.format(longitude="nan"), "rupture.srf"),
+        (
+            SRF.format(longitude=0.009).replace("2.0", "1.0", 1),
+            "its version is 1.0, but its points",
+        ),
+        (SRF.format(longitude=0.009).replace("2.3e5", "2300"), "is vs in m/s? SRF has cm/s"),
+        (SRF.format(longitude=0.009).replace("0.75", "75"), "slip1 = 0.75 m, but its rates integr"),
     ],
-    ids=["truncated", "outside", "nan"],
+    ids=["truncated", "outside", "nan", "version", "vs", "slip"],
 )
 def test_a_rupture_that_cannot_be_used(
     write_case: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, told: str
@@ -201,4 +213,26 @@ def test_the_same_rupture_inside_the_region_is_accepted(write_case: Write, tmp_p
     (tmp_path / "rupture.srf").write_text(SRF.format(longitude=0.009))
     geography = {"geography": {"origin": [0.0, 0.0]}}
     case = write_case(tmp_path, grid=geography, source=[{"kind": "srf", "file": "rupture.srf"}])
-    assert groundswell.check(case)["sources"] == 1
+    found = groundswell.check(case)
+    (source,) = found["sources"]
+    area, slip, mu = 1.0, 0.0075, 2600 * 2300.0**2  # m^2, m, Pa
+    assert source["moment"] == pytest.approx(mu * area * slip, rel=1e-6) == found["moment"]
+    assert (source["subfaults"], source["file"], source["own_rigidity"]) == (1, "rupture.srf", 1)
+    assert not any("rupture.srf" in text for text in found["warnings"])
+
+
+def test_a_doubled_slip_is_told_before_and_after_the_run(
+    write_case: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "rupture.srf").write_text(SRF.format(longitude=0.009).replace("0.75", "1.5"))
+    rupture = [{"kind": "srf", "file": "rupture.srf", "x": "1 km", "y": "900 m"}]
+    case = write_case(tmp_path, source=rupture)
+    told = "source[0]: rupture.srf: slip and slip rates disagree in 1 of 1 subfaults; subfault 1"
+    assert main(["check", str(case)]) == 0
+    assert told in capsys.readouterr().err
+    assert main(["run", str(case), "--no-pictures"]) == 0
+    assert told in capsys.readouterr().err
+    summary = json.loads((tmp_path / "results" / "summary.json").read_text())
+    assert summary["case"]["sources"][0]["moment"] == summary["case"]["moment"] > 0
+    page = write_report(tmp_path / "results").read_text()
+    assert told in page and "1 rupture of 1 subfault (rupture.srf)" in page

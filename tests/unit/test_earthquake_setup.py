@@ -129,7 +129,7 @@ def test_what_a_run_could_not_use_is_refused_at_set_up(tmp_path: Path) -> None:
         setup(source=[late])
     still = tmp_path / "still.srf"
     still.write_text("1.0\nPOINTS 1\n-117.9 33.9 1 0 90 1e8 0 0.1\n0 0 2 0 0 0 0\n0 0\n")
-    with pytest.raises(InputError, match="there is no source"):
+    with pytest.raises(InputError, match=r"source\[0\]: .*still.srf: no subfault slips"):
         setup(source=[{"kind": "srf", "file": still}], grid={"geography": GEOGRAPHY})
 
 
@@ -264,6 +264,24 @@ def test_a_rupture_has_its_outline_and_its_moment() -> None:
     assert found["focal_mechanism"] == pytest.approx(expected, abs=2e-3 * np.abs(expected).max())
 
 
+def test_a_rupture_without_geography_has_the_same_outline_and_moment() -> None:
+    original = Setup.from_case(_example("finite_fault"))
+    wanted = event_attributes(original)
+    content = original.case
+    source = content.source[0].model_copy(
+        update={"x": wanted["epicentre_x"], "y": wanted["epicentre_y"], "azimuth": 30.0}
+    )
+    grid = content.grid.model_copy(update={"geography": None})
+    placed = content.model_copy(update={"source": (source,), "grid": grid, "receivers": None})
+    found = event_attributes(Setup.from_case(placed))
+    for name in ("fault_x", "fault_y", "event_x", "event_y", "epicentre_x", "epicentre_y"):
+        # North differs by 0.01 degrees between the epicentre and the centre of the region.
+        assert found[name] == pytest.approx(wanted[name], abs=3), name
+    assert found["magnitude"] == wanted["magnitude"] == 6.0
+    along_y = moment.to_rtp(moment.double_couple(0, 90, 180, 10 ** (1.5 * 6 + 9.1)))
+    assert found["focal_mechanism"] == pytest.approx(along_y, abs=2e-3 * np.abs(along_y).max())
+
+
 def _example(name: str) -> Any:
     from groundswell.case import load_case
 
@@ -321,13 +339,33 @@ ANELASTIC = MEDIUM | {"qp": 200.0, "qs": 100.0}
             sampled(seismograms=0.01, surface=0.013),
             "interval = 0.013 s is rounded to 0.015 s",
         ),
-        (sampled(seismograms=0.005), "shortens the step from 0.00937 s to 0.005 s"),
+        (
+            sampled(seismograms=0.005),
+            "shortens the time step from 0.00937 s to 0.005 s, .*; an interval of 0.00937 s needs",
+        ),
+        (
+            {"source": [SOURCE | {"time_function": {"kind": "brune", "rise": 1.0}}]},
+            r"source\[0\] releases 59 % of its moment within the run of 2 s; lengthen",
+        ),
         ({"event": {"magnitude": 5.6}}, "event.magnitude is 5.6, but the sources release Mw 5.10"),
     ],
 )
 def test_what_may_disappoint_is_said(sections: dict[str, Any], message: str) -> None:
     found = check(case(**sections))["warnings"]
     assert any(re.search(message, sentence) for sentence in found), found
+
+
+@pytest.mark.parametrize("interval", [0.0095, 0.011, 0.019, 0.0205, 0.0285])
+def test_the_intervals_that_are_advised_need_fewer_steps(interval: float) -> None:
+    (told,) = [
+        text for text in setup(**sampled(seismograms=interval)).warnings() if "fewer" in text
+    ]
+    advised = re.findall(r"([0-9.]+) s(?= or| needs)", told.partition("an interval of ")[2])
+    assert len(advised) == 2
+    for better in map(float, advised):
+        found = setup(**sampled(seismograms=better))
+        assert found.steps < setup(**sampled(seismograms=interval)).steps
+        assert not any("fewer" in text for text in found.warnings())
 
 
 def test_published_q_on_the_very_limit_is_no_cause_for_a_warning() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from groundswell.backends import host_memory as module
 from groundswell.backends import open_backend
-from groundswell.backends.host_memory import _available_in_cgroups, host_memory
+from groundswell.backends.host_memory import _available_in_cgroups, host_cache, host_memory
 
 GIB = 1 << 30
 
@@ -50,3 +50,26 @@ def test_the_least_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < free <= total
     monkeypatch.setattr(module, "_available_in_cgroups", lambda: iter([12345]))
     assert open_backend("cpu").memory_info() == (12345, total)
+
+
+def cache(folder: Path, processor: int, *sizes: str, shared: str) -> None:
+    """The caches of a processor, of which the last is shared."""
+    for level, size in enumerate(sizes):
+        index = folder / f"cpu{processor}" / "cache" / f"index{level}"
+        index.mkdir(parents=True)
+        (index / "size").write_text(f"{size}\n")
+        last = level == len(sizes) - 1
+        (index / "shared_cpu_list").write_text(f"{shared if last else processor}\n")
+
+
+def test_each_last_level_cache_counts_once(tmp_path: Path) -> None:
+    for processor, shared in ((0, "0-1"), (1, "0-1"), (2, "2-3"), (3, "2-3")):
+        cache(tmp_path, processor, "32K", "512K", "32768K", shared=shared)
+    assert host_cache([0], tmp_path) == host_cache([0, 1], tmp_path) == 32 << 20
+    assert host_cache([1, 2, 3], tmp_path) == 64 << 20
+
+
+def test_without_information_the_size_of_caches_is_zero(tmp_path: Path) -> None:
+    cache(tmp_path, 0, "?", shared="0")
+    assert host_cache([0, 1], tmp_path) == 0
+    assert open_backend("cpu").cache_bytes >= 0

@@ -9,18 +9,15 @@ import numpy as np
 import pytest
 from awp_files import write_awp_source
 from pydantic import TypeAdapter
+from ruptures import make_rupture
 
 from groundswell.errors import InputError
 from groundswell.seismology.case.sources import Source
 from groundswell.seismology.formats.awp import AwpSource
 from groundswell.seismology.formats.srf import Srf, write_srf
 from groundswell.seismology.sources import moment
-from groundswell.seismology.sources.point_sources import (
-    PointSource,
-    SourceContext,
-    build_sources,
-    net_moment,
-)
+from groundswell.seismology.sources.build import build_sources
+from groundswell.seismology.sources.point_sources import PointSource, SourceContext, final_moments
 from groundswell.seismology.sources.time_functions import Brune
 
 rng = np.random.default_rng(5)
@@ -55,13 +52,17 @@ def build(
     }
     context = SourceContext(geography, step, DURATION, SPACING, **moduli | more)
     sections = [SECTION.validate_python(s, context={"folder": Path(folder)}) for s in sources]
-    return build_sources(sections, context)
+    return [point for entry in build_sources(sections, context) for point in entry.points]
 
 
 def at(source: PointSource, t: Any) -> np.ndarray:
     """The history at times t, as the definition of a point source says."""
     times = source.start + source.step * np.arange(source.samples.size)
     return np.interp(t, times, source.samples, left=0.0, right=0.0)
+
+
+def net_moment(sources: list[PointSource]) -> np.ndarray:
+    return final_moments(sources).sum(axis=0)
 
 
 # --- sources at one point ------------------------------------------------------------------------
@@ -149,6 +150,16 @@ def test_requests_that_cannot_be_honoured() -> None:
         build({**PLACE, **COUPLE, "moment": 1.0, "time_function": late})
 
 
+@pytest.mark.parametrize(
+    ("step", "told"), [(0.0145, r"by 45 %;"), (0.0295, r"by a factor of 2\.9;"), (0.05, r"of 5;")]
+)
+def test_wrong_moments_are_told_in_per_cent_or_as_a_factor(step: float, told: str) -> None:
+    """A cosine of 0.02 s, integral 0.01 s, of which only the peak is sampled."""
+    pulse = {"kind": "cosine", "rise": 0.02, "onset": step - 0.01}
+    with pytest.raises(InputError, match=f"its moment would be wrong .*{told}"):
+        build({**PLACE, **COUPLE, "moment": 1.0, "time_function": pulse}, step=step)
+
+
 def test_a_source_may_outlast_the_run_by_far() -> None:
     slow = {"kind": "brune", "rise": 2.0**31}
     (found,) = build({**PLACE, **COUPLE, "moment": 1.0, "time_function": slow})
@@ -159,24 +170,7 @@ def test_a_source_may_outlast_the_run_by_far() -> None:
 
 
 def rupture(points: int, counts: Any, **more: Any) -> Srf:
-    counts = np.broadcast_to(counts, (points, 3)).astype(int)
-    values: dict[str, Any] = {
-        "longitude": rng.uniform(0, 0.1, points),
-        "latitude": rng.uniform(0, 0.1, points),
-        "depth": rng.uniform(1e3, 9e3, points),
-        "strike": rng.uniform(0, 360, points),
-        "dip": rng.uniform(20, 90, points),
-        "rake": rng.uniform(-180, 180, points),
-        "area": rng.uniform(1e4, 1e6, points),
-        "onset": rng.uniform(0, 3, points),
-        "step": rng.uniform(0.05, 0.2, points),
-        "slip": np.zeros((points, 3)),
-        "counts": counts,
-        "rates": rng.uniform(0.5, 2, counts.sum()),
-        "vs": np.full(points, np.nan),
-        "density": np.full(points, np.nan),
-    }
-    return Srf(**(values | more))
+    return make_rupture(rng, points, counts, **more)
 
 
 def build_srf(tmp_path: Path, srf: Srf, **more: Any) -> list[PointSource]:

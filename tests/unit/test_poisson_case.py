@@ -42,6 +42,16 @@ def bent(p: np.ndarray) -> np.ndarray:
 # --- what cases say -------------------------------------------------------------------------------
 
 
+def test_template_guide_and_check_define_the_tolerance_alike() -> None:
+    """As the solver does: see `test_a_good_start_saves_iterations`."""
+    guide = (ROOT / "docs" / "poisson.md").read_text()
+    template = registry.find("poisson").read_template()
+    assert "residual, relative to that of u = 0 in the interior" in guide
+    assert "residual, relative to that of u = 0 in the interior" in template
+    quantities = {q.key: q.text for q in Setup.from_case(read_case(template)).quantities()}
+    assert "1e-10 times that of u = 0 in the interior" in quantities["iterations"]
+
+
 def test_the_template_is_a_case() -> None:
     made = read_case(registry.find("poisson").read_template())
     assert isinstance(made, PoissonCase) and made.tolerance == 1e-10

@@ -29,7 +29,7 @@ SUMMARY = {
         "warnings": ["too <coarse>"],
     },
     "throughput": {"value": 25123.4, "unit": "MLUPS"},
-    "bandwidth": {"share": 0.853, "measured": 4.12e12},
+    "bandwidth": {"share": 0.853, "measured": 4.12e12, "used": 3.51e12},
     "bytes_per_update": 176,
     "wall": {"read": 1.5, "time steps": 75.25},
     "files": ["seismograms.h5", "shaking_map.nc", "absent.nc", None],
@@ -92,6 +92,24 @@ def test_the_report_holds_everything_on_one_page(tmp_path: Path) -> None:
         assert head == "data:image/png;base64"
         assert base64.b64decode(data) == (tmp_path / name).read_bytes()
     assert not re.search(r"(https?:)?//\w", path.read_text().split("base64", 1)[0])
+
+
+@pytest.mark.parametrize(("in_cache", "told"), [(True, "through the caches"), (False, "above the")])
+def test_a_run_that_outruns_memory_shows_its_traffic(
+    tmp_path: Path, in_cache: bool, told: str
+) -> None:
+    fast = {"share": 1.07, "measured": 18e9, "used": 19.3e9, "in_cache": in_cache}
+    texts = Page(write_report(write_results(tmp_path, SUMMARY | {"bandwidth": fast}))).texts
+    label = texts[texts.index("19.3 GB/s") + 1]
+    assert told in label and "18 GB/s" in label
+    assert not any("107 %" in text for text in texts)
+
+
+def test_the_report_keeps_the_lines_of_a_quantity(tmp_path: Path) -> None:
+    quantity = Quantity("sources", 2, "sources", text="1 rupture\nMw 6.0", group="Sources")
+    write_summary(tmp_path, {"case": {"quantities": [quantity.as_dict()]}})
+    page = write_report(tmp_path).read_text()
+    assert "<dd>1 rupture\nMw 6.0</dd>" in page and "white-space: pre-line" in page
 
 
 def test_the_report_shows_labelled_quantities_in_groups(tmp_path: Path) -> None:

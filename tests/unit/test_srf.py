@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundswell.errors import InputError
-from groundswell.seismology.formats.srf import Plane, Srf, read_planes, read_srf, write_srf
+from groundswell.seismology.formats.srf import Plane, Srf, read_srf, write_srf
 
 QUICK = settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -100,7 +100,6 @@ def test_a_file_by_hand_comes_out_in_si(tmp_path: Path) -> None:
     np.testing.assert_allclose(srf.rate(1, 2), [0.35])
     assert srf.rate(2, 0).size == 0
     assert srf.planes[0] == Plane(-118.5, 34.2, 1, 2, 10e3, 4e3, 122, 40, 5e3, 6e3, 19.4e3)
-    assert read_planes(tmp_path / "r.srf") == list(srf.planes)
 
 
 def test_version_1_says_nothing_about_the_medium(tmp_path: Path) -> None:
@@ -190,13 +189,23 @@ def test_any_other_file_is_refused(tmp_path: Path, raw: bytes) -> None:
         ("1250.0", "fast", "line 12: 'fast' is not a finite number"),
         ("1250.0", "nan", "line 12: 'nan'"),
         ("1250.0", "1_0", "line 12: '1_0'"),
-        ("4.0e+08 2.5", "-4.0e+08 2.5", "point 2: area = -40000"),
-        ("34.19", "134.19", "point 2: latitude = 134.19"),
-        ("122 40 4.0e+08 2.5", "122 95 4.0e+08 2.5", "point 2: dip = 95"),
-        ("1.25 0.1", "1.25 0", "point 1: step = 0"),
-        ("1.25 0.1", "-1.25 0.1", "point 1: onset = -1.25"),
-        ("3.2e+05 2.7", "0 2.7", "point 1: vs = 0"),
-        ("80 0.0 0", "80 3.0 0", "point 3: slip1 = 0.03 m; .* with slip rates"),
+        ("4.0e+08 2.5", "-4.0e+08 2.5", "subfault 2: area = -40000"),
+        ("34.19", "134.19", "subfault 2: latitude = 134.19"),
+        ("122 40 4.0e+08 2.5", "122 95 4.0e+08 2.5", "subfault 2: dip = 95"),
+        ("1.25 0.1", "1.25 0", "subfault 1: step = 0"),
+        ("1.25 0.1", "-1.25 0.1", "subfault 1: onset = -1.25"),
+        ("3.2e+05 2.7", "0 2.7", "subfault 1: vs = 0"),
+        (
+            "3.2e+05 2.7",
+            "3.2 2.7",
+            "vs = 0.032 m/s; .* the file says 3.2, which is in cm/s in this",
+        ),
+        (
+            "3.2e+05 2.7",
+            "3.2e+05 2700",
+            "density = 2.7e.06 kg/m.3; .*file says 2700, which is in g/cm",
+        ),
+        ("80 0.0 0", "80 3.0 0", "subfault 3: slip1 = 0.03 m; .* with slip rates"),
     ],
 )
 def test_messages_name_the_line_or_the_point(
@@ -205,6 +214,44 @@ def test_messages_name_the_line_or_the_point(
     assert old in BY_HAND
     with pytest.raises(InputError, match=message):
         read_srf(write(tmp_path / "r.srf", BY_HAND.replace(old, new, 1)))
+
+
+@pytest.mark.parametrize(
+    ("version", "columns", "name"),
+    [("2.0", "1.0", "8 numbers .* without"), ("1.0", "2.0", "10 numbers .* with")],
+)
+def test_a_version_with_the_columns_of_the_other_is_named(
+    tmp_path: Path, version: str, columns: str, name: str
+) -> None:
+    for seed in range(20):
+        write_srf(tmp_path / "r.srf", rupture(np.random.default_rng(seed), 6, columns))
+        text = (tmp_path / "r.srf").read_text()
+        write(tmp_path / "w.srf", text.replace(columns, version, 1))
+        with pytest.raises(InputError, match=rf"its version is {version}.* of {columns} \({name}"):
+            read_srf(tmp_path / "w.srf")
+
+
+def test_rates_integrate_to_slip(tmp_path: Path) -> None:
+    """Every rate lasts for one step, in every component and block."""
+    srf = read_srf(write(tmp_path / "r.srf", BY_HAND))
+    np.testing.assert_allclose(srf.integrated_slip, [[1.25, -0.1, 0], [0, 0, 0.07], [0, 0, 0]])
+    for seed in range(5):
+        srf = rupture(np.random.default_rng(seed), 9)
+        by_loop = [[h * srf.rate(n, c).sum() for c in range(3)] for n, h in enumerate(srf.step)]
+        np.testing.assert_allclose(srf.integrated_slip, by_loop, rtol=1e-12, atol=1e-12)
+
+
+def test_slip_begins_and_ends_with_rates_that_matter() -> None:
+    """Leading zeros, rounding errors and points that hardly slip do not count."""
+    good = vars(rupture(np.random.default_rng(4), 4)).copy()
+    rates = [[0, 0, 1e-9, 2.0, 1.0, 1e-9], [0.5, 0.5], [1e-5, 1e-5], []]
+    counts = np.array([[4, 2, 0], [0, 0, 2], [2, 0, 0], [0, 0, 0]])
+    times = {"onset": np.array([1.0, 2, 0, 0]), "step": np.array([0.1, 0.2, 0.1, 0.1])}
+    srf = Srf(
+        **good | times | {"counts": counts, "rates": np.concatenate(rates), "slip": 0 * counts}
+    )
+    expected = [[1.0, 1.3], [2.0, 2.2], [np.nan, np.nan], [np.nan, np.nan]]
+    np.testing.assert_allclose(srf.slip_times, expected)
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:

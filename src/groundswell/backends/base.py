@@ -149,6 +149,7 @@ class Backend(ABC):
         on_host: whether launches run synchronously in host memory.
         has_bulk_copy: whether kernels can use include/bulk_copy.h.
         shared_bytes_per_block: shared memory that a block can use.
+        cache_bytes: size of the last-level caches; 0 if unknown.
         sharing_mechanism: name of the mechanism by which processes share device memory.
     """
 
@@ -159,6 +160,7 @@ class Backend(ABC):
     on_host: bool
     has_bulk_copy: bool
     shared_bytes_per_block: int
+    cache_bytes: int
     sharing_mechanism: str
 
     @abstractmethod

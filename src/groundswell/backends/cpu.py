@@ -32,7 +32,7 @@ from groundswell.backends.base import (
 )
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.compilation import CompilationQueue, compilations
-from groundswell.backends.host_memory import host_memory
+from groundswell.backends.host_memory import host_cache, host_memory
 from groundswell.backends.source import Source, digest
 from groundswell.backends.strided_copy import StridedPointer, host_view, require_contiguous_rows
 from groundswell.errors import BackendError
@@ -171,6 +171,7 @@ class CpuBackend(Backend):
         self._cache = kernel_cache or KernelCache(default_folder())
         self._allocated, self._threads = 0, threads
         self.cores = self.processors = threads or _threads()
+        self.cache_bytes = host_cache(os.sched_getaffinity(0))
         self.device = f"{_processor()['name']}, {self.cores} threads"
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:

@@ -188,6 +188,7 @@ class CudaBackend(Backend):
         self.device = properties["name"].decode()
         self.processors = int(properties["multiProcessorCount"])
         self.shared_bytes_per_block = int(properties["sharedMemPerBlockOptin"])
+        self.cache_bytes = int(properties["l2CacheSize"])
         self.bus = _bus(self._cupy.cuda.runtime, chosen.id)
         self._stream = self._cupy.cuda.Stream(non_blocking=True)
         self._copies = self._cupy.cuda.Stream(non_blocking=True)

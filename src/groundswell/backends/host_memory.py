@@ -1,12 +1,13 @@
-"""Total memory of the host, and the part of it that is available to this process."""
+"""Memory of the host, the part of it that is available to this process, and its caches."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 CGROUPS = Path("/sys/fs/cgroup")
+PROCESSORS = Path("/sys/devices/system/cpu")
 
 
 def host_memory() -> tuple[int, int]:
@@ -17,6 +18,28 @@ def host_memory() -> tuple[int, int]:
         fields = dict(line.split(":") for line in info.read_text().splitlines())
         free = int(fields["MemAvailable"].split()[0]) * 1024
     return min([free, *_available_in_cgroups()]), os.sysconf("SC_PHYS_PAGES") * page
+
+
+def host_cache(processors: Iterable[int], folder: Path = PROCESSORS) -> int:
+    """Size of the last-level caches of some processors, bytes; 0 if the system does not tell.
+
+    Linux kernel documentation, ABI/testing/sysfs-devices-system-cpu.
+    """
+    caches: dict[str, int] = {}
+    for number in processors:
+        caches |= dict(list(_caches(folder / f"cpu{number}" / "cache"))[-1:])
+    return sum(caches.values())
+
+
+def _caches(folder: Path) -> Iterator[tuple[str, int]]:
+    """The processors that share a cache, and its size, from the first to the last level."""
+    for index in sorted(folder.glob("index*"), key=lambda path: path.name):
+        try:
+            size = (index / "size").read_text().strip()  # such as 32768K
+            shared = (index / "shared_cpu_list").read_text().strip()
+            yield shared, int(size.removesuffix("K")) * 1024
+        except (OSError, ValueError):
+            return
 
 
 def _available_in_cgroups(

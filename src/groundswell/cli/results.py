@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from groundswell.case.quantities import byte_size, duration
+from groundswell.case.quantities import duration
 from groundswell.cli.tables import pairs, warn
-from groundswell.simulation.summary import add_files
+from groundswell.simulation.summary import add_files, describe_bandwidth
 
 LISTED = 8  # number of files that are listed by name
 
@@ -24,16 +24,14 @@ def with_pictures(folder: Path) -> dict[str, Any]:
 
 def show(folder: Path, summary: dict[str, Any]) -> None:
     """Print throughput, bandwidth, wall time, files and warnings."""
-    throughput, bandwidth = summary["throughput"], summary["bandwidth"]
-    wall = summary["wall"]
+    throughput, wall = summary["throughput"], summary["wall"]
     phases = ", ".join(f"{name} {duration(seconds)}" for name, seconds in wall.items())
     pairs(
         summary["title"] or folder.name,
         {
             "device": summary["device"],
             "throughput": f"{throughput['value']:,.4g} {throughput['unit']}",
-            "bandwidth": f"{byte_size(bandwidth['used'])}/s, {100 * bandwidth['share']:.0f} % of "
-            f"the {byte_size(bandwidth['measured'])}/s measured",
+            "memory traffic": " ".join(describe_bandwidth(summary["bandwidth"])),
             "wall time": f"{duration(sum(wall.values()))} ({phases})",
             "results": f"{folder}/",
             "files": _listed(summary["files"]),

@@ -80,8 +80,12 @@ def _machine(found: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _least_time(found: Mapping[str, Any]) -> str:
-    least = f"at least {duration(found['seconds_at_least'])} at full memory bandwidth"
-    return f"{least}, without the exchange" if "sharing" in found else least
+    time = f"{duration(found['seconds_at_least'])} at full memory bandwidth"
+    if "sharing" in found:
+        time += ", without the exchange"
+    if found["in_cache"]:
+        return f"{time}, or less: the caches can hold all data"
+    return f"at least {time}"
 
 
 def show_machine(found: Mapping[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -29,7 +29,8 @@ class Geography:
             points 90 degrees further.
         size: size of the region along x and y, m.
 
-    Use `from_origin` or `from_center`. Longitudes and latitudes are in WGS 84, degrees.
+    Use `from_origin`, `from_center` or `from_point`. Longitudes and latitudes are in degrees, WGS
+    84.
     """
 
     projection: str
@@ -60,10 +61,23 @@ class Geography:
         cls, center: Pair, size: Pair, azimuth: float = 0.0, projection: str = "tmerc"
     ) -> Geography:
         """The frame with the centre of the region at `center`; see `from_origin`."""
-        projection = _centred(projection, center)
-        half = cls(projection, _project(projection, *center), azimuth, (size[0] / 2, size[1] / 2))
-        corner = half._to_map(-half.size[0], -half.size[1])
-        return cls(projection, (float(corner[0]), float(corner[1])), azimuth, size)._checked()
+        middle = (size[0] / 2, size[1] / 2)
+        return cls.from_point(center, middle, azimuth, projection)._checked()
+
+    @classmethod
+    def from_point(
+        cls, lonlat: Pair, position: Pair, azimuth: float = 0.0, projection: str = "tmerc"
+    ) -> Geography:
+        """The frame of the region with its centre `position`, (x, y) in m, at `lonlat`.
+
+        Raises:
+            InputError: the projection is unknown.
+        """
+        x, y = position
+        projection = _centred(projection, lonlat)
+        frame = cls(projection, _project(projection, *lonlat), azimuth, (2 * x, 2 * y))
+        east, north = frame._to_map(-x, -y)
+        return replace(frame, corner=(float(east), float(north)))
 
     def to_grid(self, longitude: ArrayLike, latitude: ArrayLike) -> tuple[Values, Values]:
         """Grid coordinates x and y (m) of positions in degrees; arrays of one shape, or numbers.

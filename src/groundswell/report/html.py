@@ -16,7 +16,7 @@ from groundswell import __version__
 from groundswell.case.quantities import byte_size, duration
 from groundswell.formats.atomic import atomic_write
 from groundswell.report.pictures import Warn, draw_pictures, pictures_of
-from groundswell.simulation.summary import read_summary
+from groundswell.simulation.summary import describe_bandwidth, read_summary
 
 Row = tuple[str, str]  # label and value
 
@@ -81,10 +81,9 @@ def _figures(summary: Mapping[str, Any]) -> Iterator[Row]:
     if (value := _number(throughput.get("value"))) is not None:
         yield f"{_rounded(value)} {_text(throughput.get('unit', ''))}".strip(), "throughput"
     bandwidth = _mapping(summary.get("bandwidth"))
-    if (share := _number(bandwidth.get("share"))) is not None:
-        measured = _number(bandwidth.get("measured"))
-        of = f" ({byte_size(measured)}/s)" if measured else ""
-        yield f"{100 * share:.0f} %", f"of the measured memory bandwidth{of}"
+    shares = {key: _number(bandwidth.get(key)) for key in ("share", "measured", "used")}
+    if None not in shares.values():
+        yield describe_bandwidth({**bandwidth, **shares})
     if (count := _number(summary.get("bytes_per_update"))) is not None:
         yield f"{count:.0f} B", "memory traffic per update"
     seconds = [_number(v) for v in _mapping(summary.get("wall")).values()]

@@ -160,6 +160,7 @@ class OpenSolver:
     Args:
         world: the ranks that share it.
         bandwidth: memory bandwidth of all ranks' devices together, bytes/s; 0 if not measured.
+        in_cache: whether the caches of the devices hold all data of the run.
         tuning: the measurements of `autotune`, if there were any.
     """
 
@@ -168,6 +169,7 @@ class OpenSolver:
     backend: Backend
     solver: Solver
     bandwidth: float
+    in_cache: bool
     tuning: Tuning | None
 
 
@@ -198,9 +200,10 @@ def open_solver(
     with phase("build"), compilation_progress(quiet=quiet):
         # All ranks read the free memory before any of them allocates.
         job.agree(lambda: _require_memory(shares.memory, backend, job))
+        in_cache = _fits_in_cache(shares.memory, backend, job)
         solver = job.agree(lambda: _build(setup, backend, job))
         tuning = solver.autotune() if isinstance(solver, Tunable) else None
-    return OpenSolver(setup, job, backend, solver, bandwidth, tuning)
+    return OpenSolver(setup, job, backend, solver, bandwidth, in_cache, tuning)
 
 
 def _measure_bandwidth(backend: Backend, job: World) -> float:
@@ -211,6 +214,11 @@ def _measure_bandwidth(backend: Backend, job: World) -> float:
 def _require_memory(needs: Sequence[int], backend: Backend, job: World) -> None:
     mates = sharers(backend, job)
     require_memory([needs[rank] for rank in mates], backend.memory_info()[0])
+
+
+def _fits_in_cache(needs: Sequence[int], backend: Backend, job: World) -> bool:
+    mates = sharers(backend, job)
+    return all(job.share(sum(needs[rank] for rank in mates) <= backend.cache_bytes))
 
 
 def _build(setup: Setup, backend: Backend, job: World) -> Solver:

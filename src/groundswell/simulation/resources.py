@@ -28,7 +28,8 @@ def estimate_resources(
 
     `problems` lists the reasons why the run is impossible. `seconds_at_least` is the time of all
     steps at the full measured bandwidth, or of one step if their number is not known in advance
-    (`has_fixed_steps`). `output_bytes` is the size of the samples in the results folder.
+    (`has_fixed_steps`). If `in_cache`, the caches of the device hold all data of the run, which may
+    then be faster. `output_bytes` is the size of the samples in the results folder.
 
     Args:
         sharing: for a run on several ranks, `ranks_per_host`, and `memory` and `updates_per_step`
@@ -58,6 +59,7 @@ def estimate_resources(
         "memory_total": total,
         "bandwidth": bandwidth,
         "seconds_at_least": traffic / bandwidth,
+        "in_cache": ranks * most["memory"] <= backend.cache_bytes,
         "has_fixed_steps": setup.has_fixed_steps,
         **disk,
         **shared,

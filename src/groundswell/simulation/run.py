@@ -106,7 +106,7 @@ class _Run:
             "ranks": solver.describe_ranks(),
             "steps": driver.step,
             "resumed_at": driver.first,
-            **throughput(solver, driver.updates, driver.seconds, self.opened.bandwidth),
+            **throughput(self.opened, driver.updates, driver.seconds),
             "wall": self.clock.seconds,
             "files": files,
             "versions": versions(self.opened.backend) | registry.versions_of(setup.case.solver),

@@ -11,12 +11,14 @@ from typing import Any
 
 from groundswell import __version__
 from groundswell.backends import Backend
+from groundswell.case.quantities import byte_size
 from groundswell.errors import InputError
 from groundswell.formats.text import read_json, write_json
+from groundswell.simulation.preparation import OpenSolver
 from groundswell.simulation.results_folder import relative
-from groundswell.simulation.solver import Solver
 
 NAME = "summary.json"
+_ABOVE_MEASURED = 1.005  # share of the measured bandwidth that would round to more than 100 %
 LIBRARIES = (
     "numpy",
     "h5py",
@@ -29,18 +31,33 @@ LIBRARIES = (
 )
 
 
-def throughput(solver: Solver, updates: int, seconds: float, bandwidth: float) -> dict[str, Any]:
+def throughput(opened: OpenSolver, updates: int, seconds: float) -> dict[str, Any]:
     """Updates per second in the solver's unit, and the fraction of the measured bandwidth used."""
+    solver, measured = opened.solver, opened.bandwidth
     rate = updates / seconds if seconds > 0 else 0.0
+    used = rate * solver.setup.bytes_per_update
+    share = {"measured": measured, "used": used, "share": used / measured}
     return {
         "throughput": {"value": rate / 1e6, "unit": solver.unit},
         "bytes_per_update": solver.setup.bytes_per_update,
-        "bandwidth": {
-            "measured": bandwidth,
-            "used": rate * solver.setup.bytes_per_update,
-            "share": rate * solver.setup.bytes_per_update / bandwidth,
-        },
+        "bandwidth": {**share, "in_cache": opened.in_cache},
     }
+
+
+def describe_bandwidth(bandwidth: Mapping[str, Any]) -> tuple[str, str]:
+    """Text on the `bandwidth` of a summary: a figure, and what it is.
+
+    A run whose data stay in the caches, or whose bandwidth was measured while other programs used
+    the memory, moves more data than the measured bandwidth allows. A percentage would mislead.
+    """
+    measured = f"{byte_size(bandwidth['measured'])}/s"
+    if bandwidth["share"] < _ABOVE_MEASURED:
+        return f"{100 * bandwidth['share']:.0f} %", f"of the measured memory bandwidth ({measured})"
+    used = f"{byte_size(bandwidth['used'])}/s"
+    if bandwidth.get("in_cache"):
+        return used, f"through the caches, which hold all data; memory alone allows {measured}"
+    reason = "caches hold part of the data, or other programs used the memory then"
+    return used, f"of memory traffic, above the {measured} measured before the run: {reason}"
 
 
 def versions(backend: Backend) -> dict[str, str]:

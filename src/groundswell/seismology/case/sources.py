@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from groundswell.case.common import DataFile, Section, TaggedUnion, exactly_one
 from groundswell.case.problems import Violation, reject
 from groundswell.case.units import Angle, Count, Force, Length, Moment, Number, Positive, Time
-from groundswell.seismology.case.grid import Position
+from groundswell.seismology.case.grid import GridSection, Position, misplaced
 from groundswell.seismology.sources.time_functions import AnyTimeFunction
 
 # --- the event ------------------------------------------------------------------------------------
@@ -127,10 +127,34 @@ class PointForce(PointSourceSection):
 
 
 class SrfRupture(Section):
-    """A rupture in Standard Rupture Format, which has longitudes and latitudes."""
+    """A rupture in Standard Rupture Format, which has longitudes, latitudes and depths.
+
+    By default these are its positions, which need `[grid.geography]`. With `x` and `y`, the
+    subfault that slips first is placed there, and with `depth` also at that depth; the whole
+    rupture moves with it. Strikes and positions in the file are relative to north, and the y axis
+    of the grid points `azimuth` degrees clockwise from it, by default as in `[grid.geography]`.
+    """
 
     kind: Literal["srf"]
     file: DataFile
+    x: Length | None = None
+    y: Length | None = None
+    depth: Length | None = None
+    azimuth: Annotated[Angle, Field(ge=-360, le=360)] | None = None
+
+    @property
+    def place(self) -> tuple[float, float] | None:
+        """Horizontal position (x, y) of the subfault that slips first, m; None if not given."""
+        return None if self.x is None or self.y is None else (self.x, self.y)
+
+    def violations(self) -> Iterator[Violation]:
+        """Only one of x and y, or keys that need both."""
+        if (self.x is None) != (self.y is None):
+            yield ("y" if self.y is None else "x",), "is required: give both x and y, or neither"
+        elif self.x is None:
+            for name in ("depth", "azimuth"):
+                if getattr(self, name) is not None:
+                    yield (name,), "is for a rupture with x and y; give these, or leave it out"
 
 
 class AwpRupture(Section):
@@ -178,6 +202,20 @@ class ReceiverFile(Section):
 
 
 # --- checks across sections -----------------------------------------------------------------------
+
+
+def misplaced_rupture(rupture: SrfRupture, grid: GridSection) -> Iterator[Violation]:
+    """Yield the violations of a rupture that the grid cannot place, or places outside."""
+    if rupture.place is None:
+        if grid.geography is None:
+            needed = "give x and y of the subfault that slips first, or [grid.geography]"
+            yield ("kind",), f"has longitudes and latitudes; {needed}"
+        return
+    x, y = rupture.place
+    yield from misplaced(Position(x=x, y=y, depth=rupture.depth or 0.0), grid)
+    if rupture.azimuth is not None and grid.geography is not None:
+        yield ("azimuth",), "is that of [grid.geography] here; leave it out"
+
 
 # Maximum length of network and station codes in SEED (SEED manual 2.4, chapter 3), which also name
 # SAC files.

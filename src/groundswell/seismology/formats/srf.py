@@ -16,11 +16,10 @@ degrees, km, cm, cm^2, cm/s and g/cm^3, values here in SI units. Lines with # ar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import astuple, dataclass, fields
-from functools import cached_property
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,107 +27,15 @@ from numpy.typing import NDArray
 from groundswell.errors import InputError
 from groundswell.formats.atomic import atomic_write
 from groundswell.formats.text import line_of_number, parse_numbers, read_text
+from groundswell.seismology.formats.srf_content import COLUMN_COUNTS, COLUMNS, Plane, Srf
 
 Array = NDArray[np.float64]
 
-_POINT = (  # first line of a point: name, unit in SI, and valid range in SI
-    ("longitude", 1.0, -180, 360),
-    ("latitude", 1.0, -90, 90),
-    ("depth", 1e3, -1e4, 1e6),
-    ("strike", 1.0, -360, 360),
-    ("dip", 1.0, 0, 90),
-    ("area", 1e-4, 1e-6, 1e12),
-    ("onset", 1.0, 0, 1e6),
-    ("step", 1.0, 1e-9, 1e6),
-    ("vs", 1e-2, 1, 1e5),
-    ("density", 1e3, 1, 1e5),
-)
-_COLUMNS = {"1.0": 8, "2.0": 10}  # numbers on the first line, by version
 _SLIP_COLUMNS = 7  # numbers on the second line
 _KEYWORD = re.compile(r"^[ \t]*(PLANE|POINTS)[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _PLANE_UNITS = np.array([1, 1, 1, 1, 1e3, 1e3, 1, 1, 1e3, 1e3, 1e3])  # as in Plane
 _TRUNCATED = "the file is truncated; copy it again, or correct its counts"
-_NEGLIGIBLE_SLIP = 1e-4  # m; rupture generators give no slip rates for less
-
-
-@dataclass(frozen=True)
-class Plane:
-    """A planar segment: centre of its top edge, subfaults, size (m) and hypocentre.
-
-    The hypocentre lies `along_strike` (m) from the centre and `down_dip` (m) from the top edge.
-    """
-
-    longitude: float
-    latitude: float
-    strike_count: int
-    dip_count: int
-    length: float
-    width: float
-    strike: float
-    dip: float
-    top: float
-    along_strike: float
-    down_dip: float
-
-
-@dataclass(frozen=True, eq=False)
-class Srf:
-    """A rupture of n points in SI units.
-
-    Slip has three components: along rake, along rake + 90 degrees, and along the fault normal
-    (opening).
-
-    Args:
-        longitude, latitude: degrees, (n,).
-        depth: m, (n,).
-        strike, dip, rake: degrees after Aki & Richards, (n,).
-        area: m^2, (n,).
-        onset, step: time of the first slip rate and between slip rates, s, (n,).
-        slip: m, (n, 3).
-        counts: number of slip rates of each component, (n, 3).
-        rates: slip rates by point and component, m/s, (counts.sum(),).
-        vs, density: m/s and kg/m^3, (n,); NaN if unknown.
-        planes: the segments, if the file has them.
-        version: "1.0" or "2.0".
-
-    Raises:
-        InputError: shapes do not match, or a point is unphysical; names the first one.
-    """
-
-    longitude: Array
-    latitude: Array
-    depth: Array
-    strike: Array
-    dip: Array
-    rake: Array
-    area: Array
-    onset: Array
-    step: Array
-    slip: Array
-    counts: NDArray[np.int64]
-    rates: Array
-    vs: Array
-    density: Array
-    planes: tuple[Plane, ...] = ()
-    version: str = "1.0"
-
-    def __post_init__(self) -> None:
-        _check_shapes(self)
-        _check_points(self)
-
-    def __len__(self) -> int:
-        return self.longitude.size
-
-    @cached_property
-    def _ends(self) -> NDArray[np.int64]:
-        return np.cumsum(self.counts.ravel())
-
-    def rate(self, point: int, component: int) -> Array:
-        """Slip rates (m/s) of a component of a point, a view; empty without slip."""
-        index = 3 * point + component
-        end = int(self._ends[index])
-        return self.rates[end - int(self.counts[point, component]) : end]
 
 
 def read_srf(path: Path | str) -> Srf:
@@ -141,7 +48,7 @@ def read_srf(path: Path | str) -> Srf:
     head, *sections = _sections(text)
     version = _version(head, path)
     planes = _planes(sections, path)
-    blocks = [_read_points(s, _COLUMNS[version], path) for s in sections if s.keyword == "POINTS"]
+    blocks = [_read_points(s, version, path) for s in sections if s.keyword == "POINTS"]
     if not blocks:
         raise InputError(f"{path}: no POINTS block; an SRF file needs at least one")
     _check_planes(planes, sum(len(block.head) for block in blocks), path)
@@ -149,12 +56,6 @@ def read_srf(path: Path | str) -> Srf:
         return _assemble(blocks, tuple(planes), version)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-
-
-def read_planes(path: Path | str) -> list[Plane]:
-    """Read the segments of a rupture, but not its points; raises as `read_srf`."""
-    text = _COMMENT.sub("", read_text(path, "a rupture in SRF"))
-    return _planes(_sections(text), path)
 
 
 def write_srf(path: Path | str, rupture: Srf) -> None:
@@ -198,7 +99,7 @@ def _sections(text: str) -> Iterator[_Section]:
 
 def _version(head: _Section, path: Path | str) -> str:
     words = head.text.split()
-    if not words or words[0] not in _COLUMNS:
+    if not words or words[0] not in COLUMN_COUNTS:
         first = repr(words[0][:20]) if words else "nothing"
         raise InputError(f"{path}: an SRF file starts with its version, 1.0 or 2.0; found {first}")
     if len(words) > 1:
@@ -254,22 +155,46 @@ def _check_planes(planes: list[Plane], points: int, path: Path | str) -> None:
         )
 
 
-def _read_points(section: _Section, columns: int, path: Path | str) -> _Points:
-    def fail(at: int, problem: str) -> NoReturn:
-        line = line_of_number(section.text, at, section.line)
-        raise InputError(f"{path}, line {line}: {problem}")
+class _MalformedError(Exception):
+    """A POINTS block that cannot be divided into points: why, and at which of its numbers."""
 
+    def __init__(self, at: int, problem: str) -> None:
+        super().__init__(problem)
+        self.at = at
+
+
+def _read_points(section: _Section, version: str, path: Path | str) -> _Points:
     values = parse_numbers(section.text, path, section.line)
-    starts = _point_starts(values, _count(section, path), columns, fail)
+    count, columns = _count(section, path), COLUMN_COUNTS[version]
+    try:
+        starts = _point_starts(values, count, columns)
+    except _MalformedError as error:
+        if problem := _wrong_version(values, count, version):
+            raise InputError(f"{path}: {problem}") from None
+        line = line_of_number(section.text, error.at, section.line)
+        raise InputError(f"{path}, line {line}: {error}") from None
     places = starts[:, None] + np.arange(columns + _SLIP_COLUMNS)
     is_rate = np.ones(values.size, dtype=bool)
     is_rate[places] = False
     return _Points(values[places], values[is_rate])
 
 
-def _point_starts(
-    values: Array, count: int, columns: int, fail: Callable[[int, str], NoReturn]
-) -> NDArray[np.int64]:
+def _wrong_version(values: Array, count: int, version: str) -> str:
+    """The problem of a block that has the columns of the other version; empty if it has not."""
+    (other,) = set(COLUMN_COUNTS) - {version}
+    try:
+        _point_starts(values, count, COLUMN_COUNTS[other])
+    except _MalformedError:
+        return ""
+    without = "without" if other == "1.0" else "with"
+    return (
+        f"its version is {version}, but its points have the columns of {other} "
+        f"({COLUMN_COUNTS[other]} numbers on their first line, {without} vs and density); write "
+        f"{other} on the first line of the file, or give the columns of {version}"
+    )
+
+
+def _point_starts(values: Array, count: int, columns: int) -> NDArray[np.int64]:
     """Index of the first number of each point, (count,); the block must have no other numbers.
 
     The length of a point depends on its own counts, so points are visited one after another.
@@ -277,34 +202,40 @@ def _point_starts(
     width = columns + _SLIP_COLUMNS
     if count * width > values.size:
         needed = f"POINTS {count} needs {count * width} numbers, found {values.size}"
-        fail(values.size, f"{needed}: {_TRUNCATED}")
+        raise _MalformedError(values.size, f"{needed}: {_TRUNCATED}")
     starts = np.empty(count, np.int64)
     at = 0
     for point in range(count):
         starts[point] = at
-        if at + width > values.size:
-            fail(values.size, f"it ends within point {point + 1} of {count}: {_TRUNCATED}")
-        samples = values[at + columns + 2 : at + width : 2].tolist()
-        if not all(number >= 0 and number.is_integer() for number in samples):
-            fail(at, f"point {point + 1}: {samples} are not counts of samples")
-        following = at + width + sum(int(number) for number in samples)
-        if following > values.size:
-            missing = following - values.size
-            fail(at, f"point {point + 1} of {count} lacks {missing} of its samples: {_TRUNCATED}")
-        at = following
+        at = _next_point(values, at, width, f"point {point + 1} of {count}")
     if at < values.size:
-        fail(at, f"POINTS {count} is followed by more numbers than its points have")
+        problem = f"POINTS {count} is followed by more numbers than its points have"
+        raise _MalformedError(at, problem)
     return starts
+
+
+def _next_point(values: Array, at: int, width: int, name: str) -> int:
+    """Index of the number after a point that starts at `at`, with `width` numbers and its rates."""
+    if at + width > values.size:
+        raise _MalformedError(values.size, f"it ends within {name}: {_TRUNCATED}")
+    counts = values[at + width - _SLIP_COLUMNS + 2 : at + width : 2].tolist()
+    if not all(number >= 0 and number.is_integer() for number in counts):
+        raise _MalformedError(at, f"{name}: {counts} are not counts of samples")
+    following = at + width + sum(int(number) for number in counts)
+    if following > values.size:
+        missing = following - values.size
+        raise _MalformedError(at, f"{name} lacks {missing} of its samples: {_TRUNCATED}")
+    return following
 
 
 def _assemble(blocks: list[_Points], planes: tuple[Plane, ...], version: str) -> Srf:
     head = np.concatenate([block.head for block in blocks])
-    first, second = np.split(head, [_COLUMNS[version]], axis=1)
+    first, second = np.split(head, [COLUMN_COUNTS[version]], axis=1)
     point = {name: np.full(len(head), np.nan) for name in ("vs", "density")}
-    for (name, unit, *_), column in zip(_POINT, first.T, strict=False):
-        point[name] = column * unit
-        if name in ("vs", "density"):
-            point[name][column == -1] = np.nan
+    for column, values in zip(COLUMNS, first.T, strict=False):
+        point[column.name] = values * column.scale
+        if column.name in ("vs", "density"):
+            point[column.name][values == -1] = np.nan
     return Srf(
         **point,
         rake=second[:, 0],
@@ -314,54 +245,6 @@ def _assemble(blocks: list[_Points], planes: tuple[Plane, ...], version: str) ->
         planes=planes,
         version=version,
     )
-
-
-# --- validation --------------------------------------------------------------------------------
-
-
-def _check_shapes(rupture: Srf) -> None:
-    n = len(rupture)
-    shapes = {"slip": (n, 3), "counts": (n, 3), "rates": (int(rupture.counts.sum()),)}
-    for field in fields(rupture):
-        value = getattr(rupture, field.name)
-        expected = shapes.get(field.name, (n,))
-        if isinstance(value, np.ndarray) and value.shape != expected:
-            raise InputError(f"{field.name} has shape {value.shape}; {n} points need {expected}")
-    if rupture.version not in _COLUMNS:
-        raise InputError(f"SRF version = {rupture.version!r}; allowed: 1.0, 2.0")
-
-
-def _check_points(rupture: Srf) -> None:
-    silent = rupture.counts.sum(axis=1) == 0  # onset and step are then undefined
-    vs, density = np.isnan(rupture.vs), np.isnan(rupture.density)
-    exempt = {"onset": silent, "step": silent, "vs": vs, "density": density}
-    for name, _, low, high in (*_POINT, ("rake", 1.0, -360, 360)):
-        values = getattr(rupture, name)
-        valid = (values >= low) & (values <= high) | exempt.get(name, False)
-        if not valid.all():
-            point = int(np.argmin(valid))
-            raise InputError(
-                f"point {point + 1}: {name} = {values[point]:g}; it must be between {low:g} and"
-                f" {high:g} (in SI units; angles in degrees)"
-            )
-    _check_slip(rupture)
-
-
-def _check_slip(rupture: Srf) -> None:
-    without_rates = (np.abs(rupture.slip) > _NEGLIGIBLE_SLIP) & (rupture.counts == 0)
-    for wrong, allowed in (
-        (without_rates, "given with slip rates, or zero"),
-        (~np.isfinite(rupture.slip), "finite"),
-    ):
-        for point, component in np.argwhere(wrong)[:1]:
-            value = rupture.slip[point, component]
-            raise InputError(
-                f"point {point + 1}: slip{component + 1} = {value:g} m; it must be {allowed}"
-            )
-    finite = np.isfinite(rupture.rates)
-    if not finite.all():
-        point = int(np.searchsorted(rupture._ends, np.argmin(finite), "right")) // 3
-        raise InputError(f"point {point + 1}: a slip rate is not finite")
 
 
 # --- writing -----------------------------------------------------------------------------------
@@ -376,9 +259,8 @@ def _write_planes(file: TextIO, planes: tuple[Plane, ...]) -> None:
 
 
 def _write_points(file: TextIO, rupture: Srf) -> None:
-    columns_of_version = _POINT[: _COLUMNS[rupture.version]]
-    columns = [getattr(rupture, name) / unit for name, unit, *_ in columns_of_version]
-    first = np.stack(columns, axis=1)
+    columns = COLUMNS[: COLUMN_COUNTS[rupture.version]]
+    first = np.stack([getattr(rupture, each.name) / each.scale for each in columns], axis=1)
     file.write(f"POINTS {len(rupture)}\n")
     for point, values in enumerate(np.where(np.isnan(first), -1, first).tolist()):
         file.write(" ".join(f"{value:.10g}" for value in values) + "\n")

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.grids.geography import Geography
-from groundswell.seismology.formats.srf import Plane, read_planes
+from groundswell.seismology.formats.srf_content import Plane
+from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.moment import magnitude_from_moment, scalar_moment, to_rtp
-from groundswell.seismology.sources.point_sources import PointSource, net_moment
+from groundswell.seismology.sources.point_sources import PointSource, final_moments
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-6  # net moment over total moment below which the net moment is taken as zero
@@ -20,40 +21,57 @@ _ROUNDING = 1e-6  # net moment over total moment below which the net moment is t
 
 @dataclass(frozen=True, eq=False)
 class SourceSummary:
-    """Net moment, magnitude and position of all sources of a case.
+    """Net moment, magnitude and position of the sources of a case, or of one of them.
 
     Attributes:
         moment: net moment tensor in the frame of the grid, (6,), N m; zero for forces.
+        scalar_moment: M0 of this tensor, N m.
         magnitude: its moment magnitude, to 0.01; None if the net moment is zero.
+        summed_moment: sum of the scalar moments of all points and subfaults, N m. It exceeds
+            `scalar_moment` where their mechanisms differ.
         centroid: centroid of the moment (x, y, depth), m; of forces, the mean position.
         hypocentre: position (x, y, depth), m, of the source that starts first.
     """
 
     moment: Array
+    scalar_moment: float
     magnitude: float | None
+    summed_moment: float
     centroid: tuple[float, float, float]
     hypocentre: tuple[float, float, float]
 
     @classmethod
-    def from_sources(cls, sources: Sequence[PointSource]) -> Self:
+    def from_entries(cls, entries: Sequence[SourceEntry]) -> Self:
         """Summarise one or more sources."""
-        net, totals = net_moment(sources), _total_moments(sources)
-        size = float(scalar_moment(net))
-        is_permanent = size > _ROUNDING * totals.sum()
-        positions = np.array([source.position for source in sources])
+        points = [point for entry in entries for point in entry.points]
+        net, totals = final_moments(points).sum(axis=0), _total_moments(points)
+        size, summed = float(scalar_moment(net)), sum(map(_summed_moment, entries))
+        rounding = _ROUNDING * totals.sum()
+        is_permanent = size > rounding
+        positions = np.array([point.position for point in points])
         x, y, z = np.average(positions, axis=0, weights=totals if totals.any() else None)
         return cls(
             moment=net if is_permanent else np.zeros(6),
+            scalar_moment=size if is_permanent else 0.0,
             magnitude=round(magnitude_from_moment(size), 2) if is_permanent else None,
+            summed_moment=summed if summed > rounding else 0.0,
             centroid=(float(x), float(y), float(z)),
-            hypocentre=min(sources, key=lambda source: source.start).position,
+            hypocentre=min(entries, key=lambda entry: entry.start).hypocentre,
         )
 
 
-def _total_moments(sources: Sequence[PointSource]) -> Array:
-    """Time integral of the absolute moment rate of each source, N m, (n,)."""
-    tensors = np.array([np.zeros(6) if s.moment is None else s.moment for s in sources])
-    integrals = np.array([s.step * np.abs(s.samples).sum() for s in sources])
+def _summed_moment(entry: SourceEntry) -> float:
+    """Sum of the scalar moments of the points of a source, N m; components of one point add up."""
+    numbers = np.array([point.number for point in entry.points])
+    tensors = np.zeros((numbers.max() + 1, 6))
+    np.add.at(tensors, numbers, final_moments(entry.points))
+    return float(scalar_moment(tensors).sum())
+
+
+def _total_moments(points: Sequence[PointSource]) -> Array:
+    """Time integral of the absolute moment rate of each point, N m, (n,)."""
+    tensors = np.array([np.zeros(6) if s.moment is None else s.moment for s in points])
+    integrals = np.array([s.step * np.abs(s.samples).sum() for s in points])
     return scalar_moment(tensors) * integrals
 
 
@@ -111,10 +129,9 @@ def _outlines(setup: Any) -> dict[str, Array]:
 
 
 def _segments(setup: Any) -> Iterator[Array]:
-    for source in setup.case.source:
-        if source.kind == "srf" and setup.geography is not None:
-            for plane in read_planes(setup.case.resolve(source.file)):
-                yield outline(plane, setup.geography)
+    for entry in setup.source_entries:
+        if entry.fault:
+            yield from (outline(plane, entry.fault.frame) for plane in entry.fault.planes)
 
 
 def outline(plane: Plane, geography: Geography) -> Array:

@@ -1,11 +1,8 @@
-"""Point sources: position, moment tensor or force, and sampled time function.
-
-A rupture model becomes a sum of point sources, one for each subfault and component of slip.
-"""
+"""Point sources: position, moment tensor or force, and sampled time function."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,17 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from groundswell.errors import InputError
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.sources import (
-    AwpRupture,
     DoubleCouple,
     Explosion,
     MomentTensor,
     PointForce,
     SizedSource,
-    Source,
-    SrfRupture,
 )
-from groundswell.seismology.formats.awp import read_awp_source
-from groundswell.seismology.formats.srf import Srf, read_srf
 from groundswell.seismology.sources import moment as tensors
 from groundswell.seismology.sources.time_functions import TimeFunction
 
@@ -51,6 +43,7 @@ class PointSource:
             `samples`; or None.
         start, step: time of the first sample and between samples, s.
         samples: the time function; linear between the samples, zero outside.
+        number: of the subfault, or of the point of an AWP file, from 1.
     """
 
     position: tuple[float, float, float]
@@ -59,6 +52,7 @@ class PointSource:
     start: float
     step: float
     samples: Array
+    number: int = 1
 
 
 @dataclass(frozen=True)
@@ -87,69 +81,32 @@ class SourceContext:
         """Of the y axis, degrees; 0 without a geography."""
         return self.geography.true_azimuth if self.geography else 0.0
 
-    def horizontal(self, longitude: ArrayLike, latitude: ArrayLike) -> tuple[Array, Array]:
-        """Positions (x, y), m."""
-        assert self.geography is not None  # as the case has been validated
-        x, y = self.geography.to_grid(longitude, latitude)
-        return np.asarray(x), np.asarray(y)
-
     def position(self, section: PointForce | MomentSection) -> tuple[float, float, float]:
         """Position (x, y, depth) of a source, m."""
         x, y = section.horizontal
         if section.geographic:
-            x, y = map(float, self.horizontal(x, y))
+            assert self.geography is not None  # as the case has been validated
+            x, y = map(float, self.geography.to_grid(x, y))
         return x, y, section.depth
 
 
-def build_sources(sections: Iterable[Source], context: SourceContext) -> list[PointSource]:
-    """Build all point sources of the `[[source]]` sections of a case.
-
-    Raises:
-        InputError: a source cannot be built; names its index.
-    """
-    return [point for n, section in enumerate(sections) for point in _build(n, section, context)]
+def final_moments(sources: Sequence[PointSource]) -> Array:
+    """Moment tensor of each source after its end, (n, 6), N m; zero for forces."""
+    unit = np.array([np.zeros(6) if s.moment is None else s.moment for s in sources])
+    integrals = np.array([s.step * s.samples.sum() for s in sources])
+    return unit.reshape(-1, 6) * integrals[:, None]
 
 
-def _build(n: int, section: Source, context: SourceContext) -> Iterator[PointSource]:
-    """Yield the point sources of section `n`."""
-    try:
-        yield from _point_sources(section, context)
-    except InputError as error:
-        raise InputError(f"source[{n}]: {error}") from None
-
-
-def _point_sources(section: Source, context: SourceContext) -> Iterator[PointSource]:
-    match section:
-        case SrfRupture():
-            yield from _srf_sources(section, context)
-        case AwpRupture():
-            yield from _awp_sources(section, context)
-        case PointForce():
-            yield _force_source(section, context)
-        case _:
-            yield _moment_source(section, context)
-
-
-def net_moment(sources: Iterable[PointSource]) -> Array:
-    """Sum of the final moment tensors of all sources, (6,), N m."""
-    total = np.zeros(6)
-    for source in sources:
-        if source.moment is not None:
-            total += source.moment * (source.step * source.samples.sum())
-    return total
-
-
-# --- sources at one point ----------------------------------------------------------------------
-
-
-def _moment_source(section: MomentSection, context: SourceContext) -> PointSource:
+def moment_source(section: MomentSection, context: SourceContext) -> PointSource:
+    """The point source of a section with a moment; raises `InputError` if it cannot be sampled."""
     moment = _moment_tensor(section, context.azimuth)
     function = section.time_function
     start, samples = _sample(function, context, TimeFunction.__call__, AT_VELOCITIES)
     return PointSource(context.position(section), moment, None, start, context.step, samples)
 
 
-def _force_source(section: PointForce, context: SourceContext) -> PointSource:
+def force_source(section: PointForce, context: SourceContext) -> PointSource:
+    """The point source of a force; raises `InputError` if it cannot be sampled."""
     force, function = np.array(section.force, dtype=float), section.time_function
     start, samples = _sample(function, context, TimeFunction.amplitude, AT_STRESSES)
     return PointSource(context.position(section), None, force, start, context.step, samples)
@@ -190,7 +147,7 @@ def _require_resolved(function: TimeFunction, step: float, first: float) -> None
     total = step * float(np.sum(function(_times(step, first, function.end))))
     error = abs(total - function.integral) / max(1.0, abs(function.integral))
     if error > _MAX_MOMENT_ERROR:
-        wrong = f"{100 * error:.0f} %" if error < 10 else f"a factor of {error:.2g}"
+        wrong = f"{100 * error:.0f} %" if error < 1 else f"a factor of {1 + error:.2g}"
         raise InputError(
             f"a {type(function).__name__.lower()} source of {function.support:g} s is too short"
             f" for time steps of {step:g} s: its moment would be wrong by {wrong};"
@@ -216,72 +173,3 @@ def _scalar_moment(section: SizedSource) -> float:
         return section.moment
     assert section.magnitude is not None  # one of the two is given
     return tensors.moment_from_magnitude(section.magnitude)
-
-
-# --- rupture models ----------------------------------------------------------------------------
-
-
-def _srf_sources(section: SrfRupture, context: SourceContext) -> Iterator[PointSource]:
-    rupture = read_srf(section.file)
-    x, y = context.horizontal(rupture.longitude, rupture.latitude)
-    moments = _moments_per_slip(rupture, x, y, context)
-    for point, component in zip(*np.nonzero(rupture.counts), strict=True):
-        yield from _from_rates(
-            (float(x[point]), float(y[point]), float(rupture.depth[point])),
-            moments[component][point],
-            float(rupture.onset[point]),
-            float(rupture.step[point]),
-            rupture.rate(point, component),
-        )
-
-
-def _moments_per_slip(
-    rupture: Srf, x: Array, y: Array, context: SourceContext
-) -> tuple[Array, Array, Array]:
-    """Moment tensors (n, 6) per metre of each of the three components of slip, N m/m."""
-    mu = rupture.density * rupture.vs**2
-    unknown = np.isnan(mu)
-    if unknown.any():
-        mu[unknown] = context.rigidity(x[unknown], y[unknown], rupture.depth[unknown])
-    angles, azimuth = (rupture.strike, rupture.dip), context.azimuth
-    along = tensors.double_couple(*angles, rupture.rake, mu * rupture.area, azimuth)
-    across = tensors.double_couple(*angles, rupture.rake + 90, mu * rupture.area, azimuth)
-    if not rupture.counts[:, 2].any():
-        return along, across, np.zeros_like(along)
-    lam = context.lame(x, y, rupture.depth)
-    return along, across, tensors.opening(*angles, rupture.area, lam, mu, azimuth)
-
-
-def _awp_sources(section: AwpRupture, context: SourceContext) -> Iterator[PointSource]:
-    awp = read_awp_source(section.file, section.points, section.steps, section.format)
-    rates, unit = awp.moment_rates(), np.eye(6)
-    for point, position in enumerate(awp.positions(context.spacing).tolist()):
-        for component in np.flatnonzero(rates[point].any(axis=0)):
-            # AWP adds sample n in stress update n, which ends half a step after velocity n.
-            yield from _from_rates(
-                position, unit[component], section.step, section.step, rates[point, :, component]
-            )
-
-
-def _from_rates(
-    position: Sequence[float], moment: Array, start: float, step: float, rates: NDArray[np.floating]
-) -> Iterator[PointSource]:
-    """Yield a source of moment `moment` times the integral of `rates`; none if all are zero.
-
-    Samples are normalised by the integral of their magnitude, which is the total slip if it never
-    reverses. Rates that do not start or end with zero are extended to zero over one step, so that
-    every sample contributes a full step to the integral.
-
-    Args:
-        moment: moment tensor (6,) per unit of the integral of `rates`.
-        start, step: time of the first rate and between rates, s.
-    """
-    rates = np.asarray(rates, dtype=float)
-    scale = step * float(np.abs(rates).sum())
-    if scale == 0:
-        return
-    before, after = int(rates[0] != 0), int(rates[-1] != 0)
-    samples = np.zeros(before + rates.size + after)
-    samples[before : before + rates.size] = rates / scale
-    x, y, z = position
-    yield PointSource((x, y, z), moment * scale, None, start - before * step, step, samples)

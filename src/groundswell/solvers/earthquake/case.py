@@ -26,6 +26,7 @@ from groundswell.seismology.case.sources import (
     Source,
     SrfRupture,
     long_codes,
+    misplaced_rupture,
     repeated_codes,
 )
 
@@ -110,8 +111,8 @@ def _placed_source(source: Source, info: ValidationInfo) -> Source:
     grid = info.data.get("grid")
     if grid and isinstance(source, Position):
         reject(misplaced(source, grid))
-    if grid and isinstance(source, SrfRupture) and grid.geography is None:
-        reject([(("kind",), "has longitudes and latitudes; it needs [grid.geography]")])
+    if grid and isinstance(source, SrfRupture):
+        reject(misplaced_rupture(source, grid))
     return source
 
 

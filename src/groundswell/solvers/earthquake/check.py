@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from groundswell.case.quantities import Quantity, byte_size
 from groundswell.grids.cartesian import describe_grid, format_extent
+from groundswell.seismology.sources.quantities import source_quantities
 
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup
@@ -67,12 +68,9 @@ def _waves(setup: Setup) -> Iterator[Quantity]:
 
 def _sources(setup: Setup) -> Iterator[Quantity]:
     frequency, points = setup.source_frequency, setup.points_per_wavelength
-    yield Quantity("sources", len(setup.sources), "sources", group=SOURCES)
+    yield from source_quantities(setup.source_entries, setup.source_summary, SOURCES)
     text = f"99 % of the energy below {frequency:.3g} Hz"
     yield Quantity("source_frequency", frequency, "source frequencies", "Hz", text, SOURCES)
     text = f"{points:.3g} at {frequency:.3g} Hz, in the slowest cells"
     yield Quantity("points_per_wavelength", points, "cells per wavelength", "", text, SOURCES)
-    magnitude = setup.source_summary.magnitude
-    text = "" if magnitude is None else f"Mw {magnitude:.2f}"
-    yield Quantity("magnitude", magnitude, "magnitude" * bool(text), "", text, SOURCES)
     yield Quantity("receivers", len(setup.receivers), "receivers", group=SOURCES)

@@ -21,8 +21,10 @@ from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.material import Material, Medium, lame
 from groundswell.seismology.media.statistics import MediumStatistics, medium_statistics
 from groundswell.seismology.receivers import Receiver, place_receivers
+from groundswell.seismology.sources.build import build_sources
+from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.event import SourceSummary
-from groundswell.seismology.sources.point_sources import PointSource, SourceContext, build_sources
+from groundswell.seismology.sources.point_sources import PointSource, SourceContext
 from groundswell.seismology.sources.time_functions import corner_frequency
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.earthquake import check, validation
@@ -89,11 +91,7 @@ class Setup:
         if self.receivers:
             require_formats(self.case.output.seismograms.formats)
             validation.require_two_samples(self)
-        if not self.sources:
-            raise InputError(
-                "there is no source, because the rupture has no slip; give one with slip"
-            )
-        validation.require_sources_inside(self.sources, self.extent)
+        validation.require_sources_inside(self.source_entries, self.extent)
         recording(self, Part.whole(self.grid)).require_samples(self.case.output.record, self.steps)
 
     @property
@@ -223,11 +221,16 @@ class Setup:
     @cached_property
     def source_summary(self) -> SourceSummary:
         """Net moment tensor, magnitude and centroid of all sources."""
-        return SourceSummary.from_sources(self.sources)
+        return SourceSummary.from_entries(self.source_entries)
 
     @cached_property
     def sources(self) -> list[PointSource]:
         """All point sources."""
+        return [point for entry in self.source_entries for point in entry.points]
+
+    @cached_property
+    def source_entries(self) -> list[SourceEntry]:
+        """The `[[source]]` entries of the case as point sources."""
         context = SourceContext(
             self.geography,
             self.dt,

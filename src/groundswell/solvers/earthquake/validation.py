@@ -9,6 +9,7 @@ import numpy as np
 
 from groundswell.errors import InputError
 from groundswell.grids.cartesian import Layout
+from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.point_sources import PointSource
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def require_feasible_size(layout: Layout, fields: int) -> None:
 
 
 def require_sources_inside(
-    sources: Sequence[PointSource], extent: tuple[float, float, float]
+    entries: Sequence[SourceEntry], extent: tuple[float, float, float]
 ) -> None:
     """Check that all point sources lie in the region, to within a millimetre.
 
@@ -46,18 +47,35 @@ def require_sources_inside(
         extent: size of the region (x, y, z), m.
 
     Raises:
-        InputError: a source lies outside; names the first one.
+        InputError: a source lies outside; names the first one of the first such entry.
     """
-    positions = np.array([source.position for source in sources]).reshape(-1, 3)
-    outside = np.flatnonzero(((positions < -1e-3) | (positions > np.add(extent, 1e-3))).any(axis=1))
-    if outside.size:
-        x, y, depth = positions[outside[0]]
-        raise InputError(
-            f"{outside.size} of {len(positions)} point sources lie outside the region, the first "
-            f"at x = {x:.6g} m, y = {y:.6g} m, depth = {depth:.6g} m; the region reaches from 0 "
-            f"to {extent[0]:g} m, {extent[1]:g} m and {extent[2]:g} m: move it, or enlarge "
-            "grid.size"
-        )
+    for n, entry in enumerate(entries):
+        positions = np.array([point.position for point in entry.points])
+        outside = ((positions < -1e-3) | (positions > np.add(extent, 1e-3))).any(axis=1)
+        if outside.any():
+            numbers = {entry.points[i].number for i in np.flatnonzero(outside)}
+            first = entry.points[int(outside.argmax())]
+            raise InputError(
+                f"source[{n}]: {_outside(entry, first, len(numbers))}; the region reaches from 0 "
+                f"to {extent[0]:g} m, {extent[1]:g} m and {extent[2]:g} m: move it, or enlarge "
+                "grid.size"
+            )
+
+
+def _outside(entry: SourceEntry, first: PointSource, count: int) -> str:
+    """How many points of a source lie outside the region, and where the first one is."""
+    x, y, depth = first.position
+    place = f"x = {x:.6g} m, y = {y:.6g} m, depth = {depth:.6g} m"
+    name = "subfault" if entry.fault else "point"
+    file = getattr(entry.section, "file", None)
+    if entry.fault:
+        longitude, latitude = entry.fault.frame.to_lonlat(x, y)
+        place += f" (longitude {longitude:.5f}, latitude {latitude:.5f} in the file)"
+    return (
+        f"{count} {name}{'s' if count > 1 else ''}{f' of {file.name}' if file else ''} lie"
+        f"{'' if count > 1 else 's'} outside the region, the first is {name} {first.number} at "
+        f"{place}"
+    )
 
 
 def require_two_samples(setup: Setup) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import floor, log10
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,11 +17,22 @@ QP_QS = 1.001  # Qp/Qs over its limit; published models round their Q
 STEP_RATIO = 1.3  # longest stable step over the chosen one
 INTERVAL_SHIFT = 0.1  # relative change of a sampling interval
 MAGNITUDE_ERROR = 0.1
+RELEASED = 0.99  # part of a moment released within the run
 
 
 def find_warnings(setup: Setup) -> list[str]:
     """Return all warnings, each with its remedy."""
-    checks = (_resolution, _material, _attenuation, _unreached, _step, _sampling, _magnitude)
+    checks = (
+        _resolution,
+        _material,
+        _attenuation,
+        _unreached,
+        _step,
+        _sampling,
+        _magnitude,
+        _release,
+        _source_files,
+    )
     return [sentence for check in checks for sentence in check(setup)]
 
 
@@ -78,10 +90,20 @@ def _unreached(setup: Setup) -> Iterator[str]:
 def _step(setup: Setup) -> Iterator[str]:
     """A sampling interval that shortens the time step considerably."""
     if setup.case.time.step == "auto" and setup.longest_stable_step > STEP_RATIO * setup.dt:
+        interval, longest = setup.case.output.seismograms.interval, setup.longest_stable_step
+        below = int(interval / longest)
+        better = " or ".join(f"{_rounded_down(n * longest):g} s" for n in (below, below + 1) if n)
         yield (
-            f"output.seismograms.interval shortens the step from {setup.longest_stable_step:.3g} s "
-            f"to {setup.dt:.3g} s; intervals just below a multiple of the former need fewer steps"
+            f"output.seismograms.interval = {interval:g} s shortens the time step from "
+            f"{longest:.3g} s to {setup.dt:.3g} s, because steps divide the interval; an interval "
+            f"of {better} needs fewer steps"
         )
+
+
+def _rounded_down(value: float) -> float:
+    """A positive number with three significant digits that does not exceed `value`."""
+    unit = 10.0 ** (floor(log10(value)) - 2)
+    return floor(value / unit) * unit
 
 
 def _sampling(setup: Setup) -> Iterator[str]:
@@ -97,3 +119,20 @@ def _magnitude(setup: Setup) -> Iterator[str]:
     given, released = setup.case.event.magnitude, setup.source_summary.magnitude
     if given is not None and released is not None and abs(given - released) > MAGNITUDE_ERROR:
         yield f"event.magnitude is {given:g}, but the sources release Mw {released:.2f}"
+
+
+def _release(setup: Setup) -> Iterator[str]:
+    """Sources that go on when the run ends."""
+    duration = setup.case.time.duration
+    for n, entry in enumerate(setup.source_entries):
+        if (part := entry.released_by(duration)) < RELEASED:
+            yield (
+                f"source[{n}] releases {100 * part:.0f} % of its moment within the run of "
+                f"{duration:g} s; lengthen time.duration"
+            )
+
+
+def _source_files(setup: Setup) -> Iterator[str]:
+    """Doubts about the files of sources."""
+    for n, entry in enumerate(setup.source_entries):
+        yield from (f"source[{n}]: {warning}" for warning in entry.warnings)

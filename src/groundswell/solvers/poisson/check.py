@@ -29,7 +29,8 @@ def _elements(setup: Setup) -> Iterator[Quantity]:
     name = method.preconditioner
     text = "none" if name == "none" else name
     yield Quantity("preconditioner", name, "preconditioner", text=text, group=ELEMENTS)
-    text = f"at most {method.iterations:,}, until the residual is {tolerance:.1g} of the first"
+    target = f"{tolerance:.1g} times that of u = 0 in the interior"
+    text = f"at most {method.iterations:,}, until the residual is {target}"
     yield Quantity("iterations", method.iterations, "iterations", text=text, group=ELEMENTS)
     yield Quantity("tolerance", tolerance, group=ELEMENTS)
     yield Quantity("memory", setup.memory, "memory", "B", byte_size(setup.memory), ELEMENTS)

@@ -1,0 +1,144 @@
+"""Quantities of sources that `check`, the summary and the report show: moments and magnitudes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from groundswell.case.quantities import Quantity
+from groundswell.seismology.case.sources import AwpRupture, SrfRupture
+from groundswell.seismology.sources.entries import Fault, SourceEntry
+from groundswell.seismology.sources.event import SourceSummary
+from groundswell.seismology.sources.moment import magnitude_from_moment, scalar_moment
+
+_NAMES = {
+    "double-couple": "double couple",
+    "moment-tensor": "moment tensor",
+    "srf": "rupture",
+    "awp": "AWP source",
+}
+_SHOWN = 8  # number of sources that are shown; JSON lists all of them
+_DIFFERENT = 1.005  # summed over net moment; less makes no difference of 0.01 in Mw
+
+
+def source_quantities(
+    entries: Sequence[SourceEntry], total: SourceSummary, group: str
+) -> Iterator[Quantity]:
+    """The moment and magnitude of each source, and of their net moment tensor.
+
+    Args:
+        total: summary of all sources.
+        group: heading of the quantities.
+    """
+    summaries = [SourceSummary.from_entries([entry]) for entry in entries]
+    each = [*map(_values, entries, summaries)]
+    text = "\n".join(_lines(entries, summaries))
+    yield Quantity("sources", each, "sources", text=text, group=group)
+    points = sum(len(entry.points) for entry in entries)
+    yield Quantity("point_sources", points, group=group)
+    label = "all sources" if len(entries) > 1 and total.summed_moment else ""
+    yield Quantity("moment", total.scalar_moment, label, "N m", _moment_text(total), group)
+    yield Quantity("magnitude", total.magnitude, group=group)
+    yield Quantity("summed_moment", total.summed_moment, unit="N m", group=group)
+
+
+def _values(entry: SourceEntry, summary: SourceSummary) -> dict[str, Any]:
+    """Values of a source for JSON, in SI units."""
+    section, fault = entry.section, entry.fault
+    if section.kind == "force":
+        return {"kind": section.kind, "force": list(section.force)}
+    values: dict[str, Any] = {
+        "kind": section.kind,
+        "moment": summary.scalar_moment,
+        "magnitude": summary.magnitude,
+        "summed_moment": summary.summed_moment,
+    }
+    if isinstance(section, SrfRupture | AwpRupture):
+        values["file"] = section.file.name
+    names = ("subfaults", "slipping", "area", "largest_slip", "start", "end", "own_rigidity")
+    return values | ({name: getattr(fault, name) for name in names} if fault else {})
+
+
+def _lines(entries: Sequence[SourceEntry], summaries: Sequence[SourceSummary]) -> Iterator[str]:
+    """What a single source is, or the number of sources and a line for each of the first ones."""
+    described = map(_describe, entries[:_SHOWN], summaries)
+    if len(entries) == 1:
+        name, *properties = next(described)
+        yield from (f"1 {name}", *properties)
+        return
+    counts = Counter(_name(entry) for entry in entries)
+    yield ", ".join(_counted(n, name) for name, n in counts.items())
+    yield from (f"source[{n}]: {', '.join(parts)}" for n, parts in enumerate(described))
+    if len(entries) > _SHOWN:
+        yield f"and {len(entries) - _SHOWN} more"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _name(entry: SourceEntry) -> str:
+    return _NAMES.get(entry.section.kind, entry.section.kind)
+
+
+def _describe(entry: SourceEntry, summary: SourceSummary) -> Iterator[str]:
+    """What a source is, how strong it is, and the slip of a rupture."""
+    name, section, fault = _name(entry), entry.section, entry.fault
+    if section.kind == "force":
+        x, y, z = section.force
+        yield f"force of {np.hypot(np.hypot(x, y), z):.4g} N: ({x:g}, {y:g}, {z:g}) N"
+        return
+    if fault and isinstance(section, SrfRupture):
+        name += f" of {_counted(fault.subfaults, 'subfault')} ({section.file.name})"
+    elif isinstance(section, AwpRupture):
+        name += f" of {_counted(section.points, 'point')} ({section.file.name})"
+    yield name
+    yield _moment_text(summary) or _passing_moment(entry)
+    if fault:
+        yield from _slip_text(fault)
+
+
+def _slip_text(fault: Fault) -> Iterator[str]:
+    """Extent of the slip of a rupture, and where its rigidity comes from."""
+    still = (
+        "" if fault.slipping == fault.subfaults else f" in {_counted(fault.slipping, 'subfault')}"
+    )
+    yield (
+        f"slip of at most {fault.largest_slip:.3g} m on {fault.area / 1e6:.4g} km2{still} within "
+        f"{fault.end - fault.start:.3g} s"
+    )
+    own = fault.own_rigidity
+    if own in (0, fault.slipping):
+        yield f"mu of the {'medium' if own == 0 else 'file'}"
+    else:
+        yield f"mu of the file in {_counted(own, 'subfault')}, of the medium in the others"
+
+
+def _moment_text(summary: SourceSummary) -> str:
+    """M0 and Mw of the net moment tensor, and the sum of moments where it differs; or nothing."""
+    if not summary.summed_moment:
+        return ""
+    summed = f"scalar moments add up to {_moment_and_magnitude(summary.summed_moment)}"
+    if not summary.scalar_moment:
+        return f"no net moment; {summed}"
+    net = _moment_and_magnitude(summary.scalar_moment)
+    if summary.summed_moment < _DIFFERENT * summary.scalar_moment:
+        return net
+    return f"{net} (net moment tensor; {summed})"
+
+
+def _moment_and_magnitude(moment: float) -> str:
+    return f"M0 {moment:.3g} N m, Mw {magnitude_from_moment(moment):.2f}"
+
+
+def _passing_moment(entry: SourceEntry) -> str:
+    """The largest moment of a source that takes its moment back."""
+    peaks = [
+        float(scalar_moment(point.moment)) * point.step * np.abs(np.cumsum(point.samples)).max()
+        for point in entry.points
+        if point.moment is not None
+    ]
+    return f"no final moment; M0 up to {sum(peaks):.3g} N m"

@@ -1,0 +1,131 @@
+"""Consistency of a rupture file: slip against slip rates, and its rigidity against the medium's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.errors import InputError
+from groundswell.seismology.formats.srf_content import Srf
+
+Array = NDArray[np.float64]
+
+# Rupture generators cut the tails of slip rates, and sample them coarsely. 5 % of the slip is
+# 0.014 of a magnitude.
+_SLIP_TOLERANCE = 0.05
+_SMALL_SLIP = 0.01  # of the largest, whose error does not matter
+_MAX_DECIMALS = 6  # of a slip in cm
+
+_NOTABLE_RATIO = 2.0  # of two moments; 0.2 of a magnitude
+# Wrong units change a moment by a factor of 100 (m for cm) or more. Rigidities differ by less: by
+# some 50 between soft sediment and the deep crust.
+_IMPLAUSIBLE_RATIO = 50.0
+_LEAST_VS = 100.0  # m/s; a lower vs was probably written in m/s
+_CURE = "correct the wrong one, or write -1 for vs and density to use the medium's"
+
+
+def check_slip(rupture: Srf, name: str) -> Iterator[str]:
+    """Yield a warning if slip rates do not integrate to the slip that the file states.
+
+    A difference of 5 %, plus the rounding of the stated slip or 1 % of the largest slip, is
+    allowed.
+
+    Args:
+        name: of the file.
+
+    Raises:
+        InputError: stated and integrated slip differ by a factor of 50 or more on average.
+    """
+    stated, used = rupture.slip, rupture.integrated_slip
+    size = np.maximum(np.abs(stated), np.abs(used))
+    allowed = max(_rounding(stated), _SMALL_SLIP * size.max()) + _SLIP_TOLERANCE * size
+    excess = np.abs(used - stated) - allowed
+    wrong = (excess > 0).any(axis=1)
+    if not wrong.any():
+        return
+    subfault, component = np.unravel_index(int(excess.argmax()), excess.shape)
+    slip = f"slip{component + 1} = {stated[subfault, component]:.4g} m"
+    text = (
+        f"{name}: slip and slip rates disagree in {wrong.sum()} of {len(rupture)} subfaults; "
+        f"subfault {subfault + 1} has {slip}, but its rates integrate to "
+        f"{used[subfault, component]:.4g} m"
+    )
+    averages = [_average_slip(rupture, slips) for slips in (used, stated)]
+    on_average = f"on average {averages[0]:.4g} m instead of {averages[1]:.4g} m"
+    if _ratio(*averages) >= _IMPLAUSIBLE_RATIO:
+        raise InputError(
+            f"{text} ({on_average}); slips are in cm and rates in cm/s: correct the wrong ones"
+        )
+    yield f"{text}. The run uses the rates, {on_average}; if the slips are right, scale the rates"
+
+
+def check_rigidity(rupture: Srf, medium: Array, name: str) -> Iterator[str]:
+    """Yield warnings about subfaults without rigidity, and a file's that differs from the medium's.
+
+    Args:
+        medium: mu of the medium at the subfaults, Pa, (n,).
+        name: of the file.
+
+    Raises:
+        InputError: the two moments differ by a factor of 50 or more.
+    """
+    own, potency = rupture.rigidity, rupture.area * np.linalg.norm(rupture.integrated_slip, axis=1)
+    given = ~np.isnan(own)
+    yield from _slip_in_fluid(~given & (medium == 0) & (potency > 0), name)
+    moments = [float((potency * mu)[given].sum()) for mu in (own, medium)]
+    ratio = _ratio(*moments)
+    if ratio < _NOTABLE_RATIO:
+        return
+    difference = np.where(given, potency * np.abs(own - medium), 0.0)
+    subfault = int(difference.argmax())
+    text = _rigidity_text(rupture, medium, subfault, name)
+    if ratio >= _IMPLAUSIBLE_RATIO:
+        unit = "is vs in m/s? SRF has cm/s; " if rupture.vs[subfault] < _LEAST_VS else ""
+        raise InputError(f"{text}: {unit}{_CURE}")
+    yield (
+        f"{text}. M0 is {moments[0]:.3g} N m with the file's mu, which the run uses, and "
+        f"{moments[1]:.3g} N m with the medium's; {_CURE}"
+    )
+
+
+def _slip_in_fluid(in_fluid: NDArray[np.bool_], name: str) -> Iterator[str]:
+    if in_fluid.any():
+        yield (
+            f"{name}: {in_fluid.sum()} of {in_fluid.size} subfaults lie in a fluid, where slip has "
+            f"no moment, the first is subfault {int(in_fluid.argmax()) + 1}; move the rupture, or "
+            "give vs and density in the file"
+        )
+
+
+def _rigidity_text(rupture: Srf, medium: Array, subfault: int, name: str) -> str:
+    vs, density = rupture.vs[subfault], rupture.density[subfault]
+    return (
+        f"{name}: the rigidity of the file is not that of the medium; subfault {subfault + 1} has "
+        f"vs = {vs:.4g} m/s and density = {density:.4g} kg/m^3, so that mu = "
+        f"{rupture.rigidity[subfault]:.3g} Pa, and the medium has mu = {medium[subfault]:.3g} Pa "
+        "there"
+    )
+
+
+def _average_slip(rupture: Srf, slip: Array) -> float:
+    """Average of the size of `slip` (n, 3) over the fault, m."""
+    return float(np.average(np.linalg.norm(slip, axis=1), weights=rupture.area))
+
+
+def _ratio(a: float, b: float) -> float:
+    """The larger over the smaller of two numbers that are not negative; 1 if both are zero."""
+    large, small = max(a, b), min(a, b)
+    if large == 0:
+        return 1.0
+    return large / small if small > 0 else float("inf")
+
+
+def _rounding(slip: Array) -> float:
+    """Half a unit of the last decimal of the slips in a file, which are in cm; m."""
+    for decimals in range(_MAX_DECIMALS):
+        units = slip * 1e2 * 10**decimals
+        if np.allclose(units, np.round(units), rtol=0, atol=1e-6):
+            return float(0.5e-2 * 10.0**-decimals)
+    return 0.0
