@@ -18,10 +18,7 @@ from scipy.sparse.linalg import splu
 Vector = NDArray[np.complex128]
 Profile = Callable[[float], tuple[Vector, Vector]]  # frequency to 1/s on faces and at centres
 
-LONG = 250  # cells of the absorbers at the line's ends
-FREE = 30  # cells between them
-SOURCE = LONG + 5
-LISTENING = slice(LONG + 10, LONG + FREE)
+FREE = 30  # cells between the absorbers at the line's ends
 
 
 class PlaneWaveReflection:
@@ -39,7 +36,8 @@ class PlaneWaveReflection:
         f = speed / (points * self.h)
         omega = 2 / self.dt * np.sin(np.pi * f * self.dt)
         k = omega / speed * np.sin(np.radians(angle))
-        gentle, ahead = absorber(0.5), absorber(0.0)
+        self._long = long = max(250, round(1.5 * points))  # cells of the absorbers
+        gentle, ahead = absorber(0.5, long), absorber(0.0, long)
         start = ahead[::-1], gentle[::-1]
         motions = [
             self._motion(omega, k, wave, *(np.concatenate([a, np.ones(FREE), b]) for a, b in ends))
@@ -48,7 +46,7 @@ class PlaneWaveReflection:
                 zip(start, (ahead, gentle), strict=True),
             )
         ]
-        there, direct = (motion[:, LISTENING] for motion in motions)
+        there, direct = (motion[:, long + 10 : long + FREE] for motion in motions)
         norms = [np.sqrt((np.abs(v) ** 2).sum(axis=0).max()) for v in (there - direct, direct)]
         return float(norms[0] / norms[1])
 
@@ -72,13 +70,13 @@ class PlaneWaveReflection:
         order = np.arange(2 * n).reshape(2, n).T.ravel()  # a narrow band
         matrix = sp.block_array(blocks).tocsr()[order][:, order].tocsc()
         point = np.zeros(n, complex)
-        point[SOURCE] = 1
+        point[self._long + 5] = 1
         source = [along * point, down @ point] if wave == "P" else [up @ point, -along * point]
         solution = splu(matrix, permc_spec="NATURAL").solve(np.concatenate(source)[order])
         return solution.reshape(n, 2).T
 
 
-def absorber(offset: float) -> Vector:
+def absorber(offset: float, cells: int) -> Vector:
     """1/s of a long layer whose damping, over omega, grows to 12 as the cube of depth."""
-    depth = (np.arange(LONG) + offset) / LONG
+    depth = (np.arange(cells) + offset) / cells
     return 1 / (1 - 12j * depth**3)

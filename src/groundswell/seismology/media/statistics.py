@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groundswell.errors import InputError
 from groundswell.exchange.world import Alone, World
@@ -22,6 +23,19 @@ from groundswell.seismology.media.material import (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class SideSpeeds:
+    """Speeds of waves in the outermost cells of each depth row, m/s.
+
+    Args:
+        slowest: the slowest wave, S in solids and P in fluids, (nz,).
+        vp: the slowest P wave, (nz,).
+    """
+
+    slowest: NDArray[np.float64]
+    vp: NDArray[np.float64]
+
+
 @dataclass(frozen=True)
 class MediumStatistics:
     """Extremes of a medium in SI units; `vs_*` and `qs_*` of its solid cells only.
@@ -35,6 +49,7 @@ class MediumStatistics:
         qp_qs_max: largest Qp/Qs over 3/4 (vp/vs)^2; above 1 pure compression gains energy.
         fluid_cells: number of fluid cells.
         floored: number of cells that a `Floor` changed, by property.
+        sides: speeds in the outermost cells.
     """
 
     vp_max: float
@@ -48,6 +63,7 @@ class MediumStatistics:
     qp_qs_max: float | None
     fluid_cells: int
     floored: Mapping[str, int]
+    sides: SideSpeeds
 
 
 @dataclass
@@ -62,6 +78,7 @@ class _Extremes:
     fluid: int = 0
     slowest: tuple[float, int, int, int] | None = None
     floored: dict[str, int] = field(default_factory=dict)
+    sides: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     def add(self, other: _Extremes) -> None:
         """Merge the extremes of other planes."""
@@ -74,6 +91,7 @@ class _Extremes:
         self.slowest = min(slowest, default=None)
         for name, count in other.floored.items():
             self.floored[name] = self.floored.get(name, 0) + count
+        self.sides |= other.sides
 
 
 def medium_statistics(medium: Medium, world: World | None = None) -> MediumStatistics:
@@ -89,6 +107,7 @@ def medium_statistics(medium: Medium, world: World | None = None) -> MediumStati
     for extremes in job.share(job.agree(lambda: _extremes(medium, own))):
         total.add(extremes)
     lows, highs, slowest = total.lows, total.highs, total.slowest
+    sides = [total.sides[k] for k in sorted(total.sides)]
     return MediumStatistics(
         vp_max=highs["vp"],
         speed_min=lows["speed"],
@@ -101,6 +120,7 @@ def medium_statistics(medium: Medium, world: World | None = None) -> MediumStati
         qp_qs_max=highs.get("qp_qs"),
         fluid_cells=total.fluid,
         floored=total.floored,
+        sides=SideSpeeds(*map(np.array, zip(*sides, strict=True))),
     )
 
 
@@ -121,6 +141,7 @@ def _plane_extremes(medium: Medium, k: int, rows: int) -> _Extremes:
         {name: float(v.max()) for name, v in values.items()},
         rows * count_cells(material.vs == 0, medium.cells),
         _slowest(material.vs, k),
+        sides=dict.fromkeys(range(k, k + rows), _side_speeds(material)),
     )
 
 
@@ -143,6 +164,15 @@ def _slowest(vs: Values, k: int) -> tuple[float, int, int, int] | None:
     solid = np.where(vs > 0, vs, np.inf)
     j, i = np.unravel_index(int(solid.argmin()), solid.shape)
     return (float(solid[j, i]), k, int(j), int(i)) if np.isfinite(solid[j, i]) else None
+
+
+def _side_speeds(material: Material) -> tuple[float, float]:
+    """Speeds of the slowest wave and of the slowest P wave at the sides, m/s."""
+    vp, vs = (
+        np.concatenate([speed[0], speed[-1], speed[:, 0], speed[:, -1]])
+        for speed in (material.vp, material.vs)
+    )
+    return float(np.where(vs > 0, vs, vp).min()), float(vp.min())
 
 
 def _quantities(material: Material) -> Iterator[tuple[str, Values]]:

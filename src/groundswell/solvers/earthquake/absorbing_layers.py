@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Array, Backend, Constant, Parameter
 from groundswell.grids.cartesian import Part
-from groundswell.solvers.earthquake.absorbing_profiles import MatchedLayer, damping_ratio, sponge
+from groundswell.solvers.earthquake.absorbing_profiles import sponge
+from groundswell.solvers.earthquake.matched_layers import matched_layer, soft_ground
 from groundswell.solvers.earthquake.setup import Setup
 
 Indices = NDArray[np.intp]
@@ -18,9 +19,6 @@ Indices = NDArray[np.intp]
 class Layers:
     """The absorbing layers in one part of the grid.
 
-    Args:
-        slowest: S speed of the slowest solid at the sides of each depth row, (nz,), m/s.
-
     Attributes:
         memory: for each update, the memory variables of three derivatives along each axis.
         profiles: for each axis, coefficients of the cells with memory; see kernels/layers.h.
@@ -28,12 +26,10 @@ class Layers:
         is_multiaxial: whether matched layers damp along all axes in some depth rows.
     """
 
-    def __init__(
-        self, setup: Setup, backend: Backend, part: Part, slowest: NDArray[np.float64]
-    ) -> None:
+    def __init__(self, setup: Setup, backend: Backend, part: Part) -> None:
         self._setup, self._backend, self._part = setup, backend, part
         self._placeholder = backend.zeros((1,), setup.dtype)
-        self._damping_ratios = self._side_damping_ratios(slowest)
+        self._damping_ratios = self._side_damping_ratios()
         self.is_multiaxial = bool(self._damping_ratios.any())
         self.memory = self._memory()
         self.profiles = [self._profile(axis) for axis in range(3)]
@@ -84,30 +80,22 @@ class Layers:
         }
 
     def _profile(self, axis: int) -> Array:
-        table = self._matched(axis).coefficients(self._setup.dt, self.memory_cells(axis))
+        table = matched_layer(self._setup, axis).coefficients(
+            self._setup.dt, self.memory_cells(axis)
+        )
         return (
             self._backend.to_device(table.astype(self._setup.dtype))
             if table.size
             else self._placeholder
         )
 
-    def _matched(self, axis: int) -> MatchedLayer:
-        setup, grid = self._setup, self._setup.grid
-        return MatchedLayer(
-            grid.before[axis] if setup.has_pml else 0,
-            grid.after[axis] if setup.has_pml else 0,
-            grid.cells[axis],
-            grid.spacing[axis],
-            setup.max_wave_speed,
-            setup.resolved_frequency,
-        )
-
-    def _side_damping_ratios(self, slowest: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Damping ratio of the layers at the sides in each depth row, (nz,)."""
-        vs_max = self._setup.statistics.vs_max
-        if not self._setup.has_pml or self._setup.periodic or vs_max is None:
-            return np.zeros(len(slowest))
-        return damping_ratio(slowest, vs_max)
+    def _side_damping_ratios(self) -> NDArray[np.float64]:
+        """Damping ratio of the layers at the sides in each depth row of the part, (nz,)."""
+        grid, ground = self._setup.grid, soft_ground(self._setup)
+        if ground is None:
+            return np.zeros(self._part.cells[2])
+        rows = (self._part.indices(2) - grid.before[2]).clip(0, grid.region[2] - 1)
+        return ground.damping_ratio(self._setup.side_width)[rows]
 
     def _damping(self) -> Array:
         setup, part = self._setup, self._part
@@ -115,7 +103,9 @@ class Layers:
             sides = zip(setup.grid.before, setup.grid.after, setup.grid.cells, strict=True)
             tables = [sponge(*side)[part.indices(axis)] for axis, side in enumerate(sides)]
         elif self.is_multiaxial:
-            x, y = (self._matched(axis).damping(setup.dt, part.indices(axis)) for axis in (0, 1))
+            x, y = (
+                matched_layer(setup, axis).damping(setup.dt, part.indices(axis)) for axis in (0, 1)
+            )
             tables = [x, y, self._damping_ratios]
         else:
             return self._placeholder

@@ -2,33 +2,31 @@
 
 A matched layer divides the derivative along its axis by s = 1 + d / (alpha + i omega), where d
 grows as the cube of the depth into the layer. This is the complex-frequency-shifted PML of Kuzuoglu
-& Mittra (1996) in the form of Zhang & Shen (2010), Geophysics 75, T141-T154. Its parameters
-minimise the exact reflection coefficients of plane P and S waves from the discrete layer, over 6 to
-120 points per wavelength and 0 to 75 degrees, in media with vp/vs from 1.7 to 6:
+& Mittra (1996) in the form of Zhang & Shen (2010), Geophysics 75, T141-T154. Its parameters follow
+from the exact reflection coefficients of plane P and S waves from the discrete layer, in media with
+vp/vs from 1.7 to 6:
 
 - Damping. Collino & Tsogka (2001), Geophysics 66, 294-307: a continuous layer of N cells reflects R
   at normal incidence if d peaks at 4 c / (2 N h) ln(1/R), and R^cos(theta) at other angles. A grid
-  reflects more the more d changes from cell to cell. Both reflections are about equal at log10 R =
-  -0.6 N, that is, at the same peak whatever the width. A square instead of a cube reflects several
-  times more.
+  reflects more the more d changes from cell to cell. With log10 R = -0.6 N, that is, with the same
+  peak whatever the width, both reflections are small. R need not be less than 1e-8. A square
+  instead of a cube reflects several times more.
 - No real stretching. A factor kappa > 1 shortens the wavelength until the grid no longer resolves
   it: kappa = 7 reflects 10 % of an S wave of 8 points. The purpose of kappa, to absorb waves at
   grazing incidence and evanescent fields, is served by alpha here.
-- Shift. alpha falls linearly from the inner edge, which absorbs long waves at grazing incidence. A
-  part that grows with d limits the shortening of very slow waves.
+- Frequency shift. Waves below alpha / 2 pi see a real stretching and come back, so alpha must be
+  small at the longest period. A small alpha at the inner edge absorbs static fields. It falls
+  linearly to zero, so that the strongly damped outer cells absorb long waves, too. With alpha of
+  twice 2 pi f at the inner edge, a layer of 10 cells returns less than 0.1 % at the frequency f, at
+  normal incidence and at 45 degrees.
 
-Matched layers amplify guided waves with opposite phase and group velocities (Becache, Fauqueux &
-Joly 2003, J. Comput. Phys. 188, 399-433; Skelton et al. 2007, Wave Motion 44, 573-592). A soft
-layer on stiff ground guides such waves. The cure is the multiaxial PML of Meza-Fajardo &
-Papageorgiou (2008), BSSA 98, 1811-1836, which adds a share of the damping along the other two axes.
-It is no longer perfectly matched, so it is used in depth rows of soft ground only; see
-`damping_ratio`.
+Beside soft ground a layer needs more to be stable; see guided_waves.py.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, pi, sqrt
+from math import log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,12 +35,13 @@ Floats = NDArray[np.float64]
 
 POWER = 3  # exponent of the damping profile
 DECADES_PER_CELL = 0.6  # reduction of the reflection at normal incidence
-SHIFT_CORNER = 0.1  # alpha / 2 pi at the inner edge over the highest resolved frequency
-SHIFT_GROWTH = 0.02  # increase of alpha over the damping
-STABLE_CONTRAST = 2.0  # largest contrast of S speeds at which a plain PML is stable
-DAMPING_RATIO_SLOPE = 0.01  # per unit of contrast above that; 1.4 times the stable minimum
-LARGEST_DAMPING_RATIO = 0.08
+MOST_DECADES = 8.0  # of wide layers, in which more damping would only weaken their stability
 SPONGE_EDGE = 0.92  # factor per step at the outer edge of a sponge (default of AWP-ODC)
+
+
+def decades(width: int) -> float:
+    """-log10 of the reflection of a continuous layer of `width` cells at normal incidence."""
+    return min(DECADES_PER_CELL * width, MOST_DECADES)
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,8 @@ class MatchedLayer:
         cells: number of cells along the axis, layers included.
         spacing: cell edge, m.
         speed: speed of the fastest wave, m/s.
-        frequency: highest frequency that the grid resolves, Hz.
+        shift: frequency shift alpha at the inner edge that falls to zero at the outer one, 1/s.
+        uniform_shift: frequency shift added throughout, 1/s.
     """
 
     before: int
@@ -62,7 +62,8 @@ class MatchedLayer:
     cells: int
     spacing: float
     speed: float
-    frequency: float
+    shift: float
+    uniform_shift: float = 0.0
 
     def coefficients(self, dt: float, cells: NDArray[np.intp]) -> Floats:
         """Update coefficients of `cells` (n,): (8, n), four at faces, then four at cell centres.
@@ -90,29 +91,16 @@ class MatchedLayer:
 
     def _damping(self, depth: Floats) -> Floats:
         """Damping d at relative depths, 1/s."""
-        peak = (POWER + 1) / 2 * DECADES_PER_CELL * log(10) * self.speed / self.spacing
+        width = max(self.before, self.after, 1)
+        peak = (POWER + 1) / 2 * decades(width) / width * log(10) * self.speed / self.spacing
         return peak * depth**POWER
 
     def _update(self, depth: Floats, dt: float) -> Floats:
         damping = self._damping(depth)
-        alpha = 2 * pi * SHIFT_CORNER * self.frequency * (1 - depth) + SHIFT_GROWTH * damping
+        alpha = self.shift * (1 - depth) + self.uniform_shift
         half, rate = dt / 2, alpha + damping
         q = 1 + half * rate
         return np.stack([(1 + half * alpha) / q, -1 / q, (1 - half * rate) / q, dt * damping / q])
-
-
-def damping_ratio(slowest: Floats, vs_max: float) -> Floats:
-    """Ratio of multiaxial to axial damping in each depth row, (n,); zero in stiff ground.
-
-    For contrasts of S speed of 2.3, 3, 4 and 12, ratios of 0.002, 0.005, 0.015 and 0.06 suppress
-    the growth of backward waves in layers of 2 to 30 cells with vp/vs from 1.7 to 7.
-
-    Args:
-        slowest: smallest S speed next to the layers in each row, (n,), m/s; infinite in fluids.
-        vs_max: largest S speed of the medium, m/s.
-    """
-    excess = vs_max / slowest - STABLE_CONTRAST
-    return np.clip(DAMPING_RATIO_SLOPE * excess, 0.0, LARGEST_DAMPING_RATIO)
 
 
 def sponge(before: int, after: int, cells: int) -> Floats:

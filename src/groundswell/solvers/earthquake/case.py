@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal, get_args
+from math import ceil
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, PlainValidator, ValidationInfo, field_validator
 
 from groundswell.case.common import Case, NotEmpty, OutputSection, Section, TimeSection, repeated
 from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
-from groundswell.case.units import Count, Flag, Positive, Time
+from groundswell.case.units import Count, Flag, Positive, Time, Unit
 from groundswell.seismology.case.grid import GridSection, Position, misplaced
 from groundswell.seismology.case.media import (
     ArraySection,
@@ -30,16 +31,31 @@ from groundswell.seismology.case.sources import (
     repeated_codes,
 )
 
+_WIDTH = Unit("m", "a width", "800 m")
+
+
+def _width(value: Any) -> int | float:
+    """A width: a number of cells (int), or a length with a unit, in m (float)."""
+    width = float(_WIDTH.read(value)) if isinstance(value, str) else value
+    is_count = isinstance(value, int) and not isinstance(value, bool)
+    if not (is_count or isinstance(value, str)) or width <= 0:
+        reject([((), 'must be a whole number of cells, at least 1, or a width such as "800 m"')])
+    return width  # type: ignore[no-any-return]
+
 
 class BoundarySection(Section):
-    """`[boundary]`: boundary conditions; absorbing layers are `width` cells wide.
+    """`[boundary]`: boundary conditions, and the width of absorbing layers in cells or metres.
 
     With periodic sides, the bottom is a perfectly matched layer.
     """
 
     top: Literal["free-surface", "absorbing"] = "free-surface"
     sides: Literal["pml", "sponge", "periodic"] = "pml"
-    width: Count = 10
+    width: Annotated[int | float, PlainValidator(_width)] = 12
+
+    def cells(self, spacing: float) -> int:
+        """Width of a layer across cells of `spacing` (m)."""
+        return self.width if isinstance(self.width, int) else ceil(self.width / spacing - 1e-6)
 
 
 # --- output ---------------------------------------------------------------------------------------

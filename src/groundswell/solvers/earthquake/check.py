@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from groundswell.case.quantities import Quantity, byte_size
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.seismology.sources.quantities import source_quantities
+from groundswell.solvers.earthquake.matched_layers import soft_ground_reflection
 
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup
@@ -17,7 +18,7 @@ GRID, WAVES, SOURCES = "Grid and time steps", "What the grid resolves", "Sources
 
 def quantities(setup: Setup) -> list[Quantity]:
     """Grid, time step, memory, resolution, sources and receivers."""
-    return [*_grid(setup), *_waves(setup), *_sources(setup)]
+    return [*_grid(setup), *_waves(setup), *_layers(setup), *_sources(setup)]
 
 
 def _grid(setup: Setup) -> Iterator[Quantity]:
@@ -64,6 +65,25 @@ def _waves(setup: Setup) -> Iterator[Quantity]:
     text = ", ".join(f"{name} in {n:,} cells" for name, n in floored.items() if n)
     label = "raised to the floor" if text else ""
     yield Quantity("floored_cells", floored, label, "cells", text, WAVES)
+
+
+def _layers(setup: Setup) -> Iterator[Quantity]:
+    """Width of the absorbing layers and the waves that they absorb."""
+    cells, metres = setup.grid.after[2], setup.grid.after[2] * setup.grid.spacing[2]
+    kind = "matched" if setup.has_pml else "sponge"
+    text = f"{kind}, {cells} cells ({metres:g} m) at the bottom"
+    yield Quantity("layer_width", setup.grid.after, "absorbing layers", "cells", text, WAVES)
+    if not setup.has_pml:
+        return
+    band = setup.absorbed_frequencies
+    text = "none with less than 0.1 % returned"
+    if band is not None:
+        text = f"from {band[0]:.3g} to {band[1]:.3g} Hz; less than 0.1 % returns"
+    yield Quantity("absorbed_frequencies", band, "absorbed waves", "Hz", text, WAVES)
+    returned = soft_ground_reflection(setup)
+    text = f"up to {100 * returned:.2g} % of the waves returns"
+    label = "beside soft ground" * bool(returned)
+    yield Quantity("soft_ground_reflection", returned, label, "", text * bool(returned), WAVES)
 
 
 def _sources(setup: Setup) -> Iterator[Quantity]:

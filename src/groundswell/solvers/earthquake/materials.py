@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,36 +36,20 @@ class Materials:
         field = self.fields.get(name)
         return field.interior if field else self._placeholder
 
-    def load(self, part: Part) -> NDArray[np.float64]:
-        """Fill every field a few planes at a time, so that the model need not fit into memory.
-
-        Returns:
-            The S speed (m/s) of the slowest solid among the outermost cells of each depth row,
-            (nz,): unrelaxed with attenuation, infinite where all of them are fluid.
-        """
+    def load(self, part: Part) -> None:
+        """Fill every field a few planes at a time, so that the model need not fit into memory."""
         x, y, z = (
             slice(s, s + n + 2 * GHOSTS) for s, n in zip(part.start, part.cells, strict=True)
         )
         depth = part.cells[2] + 2 * GHOSTS
-        slowest = np.empty(depth)
         for start in range(0, depth, PLANES_AT_ONCE):
             rows = range(start, min(start + PLANES_AT_ONCE, depth))
             planes = [dict(padded_plane(self._setup, z.start + k - GHOSTS)) for k in rows]
-            slowest[rows.start : rows.stop] = [slowest_at_sides(plane) for plane in planes]
             for name, field in self.fields.items():
                 slab = np.stack([plane[name][y, x] for plane in planes])
                 self._backend.assign(
                     field.array[rows.start : rows.stop], slab.astype(field.array.dtype)
                 )
-        return slowest[GHOSTS:-GHOSTS]
-
-
-def slowest_at_sides(plane: Mapping[str, Values]) -> float:
-    """S speed of the slowest solid in the outermost cells of a plane, m/s; infinite in fluids."""
-    squared = plane["rho"] * plane["compliance"]  # slowness squared
-    sides = np.concatenate([squared[0], squared[-1], squared[:, 0], squared[:, -1]])
-    slowness = np.sqrt(sides[np.isfinite(sides)].max(initial=0.0))
-    return float(1 / slowness) if slowness else np.inf
 
 
 def padded_plane(setup: Setup, k: int) -> Iterator[tuple[str, Values]]:

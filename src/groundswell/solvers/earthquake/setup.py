@@ -25,10 +25,11 @@ from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.event import SourceSummary
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext
-from groundswell.seismology.sources.time_functions import corner_frequency
+from groundswell.seismology.sources.time_functions import corner_frequency, radiated_energy_below
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.earthquake import check, validation
 from groundswell.solvers.earthquake.halo import summarize
+from groundswell.solvers.earthquake.matched_layers import absorbed_frequencies
 from groundswell.solvers.earthquake.sampling import Samples, recorded, recording
 from groundswell.solvers.earthquake.warnings import find_warnings
 from groundswell.time_integration.step_limits import staggered_leapfrog
@@ -210,8 +211,19 @@ class Setup:
     @cached_property
     def source_frequency(self) -> float:
         """Frequency below which every source has 99 % of its energy, Hz."""
-        selection = self.sources[:: ceil(len(self.sources) / MAX_SPECTRA)]
-        return max(corner_frequency(source.samples, source.step) for source in selection)
+        return max(corner_frequency(source.samples, source.step) for source in self._some_sources)
+
+    @property
+    def _some_sources(self) -> list[PointSource]:
+        """Sources whose spectra stand for those of all."""
+        return self.sources[:: ceil(len(self.sources) / MAX_SPECTRA)]
+
+    def energy_below(self, frequency: float) -> float:
+        """Largest part of the energy of any source that it radiates below `frequency` (Hz)."""
+        return max(
+            radiated_energy_below(frequency, source.samples, source.step)
+            for source in self._some_sources
+        )
 
     @property
     def points_per_wavelength(self) -> float:
@@ -272,6 +284,16 @@ class Setup:
     def updates_per_step(self) -> int:
         """Number of grid points that a step updates, absorbing layers included."""
         return self.grid.count
+
+    @property
+    def side_width(self) -> int:
+        """Width of the absorbing layers at the sides, cells."""
+        return max(self.grid.before[:2])
+
+    @cached_property
+    def absorbed_frequencies(self) -> tuple[float, float] | None:
+        """Band in which matched layers return less than 0.1 % of plane waves, Hz."""
+        return absorbed_frequencies(self)
 
     @property
     def has_pml(self) -> bool:
@@ -344,12 +366,12 @@ class Setup:
 
 def build_grid(case: Any) -> Grid:
     """The grid of a case: its region and the absorbing layers around it."""
-    width, sides = case.boundary.width, case.boundary.sides
-    side = 0 if sides == "periodic" else width
-    top = 0 if case.boundary.top == "free-surface" else width
-    return Grid(
-        case.grid.cells, case.grid.spacing, before=(side, side, top), after=(side, side, width)
-    )
+    boundary = case.boundary
+    x, y, z = (boundary.cells(edge) for edge in case.grid.spacing)
+    if boundary.sides == "periodic":
+        x = y = 0
+    top = 0 if boundary.top == "free-surface" else z
+    return Grid(case.grid.cells, case.grid.spacing, before=(x, y, top), after=(x, y, z))
 
 
 def _relaxation(case: Any, statistics: MediumStatistics) -> Relaxation | None:

@@ -17,6 +17,8 @@ QP_QS = 1.001  # Qp/Qs over its limit; published models round their Q
 STEP_RATIO = 1.3  # longest stable step over the chosen one
 INTERVAL_SHIFT = 0.1  # relative change of a sampling interval
 MAGNITUDE_ERROR = 0.1
+LONG_WAVES = 0.1  # part of a source's energy below the frequencies that matched layers absorb
+STEPS_BESIDE_FLUID = 20_000  # after which layers beside a fluid may have amplified waves
 RELEASED = 0.99  # part of a moment released within the run
 
 
@@ -26,6 +28,8 @@ def find_warnings(setup: Setup) -> list[str]:
         _resolution,
         _material,
         _attenuation,
+        _long_waves,
+        _fluid,
         _unreached,
         _step,
         _sampling,
@@ -70,6 +74,28 @@ def _attenuation(setup: Setup) -> Iterator[str]:
         yield (
             f"the grid resolves {setup.resolved_frequency:.3g} Hz, but Q is fitted up to "
             f"{highest:g} Hz; widen attenuation.band"
+        )
+
+
+def _long_waves(setup: Setup) -> Iterator[str]:
+    """Waves too long for the matched layers."""
+    band = setup.absorbed_frequencies
+    if band and (energy := setup.energy_below(band[0])) > LONG_WAVES:
+        yield (
+            f"a source radiates {100 * energy:.0f} % of its energy below {band[0]:.3g} Hz, of "
+            "which the absorbing layers return more than 0.1 %; widen them (boundary.width), "
+            "enlarge the region, or high-pass the results there"
+        )
+
+
+def _fluid(setup: Setup) -> Iterator[str]:
+    """Matched layers beside a fluid on rock, which amplify some waves over many steps."""
+    beside = setup.has_pml and setup.statistics.fluid_cells
+    if beside and setup.statistics.vs_max and setup.steps > STEPS_BESIDE_FLUID:
+        yield (
+            f"beside a fluid, matched layers may amplify waves slowly: in {setup.steps:,} steps, "
+            f"noise may grow noticeably. Shorten the run to {STEPS_BESIDE_FLUID:,} steps, or set "
+            'boundary.sides = "sponge" with a width of 20 cells or more'
         )
 
 

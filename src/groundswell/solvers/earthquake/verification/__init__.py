@@ -15,5 +15,7 @@ PROBLEMS = [
     "layered_halfspace:interfaces_off_faces",
     "attenuation:quality",
     "absorption:reflection",
+    "absorption:long_waves",
+    "absorption:static_offset",
     "absorption:long_run",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from groundswell.backends import Backend
 from groundswell.solvers.earthquake.case import EarthquakeCase
+from groundswell.solvers.earthquake.solver import Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
 from groundswell.solvers.earthquake.verification.energy import Box, step_through
 from groundswell.solvers.earthquake.verification.simulation import Floats, Point
@@ -19,10 +20,11 @@ from groundswell.verify import Check
 H = 100.0  # m, edge of a cell
 ROCK = {"vp": 6000.0, "vs": 3464.0, "rho": 2700.0}
 SEDIMENT = {"vp": 1800.0, "vs": 300.0, "rho": 1900.0}
-WIDTH = 10  # cells of a matched layer
+WIDTH = 12  # cells of a matched layer
 SPONGE_WIDTH = 20
 X, Y, _ = np.eye(3)
 PULSE = 2.4  # periods that a Ricker wavelet lasts
+SETTLED = 8.0  # s, after which all waves have left a region of 8 km
 
 
 # --- reflection -----------------------------------------------------------------------------------
@@ -125,6 +127,108 @@ def reflection(backend: Backend, full: bool) -> Iterator[Check]:
     note = f"{SPONGE_WIDTH} cells, incidence from 0 to 55 degrees"
     back = room.reflected(backend)
     yield Check.at_most("sponge: reflected peak", back, 15, "%", note=note)
+
+
+# --- long waves -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of rock, periodic in x and y, with layers at both ends and a packet of waves in it.
+
+    Args:
+        wave: "P" or "S".
+        points: cells per wavelength.
+    """
+
+    wave: str
+    points: float
+
+    @property
+    def speed(self) -> float:
+        return ROCK["vp" if self.wave == "P" else "vs"]
+
+    @property
+    def cells(self) -> int:
+        """Of the column: room for the packet."""
+        return ceil(7 * self.points) + 40
+
+    def returned(self, backend: Backend) -> float:
+        """Largest motion left after the packet has met the lower layer, over its peak, %."""
+        period = self.points * H / self.speed
+        case = sim.make_case(
+            grid={"size": (2 * H, 2 * H, self.cells * H), "spacing": H},
+            time={"duration": 8 * period + 40 * H / self.speed},
+            medium={"kind": "homogeneous", **ROCK},
+            boundary={"top": "absorbing", "sides": "periodic", "width": WIDTH},
+            source=[sim.SILENCE],
+        )
+        found = sim.build(case, backend)
+        self._lay_packet(found)
+        sim.advance(found, found.setup.steps)
+        return 100 * float(np.abs(sim.read(found, [self._motion])[self._motion]).max())
+
+    @property
+    def _motion(self) -> str:
+        return "vz" if self.wave == "P" else "vx"
+
+    def _lay_packet(self, found: Earthquake) -> None:
+        """Two wavelengths that run downwards: velocity, and the stresses of a plane wave."""
+        sim.fill(found, self._motion, self._packet(0.0))
+        impedance = ROCK["rho"] * self.speed
+        lateral = (ROCK["vp"] ** 2 - 2 * ROCK["vs"] ** 2) / ROCK["vp"] ** 2
+        stresses = (
+            {"szz": 1.0, "sxx": lateral, "syy": lateral} if self.wave == "P" else {"sxz": 1.0}
+        )
+        for name, factor in stresses.items():
+            shape = self._packet(found.setup.dt / 2)
+            sim.fill(found, name, lambda *xyz, a=-factor * impedance, s=shape: a * s(*xyz))
+
+    def _packet(self, time: float) -> Callable[..., Floats]:
+        length = self.points * H
+        middle = self.cells * H / 2 + self.speed * time
+
+        def value(x: Floats, y: Floats, z: Floats) -> Floats:
+            phase = (z - middle) / length
+            return np.cos(2 * np.pi * phase) * np.exp(-0.5 * (phase / 0.7) ** 2)
+
+        return value
+
+
+def long_waves(backend: Backend, full: bool) -> Iterator[Check]:
+    """Plane P and S waves, in the full form up to a thousand cells long, at normal incidence."""
+    lengths = (6, 12, 40, 150, 400, 1000) if full else (6, 40)
+    note = f"matched layer of {WIDTH} cells"
+    for wave in "PS":
+        for points in lengths:
+            name = f"{wave} wave, {points} cells long: returned peak"
+            yield Check.at_most(name, Column(wave, points).returned(backend), 0.1, "%", note=note)
+
+
+def static_offset(backend: Backend, full: bool) -> list[Check]:
+    """Drift of the displacement that a double couple leaves, long after all waves have passed."""
+    size, steps = (8000.0, 8000.0, 5000.0), 20_000 if full else 1200
+    middle = size[0] / 2
+    case = sim.make_case(
+        grid={"size": size, "spacing": H if full else 2 * H},
+        time={"duration": steps * 0.0078 * (1 if full else 2), "step": 0.0078 * (1 if full else 2)},
+        medium={"kind": "homogeneous", **ROCK},
+        source=[
+            sim.point(
+                (middle, middle, 2800.0),
+                {"kind": "gaussian", "sigma": 0.25, "delay": 1.0},
+                kind="double-couple",
+                **{"strike": 30.0, "dip": 60.0, "rake": 40.0, "moment": 1e16},
+            )
+        ],
+        receiver=sim.receivers([(middle + 1500.0, middle + 500.0, 0.0), (1000.0, 6500.0, 0.0)]),
+        run={"precision": "single"},
+    )
+    time, velocity = sim.motion(case, backend)
+    offset = np.cumsum(velocity, axis=-1)[..., time > SETTLED]
+    drift = 100 * np.abs(offset - offset[..., :1]).max() / np.abs(offset[..., 0]).max()
+    note = f"from {SETTLED:g} to {time[-1]:.0f} s"
+    return [Check.at_most("static offset: drift", float(drift), 1.0, "%", note=note)]
 
 
 # --- long runs ------------------------------------------------------------------------------------

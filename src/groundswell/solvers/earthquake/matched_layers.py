@@ -1,0 +1,57 @@
+"""The matched layers of a set-up, chosen by what it simulates, and what they absorb."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import TYPE_CHECKING
+
+from groundswell.solvers.earthquake.absorbing_profiles import MatchedLayer
+from groundswell.solvers.earthquake.absorbing_reflection import absorbed_band
+from groundswell.solvers.earthquake.guided_waves import SoftGround
+
+if TYPE_CHECKING:
+    from groundswell.solvers.earthquake.setup import Setup
+
+SHIFT = 2.0  # frequency shift at the inner edge over 2 pi times the lowest frequency
+HIGHEST_SHIFT = 0.1  # the same over 2 pi times the highest frequency that the grid resolves
+
+
+def matched_layer(setup: Setup, axis: int) -> MatchedLayer:
+    """The matched layers at both ends of an axis of the grid.
+
+    The longest period that a run can show is its duration.
+    """
+    grid = setup.grid
+    highest = HIGHEST_SHIFT * setup.resolved_frequency
+    ground = soft_ground(setup)
+    return MatchedLayer(
+        grid.before[axis] if setup.has_pml else 0,
+        grid.after[axis] if setup.has_pml else 0,
+        grid.cells[axis],
+        grid.spacing[axis],
+        setup.max_wave_speed,
+        shift=2 * pi * min(SHIFT / setup.case.time.duration, highest),
+        uniform_shift=ground.frequency_shift() if ground else 0.0,
+    )
+
+
+def soft_ground(setup: Setup) -> SoftGround | None:
+    """Soft ground at the sides; None if they have no matched layers, or the medium is a fluid."""
+    statistics = setup.statistics
+    if not setup.has_pml or setup.periodic or statistics.vs_max is None:
+        return None
+    return SoftGround(statistics.sides, statistics.vs_max, setup.grid.spacing[2])
+
+
+def absorbed_frequencies(setup: Setup) -> tuple[float, float] | None:
+    """Band in which the layers return less than 0.1 % of plane waves, Hz; None if there is none."""
+    if not setup.has_pml:
+        return None
+    speeds = setup.statistics.speed_min, setup.max_wave_speed
+    return absorbed_band(matched_layer(setup, 2), setup.dt, speeds, setup.resolved_frequency)
+
+
+def soft_ground_reflection(setup: Setup) -> float:
+    """Share of each wave that the layers return beside soft ground, at most."""
+    ground = soft_ground(setup)
+    return 0.0 if ground is None else float(ground.damping_ratio(setup.side_width).max())
