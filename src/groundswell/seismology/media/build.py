@@ -10,8 +10,9 @@ from groundswell.seismology.case.media import (
     MediumSection,
     NetcdfSection,
 )
+from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.layered import Layer, Layered, read_layers
-from groundswell.seismology.media.material import PROPERTIES, Counts, Floor, Lengths, Medium
+from groundswell.seismology.media.material import PROPERTIES, Counts, Lengths, Medium
 from groundswell.seismology.media.sampled import ArrayMedium, AwpMedium, NetcdfMedium
 
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from groundswell.backends import Array, Backend
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.seismology.attenuation import Relaxation
-from groundswell.seismology.media.material import Material
+from groundswell.solvers.earthquake.effective import UNCORRECTED, effective_rows
+from groundswell.solvers.earthquake.moduli import PROPERTIES, properties
 from groundswell.solvers.earthquake.setup import Setup
 
 Values = NDArray[np.floating]
 
-PROPERTIES = ("rho", "lam", "compliance", "inverse_qp", "inverse_qs")
 PLANES_AT_ONCE = 16
 
 
@@ -24,19 +24,28 @@ class Materials:
 
     With attenuation the moduli are unrelaxed. Phase velocities then equal the speeds of the medium
     at the reference frequency.
+
+    Attributes:
+        corrections: what the other positions of the grid have beyond that, by depth row, (nz, 4);
+            see kernels/rows.h.
     """
 
-    def __init__(self, setup: Setup, backend: Backend, layout: Layout) -> None:
+    def __init__(self, setup: Setup, backend: Backend, part: Part, layout: Layout) -> None:
         names = PROPERTIES if setup.relaxation else PROPERTIES[:3]
         self._setup, self._backend = setup, backend
         self.fields = {name: Field(backend, layout, setup.dtype) for name in names}
         self._placeholder = backend.zeros((1,), setup.dtype)
+        depth = part.cells[2]
+        first = part.start[2] - setup.grid.before[2] - GHOSTS
+        self._part, self._rows = part, effective_rows(setup, first, depth + 2 * GHOSTS)
+        table = self._rows.corrections[GHOSTS:-GHOSTS] if self._rows else [UNCORRECTED] * depth
+        self.corrections = backend.to_device(np.array(table, setup.dtype))
 
     def __getitem__(self, name: str) -> Array:
         field = self.fields.get(name)
         return field.interior if field else self._placeholder
 
-    def load(self, part: Part) -> NDArray[np.float64]:
+    def load(self) -> NDArray[np.float64]:
         """Fill every field a few planes at a time, so that the model need not fit into memory.
 
         Returns:
@@ -44,13 +53,14 @@ class Materials:
             (nz,): unrelaxed with attenuation, infinite where all of them are fluid.
         """
         x, y, z = (
-            slice(s, s + n + 2 * GHOSTS) for s, n in zip(part.start, part.cells, strict=True)
+            slice(s, s + n + 2 * GHOSTS)
+            for s, n in zip(self._part.start, self._part.cells, strict=True)
         )
-        depth = part.cells[2] + 2 * GHOSTS
+        depth = self._part.cells[2] + 2 * GHOSTS
         slowest = np.empty(depth)
         for start in range(0, depth, PLANES_AT_ONCE):
             rows = range(start, min(start + PLANES_AT_ONCE, depth))
-            planes = [dict(padded_plane(self._setup, z.start + k - GHOSTS)) for k in rows]
+            planes = [self._plane(k, z.start + k - GHOSTS) for k in rows]
             slowest[rows.start : rows.stop] = [slowest_at_sides(plane) for plane in planes]
             for name, field in self.fields.items():
                 slab = np.stack([plane[name][y, x] for plane in planes])
@@ -58,6 +68,17 @@ class Materials:
                     field.array[rows.start : rows.stop], slab.astype(field.array.dtype)
                 )
         return slowest[GHOSTS:-GHOSTS]
+
+    def _plane(self, row: int, k: int) -> dict[str, Values]:
+        """Properties of plane `k` of the grid, `row` of this part with ghosts, (ny + 4, nx + 4)."""
+        if self._rows is None:
+            return dict(padded_plane(self._setup, k))
+        nx, ny, _ = self._setup.grid.cells
+        shape = (ny + 2 * GHOSTS, nx + 2 * GHOSTS)
+        return {
+            name: np.broadcast_to(values[row], shape)
+            for name, values in self._rows.properties.items()
+        }
 
 
 def slowest_at_sides(plane: Mapping[str, Values]) -> float:
@@ -82,33 +103,6 @@ def padded_plane(setup: Setup, k: int) -> Iterator[tuple[str, Values]]:
     for name, values in properties(material, setup.relaxation, setup.reference_frequency):
         plane = np.broadcast_to(values, (ny, nx))
         yield name, np.pad(plane, width, mode="wrap" if setup.periodic else "edge")
-
-
-def properties(
-    material: Material, relaxation: Relaxation | None, reference: float
-) -> Iterator[tuple[str, Values]]:
-    """Yield PROPERTIES of a material, in double precision."""
-    rho, vp, vs = (np.asarray(a, float) for a in (material.rho, material.vp, material.vs))
-    inverse_qp, inverse_qs = (_inverse(q) for q in (material.qp, material.qs))
-    p_modulus, mu = rho * vp**2, rho * vs**2
-    if relaxation:
-        p_modulus = p_modulus * relaxation.modulus_ratio(inverse_qp, reference)
-        mu = mu * relaxation.modulus_ratio(inverse_qs, reference)
-    with np.errstate(divide="ignore"):
-        compliance = 1 / mu
-    yield "rho", rho
-    yield "lam", p_modulus - 2 * mu
-    yield "compliance", compliance
-    yield "inverse_qp", inverse_qp
-    yield "inverse_qs", inverse_qs
-
-
-def _inverse(q: Values | None) -> Values:
-    """1/Q, zero where the medium is elastic."""
-    if q is None:
-        return np.zeros((1, 1))
-    with np.errstate(divide="ignore"):
-        return 1 / np.asarray(q, float)
 
 
 def mechanism_table(relaxation: Relaxation, part: Part, dt: float) -> Values:

@@ -1,0 +1,244 @@
+"""Parameters of a medium that varies with depth only, at each position of the staggered grid.
+
+Vertical motion and the traction on horizontal planes are continuous across an interface. The
+equations of motion and Hooke's law, solved for what jumps, contain the medium in the form of
+
+    rho,  1/mu,  1/M,  lambda/M,  mu,  mu (3 lambda + 2 mu)/M,    M = lambda + 2 mu,
+
+as factors of what is continuous. Long waves see sums of these over depth, so that linear averages
+of them are right at every angle of incidence (Backus 1962, J. Geophys. Res. 67, 4427-4440). A row
+with several materials is transversely isotropic; in rows of one material nothing changes.
+
+A sum over rows also has to have the right moments, because the error of a reflected wave is that of
+the sum times exp(2ikz). The medium is therefore deposited on the rows as a source would be, with
+the weights of interpolation: dz at a place t cells below a row adds t (t - 1)/2, 1 - t^2 and
+t (t + 1)/2 of itself to the row above, the row, and the row below. Sums of rows times a parabola are
+then exact. A plain average over each cell has first moments that depend on where the interface cuts
+a cell, and leaves an error of R of up to (2kh)^2/12.
+
+A fluid slips along a solid, so that horizontal motion is not continuous there. Rows then belong to
+the phase at their centre, and a part of the other phase to the next row of its own kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.seismology.media.material import Material
+from groundswell.seismology.media.profile import SLIVER, Profile, find_profile
+from groundswell.solvers.earthquake.moduli import properties
+from groundswell.solvers.earthquake.setup import Setup
+
+Values = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Indices = NDArray[np.intp]
+
+BESIDE = 3  # rows beyond a row that its parameters depend on
+LARGEST_CHANGE = 0.25  # of the average of a row, by what it passes to others
+UNCORRECTED = (1.0, 1.0, 0.0, 0.0)  # see kernels/rows.h
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Parameters of depth rows: of their cells, and corrections to what follows from these.
+
+    Args:
+        properties: rho, lam, compliance, inverse_qp and inverse_qs of the cells, (rows,) each.
+        corrections: density at vz and compliance of sxz and syz over the means of two cells, and
+            stiffness added along z and across it, Pa, (rows, 4); see kernels/rows.h.
+    """
+
+    properties: dict[str, Values]
+    corrections: Values
+
+
+def effective_rows(setup: Setup, first: int, count: int) -> Rows | None:
+    """Parameters of `count` depth rows from row `first` of the region, negative above it.
+
+    Returns:
+        None if the medium varies along x or y.
+    """
+    profile = find_profile(setup.medium)
+    if profile is None:
+        return None
+    ground = extend(profile, setup.extent[2], mirrored=setup.free_surface)
+    tops = first - BESIDE + np.arange(count + 2 * BESIDE + 1)
+    cells, faces = (Stack.sample(setup, ground, tops + shift) for shift in (0.0, -0.5))
+    mixed, plain, steady = combine(cells, faces), cells.first_samples(), cells.are_steady()
+    inner = slice(BESIDE, -BESIDE)
+    return Rows(
+        {n: np.where(steady, plain[n], values)[inner] for n, values in mixed.properties.items()},
+        np.where(steady[:, None], UNCORRECTED, mixed.corrections)[inner],
+    )
+
+
+def extend(profile: Profile, bottom: float, *, mirrored: bool) -> Profile:
+    """The profile of the whole grid: constant outside the region, or mirrored at a free surface.
+
+    The mirror image makes the average around a free surface one over the half cell below it.
+    """
+    depths = profile.interfaces
+    last = bottom * (1 - 2 * SLIVER)  # above an interface at the bottom
+
+    def sample(depth: Values) -> Material:
+        return profile.sample(np.clip(np.abs(depth) if mirrored else depth, 0, last))
+
+    within = depths[(depths > 0) & (depths < bottom)]
+    interfaces = np.concatenate([-within[::-1], within]) if mirrored else within
+    return replace(profile, interfaces=interfaces, sample=sample)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Samples of the medium in a stack of cells.
+
+    Args:
+        count: number of cells.
+        cell: index of the cell of each sample, (n,), ascending.
+        weight: share of the cell, (n,).
+        place: distance below the centre of the cell, cells, (n,).
+        material: PROPERTIES of the samples, (n,) each.
+        is_fluid: whether the centre of each cell is in a fluid, (count,).
+    """
+
+    count: int
+    cell: Indices
+    weight: Values
+    place: Values
+    material: dict[str, Values]
+    is_fluid: Mask
+
+    @classmethod
+    def sample(cls, setup: Setup, ground: Profile, tops: Values) -> Stack:
+        """Sample the cells between `tops`, in units of a cell's height."""
+        h = setup.grid.spacing[2]
+        depth, weight, cell = ground.quadrature(tops * h)
+        centres = (tops[:-1] + 0.5) * h
+        # An interface through the centre belongs to the solid, as do the faces next to it.
+        speeds = [ground.sample(centres + side * 2 * SLIVER * h).vs for side in (-1, 1)]
+        return cls(
+            len(centres),
+            cell,
+            weight,
+            (depth - centres[cell]) / h,
+            {
+                name: np.broadcast_to(values, depth.shape)
+                for name, values in properties(
+                    ground.sample(depth), setup.relaxation, setup.reference_frequency
+                )
+            },
+            np.maximum(*speeds) == 0,
+        )
+
+    @cached_property
+    def mu(self) -> Values:
+        """Shear modulus of the samples, Pa, (n,)."""
+        return 1 / self.material["compliance"]
+
+    def average(self, values: Values) -> Values:
+        """Averages of values (n,) over the cells, (count,)."""
+        return np.bincount(self.cell, self.weight * values, self.count)
+
+    def deposit(self, values: Values, closed: Mask | None = None) -> Values:
+        """Values (n,) on the cells, with exact sums and first and second moments, (count,).
+
+        Args:
+            closed: boundaries between cells that nothing may pass, (count - 1,).
+        """
+        below = self.average(values * self.place * (self.place + 1) / 2)
+        above = self.average(values * self.place * (self.place - 1) / 2)
+        passed = below[:-1] - above[1:]
+        if closed is not None:
+            passed = np.where(closed, 0.0, passed)
+        average = self.average(values)
+        passed = _limit(passed, np.abs(average))
+        return average - np.diff(passed, prepend=0.0, append=0.0)
+
+    def by_phase(self) -> tuple[Stack, Mask]:
+        """The stack in which each cell is of one phase, and the boundaries next to such a change."""
+        fluid = self.mu == 0
+        aside = np.clip(self.cell + np.where(self.place < 0, -1, 1), 0, self.count - 1)
+        moves = (fluid != self.is_fluid[self.cell]) & (fluid == self.is_fluid[aside])
+        touched = np.zeros(self.count, bool)
+        touched[self.cell[moves]] = touched[aside[moves]] = True
+        closed = touched[1:] | touched[:-1] | (self.is_fluid[1:] != self.is_fluid[:-1])
+        return replace(self, cell=np.where(moves, aside, self.cell)), closed
+
+    def first_samples(self) -> dict[str, Values]:
+        """PROPERTIES of the first sample of each cell, (count,) each."""
+        first = np.searchsorted(self.cell, np.arange(self.count))
+        return {name: values[first] for name, values in self.material.items()}
+
+    def are_steady(self) -> Mask:
+        """Whether all cells that the parameters of a row depend on are of one material, (count,)."""
+        steady = np.ones(self.count, bool)
+        for name, first in self.first_samples().items():
+            varies = np.bincount(self.cell, self.material[name] != first[self.cell], self.count) > 0
+            steps = varies[1:] | varies[:-1] | (first[1:] != first[:-1])
+            for shift in (-2, -1, 0):
+                steady &= ~np.roll(np.append(steps, True), -shift)
+        return steady
+
+
+def combine(cells: Stack, faces: Stack) -> Rows:
+    """Parameters of rows from the cells around their centres and around their upper faces."""
+    rho, lam, mu = cells.material["rho"], cells.material["lam"], cells.mu
+    p_modulus = lam + 2 * mu
+    stiffness = 1 / cells.deposit(1 / p_modulus)
+    level, closed = cells.by_phase()
+    density, ratio, rigidity, areal = (
+        level.deposit(values, closed)
+        for values in (rho, lam / p_modulus, mu, mu * (3 * lam + 2 * mu) / p_modulus)
+    )
+    lam = ratio * stiffness
+    with np.errstate(divide="ignore"):
+        compliance = 1 / rigidity
+    return Rows(
+        {
+            "rho": density,
+            "lam": lam,
+            "compliance": compliance,
+            **{q: cells.average(cells.material[q]) for q in ("inverse_qp", "inverse_qs")},
+        },
+        np.column_stack(
+            [
+                faces.deposit(faces.material["rho"]) / _mean_of_two(density),
+                _softness(faces, _mean_of_two(compliance)),
+                stiffness - lam - 2 * rigidity,
+                areal - rigidity + ratio * lam - lam,
+            ]
+        ),
+    )
+
+
+def _softness(faces: Stack, mean: Values) -> Values:
+    """Compliance on the faces over `mean`; infinite on those that touch a fluid."""
+    wet = faces.average(faces.mu == 0) > 0
+    solid = np.where(faces.mu > 0, faces.material["compliance"], 0.0)
+    compliance = np.where(wet, np.inf, faces.deposit(solid, wet[1:] | wet[:-1]))
+    return np.where(np.isinf(mean), 1.0, compliance / np.where(np.isinf(mean), 1.0, mean))
+
+
+def _mean_of_two(values: Values) -> Values:
+    """Mean of each row and the row above it."""
+    return (values + np.append(values[:1], values[:-1])) / 2
+
+
+def _limit(passed: Values, average: Values) -> Values:
+    """What rows pass to the next, such that none changes by more than LARGEST_CHANGE.
+
+    Large contrasts would otherwise make compliances negative, or waves too fast for the time step.
+    All that a row loses or gains is reduced in proportion (Zalesak 1979, J. Comput. Phys. 31, 335-362).
+    """
+    down, up = np.maximum(passed, 0), np.maximum(-passed, 0)
+    lost = np.append(down, 0) + np.append(0, up)
+    gained = np.append(0, down) + np.append(up, 0)
+    kept, taken = (
+        np.minimum(1, LARGEST_CHANGE * average / np.maximum(change, 1e-300))
+        for change in (lost, gained)
+    )
+    return down * np.minimum(kept[:-1], taken[1:]) - up * np.minimum(kept[1:], taken[:-1])
