@@ -83,10 +83,12 @@ INLINE void store(const TensorField& f, index_t c, const Tensor& t) {
   f.yz[c] = t.yz;
 }
 
-// The material around a point: lambda, 1/mu, 1/Qp and 1/Qs of its cell, and sums around its edges.
+// The material around a point: lambda, 1/mu, 1/Qp and 1/Qs of its cell, sums around its edges, and
+// a correction of its depth row. The other corrections are read later, which saves registers.
 struct Matter {
   real lam, compliance, inverse_qp, inverse_qs;
   EdgeSums edge_compliance, edge_inverse_qs;
+  real across_z;
 };
 
 // Elastic stress rate. Shear moduli on edges are harmonic means of four cells. In corrected rows the
@@ -94,10 +96,10 @@ struct Matter {
 INLINE Tensor elastic_rate(const VelocityGradient& d, const Matter& matter,
                            const real* RESTRICT rows, int k) {
   const real bulk = matter.lam * (d.dx_vx + d.dy_vy + d.dz_vz);
-  const real level = FMA(correction<ACROSS_Z>(rows, k), d.dx_vx + d.dy_vy, bulk);
+  const real level = FMA(matter.across_z, d.dx_vx + d.dy_vy, bulk);
   const real upright = FMA(correction<ALONG_Z>(rows, k), d.dz_vz, bulk);
   const real twice_mu = REAL(2) * RECIPROCAL(matter.compliance);
-  const EdgeSums& soft = matter.edge_compliance;
+  const EdgeSums soft = softened(matter.edge_compliance, rows, k);
   return {FMA(twice_mu, d.dx_vx, level),
           FMA(twice_mu, d.dy_vy, level),
           FMA(twice_mu, d.dz_vz, upright),

@@ -111,13 +111,14 @@ struct StressUpdate {
              backward<Y>(vx + c), backward<X>(vy + c), backward<Z>(vx + c),
              backward<X>(vz + c), backward<Z>(vy + c), backward<Y>(vz + c)},
             {lam[c], compliance[c], ATTENUATION ? inverse_qp[c] : REAL(0),
-             ATTENUATION ? inverse_qs[c] : REAL(0), softened(sum_over_edges(compliance + c), rows, k),
+             ATTENUATION ? inverse_qs[c] : REAL(0), sum_over_edges(compliance + c),
              ATTENUATION ? sum_over_edges(inverse_qs + c) : EdgeSums{}}};
   }
 
   template <class Flags>
   METHOD void finish(Inputs at, const LayerMemory& past, int i, int j, int k, Flags in) const {
     const Mechanism m = ATTENUATION ? mechanism_at(mechanisms, i, j, k) : Mechanism{};
+    at.matter.across_z = correction<ACROSS_Z>(rows, k);  // read before anything is stored
     absorb(at.d, layers, past, i, j, k, in);
     advance_stress(fields, at.before, at.d, cell_at(i, j, k), k, at.matter, rows, m,
                    sponge_factor(sponge, i, j, k));
