@@ -22,20 +22,21 @@ the phase at their centre, and a part of the other phase to the next row of its 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.grids.cartesian import GHOSTS, Grid
 from groundswell.seismology.media.material import Material
-from groundswell.seismology.media.profile import SLIVER, Profile, find_profile
-from groundswell.solvers.earthquake.moduli import properties
-from groundswell.solvers.earthquake.setup import Setup
+from groundswell.seismology.media.profile import SLIVER, Profile
 
 Values = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
+Properties = Callable[[Material], dict[str, Values]]  # see moduli.py
 
 BESIDE = 3  # rows beyond a row that its parameters depend on
 LARGEST_CHANGE = 0.25  # of the average of a row, by what it passes to others
@@ -56,18 +57,19 @@ class Rows:
     corrections: Values
 
 
-def effective_rows(setup: Setup, first: int, count: int) -> Rows | None:
-    """Parameters of `count` depth rows from row `first` of the region, negative above it.
+def effective_rows(
+    profile: Profile, grid: Grid, properties: Properties, *, mirrored: bool
+) -> Rows:
+    """Parameters of all depth rows of a grid and its ghosts in a medium that varies with depth.
 
-    Returns:
-        None if the medium varies along x or y.
+    Args:
+        properties: PROPERTIES of a material.
+        mirrored: whether z = 0 is a free surface.
     """
-    profile = find_profile(setup.medium)
-    if profile is None:
-        return None
-    ground = extend(profile, setup.extent[2], mirrored=setup.free_surface)
-    tops = first - BESIDE + np.arange(count + 2 * BESIDE + 1)
-    cells, faces = (Stack.sample(setup, ground, tops + shift) for shift in (0.0, -0.5))
+    h, bottom = grid.spacing[2], grid.region[2] * grid.spacing[2]
+    ground = extend(profile, bottom, mirrored=mirrored)
+    rows = np.arange(grid.cells[2] + 2 * (GHOSTS + BESIDE) + 1) - grid.before[2] - GHOSTS - BESIDE
+    cells, faces = (Stack.sample(ground, (rows + shift) * h, properties) for shift in (0.0, -0.5))
     mixed, plain, steady = combine(cells, faces), cells.first_samples(), cells.are_steady()
     inner = slice(BESIDE, -BESIDE)
     return Rows(
@@ -113,11 +115,10 @@ class Stack:
     is_fluid: Mask
 
     @classmethod
-    def sample(cls, setup: Setup, ground: Profile, tops: Values) -> Stack:
-        """Sample the cells between `tops`, in units of a cell's height."""
-        h = setup.grid.spacing[2]
-        depth, weight, cell = ground.quadrature(tops * h)
-        centres = (tops[:-1] + 0.5) * h
+    def sample(cls, ground: Profile, edges: Values, properties: Properties) -> Stack:
+        """Sample the cells of equal height between `edges`, m."""
+        depth, weight, cell = ground.quadrature(edges)
+        centres, h = (edges[:-1] + edges[1:]) / 2, edges[1] - edges[0]
         # An interface through the centre belongs to the solid, as do the faces next to it.
         speeds = [ground.sample(centres + side * 2 * SLIVER * h).vs for side in (-1, 1)]
         return cls(
@@ -127,9 +128,7 @@ class Stack:
             (depth - centres[cell]) / h,
             {
                 name: np.broadcast_to(values, depth.shape)
-                for name, values in properties(
-                    ground.sample(depth), setup.relaxation, setup.reference_frequency
-                )
+                for name, values in properties(ground.sample(depth)).items()
             },
             np.maximum(*speeds) == 0,
         )
@@ -206,8 +205,8 @@ def combine(cells: Stack, faces: Stack) -> Rows:
         },
         np.column_stack(
             [
-                faces.deposit(faces.material["rho"]) / _mean_of_two(density),
-                _softness(faces, _mean_of_two(compliance)),
+                faces.deposit(faces.material["rho"]) / mean_of_two(density),
+                _softness(faces, mean_of_two(compliance)),
                 stiffness - lam - 2 * rigidity,
                 areal - rigidity + ratio * lam - lam,
             ]
@@ -223,7 +222,7 @@ def _softness(faces: Stack, mean: Values) -> Values:
     return np.where(np.isinf(mean), 1.0, compliance / np.where(np.isinf(mean), 1.0, mean))
 
 
-def _mean_of_two(values: Values) -> Values:
+def mean_of_two(values: Values) -> Values:
     """Mean of each row and the row above it."""
     return (values + np.append(values[:1], values[:-1])) / 2
 
@@ -235,10 +234,11 @@ def _limit(passed: Values, average: Values) -> Values:
     All that a row loses or gains is reduced in proportion (Zalesak 1979, J. Comput. Phys. 31, 335-362).
     """
     down, up = np.maximum(passed, 0), np.maximum(-passed, 0)
+    n = len(average)
     lost = np.append(down, 0) + np.append(0, up)
     gained = np.append(0, down) + np.append(up, 0)
     kept, taken = (
-        np.minimum(1, LARGEST_CHANGE * average / np.maximum(change, 1e-300))
+        np.minimum(1, np.divide(LARGEST_CHANGE * average, change, np.ones(n), where=change > 0))
         for change in (lost, gained)
     )
     return down * np.minimum(kept[:-1], taken[1:]) - up * np.minimum(kept[1:], taken[:-1])

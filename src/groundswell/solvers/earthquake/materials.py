@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from groundswell.backends import Array, Backend
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.seismology.attenuation import Relaxation
-from groundswell.solvers.earthquake.effective import UNCORRECTED, effective_rows
-from groundswell.solvers.earthquake.moduli import PROPERTIES, properties
+from groundswell.solvers.earthquake.effective import UNCORRECTED
+from groundswell.solvers.earthquake.moduli import PROPERTIES
 from groundswell.solvers.earthquake.setup import Setup
 
 Values = NDArray[np.floating]
@@ -35,11 +35,11 @@ class Materials:
         self._setup, self._backend = setup, backend
         self.fields = {name: Field(backend, layout, setup.dtype) for name in names}
         self._placeholder = backend.zeros((1,), setup.dtype)
-        depth = part.cells[2]
-        first = part.start[2] - setup.grid.before[2] - GHOSTS
-        self._part, self._rows = part, effective_rows(setup, first, depth + 2 * GHOSTS)
-        table = self._rows.corrections[GHOSTS:-GHOSTS] if self._rows else [UNCORRECTED] * depth
-        self.corrections = backend.to_device(np.array(table, setup.dtype))
+        self._part = part
+        corrections = np.tile(np.array(UNCORRECTED, setup.dtype), (part.cells[2], 1))
+        if setup.rows:
+            corrections[:] = setup.rows.corrections[GHOSTS + part.start[2] :][: part.cells[2]]
+        self.corrections = backend.to_device(corrections)
 
     def __getitem__(self, name: str) -> Array:
         field = self.fields.get(name)
@@ -60,7 +60,7 @@ class Materials:
         slowest = np.empty(depth)
         for start in range(0, depth, PLANES_AT_ONCE):
             rows = range(start, min(start + PLANES_AT_ONCE, depth))
-            planes = [self._plane(k, z.start + k - GHOSTS) for k in rows]
+            planes = [padded_plane(self._setup, z.start + k - GHOSTS) for k in rows]
             slowest[rows.start : rows.stop] = [slowest_at_sides(plane) for plane in planes]
             for name, field in self.fields.items():
                 slab = np.stack([plane[name][y, x] for plane in planes])
@@ -68,17 +68,6 @@ class Materials:
                     field.array[rows.start : rows.stop], slab.astype(field.array.dtype)
                 )
         return slowest[GHOSTS:-GHOSTS]
-
-    def _plane(self, row: int, k: int) -> dict[str, Values]:
-        """Properties of plane `k` of the grid, `row` of this part with ghosts, (ny + 4, nx + 4)."""
-        if self._rows is None:
-            return dict(padded_plane(self._setup, k))
-        nx, ny, _ = self._setup.grid.cells
-        shape = (ny + 2 * GHOSTS, nx + 2 * GHOSTS)
-        return {
-            name: np.broadcast_to(values[row], shape)
-            for name, values in self._rows.properties.items()
-        }
 
 
 def slowest_at_sides(plane: Mapping[str, Values]) -> float:
@@ -89,20 +78,25 @@ def slowest_at_sides(plane: Mapping[str, Values]) -> float:
     return float(1 / slowness) if slowness else np.inf
 
 
-def padded_plane(setup: Setup, k: int) -> Iterator[tuple[str, Values]]:
-    """Yield each property of plane `k` of the grid with its ghosts, (ny + 4, nx + 4).
+def padded_plane(setup: Setup, k: int) -> dict[str, Values]:
+    """Each property of plane `k` of the grid with its ghosts, (ny + 4, nx + 4).
 
     Cells outside the region repeat its outermost cells, or its opposite side on periodic axes.
     """
     grid = setup.grid
     nx, ny, nz = grid.region
-    region_k = int(np.clip(k - grid.before[2], 0, nz - 1))
     (low_x, low_y, _), (high_x, high_y, _) = grid.before, grid.after
     width = ((low_y + GHOSTS, high_y + GHOSTS), (low_x + GHOSTS, high_x + GHOSTS))
-    material = setup.medium.plane(region_k)
-    for name, values in properties(material, setup.relaxation, setup.reference_frequency):
-        plane = np.broadcast_to(values, (ny, nx))
-        yield name, np.pad(plane, width, mode="wrap" if setup.periodic else "edge")
+    if setup.rows:
+        plane = {name: rows[k + GHOSTS] for name, rows in setup.rows.properties.items()}
+    else:
+        region_k = int(np.clip(k - grid.before[2], 0, nz - 1))
+        plane = setup.properties(setup.medium.plane(region_k))
+    mode = "wrap" if setup.periodic else "edge"
+    return {
+        name: np.pad(np.broadcast_to(values, (ny, nx)), width, mode)
+        for name, values in plane.items()
+    }
 
 
 def mechanism_table(relaxation: Relaxation, part: Part, dt: float) -> Values:

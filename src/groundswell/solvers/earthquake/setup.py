@@ -19,15 +19,18 @@ from groundswell.seismology.attenuation import Relaxation, fit
 from groundswell.seismology.formats.seismograms import require_formats
 from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.material import Material, Medium, lame
+from groundswell.seismology.media.profile import find_profile
 from groundswell.seismology.media.statistics import MediumStatistics, medium_statistics
 from groundswell.seismology.receivers import Receiver, place_receivers
 from groundswell.seismology.sources.event import SourceSummary
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext, build_sources
 from groundswell.seismology.sources.time_functions import corner_frequency
 from groundswell.simulation.solver import DecompositionSummary
-from groundswell.solvers.earthquake import check, validation
+from groundswell.solvers.earthquake import check, moduli, validation
+from groundswell.solvers.earthquake.effective import Rows, effective_rows
 from groundswell.solvers.earthquake.halo import summarize
 from groundswell.solvers.earthquake.sampling import Samples, recorded, recording
+from groundswell.solvers.earthquake.stability import equivalent_speed
 from groundswell.solvers.earthquake.warnings import find_warnings
 from groundswell.time_integration.step_limits import staggered_leapfrog
 
@@ -126,6 +129,18 @@ class Setup:
         """Frequency at which the wave speeds of the medium apply, Hz."""
         return float(getattr(self.case.attenuation, "reference", 1.0))
 
+    def properties(self, material: Material) -> dict[str, NDArray[np.float64]]:
+        """The moduli and inverse quality factors of a material that the solver uses."""
+        return moduli.properties(material, self.relaxation, self.reference_frequency)
+
+    @cached_property
+    def rows(self) -> Rows | None:
+        """Parameters of the depth rows of a medium that varies with depth only."""
+        profile = find_profile(self.medium)
+        if profile is None:
+            return None
+        return effective_rows(profile, self.grid, self.properties, mirrored=self.free_surface)
+
     @cached_property
     def max_wave_speed(self) -> float:
         """Speed of the fastest P wave, m/s; unrelaxed if the medium is anelastic."""
@@ -134,11 +149,20 @@ class Setup:
         ratio = self.relaxation.modulus_ratio(1 / self.statistics.qp_min, self.reference_frequency)
         return self.statistics.vp_max * float(np.sqrt(ratio))
 
+    @cached_property
+    def limiting_speed(self) -> float:
+        """Speed of the waves that limit the time step, m/s: the fastest P waves, or faster ones.
+
+        Faster ones are bound to interfaces and to layers that are thinner than a cell.
+        """
+        bound = equivalent_speed(self.rows, self.grid.spacing) if self.rows else 0.0
+        return max(self.max_wave_speed, bound)
+
     @property
     def stability_limit(self) -> float:
         """Stability limit of the time step, s."""
         spacing = self.grid.spacing
-        return staggered_leapfrog(spacing, self.max_wave_speed, free_surface=self.free_surface)
+        return staggered_leapfrog(spacing, self.limiting_speed, free_surface=self.free_surface)
 
     @property
     def longest_stable_step(self) -> float:
@@ -158,7 +182,7 @@ class Setup:
         if step > self.stability_limit:
             raise InputError(
                 f"time.step = {step:g} s is unstable: the limit is {self.stability_limit:.6g} s "
-                f"for cells of {min(self.grid.spacing):g} m and waves of {self.max_wave_speed:g} "
+                f"for cells of {min(self.grid.spacing):g} m and waves of {self.limiting_speed:g} "
                 'm/s; shorten it, or use "auto"'
             )
         return float(step)

@@ -208,7 +208,8 @@ class Earthquake(ExplicitSolver):
         if not self.has_surface:
             return []
         nx, ny, _ = self.part.cells
-        moduli = (*map(self.materials.__getitem__, ("lam", "compliance")), self.materials.corrections)
+        materials = self.materials
+        moduli = (materials["lam"], materials["compliance"], materials.corrections)
         memory, profiles = self.layers.surface_memory[kernel], self.layers.profiles[:2]
         arguments = (*fields, *moduli, memory, *profiles)
         return [self.module.launch(kernel, Cells(nx, ny, 1), *arguments)]
