@@ -138,7 +138,7 @@ def _rules(material: Material) -> Iterator[tuple[Mask, str]]:
         yield getattr(material, name) < least, rule
 
 
-# --- rows and cells ---------------------------------------------------------------------------------
+# --- rows and cells -------------------------------------------------------------------------------
 
 
 def count_cells(mask: Mask, cells: Counts) -> int:

@@ -35,7 +35,7 @@ class Profile:
     """A medium that varies with depth only, smoothly between its interfaces.
 
     Args:
-        interfaces: depths of jumps and kinks, m, ascending.
+        interfaces: depths of jumps and kinks, m, ascending, with 0 for the surface.
         points: number of Gauss points that average it between two interfaces.
         sample: the material at depths (n,), m.
     """

@@ -135,9 +135,9 @@ class Setup:
 
     @cached_property
     def rows(self) -> Rows | None:
-        """Parameters of the depth rows of a medium that varies with depth only."""
+        """Parameters of the depth rows, if the medium varies along z and only there."""
         profile = find_profile(self.medium)
-        if profile is None:
+        if profile is None or len(profile.interfaces) == 1:
             return None
         return effective_rows(profile, self.grid, self.properties, mirrored=self.free_surface)
 
