@@ -121,9 +121,7 @@ def test_an_interface_that_misses_a_face_by_rounding_leaves_no_sliver():
 def test_a_cell_with_some_water_is_a_fluid():
     medium = layered(Layer(0.0, **SEA), Layer(130.0, **ROCK))
     found = medium.plane(1)
-    p_modulus = 1 / sum(
-        share / (m["rho"] * m["vp"] ** 2) for share, m in ((0.3, SEA), (0.7, ROCK))
-    )
+    p_modulus = 1 / sum(share / (m["rho"] * m["vp"] ** 2) for share, m in ((0.3, SEA), (0.7, ROCK)))
     assert uniform_value(found.vs) == 0
     assert uniform_value(found.rho) == pytest.approx(0.3 * 1025 + 0.7 * 2700)
     assert uniform_value(found.rho) * uniform_value(found.vp) ** 2 == pytest.approx(p_modulus)

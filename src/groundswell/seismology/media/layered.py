@@ -19,6 +19,7 @@ from groundswell.seismology.media.material import (
     Values,
     find_unphysical,
     unit_factor,
+    volume_average,
 )
 from groundswell.seismology.media.plausibility import omitted_unit
 from groundswell.seismology.media.profile import Profile
@@ -44,11 +45,9 @@ class Layer:
 class Layered:
     """A stack of layers or, with linear interpolation, a profile through values at depths `top`.
 
-    Cells that an interface crosses have exact volume averages: arithmetic of density and 1/Q,
-    harmonic of mu and lambda + 2 mu (Moczo et al. 2002, Bull. Seism. Soc. Am. 92, 3042-3066; the
-    harmonic mean of the P modulus is exact for normal incidence, Backus 1962). Linear profiles are
-    averaged by 16-point Gauss quadrature between the given depths. Two values at one depth are a
-    discontinuity. The last layer extends to the bottom.
+    Cells that an interface crosses have exact volume averages. Linear profiles are averaged by
+    16-point Gauss quadrature between the given depths. Two values at one depth are a discontinuity.
+    The last layer extends to the bottom.
 
     Args:
         cells: cells of the region (nx, ny, nz).
@@ -86,7 +85,7 @@ class Layered:
         if all((values == values[0]).all() for values in given):
             found = {name: values[:1] for name, values in samples.given().items()}
         else:
-            found = _average(samples, weight).given()
+            found = volume_average(samples, lambda values: values @ weight[:, None]).given()
         return Material(**{name: values.reshape(1, 1) for name, values in found.items()})
 
     def runs(self) -> list[tuple[int, int]]:
@@ -112,23 +111,6 @@ class Layered:
         return Material(
             **{name: row[above] + fraction * (row[below] - row[above]) for name, row in rows}
         )
-
-
-def _average(samples: Material, weight: Values) -> Material:
-    """The effective material of a cell with `samples` (n,) of volume fractions `weight`."""
-    rho = samples.rho @ weight
-    p_modulus, mu = (
-        _harmonic(samples.rho * speed**2, weight) for speed in (samples.vp, samples.vs)
-    )
-    # The arithmetic mean of 1/Q is the harmonic mean of Q.
-    quality = {q: _harmonic(samples.given()[q], weight) for q in samples.given() if q[0] == "q"}
-    return Material(np.sqrt(p_modulus / rho), np.sqrt(mu / rho), rho, **quality)
-
-
-def _harmonic(values: Values, weight: Values) -> Values:
-    """The weighted harmonic mean; zero if any value is."""
-    with np.errstate(divide="ignore"):
-        return 1 / ((1 / values) @ weight)
 
 
 def _tabulate(layers: Sequence[Layer | LayerSection]) -> dict[str, Values]:

@@ -7,7 +7,7 @@ be larger than memory.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -66,6 +66,27 @@ def lame(material: Material) -> tuple[Values, Values]:
     """Lame parameters (lambda, mu), Pa, in the precision of the material."""
     mu = material.rho * material.vs**2
     return material.rho * material.vp**2 - 2 * mu, mu
+
+
+def volume_average(samples: Material, mean: Callable[[Values], Values]) -> Material:
+    """The isotropic material of a cell with several materials, fluid if one of them is.
+
+    Density and 1/Q are averaged arithmetically, mu and lambda + 2 mu harmonically, which is right
+    for waves across layers (Backus 1962; Moczo et al. 2002, Bull. Seism. Soc. Am. 92, 3042-3066).
+
+    Args:
+        mean: averages samples of a property.
+    """
+
+    def harmonic(values: Values) -> Values:
+        with np.errstate(divide="ignore"):
+            return 1 / mean(1 / values)
+
+    rho = mean(samples.rho)
+    p_modulus, mu = (harmonic(samples.rho * speed**2) for speed in (samples.vp, samples.vs))
+    # The arithmetic mean of 1/Q is the harmonic mean of Q.
+    quality = {name: harmonic(q) for name, q in samples.given().items() if name in ("qp", "qs")}
+    return Material(np.sqrt(p_modulus / rho), np.sqrt(mu / rho), rho, **quality)
 
 
 def describe_cell(cell: Counts, spacing: Lengths) -> str:

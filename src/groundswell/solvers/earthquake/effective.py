@@ -1,23 +1,23 @@
 """Parameters of a medium that varies with depth only, at each position of the staggered grid.
 
-Vertical motion and the traction on horizontal planes are continuous across an interface. The
-equations of motion and Hooke's law, solved for what jumps, contain the medium in the form of
+Across an interface, velocity and the traction on horizontal planes are continuous. The equations of
+motion and Hooke's law, solved for what jumps, multiply what is continuous by
 
-    rho,  1/mu,  1/M,  lambda/M,  mu,  mu (3 lambda + 2 mu)/M,    M = lambda + 2 mu,
+    rho,  1/mu,  1/M,  lambda/M,  mu  and  mu (3 lambda + 2 mu)/M,    M = lambda + 2 mu.
 
-as factors of what is continuous. Long waves see sums of these over depth, so that linear averages
-of them are right at every angle of incidence (Backus 1962, J. Geophys. Res. 67, 4427-4440). A row
-with several materials is transversely isotropic; in rows of one material nothing changes.
+Averages of these over depth are therefore right for long waves at any angle of incidence (Backus
+1962, J. Geophys. Res. 67, 4427-4440). A row with several materials is transversely isotropic.
 
-A sum over rows also has to have the right moments, because the error of a reflected wave is that of
-the sum times exp(2ikz). The medium is therefore deposited on the rows as a source would be, with
-the weights of interpolation: dz at a place t cells below a row adds t (t - 1)/2, 1 - t^2 and
-t (t + 1)/2 of itself to the row above, the row, and the row below. Sums of rows times a parabola are
-then exact. A plain average over each cell has first moments that depend on where the interface cuts
-a cell, and leaves an error of R of up to (2kh)^2/12.
+The waves that rows scatter add up with the phases exp(2ikz), so that a sum over rows must also have
+the right moments. The medium is therefore distributed as sources are, by the adjoint of an
+interpolation: a thin sheet t cells below the centre of a cell gives the share 1 - t^2 of itself to
+that cell, t (t - 1)/2 to the cell above and t (t + 1)/2 to the cell below. Sums over rows of a
+parabola in depth times the medium are then exact. Averages over cells alone have wrong first
+moments, depending on where an interface cuts a cell, and means of two cells have wrong second
+moments. Both change the reflection coefficient by up to (2kh)^2/12.
 
-A fluid slips along a solid, so that horizontal motion is not continuous there. Rows then belong to
-the phase at their centre, and a part of the other phase to the next row of its own kind.
+A solid slips along a fluid, so that horizontal velocity is not continuous there. A row then belongs
+to the phase at its centre, and what it contains of the other phase to the next row.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from groundswell.grids.cartesian import GHOSTS, Grid
 from groundswell.seismology.media.material import Material
 from groundswell.seismology.media.profile import SLIVER, Profile
 
-Values = NDArray[np.float64]
+Values = NDArray[np.floating]
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 Properties = Callable[[Material], dict[str, Values]]  # see moduli.py
 
 BESIDE = 3  # rows beyond a row that its parameters depend on
-LARGEST_CHANGE = 0.25  # of the average of a row, by what it passes to others
+LARGEST_CHANGE = 0.25  # of the average over a cell, by what is distributed to others
 UNCORRECTED = (1.0, 1.0, 0.0, 0.0)  # see kernels/rows.h
 
 
@@ -57,9 +57,7 @@ class Rows:
     corrections: Values
 
 
-def effective_rows(
-    profile: Profile, grid: Grid, properties: Properties, *, mirrored: bool
-) -> Rows:
+def effective_rows(profile: Profile, grid: Grid, properties: Properties, *, mirrored: bool) -> Rows:
     """Parameters of all depth rows of a grid and its ghosts in a medium that varies with depth.
 
     Args:
@@ -140,7 +138,7 @@ class Stack:
 
     def average(self, values: Values) -> Values:
         """Averages of values (n,) over the cells, (count,)."""
-        return np.bincount(self.cell, self.weight * values, self.count)
+        return np.asarray(np.bincount(self.cell, self.weight * values, self.count), float)
 
     def deposit(self, values: Values, closed: Mask | None = None) -> Values:
         """Values (n,) on the cells, with exact sums and first and second moments, (count,).
@@ -150,15 +148,15 @@ class Stack:
         """
         below = self.average(values * self.place * (self.place + 1) / 2)
         above = self.average(values * self.place * (self.place - 1) / 2)
-        passed = below[:-1] - above[1:]
+        passed: Values = below[:-1] - above[1:]
         if closed is not None:
             passed = np.where(closed, 0.0, passed)
         average = self.average(values)
-        passed = _limit(passed, np.abs(average))
-        return average - np.diff(passed, prepend=0.0, append=0.0)
+        change: Values = np.diff(_limit(passed, np.abs(average)), prepend=0.0, append=0.0)
+        return average - change
 
     def by_phase(self) -> tuple[Stack, Mask]:
-        """The stack in which each cell is of one phase, and the boundaries next to such a change."""
+        """The stack with one phase in each cell, and the boundaries next to cells that changed."""
         fluid = self.mu == 0
         aside = np.clip(self.cell + np.where(self.place < 0, -1, 1), 0, self.count - 1)
         moves = (fluid != self.is_fluid[self.cell]) & (fluid == self.is_fluid[aside])
@@ -173,7 +171,7 @@ class Stack:
         return {name: values[first] for name, values in self.material.items()}
 
     def are_steady(self) -> Mask:
-        """Whether all cells that the parameters of a row depend on are of one material, (count,)."""
+        """Whether a row and all that its parameters depend on are of one material, (count,)."""
         steady = np.ones(self.count, bool)
         for name, first in self.first_samples().items():
             varies = np.bincount(self.cell, self.material[name] != first[self.cell], self.count) > 0
@@ -231,7 +229,8 @@ def _limit(passed: Values, average: Values) -> Values:
     """What rows pass to the next, such that none changes by more than LARGEST_CHANGE.
 
     Large contrasts would otherwise make compliances negative, or waves too fast for the time step.
-    All that a row loses or gains is reduced in proportion (Zalesak 1979, J. Comput. Phys. 31, 335-362).
+    All that a row loses, or gains, is reduced in proportion (Zalesak 1979, J. Comput. Phys. 31,
+    335-362).
     """
     down, up = np.maximum(passed, 0), np.maximum(-passed, 0)
     n = len(average)

@@ -92,9 +92,10 @@ def padded_plane(setup: Setup, k: int) -> dict[str, Values]:
     else:
         region_k = int(np.clip(k - grid.before[2], 0, nz - 1))
         plane = setup.properties(setup.medium.plane(region_k))
-    mode = "wrap" if setup.periodic else "edge"
     return {
-        name: np.pad(np.broadcast_to(values, (ny, nx)), width, mode)
+        name: np.pad(
+            np.broadcast_to(values, (ny, nx)), width, mode="wrap" if setup.periodic else "edge"
+        )
         for name, values in plane.items()
     }
 

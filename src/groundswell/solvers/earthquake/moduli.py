@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from groundswell.seismology.attenuation import Relaxation
-from groundswell.seismology.media.material import Material
+from groundswell.seismology.media.material import Material, Medium, lame
+from groundswell.seismology.sources.point_sources import Modulus
 
 Values = NDArray[np.floating]
 
@@ -39,3 +42,20 @@ def _inverse(q: Values | None) -> Values:
         return np.zeros(1)
     with np.errstate(divide="ignore"):
         return 1 / np.asarray(q, float)
+
+
+def at_positions(medium: Medium, choose: Callable[[Values, Values], Values]) -> Modulus:
+    """A function of positions (m) that returns one of lambda and mu (Pa) of the cells there."""
+
+    def modulus(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> NDArray[np.float64]:
+        positions = np.stack([np.atleast_1d(np.asarray(a, float)) for a in (x, y, z)])
+        cells = (positions.T / medium.spacing).astype(int)
+        i, j, k = np.clip(cells, 0, np.array(medium.cells) - 1).T
+        shape = medium.cells[1::-1]
+        planes = {
+            row: np.broadcast_to(choose(*lame(medium.plane(int(row)))), shape)
+            for row in np.unique(k)
+        }
+        return np.array([planes[c][b, a] for a, b, c in zip(i, j, k, strict=True)])
+
+    return modulus

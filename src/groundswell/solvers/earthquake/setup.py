@@ -8,7 +8,7 @@ from math import ceil, prod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
@@ -18,7 +18,7 @@ from groundswell.grids.geography import Geography
 from groundswell.seismology.attenuation import Relaxation, fit
 from groundswell.seismology.formats.seismograms import require_formats
 from groundswell.seismology.media.build import build_medium
-from groundswell.seismology.media.material import Material, Medium, lame
+from groundswell.seismology.media.material import Material, Medium
 from groundswell.seismology.media.profile import find_profile
 from groundswell.seismology.media.statistics import MediumStatistics, medium_statistics
 from groundswell.seismology.receivers import Receiver, place_receivers
@@ -129,7 +129,7 @@ class Setup:
         """Frequency at which the wave speeds of the medium apply, Hz."""
         return float(getattr(self.case.attenuation, "reference", 1.0))
 
-    def properties(self, material: Material) -> dict[str, NDArray[np.float64]]:
+    def properties(self, material: Material) -> dict[str, NDArray[np.floating]]:
         """The moduli and inverse quality factors of a material that the solver uses."""
         return moduli.properties(material, self.relaxation, self.reference_frequency)
 
@@ -257,8 +257,8 @@ class Setup:
             self.dt,
             self.case.time.duration,
             self.grid.spacing,
-            rigidity=self._modulus(lambda lam, mu: mu),
-            lame=self._modulus(lambda lam, mu: lam),
+            rigidity=moduli.at_positions(self.medium, lambda lam, mu: mu),
+            lame=moduli.at_positions(self.medium, lambda lam, mu: lam),
         )
         return build_sources(self.case.source, context)
 
@@ -343,24 +343,6 @@ class Setup:
         """Average number of matched layers that contain a point."""
         sides = zip(of.before, of.after, of.cells, strict=True)
         return sum((before + after) / n for before, after, n in sides) if self.has_pml else 0.0
-
-    def _modulus(self, choose: Any) -> Any:
-        """A function of positions (m) that returns a Lame parameter (Pa) of the cells there."""
-
-        def modulus_at(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> NDArray[np.float64]:
-            positions = np.stack([np.atleast_1d(np.asarray(a, float)) for a in (x, y, z)])
-            cells = (positions.T / self.grid.spacing).astype(int)
-            i, j, k = np.clip(cells, 0, np.array(self.grid.region) - 1).T
-            planes = {row: choose(*lame(self._plane(row))) for row in np.unique(k)}
-            return np.array([planes[c][b, a] for a, b, c in zip(i, j, k, strict=True)])
-
-        return modulus_at
-
-    def _plane(self, k: int) -> Material:
-        """Plane `k` of the medium, each property broadcast to (ny, nx)."""
-        plane, shape = self.medium.plane(int(k)), self.grid.region[1::-1]
-        given = {name: np.broadcast_to(values, shape) for name, values in plane.given().items()}
-        return Material(**given)
 
 
 def build_grid(case: Any) -> Grid:

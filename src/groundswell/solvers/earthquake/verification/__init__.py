@@ -11,6 +11,7 @@ PROBLEMS = [
     "lamb:vertical_force",
     "layered:loh1",
     "layered:loh3",
+    "interfaces:normal_incidence",
     "attenuation:quality",
     "absorption:reflection",
     "absorption:long_run",
