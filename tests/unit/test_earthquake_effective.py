@@ -78,7 +78,7 @@ def similar_layers(draw: st.DrawFn) -> list[Layer]:
     """Layers of any thickness in the middle of the rows, of contrasts that nothing limits."""
     tops = draw(st.lists(st.floats(6, 18), min_size=1, max_size=4, unique=True))
     return [
-        Layer(H * top, vs * draw(st.floats(1.5, 2.2)), vs, draw(st.floats(2000, 2600)))
+        Layer(H * top, vs * draw(st.floats(1.7, 2.2)), vs, draw(st.floats(2000, 2600)))
         for top in [0, *sorted(tops)]
         for vs in [draw(st.floats(1500, 2200))]
     ]
