@@ -106,7 +106,7 @@ class Column:
 
 
 def normal_incidence(backend: Backend, full: bool) -> Iterator[Check]:
-    """P and S waves, at interfaces on a face and a quarter, a half, three quarters of a cell off."""
+    """P and S waves at interfaces on a face and up to three quarters of a cell below it."""
     for wave, above, below, name in (
         ("P", WATER, SANDSTONE, "water over rock"),
         ("P", SEDIMENT, ROCK, "sediment over rock"),
