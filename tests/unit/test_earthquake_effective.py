@@ -13,11 +13,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from plane_wave_interface import GridInterface, Solid, exact_coefficients
 
 from groundswell.backends import open_backend
-from groundswell.grids.cartesian import GHOSTS, Grid
+from groundswell.grids.cartesian import GHOSTS, Grid, Layout, Part
 from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.layered import Layer, Layered
 from groundswell.solvers.earthquake import setup as earthquake_setup
 from groundswell.solvers.earthquake.effective import UNCORRECTED, Rows, effective_rows, mean_of_two
+from groundswell.solvers.earthquake.materials import Materials
 from groundswell.solvers.earthquake.moduli import properties
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
@@ -343,3 +344,34 @@ def test_ordinary_layers_allow_the_step_of_the_fastest_of_them() -> None:
     )
     found = Setup.from_case(case)
     assert found.limiting_speed == found.max_wave_speed == ROCK["vp"]
+
+
+# --- ranks ----------------------------------------------------------------------------------------
+
+
+def test_a_rank_has_its_part_of_the_rows() -> None:
+    """To the bit, ghosts included; absorbing layers have the material at the region's edge."""
+    case = sim.make_case(
+        grid={"size": (600.0, 500.0, 1500.0), "spacing": H},
+        time={"duration": 1.0},
+        medium={"kind": "layered", "layers": [{"top": 0.0, **SOFT}, {"top": 730.0, **ROCK}]},
+        boundary={"width": 4},
+        source=[sim.SILENCE],
+    )
+    setup = Setup.from_case(case)
+    whole = _materials(setup, Part.whole(setup.grid))
+    assert_array_equal(whole.corrections[-6:], [UNCORRECTED] * 6)
+    for first, depth in ((0, 7), (7, 3), (10, 9)):
+        part = Part(setup.grid, (3, 0, first), (6, 13, depth))
+        found = _materials(setup, part)
+        assert_array_equal(found.corrections, whole.corrections[first : first + depth])
+        for name, field in found.fields.items():
+            within = whole.fields[name].array[first : first + depth + 4, :, 3:13]
+            assert_array_equal(field.array, within)
+
+
+def _materials(setup: Setup, part: Part) -> Materials:
+    backend = open_backend("cpu")
+    found = Materials(setup, backend, part, Layout(part.cells, 8))
+    found.load()
+    return found
