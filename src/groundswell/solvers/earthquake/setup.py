@@ -29,6 +29,7 @@ from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.earthquake import check, moduli, validation
 from groundswell.solvers.earthquake.effective import Rows, effective_rows
 from groundswell.solvers.earthquake.halo import summarize
+from groundswell.solvers.earthquake.passivity import make_passive
 from groundswell.solvers.earthquake.sampling import Samples, recorded, recording
 from groundswell.solvers.earthquake.stability import equivalent_speed
 from groundswell.solvers.earthquake.warnings import find_warnings
@@ -139,7 +140,8 @@ class Setup:
         profile = find_profile(self.medium)
         if profile is None or len(profile.interfaces) == 1:
             return None
-        return effective_rows(profile, self.grid, self.properties, mirrored=self.free_surface)
+        rows = effective_rows(profile, self.grid, self.properties, mirrored=self.free_surface)
+        return make_passive(rows, self.relaxation) if self.relaxation else rows
 
     @cached_property
     def max_wave_speed(self) -> float:
