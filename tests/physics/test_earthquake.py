@@ -70,6 +70,18 @@ MISTAKES = {
         "REAL(4.04) * RECIPROCAL(soft.xz)",
         "waves:plane_waves",
     ),
+    "interfaces without corrections": (
+        "rows.h",
+        "return rows[static_cast<index_t>(CORRECTIONS) * k + C];",
+        "return C < ALONG_Z ? REAL(1) : REAL(0);",
+        "interfaces:normal_incidence",
+    ),
+    "isotropic rows": (
+        "stress.h",
+        "FMA(matter.across_z, d.dx_vx + d.dy_vy, bulk)",
+        "bulk",
+        "energy:conservation",
+    ),
     "density on faces of one cell": (
         "update.h",
         "rho[c] + rho[c - STEP_X]",

@@ -110,6 +110,8 @@ class Scheme:
         layers: by axis.
         keep: (nz, ny, nx), what an updated value keeps of itself in sponges and soft ground.
         surface: whether z = 0 is a free surface.
+        corrections: (nz, 4), by depth row: factors of the density at vz and of the compliance of
+            sxz and syz, stiffness added along and across z.
     """
 
     spacing: Mapping[str, float]
@@ -117,6 +119,12 @@ class Scheme:
     layers: Mapping[str, Layer]
     keep: Array | float = 1.0
     surface: bool = True
+    corrections: Array | None = None
+
+    def correction(self, column: int) -> Array:
+        """A column of the corrections, (nz, 1, 1)."""
+        assert self.corrections is not None
+        return self.corrections[:, column, None, None]
 
     def derivative(self, name: str, f: Array, axis: str) -> Array:
         """Fourth-order difference: on faces if the values sit between them, else between."""
@@ -142,6 +150,8 @@ class Scheme:
                 slope, kept[axis][row] = self.absorbed(name, s[name], axis, memory, row)
                 force = force + slope
             density = (shifted(rho) + shifted(rho, **{c: -1})) / 2
+            if c == "z":
+                density = self.correction(0) * density
             new["v" + c] = self.keep * (shifted(v["v" + c]) + self.dt / density * force)
         return new, kept
 
@@ -180,6 +190,11 @@ class Scheme:
         shear = {
             a + b: (e[a + b] + e[b + a]) / on_edges(compliance, a, b) for a, b in map(tuple, SHEARS)
         }
+        for name in ("xz", "yz"):
+            shear[name] = shear[name] / self.correction(1)
+        normal["zz"] = normal["zz"] + self.correction(2) * e["zz"]
+        for name in ("xx", "yy"):
+            normal[name] = normal[name] + self.correction(3) * (e["xx"] + e["yy"])
         return normal | shear
 
     def _drives(

@@ -180,14 +180,21 @@ class Bench:
         setup, grid = self.solver.setup, self.grid
         ends = zip(AXES, grid.before, grid.after, grid.spacing, strict=True)
         if setup.case.boundary.sides == "sponge":
-            return Scheme(SPACING, setup.dt, {}, self.sponge(), setup.free_surface)
+            return Scheme(SPACING, setup.dt, {}, self.sponge(), setup.free_surface, self.rows())
         layers = {
             axis: Layer(before, after, h, setup.max_wave_speed, setup.resolved_frequency)
             for axis, before, after, h in ends
             if before + after
         }
         keep = 1 - self.loss_beside_soft_ground(layers)
-        return Scheme(SPACING, setup.dt, layers, keep, setup.free_surface)
+        return Scheme(SPACING, setup.dt, layers, keep, setup.free_surface, self.rows())
+
+    def rows(self) -> NDArray[np.float64]:
+        """Random corrections of the depth rows, a float64 copy of those that the solver gets."""
+        table = self.solver.materials.corrections
+        table[:, :2] = self.rng.uniform(0.5, 2, table[:, :2].shape)
+        table[:, 2:] = self.rng.uniform(-5e8, 5e8, table[:, 2:].shape)
+        return table.astype(float)
 
     def sponge(self) -> NDArray[np.float64]:
         """Cerjan's factor exp(-(a depth)^2), 0.92 at the outermost cell."""
@@ -212,10 +219,11 @@ class Bench:
         return self.solver.setup.dt * damping * along(share, 2)
 
     def speeds_of_rows(self) -> NDArray[np.float64]:
-        soft = self.solver.setup.case.medium.kind == "layered"
-        rows = np.full(self.grid.cells[2], VS["rock"])
-        rows[: SOFT_ROWS * soft] = VS["soft"]
-        return rows
+        found = self.solver.setup.rows
+        if found is None:
+            return np.full(self.grid.cells[2], VS["rock"])
+        slowness = np.sqrt(found.properties["rho"] * found.properties["compliance"])
+        return 1 / slowness[GHOSTS:-GHOSTS]
 
     def assert_fields(self, wanted: dict[str, NDArray[Any]], precision: str) -> None:
         """The interiors are as wanted; around them nothing was written."""

@@ -28,9 +28,9 @@ from random_media import (
 from groundswell.errors import InputError
 from groundswell.seismology.case.media import MediumSection
 from groundswell.seismology.media.build import build_medium
+from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.layered import Layer, Layered
 from groundswell.seismology.media.material import (
-    Floor,
     Material,
     find_unphysical,
     lame,

@@ -14,12 +14,13 @@ from random_media import CELLS, ROCK, SPACING, random_arrays, random_model, writ
 from groundswell.errors import InputError
 from groundswell.seismology.case.media import NetcdfSection
 from groundswell.seismology.media.material import lame
+from groundswell.seismology.media.rules import brocher_density
 from groundswell.seismology.media.sampled import (
     ArrayMedium,
     AwpMedium,
     NetcdfMedium,
     _ModelFile,
-    brocher_density,
+    build_netcdf,
 )
 from groundswell.seismology.media.statistics import medium_statistics
 
@@ -175,6 +176,39 @@ def test_units_packing_and_names_of_a_model_are_respected(tmp_path, model):
         )
         for name, values in found.given().items():
             assert_allclose(values, exact[name].transpose("y", "x"), rtol=1e-7)
+
+
+def test_a_model_finer_than_the_grid_is_averaged_over_cells(tmp_path):
+    """Density and 1/Q arithmetically, moduli harmonically, over parts of each cell."""
+    model = random_model(
+        13, np.arange(-10, 420, 50.0), np.arange(0, 310, 50.0), np.arange(5, 520, 34.0)
+    )
+    model = model.assign(qp=model.vp / 10, qs=model.vs / 20)
+    section = NetcdfSection(kind="netcdf", file=save(tmp_path, model))
+    medium = build_netcdf(section, CELLS, SPACING)
+    nx, ny, nz = CELLS
+    fine = model.interp(
+        **{"x": centres(2 * nx, 50), "y": centres(2 * ny, 50)},
+        depth=np.clip(centres(3 * nz, 100 / 3), 5, 515),
+    ).transpose("depth", "y", "x")
+
+    def mean(values):
+        return values.values.reshape(nz, 3, ny, 2, nx, 2).mean(axis=(1, 3, 5))
+
+    rho = mean(fine["rho"])
+    wanted = {"rho": rho, **{q: 1 / mean(1 / fine[q]) for q in ("qp", "qs")}}
+    for speed in ("vp", "vs"):
+        wanted[speed] = np.sqrt(1 / mean(1 / (fine["rho"] * fine[speed] ** 2)) / rho)
+    for k in range(nz):
+        for name, values in medium.plane(k).given().items():
+            assert_allclose(values, wanted[name][k], rtol=1e-10, err_msg=name)
+
+
+def test_a_model_as_coarse_as_the_grid_is_taken_at_the_centres(tmp_path):
+    axes = (np.arange(0, 500, 100.0), np.arange(0, 400, 100.0), np.arange(0, 600, 100.0))
+    path = save(tmp_path, random_model(14, *axes))
+    medium = build_netcdf(NetcdfSection(kind="netcdf", file=path), CELLS, SPACING)
+    assert isinstance(medium, NetcdfMedium)
 
 
 class Tilted:

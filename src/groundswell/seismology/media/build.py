@@ -10,9 +10,10 @@ from groundswell.seismology.case.media import (
     MediumSection,
     NetcdfSection,
 )
+from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.layered import Layer, Layered, read_layers
-from groundswell.seismology.media.material import PROPERTIES, Counts, Floor, Lengths, Medium
-from groundswell.seismology.media.sampled import ArrayMedium, AwpMedium, NetcdfMedium
+from groundswell.seismology.media.material import PROPERTIES, Counts, Lengths, Medium
+from groundswell.seismology.media.sampled import ArrayMedium, AwpMedium, build_netcdf
 
 
 def build_medium(
@@ -47,7 +48,7 @@ def _build(
             assert file is not None
             return Layered(cells, spacing, read_layers(file), section.interpolation)
         case NetcdfSection():
-            return NetcdfMedium(section, cells, spacing, geography)
+            return build_netcdf(section, cells, spacing, geography)
         case AwpSection(file=file, variables=count):
             return AwpMedium(file, cells, spacing, variables=count, q_rule=section.q_rule)
         case _:

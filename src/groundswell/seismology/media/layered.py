@@ -18,10 +18,11 @@ from groundswell.seismology.media.material import (
     Material,
     Values,
     find_unphysical,
-    lame,
     unit_factor,
+    volume_average,
 )
 from groundswell.seismology.media.plausibility import omitted_unit
+from groundswell.seismology.media.profile import Profile
 
 if TYPE_CHECKING:
     from groundswell.seismology.case.media import LayerSection
@@ -44,16 +45,18 @@ class Layer:
 class Layered:
     """A stack of layers or, with linear interpolation, a profile through values at depths `top`.
 
-    Cells that an interface crosses have exact volume averages: arithmetic of density and 1/Q,
-    harmonic of lambda and mu (Moczo et al. 2002, Bull. Seism. Soc. Am. 92, 3042-3066). Linear
-    profiles are averaged by 16-point Gauss quadrature between the given depths. Two values at one
-    depth are a discontinuity. The last layer extends to the bottom.
+    Cells that an interface crosses have exact volume averages. Linear profiles are averaged by
+    16-point Gauss quadrature between the given depths. Two values at one depth are a discontinuity.
+    The last layer extends to the bottom.
 
     Args:
         cells: cells of the region (nx, ny, nz).
         spacing: cell edges (x, y, z), m.
         layers: layers from the surface down.
         interpolation: "constant" or "linear".
+
+    Attributes:
+        profile: the medium as a function of depth.
 
     Raises:
         InputError: the layers are out of order, incomplete or unphysical.
@@ -70,15 +73,20 @@ class Layered:
         self._linear = interpolation == "linear"
         self._table = _tabulate(layers)
         self._tops = _ordered_tops(layers, repeat=self._linear)
-        self._gauss = np.polynomial.legendre.leggauss(16 if self._linear else 1)
+        # Two points integrate the first and second moments of a constant, sixteen more than that.
+        self.profile = Profile(self._tops, 16 if self._linear else 2, self._sample)
 
     def plane(self, k: int) -> Material:
         """Averages over the cells of depth row `k`: arrays (1, 1), float64."""
-        depth, weight = self._quadrature(k * self.spacing[2], (k + 1) * self.spacing[2])
+        edges = np.array([k, k + 1]) * self.spacing[2]
+        depth, weight, _ = self.profile.quadrature(edges)
         samples = self._sample(depth)
-        if len(depth) > 1:
-            samples = self._average(samples, weight, k)
-        return Material(**{name: row.reshape(1, 1) for name, row in samples.given().items()})
+        given = samples.given().values()
+        if all((values == values[0]).all() for values in given):
+            found = {name: values[:1] for name, values in samples.given().items()}
+        else:
+            found = volume_average(samples, lambda values: values @ weight[:, None]).given()
+        return Material(**{name: values.reshape(1, 1) for name, values in found.items()})
 
     def runs(self) -> list[tuple[int, int]]:
         """First row and length of each run of equal depth rows, from the surface down."""
@@ -90,18 +98,6 @@ class Layered:
             starts = np.floor(rows)[:, None] + np.arange(-1, 3)
         starts = np.unique(np.append(starts.clip(0, nz - 1), 0)).astype(int)
         return list(zip(starts.tolist(), np.diff(starts, append=nz).tolist(), strict=True))
-
-    def _quadrature(self, top: float, bottom: float) -> tuple[Values, Values]:
-        """Quadrature depths and weights of sum 1 for averages from `top` to `bottom`."""
-        # Rounding may place an interface just off a cell face. A thin sliver of water would then
-        # make the whole cell a fluid.
-        sliver = 1e-9 * (bottom - top)
-        inside = (self._tops > top + sliver) & (self._tops < bottom - sliver)
-        edges = np.unique(np.concatenate([[top], self._tops[inside], [bottom]]))
-        points, weights = self._gauss
-        middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
-        depth = middle[:, None] + half[:, None] * points
-        return depth.ravel(), (half[:, None] * weights).ravel() / (bottom - top)
 
     def _sample(self, depth: Values) -> Material:
         """The profile at `depth` (n,), m."""
@@ -115,27 +111,6 @@ class Layered:
         return Material(
             **{name: row[above] + fraction * (row[below] - row[above]) for name, row in rows}
         )
-
-    def _average(self, samples: Material, weight: Values, k: int) -> Material:
-        """The effective material of a cell with `samples` (n,) of volume fractions `weight`."""
-        lam, mu = lame(samples)
-        if lam.min() < 0 < lam.max():
-            raise InputError(
-                f"medium.layers: cells of row {k} (depth {k * self.spacing[2]:g} to "
-                f"{(k + 1) * self.spacing[2]:g} m) mix positive with negative lambda (vp < sqrt(2) "
-                "vs), which has no harmonic mean; put the interface on a multiple of the spacing, "
-                "or raise vp above sqrt(2) vs"
-            )
-        lam, mu, rho = _harmonic(lam, weight), _harmonic(mu, weight), samples.rho @ weight
-        # The arithmetic mean of 1/Q is the harmonic mean of Q.
-        quality = {q: _harmonic(samples.given()[q], weight) for q in samples.given() if q[0] == "q"}
-        return Material(np.sqrt((lam + 2 * mu) / rho), np.sqrt(mu / rho), rho, **quality)
-
-
-def _harmonic(values: Values, weight: Values) -> Values:
-    """The weighted harmonic mean; zero if any value is."""
-    with np.errstate(divide="ignore"):
-        return 1 / ((1 / values) @ weight)
 
 
 def _tabulate(layers: Sequence[Layer | LayerSection]) -> dict[str, Values]:

@@ -1,4 +1,4 @@
-"""Material properties, the interface of media, their validation, and lower bounds.
+"""Material properties, the interface of media, and their validation.
 
 A medium returns averages over the cells of the region one depth row at a time, so that a model may
 be larger than memory.
@@ -7,7 +7,7 @@ be larger than memory.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -66,6 +66,27 @@ def lame(material: Material) -> tuple[Values, Values]:
     """Lame parameters (lambda, mu), Pa, in the precision of the material."""
     mu = material.rho * material.vs**2
     return material.rho * material.vp**2 - 2 * mu, mu
+
+
+def volume_average(samples: Material, mean: Callable[[Values], Values]) -> Material:
+    """The isotropic material of a cell with several materials, fluid if one of them is.
+
+    Density and 1/Q are averaged arithmetically, mu and lambda + 2 mu harmonically, which is right
+    for waves across layers (Backus 1962; Moczo et al. 2002, Bull. Seism. Soc. Am. 92, 3042-3066).
+
+    Args:
+        mean: averages samples of a property.
+    """
+
+    def harmonic(values: Values) -> Values:
+        with np.errstate(divide="ignore"):
+            return 1 / mean(1 / values)
+
+    rho = mean(samples.rho)
+    p_modulus, mu = (harmonic(samples.rho * speed**2) for speed in (samples.vp, samples.vs))
+    # The arithmetic mean of 1/Q is the harmonic mean of Q.
+    quality = {name: harmonic(q) for name, q in samples.given().items() if name in ("qp", "qs")}
+    return Material(np.sqrt(p_modulus / rho), np.sqrt(mu / rho), rho, **quality)
 
 
 def describe_cell(cell: Counts, spacing: Lengths) -> str:
@@ -138,45 +159,7 @@ def _rules(material: Material) -> Iterator[tuple[Mask, str]]:
         yield getattr(material, name) < least, rule
 
 
-# --- lower bounds --------------------------------------------------------------------------------
-
-
-class Floor:
-    """A medium with lower bounds on `vp`, `vs` (m/s) and `rho` (kg/m^3).
-
-    Fluids keep `vs = 0`. Where `vs` is raised, vp^2 grows by 4/3 of the growth of vs^2, so that the
-    bulk modulus is preserved and stays positive. `vp` and `rho` are bounded last.
-    """
-
-    def __init__(self, medium: Medium, vp: float = 0.0, vs: float = 0.0, rho: float = 0.0) -> None:
-        self.cells, self.spacing = medium.cells, medium.spacing
-        self._medium, self._vp, self._vs, self._rho = medium, vp, vs, rho
-        self._changed: dict[int, dict[str, int]] = {}
-
-    def runs(self) -> list[tuple[int, int]]:
-        """Runs of equal depth rows; see `find_runs`."""
-        return find_runs(self._medium)
-
-    def changed_in(self, rows: Mapping[int, int]) -> dict[str, int]:
-        """Number of cells with changed vp, vs and rho in `rows`: row -> number of equal rows."""
-        return {
-            name: sum(count * self._changed[k][name] for k, count in rows.items())
-            for name in ("vp", "vs", "rho")
-        }
-
-    def plane(self, k: int) -> Material:
-        """Averages over the cells of depth row `k`, bounded."""
-        model = self._medium.plane(k)
-        vs = np.where(model.vs > 0, np.maximum(model.vs, self._vs), model.vs)
-        stiffer = np.sqrt(model.vp**2 + (vs**2 - model.vs**2) * 4 / 3)
-        vp = np.maximum(np.where(vs > model.vs, stiffer, model.vp), self._vp)
-        rho = np.maximum(model.rho, self._rho)
-        bounded = Material(vp, vs, rho, model.qp, model.qs)
-        self._changed[k] = {
-            name: count_cells(getattr(bounded, name) != getattr(model, name), self.cells)
-            for name in ("vp", "vs", "rho")
-        }
-        return bounded
+# --- rows and cells -------------------------------------------------------------------------------
 
 
 def count_cells(mask: Mask, cells: Counts) -> int:

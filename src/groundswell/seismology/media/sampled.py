@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from groundswell.formats.netcdf import read_metadata
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.media import NetcdfSection, QRule
 from groundswell.seismology.formats.awp import AwpMesh
+from groundswell.seismology.media.averaged import CellAverages
 from groundswell.seismology.media.material import (
     PROPERTIES,
     UNITS,
@@ -25,47 +27,7 @@ from groundswell.seismology.media.material import (
     describe_cell,
     unit_factor,
 )
-
-# --- empirical rules -----------------------------------------------------------------------------
-
-
-def brocher_density(vp: Values) -> Values:
-    """Density (kg/m^3) of crustal rocks from `vp` (m/s): the Nafe-Drake curve.
-
-    Brocher (2005), Bull. Seism. Soc. Am. 95, 2081-2092, eq. 1.
-
-    Raises:
-        InputError: a speed is outside the range of the fit, 1500 to 8500 m/s.
-    """
-    outside = vp[~((vp >= 1500) & (vp <= 8500))]
-    if outside.size:
-        raise InputError(
-            f"medium.rho_rule = 'brocher' holds for vp from 1500 to 8500 m/s and the model has "
-            f"vp = {outside[0]:g} m/s; give the density in the model"
-        )
-    v = vp / 1000
-    return 1000 * v * (1.6612 + v * (-0.4721 + v * (0.0671 + v * (-0.0043 + v * 0.000106))))
-
-
-def awp_quality(vs: Values) -> tuple[Values, Values]:
-    """(qp, qs) of the rule of AWP-ODC: Qs = 0.05 vs with vs in m/s, Qp = 2 Qs."""
-    qs = vs / 20
-    return 2 * qs, qs
-
-
-RHO_RULES: dict[str, Callable[[Values], Values]] = {"brocher": brocher_density}
-Q_RULES: dict[str, Callable[[Values], tuple[Values, Values]]] = {"awp": awp_quality}
-
-
-def _complete(values: Mapping[str, Values], rho_rule: str | None, q_rule: str | None) -> Material:
-    """A material of the given properties and those that the rules derive from them."""
-    derived = {}
-    if rho_rule is not None:
-        derived["rho"] = RHO_RULES[rho_rule](values["vp"])
-    if q_rule is not None:
-        derived["qp"], derived["qs"] = Q_RULES[q_rule](values["vs"])
-    return Material(**values, **derived)
-
+from groundswell.seismology.media.rules import complete_material
 
 # --- models on the cells of the region -----------------------------------------------------------
 
@@ -137,14 +99,18 @@ class AwpMedium:
 
     def plane(self, k: int) -> Material:
         """Cell values of depth row `k`: arrays (ny, nx), float32."""
-        return _complete(self._mesh.plane(k), None, self._q_rule)
+        return complete_material(self._mesh.plane(k), None, self._q_rule)
 
 
 # --- models on their own axes --------------------------------------------------------------------
 
+FINEST = 4  # parts of a cell along an axis that a model is averaged over
+
 
 class NetcdfMedium:
     """A model on a rectilinear grid in a NetCDF file, interpolated trilinearly at cell centres.
+
+    `build_netcdf` averages a model that is finer than the grid over cells instead.
 
     Its variables have three dimensions, in any order, with coordinates `depth` and either `x`, `y`
     (metres from the corner of the region) or `lon`, `lat` (also `longitude`, `latitude`), not
@@ -156,6 +122,7 @@ class NetcdfMedium:
         cells: cells of the region (nx, ny, nz).
         spacing: cell edges (x, y, z), m.
         geography: position of the region on Earth, for models on longitude and latitude.
+        clip: take the outermost value of the model outside it.
 
     Raises:
         InputError: the file is unreadable or incomplete, or does not cover the cell centres.
@@ -167,6 +134,8 @@ class NetcdfMedium:
         cells: Counts,
         spacing: Lengths,
         geography: Geography | None = None,
+        *,
+        clip: bool = False,
     ) -> None:
         self.cells, self.spacing = cells, spacing
         self._rules = section.rho_rule, section.q_rule
@@ -177,9 +146,13 @@ class NetcdfMedium:
         x, y, depth = ((np.arange(n) + 0.5) * h for n, h in zip(cells, spacing, strict=True))
         x, y = self._model.project(x[None, :], y[:, None], geography)
         self._depth, self._y, self._x = (
-            _locate(self._model, axis, at) for axis, at in enumerate((depth, y, x))
+            _locate(self._model, axis, at, clip) for axis, at in enumerate((depth, y, x))
         )
         self._slabs: dict[tuple[str, int], Values] = {}
+
+    def resolution(self) -> tuple[float, float]:
+        """Most steps of the model from a cell to the next: along x and y, and along z."""
+        return max(self._x.steps(), self._y.steps()), self._depth.steps()
 
     def plane(self, k: int) -> Material:
         """The model at the centres of depth row `k`: arrays (ny, nx), float64.
@@ -195,7 +168,7 @@ class NetcdfMedium:
             above, below = (self._slab(role, node) for node in nodes)
             values[role] = above + fraction * (below - above)
             self._require_complete(role, values[role], k)
-        return _complete(values, *self._rules)
+        return complete_material(values, *self._rules)
 
     def _slab(self, role: str, node: int) -> Values:
         """One property (ny, nx), in SI units, at one depth of the model, below the cell centres."""
@@ -218,6 +191,24 @@ class NetcdfMedium:
         )
 
 
+def build_netcdf(
+    section: NetcdfSection, cells: Counts, spacing: Lengths, geography: Geography | None = None
+) -> NetcdfMedium | CellAverages:
+    """The medium of a NetCDF model: averages over cells if the model is finer than the grid.
+
+    See `NetcdfMedium` for the arguments and errors. A cell is divided by as many parts along an
+    axis as the model has steps there, at most FINEST.
+    """
+    medium = NetcdfMedium(section, cells, spacing, geography)
+    level, upright = (min(FINEST, ceil(n - 1e-6)) for n in medium.resolution())
+    factors = (max(1, level), max(1, level), max(1, upright))
+    if factors == (1, 1, 1):
+        return medium
+    (nx, ny, nz), (hx, hy, hz), (fx, fy, fz) = cells, spacing, factors
+    parts = (nx * fx, ny * fy, nz * fz), (hx / fx, hy / fy, hz / fz)
+    return CellAverages(NetcdfMedium(section, *parts, geography, clip=True), factors)
+
+
 def _interpolate(first: Values, second: Values, fraction: Values) -> Values:
     return first + fraction * (second - first)
 
@@ -236,11 +227,20 @@ class _AxisPositions:
     node: NDArray[np.intp]
     fraction: Values
 
+    def steps(self) -> float:
+        """Largest number of nodes passed from a position to the next."""
+        place = self.node + self.fraction
+        return max(
+            float(np.abs(np.diff(place, axis=axis)).max(initial=0.0)) for axis in range(place.ndim)
+        )
 
-def _locate(model: _ModelFile, axis: int, at: Values) -> _AxisPositions:
+
+def _locate(model: _ModelFile, axis: int, at: Values, clip: bool) -> _AxisPositions:
     """Locate positions `at` on axis 0 (depth), 1 (y, lat) or 2 (x, lon) of the model."""
     nodes = model.nodes[axis]
     rounding = 1e-6 * (nodes[-1] - nodes[0])
+    if clip:
+        at = np.clip(at, nodes[0], nodes[-1])
     if at.min() < nodes[0] - rounding or at.max() > nodes[-1] + rounding:
         raise InputError(
             f"{model.path} covers {model.dims[axis]} from {nodes[0]:.8g} to {nodes[-1]:.8g} and "

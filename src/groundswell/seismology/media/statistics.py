@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from groundswell.errors import InputError
 from groundswell.exchange.world import Alone, World
+from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.material import (
     Counts,
-    Floor,
     Material,
     Medium,
     Values,

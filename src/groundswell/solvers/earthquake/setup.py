@@ -8,7 +8,7 @@ from math import ceil, prod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
@@ -18,7 +18,8 @@ from groundswell.grids.geography import Geography
 from groundswell.seismology.attenuation import Relaxation, fit
 from groundswell.seismology.formats.seismograms import require_formats
 from groundswell.seismology.media.build import build_medium
-from groundswell.seismology.media.material import Material, Medium, lame
+from groundswell.seismology.media.material import Material, Medium
+from groundswell.seismology.media.profile import find_profile
 from groundswell.seismology.media.statistics import MediumStatistics, medium_statistics
 from groundswell.seismology.receivers import Receiver, place_receivers
 from groundswell.seismology.sources.build import build_sources
@@ -27,10 +28,13 @@ from groundswell.seismology.sources.event import SourceSummary
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext
 from groundswell.seismology.sources.time_functions import corner_frequency, radiated_energy_below
 from groundswell.simulation.solver import DecompositionSummary
-from groundswell.solvers.earthquake import check, validation
+from groundswell.solvers.earthquake import check, moduli, validation
+from groundswell.solvers.earthquake.effective import Rows, effective_rows
 from groundswell.solvers.earthquake.halo import summarize
 from groundswell.solvers.earthquake.matched_layers import absorbed_frequencies
+from groundswell.solvers.earthquake.passivity import make_passive
 from groundswell.solvers.earthquake.sampling import Samples, recorded, recording
+from groundswell.solvers.earthquake.stability import equivalent_speed
 from groundswell.solvers.earthquake.warnings import find_warnings
 from groundswell.time_integration.step_limits import staggered_leapfrog
 
@@ -125,6 +129,19 @@ class Setup:
         """Frequency at which the wave speeds of the medium apply, Hz."""
         return float(getattr(self.case.attenuation, "reference", 1.0))
 
+    def properties(self, material: Material) -> dict[str, NDArray[np.floating]]:
+        """The moduli and inverse quality factors of a material that the solver uses."""
+        return moduli.properties(material, self.relaxation, self.reference_frequency)
+
+    @cached_property
+    def rows(self) -> Rows | None:
+        """Parameters of the depth rows, if the medium varies along z and only there."""
+        profile = find_profile(self.medium)
+        if profile is None or len(profile.interfaces) == 1:
+            return None
+        rows = effective_rows(profile, self.grid, self.properties, mirrored=self.free_surface)
+        return make_passive(rows, self.relaxation) if self.relaxation else rows
+
     @cached_property
     def max_wave_speed(self) -> float:
         """Speed of the fastest P wave, m/s; unrelaxed if the medium is anelastic."""
@@ -133,11 +150,20 @@ class Setup:
         ratio = self.relaxation.modulus_ratio(1 / self.statistics.qp_min, self.reference_frequency)
         return self.statistics.vp_max * float(np.sqrt(ratio))
 
+    @cached_property
+    def limiting_speed(self) -> float:
+        """Speed of the waves that limit the time step, m/s: the fastest P waves, or faster ones.
+
+        Faster ones are bound to interfaces and to layers that are thinner than a cell.
+        """
+        bound = equivalent_speed(self.rows, self.grid.spacing) if self.rows else 0.0
+        return max(self.max_wave_speed, bound)
+
     @property
     def stability_limit(self) -> float:
         """Stability limit of the time step, s."""
         spacing = self.grid.spacing
-        return staggered_leapfrog(spacing, self.max_wave_speed, free_surface=self.free_surface)
+        return staggered_leapfrog(spacing, self.limiting_speed, free_surface=self.free_surface)
 
     @property
     def longest_stable_step(self) -> float:
@@ -157,7 +183,7 @@ class Setup:
         if step > self.stability_limit:
             raise InputError(
                 f"time.step = {step:g} s is unstable: the limit is {self.stability_limit:.6g} s "
-                f"for cells of {min(self.grid.spacing):g} m and waves of {self.max_wave_speed:g} "
+                f"for cells of {min(self.grid.spacing):g} m and waves of {self.limiting_speed:g} "
                 'm/s; shorten it, or use "auto"'
             )
         return float(step)
@@ -248,8 +274,8 @@ class Setup:
             self.dt,
             self.case.time.duration,
             self.grid.spacing,
-            rigidity=self._modulus(lambda lam, mu: mu),
-            lame=self._modulus(lambda lam, mu: lam),
+            rigidity=moduli.at_positions(self.medium, lambda lam, mu: mu),
+            lame=moduli.at_positions(self.medium, lambda lam, mu: lam),
         )
         return build_sources(self.case.source, context)
 
@@ -344,24 +370,6 @@ class Setup:
         """Average number of matched layers that contain a point."""
         sides = zip(of.before, of.after, of.cells, strict=True)
         return sum((before + after) / n for before, after, n in sides) if self.has_pml else 0.0
-
-    def _modulus(self, choose: Any) -> Any:
-        """A function of positions (m) that returns a Lame parameter (Pa) of the cells there."""
-
-        def modulus_at(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> NDArray[np.float64]:
-            positions = np.stack([np.atleast_1d(np.asarray(a, float)) for a in (x, y, z)])
-            cells = (positions.T / self.grid.spacing).astype(int)
-            i, j, k = np.clip(cells, 0, np.array(self.grid.region) - 1).T
-            planes = {row: choose(*lame(self._plane(row))) for row in np.unique(k)}
-            return np.array([planes[c][b, a] for a, b, c in zip(i, j, k, strict=True)])
-
-        return modulus_at
-
-    def _plane(self, k: int) -> Material:
-        """Plane `k` of the medium, each property broadcast to (ny, nx)."""
-        plane, shape = self.medium.plane(int(k)), self.grid.region[1::-1]
-        given = {name: np.broadcast_to(values, shape) for name, values in plane.given().items()}
-        return Material(**given)
 
 
 def build_grid(case: Any) -> Grid:

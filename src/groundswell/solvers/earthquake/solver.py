@@ -76,8 +76,8 @@ class Earthquake(ExplicitSolver):
         }
         self._placeholder = backend.zeros((1,), setup.dtype)
         self.clock = backend.zeros((1,), np.int64)
-        self.materials = Materials(setup, backend, self.layout)
-        self.materials.load(self.part)
+        self.materials = Materials(setup, backend, self.part, self.layout)
+        self.materials.load()
         self.layers = Layers(setup, backend, self.part)
         self.module = backend.compile(self._source())
         self.outputs = Outputs(self)
@@ -140,7 +140,7 @@ class Earthquake(ExplicitSolver):
         self, boxes: Sequence[Box], ticks: int, puts: Sequence[Any] = ()
     ) -> list[Launch]:
         kernel = "put_velocity" if puts else "update_velocity"
-        fields = [*self._pick(VELOCITIES), *self._pick(STRESSES), self.materials["rho"]]
+        fields = [*self._pick(VELOCITIES), *self._pick(STRESSES), *self._densities]
         layers = self.layers.arguments("velocity")
         return [
             self._in_box(kernel, box, [*fields, *layers], self.clock, ticks, *puts) for box in boxes
@@ -151,12 +151,16 @@ class Earthquake(ExplicitSolver):
         memories = self._pick(MEMORIES) if self.attenuated else [self._placeholder] * 6
         properties = [self.materials[n] for n in ("lam", "compliance", "inverse_qp", "inverse_qs")]
         fields = [*self._pick(STRESSES), *memories, *self._pick(VELOCITIES), *properties]
-        layers = [self._mechanisms, *self.layers.arguments("stress")]
+        layers = [self.materials.corrections, self._mechanisms, *self.layers.arguments("stress")]
         return [self._in_box(kernel, box, [*fields, *layers], *puts) for box in boxes]
+
+    @property
+    def _densities(self) -> tuple[Array, Array]:
+        return self.materials["rho"], self.materials.corrections
 
     @cached_property
     def _forces(self) -> list[Launch]:
-        fields = [*self._pick(VELOCITIES), self.materials["rho"]]
+        fields = [*self._pick(VELOCITIES), *self._densities]
         return injection_launches(self, "inject_forces", fields, forces=True)
 
     @cached_property
@@ -205,7 +209,8 @@ class Earthquake(ExplicitSolver):
         if not self.has_surface:
             return []
         nx, ny, _ = self.part.cells
-        moduli = (self.materials["lam"], self.materials["compliance"])
+        materials = self.materials
+        moduli = (materials["lam"], materials["compliance"], materials.corrections)
         memory, profiles = self.layers.surface_memory[kernel], self.layers.profiles[:2]
         arguments = (*fields, *moduli, memory, *profiles)
         return [self.module.launch(kernel, Cells(nx, ny, 1), *arguments)]

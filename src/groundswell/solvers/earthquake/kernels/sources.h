@@ -2,6 +2,7 @@
 // forces are injected the clock counts the old step; the velocity update advances it before
 // moments.
 #pragma once
+#include "rows.h"
 #include "stencil.h"
 
 // A source's time function at `when`: linear between its samples, zero outside them.
@@ -60,7 +61,7 @@ KERNEL inject_moments(real* sxx, real* syy, real* szz, real* sxy, real* sxz, rea
 
 // Body force over the density that the velocity update uses, at the stresses' time.
 KERNEL inject_forces(real* vx, real* vy, real* vz, const real* RESTRICT rho,
-                     const long long* targets, const long long* components,
+                     const real* RESTRICT rows, const long long* targets, const long long* components,
                      const long long* starts, const long long* source_index,
                      const real* source_weight, const double* times, const long long* firsts,
                      const real* samples, const long long* clock, index_t count) {
@@ -72,6 +73,8 @@ KERNEL inject_forces(real* vx, real* vy, real* vz, const real* RESTRICT rho,
     const index_t c = targets[n];
     const index_t step = which == 0 ? STEP_X : which == 1 ? STEP_Y : STEP_Z;
     real* field = which == 0 ? vx : which == 1 ? vy : vz;
-    field[c] += DT * REAL(2) / (rho[c] + rho[c - step]) * injected_rate(injection, n, when);
+    const real factor = which == 2 ? correction<DENSITY>(rows, c / PLANE) : REAL(1);
+    field[c] += DT * REAL(2) / (factor * (rho[c] + rho[c - step])) *
+                injected_rate(injection, n, when);
   }
 }

@@ -2,6 +2,7 @@
 // 12-16).
 #pragma once
 #include "layers.h"
+#include "rows.h"
 
 struct VelocityGradient {
   real dx_vx, dy_vy, dz_vz;
@@ -29,6 +30,12 @@ INLINE EdgeSums sum_over_edges(const real* RESTRICT f) {
   const real west = f[0] + f[-STEP_X], north = f[-STEP_Y], up = f[-STEP_Z];
   return {west + (north + f[-STEP_X - STEP_Y]), west + (up + f[-STEP_X - STEP_Z]),
           (f[0] + north) + (up + f[-STEP_Y - STEP_Z])};
+}
+
+// Compliances, with the correction of a depth row at the edges on faces between rows.
+INLINE EdgeSums softened(const EdgeSums& sums, const real* RESTRICT rows, int k) {
+  const real softness = correction<SOFTNESS>(rows, k);
+  return {sums.xy, softness * sums.xz, softness * sums.yz};
 }
 
 // The relaxation mechanism of a cell: decay factor of a step, and coefficients of the weight as a
@@ -76,20 +83,26 @@ INLINE void store(const TensorField& f, index_t c, const Tensor& t) {
   f.yz[c] = t.yz;
 }
 
-// The material around a point: lambda, 1/mu, 1/Qp and 1/Qs of its cell, and sums around its edges.
+// The material around a point: lambda, 1/mu, 1/Qp and 1/Qs of its cell, sums around its edges, and
+// a correction of its depth row. The other corrections are read later, which saves registers.
 struct Matter {
   real lam, compliance, inverse_qp, inverse_qs;
   EdgeSums edge_compliance, edge_inverse_qs;
+  real across_z;
 };
 
-// Elastic stress rate. Shear moduli on edges are harmonic means of four cells.
-INLINE Tensor elastic_rate(const VelocityGradient& d, const Matter& matter) {
+// Elastic stress rate. Shear moduli on edges are harmonic means of four cells. In corrected rows the
+// material is transversely isotropic.
+INLINE Tensor elastic_rate(const VelocityGradient& d, const Matter& matter,
+                           const real* RESTRICT rows, int k) {
   const real bulk = matter.lam * (d.dx_vx + d.dy_vy + d.dz_vz);
+  const real level = FMA(matter.across_z, d.dx_vx + d.dy_vy, bulk);
+  const real upright = FMA(correction<ALONG_Z>(rows, k), d.dz_vz, bulk);
   const real twice_mu = REAL(2) * RECIPROCAL(matter.compliance);
-  const EdgeSums& soft = matter.edge_compliance;
-  return {FMA(twice_mu, d.dx_vx, bulk),
-          FMA(twice_mu, d.dy_vy, bulk),
-          FMA(twice_mu, d.dz_vz, bulk),
+  const EdgeSums soft = softened(matter.edge_compliance, rows, k);
+  return {FMA(twice_mu, d.dx_vx, level),
+          FMA(twice_mu, d.dy_vy, level),
+          FMA(twice_mu, d.dz_vz, upright),
           REAL(4) * RECIPROCAL(soft.xy) * (d.dy_vx + d.dx_vy),
           REAL(4) * RECIPROCAL(soft.xz) * (d.dz_vx + d.dx_vz),
           REAL(4) * RECIPROCAL(soft.yz) * (d.dz_vy + d.dy_vz)};
@@ -131,8 +144,8 @@ INLINE StressState load(const StressFields& f, index_t c) {
 // Advances stress and memory variables at one point by a step and stores them at offset c.
 INLINE void advance_stress(const StressFields& fields, StressState state,
                            const VelocityGradient& d, index_t c, int k, const Matter& matter,
-                           const Mechanism& m, real keep) {
-  Tensor rate = elastic_rate(d, matter);
+                           const real* RESTRICT rows, const Mechanism& m, real keep) {
+  Tensor rate = elastic_rate(d, matter, rows, k);
 #if ATTENUATION
   add_memory(rate, state.r, d, matter, m);
   store(fields.memory, c, state.r);

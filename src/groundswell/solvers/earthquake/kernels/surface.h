@@ -13,6 +13,7 @@
 // not 0.66 %.
 #pragma once
 #include "layers.h"
+#include "rows.h"
 
 // Memory variables of the horizontal derivatives at the surface: planes [4][NY][NX], along x at
 // west faces, along y at south faces, and along x and y at centres.
@@ -41,17 +42,17 @@ INLINE real surface_dy(const SurfaceLayers& layers, real difference, int i, int 
 }
 
 // Ratio of -dz vz to the horizontal divergence for zero traction on z = 0.
-INLINE real free_share(const real* RESTRICT lam, const real* RESTRICT compliance, index_t c) {
-  return lam[c] / (lam[c] + REAL(2) / compliance[c]);
-}
-INLINE real freed(const real* RESTRICT lam, const real* RESTRICT compliance, const real* szz,
-                  index_t c) {
-  return free_share(lam, compliance, c) * szz[c];
-}
+struct SurfaceModuli {
+  const real *lam, *compliance, *rows;
+  METHOD real free_share(index_t c) const {
+    return lam[c] / (lam[c] + REAL(2) / compliance[c] + correction<ALONG_Z>(rows, 0));
+  }
+};
 
 KERNEL mirror_velocity(real* vx, real* vy, real* vz, const real* RESTRICT lam,
-                       const real* RESTRICT compliance, real* memory,
+                       const real* RESTRICT compliance, const real* RESTRICT rows, real* memory,
                        const real* RESTRICT profile_x, const real* RESTRICT profile_y) {
+  const SurfaceModuli moduli{lam, compliance, rows};
   const SurfaceLayers layers{memory, profile_x, profile_y};
   FOR_CELLS(i, NX, j, NY, k, 1) {
     const index_t c = cell_at(i, j, k);
@@ -61,21 +62,23 @@ KERNEL mirror_velocity(real* vx, real* vy, real* vz, const real* RESTRICT lam,
     const real dy_vz = surface_dy(layers, vz[c] - vz[c - STEP_Y], i, j, FACE);
     vx[c - STEP_Z] = vx[c] + SHEAR_REACH * HZ * dx_vz;
     vy[c - STEP_Z] = vy[c] + SHEAR_REACH * HZ * dy_vz;
-    vz[c - STEP_Z] = vz[c + STEP_Z] + REAL(2) * HZ * free_share(lam, compliance, c) * spreading;
+    vz[c - STEP_Z] = vz[c + STEP_Z] + REAL(2) * HZ * moduli.free_share(c) * spreading;
   }
 }
 
 KERNEL mirror_stress(real* szz, real* sxz, real* syz, const real* RESTRICT lam,
-                     const real* RESTRICT compliance, real* memory,
+                     const real* RESTRICT compliance, const real* RESTRICT rows, real* memory,
                      const real* RESTRICT profile_x, const real* RESTRICT profile_y) {
+  const SurfaceModuli moduli{lam, compliance, rows};
   const SurfaceLayers layers{memory, profile_x, profile_y};
   FOR_CELLS(i, NX, j, NY, k, 1) {
     const index_t c = cell_at(i, j, k), b = c + STEP_Z;
-    const real here = freed(lam, compliance, szz, c);
+    const auto freed = [&](index_t at) { return moduli.free_share(at) * szz[at]; };
+    const real here = freed(c);
     const real pull = surface_dx(layers, sxz[b + STEP_X] - sxz[b], i, j, CENTRE) +
                       surface_dy(layers, syz[b + STEP_Y] - syz[b], i, j, CENTRE);
-    const real west = here - freed(lam, compliance, szz, c - STEP_X);
-    const real south = here - freed(lam, compliance, szz, c - STEP_Y);
+    const real west = here - freed(c - STEP_X);
+    const real south = here - freed(c - STEP_Y);
     sxz[c - STEP_Z] = REAL(2) * HZ * surface_dx(layers, west, i, j, FACE) - sxz[b];
     syz[c - STEP_Z] = REAL(2) * HZ * surface_dy(layers, south, i, j, FACE) - syz[b];
     szz[c - STEP_Z] = -szz[c];

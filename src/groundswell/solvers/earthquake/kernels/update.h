@@ -16,26 +16,26 @@
 
 #define VELOCITY_ARGUMENTS                                                                   \
   INOUT vx, INOUT vy, INOUT vz, IN sxx, IN syy, IN szz, IN sxy, IN sxz, IN syz, IN rho,      \
-      LAYER_ARGUMENTS, IN sponge, BOX_ARGUMENTS, long long *clock, index_t ticks
+      IN rows, LAYER_ARGUMENTS, IN sponge, BOX_ARGUMENTS, long long *clock, index_t ticks
 #define VELOCITY_UPDATE                                                                      \
   VelocityUpdate {                                                                           \
-    {vx, vy, vz}, sxx, syy, szz, sxy, sxz, syz, rho, sponge, LAYERS                          \
+    {vx, vy, vz}, sxx, syy, szz, sxy, sxz, syz, rho, rows, sponge, LAYERS                    \
   }
 
 #define STRESS_ARGUMENTS                                                                     \
   INOUT sxx, INOUT syy, INOUT szz, INOUT sxy, INOUT sxz, INOUT syz, INOUT rxx, INOUT ryy,    \
       INOUT rzz, INOUT rxy, INOUT rxz, INOUT ryz, IN vx, IN vy, IN vz, IN lam,               \
-      IN compliance, IN inverse_qp, IN inverse_qs, IN mechanisms, LAYER_ARGUMENTS, IN sponge, \
-      BOX_ARGUMENTS
+      IN compliance, IN inverse_qp, IN inverse_qs, IN rows, IN mechanisms, LAYER_ARGUMENTS,    \
+      IN sponge, BOX_ARGUMENTS
 #define STRESS_UPDATE                                                                        \
   StressUpdate {                                                                             \
     {{sxx, syy, szz, sxy, sxz, syz}, {rxx, ryy, rzz, rxy, rxz, ryz}}, vx, vy, vz, lam,       \
-        compliance, inverse_qp, inverse_qs, mechanisms, sponge, LAYERS                       \
+        compliance, inverse_qp, inverse_qs, rows, mechanisms, sponge, LAYERS                 \
   }
 
 struct VelocityUpdate {
   VelocityField v;
-  const real *sxx, *syy, *szz, *sxy, *sxz, *syz, *rho, *sponge;
+  const real *sxx, *syy, *szz, *sxy, *sxz, *syz, *rho, *rows, *sponge;
   Layers layers;
 
   struct Inputs {
@@ -59,7 +59,8 @@ struct VelocityUpdate {
             {backward<X>(sxx + c), forward<Y>(sxy + c), forward<Z>(sxz + c),
              forward<X>(sxy + c), backward<Y>(syy + c), forward<Z>(syz + c),
              forward<X>(sxz + c), forward<Y>(syz + c), backward<Z>(szz + c)},
-            {rho[c] + rho[c - STEP_X], rho[c] + rho[c - STEP_Y], rho[c] + rho[c - STEP_Z]}};
+            {rho[c] + rho[c - STEP_X], rho[c] + rho[c - STEP_Y],
+             correction<DENSITY>(rows, k) * (rho[c] + rho[c - STEP_Z])}};
   }
 
   template <class Flags>
@@ -77,7 +78,8 @@ KERNEL update_velocity(VELOCITY_ARGUMENTS) {
 
 struct StressUpdate {
   StressFields fields;
-  const real *vx, *vy, *vz, *lam, *compliance, *inverse_qp, *inverse_qs, *mechanisms, *sponge;
+  const real *vx, *vy, *vz, *lam, *compliance, *inverse_qp, *inverse_qs, *rows;
+  const real *mechanisms, *sponge;
   Layers layers;
 
   struct Inputs {
@@ -116,8 +118,9 @@ struct StressUpdate {
   template <class Flags>
   METHOD void finish(Inputs at, const LayerMemory& past, int i, int j, int k, Flags in) const {
     const Mechanism m = ATTENUATION ? mechanism_at(mechanisms, i, j, k) : Mechanism{};
+    at.matter.across_z = correction<ACROSS_Z>(rows, k);  // read before anything is stored
     absorb(at.d, layers, past, i, j, k, in);
-    advance_stress(fields, at.before, at.d, cell_at(i, j, k), k, at.matter, m,
+    advance_stress(fields, at.before, at.d, cell_at(i, j, k), k, at.matter, rows, m,
                    sponge_factor(sponge, i, j, k));
   }
 };

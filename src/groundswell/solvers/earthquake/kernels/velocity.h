@@ -2,6 +2,7 @@
 // + 1.
 #pragma once
 #include "layers.h"
+#include "rows.h"
 
 struct StressDivergence {
   real dx_sxx, dy_sxy, dz_sxz;

@@ -13,6 +13,7 @@ PROBLEMS = [
     "layered:loh3",
     "layered_halfspace:interfaces_on_faces",
     "layered_halfspace:interfaces_off_faces",
+    "interfaces:normal_incidence",
     "attenuation:quality",
     "absorption:reflection",
     "absorption:long_waves",

@@ -33,11 +33,16 @@ X, Y, Z = (0, 0, 1), (0, 1, 0), (1, 0, 0)  # steps from a cell to its neighbour 
 
 @dataclass(frozen=True)
 class Box:
-    """A medium of random cells, (nz, ny, nx), periodic, with or without a free surface."""
+    """A medium of random cells, (nz, ny, nx), periodic, with or without a free surface.
+
+    Args:
+        corrections: of depth rows, (nz, 4); see kernels/rows.h.
+    """
 
     rho: Floats
     lam: Floats
     mu: Floats
+    corrections: Floats
     free_surface: bool
 
     @classmethod
@@ -50,16 +55,22 @@ class Box:
         )
         vp.flat[0] = SPEEDS[1]
         mu = rho * (vp / ratio) ** 2
-        return cls(rho, rho * vp**2 - 2 * mu, mu, free_surface)
+        lam = rho * vp**2 - 2 * mu
+        spread = np.array([0.05, 0.05, 0.05 * lam.min(), 0.05 * lam.min()])
+        corrections = rng.uniform(-1, 1, (shape[0], 4)) * spread + (1, 1, 0, 0)
+        return cls(rho, lam, mu, corrections, free_surface)
 
     @classmethod
     def of(cls, found: Earthquake) -> Box:
         """The medium that a solver has on its device, absorbing layers included."""
-        rho, lam, compliance = (
-            found.backend.to_host(found.materials[name]).astype(float)
-            for name in ("rho", "lam", "compliance")
+        rho, lam, compliance, corrections = (
+            found.backend.to_host(array).astype(float)
+            for array in (
+                *(found.materials[name] for name in ("rho", "lam", "compliance")),
+                found.materials.corrections,
+            )
         )
-        return cls(rho, lam, 1 / compliance, found.setup.free_surface)
+        return cls(rho, lam, 1 / compliance, corrections, found.setup.free_surface)
 
     def case(self, step: float) -> EarthquakeCase:
         """The case of this box."""
@@ -87,7 +98,7 @@ class Box:
         """Kinetic energy over the volume of a cell; vz on a free surface moves half a cell."""
         total = 0.0
         for name, axis in zip(VELOCITIES, (X, Y, Z), strict=True):
-            density = v[name] ** 2 * _mean_with(self.rho, axis)
+            density = v[name] ** 2 * self._at(axis, _mean_with(self.rho, axis), 0)
             total += density.sum() / 2
             if name == "vz" and self.free_surface:
                 total -= density[0].sum() / 4
@@ -95,14 +106,27 @@ class Box:
 
     def strain(self, a: State, b: State) -> float:
         """Work of the stresses a on the strains that belong to b, over the volume of a cell."""
-        lam, mu = self.lam, self.mu
-        normal = [a[name] * b[name] for name in ("sxx", "syy", "szz")]
-        traces = [s["sxx"] + s["syy"] + s["szz"] for s in (a, b)]
-        total = (sum(normal) - lam / (3 * lam + 2 * mu) * traces[0] * traces[1]) / (4 * mu)
+        total = self._normal_strain(a, b)
         for name, axes in (("sxy", (X, Y)), ("sxz", (X, Z)), ("syz", (Y, Z))):
-            softness = _mean_with(_mean_with(1 / mu, axes[0]), axes[1])
-            total = total + a[name] * b[name] * softness / 2
+            softness = _mean_with(_mean_with(1 / self.mu, axes[0]), axes[1])
+            total = total + a[name] * b[name] * self._at(axes[1], softness, 1) / 2
         return float(np.sum(total))
+
+    def _normal_strain(self, a: State, b: State) -> Floats:
+        """The part of normal stresses, by the inverse of the stiffness of each cell."""
+        lam, mu = self.lam, self.mu
+        along, across = (self.corrections[:, n, None, None] for n in (2, 3))
+        level, upright = 2 * (lam + mu + across), lam + 2 * mu + along
+        determinant = level * upright - 2 * lam**2
+        sums, differences = ([s["sxx"] + sign * s["syy"] for s in (a, b)] for sign in (1, -1))
+        spreading = (upright * sums[1] - 2 * lam * b["szz"]) / determinant
+        stretching = (level * b["szz"] - lam * sums[1]) / determinant
+        shearing = differences[0] * differences[1] / (4 * mu)
+        return (sums[0] * spreading / 2 + a["szz"] * stretching + shearing) / 2
+
+    def _at(self, axis: tuple[int, int, int], values: Floats, column: int) -> Floats:
+        """Values on faces normal to an axis, corrected if they are those between depth rows."""
+        return values * self.corrections[:, column, None, None] if axis == Z else values
 
 
 def step_through(found: Earthquake) -> tuple[State, State, State]:
@@ -143,6 +167,7 @@ def _checks(backend: Backend, box: Box, full: bool) -> list[Check]:
 def _histories(backend: Backend, box: Box, step: float, steps: int) -> tuple[float, float]:
     """Largest change of the conserved energy, and its difference from the energy at one time."""
     found = sim.build(box.case(step), backend, closed=True)
+    backend.assign(found.materials.corrections, box.corrections)
     _push(found)
     conserved, rippling = [], []
     for _ in range(20):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -25,23 +26,37 @@ PLACES = {
     "the surface": ((0.31, 0.72, 0.0), (0.8, 1.1, -0.5)),
     "just below it": ((0.73, 0.44, 0.015), (-1.0, 0.3, 0.9)),
 }
+# The interfaces are within half a cell of the surface, and between it and the deeper positions.
+LAYERS = {
+    "kind": "layered",
+    "layers": [
+        {"top": top, "vp": 1.9 * vs, "vs": vs, "rho": rho, "qp": 100.0, "qs": 50.0}
+        for top, vs, rho in ((0.0, 1500.0, 2000.0), (40.0, 1900.0, 2300.0), (830.0, 2500.0, 2600.0))
+    ],
+}
+
 MOVED = {"pml": (0.0, 0.0, 0.0), "sponge": (0.0, 0.0, 0.0), "periodic": (0.89, 0.11, 0.0)}
 
 
 def exchange(backend: Backend, full: bool) -> Iterator[Check]:
-    """Every pair of positions in an anelastic random medium, for each kind of boundary."""
+    """Every pair of positions in anelastic media, for each kind of boundary."""
+    count = 60 if full else 20
+    size = np.multiply((count, count - 2, count - 4), SPACING)
     for sides in ("pml", "sponge", "periodic"):
-        yield _check(backend, sides, 60 if full else 20)
+        yield _check(backend, sides, size, _random_medium(count), "random medium with Q")
+    layers = "layers with Q and interfaces inside cells"
+    yield _check(backend, "pml", size, LAYERS, layers)
 
 
-def _check(backend: Backend, sides: str, count: int) -> Check:
-    medium = _random_medium(count)
+def _check(
+    backend: Backend, sides: str, size: Floats, medium: dict[str, Any], described: str
+) -> Check:
     places = list(PLACES)
     directions = np.array([direction for _, direction in PLACES.values()])
     # [source, receiver, time]: along the receiver's direction
     motion = np.stack(
         [
-            np.einsum("rc,rcn->rn", directions, _motion(backend, medium, sides, place))
+            np.einsum("rc,rcn->rn", directions, _motion(backend, medium, sides, size, place))
             for place in places
         ]
     )
@@ -50,11 +65,12 @@ def _check(backend: Backend, sides: str, count: int) -> Check:
         for a, b in combinations(range(len(places)), 2)
     }
     a, b = max(errors, key=lambda pair: errors[pair])
-    note = f"worst of {len(errors)} pairs: {places[a]} and {places[b]}; random medium with Q"
-    return Check.at_most(f"reciprocity with {sides} sides", errors[a, b], LIMIT, note=note)
+    note = f"worst of {len(errors)} pairs: {places[a]} and {places[b]}"
+    name = f"reciprocity with {sides} sides, {described}"
+    return Check.at_most(name, errors[a, b], LIMIT, note=note)
 
 
-def _random_medium(count: int) -> dict[str, Floats | str]:
+def _random_medium(count: int) -> dict[str, Any]:
     rng = np.random.default_rng(8)
     shape = (count - 4, count - 2, count)
     vs = rng.uniform(1500.0, 2500.0, shape)
@@ -68,9 +84,10 @@ def _random_medium(count: int) -> dict[str, Floats | str]:
     }
 
 
-def _motion(backend: Backend, medium: dict[str, Floats | str], sides: str, place: str) -> Floats:
+def _motion(
+    backend: Backend, medium: dict[str, Any], sides: str, size: Floats, place: str
+) -> Floats:
     """Velocity (positions, 3, n) at all positions after a force at one of them."""
-    size = np.multiply(np.shape(medium["vp"])[::-1], SPACING)
     positions = {
         name: np.add(share, MOVED[sides]) % 1.0 * size for name, (share, _) in PLACES.items()
     }

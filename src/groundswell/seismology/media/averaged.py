@@ -1,0 +1,43 @@
+"""Averages over the cells of the region of a medium that is given on smaller cells."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from groundswell.seismology.media.material import (
+    Counts,
+    Lengths,
+    Material,
+    Medium,
+    Values,
+    volume_average,
+)
+
+
+class CellAverages:
+    """Volume averages of a medium over larger cells.
+
+    Args:
+        medium: a medium on cells that divide those of the region.
+        factors: their number in a cell along each axis (x, y, z).
+    """
+
+    def __init__(self, medium: Medium, factors: Counts) -> None:
+        self._medium, self._factors = medium, factors
+        nx, ny, nz = (n // factor for n, factor in zip(medium.cells, factors, strict=True))
+        hx, hy, hz = (h * factor for h, factor in zip(medium.spacing, factors, strict=True))
+        self.cells: Counts = (nx, ny, nz)
+        self.spacing: Lengths = (hx, hy, hz)
+
+    def plane(self, k: int) -> Material:
+        """Averages over the cells of depth row `k`: arrays (ny, nx)."""
+        depth = self._factors[2]
+        planes = [self._medium.plane(depth * k + n).given() for n in range(depth)]
+        stacked = {name: np.stack([plane[name] for plane in planes]) for name in planes[0]}
+        return volume_average(Material(**stacked), self._mean)
+
+    def _mean(self, values: Values) -> Values:
+        """Means over blocks of (factor along z, ny * factor, nx * factor)."""
+        (nx, ny, _), (fx, fy, fz) = self.cells, self._factors
+        means: Values = values.reshape(fz, ny, fy, nx, fx).mean(axis=(0, 2, 4))
+        return means

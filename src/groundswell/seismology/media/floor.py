@@ -1,0 +1,58 @@
+"""Lower bounds on the properties of a medium."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from groundswell.seismology.media.material import Material, Medium, count_cells, find_runs
+from groundswell.seismology.media.profile import Profile, find_profile
+
+
+class Floor:
+    """A medium with lower bounds on `vp`, `vs` (m/s) and `rho` (kg/m^3).
+
+    Fluids keep `vs = 0`. Where `vs` is raised, vp^2 grows by 4/3 of the growth of vs^2, so that the
+    bulk modulus is preserved and stays positive. `vp` and `rho` are bounded last.
+    """
+
+    def __init__(self, medium: Medium, vp: float = 0.0, vs: float = 0.0, rho: float = 0.0) -> None:
+        self.cells, self.spacing = medium.cells, medium.spacing
+        self._medium, self._vp, self._vs, self._rho = medium, vp, vs, rho
+        self._changed: dict[int, dict[str, int]] = {}
+
+    def runs(self) -> list[tuple[int, int]]:
+        """Runs of equal depth rows; see `find_runs`."""
+        return find_runs(self._medium)
+
+    def changed_in(self, rows: Mapping[int, int]) -> dict[str, int]:
+        """Number of cells with changed vp, vs and rho in `rows`: row -> number of equal rows."""
+        return {
+            name: sum(count * self._changed[k][name] for k, count in rows.items())
+            for name in ("vp", "vs", "rho")
+        }
+
+    @property
+    def profile(self) -> Profile | None:
+        """The bounded profile of a medium that varies with depth only."""
+        found = find_profile(self._medium)
+        return found and replace(found, sample=lambda depth: self._bounded(found.sample(depth)))
+
+    def plane(self, k: int) -> Material:
+        """Averages over the cells of depth row `k`, bounded."""
+        model = self._medium.plane(k)
+        bounded = self._bounded(model)
+        self._changed[k] = {
+            name: count_cells(getattr(bounded, name) != getattr(model, name), self.cells)
+            for name in ("vp", "vs", "rho")
+        }
+        return bounded
+
+    def _bounded(self, model: Material) -> Material:
+        vs = np.where(model.vs > 0, np.maximum(model.vs, self._vs), model.vs)
+        stiffer = np.sqrt(model.vp**2 + (vs**2 - model.vs**2) * 4 / 3)
+        vp = np.maximum(np.where(vs > model.vs, stiffer, model.vp), self._vp)
+        rho = np.maximum(model.rho, self._rho)
+        return Material(vp, vs, rho, model.qp, model.qs)

@@ -1,0 +1,243 @@
+"""Parameters of a medium that varies with depth only, at each position of the staggered grid.
+
+Across an interface, velocity and the traction on horizontal planes are continuous. The equations of
+motion and Hooke's law, solved for what jumps, multiply what is continuous by
+
+    rho,  1/mu,  1/M,  lambda/M,  mu  and  mu (3 lambda + 2 mu)/M,    M = lambda + 2 mu.
+
+Averages of these over depth are therefore right for long waves at any angle of incidence (Backus
+1962, J. Geophys. Res. 67, 4427-4440). A row with several materials is transversely isotropic.
+
+The waves that rows scatter add up with the phases exp(2ikz), so that a sum over rows must also have
+the right moments. The medium is therefore distributed as sources are, by the adjoint of an
+interpolation: a thin sheet t cells below the centre of a cell gives the share 1 - t^2 of itself to
+that cell, t (t - 1)/2 to the cell above and t (t + 1)/2 to the cell below. Sums over rows of a
+parabola in depth times the medium are then exact. Averages over cells alone have wrong first
+moments, depending on where an interface cuts a cell, and means of two cells have wrong second
+moments. Both change the reflection coefficient by up to (2kh)^2/12.
+
+A solid slips along a fluid, so that horizontal velocity is not continuous there. A row then belongs
+to the phase at its centre, and what it contains of the other phase to the next row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.grids.cartesian import GHOSTS, Grid
+from groundswell.seismology.media.material import Material
+from groundswell.seismology.media.profile import SLIVER, Profile
+
+Values = NDArray[np.floating]
+Mask = NDArray[np.bool_]
+Indices = NDArray[np.intp]
+Properties = Callable[[Material], dict[str, Values]]  # see moduli.py
+
+BESIDE = 3  # rows beyond a row that its parameters depend on
+LARGEST_CHANGE = 0.25  # of the average over a cell, by what is distributed to others
+UNCORRECTED = (1.0, 1.0, 0.0, 0.0)  # see kernels/rows.h
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Parameters of depth rows: of their cells, and corrections to what follows from these.
+
+    Args:
+        properties: rho, lam, compliance, inverse_qp and inverse_qs of the cells, (rows,) each.
+        corrections: density at vz and compliance of sxz and syz over the means of two cells, and
+            stiffness added along z and across it, Pa, (rows, 4); see kernels/rows.h.
+    """
+
+    properties: dict[str, Values]
+    corrections: Values
+
+
+def effective_rows(profile: Profile, grid: Grid, properties: Properties, *, mirrored: bool) -> Rows:
+    """Parameters of all depth rows of a grid and its ghosts in a medium that varies with depth.
+
+    Args:
+        properties: PROPERTIES of a material.
+        mirrored: whether z = 0 is a free surface.
+    """
+    h, bottom = grid.spacing[2], grid.region[2] * grid.spacing[2]
+    ground = extend(profile, bottom, mirrored=mirrored)
+    rows = np.arange(grid.cells[2] + 2 * (GHOSTS + BESIDE) + 1) - grid.before[2] - GHOSTS - BESIDE
+    cells, faces = (Stack.sample(ground, (rows + shift) * h, properties) for shift in (0.0, -0.5))
+    mixed, plain, steady = combine(cells, faces), cells.first_samples(), cells.are_steady()
+    inner = slice(BESIDE, -BESIDE)
+    return Rows(
+        {n: np.where(steady, plain[n], values)[inner] for n, values in mixed.properties.items()},
+        np.where(steady[:, None], UNCORRECTED, mixed.corrections)[inner],
+    )
+
+
+def extend(profile: Profile, bottom: float, *, mirrored: bool) -> Profile:
+    """The profile of the whole grid: constant outside the region, or mirrored at a free surface.
+
+    The mirror image makes the average around a free surface one over the half cell below it.
+    """
+    depths = profile.interfaces
+    last = bottom * (1 - 2 * SLIVER)  # above an interface at the bottom
+
+    def sample(depth: Values) -> Material:
+        return profile.sample(np.clip(np.abs(depth) if mirrored else depth, 0, last))
+
+    within = depths[(depths > 0) & (depths < bottom)]
+    interfaces = np.concatenate([-within[::-1], within]) if mirrored else within
+    return replace(profile, interfaces=interfaces, sample=sample)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Samples of the medium in a stack of cells.
+
+    Args:
+        count: number of cells.
+        cell: index of the cell of each sample, (n,), ascending.
+        weight: share of the cell, (n,).
+        place: distance below the centre of the cell, cells, (n,).
+        material: PROPERTIES of the samples, (n,) each.
+        is_fluid: whether the centre of each cell is in a fluid, (count,).
+    """
+
+    count: int
+    cell: Indices
+    weight: Values
+    place: Values
+    material: dict[str, Values]
+    is_fluid: Mask
+
+    @classmethod
+    def sample(cls, ground: Profile, edges: Values, properties: Properties) -> Stack:
+        """Sample the cells of equal height between `edges`, m."""
+        depth, weight, cell = ground.quadrature(edges)
+        centres, h = (edges[:-1] + edges[1:]) / 2, edges[1] - edges[0]
+        # An interface through the centre belongs to the solid, as do the faces next to it.
+        speeds = [ground.sample(centres + side * 2 * SLIVER * h).vs for side in (-1, 1)]
+        return cls(
+            len(centres),
+            cell,
+            weight,
+            (depth - centres[cell]) / h,
+            {
+                name: np.broadcast_to(values, depth.shape)
+                for name, values in properties(ground.sample(depth)).items()
+            },
+            np.maximum(*speeds) == 0,
+        )
+
+    @cached_property
+    def mu(self) -> Values:
+        """Shear modulus of the samples, Pa, (n,)."""
+        return 1 / self.material["compliance"]
+
+    def average(self, values: Values) -> Values:
+        """Averages of values (n,) over the cells, (count,)."""
+        return np.asarray(np.bincount(self.cell, self.weight * values, self.count), float)
+
+    def deposit(self, values: Values, closed: Mask | None = None) -> Values:
+        """Values (n,) on the cells, with exact sums and first and second moments, (count,).
+
+        Args:
+            closed: boundaries between cells that nothing may pass, (count - 1,).
+        """
+        below = self.average(values * self.place * (self.place + 1) / 2)
+        above = self.average(values * self.place * (self.place - 1) / 2)
+        passed: Values = below[:-1] - above[1:]
+        if closed is not None:
+            passed = np.where(closed, 0.0, passed)
+        average = self.average(values)
+        change: Values = np.diff(_limit(passed, np.abs(average)), prepend=0.0, append=0.0)
+        return average - change
+
+    def by_phase(self) -> tuple[Stack, Mask]:
+        """The stack with one phase in each cell, and the boundaries next to cells that changed."""
+        fluid = self.mu == 0
+        aside = np.clip(self.cell + np.where(self.place < 0, -1, 1), 0, self.count - 1)
+        moves = (fluid != self.is_fluid[self.cell]) & (fluid == self.is_fluid[aside])
+        touched = np.zeros(self.count, bool)
+        touched[self.cell[moves]] = touched[aside[moves]] = True
+        closed = touched[1:] | touched[:-1] | (self.is_fluid[1:] != self.is_fluid[:-1])
+        return replace(self, cell=np.where(moves, aside, self.cell)), closed
+
+    def first_samples(self) -> dict[str, Values]:
+        """PROPERTIES of the first sample of each cell, (count,) each."""
+        first = np.searchsorted(self.cell, np.arange(self.count))
+        return {name: values[first] for name, values in self.material.items()}
+
+    def are_steady(self) -> Mask:
+        """Whether a row and all that its parameters depend on are of one material, (count,)."""
+        steady = np.ones(self.count, bool)
+        for name, first in self.first_samples().items():
+            varies = np.bincount(self.cell, self.material[name] != first[self.cell], self.count) > 0
+            steps = varies[1:] | varies[:-1] | (first[1:] != first[:-1])
+            for shift in (-2, -1, 0):
+                steady &= ~np.roll(np.append(steps, True), -shift)
+        return steady
+
+
+def combine(cells: Stack, faces: Stack) -> Rows:
+    """Parameters of rows from the cells around their centres and around their upper faces."""
+    rho, lam, mu = cells.material["rho"], cells.material["lam"], cells.mu
+    p_modulus = lam + 2 * mu
+    stiffness = 1 / cells.deposit(1 / p_modulus)
+    level, closed = cells.by_phase()
+    density, ratio, rigidity, areal = (
+        level.deposit(values, closed)
+        for values in (rho, lam / p_modulus, mu, mu * (3 * lam + 2 * mu) / p_modulus)
+    )
+    lam = ratio * stiffness
+    with np.errstate(divide="ignore"):
+        compliance = 1 / rigidity
+    return Rows(
+        {
+            "rho": density,
+            "lam": lam,
+            "compliance": compliance,
+            **{q: cells.average(cells.material[q]) for q in ("inverse_qp", "inverse_qs")},
+        },
+        np.column_stack(
+            [
+                faces.deposit(faces.material["rho"]) / mean_of_two(density),
+                _softness(faces, mean_of_two(compliance)),
+                stiffness - lam - 2 * rigidity,
+                areal - rigidity + ratio * lam - lam,
+            ]
+        ),
+    )
+
+
+def _softness(faces: Stack, mean: Values) -> Values:
+    """Compliance on the faces over `mean`; infinite on those that touch a fluid."""
+    wet = faces.average(faces.mu == 0) > 0
+    solid = np.where(faces.mu > 0, faces.material["compliance"], 0.0)
+    compliance = np.where(wet, np.inf, faces.deposit(solid, wet[1:] | wet[:-1]))
+    return np.where(np.isinf(mean), 1.0, compliance / np.where(np.isinf(mean), 1.0, mean))
+
+
+def mean_of_two(values: Values) -> Values:
+    """Mean of each row and the row above it."""
+    return (values + np.append(values[:1], values[:-1])) / 2
+
+
+def _limit(passed: Values, average: Values) -> Values:
+    """What rows pass to the next, such that none changes by more than LARGEST_CHANGE.
+
+    Large contrasts would otherwise make compliances negative, or waves too fast for the time step.
+    All that a row loses, or gains, is reduced in proportion (Zalesak 1979, J. Comput. Phys. 31,
+    335-362).
+    """
+    down, up = np.maximum(passed, 0), np.maximum(-passed, 0)
+    n = len(average)
+    lost = np.append(down, 0) + np.append(0, up)
+    gained = np.append(0, down) + np.append(up, 0)
+    kept, taken = (
+        np.minimum(1, np.divide(LARGEST_CHANGE * average, change, np.ones(n), where=change > 0))
+        for change in (lost, gained)
+    )
+    return down * np.minimum(kept[:-1], taken[1:]) - up * np.minimum(kept[1:], taken[:-1])

@@ -1,0 +1,61 @@
+"""Moduli and quality factors of a material, as the solver uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groundswell.seismology.attenuation import Relaxation
+from groundswell.seismology.media.material import Material, Medium, lame
+from groundswell.seismology.sources.point_sources import Modulus
+
+Values = NDArray[np.floating]
+
+PROPERTIES = ("rho", "lam", "compliance", "inverse_qp", "inverse_qs")
+
+
+def properties(
+    material: Material, relaxation: Relaxation | None, reference: float
+) -> dict[str, Values]:
+    """PROPERTIES of a material, in double precision.
+
+    With `relaxation` the moduli are unrelaxed, and the phase velocities at the frequency
+    `reference` (Hz) are the speeds of the material.
+    """
+    rho, vp, vs = (np.asarray(a, float) for a in (material.rho, material.vp, material.vs))
+    inverse_qp, inverse_qs = (_inverse(q) for q in (material.qp, material.qs))
+    p_modulus, mu = rho * vp**2, rho * vs**2
+    if relaxation:
+        p_modulus = p_modulus * relaxation.modulus_ratio(inverse_qp, reference)
+        mu = mu * relaxation.modulus_ratio(inverse_qs, reference)
+    with np.errstate(divide="ignore"):
+        compliance = 1 / mu
+    values = (rho, p_modulus - 2 * mu, compliance, inverse_qp, inverse_qs)
+    return dict(zip(PROPERTIES, values, strict=True))
+
+
+def _inverse(q: Values | None) -> Values:
+    """1/Q, zero where the medium is elastic."""
+    if q is None:
+        return np.zeros(1)
+    with np.errstate(divide="ignore"):
+        return 1 / np.asarray(q, float)
+
+
+def at_positions(medium: Medium, choose: Callable[[Values, Values], Values]) -> Modulus:
+    """A function of positions (m) that returns one of lambda and mu (Pa) of the cells there."""
+
+    def modulus(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> NDArray[np.float64]:
+        positions = np.stack([np.atleast_1d(np.asarray(a, float)) for a in (x, y, z)])
+        cells = (positions.T / medium.spacing).astype(int)
+        i, j, k = np.clip(cells, 0, np.array(medium.cells) - 1).T
+        shape = medium.cells[1::-1]
+        planes = {
+            row: np.broadcast_to(choose(*lame(medium.plane(int(row)))), shape)
+            for row in np.unique(k)
+        }
+        return np.array([planes[c][b, a] for a, b, c in zip(i, j, k, strict=True)])
+
+    return modulus

@@ -1,0 +1,72 @@
+"""Stability of the time step in a medium that varies with depth only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import hypot, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.solvers.earthquake.effective import UNCORRECTED, Rows, mean_of_two
+from groundswell.time_integration.step_limits import FOURTH_ORDER_NORM
+
+Values = NDArray[np.float64]
+
+SPAN, MARGIN = 48, 12  # rows that are analysed together, and more of them on either side
+
+
+def equivalent_speed(rows: Rows, spacing: tuple[float, float, float]) -> float:
+    """Speed of waves, m/s, in the uniform medium whose steps are as long as those of some rows.
+
+    Waves that are bound to rows with corrections can be faster than those of each material. The
+    frequency of the fastest is the largest of the rows at the largest horizontal wavenumber, since
+    a stack of rows couples no wavenumbers.
+
+    Returns:
+        Zero if no row has corrections.
+    """
+    largest = max((_largest_frequency(part, spacing) for part in _parts(rows)), default=0.0)
+    return largest / (2 * FOURTH_ORDER_NORM * sqrt(sum(h**-2 for h in spacing)))
+
+
+def _parts(rows: Rows) -> Iterator[Rows]:
+    """The rows with corrections and those around them, in parts of similar size."""
+    corrected = np.flatnonzero((rows.corrections != UNCORRECTED).any(axis=1))
+    for start in np.unique(corrected // SPAN) * SPAN:
+        part = slice(max(start - MARGIN, 0), start + SPAN + MARGIN)
+        yield Rows(
+            {name: values[part] for name, values in rows.properties.items()},
+            rows.corrections[part],
+        )
+
+
+def _largest_frequency(rows: Rows, spacing: tuple[float, float, float]) -> float:
+    """Largest frequency of P and SV waves, rad/s, with the rows around at rest."""
+    density, softness, along, across = rows.corrections.T
+    rho, lam = rows.properties["rho"], rows.properties["lam"]
+    with np.errstate(divide="ignore"):
+        mu = 1 / rows.properties["compliance"]
+        mu_at_faces = 1 / (softness * mean_of_two(rows.properties["compliance"]))
+    n = len(rho)
+    down = _difference(n) / spacing[2]  # at centres, of values on faces
+    level = np.eye(n) * 2 * FOURTH_ORDER_NORM * hypot(1 / spacing[0], 1 / spacing[1])
+    none = np.zeros((n, n))
+    # Strains of the velocities (vx, vz), and their stiffness.
+    xx, zz = np.hstack([level, none]), np.hstack([none, down])
+    xz = np.hstack([-down.T, -level])
+    energy = (
+        xx.T * (lam + 2 * mu + across) @ xx
+        + zz.T * (lam + 2 * mu + along) @ zz
+        + xx.T * lam @ zz
+        + zz.T * lam @ xx
+        + xz.T * mu_at_faces @ xz
+    )
+    mass = np.sqrt(np.concatenate([rho, density * mean_of_two(rho)]))
+    return float(np.sqrt(np.linalg.eigvalsh(energy / mass / mass[:, None])[-1]))
+
+
+def _difference(n: int) -> Values:
+    """Fourth-order differences between rows, (n, n), of values that are zero outside."""
+    weights = {-1: 1 / 24, 0: -9 / 8, 1: 9 / 8, 2: -1 / 24}
+    return np.sum([weight * np.eye(n, k=k) for k, weight in weights.items()], axis=0)
