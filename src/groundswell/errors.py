@@ -54,6 +54,27 @@ class RunFailed(GroundswellError):
     """A run started but could not finish (unstable field, full disk, lost device)."""
 
 
+class NotFinite(RunFailed):
+    """A value became infinite or NaN; the same run would fail again."""
+
+
+class DiskFull(RunFailed):
+    """The disk has no room for a file, or the user's quota is exceeded.
+
+    Args:
+        found: the file and the free space.
+        remedy: what the user can do.
+    """
+
+    def __init__(
+        self, found: str, remedy: str = "make room or choose a folder on a larger disk"
+    ) -> None:
+        super().__init__(found, remedy)
+
+    def __str__(self) -> str:
+        return "; ".join(self.args)
+
+
 class Interrupted(GroundswellError):
     """The user or the batch system stopped a run; its checkpoint is on disk."""
 

@@ -112,7 +112,7 @@ def test_a_limit_is_not_the_disks_fault(tmp_path: Path, code: int) -> None:
 
 
 def test_a_folder_that_cannot_hold_files_is_bad_input() -> None:
-    with pytest.raises(InputError, match=r"cannot hold files, choose another"):  # noqa: SIM117
+    with pytest.raises(InputError, match=r"cannot hold files; choose another"):  # noqa: SIM117
         with atomic_write("/proc/results/file"):
             pass
 

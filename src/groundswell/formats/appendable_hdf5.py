@@ -15,7 +15,7 @@ from groundswell.errors import InputError
 from groundswell.formats.atomic import disk_errors, reserve, sync
 
 # Space for headers, chunk indices and attributes of HDF5.
-_METADATA_BYTES = 1 << 18
+METADATA_BYTES = 1 << 18
 
 
 class AppendableFile:
@@ -79,13 +79,18 @@ class AppendableFile:
         with disk_errors(self.path):
             self._file.close()
 
-    def finish(self) -> Path:
-        """Close the file, give it its final name, and return that."""
+    def complete(self) -> None:
+        """Remove what follows the last sample and close the file under its temporary name."""
         with disk_errors(self.path):
-            if max(self._lengths()) > self.length:
+            if self._file and max(self._lengths()) > self.length:
                 self._resize(self.length)
             self._file.close()
             sync(self.part)
+
+    def finish(self) -> Path:
+        """Complete the file, give it its final name, and return that."""
+        self.complete()
+        with disk_errors(self.path):
             self.part.replace(self.path)
             sync(self.path.parent)
         return self.path
@@ -134,7 +139,7 @@ class AppendableFile:
 
     def _create_part(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        reserve(self.part, 0, _METADATA_BYTES)
+        reserve(self.part, 0, METADATA_BYTES)
         self._create(self.part)
 
     def _find_part(self) -> None:
@@ -174,7 +179,7 @@ class AppendableFile:
 
     def _bytes_to_reach(self, length: int) -> int:
         """Upper bound of the disk space needed to grow to `length` samples, bytes."""
-        return _METADATA_BYTES + sum(
+        return METADATA_BYTES + sum(
             self._new_chunks(self._file[name], self._axis(name), length)
             * math.prod(self._file[name].chunks)
             * self._file[name].dtype.itemsize

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from groundswell.errors import GroundswellError, InputError
+from groundswell.formats.atomic import exists
 
 if TYPE_CHECKING:
     import xarray
@@ -76,7 +77,7 @@ def open_dataset(path: str | Path) -> xarray.Dataset:
     import xarray
 
     path = Path(path)
-    if not path.is_file():
+    if not (exists(path) and path.is_file()):
         raise InputError(
             f"{path} does not exist or is not a file; give a file that a run has written"
         )

@@ -13,6 +13,7 @@ from xarray.backends import BackendArray
 from xarray.core import indexing
 
 from groundswell.errors import InputError
+from groundswell.formats.atomic import exists
 from groundswell.formats.netcdf import TIME
 from groundswell.formats.vtkhdf import COMPONENTS, ODD_IN_Z
 
@@ -29,7 +30,7 @@ def open_images(path: str | Path, *, downward: bool = True) -> xarray.Dataset:
         InputError: the file is missing, damaged or of another kind.
     """
     path = Path(path)
-    if not path.is_file():
+    if not (exists(path) and path.is_file()):
         raise InputError(f"{path} does not exist; give a file that a run has written")
     try:
         file = h5py.File(path, "r", locking=False)
