@@ -106,6 +106,14 @@ def quoted(text: str) -> str:
     return f'"{repr(cut)[1:-1]}"'  # repr escapes control characters
 
 
+def reason_of(error: BaseException) -> str:
+    """The text of another library's error, on one line of printable characters."""
+    texts = [part for part in error.args if isinstance(part, str)]
+    words = (texts[-1] if texts else type(error).__name__).split()
+    line = "".join(c if c.isprintable() else "?" for c in " ".join(words))
+    return line if len(line) <= 160 else f"{line[:157]}..."
+
+
 # --- errors known to all ranks --------------------------------------------------------------------
 
 # The same exception object may be raised more than once, for example a cached failure. That all

@@ -245,7 +245,7 @@ def test_a_damaged_part_is_refused(tmp_path: Path, keep: int) -> None:
     with Table(path) as table:
         table.append(np.ones((50, 4)))
     path.write_bytes(path.read_bytes()[:keep])
-    with pytest.raises(InputError, match="cannot be continued: it is damaged"):
+    with pytest.raises(InputError, match="unfinished run: it is damaged"):
         Table(path, resume=50)
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from groundswell.errors import InputError
 from groundswell.formats.atomic import disk_errors, reserve, sync
+from groundswell.formats.damage import damage_reported
 
 # Space for headers, chunk indices and attributes of HDF5.
 METADATA_BYTES = 1 << 18
@@ -156,15 +157,11 @@ class AppendableFile:
     def _open(self) -> Any:
         import h5py
 
-        try:
+        remedy = "delete it and start the run again from the beginning"
+        with damage_reported(self.part, "the file of an unfinished run", remedy):
             # Without locking, so that readers of the file do not stop the run.
             file = h5py.File(self.part, "r+", locking=False)
             shapes = {name: file[name].shape for name in self._shapes}
-        except (OSError, KeyError, RuntimeError) as error:
-            raise InputError(
-                f"{self.part} cannot be continued: it is damaged or of another kind ({error}); "
-                f"delete it and start the run again from the beginning"
-            ) from error
         for name, shape in self._shapes.items():
             if not _matches(shapes[name], shape):
                 file.close()
