@@ -54,6 +54,27 @@ class RunFailed(GroundswellError):
     """A run started but could not finish (unstable field, full disk, lost device)."""
 
 
+class NotFinite(RunFailed):
+    """A value became infinite or NaN; the same run would fail again."""
+
+
+class DiskFull(RunFailed):
+    """The disk has no room for a file, or the user's quota is exceeded.
+
+    Args:
+        found: the file and the free space.
+        remedy: what the user can do.
+    """
+
+    def __init__(
+        self, found: str, remedy: str = "make room or choose a folder on a larger disk"
+    ) -> None:
+        super().__init__(found, remedy)
+
+    def __str__(self) -> str:
+        return "; ".join(self.args)
+
+
 class Interrupted(GroundswellError):
     """The user or the batch system stopped a run; its checkpoint is on disk."""
 
@@ -83,6 +104,14 @@ def quoted(text: str) -> str:
     """Text in quotes, on one line of at most 60 characters."""
     cut = text if len(text) <= 60 else text[:57] + "..."
     return f'"{repr(cut)[1:-1]}"'  # repr escapes control characters
+
+
+def reason_of(error: BaseException) -> str:
+    """The text of another library's error, on one line of printable characters."""
+    texts = [part for part in error.args if isinstance(part, str)]
+    words = (texts[-1] if texts else type(error).__name__).split()
+    line = "".join(c if c.isprintable() else "?" for c in " ".join(words))
+    return line if len(line) <= 160 else f"{line[:157]}..."
 
 
 # --- errors known to all ranks --------------------------------------------------------------------

@@ -16,7 +16,7 @@ from result_comparison import FINAL_FILES, assert_same_results, explosion_source
 
 import groundswell
 from groundswell.cli import main
-from groundswell.errors import Interrupted
+from groundswell.errors import InputError, Interrupted
 from groundswell.simulation import checkpoint
 
 pytestmark = pytest.mark.timeout(120)
@@ -204,7 +204,7 @@ def test_an_unfinished_run_is_not_lost_by_forgetting_to_resume(
 
 def test_a_changed_case_starts_over(stopped: Path, write_case: Write) -> None:
     other = write_case(stopped.parent, source=explosion_source())
-    assert main(["run", str(other), "-q", "--no-pictures"]) == 0
+    assert main(["run", str(other), "-q", "--no-pictures", "--overwrite"]) == 0
     assert not (stopped.parent / "results" / checkpoint.NAME).exists()
 
 
@@ -230,7 +230,7 @@ def test_results_of_an_earlier_run_are_replaced(write_case: Write, tmp_path: Pat
     assert any(name.startswith("sac/") for name in first)
     assert all((folder / name).is_file() for name in first)
     less = write_case(tmp_path, output={"surface": None, "volumes": None})
-    assert main(["run", str(less), "-q", "--no-pictures"]) == 0
+    assert main(["run", str(less), "-q", "--no-pictures", "--overwrite"]) == 0
     second = json.loads((folder / "summary.json").read_text())["files"]
     assert sorted(second) == ["seismograms.h5", "shaking_map.nc"]
     left = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
@@ -243,7 +243,7 @@ def test_a_summary_cannot_have_files_elsewhere_deleted(write_case: Write, tmp_pa
     precious = tmp_path / "precious"
     precious.touch()
     (folder / "summary.json").write_text(json.dumps({"files": ["../precious", str(precious)]}))
-    groundswell.run(write_case(tmp_path), folder=folder)
+    groundswell.run(write_case(tmp_path), folder=folder, overwrite=True)
     assert precious.exists()
 
 
@@ -251,4 +251,7 @@ def test_a_summary_that_is_not_one(write_case: Write, tmp_path: Path) -> None:
     folder = tmp_path / "results"
     folder.mkdir()
     (folder / "summary.json").write_text("{")
-    assert groundswell.run(write_case(tmp_path), folder=folder).summary["steps"] == 100
+    case = write_case(tmp_path)
+    with pytest.raises(InputError, match="overwrite"):
+        groundswell.run(case, folder=folder)
+    assert groundswell.run(case, folder=folder, overwrite=True).summary["steps"] == 100

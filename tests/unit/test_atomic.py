@@ -112,7 +112,7 @@ def test_a_limit_is_not_the_disks_fault(tmp_path: Path, code: int) -> None:
 
 
 def test_a_folder_that_cannot_hold_files_is_bad_input() -> None:
-    with pytest.raises(InputError, match=r"cannot hold files, choose another"):  # noqa: SIM117
+    with pytest.raises(InputError, match=r"cannot hold files; choose another"):  # noqa: SIM117
         with atomic_write("/proc/results/file"):
             pass
 
@@ -245,7 +245,7 @@ def test_a_damaged_part_is_refused(tmp_path: Path, keep: int) -> None:
     with Table(path) as table:
         table.append(np.ones((50, 4)))
     path.write_bytes(path.read_bytes()[:keep])
-    with pytest.raises(InputError, match="cannot be continued: it is damaged"):
+    with pytest.raises(InputError, match="unfinished run: it is damaged"):
         Table(path, resume=50)
 
 

@@ -175,13 +175,13 @@ def test_a_truncated_file_is_bad_input(tmp_path: Path, share: float) -> None:
     content = path.read_bytes()
     cut = tmp_path / "cut.h5"
     cut.write_bytes(content[: int(share * len(content))])
-    with pytest.raises(InputError, match="cannot be read as NetCDF-4"):
+    with pytest.raises(InputError, match="cannot be read as NetCDF: "):
         read_seismograms(cut)
 
 
 def test_another_kind_of_file_is_bad_input(tmp_path: Path) -> None:
     (tmp_path / "text.h5").write_text("time velocity\n0 0\n")
-    with pytest.raises(InputError, match="cannot be read as NetCDF-4"):
+    with pytest.raises(InputError, match="cannot be read as NetCDF: "):
         read_seismograms(tmp_path / "text.h5")
     xarray.Dataset({"other": ("x", [1.0])}).to_netcdf(tmp_path / "o.h5", engine="h5netcdf")
     with pytest.raises(InputError, match="lacks velocity, station"):

@@ -141,5 +141,5 @@ def test_another_box_is_not_continued(tmp_path: Path) -> None:
     write(tmp_path / "v.vtkhdf")
     with pytest.raises(InputError, match="cannot be continued: its VTKHDF/CellData"):
         VolumeWriter(tmp_path / "v.vtkhdf", (3, 4, 6), SPACING, FIELDS, resume=1)
-    with pytest.raises(InputError, match="cannot be continued: it is damaged or of another kind"):
+    with pytest.raises(InputError, match="unfinished run: it is damaged or of another kind"):
         VolumeWriter(tmp_path / "v.vtkhdf", CELLS, SPACING, ("syy",), resume=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -11,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
 from groundswell.case.problems import Violation, reject
 from groundswell.case.section import DataFile, NotEmpty, Section, TaggedUnion, exactly_one, repeated
-from groundswell.case.units import Count, Length, Positive, Time
+from groundswell.case.units import LARGEST_COUNT, Count, Length, Positive, Time
 from groundswell.errors import did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ Axis = Literal["x", "y", "z"]
 Method = Literal["nearest", "linear", "cubic"]
 What = Literal["raw", "max", "min", "rms", "mean", "final"]
 SUFFIXES = (".h5", ".nc", ".vtkhdf")
+_LONGEST_NAME = 180  # bytes; file systems allow 255, and files have longer names until the end
 
 
 # --- positions ------------------------------------------------------------------------------------
@@ -51,7 +53,7 @@ class LineWhere(Section):
     kind: Literal["line"]
     start: Position
     end: Position
-    points: Annotated[int, Field(strict=True, ge=2)]
+    points: Annotated[int, Field(strict=True, ge=2, le=LARGEST_COUNT)]
     method: Method = "linear"
 
     def violations(self) -> Iterator[Violation]:
@@ -154,6 +156,8 @@ def _file_name(value: str) -> str:
     path = PurePath(value)
     if path.name != value or path.suffix not in SUFFIXES or value.startswith("."):
         reject([((), f"must be a name that ends in {listed(SUFFIXES)}, without a folder")])
+    if not value.isprintable() or len(os.fsencode(value)) > _LONGEST_NAME:
+        reject([((), f"must be at most {_LONGEST_NAME} bytes of printable characters")])
     return value
 
 

@@ -136,6 +136,9 @@ Moment = Annotated[float, Unit("N m", "a moment", "1e18 N m")]
 Force = Annotated[float, Unit("N", "a force", "1e10 N")]
 Pressure = Annotated[float, Unit("Pa", "a pressure", "120 MPa")]
 Number = Annotated[float, Unit("", "a plain number", "0.6")]
-Count = Annotated[int, Field(strict=True, ge=1)]
-CountOrZero = Annotated[int, Field(strict=True, ge=0)]
+# Products of a few such numbers, in bytes, stay within what floating-point numbers represent; no
+# machine has the memory for as many points.
+LARGEST_COUNT = 10**12
+Count = Annotated[int, Field(strict=True, ge=1, le=LARGEST_COUNT)]
+CountOrZero = Annotated[int, Field(strict=True, ge=0, le=LARGEST_COUNT)]
 Flag = Annotated[bool, Field(strict=True)]

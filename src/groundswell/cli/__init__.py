@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -33,7 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = DEBUG in words
     try:
         plain = [word for word in words if word != DEBUG]
-        with _quiet_unless_first(plain) as taking_part:
+        with _quiet_unless_first(plain) as taking_part, warnings.catch_warnings():
+            if not debug:  # those of libraries; ours are texts
+                warnings.simplefilter("ignore")
             return _run(plain) if taking_part else 0
     except Exception as error:
         if debug:

@@ -73,6 +73,10 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue from the checkpoint in that folder.")
     ] = False,
+    overwrite: Annotated[
+        bool,
+        typer.Option("--overwrite", help="Replace results of another case or an unfinished run."),
+    ] = False,
     backend: Backend = None,
     precision: Width = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
@@ -84,7 +88,8 @@ def run(
     """Run a case and write its results, a summary and pictures to a folder.
 
     Ctrl-C (or SIGTERM) stops a run. A solver that steps through time writes a checkpoint first, and
-    `--resume` continues from it to bit-identical results. For example
+    `--resume` continues from it to bit-identical results. Results of the same case are replaced;
+    to replace those of another case or an unfinished run, add `--overwrite`. For example
 
         groundswell run case.toml --output results/fine --backend cuda
 
@@ -97,7 +102,13 @@ def run(
     from groundswell.simulation.run import run as run_case
 
     result = run_case(
-        case, folder=output, resume=resume, quiet=quiet, backend=backend, precision=precision
+        case,
+        folder=output,
+        resume=resume,
+        overwrite=overwrite,
+        quiet=quiet,
+        backend=backend,
+        precision=precision,
     )
     if not world().first:
         return
@@ -154,10 +165,10 @@ def new(
     path: Annotated[Path, typer.Argument(help="File to write.")] = Path("case.toml"),
 ) -> None:
     from groundswell.errors import InputError
-    from groundswell.formats.atomic import atomic_write
+    from groundswell.formats.atomic import atomic_write, exists
 
     text = registry.find(solver).read_template()
-    if path.exists():
+    if exists(path):
         raise InputError(f"{path} exists already; give another name, or delete it")
     with atomic_write(path) as part:
         part.write_text(text, encoding="utf-8")

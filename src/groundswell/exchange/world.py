@@ -21,6 +21,7 @@ from groundswell.errors import (
     RunFailed,
     known_to_all,
     now_known,
+    reason_of,
 )
 from groundswell.exchange.launcher import exclude_libfabric, signs, started_ranks
 from groundswell.exchange.patience import Patience, patience_seconds
@@ -126,8 +127,9 @@ class World(ABC):
                 raise
             error = failure
         except MemoryError as failure:
+            where = f"rank {self.rank} is out" if self.size > 1 else "out"
             cure = "use a smaller case, or more ranks"
-            error = InputError(f"rank {self.rank} is out of memory ({failure}); {cure}")
+            error = InputError(f"{where} of memory ({reason_of(failure)}); {cure}")
         except Exception as failure:  # such as a user's function may raise
             if not known_to_all(failure):
                 self._fail_here(failure)

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from groundswell.errors import InputError
 from groundswell.formats.atomic import disk_errors, reserve, sync
+from groundswell.formats.damage import damage_reported
 
 # Space for headers, chunk indices and attributes of HDF5.
-_METADATA_BYTES = 1 << 18
+METADATA_BYTES = 1 << 18
 
 
 class AppendableFile:
@@ -79,13 +80,18 @@ class AppendableFile:
         with disk_errors(self.path):
             self._file.close()
 
-    def finish(self) -> Path:
-        """Close the file, give it its final name, and return that."""
+    def complete(self) -> None:
+        """Remove what follows the last sample and close the file under its temporary name."""
         with disk_errors(self.path):
-            if max(self._lengths()) > self.length:
+            if self._file and max(self._lengths()) > self.length:
                 self._resize(self.length)
             self._file.close()
             sync(self.part)
+
+    def finish(self) -> Path:
+        """Complete the file, give it its final name, and return that."""
+        self.complete()
+        with disk_errors(self.path):
             self.part.replace(self.path)
             sync(self.path.parent)
         return self.path
@@ -134,7 +140,7 @@ class AppendableFile:
 
     def _create_part(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        reserve(self.part, 0, _METADATA_BYTES)
+        reserve(self.part, 0, METADATA_BYTES)
         self._create(self.part)
 
     def _find_part(self) -> None:
@@ -151,15 +157,11 @@ class AppendableFile:
     def _open(self) -> Any:
         import h5py
 
-        try:
+        remedy = "delete it and start the run again from the beginning"
+        with damage_reported(self.part, "the file of an unfinished run", remedy):
             # Without locking, so that readers of the file do not stop the run.
             file = h5py.File(self.part, "r+", locking=False)
             shapes = {name: file[name].shape for name in self._shapes}
-        except (OSError, KeyError, RuntimeError) as error:
-            raise InputError(
-                f"{self.part} cannot be continued: it is damaged or of another kind ({error}); "
-                f"delete it and start the run again from the beginning"
-            ) from error
         for name, shape in self._shapes.items():
             if not _matches(shapes[name], shape):
                 file.close()
@@ -174,7 +176,7 @@ class AppendableFile:
 
     def _bytes_to_reach(self, length: int) -> int:
         """Upper bound of the disk space needed to grow to `length` samples, bytes."""
-        return _METADATA_BYTES + sum(
+        return METADATA_BYTES + sum(
             self._new_chunks(self._file[name], self._axis(name), length)
             * math.prod(self._file[name].chunks)
             * self._file[name].dtype.itemsize

@@ -10,12 +10,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from groundswell.errors import InputError, RunFailed
+from groundswell.errors import DiskFull, InputError, RunFailed
 
 _DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
 _DENIED = {errno.EACCES, errno.EPERM, errno.EROFS}
-_INVALID_PATH = {errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG}
 _LIMITED = {errno.EFBIG, errno.EMFILE, errno.ENFILE}
+_INVALID_PATH = {
+    errno.ENOENT: "its folder was removed or cannot hold files; choose another",
+    errno.ENOTDIR: "a part of the path is not a folder; choose another",
+    errno.EISDIR: "it is a folder; give the name of a file",
+    errno.EEXIST: "a file or a broken link has this name; remove it or choose another",
+    errno.ENAMETOOLONG: "use a shorter path; most file systems allow 255 bytes for a name and "
+    "4,096 for a path",
+    errno.ELOOP: "its links lead in a circle; choose another",
+}
+_SHOWN = 200  # characters of a path in a message
 
 
 @contextmanager
@@ -31,7 +40,8 @@ def atomic_write(path: str | Path, size: int = 0) -> Iterator[Path]:
         size: number of bytes to reserve on the disk beforehand, if known.
 
     Raises:
-        RunFailed: the disk is full or fails.
+        DiskFull: the disk is full.
+        RunFailed: the disk fails.
         InputError: there is no permission to write, or `path` is a folder.
     """
     path = Path(path)
@@ -64,7 +74,8 @@ def disk_errors(path: str | Path) -> Iterator[None]:
     HDF5 reports some failed writes as a RuntimeError whose text contains the errno; these too.
 
     Raises:
-        RunFailed: the disk is full or fails.
+        DiskFull: the disk is full.
+        RunFailed: the disk fails.
         InputError: there is no permission to write, or the path cannot hold a file.
     """
     try:
@@ -99,8 +110,16 @@ def sync(path: Path) -> None:
 
 
 def existing_ancestor(path: Path) -> Path:
-    """The path, or its closest parent that exists."""
-    return next(p for p in (path.absolute(), *path.absolute().parents) if p.exists())
+    """The path, or its closest parent that is known to exist."""
+    return next(p for p in (path.absolute(), *path.absolute().parents) if exists(p))
+
+
+def exists(path: Path) -> bool:
+    """Whether a path exists; False also for one that cannot, such as a name that is too long."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _make_parent(path: Path) -> None:
@@ -117,32 +136,27 @@ def _errno(error: OSError | RuntimeError) -> int | None:
 
 
 def _translated(path: Path, code: int) -> InputError | RunFailed:
-    reason = os.strerror(code)
+    reason, shown = os.strerror(code), _shown(path)
     if code in _DISK_FULL:
-        return RunFailed(
-            f"disk full while writing {path}: {reason}, {_free_space(path)}; make room or choose a "
-            f"folder on a larger disk, then start again, with --resume if there is a checkpoint"
-        )
+        return DiskFull(f"disk full while writing {shown}: {reason}, {_free_space(path)}")
     if code in _LIMITED:
         return RunFailed(
-            f"{path} could not be written: {reason}; raise the limits of this session (`ulimit -a` "
-            f"shows them), then start again, with --resume if there is a checkpoint"
-        )
-    if code == errno.ENOENT:
-        return InputError(
-            f"{path} cannot be written: {reason}; its folder was removed or cannot hold files, "
-            f"choose another"
+            f"{shown} could not be written: {reason}; raise the limits of this session "
+            "(`ulimit -a` shows them), then start again"
         )
     if code in _DENIED:
         return InputError(
-            f"no permission to write {path}: {reason}; make its folder writable or choose another"
+            f"no permission to write {shown}: {reason}; make its folder writable or choose another"
         )
     if code in _INVALID_PATH:
-        return InputError(
-            f"{path} cannot be written: {reason}; choose a path in a folder, and a name that is "
-            f"not that of a folder"
-        )
-    return RunFailed(f"{path} could not be written: {reason}; check the disk, then start again")
+        return InputError(f"{shown} cannot be written: {reason}; {_INVALID_PATH[code]}")
+    return RunFailed(f"{shown} could not be written: {reason}; check the disk, then start again")
+
+
+def _shown(path: Path) -> str:
+    """A path as text for a message, without its middle if it is long."""
+    text, half = str(path), _SHOWN // 2
+    return text if len(text) <= _SHOWN else f"{text[:half]}...{text[-half:]}"
 
 
 def _free_space(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""NetCDF-4 files: creation with h5netcdf, reading with xarray."""
+"""NetCDF files: creation of version 4 with h5netcdf, reading with xarray."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groundswell.errors import GroundswellError, InputError
+from groundswell.errors import InputError
+from groundswell.formats.atomic import exists
+from groundswell.formats.damage import damage_reported
 
 if TYPE_CHECKING:
     import xarray
 
 _CONVENTIONS = "CF-1.11"
+_SIGNATURES = {b"\x89HDF\r\n\x1a\n": "h5netcdf", b"CDF": "scipy"}
 
 
 @dataclass(frozen=True)
@@ -62,27 +65,41 @@ def open_netcdf(path: str | Path, required: Sequence[str]) -> Iterator[xarray.Da
     Raises:
         InputError: the file is missing, damaged, or lacks one of the `required` variables.
     """
-    with open_dataset(path) as dataset, _damage_reported(Path(path)):
+    with open_dataset(path) as dataset, damage_reported(path, "NetCDF"):
         _require(dataset, required, Path(path))
         yield dataset
 
 
 def open_dataset(path: str | Path) -> xarray.Dataset:
-    """Open a NetCDF file as a lazily read dataset; times are not decoded.
+    """Open a NetCDF file, of version 3 or 4, as a lazily read dataset; times are not decoded.
 
     Raises:
-        InputError: the file is missing or damaged.
+        InputError: the file is missing, damaged or of another format.
     """
     import xarray
 
     path = Path(path)
-    if not path.is_file():
+    if not (exists(path) and path.is_file()):
         raise InputError(
             f"{path} does not exist or is not a file; give a file that a run has written"
         )
-    with _damage_reported(path):
+    engine = _engine(path)
+    with damage_reported(path, "NetCDF"):
         read_metadata(path)
-        return xarray.open_dataset(path, engine="h5netcdf", decode_times=False)
+        return xarray.open_dataset(path, engine=engine, decode_times=False)
+
+
+def _engine(path: Path) -> str:
+    """The library that reads a file, by the first bytes of the file."""
+    with damage_reported(path, "NetCDF"), path.open("rb") as file:
+        start = file.read(8)
+    found = next((engine for first, engine in _SIGNATURES.items() if start.startswith(first)), None)
+    if found is None:
+        raise InputError(
+            f"{path} cannot be read as NetCDF: it is of another format, or its beginning is "
+            "damaged; check the name, or write it again"
+        )
+    return found
 
 
 def read_metadata(path: Path) -> None:
@@ -98,20 +115,6 @@ def read_metadata(path: Path) -> None:
     if h5py.is_hdf5(path):
         with h5py.File(path) as file:
             file.visititems(read_attributes)
-
-
-@contextmanager
-def _damage_reported(path: Path) -> Iterator[None]:
-    """Raise InputError for any failure to read the file in the block."""
-    try:
-        yield
-    except GroundswellError:
-        raise
-    except Exception as error:  # h5py and h5netcdf raise many types
-        raise InputError(
-            f"{path} cannot be read as NetCDF-4: it is damaged, incomplete or another format "
-            f"({error}); write it again"
-        ) from error
 
 
 def read_netcdf(path: str | Path, required: Sequence[str]) -> xarray.Dataset:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, reason_of
 from groundswell.formats.atomic import atomic_write
 
 _TOKEN = re.compile(r"\S+")
@@ -34,7 +34,7 @@ def read_text(path: Path | str, what: str) -> str:
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not a text file (byte {error.start}); expected {what}") from None
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot read {what}: {error}") from None
+        raise InputError(f"{path}: cannot read {what}: {reason_of(error)}") from None
 
 
 def parse_numbers(text: str, source: Path | str, line: int = 1) -> NDArray[np.float64]:

@@ -13,6 +13,8 @@ from xarray.backends import BackendArray
 from xarray.core import indexing
 
 from groundswell.errors import InputError
+from groundswell.formats.atomic import exists
+from groundswell.formats.damage import damage_reported
 from groundswell.formats.netcdf import TIME
 from groundswell.formats.vtkhdf import COMPONENTS, ODD_IN_Z
 
@@ -29,17 +31,13 @@ def open_images(path: str | Path, *, downward: bool = True) -> xarray.Dataset:
         InputError: the file is missing, damaged or of another kind.
     """
     path = Path(path)
-    if not path.is_file():
+    if not (exists(path) and path.is_file()):
         raise InputError(f"{path} does not exist; give a file that a run has written")
-    try:
+    with damage_reported(path, "VTKHDF images"):
         file = h5py.File(path, "r", locking=False)
         root = file["VTKHDF"]
         fields = dict(_fields(root["CellData"], downward))
         dataset = xarray.Dataset(fields, _coordinates(root, downward), dict(file.attrs))
-    except (OSError, KeyError, ValueError) as error:
-        raise InputError(
-            f"{path} cannot be read as VTKHDF images: it is damaged or of another kind ({error})"
-        ) from error
     dataset.set_close(file.close)
     return dataset
 

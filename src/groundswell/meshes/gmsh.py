@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, reason_of
 from groundswell.meshes.gll import Floats
 from groundswell.meshes.hexahedra import AXES, Numbers, tangents
 from groundswell.meshes.mesh import CORNERS, Mesh
@@ -94,8 +94,8 @@ def _read_meshio(path: Path) -> Any:
             return meshio.gmsh.read(path)
     except (Exception, SystemExit) as error:  # meshio raises anything on damaged files
         raise InputError(
-            f"meshio cannot read it ({type(error).__name__}: {error}); save it from Gmsh as one "
-            "file of version 4.1 or 2.2, with Mesh.SaveAll = 0"
+            f"meshio cannot read it ({type(error).__name__}: {reason_of(error)}); save it from "
+            "Gmsh as one file of version 4.1 or 2.2, with Mesh.SaveAll = 0"
         ) from error
 
 

@@ -23,6 +23,7 @@ from groundswell.case.recording import (
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.pattern import Ghosts
+from groundswell.formats.damage import damage_reported
 from groundswell.formats.netcdf import Variable
 from groundswell.grids.cartesian import Part, Triple
 from groundswell.outputs.positions import line_frame, point_frame, positions_of
@@ -364,10 +365,8 @@ def _read_mask(where: MaskWhere, shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Read flat indices into an array of this shape."""
     found: Any = where.indices
     if where.file is not None:
-        try:
+        with damage_reported(where.file, "a NumPy file"):
             found = np.load(where.file, allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise InputError(f"{where.file} cannot be read as a NumPy file: {error}") from error
     if found.dtype == bool and found.shape != shape and where.file is not None:
         raise InputError(f"{where.file} holds a mask of shape {found.shape}; it must be {shape}")
     flat = np.flatnonzero(found) if found.dtype == bool else found.ravel()

@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader
 
 from groundswell import __version__
 from groundswell.case.quantities import byte_size, duration
-from groundswell.formats.atomic import atomic_write
+from groundswell.formats.atomic import atomic_write, exists
 from groundswell.report.pictures import Warn, draw_pictures, pictures_of
 from groundswell.simulation.summary import describe_bandwidth, read_summary
 
@@ -125,8 +125,10 @@ def _phases(seconds: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 def _files(results: Path, listed: Any) -> Iterator[Row]:
     """The listed files that exist, except the report itself, and their sizes."""
     for name in _list(listed):
-        if isinstance(name, str) and name not in ("", NAME) and (results / name).is_file():
-            yield name, byte_size((results / name).stat().st_size)
+        if not isinstance(name, str) or name in ("", NAME) or not exists(path := results / name):
+            continue
+        if path.is_file():
+            yield name, byte_size(path.stat().st_size)
 
 
 def _leaves(value: Any, key: str = "") -> Iterator[Row]:

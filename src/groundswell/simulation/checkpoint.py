@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ from groundswell.backends import Backend
 from groundswell.errors import InputError
 from groundswell.exchange.distributed_array import DistributedArray, Index, complete, numbers_of
 from groundswell.exchange.world import Alone, World
-from groundswell.formats.atomic import atomic_write, disk_errors, temporary_path
+from groundswell.formats.atomic import atomic_write, disk_errors, exists, temporary_path
+from groundswell.formats.damage import damage_reported
 
 FORMAT = 4
 NAME = "checkpoint.h5"
@@ -59,7 +61,7 @@ def save(
         progress: used at rank 0; this function fills in its `parts`.
 
     Raises:
-        RunFailed: the disk is full; the previous checkpoint is still there.
+        DiskFull: there is no room for it; the previous checkpoint is still there.
     """
     world = world or Alone()
     parts = tuple(f"{path.stem}-{progress.step}-{rank}.h5" for rank in range(1, world.size))
@@ -107,6 +109,11 @@ def _write_checked(group: Any, key: str, values: NDArray[Any]) -> Any:
     dataset = group.create_dataset(key, data=data)
     dataset.attrs["checksum"] = _checksum(data.data)
     return dataset
+
+
+def size_of(state: State) -> int:
+    """Size of a checkpoint of all ranks, bytes."""
+    return sum(prod(array.shape) * array.array.dtype.itemsize for array in state.values())
 
 
 def read_progress(path: Path, digest: str) -> Progress:
@@ -259,13 +266,8 @@ def _opened(path: Path) -> Iterator[Any]:
     """The open file; any error in reading it is reported as damage."""
     import h5py
 
-    if not path.is_file():
+    if not (exists(path) and path.is_file()):
         raise InputError(f"there is no checkpoint {path} to resume; start without --resume")
-    try:
-        with h5py.File(path, "r") as file:
-            yield file
-    except (OSError, LookupError, RuntimeError, ValueError, TypeError, AttributeError) as error:
-        raise InputError(
-            f"{path} is damaged ({error}); restore it from a copy, or delete it and start without "
-            "--resume"
-        ) from error
+    remedy = "restore it from a copy, or delete it and start without --resume"
+    with damage_reported(path, "a checkpoint", remedy), h5py.File(path, "r") as file:
+        yield file

@@ -10,7 +10,7 @@ import numpy as np
 from groundswell.backends import Array, Backend, Cells, Source
 from groundswell.backends.base import Event
 from groundswell.backends.source import precision
-from groundswell.errors import RunFailed
+from groundswell.errors import NotFinite
 from groundswell.grids.cartesian import Part, Triple
 
 SOURCE = Path(__file__).with_suffix(".h")
@@ -62,7 +62,7 @@ class NonFiniteSearch:
             steps: number of steps that have been enqueued.
 
         Raises:
-            RunFailed: a value is not finite; names the field, the position and the time.
+            NotFinite: a value is not finite; names the field, the position and the time.
         """
         offset = int(self._backend.to_host(self._found, after)[0])
         if offset < 0:
@@ -70,7 +70,7 @@ class NonFiniteSearch:
         k, rest = divmod(offset, self._plane)
         j, i = divmod(rest, self._row)
         names = [name for name, f in self._fields.items() if not self._is_finite(f, (i, j, k))]
-        raise RunFailed(
+        raise NotFinite(
             f"{', '.join(names) or 'a value'} is not finite at {self._position((i, j, k))}, at or "
             f"before t = {steps * self._dt:.6g} s (step {steps}): the run is unstable, or its "
             "input is invalid"

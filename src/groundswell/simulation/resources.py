@@ -12,6 +12,7 @@ from shutil import disk_usage
 from typing import Any
 
 from groundswell.backends import open_backend
+from groundswell.case.quantities import byte_size
 from groundswell.errors import BackendError, GroundswellError, InputError
 from groundswell.exchange.devices import count_devices
 from groundswell.formats.atomic import existing_ancestor
@@ -38,7 +39,7 @@ def estimate_resources(
     name, disk_free = setup.case.run.backend, disk_usage(existing_ancestor(folder)).free
     disk = {"output_bytes": setup.output_bytes, "disk_free": disk_free}
     shared = {"sharing": dict(sharing)} if sharing else {}
-    problems = [*_folder_problems(setup, folder, disk_free)]
+    problems = [*_folder_problems(setup, folder)]
     try:
         backend = open_backend(name)
         bandwidth = backend.measure_bandwidth()
@@ -67,15 +68,25 @@ def estimate_resources(
     }
 
 
-def _folder_problems(setup: Setup, folder: Path, free: int) -> Iterator[str]:
+def _folder_problems(setup: Setup, folder: Path) -> Iterator[str]:
     try:
         require_writable(folder)
+        require_room(setup.output_bytes, folder)
     except GroundswellError as error:
         yield str(error)
-    if setup.output_bytes > free:
-        yield (
-            f"the results take {setup.output_bytes / 1e9:.3g} GB, but {free / 1e9:.3g} GB are free "
-            f"for {folder}; sample less often, use a larger stride, or choose another folder"
+
+
+def require_room(size: int, folder: Path) -> None:
+    """Check that files of `size` bytes fit on the disk of a folder.
+
+    Raises:
+        InputError: they do not fit.
+    """
+    free = disk_usage(existing_ancestor(folder)).free
+    if size > free:
+        raise InputError(
+            f"the results take {byte_size(size)}, but {byte_size(free)} are free for {folder}; "
+            "sample less often, use a larger stride, or choose another folder"
         )
 
 

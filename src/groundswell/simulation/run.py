@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,29 +12,28 @@ from typing import Any
 
 from groundswell import registry
 from groundswell.case import Case
-from groundswell.case.quantities import as_values
-from groundswell.errors import GroundswellError, InputError, RunFailed
+from groundswell.case.quantities import as_values, byte_size
+from groundswell.errors import DiskFull, NotFinite, RunFailed
 from groundswell.exchange.world import World, world
-from groundswell.outputs.ring_buffer import Output
+from groundswell.formats.appendable_hdf5 import METADATA_BYTES
 from groundswell.simulation import checkpoint
 from groundswell.simulation.checkpoint import Progress
 from groundswell.simulation.driver import driver_of
+from groundswell.simulation.earlier_run import earlier_progress
+from groundswell.simulation.folder_lock import claimed
 from groundswell.simulation.preparation import OpenSolver, open_solver, prepare, shared_digest
 from groundswell.simulation.progress import progress
+from groundswell.simulation.resources import require_room
 from groundswell.simulation.result import Result
-from groundswell.simulation.results_folder import (
-    claimed,
-    folder_of,
-    relative,
-    remove_stale,
-    require_unclaimed,
-    require_writable,
-)
-from groundswell.simulation.signals import StopRequest, stop_request
+from groundswell.simulation.results_folder import folder_of, require_writable
+from groundswell.simulation.run_files import RunFiles
+from groundswell.simulation.signals import StopRequest, stop_request, stopping_at_once
 from groundswell.simulation.solve import Solve
-from groundswell.simulation.solver import TimeStepper
-from groundswell.simulation.summary import read_summary, throughput, versions, write_summary
+from groundswell.simulation.solver import Setup, TimeStepper
+from groundswell.simulation.summary import throughput, versions
 from groundswell.simulation.time_loop import TimeLoop
+
+NOTHING_WRITTEN = "nothing has been written"
 
 
 @dataclass
@@ -58,33 +57,59 @@ class _Run:
     """One rank's part of a run.
 
     Args:
-        target: the results folder.
+        files: its files in the results folder.
         digest: digest of the case.
     """
 
     opened: OpenSolver
-    target: Path
+    files: RunFiles
     digest: str
     clock: _Clock
-    outputs: Mapping[str, Output] = field(init=False)
     driver: TimeLoop | Solve = field(init=False)
+
+    @property
+    def world(self) -> World:
+        """The ranks that share the run."""
+        return self.opened.world
 
     def start(self, done: Progress | None) -> None:
         """Open the output files; start at step 0 or resume from the checkpoint."""
-        solver, first, lengths = self.opened.solver, 0, None
+        solver, files, first, lengths = self.opened.solver, self.files, 0, None
         if done is not None and isinstance(solver, TimeStepper):
-            path = self.target / checkpoint.NAME
-            checkpoint.restore(path, self.opened.backend, solver.state(), done)
+            checkpoint.restore(files.checkpoint, self.opened.backend, solver.state(), done)
             first, lengths = done.step, done.lengths
-        elif self.opened.world.first:
-            checkpoint.remove(self.target)  # another case's; this run replaces its files
-        self.outputs = solver.outputs.open(self.target, lengths)
-        self.driver = driver_of(self.opened, self.outputs, self.target, self.digest, first)
+        elif self.world.first:
+            checkpoint.remove(files.folder)  # this run replaces the files that it belongs to
+        files.outputs = solver.outputs.open(files.folder, lengths)
+        self.driver = driver_of(self.opened, files.outputs, files.folder, self.digest, first)
 
-    def write(self) -> list[str]:
-        """Give the files their final names, and write those that are known only at the end."""
-        files = [output.writer.finish() for output in self.outputs.values() if output.writer]
-        return relative(self.target, [*files, *self.opened.solver.outputs.write(self.target)])
+    def advance(self, quiet: bool, stop: StopRequest) -> None:
+        """Make all steps."""
+        setup, solver, driver = self.opened.setup, self.opened.solver, self.driver
+        ends = setup.has_fixed_steps
+        shown = progress(
+            setup.steps, solver.status, solver.unit, quiet=quiet, start=driver.first, ends=ends
+        )
+        with self.clock("time steps"), shown as report:
+            driver.run(setup.steps, report, stop)
+
+    def finish(self) -> None:
+        """Write what is known only at the end; then all files replace those of an earlier run."""
+        self.files.all_steps_made = True
+        with self.clock("write"):
+            names = self.world.agree(lambda: self.files.complete(self.opened.solver.outputs.write))
+        summary = self.summary(names)
+        self.world.agree(lambda: self.files.publish(summary) if self.world.first else None)
+        self.opened.solver.close()
+
+    @property
+    def room_needed(self) -> int:
+        """Room on the disk for what the run still writes, bytes."""
+        setup, solver = self.opened.setup, self.opened.solver
+        needed = setup.output_bytes + METADATA_BYTES * (1 + len(self.files.growing))
+        if isinstance(solver, TimeStepper) and setup.case.run.checkpoint:
+            needed += 2 * checkpoint.size_of(solver.state())  # a new one, next to the previous one
+        return needed - self.files.size
 
     def summary(self, files: list[str]) -> dict[str, Any]:
         """The contents of summary.json."""
@@ -119,6 +144,7 @@ def run(
     *,
     folder: str | Path | None = None,
     resume: bool = False,
+    overwrite: bool = False,
     quiet: bool = True,
     backend: str | None = None,
     precision: str | None = None,
@@ -132,112 +158,61 @@ def run(
         case: a case, or the path of an input file.
         folder: the results folder; by default the one that the case names.
         resume: continue from the checkpoint in that folder.
+        overwrite: replace what a run of another case, or an unfinished run, left in that folder.
         quiet: show no progress.
         backend, precision: replace those of the case.
 
     Raises:
         InputError: the case cannot run as requested; nothing has been written.
         RunFailed: the run started but could not continue.
-        Interrupted: a signal stopped the run; the checkpoint has been written.
+        Interrupted: a signal stopped the run; if it had made steps, the checkpoint has been
+            written.
     """
     clock, job = _Clock(), world()
-    with clock("read"):
-        setup = prepare(case, job, backend=backend, precision=precision)
-        target = folder_of(setup.case, folder)
-        digest = shared_digest(setup, job)
-        # Refuse an impossible request before the device is opened and kernels are compiled.
-        job.agree(lambda: require_unclaimed(target) if job.first else None)
-        job.agree(lambda: _require_possible(target, digest, resume))
-    opened = open_solver(setup, job, clock, quiet=quiet or not job.first)
-    current = _Run(opened, target, digest, clock)
-    with _claimed(target, job), stop_request() as stop:
-        with clock("read"):
-            # Another process may have written a newer checkpoint since the first check.
-            done = job.agree(lambda: _earlier(target, digest, resume))
-            job.agree(lambda: current.start(done))
-        with _closed_on_failure(current.outputs), _checkpoint_named(target):
-            with clock("time steps"):
-                _advance(current, quiet or not job.first, stop)
-            with clock("write"):
-                files = job.agree(current.write)
-        summary = current.summary(files)
-        job.agree(lambda: _replace_earlier(target, summary) if job.first else None)
-        current.opened.solver.close()
-    return Result(target)
+    with ExitStack() as claim:
+        with stopping_at_once(NOTHING_WRITTEN):
+            with clock("read"):
+                setup = prepare(case, job, backend=backend, precision=precision)
+                digest = shared_digest(setup, job)
+                files = RunFiles(folder_of(setup.case, folder))
+                # Refuse an impossible request before the device is opened and kernels compiled.
+                job.agree(lambda: require_writable(files.folder))
+                job.agree(lambda: claim.enter_context(claimed(files.folder)) if job.first else None)
+                done = job.agree(
+                    lambda: earlier_progress(
+                        files.folder, digest, resume=resume, overwrite=overwrite
+                    )
+                )
+                job.agree(lambda: _require_room(setup, files, done))
+            opened = open_solver(setup, job, clock, quiet=quiet or not job.first)
+        current = _Run(opened, files, digest, clock)
+        with stop_request() as stop, _explained(current), files.cleaned_up_on_failure(job.first):
+            with clock("read"):
+                job.agree(lambda: current.start(done))
+            current.advance(quiet or not job.first, stop)
+            current.finish()
+    return Result(files.folder)
 
 
-def _require_possible(target: Path, digest: str, resume: bool) -> None:
-    require_writable(target)
-    _earlier(target, digest, resume)
-
-
-@contextmanager
-def _claimed(target: Path, job: World) -> Iterator[None]:
-    """Rank 0 locks the folder for all ranks."""
-    with ExitStack() as held:
-        job.agree(lambda: held.enter_context(claimed(target)) if job.first else None)
-        yield
-
-
-def _earlier(folder: Path, digest: str, resume: bool) -> Progress | None:
-    """The progress of the checkpoint to resume; without `resume`, refuse to overwrite one."""
-    path = folder / checkpoint.NAME
-    if resume:
-        progress = checkpoint.read_progress(path, digest)
-        if progress.lengths is None:
-            raise InputError(
-                f"{path} was written by Simulation.checkpoint, and there are no results to "
-                "continue; in Python, use Simulation(case, restart=...)"
-            )
-        return progress
-    if checkpoint.belongs(path, digest):
-        raise InputError(
-            f"{path} belongs to an unfinished run of this case; continue it with --resume (in "
-            "Python: resume=True), or delete it to start again"
-        )
-    return None
-
-
-def _advance(current: _Run, quiet: bool, stop: StopRequest) -> None:
-    setup, solver, driver = current.opened.setup, current.opened.solver, current.driver
-    ends = setup.has_fixed_steps
-    shown = progress(
-        setup.steps, solver.status, solver.unit, quiet=quiet, start=driver.first, ends=ends
-    )
-    with shown as report:
-        driver.run(setup.steps, report, stop)
+def _require_room(setup: Setup, files: RunFiles, done: Progress | None) -> None:
+    """Raise InputError if the results do not fit on the disk."""
+    if setup.has_fixed_steps:  # otherwise the size is an upper bound
+        require_room(setup.output_bytes - (files.size if done else 0), files.folder)
 
 
 @contextmanager
-def _closed_on_failure(outputs: Mapping[str, Output]) -> Iterator[None]:
-    """Close the files if the block fails, so that a later run can resume them."""
-    try:
-        yield
-    except BaseException:
-        for output in outputs.values():
-            with suppress(GroundswellError):  # the first failure is the one to report
-                if output.writer:
-                    output.writer.close()
-        raise
-
-
-@contextmanager
-def _checkpoint_named(folder: Path) -> Iterator[None]:
-    """Add the path of the checkpoint to the message of a failed run."""
+def _explained(current: _Run) -> Iterator[None]:
+    """Add to the message of a failed run the room that it needs, and how to continue it."""
     try:
         yield
     except RunFailed as error:
-        path = folder / checkpoint.NAME
-        if path.exists():
+        path = current.files.checkpoint
+        resumable = path.exists()
+        if isinstance(error, DiskFull):
+            room = byte_size(max(current.room_needed, METADATA_BYTES))
+            most = "" if current.opened.setup.has_fixed_steps else "up to "
+            again = "" if resumable else ", then start again: there is no checkpoint"
+            error.args = (error.args[0], f"make room for {most}{room}{again}")
+        if resumable and not isinstance(error, NotFinite):
             error.args = (f"{error}. Continue the run with --resume, from {path}",)
         raise
-
-
-def _replace_earlier(folder: Path, content: Mapping[str, Any]) -> None:
-    """Write the summary; remove the checkpoint and the stale files of an earlier run."""
-    earlier: Sequence[str] = []
-    with suppress(InputError):
-        earlier = read_summary(folder).get("files", [])
-    write_summary(folder, content)
-    remove_stale(folder, earlier, content["files"])
-    checkpoint.remove(folder)

@@ -123,7 +123,13 @@ class Outputs(Protocol):
         ...
 
     def write(self, folder: Path) -> Sequence[Path]:
-        """Write the final files; all ranks call it, rank 0 writes and returns the paths."""
+        """Write the final files; all ranks call it, rank 0 writes and returns the paths.
+
+        The growing files are complete by then, but still have temporary names elsewhere.
+
+        Args:
+            folder: a folder for these files only; it may not exist yet.
+        """
         ...
 
 

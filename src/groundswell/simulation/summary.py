@@ -13,9 +13,9 @@ from groundswell import __version__
 from groundswell.backends import Backend
 from groundswell.case.quantities import byte_size
 from groundswell.errors import InputError
+from groundswell.formats.atomic import exists
 from groundswell.formats.text import read_json, write_json
 from groundswell.simulation.preparation import OpenSolver
-from groundswell.simulation.results_folder import relative
 
 NAME = "summary.json"
 _ABOVE_MEASURED = 1.005  # share of the measured bandwidth that would round to more than 100 %
@@ -87,12 +87,25 @@ def read_summary(folder: Path) -> dict[str, Any]:
         InputError: there is no summary, or it cannot be read.
     """
     path = folder / NAME
-    if not path.exists():
+    if not exists(path):
         raise InputError(f"{path} does not exist; give the results folder of a run")
     content = read_json(path)
     if not isinstance(content, dict):
         raise InputError(f"{path} holds no JSON object; run the case again")
     return content
+
+
+def files_in(folder: Path) -> list[str]:
+    """The files that the summary of a folder lists; none without a readable summary."""
+    with suppress(InputError):
+        files = read_summary(folder).get("files", [])
+        return [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
+    return []
+
+
+def relative(folder: Path, files: Iterable[Path]) -> list[str]:
+    """Paths of files relative to the folder that holds them."""
+    return [path.relative_to(folder).as_posix() for path in files]
 
 
 def add_files(folder: Path, files: Iterable[Path]) -> dict[str, Any]:

@@ -13,18 +13,25 @@ from groundswell.simulation.result import Result
 from groundswell.simulation.run import run
 
 
-def run_built(case: Case, folder: str | Path | None = None, *, quiet: bool = True) -> Result:
+def run_built(
+    case: Case,
+    folder: str | Path | None = None,
+    *,
+    overwrite: bool = False,
+    quiet: bool = True,
+) -> Result:
     """Run a case to its end; all ranks must call it.
 
     Args:
         folder: the results folder. By default, a temporary folder on rank 0's host, which is
             deleted together with rank 0's result.
+        overwrite: replace results of another case in that folder.
         quiet: show no progress.
 
     Raises what `run` raises.
     """
     if folder is not None:
-        return run(case, folder=folder, quiet=quiet)
+        return run(case, folder=folder, overwrite=overwrite, quiet=quiet)
     job = world()
     scratch = job.agree(lambda: mkdtemp(prefix="groundswell-") if job.first else "")
     try:

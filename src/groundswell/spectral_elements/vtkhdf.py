@@ -18,8 +18,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.errors import InputError
 from groundswell.formats.atomic import atomic_write
+from groundswell.formats.damage import damage_reported
 from groundswell.formats.netcdf import netcdf_attributes
 from groundswell.meshes.box import Box
 from groundswell.meshes.gll import gll
@@ -127,7 +127,7 @@ class LagrangeElements:
         """
         import h5py
 
-        try:
+        with damage_reported(path, "a solution", "run the case again"):
             with h5py.File(path, "r") as file:
                 root = file["VTKHDF"]
                 cells = np.asarray(root["Connectivity"]).reshape(int(root["NumberOfCells"][0]), -1)
@@ -135,8 +135,6 @@ class LagrangeElements:
                 points, attrs = np.asarray(root["Points"]), dict(file.attrs)
             degree = round(cells.shape[1] ** (1 / AXES)) - 1
             return cls(points, cells[:, np.argsort(lagrange_order(degree))], fields, attrs)
-        except (OSError, LookupError, ValueError, TypeError) as error:
-            raise InputError(f"{path} is damaged ({error}); run the case again") from error
 
 
 def to_equidistant(values: Floats, degree: int, lower: int) -> Floats:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from groundswell.errors import CaseError, InputError
+from groundswell.formats.damage import damage_reported
 from groundswell.formats.text import read_rows, read_text
 from groundswell.seismology.case.sources import Receiver
 
@@ -81,10 +82,8 @@ def _read_xml(path: Path | str) -> Rows:
             f"{path}: reading StationXML needs ObsPy; pip install 'groundswell[seismology]'"
         ) from None
     read_text(path, "StationXML")  # checks that the file exists
-    try:
+    with damage_reported(path, "StationXML"):
         inventory = read_inventory(str(path), format="STATIONXML")
-    except Exception as error:  # ObsPy and lxml raise many types
-        raise InputError(f"{path}: not valid StationXML: {error}") from None
     latest = {
         (network.code, station.code): station
         for network in inventory

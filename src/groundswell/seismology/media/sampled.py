@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.formats.netcdf import read_metadata
+from groundswell.formats.damage import damage_reported
+from groundswell.formats.netcdf import open_dataset
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.media import NetcdfSection, QRule
 from groundswell.seismology.formats.awp import AwpMesh
@@ -293,15 +294,16 @@ class _ModelFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        data = _open(path)
-        self.geographic, self.dims = _find_axes(data, path)
-        for dim in self.dims:
-            nodes = data[dim].values
-            if nodes.size and nodes[0] > nodes[-1]:
-                data = data.isel({dim: slice(None, None, -1)})
-        self._data = data
-        self.variables: tuple[str, ...] = tuple(str(name) for name in data.data_vars)
-        self.nodes = tuple(self._read_nodes(dim) for dim in self.dims)
+        data = open_dataset(path)
+        with damage_reported(path, "NetCDF"):
+            self.geographic, self.dims = _find_axes(data, path)
+            for dim in self.dims:
+                nodes = data[dim].values
+                if nodes.size and nodes[0] > nodes[-1]:
+                    data = data.isel({dim: slice(None, None, -1)})
+            self._data = data
+            self.variables: tuple[str, ...] = tuple(str(name) for name in data.data_vars)
+            self.nodes = tuple(self._read_nodes(dim) for dim in self.dims)
 
     def _read_nodes(self, dim: str) -> Values:
         axis = self._data[dim]
@@ -345,25 +347,8 @@ class _ModelFile:
         """A window (y, x) of a variable at depth `node`, float64, in the unit of the file."""
         depth, y, x = self.dims
         window = self._data[name].isel({depth: node, y: rows, x: columns}).transpose(y, x)
-        try:
-            return window.values.astype(float)
-        except (OSError, ValueError) as error:
-            raise InputError(f"{self.path}: variable {name} cannot be read: {error}") from error
-
-
-def _open(path: Path) -> Any:
-    """The file as an xarray Dataset, read lazily."""
-    import xarray as xr
-
-    try:
-        read_metadata(path)
-        return xr.open_dataset(path, decode_times=False)
-    except Exception as error:  # xarray raises many types, depending on the backend
-        reason = str(error).partition("\n")[0].strip("'\"")
-        raise InputError(
-            f"medium.file {path} cannot be read as netCDF ({reason}): it is damaged or of another "
-            "format; check the name, or write it again"
-        ) from error
+        with damage_reported(self.path, f"NetCDF (variable {name})"):
+            return np.asarray(window.values, float)
 
 
 def _find_axes(data: Any, path: Path) -> tuple[bool, tuple[str, str, str]]:

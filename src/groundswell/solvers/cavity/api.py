@@ -45,6 +45,7 @@ def simulate(
     walls: Mapping[str, Table] | None = None,
     *,
     folder: str | Path | None = None,
+    overwrite: bool = False,
     quiet: bool = True,
     **case: Any,
 ) -> Result:
@@ -69,6 +70,7 @@ def simulate(
             wall is cold, and the others are adiabatic.
         folder: where the run writes its files; by default a temporary folder, `result.folder`,
             which exists as long as the result does.
+        overwrite: replace results of another case in that folder.
         quiet: show no progress.
         case: `size` of the box (x, y, z), m; `start`, an initial flow in a box of that size:
             `result.fields` of another run, or arrays by name: `p`, `u`, `v`, `w`, `T` (nz, ny, nx),
@@ -85,4 +87,5 @@ def simulate(
         InputError: the input is invalid; nothing has been written.
         RunFailed: the run started and failed.
     """
-    return run_built(build_case(points, fluid, walls, **case), folder, quiet=quiet)
+    built = build_case(points, fluid, walls, **case)
+    return run_built(built, folder, overwrite=overwrite, quiet=quiet)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
+from groundswell.formats.damage import damage_reported
 from groundswell.grids.cartesian import Part, format_extent
 from groundswell.solvers.cavity.case import AXES, FIELDS
 
@@ -79,11 +80,9 @@ def _opened(path: Path | Mapping[str, NDArray[Any]]) -> Iterator[Mapping[str, An
     if isinstance(path, Mapping):
         yield path
         return
-    try:
-        with h5py.File(path, "r") as file:
-            yield file
-    except (OSError, KeyError, ValueError, TypeError) as error:
-        raise InputError(f"{path} cannot be read as a flow ({error}); give a flow.nc") from error
+    remedy = "give the flow.nc of a cavity run"
+    with damage_reported(path, "a flow", remedy), h5py.File(path, "r") as file:
+        yield file
 
 
 def _name(path: Path | Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from groundswell.errors import InputError
+from groundswell.formats.netcdf import open_netcdf
 from groundswell.plotting.residuals import residuals_picture
 from groundswell.plotting.style import INK, QUIET, WIDTH, colour_bar, headline, picture, title_of
 from groundswell.report.pictures import Picture
@@ -75,13 +75,9 @@ def _draw_plane(axes: Axes, plane: xarray.Dataset) -> str:
 
 def _middle(path: Path) -> xarray.Dataset:
     """All fields in the mid-plane normal to y."""
-    import xarray
 
-    try:
-        with xarray.open_dataset(path, engine="h5netcdf") as flow:
-            return flow.interp(y=float(flow["y"][[0, -1]].mean())).load()
-    except (OSError, KeyError, ValueError) as error:
-        raise InputError(f"{path} is damaged ({error}); run the case again") from error
+    with open_netcdf(path, ("y",)) as flow:
+        return flow.interp(y=float(flow["y"][[0, -1]].mean())).load()
 
 
 PICTURES = [

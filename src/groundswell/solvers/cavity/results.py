@@ -9,6 +9,7 @@ import numpy as np
 
 from groundswell.errors import InputError
 from groundswell.formats import netcdf
+from groundswell.formats.damage import damage_reported
 from groundswell.formats.text import read_json, read_table, read_text
 from groundswell.solvers.cavity.case import AXES, FIELDS
 
@@ -36,17 +37,15 @@ def profiles(folder: Path) -> dict[str, xarray.Dataset]:
     header, *lines = read_text(path, "profiles").splitlines()
     rows = [line.split(",") for line in lines]
     names = header.split(",")[2:]
-    try:
+    with damage_reported(path, "profiles", "run the case again"):
         tables = {a: np.array([row[1:] for row in rows if row[0] == a], float) for a in AXES}
-    except ValueError as error:
-        raise InputError(f"{path} is damaged ({error}); run the case again") from error
-    return {
-        axis: xarray.Dataset(
-            {name: (axis, column) for name, column in zip(names, table[:, 1:].T, strict=True)},
-            {axis: table[:, 0]},
-        )
-        for axis, table in tables.items()
-    }
+        return {
+            axis: xarray.Dataset(
+                {name: (axis, column) for name, column in zip(names, table[:, 1:].T, strict=True)},
+                {axis: table[:, 0]},
+            )
+            for axis, table in tables.items()
+        }
 
 
 def residuals(folder: Path) -> xarray.Dataset:

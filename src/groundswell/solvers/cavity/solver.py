@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
-from groundswell.errors import RunFailed
+from groundswell.errors import NotFinite
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import Alone, World
@@ -87,12 +87,12 @@ class Cavity(ExchangingSolver):
         """Measure the residuals and set the next step sizes; whether the stage has converged.
 
         Raises:
-            RunFailed: a value is not finite.
+            NotFinite: a value is not finite.
         """
         level = self.levels[self.stage]
         norms, limit = level.measure()
         if not self.history.is_bounded(norms):
-            raise RunFailed(self._where_not_finite(step))
+            raise NotFinite(self._where_not_finite(step))
         level.set_step_sizes(limit)
         largest = self.history.append(step // self.check_every - 1, step, self.stage, norms)
         self._checks += 1

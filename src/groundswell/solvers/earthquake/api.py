@@ -154,6 +154,7 @@ def simulate(
     *,
     duration: float | str,
     folder: str | Path | None = None,
+    overwrite: bool = False,
     quiet: bool = True,
     **case: Any,
 ) -> Result:
@@ -183,6 +184,7 @@ def simulate(
         duration: of the run, s.
         folder: results folder. By default a temporary folder, `result.folder`, which exists as
             long as the result.
+        overwrite: replace results of another case in that folder.
         quiet: show no progress.
         case: `step`, `backend` ("cpu" or "cuda"), `precision` ("single" or "double"), and the other
             sections of a case file, as tables: `attenuation`, which a model with Q needs,
@@ -199,7 +201,7 @@ def simulate(
         RunFailed: the run started but could not finish.
     """
     built = build_case(model, sources, receivers, duration=duration, **case)
-    return run_built(built, folder, quiet=quiet)
+    return run_built(built, folder, overwrite=overwrite, quiet=quiet)
 
 
 # --- datasets -------------------------------------------------------------------------------------

@@ -67,6 +67,7 @@ class Outputs:
         )
         self._rings: dict[str, Ring] = {}
         self._peaks: Array | None = None
+        self._seismograms: Path | None = None  # where they are until the end of the run
         self.launches: list[Launch] = [
             *self._points(),
             *self._surface(),
@@ -119,7 +120,8 @@ class Outputs:
         formats = self._setup.case.output.seismograms.formats
         if not self._setup.receivers or set(formats) == {"hdf5"}:
             return []
-        velocity = read_seismograms(folder / "seismograms.h5")
+        assert self._seismograms is not None
+        velocity = read_seismograms(self._seismograms)
         sac = write_sac(velocity, folder / "sac") if "sac" in formats else []
         mseed = [write_mseed(velocity, folder / "seismograms.mseed")] if "mseed" in formats else []
         return [*sac, *mseed]
@@ -237,6 +239,7 @@ class Outputs:
             resume=length,
             dtype=setup.dtype,
         )
+        self._seismograms = writer.part if writer else None
         place = (slice(None), np.array(self._own_receivers, np.intp))
 
         def write(block: NDArray[Any], _: range) -> None:

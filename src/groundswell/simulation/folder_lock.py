@@ -1,0 +1,92 @@
+"""The lock of a results folder: one run at a time writes to it."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+
+from groundswell.errors import InputError
+from groundswell.formats.atomic import disk_errors
+
+NAME = ".groundswell.lock"
+_ATTEMPTS = 100  # to lock a folder that runs which end at this moment remove
+
+
+@contextmanager
+def claimed(folder: Path) -> Iterator[None]:
+    """Create the folder and lock it, so that two runs do not write into each other's files.
+
+    The lock is a `flock` on a file in the folder. The operating system releases it when the process
+    ends, however it ends. Runs on different hosts exclude each other if the file system shares
+    locks between hosts, as NFS, GPFS and Lustre (mounted with `flock`) do. On a file system that
+    refuses locks, runs do not exclude each other.
+
+    Folders that were created here and are empty at the end are removed.
+
+    Raises:
+        InputError: another run has locked the folder, or it cannot be created.
+    """
+    with disk_errors(folder):
+        created = [path for path in (folder, *folder.parents) if not path.exists()]
+        descriptor = _lock(folder)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            (folder / NAME).unlink()  # before the lock is released: nobody else has it now
+        os.close(descriptor)
+        with suppress(OSError):  # not empty
+            for path in created:
+                path.rmdir()
+
+
+def _lock(folder: Path) -> int:
+    """Create and lock the file; returns its descriptor."""
+    path = folder / NAME
+    for _ in range(_ATTEMPTS):
+        folder.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):  # another run has just removed the file or the folder
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            if _is_locked(descriptor, path):
+                return descriptor
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+
+
+def _is_locked(descriptor: int, path: Path) -> bool:
+    """Lock an open file; False, with the file closed, if `path` is another file by then."""
+    try:
+        _require_lock(descriptor, path.parent)
+        if os.path.samestat(os.fstat(descriptor), path.stat()):
+            return True
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return False
+
+
+def _require_lock(descriptor: int, folder: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno != errno.EWOULDBLOCK:
+            return  # the file system has no locks
+        holder = os.read(descriptor, 200).decode(errors="replace").strip()
+        raise InputError(
+            f"another run{holder and f' ({holder})'} is writing to {folder}; wait for it, or "
+            "choose another folder"
+        ) from error
+    with suppress(OSError):  # the text is only for the message of others
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, _this_process().encode(), 0)
+
+
+def _this_process() -> str:
+    now = datetime.now().astimezone().isoformat(" ", "seconds")
+    return f"process {os.getpid()} on {socket.gethostname()}, since {now}\n"

@@ -1,0 +1,135 @@
+"""The files of a run: incomplete until its end, when they replace those of an earlier run."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from groundswell.errors import GroundswellError
+from groundswell.formats.appendable_hdf5 import AppendableFile
+from groundswell.formats.atomic import disk_errors, sync
+from groundswell.outputs.ring_buffer import Output
+from groundswell.simulation import checkpoint
+from groundswell.simulation.summary import NAME, files_in, relative, write_summary
+
+STAGING = ".results.part"
+
+
+@dataclass
+class RunFiles:
+    """The files of a run in its results folder.
+
+    Files that grow have temporary names during the run. Files that are written at its end go to a
+    staging folder first.
+
+    Args:
+        folder: the results folder.
+
+    Attributes:
+        outputs: the growing files, and the ring buffers that feed them.
+        all_steps_made: whether the files are worth keeping if the rest of the run fails.
+    """
+
+    folder: Path
+    outputs: Mapping[str, Output] = field(default_factory=dict, init=False)
+    all_steps_made: bool = field(default=False, init=False)
+
+    @property
+    def checkpoint(self) -> Path:
+        """The path of the checkpoint."""
+        return self.folder / checkpoint.NAME
+
+    @property
+    def growing(self) -> list[AppendableFile]:
+        """The files at this rank that grow."""
+        return [output.writer for output in self.outputs.values() if output.writer]
+
+    @property
+    def size(self) -> int:
+        """Size of the incomplete files and of the checkpoint, bytes."""
+        found = [self.checkpoint, *self._incomplete()]
+        return sum(path.stat().st_size for path in found if path.exists())
+
+    def _incomplete(self) -> set[Path]:
+        return {path for path in self.folder.glob("*.part") if path.is_file()}
+
+    # --- the end of a run -------------------------------------------------------------------------
+
+    def complete(self, write: Callable[[Path], Sequence[Path]]) -> list[str]:
+        """Complete all files under temporary names; all ranks call it.
+
+        Args:
+            write: writes the last files to a folder, and returns their paths at rank 0.
+
+        Returns:
+            The final names of all files, relative to the results folder; at rank 0.
+        """
+        for file in self.growing:
+            file.complete()
+        staging = self.folder / STAGING
+        names = relative(staging, write(staging))
+        return [*relative(self.folder, [file.path for file in self.growing]), *names]
+
+    def publish(self, summary: Mapping[str, Any]) -> None:
+        """Give all files their final names, and remove what an earlier run left; at rank 0.
+
+        The earlier summary is removed first and the new one comes last, so that the results in a
+        folder with a summary are complete and belong to it.
+
+        Args:
+            summary: the content of the new summary; its `files` are those of `complete`.
+        """
+        staging = self.folder / STAGING
+        write_summary(staging, summary)
+        stale = set(files_in(self.folder)) - set(summary["files"])
+        new = [path for path in staging.rglob("*") if path.is_file() and path.name != NAME]
+        with disk_errors(self.folder):
+            (self.folder / NAME).unlink(missing_ok=True)
+            for file in self.growing:
+                file.finish()
+            for path in [*new, staging / NAME]:
+                _move(path, self.folder / path.relative_to(staging))
+            sync(self.folder)
+            shutil.rmtree(staging)
+            _remove(self.folder, stale)
+        checkpoint.remove(self.folder)
+
+    # --- failures ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def cleaned_up_on_failure(self, first: bool) -> Iterator[None]:
+        """If the block fails, close the files, and remove those that no run can continue.
+
+        Args:
+            first: whether this is rank 0, which removes them.
+        """
+        earlier = self._incomplete()
+        if first:
+            shutil.rmtree(self.folder / STAGING, ignore_errors=True)
+        try:
+            yield
+        except BaseException:
+            for file in self.growing:
+                with suppress(GroundswellError):  # the first failure is the one to report
+                    file.close()
+            if first and not (self.all_steps_made or self.checkpoint.exists()):
+                for path in self._incomplete() - earlier:
+                    path.unlink(missing_ok=True)
+            raise
+
+
+def _move(path: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    path.replace(target)
+
+
+def _remove(folder: Path, names: Iterable[str]) -> None:
+    """Delete files of an earlier run, named in its summary."""
+    for name in names:
+        path = (folder / name).resolve()
+        if path.is_relative_to(folder.resolve()):  # the names come from a file: do not trust them
+            path.unlink(missing_ok=True)

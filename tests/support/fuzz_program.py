@@ -1,0 +1,128 @@
+"""Runs mutants of small cases, and cases with damaged files; prints as JSON how they ended.
+
+    python fuzz_program.py cases SOLVER SEED COUNT
+    python fuzz_program.py files FORMAT SEED COUNT
+
+Each is checked, and run if it is small enough. It must end with exit code 0, or with 1 or 2 and one
+message, and leave nothing half-written. This process only forks, so that a mutant that crashes or
+hangs ends alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import plugin
+from damage import damaged, mutated_text
+from forked import Ended, run_forked
+from input_files import FORMATS, TEXTS
+from mutants import mutant
+from small_cases import small_case
+from toml_text import toml
+
+from groundswell import registry
+from groundswell.backends import Backend
+from groundswell.cli import main
+from groundswell.simulation.preparation import prepare
+
+UPDATES = 3e7  # points times steps; more takes too long to tell a hang from work
+BYTES = 3e8
+SECONDS = 60
+TOO_LARGE = 77
+
+Make = Callable[[Path, np.random.Generator], dict[str, Any]]  # a case, and its files in a folder
+
+
+def check_and_run(path: str, folder: str) -> int:
+    """The exit code of the commands; TOO_LARGE if the run is not worth the time."""
+    code = main(["check", path])
+    if code or _is_large(path):
+        return code or TOO_LARGE
+    sys.stderr.flush()
+    os.ftruncate(2, 0)  # only the messages of the run are to be judged
+    os.lseek(2, 0, os.SEEK_SET)
+    code = main(["run", path, "-q", "--no-pictures", "--output", folder])
+    print("RAN")
+    return code
+
+
+def _is_large(path: str) -> bool:
+    setup = prepare(path)
+    updates = setup.updates_per_step * min(setup.steps, 100)
+    return max(updates / UPDATES, setup.memory / BYTES, setup.output_bytes / BYTES) > 1
+
+
+def complaints(ended: Ended, folder: Path) -> list[str]:
+    """What is wrong with how a run ended."""
+    lines = [line for line in ended.error.splitlines() if not line.startswith("warning: ")]
+    left = {path.name for path in folder.glob("*")}
+    is_list = bool(lines) and lines[0].endswith("cannot be used:")
+    checks = {
+        f"exit code {ended.code}": ended.code not in (0, 1, 2, TOO_LARGE),
+        "a bug": "Traceback" in ended.error or "bug in Groundswell" in ended.error,
+        "no message": ended.code in (1, 2) and not ended.error.startswith("groundswell: "),
+        "several lines": len(lines) > 1 and not is_list,
+        "noise": ended.code == 0 and bool(lines),
+        "not to be printed": not ended.error.replace("\n", "").isprintable(),
+        "raw bytes": "b'" in ended.error,
+        "a long line": any(len(line) > 1000 for line in lines),
+        f"left {sorted(left)}": ended.code != 0 and bool(left),
+        "incomplete": "RAN" in ended.out and ended.code == 0 and "summary.json" not in left,
+        "temporary files": any(".part" in name or "lock" in name for name in left),
+    }
+    return [name for name, is_wrong in checks.items() if is_wrong]
+
+
+def mutated_case(solver: str) -> Make:
+    return lambda folder, rng: mutant(small_case(solver), rng)
+
+
+def damaged_file(name: str) -> Make:
+    def make(folder: Path, rng: np.random.Generator) -> dict[str, Any]:
+        path, content = FORMATS[name](folder)
+        data = path.read_bytes()
+        if name in TEXTS and rng.random() < 0.6:
+            path.write_text(mutated_text(data.decode(), rng), encoding="utf-8")
+        else:
+            path.write_bytes(damaged(data, rng))
+        return content
+
+    return make
+
+
+def fuzz(make: Make, seed: list[int], count: int) -> dict[str, Any]:
+    """Counts of exit codes, and the runs that ended badly."""
+    codes, bad = Counter[str](), []
+    for n in range(count):
+        with TemporaryDirectory() as name:
+            path, results = Path(name) / "case.toml", Path(name) / "results"
+            content = make(Path(name), np.random.default_rng([*seed, n]))
+            path.write_text("".join(f"{key} = {toml(value)}\n" for key, value in content.items()))
+            ended = run_forked(path, results, seconds=SECONDS, call=lambda w: check_and_run(*w))
+            codes[f"{'run' if 'RAN' in ended.out else 'check'} {ended.code}"] += 1
+            if wrong := complaints(ended, results):
+                bad.append({"n": n, "wrong": wrong, "error": ended.error, "case": path.read_text()})
+    return {"codes": codes, "bad": bad}
+
+
+if __name__ == "__main__":
+    kind, name, seed, count = sys.argv[1:]
+    make = {"cases": mutated_case, "files": damaged_file}[kind](name)
+    Backend.measure_bandwidth = lambda *_, **__: 1e9  # type: ignore[method-assign]
+    with TemporaryDirectory() as scratch, plugin.available(Path(scratch)):
+        if kind == "files":
+            with TemporaryDirectory() as folder:
+                solver = make(Path(folder), np.random.default_rng(0))["solver"]
+        else:
+            solver = name
+        for part in ("case", "setup", "solver"):  # imported once, before the forks
+            registry.find(solver).load(part)  # type: ignore[arg-type]
+        print(json.dumps(fuzz(make, [int(seed), *name.encode()], int(count))))
