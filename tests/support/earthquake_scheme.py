@@ -42,14 +42,16 @@ def stress_name(a: str, b: str) -> str:
 class Layer:
     """The matched layers along one axis, of `before` and `after` cells at its ends.
 
-    `spacing` in m, the fastest wave's `speed` in m/s, the highest resolved `frequency` in Hz.
+    `spacing` in m, the fastest wave's `speed` in m/s; `shift` at the inner edge, which falls to
+    zero, and `uniform_shift` in 1/s.
     """
 
     before: int
     after: int
     spacing: float
     speed: float
-    frequency: float
+    shift: float
+    uniform_shift: float
 
     def depth(self, cells: int, on_face: bool) -> Array:
         """Depth into the layer over its width: 0 inside the region, 1 at the outer edge."""
@@ -71,7 +73,7 @@ class Layer:
         shape = [cells if n == dim else 1 for n in range(3)]
         x, n = self.depth(cells, on_face).reshape(shape), np.arange(cells).reshape(shape)
         d = self.damping(x)
-        rate = 2 * np.pi * 0.1 * self.frequency * (1 - x) + 0.02 * d + d
+        rate = self.shift * (1 - x) + self.uniform_shift + d
         new = ((1 - dt / 2 * rate) * memory + dt * d * derivative) / (1 + dt / 2 * rate)
         stretched = derivative - (memory + new) / 2
         inside = (n < self.before) | (n >= cells - self.after)
