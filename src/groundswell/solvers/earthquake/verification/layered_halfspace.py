@@ -39,8 +39,8 @@ OFFSETS = np.column_stack([np.cos(DIRECTIONS), np.sin(DIRECTIONS)]) * DISTANCES[
 
 # Limits of the misfit, %, at spacings in m, of the quick and the full form. At 200 m the top layer
 # has 3.6 cells to the S wavelength at which the far field of the source is down to 5 % of its peak.
-ON_FACES_LIMITS = {False: {200.0: 3.6}, True: {200.0: 3.6, 100.0: 1.0, 50.0: 0.5}}
-OFF_FACES_LIMITS = {False: {200.0: 7.0}, True: {200.0: 2.5, 100.0: 1.0}}
+ON_FACES_LIMITS = {False: {200.0: 2.5}, True: {200.0: 2.5, 100.0: 1.0, 50.0: 0.5}}
+OFF_FACES_LIMITS = {False: {200.0: 2.5}, True: {200.0: 2.5, 100.0: 1.0}}
 
 
 def interfaces_on_faces(backend: Backend, full: bool) -> list[Check]:
