@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from groundswell.seismology.media.sampled import awp_quality, brocher_density
+from groundswell.seismology.media.rules import awp_quality, brocher_density
 
 Array = NDArray[np.float64]
 

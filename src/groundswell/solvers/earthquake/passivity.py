@@ -25,29 +25,29 @@ def make_passive(rows: Rows, relaxation: Relaxation) -> Rows:
     """
     corrected = (rows.corrections != UNCORRECTED).any(axis=1)
     is_fluid = np.isinf(rows.properties["compliance"])
-    dry = np.where(corrected & is_fluid, 0.0, 1.0)
-    found, solid = _reduce(rows, dry, dry), corrected & ~is_fluid
-    while True:
-        gaining, exhausted = (solid & mask for mask in _faults(found, relaxation))
-        if not (gaining | exhausted).any():
-            return found
-        p = np.where(exhausted, REDUCTION, 1.0)
-        found = _reduce(found, p, np.where(gaining | exhausted, REDUCTION, 1.0))
+    solid = corrected & ~is_fluid
+    p, s = rows.properties["inverse_qp"], rows.properties["inverse_qs"]
+    # Otherwise pure compression gains energy.
+    largest = 0.75 * (2 + rows.properties["lam"] * rows.properties["compliance"]) * p
+    s = np.where(solid, np.minimum(s, largest), s)
+    found = _with_quality(rows, np.where(corrected & is_fluid, 0.0, p), s)
+    while (exhausted := solid & ~_keeps_stiffness(found, relaxation)).any():
+        factor = np.where(exhausted, REDUCTION, 1.0)
+        p, s = (factor * found.properties[q] for q in ("inverse_qp", "inverse_qs"))
+        found = _with_quality(found, p, s)
+    return found
 
 
-def _reduce(rows: Rows, p: Values, s: Values) -> Rows:
-    """Rows with 1/Qp times `p` and 1/Qs times `s`."""
-    given = rows.properties
-    changed = {"inverse_qp": p * given["inverse_qp"], "inverse_qs": s * given["inverse_qs"]}
-    return replace(rows, properties=given | changed)
+def _with_quality(rows: Rows, p: Values, s: Values) -> Rows:
+    """Rows with other 1/Qp and 1/Qs."""
+    return replace(rows, properties=rows.properties | {"inverse_qp": p, "inverse_qs": s})
 
 
-def _faults(rows: Rows, relaxation: Relaxation) -> tuple[Mask, Mask]:
-    """Whether pure compression gains energy, and whether too little stiffness remains.
+def _keeps_stiffness(rows: Rows, relaxation: Relaxation) -> Mask:
+    """Whether each mechanism leaves a part of 1 - LARGEST_WEIGHT of the stiffness of a row.
 
-    A part of 1 - LARGEST_WEIGHT of the stiffness must remain, as in a cell of one material. The
-    stiffness of normal stresses is a matrix of the equal strains along x and y, times the square
-    root of 2, and of that along z.
+    Cells of one material always do. The stiffness of normal stresses is a matrix of the equal
+    strains along x and y, times the square root of 2, and of that along z.
     """
     lam, mu = rows.properties["lam"], 1 / rows.properties["compliance"]
     along, across = rows.corrections[:, 2:].T
@@ -56,6 +56,4 @@ def _faults(rows: Rows, relaxation: Relaxation) -> tuple[Mask, Mask]:
     level = LARGEST_WEIGHT * 2 * (lam + mu + across) - 2 * bulk + shear
     mixed = np.sqrt(2) * (LARGEST_WEIGHT * lam - bulk + shear)
     upright = LARGEST_WEIGHT * (lam + 2 * mu + along) - bulk
-    gaining: Mask = 3 * bulk < 2 * shear
-    exhausted: Mask = (upright < 0) | (level * upright < mixed**2)
-    return np.any(gaining, axis=0), np.any(exhausted, axis=0)
+    return np.asarray(((upright >= 0) & (level * upright >= mixed**2)).all(axis=0))

@@ -61,8 +61,9 @@ KERNEL inject_moments(real* sxx, real* syy, real* szz, real* sxy, real* sxz, rea
 
 // Body force over the density that the velocity update uses, at the stresses' time.
 KERNEL inject_forces(real* vx, real* vy, real* vz, const real* RESTRICT rho,
-                     const real* RESTRICT rows, const long long* targets, const long long* components,
-                     const long long* starts, const long long* source_index,
+                     const real* RESTRICT rows, const long long* targets,
+                     const long long* components, const long long* starts,
+                     const long long* source_index,
                      const real* source_weight, const double* times, const long long* firsts,
                      const real* samples, const long long* clock, index_t count) {
   const Injection injection{targets,       components, starts, source_index,

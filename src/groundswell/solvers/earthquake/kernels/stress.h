@@ -91,8 +91,8 @@ struct Matter {
   real across_z;
 };
 
-// Elastic stress rate. Shear moduli on edges are harmonic means of four cells. In corrected rows the
-// material is transversely isotropic.
+// Elastic stress rate. Shear moduli on edges are harmonic means of four cells. Corrected rows are
+// transversely isotropic.
 INLINE Tensor elastic_rate(const VelocityGradient& d, const Matter& matter,
                            const real* RESTRICT rows, int k) {
   const real bulk = matter.lam * (d.dx_vx + d.dy_vy + d.dz_vz);

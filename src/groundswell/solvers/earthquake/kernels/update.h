@@ -1,6 +1,7 @@
 // The two hot kernels: inputs and update of each cell, and the loop over cells.
 #pragma once
 #include "halo_put.h"
+#include "rows.h"
 #include "stress.h"
 #include "sweep.h"
 #include "velocity.h"
@@ -25,7 +26,7 @@
 #define STRESS_ARGUMENTS                                                                     \
   INOUT sxx, INOUT syy, INOUT szz, INOUT sxy, INOUT sxz, INOUT syz, INOUT rxx, INOUT ryy,    \
       INOUT rzz, INOUT rxy, INOUT rxz, INOUT ryz, IN vx, IN vy, IN vz, IN lam,               \
-      IN compliance, IN inverse_qp, IN inverse_qs, IN rows, IN mechanisms, LAYER_ARGUMENTS,    \
+      IN compliance, IN inverse_qp, IN inverse_qs, IN rows, IN mechanisms, LAYER_ARGUMENTS,   \
       IN sponge, BOX_ARGUMENTS
 #define STRESS_UPDATE                                                                        \
   StressUpdate {                                                                             \

@@ -2,7 +2,6 @@
 // + 1.
 #pragma once
 #include "layers.h"
-#include "rows.h"
 
 struct StressDivergence {
   real dx_sxx, dy_sxy, dz_sxz;
