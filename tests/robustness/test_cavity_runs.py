@@ -117,7 +117,10 @@ def test_killed_runs_continue_from_the_last_checkpoint(
 
 def test_a_run_that_ends_too_early_gives_the_finest_grid(tmp_path: Path, reference: Path) -> None:
     """What the coarse grids have found by then, and says that it is not steady."""
-    found = groundswell.run(write_case(tmp_path, time="steps = 3")).folder
+    result = groundswell.run(write_case(tmp_path, time="steps = 3"))
+    [warning] = result.summary["warnings"]
+    assert "is not steady" in warning and "raise time.steps (3)" in warning
+    found = result.folder
     early, steady = (json.loads((f / "heat.json").read_text()) for f in (found, reference))
     assert not early["steady"] and steady["steady"] and steady["residual"] <= 1e-7
     assert early["nusselt"] == pytest.approx(steady["nusselt"], rel=0.3)
@@ -141,7 +144,14 @@ def test_an_unstable_run_says_so(tmp_path: Path, command: Command) -> None:
     done = command("run", case, "-q")
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert "grows without bounds" in done.stderr and "set time.courant lower than 9" in done.stderr
-    assert not FINAL & {p.name for p in (tmp_path / "results").iterdir()}
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_tolerance_below_rounding_errors_causes_a_warning(tmp_path: Path) -> None:
+    case = write_case(tmp_path)
+    case.write_text(case.read_text().replace("tolerance = 1e-7", "tolerance = 1e-16"))
+    [warning] = groundswell.check(case)["warnings"]
+    assert "1e-16 is below the rounding errors of double precision" in warning
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,7 @@ def complaints(ended: Ended, folder: Path) -> list[str]:
     """What is wrong with how a run ended."""
     lines = [line for line in ended.error.splitlines() if not line.startswith("warning: ")]
     left = {path.name for path in folder.glob("*")}
+    resumable = ended.code == 1 and "checkpoint.h5" in left
     is_list = bool(lines) and lines[0].endswith("cannot be used:")
     checks = {
         f"exit code {ended.code}": ended.code not in (0, 1, 2, TOO_LARGE),
@@ -74,9 +75,10 @@ def complaints(ended: Ended, folder: Path) -> list[str]:
         "not to be printed": not ended.error.replace("\n", "").isprintable(),
         "raw bytes": "b'" in ended.error,
         "a long line": any(len(line) > 1000 for line in lines),
-        f"left {sorted(left)}": ended.code != 0 and bool(left),
+        f"left {sorted(left)}": ended.code != 0 and bool(left) and not resumable,
         "incomplete": "RAN" in ended.out and ended.code == 0 and "summary.json" not in left,
-        "temporary files": any(".part" in name or "lock" in name for name in left),
+        "temporary files": not resumable and any(".part" in name for name in left),
+        "a lock": any("lock" in name for name in left),
     }
     return [name for name, is_wrong in checks.items() if is_wrong]
 

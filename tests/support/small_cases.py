@@ -50,7 +50,7 @@ CASES: dict[str, Content] = {
         "fluid": {"kind": "rayleigh", "rayleigh": 1e5},
         "grid": {"points": [63, 1, 47]},
         "walls": {"south": {"kind": "symmetry"}, "north": {"kind": "symmetry"}},
-        "time": {"tolerance": 1e-7},
+        "time": {"tolerance": 1e-7, "steps": 100},
         "output": {"record": [series("T", "plane.nc", kind="all")]},
         "run": {"checkpoint": {"steps": 3}},
     },

@@ -38,7 +38,6 @@ class ExchangingSolver:
     """
 
     unit = "MLUPS"  # million lattice updates per second
-    warnings: Sequence[str] = ()  # in addition to those of the set-up
 
     setup: Any
     backend: Backend
@@ -47,6 +46,11 @@ class ExchangingSolver:
     choice: Choice
     exchanges: Sequence[Exchange] = ()
     fused: ClassVar[bool] = False
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """Warnings about the results, in addition to those of the set-up."""
+        return ()
 
     @abstractmethod
     def set_exchange(self, choice: Choice) -> None:

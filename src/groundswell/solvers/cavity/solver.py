@@ -7,6 +7,7 @@ Coarser grids first provide an initial flow, and then accelerate convergence.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -210,6 +211,18 @@ class Cavity(ExchangingSolver):
         common = {"history": self.history.rows, "stage": self._stage}
         state |= {n: DistributedArray.replicated(array, self.world) for n, array in common.items()}
         return state | self.outputs.state()
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """That the run ended before the flow was steady."""
+        found = self.convergence_summary()
+        if found["steady"]:
+            return []
+        residual = "unknown" if found["residual"] is None else f"{found['residual']:.2g}"
+        return [
+            f"the flow is not steady: the residual is {residual}, and time.tolerance "
+            f"{self.setup.tolerance:g}; raise time.steps ({self.setup.steps:,}) or the tolerance"
+        ]
 
     def convergence_summary(self) -> dict[str, Any]:
         """The finest grid's last residual, and whether it meets the tolerance."""

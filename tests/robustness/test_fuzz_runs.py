@@ -1,0 +1,73 @@
+"""Mutants of cases and damaged input files, checked and run: they end with a message or results."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from forked import Ended
+from fuzz_program import TOO_LARGE, complaints
+from input_files import FORMATS
+from ranks import SOURCE
+from small_cases import CASES
+from variants import long_variants
+
+PROGRAM = Path(__file__).parents[1] / "support" / "fuzz_program.py"
+QUICK, LONG = 8, 300  # mutants of a solver or a format
+
+
+def fuzz(kind: str, name: str, seed: int, count: int) -> dict[str, Any]:
+    """How the mutants ended, in a process that does nothing else."""
+    command = [sys.executable, PROGRAM, kind, name, str(seed), str(count)]
+    searched = os.pathsep.join([str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": searched}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize("count", [QUICK, *long_variants([LONG])])
+@pytest.mark.parametrize("solver", CASES)
+@pytest.mark.timeout(3600)
+def test_mutants_of_cases_end_well(solver: str, count: int) -> None:
+    found = fuzz("cases", solver, 11, count)
+    assert found["bad"] == []
+    assert any(name.startswith("run ") for name in found["codes"]), found["codes"]
+
+
+@pytest.mark.parametrize("count", [QUICK // 2, *long_variants([LONG])])
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.timeout(3600)
+def test_damaged_files_are_refused_or_read(name: str, count: int) -> None:
+    found = fuzz("files", name, 11, count)
+    assert found["bad"] == []
+    assert any(name.endswith(" 2") for name in found["codes"]), found["codes"]
+
+
+@pytest.mark.parametrize(
+    ("ended", "wrong"),
+    [
+        (Ended(0, "", "RAN"), "incomplete"),
+        (Ended(0, "RuntimeWarning: overflow"), "noise"),
+        (Ended(1, "groundswell: KeyError: 'a'\nThis is a bug in Groundswell."), "a bug"),
+        (Ended(2, ""), "no message"),
+        (Ended(2, "groundswell: array([[1],\n[2]])"), "several lines"),
+        (Ended(2, "groundswell: b'\\x00'"), "raw bytes"),
+        (Ended(-11, ""), "exit code -11"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_must_not_happen_is_noticed(tmp_path: Path, ended: Ended, wrong: str) -> None:
+    assert wrong in complaints(ended, tmp_path)
+
+
+def test_what_may_happen_is_not_complained_of(tmp_path: Path) -> None:
+    fine = Ended(2, "groundswell: case.toml cannot be used:\n  a: is wrong\n  b: is wrong")
+    assert complaints(fine, tmp_path) == complaints(Ended(TOO_LARGE, ""), tmp_path) == []
+    (tmp_path / "seismograms.h5.part").touch()
+    assert complaints(Ended(1, "groundswell: failed"), tmp_path) != []
