@@ -66,7 +66,7 @@ def test_check_looks_at_the_folder_of_the_results(
         "groundswell.simulation.resources.disk_usage", lambda _: SimpleNamespace(free=9)
     )
     assert main(["check", case]) == 2
-    assert "but 9e-09 GB are free" in unwrapped(capsys.readouterr().err)
+    assert "9 Bytes are free" in unwrapped(capsys.readouterr().err)
     monkeypatch.undo()
     (tmp_path / "results").write_text("not a folder")
     assert main(["check", case]) == 2

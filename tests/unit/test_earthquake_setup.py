@@ -176,7 +176,7 @@ def test_ranks_take_what_their_parts_do(sides: str) -> None:
     """Together more than one rank alone: ghost layers, padded rows, a copy of each receiver."""
     found = setup(
         grid={"size": [12000.0, 9000.0, 7000.0]},
-        boundary={"sides": sides},
+        boundary={"sides": sides, "width": 10},
         output={"surface": {"interval": 0.1}, "volumes": {"interval": 0.5, "stride": 2}},
     )
     assert found.decompose(1).memory == [found.memory]

@@ -71,6 +71,7 @@ class _Extremes:
     """Extremes of some planes: smallest and largest values by name, and counts of cells.
 
     `slowest` is the smallest S speed and its cell, (vs, k, j, i), so that the first cell is least.
+    `sides` has a run of equal rows, its first row and length, and its speeds at the sides.
     """
 
     lows: dict[str, float] = field(default_factory=dict)
@@ -78,7 +79,7 @@ class _Extremes:
     fluid: int = 0
     slowest: tuple[float, int, int, int] | None = None
     floored: dict[str, int] = field(default_factory=dict)
-    sides: dict[int, tuple[float, float]] = field(default_factory=dict)
+    sides: list[tuple[int, int, float, float]] = field(default_factory=list)
 
     def add(self, other: _Extremes) -> None:
         """Merge the extremes of other planes."""
@@ -91,7 +92,7 @@ class _Extremes:
         self.slowest = min(slowest, default=None)
         for name, count in other.floored.items():
             self.floored[name] = self.floored.get(name, 0) + count
-        self.sides |= other.sides
+        self.sides += other.sides
 
 
 def medium_statistics(medium: Medium, world: World | None = None) -> MediumStatistics:
@@ -107,7 +108,7 @@ def medium_statistics(medium: Medium, world: World | None = None) -> MediumStati
     for extremes in job.share(job.agree(lambda: _extremes(medium, own))):
         total.add(extremes)
     lows, highs, slowest = total.lows, total.highs, total.slowest
-    sides = [total.sides[k] for k in sorted(total.sides)]
+    _, rows, slowest_at_sides, vp_at_sides = map(np.array, zip(*sorted(total.sides), strict=True))
     return MediumStatistics(
         vp_max=highs["vp"],
         speed_min=lows["speed"],
@@ -120,7 +121,7 @@ def medium_statistics(medium: Medium, world: World | None = None) -> MediumStati
         qp_qs_max=highs.get("qp_qs"),
         fluid_cells=total.fluid,
         floored=total.floored,
-        sides=SideSpeeds(*map(np.array, zip(*sides, strict=True))),
+        sides=SideSpeeds(np.repeat(slowest_at_sides, rows), np.repeat(vp_at_sides, rows)),
     )
 
 
@@ -141,7 +142,7 @@ def _plane_extremes(medium: Medium, k: int, rows: int) -> _Extremes:
         {name: float(v.max()) for name, v in values.items()},
         rows * count_cells(material.vs == 0, medium.cells),
         _slowest(material.vs, k),
-        sides=dict.fromkeys(range(k, k + rows), _side_speeds(material)),
+        sides=[(k, rows, *_side_speeds(material))],
     )
 
 
