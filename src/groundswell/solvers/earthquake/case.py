@@ -51,7 +51,7 @@ class BoundarySection(Section):
 
     top: Literal["free-surface", "absorbing"] = "free-surface"
     sides: Literal["pml", "sponge", "periodic"] = "pml"
-    width: Annotated[int | float, PlainValidator(_width)] = 12
+    width: Annotated[int | float, PlainValidator(_width)] = 10
 
     def cells(self, spacing: float) -> int:
         """Width of a layer across cells of `spacing` (m)."""
