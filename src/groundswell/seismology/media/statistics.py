@@ -35,6 +35,13 @@ class SideSpeeds:
     slowest: NDArray[np.float64]
     vp: NDArray[np.float64]
 
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, SideSpeeds)
+            and np.array_equal(self.slowest, other.slowest)
+            and np.array_equal(self.vp, other.vp)
+        )
+
 
 @dataclass(frozen=True)
 class MediumStatistics:
