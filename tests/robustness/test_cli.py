@@ -16,7 +16,6 @@ from fake_nvml import BUSES, SWITCH, pretend, wire
 from ranks import run_on_ranks
 
 from groundswell import registry
-from groundswell.backends.cpu import CpuBackend
 from groundswell.bench import Benchmark, Session
 from groundswell.bench.tables import Table, field
 from groundswell.case.quantities import byte_size, duration
@@ -163,28 +162,6 @@ def test_run_tells_what_it_did(write_case: Write, tmp_path: Path, capsys: Captur
     assert "warning: the sources have energy up to" in error
     files = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"seismograms.png", "shaking_map.png", "surface.png", "summary.json"} <= files
-
-
-@pytest.mark.parametrize(
-    ("cache", "told"),
-    [
-        (2**40, "through the caches, which hold all data; memory alone allows 1 kB/s"),
-        (0, "1 kB/s measured before"),
-    ],
-)
-def test_a_run_faster_than_memory_shows_no_percentage(
-    write_case: Write,
-    tmp_path: Path,
-    capsys: Capture,
-    monkeypatch: pytest.MonkeyPatch,
-    cache: int,
-    told: str,
-) -> None:
-    monkeypatch.setattr("groundswell.backends.cpu.host_cache", lambda _: cache)
-    monkeypatch.setattr(CpuBackend, "measure_bandwidth", lambda self: 1000.0)
-    assert main(["run", str(write_case(tmp_path)), "--no-pictures"]) == 0
-    out = unwrapped(capsys.readouterr().out)
-    assert told in out and "%" not in out
 
 
 def test_run_quietly(write_case: Write, tmp_path: Path, capsys: Capture) -> None:

@@ -90,22 +90,6 @@ def test_check_on_a_machine_without_the_device(
     assert json.loads(capsys.readouterr().out)["problems"] == ["there is no cpu here"]
 
 
-@pytest.mark.parametrize(("cache", "told"), [(2**40, "or less"), (0, "run time at least")])
-def test_a_run_in_the_caches_may_beat_the_memory(
-    write_case: Write,
-    tmp_path: Path,
-    capsys: Capture,
-    monkeypatch: pytest.MonkeyPatch,
-    cache: int,
-    told: str,
-) -> None:
-    monkeypatch.setattr("groundswell.backends.cpu.host_cache", lambda _: cache)
-    assert main(["check", str(write_case(tmp_path))]) == 0
-    out = unwrapped(capsys.readouterr().out)
-    assert told in out
-    assert ("at least" in out) is (cache == 0)
-
-
 def test_check_of_ranks_on_one_host(write_case: Write, tmp_path: Path, capsys: Capture) -> None:
     """They share its memory and bandwidth, and the largest block decides."""
     case = str(write_case(tmp_path))

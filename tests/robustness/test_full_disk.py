@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -15,6 +14,7 @@ import plugin
 import pytest
 from result_comparison import assert_same_results
 from small_cases import CASES, STEPPERS, write_small_case
+from small_disk import small_disk
 
 import groundswell as gs
 from groundswell.cli import main
@@ -37,13 +37,8 @@ def _known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of 32 MiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", str(folder)]
-    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("mounting a small disk is not permitted here")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=False)
+    with small_disk(tmp_path / "disk", 32) as folder:
+        yield folder
 
 
 def fill(disk: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from small_disk import small_disk
 
 from groundswell.errors import InputError, RunFailed
 from groundswell.formats import appendable_hdf5 as growing
@@ -50,15 +50,10 @@ def read_rows(path: Path) -> np.ndarray:
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
+def disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of 2 MiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
-    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("mounting a small disk is not permitted here")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+    with small_disk(tmp_path / "disk", 2) as folder:
+        yield folder
 
 
 # --- whole ---------------------------------------------------------------------------------------
@@ -137,18 +132,18 @@ def test_a_path_that_cannot_hold_a_file_is_bad_input(tmp_path: Path) -> None:
             part.write_text("content")
 
 
-def test_a_disk_without_the_room_is_refused_before_writing(small_disk: Path) -> None:
+def test_a_disk_without_the_room_is_refused_before_writing(disk: Path) -> None:
     with (
         pytest.raises(RunFailed, match="disk full"),
-        atomic_write(small_disk / "file", size=3 << 20),
+        atomic_write(disk / "file", size=3 << 20),
     ):
         pytest.fail("the block must not be entered")
-    assert names(small_disk) == []
+    assert names(disk) == []
     grid = np.zeros((600, 600))
     axis = np.arange(600.0)
     with pytest.raises(RunFailed, match="disk full"):
-        write_shaking_map(small_disk / "map.nc", grid, grid, SurfacePoints(axis, axis))
-    assert names(small_disk) == []
+        write_shaking_map(disk / "map.nc", grid, grid, SurfacePoints(axis, axis))
+    assert names(disk) == []
 
 
 # --- files that grow -----------------------------------------------------------------------------
@@ -256,8 +251,8 @@ def test_a_part_of_another_layout_is_refused(tmp_path: Path) -> None:
         Table(tmp_path / "table.h5", resume=1)
 
 
-def test_a_full_disk_leaves_the_samples_before_it(small_disk: Path) -> None:
-    path = small_disk / "table.h5"
+def test_a_full_disk_leaves_the_samples_before_it(disk: Path) -> None:
+    path = disk / "table.h5"
     table = Table(path, rows_a_chunk=4096)
     rows = rng.normal(size=(4096, 4)).astype("f4")
     with pytest.raises(RunFailed, match="disk full while writing"):
@@ -266,7 +261,7 @@ def test_a_full_disk_leaves_the_samples_before_it(small_disk: Path) -> None:
     table.close()
     written = table.length
     assert written >= 10 * 4096
-    (small_disk / "table.h5.part").rename(path)
+    (disk / "table.h5.part").rename(path)
     found = read_rows(path)
     assert found.shape == (written, 4)
     assert np.array_equal(found[-4096:], rows)

@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import erfinv
 
 from groundswell.errors import InputError
+from groundswell.seismology.sources.spectra import corner_frequency
 from groundswell.seismology.sources.time_functions import (
     Brune,
     Cosine,
@@ -20,7 +21,6 @@ from groundswell.seismology.sources.time_functions import (
     Table,
     TimeFunction,
     Triangle,
-    corner_frequency,
 )
 
 rng = np.random.default_rng(1970)

@@ -238,43 +238,6 @@ class Table(TimeFunction):
 AnyTimeFunction = Annotated[Brune | Cosine | Triangle | Gaussian | Ricker | Table, TaggedUnion()]
 
 
-def corner_frequency(samples: Reals, step: float) -> float:
-    """Frequency (Hz) below which 99 % of the spectral energy of `samples` (n,) lies.
-
-    Args:
-        step: time between samples, s.
-    """
-    frequencies, density = _spectral_energy(samples, step)
-    energy = _integrate(density)
-    return float(np.interp(0.99 * energy[-1], energy, frequencies))
-
-
-def radiated_energy_below(frequency: float, samples: Reals, step: float) -> float:
-    """Part of the energy that a source radiates below a frequency (Hz), 0 to 1.
-
-    Far from the source, velocity is in proportion to the derivative of `samples`.
-
-    Args:
-        samples: moment rate or force, (n,).
-        step: time between samples, s.
-    """
-    frequencies, density = _spectral_energy(samples, step)
-    energy = _integrate(frequencies**2 * density)
-    return float(np.interp(frequency, frequencies, energy) / energy[-1])
-
-
-def _spectral_energy(samples: Reals, step: float) -> tuple[Array, Array]:
-    """Frequencies (Hz) and spectral energy density of samples."""
-    padded = 8 * len(samples)
-    density = np.abs(np.fft.rfft(samples, padded)) ** 2
-    return np.asarray(np.fft.rfftfreq(padded, step), float), np.asarray(density, float)
-
-
-def _integrate(density: Array) -> Array:
-    """Running integral by the trapezoidal rule, in units of the spacing."""
-    return np.asarray(np.cumsum(density) - 0.5 * (density[0] + density))
-
-
 def _read_table(file: Path | str) -> Array:
     """Times and values of a table, (2, rows)."""
     lines = [

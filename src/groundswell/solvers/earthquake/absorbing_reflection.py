@@ -1,31 +1,28 @@
 """What a matched layer returns: the exact reflection of scalar plane waves from its grid.
 
-The wave varies as exp(i omega t - i k x) along the layer. On a line across it, a source radiates
-towards the layer. The same line with a long, gently growing absorber instead gives the direct wave;
-the difference is the reflection. This is exact for SH waves and close for P and SV waves, for which
-the layer acts on the same differences.
+The wave varies as exp(i omega t - i k x) along the layer. Before the layer it is the sum of the
+wave that arrives, the one that returns, and two that the fourth-order difference adds and that
+decay away from the layer. This is exact for SH waves and close for P and SV waves, for which the
+layer acts on the same differences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import cos, pi, radians, sin
+from math import pi, radians, sin
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import splu
 
 from groundswell.solvers.earthquake.absorbing_profiles import MatchedLayer
+from groundswell.solvers.earthquake.stability import difference
 
 Vector = NDArray[np.complex128]
 
 LIMIT = 1e-3  # reflection that counts as absorbed
 ANGLE = 45.0  # of incidence of the fastest waves, degrees
-LENGTH = 200  # cells of the absorbers at the ends of the line
-FREE = 12  # cells between them
-SOURCE, RECEIVERS = LENGTH + 2, slice(LENGTH + 4, LENGTH + FREE)
-LOSS = 28.0  # of a wave in such an absorber and back: exp(-LOSS) at normal incidence
+REACH = 3  # cells from a cell to the furthest one that acts on it
+FREE = 2 * REACH  # cells before the layer in which the motion is a sum of waves
 BISECTIONS = 12  # of the logarithm of frequency; resolve 0.1 % of three decades
 
 
@@ -41,17 +38,14 @@ def reflection(
         angle: of incidence, degrees.
     """
     omega = 2 / dt * sin(pi * frequency * dt) * layer.spacing / speed  # radians per cell
-    gentle = _absorber(omega)
-    before = np.concatenate([np.flip(gentle, 1), np.ones((2, FREE))], axis=1)
-    # A face lies half a cell before its centre, so the mirrored absorber changes their places.
-    before[:, :LENGTH] = before[::-1, :LENGTH]
-    along = omega * sin(radians(angle))
-    motions = [
-        _motion(omega, along, np.concatenate([before, end], axis=1))[RECEIVERS]
-        for end in (_stretching(layer, dt, frequency), gentle)
-    ]
-    returned = np.abs(motions[0] - motions[1]).max()
-    return float(returned / np.abs(motions[1]).max())
+    stretched = _stretching(layer, dt, frequency)
+    matrix = _equations(omega * np.cos(radians(angle)), stretched)
+    arriving, *others = _waves(matrix[REACH, : 2 * REACH + 1])
+    cells = np.arange(FREE)
+    motions = np.eye(len(matrix), len(matrix) - REACH, REACH - FREE, dtype=complex)
+    motions[:FREE, :REACH] = np.power.outer(others, cells).T
+    source = matrix[REACH:, :FREE] @ arriving**cells
+    return float(abs(np.linalg.solve(matrix[REACH:] @ motions, -source)[0]))
 
 
 def absorbed_band(
@@ -98,22 +92,27 @@ def _stretching(layer: MatchedLayer, dt: float, frequency: float) -> Vector:
     return np.asarray(c0 + c1 * c3 / (np.exp(2j * pi * frequency * dt) - c2))
 
 
-def _absorber(omega: float) -> Vector:
-    """1/s at faces and centres of a long layer whose damping grows as the cube of depth."""
-    depth = (np.arange(LENGTH) + np.array([[0.0], [0.5]])) / LENGTH
-    # An oblique wave of normal wavenumber omega cos(ANGLE) loses LOSS in any case.
-    peak = max(12.0, 2 * LOSS / (omega * LENGTH * cos(radians(ANGLE))))
-    return np.asarray(1 / (1 - 1j * peak * depth**3))
+def _equations(wavenumber: float, stretched: Vector) -> Vector:
+    """Equations of motion of the free cells and those of the layer, (n, n).
+
+    Args:
+        wavenumber: of the wave across the layer, radians per cell.
+        stretched: 1/s at the faces and centres of the layer, (2, width).
+    """
+    faces, centres = np.concatenate([np.ones((2, FREE)), stretched], axis=1)
+    down = difference(len(faces))
+    return np.asarray(
+        wavenumber**2 * np.eye(len(faces)) - (centres[:, None] * down) @ (faces[:, None] * down.T)
+    )
 
 
-def _motion(omega: float, along: float, inverse: Vector) -> Vector:
-    """Motion at the centres of a line of cells; `inverse` is 1/s at faces and centres."""
-    n = inverse.shape[1]
-    a, b = 9 / 8, 1 / 24
-    to_faces = sp.diags_array([b, -a, a, -b], offsets=[-2, -1, 0, 1], shape=(n, n))
-    to_centres = sp.diags_array([b, -a, a, -b], offsets=[-1, 0, 1, 2], shape=(n, n))
-    faces, centres = (sp.diags_array(values) for values in inverse)
-    matrix = (omega**2 - along**2) * sp.eye_array(n) + centres @ to_centres @ faces @ to_faces
-    source = np.zeros(n, complex)
-    source[SOURCE] = 1.0
-    return np.asarray(splu(matrix.tocsc(), permc_spec="NATURAL").solve(source))
+def _waves(weights: Vector) -> list[complex]:
+    """Factors from cell to cell of the waves before a layer, which solve an equation of motion.
+
+    Returns:
+        The wave that arrives, the one that returns and the two that decay away from the layer.
+    """
+    factors = np.roots(weights)
+    one, other, *rest = factors[np.abs(np.abs(factors) - 1).argsort()]
+    arriving, returning = (one, other) if one.imag < 0 else (other, one)
+    return [arriving, returning, *(factor for factor in rest if abs(factor) > 1)]

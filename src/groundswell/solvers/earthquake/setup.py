@@ -26,7 +26,7 @@ from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.event import SourceSummary
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext
-from groundswell.seismology.sources.time_functions import corner_frequency, radiated_energy_below
+from groundswell.seismology.sources.spectra import highest_frequency
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.earthquake import check, moduli, validation
 from groundswell.solvers.earthquake.effective import Rows, effective_rows
@@ -52,7 +52,6 @@ LAYER_WORDS = 6
 FIELDS = {False: 12, True: 20}  # arrays of all cells, without and with Q
 
 MIN_SAMPLING = 0.1  # sampling interval over the stable step; a smaller one is taken for a mistake
-MAX_SPECTRA = 256  # number of sources whose spectra are computed, evenly spread over all
 
 
 @dataclass(frozen=True)
@@ -237,19 +236,7 @@ class Setup:
     @cached_property
     def source_frequency(self) -> float:
         """Frequency below which every source has 99 % of its energy, Hz."""
-        return max(corner_frequency(source.samples, source.step) for source in self._some_sources)
-
-    @property
-    def _some_sources(self) -> list[PointSource]:
-        """Sources whose spectra stand for those of all."""
-        return self.sources[:: ceil(len(self.sources) / MAX_SPECTRA)]
-
-    def energy_below(self, frequency: float) -> float:
-        """Largest part of the energy of any source that it radiates below `frequency` (Hz)."""
-        return max(
-            radiated_energy_below(frequency, source.samples, source.step)
-            for source in self._some_sources
-        )
+        return highest_frequency(self.sources)
 
     @property
     def points_per_wavelength(self) -> float:

@@ -49,7 +49,7 @@ def _largest_frequency(rows: Rows, spacing: tuple[float, float, float]) -> float
         mu = 1 / rows.properties["compliance"]
         mu_at_faces = 1 / (softness * mean_of_two(rows.properties["compliance"]))
     n = len(rho)
-    down = _difference(n) / spacing[2]  # at centres, of values on faces
+    down = difference(n) / spacing[2]  # at centres, of values on faces
     level = np.eye(n) * 2 * FOURTH_ORDER_NORM * hypot(1 / spacing[0], 1 / spacing[1])
     none = np.zeros((n, n))
     # Strains of the velocities (vx, vz), and their stiffness.
@@ -66,7 +66,10 @@ def _largest_frequency(rows: Rows, spacing: tuple[float, float, float]) -> float
     return float(np.sqrt(np.linalg.eigvalsh(energy / mass / mass[:, None])[-1]))
 
 
-def _difference(n: int) -> Values:
-    """Fourth-order differences between rows, (n, n), of values that are zero outside."""
+def difference(n: int) -> Values:
+    """Fourth-order differences at the centres of `n` cells of values on their faces, (n, n).
+
+    Values outside are zero. Minus the transpose gives differences on faces of values at centres.
+    """
     weights = {-1: 1 / 24, 0: -9 / 8, 1: 9 / 8, 2: -1 / 24}
     return np.sum([weight * np.eye(n, k=k) for k, weight in weights.items()], axis=0)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from groundswell.seismology.sources.spectra import energy_below
+
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup
 
@@ -80,7 +82,7 @@ def _attenuation(setup: Setup) -> Iterator[str]:
 def _long_waves(setup: Setup) -> Iterator[str]:
     """Waves too long for the matched layers."""
     band = setup.absorbed_frequencies
-    if band and (energy := setup.energy_below(band[0])) > LONG_WAVES:
+    if band and (energy := energy_below(band[0], setup.sources)) > LONG_WAVES:
         yield (
             f"a source radiates {100 * energy:.0f} % of its energy below {band[0]:.3g} Hz, of "
             "which the absorbing layers return more than 0.1 %; widen them (boundary.width), "

@@ -1,0 +1,70 @@
+"""Spectra of sources: the frequencies that they radiate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.seismology.sources.point_sources import PointSource
+
+Array = NDArray[np.float64]
+Reals = NDArray[np.floating]
+
+MAX_SPECTRA = 256  # number of sources whose spectra are computed, evenly spread over all
+
+
+def highest_frequency(sources: Sequence[PointSource]) -> float:
+    """Frequency below which every source has 99 % of its energy, Hz."""
+    return max(corner_frequency(source.samples, source.step) for source in _some(sources))
+
+
+def energy_below(frequency: float, sources: Sequence[PointSource]) -> float:
+    """Largest part of the energy of any source that it radiates below a frequency (Hz)."""
+    return max(
+        radiated_energy_below(frequency, source.samples, source.step) for source in _some(sources)
+    )
+
+
+def _some(sources: Sequence[PointSource]) -> Sequence[PointSource]:
+    """Sources whose spectra stand for those of all."""
+    return sources[:: ceil(len(sources) / MAX_SPECTRA)]
+
+
+def corner_frequency(samples: Reals, step: float) -> float:
+    """Frequency (Hz) below which 99 % of the spectral energy of `samples` (n,) lies.
+
+    Args:
+        step: time between samples, s.
+    """
+    frequencies, density = _spectral_energy(samples, step)
+    energy = _integrate(density)
+    return float(np.interp(0.99 * energy[-1], energy, frequencies))
+
+
+def radiated_energy_below(frequency: float, samples: Reals, step: float) -> float:
+    """Part of the energy that a source radiates below a frequency (Hz), 0 to 1.
+
+    Far from the source, velocity is in proportion to the derivative of `samples`.
+
+    Args:
+        samples: moment rate or force, (n,).
+        step: time between samples, s.
+    """
+    frequencies, density = _spectral_energy(samples, step)
+    energy = _integrate(frequencies**2 * density)
+    return float(np.interp(frequency, frequencies, energy) / energy[-1])
+
+
+def _spectral_energy(samples: Reals, step: float) -> tuple[Array, Array]:
+    """Frequencies (Hz) and spectral energy density of samples."""
+    padded = 8 * len(samples)
+    density = np.abs(np.fft.rfft(samples, padded)) ** 2
+    return np.asarray(np.fft.rfftfreq(padded, step), float), np.asarray(density, float)
+
+
+def _integrate(density: Array) -> Array:
+    """Running integral by the trapezoidal rule, in units of the spacing."""
+    return np.asarray(np.cumsum(density) - 0.5 * (density[0] + density))

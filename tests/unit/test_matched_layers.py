@@ -1,0 +1,97 @@
+"""Absorbing layers of a case: their width, what they are tuned to, and warnings about them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from groundswell.errors import CaseError
+from groundswell.seismology.sources.spectra import radiated_energy_below
+from groundswell.solvers.earthquake import EarthquakeCase
+from groundswell.solvers.earthquake.matched_layers import matched_layer
+from groundswell.solvers.earthquake.setup import Setup
+
+ROCK = {"vp": 6000.0, "vs": 3464.0, "rho": 2700.0}
+WATER = {"top": 0.0, "vp": 1500.0, "vs": 0.0, "rho": 1000.0}
+
+
+def setup(duration: float = 4.0, **sections: Any) -> Setup:
+    source = {"kind": "explosion", "x": 1000.0, "y": 1000.0, "depth": 500.0, "moment": 1e12}
+    pulse = {"kind": "gaussian", "sigma": 0.1}
+    defaults: dict[str, Any] = {
+        "grid": {"size": [2000.0, 2000.0, 1000.0], "spacing": [100.0, 50.0, 40.0]},
+        "medium": {"kind": "homogeneous", **ROCK},
+        "source": [{**source, "time_function": pulse}],
+    }
+    return Setup.from_case(EarthquakeCase(time={"duration": duration}, **(defaults | sections)))
+
+
+def layers(*materials: dict[str, float]) -> dict[str, Any]:
+    return {"kind": "layered", "layers": list(materials)}
+
+
+@pytest.mark.parametrize(
+    ("width", "cells"),
+    [(7, (7, 7, 7)), ("400 m", (4, 8, 10)), ("0.41 km", (5, 9, 11)), ("1 m", (1, 1, 1))],
+)
+def test_a_width_is_a_number_of_cells_or_a_length(width: Any, cells: tuple[int, ...]) -> None:
+    grid = setup(boundary={"width": width}).grid
+    assert grid.after == cells
+    assert grid.before == (*cells[:2], 0)
+
+
+@pytest.mark.parametrize("width", [0, -1, True, 2.5, "10", "0 m", "-1 km", "3 s", [3]])
+def test_other_widths_are_refused(width: Any) -> None:
+    with pytest.raises(CaseError, match=r"boundary\.width"):
+        setup(boundary={"width": width})
+
+
+def test_the_shift_follows_the_duration_down_from_a_tenth_of_what_the_grid_resolves() -> None:
+    assert matched_layer(setup(200.0), 0).shift == pytest.approx(4 * np.pi / 200)
+    resolved = 3464 / (6 * 100)
+    assert matched_layer(setup(0.1), 0).shift == pytest.approx(0.2 * np.pi * resolved)
+
+
+def test_only_soft_ground_at_the_sides_needs_a_uniform_shift() -> None:
+    soft = layers({"top": 0.0, **ROCK, "vs": 1000.0}, {"top": 200.0, **ROCK})
+    assert matched_layer(setup(), 2).uniform_shift == 0
+    expected = 0.55 * np.pi / 2 * 6000 / 200
+    assert matched_layer(setup(medium=soft), 2).uniform_shift == pytest.approx(expected)
+    periodic = setup(medium=soft, boundary={"sides": "periodic"})
+    assert matched_layer(periodic, 2).uniform_shift == 0
+
+
+def test_longer_runs_absorb_longer_waves() -> None:
+    bands = [setup(duration).absorbed_frequencies for duration in (2.0, 20.0)]
+    lows = [band[0] for band in bands if band]
+    assert lows[1] < 0.2 * lows[0] < 0.2 / 2.0
+    assert setup(boundary={"sides": "sponge", "width": 20}).absorbed_frequencies is None
+
+
+def test_sources_below_the_absorbed_band_raise_a_warning() -> None:
+    soft = layers({"top": 0.0, **ROCK, "vs": 2000.0}, {"top": 480.0, **ROCK})
+    assert not any("absorbing layers" in text for text in setup().warnings())
+    (found,) = (text for text in setup(medium=soft).warnings() if "absorbing layers" in text)
+    assert "% of its energy below" in found and "boundary.width" in found
+
+
+def test_many_steps_beside_a_fluid_raise_a_warning() -> None:
+    medium = layers(WATER, {"top": 200.0, **ROCK})
+    sea = {"medium": medium}
+    assert not any("fluid" in text for text in setup(4.0, **sea).warnings())
+    assert any("sponge" in text for text in setup(200.0, **sea).warnings())
+    sponge = {"boundary": {"sides": "sponge", "width": 20}}
+    assert not any("fluid" in text for text in setup(200.0, **sea, **sponge).warnings())
+
+
+def test_the_energy_that_a_gaussian_radiates() -> None:
+    """Density x^2 exp(-x^2) of x = omega sigma, the derivative of a Gaussian."""
+    sigma, step = 0.1, 0.001
+    samples = np.exp(-0.5 * ((np.arange(0, 1.2, step) - 0.6) / sigma) ** 2)
+    x = np.linspace(0, 12, 200_001)
+    density = x**2 * np.exp(-(x**2))
+    for frequency in (0.5, 1.5, 3.0):
+        exact = density[x < 2 * np.pi * frequency * sigma].sum() / density.sum()
+        assert radiated_energy_below(frequency, samples, step) == pytest.approx(exact, abs=2e-3)
