@@ -33,6 +33,21 @@ COMMANDS = ("run", "check", "new", "verify", "bench", "info", "report")
 HEAVY = ("numpy", "h5py", "xarray", "matplotlib", "obspy", "scipy", "pyproj")
 
 
+def test_a_limit_of_the_session_is_no_bug(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Wherever it is met, such as in the cache of kernels."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(24, "Too many open files", "/cache/kernel.so")
+
+    monkeypatch.setattr("groundswell.simulation.preparation.check", fail)
+    assert main(["check", "case.toml"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("groundswell: /cache/kernel.so could not be written: Too many open")
+    assert "ulimit -a" in error and "bug" not in error
+
+
 # --- help ---------------------------------------------------------------------------------------
 
 

@@ -21,6 +21,7 @@ from groundswell.cli import main
 from groundswell.errors import InputError, Interrupted, RunFailed
 from groundswell.simulation import checkpoint
 from groundswell.simulation.folder_lock import NAME, claimed
+from groundswell.simulation.run_files import STAGING
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -255,6 +256,15 @@ def test_an_unfinished_run_can_be_started_again(tmp_path: Path, capsys: Captured
     assert json.loads((folder / "summary.json").read_text())["resumed_at"] == 0
     with pytest.raises(InputError, match="give one of them"):
         gs.run(case, resume=True, overwrite=True)
+
+
+def test_a_new_run_removes_the_incomplete_files_of_a_killed_one(tmp_path: Path) -> None:
+    case, folder = write_small_case(tmp_path, "poisson"), tmp_path / "results"
+    (folder / STAGING).mkdir(parents=True)
+    for name in ("volumes.vtkhdf.part", ".summary.json.part", f"{STAGING}/.line.nc.part", "mine"):
+        (folder / name).touch()
+    summary = gs.run(case).summary
+    assert names(folder) == {*summary["files"], "summary.json", "mine"}
 
 
 def test_a_run_among_results_of_another_case_can_be_resumed(tmp_path: Path) -> None:

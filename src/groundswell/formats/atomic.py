@@ -87,6 +87,15 @@ def disk_errors(path: str | Path) -> Iterator[None]:
         raise _translated(Path(path), code) from error
 
 
+def session_error(error: OSError) -> RunFailed | None:
+    """A full disk or an exceeded limit of the session, with a remedy; None for other errors."""
+    if error.errno not in _DISK_FULL | _LIMITED:
+        return None
+    translated = _translated(Path(error.filename or "a file"), error.errno)
+    assert isinstance(translated, RunFailed)
+    return translated
+
+
 def reserve(path: Path, start: int, size: int) -> None:
     """Allocate `size` bytes from offset `start` of `path`, so that writing them cannot fail.
 
