@@ -156,7 +156,7 @@ def test_a_file_system_without_locks_is_used_without(
 def test_of_runs_that_start_in_the_same_instant_exactly_one_runs(
     tmp_path: Path, start: Start, count: int
 ) -> None:
-    case = write_small_case(tmp_path, "earthquake", time={"duration": "6 s"})
+    case = write_small_case(tmp_path, "earthquake", time={"duration": "3 s"})
     runs = [start("run", case, "-q", "--no-pictures") for _ in range(count)]
     ends = [run.communicate(timeout=100)[1] for run in runs]
     assert sorted(run.returncode for run in runs) == [0] + [2] * (count - 1), ends

@@ -38,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if not debug:  # those of libraries; ours are texts
                 warnings.simplefilter("ignore")
             return _run(plain) if taking_part else 0
+    except KeyboardInterrupt:  # typer catches those in a command only
+        print("interrupted", file=sys.stderr)
+        return Interrupted.exit_code
     except Exception as error:
         if debug:
             import traceback
