@@ -18,6 +18,7 @@ from variants import long_variants
 
 import groundswell as gs
 from groundswell.cli import main
+from groundswell.cli.results import with_pictures
 from groundswell.errors import InputError, Interrupted, RunFailed
 from groundswell.simulation import checkpoint
 from groundswell.simulation.folder_lock import NAME, claimed
@@ -108,6 +109,15 @@ def test_a_folder_in_use_is_refused_with_the_name_of_the_process(
     assert re.search(told, capsys.readouterr().err)
     assert not folder.exists()  # it is still empty
     assert main(["run", str(case), "-q", "--no-pictures"]) == 0
+
+
+def test_pictures_are_not_drawn_into_a_folder_in_use(tmp_path: Path, capsys: Captured) -> None:
+    folder = gs.run(write_small_case(tmp_path, "poisson")).folder
+    with claimed(folder):
+        files = with_pictures(folder)["files"]
+    assert "solution.png" not in names(folder) | set(files)
+    assert "no pictures: another run (process" in capsys.readouterr().err
+    assert "solution.png" in with_pictures(folder)["files"]
 
 
 def test_a_folder_created_in_vain_is_removed_with_its_new_parents(tmp_path: Path) -> None:
