@@ -101,11 +101,8 @@ class RunFiles:
     # --- runs that cannot be continued ------------------------------------------------------------
 
     def remove_unfinished(self) -> None:
-        """Delete the checkpoint and the incomplete files of an earlier run; at rank 0."""
+        """Delete the checkpoint, with its parts, and the incomplete files; at rank 0."""
         checkpoint.remove(self.folder)
-        self._remove_incomplete()
-
-    def _remove_incomplete(self) -> None:
         with disk_errors(self.folder):
             shutil.rmtree(self.folder / STAGING, ignore_errors=True)
             for path in self._incomplete():
@@ -126,7 +123,7 @@ class RunFiles:
                     file.close()
             if first and not (self.all_steps_made or self.checkpoint.exists()):
                 with suppress(GroundswellError):
-                    self._remove_incomplete()
+                    self.remove_unfinished()
             raise
 
 
