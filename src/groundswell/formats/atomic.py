@@ -163,8 +163,8 @@ def _translated(path: Path, code: int) -> InputError | RunFailed:
 
 
 def _shown(path: Path) -> str:
-    """A path as text for a message, without its middle if it is long."""
-    text, half = str(path), _SHOWN // 2
+    """A path as text on one line for a message, without its middle if it is long."""
+    text, half = repr(str(path))[1:-1], _SHOWN // 2  # repr escapes line breaks
     return text if len(text) <= _SHOWN else f"{text[:half]}...{text[-half:]}"
 
 
