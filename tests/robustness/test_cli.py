@@ -12,14 +12,12 @@ from typing import Any
 
 import pytest
 from command_output import unwrapped
-from fake_nvml import BUSES, SWITCH, pretend, wire
-from ranks import run_on_ranks
 
 from groundswell import registry
 from groundswell.bench import Benchmark, Session
 from groundswell.bench.tables import Table, field
 from groundswell.case.quantities import byte_size, duration
-from groundswell.cli import machine, main, tables
+from groundswell.cli import main
 from groundswell.errors import BackendError, GroundswellError, InputError, Interrupted, RunFailed
 from groundswell.report.pictures import Picture
 from groundswell.verify import Check, Row
@@ -31,6 +29,34 @@ Capture = pytest.CaptureFixture[str]
 
 COMMANDS = ("run", "check", "new", "verify", "bench", "info", "report")
 HEAVY = ("numpy", "h5py", "xarray", "matplotlib", "obspy", "scipy", "pyproj")
+
+
+def test_ctrl_c_before_a_command_begins_leaves_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """While modules are imported, say."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("groundswell.cli._run", interrupt)
+    assert main(["info"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_a_limit_of_the_session_is_no_bug(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Wherever it is met, such as in the cache of kernels."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(24, "Too many open files", "/cache/kernel.so")
+
+    monkeypatch.setattr("groundswell.simulation.preparation.check", fail)
+    assert main(["check", "case.toml"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("groundswell: /cache/kernel.so could not be written: Too many open")
+    assert "ulimit -a" in error and "bug" not in error
 
 
 # --- help ---------------------------------------------------------------------------------------
@@ -319,73 +345,6 @@ def test_bench(monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path)
 def test_bench_of_an_unknown_solver(capsys: Capture) -> None:
     assert main(["bench", "tides"]) == 2
     assert "tides" in capsys.readouterr().err
-
-
-def test_info(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from groundswell.backends import open_backend
-
-    def only_cpu(name: str) -> Any:
-        if name == "cuda":
-            raise BackendError("`pip install 'groundswell[cuda13]'`")
-        return open_backend(name)
-
-    monkeypatch.setattr("groundswell.cli.machine.open_backend", only_cpu)
-    assert main(["info", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    cpu = found["devices"]["cpu"]
-    assert cpu["bandwidth"] > 1e8 and 0 < cpu["memory_free"] <= cpu["memory_total"]
-    assert "compiler" in cpu["versions"] and "numpy" in found["libraries"]
-    assert found["solvers"] == registry.names()
-    assert found["cache"]["entries"] >= 1 and found["cache"]["bytes"] > 0
-    assert {"mpi4py", "mpiexec", "ranks", "hosts"} <= set(found["mpi"])
-    # Of one process nobody can say that ways to others work.
-    assert {way["works"] for way in found["transports"]["cpu"].values()} <= {None, False}
-    assert {way["works"] for way in found["transports"]["cuda"].values()} == {False}
-    assert main(["info"]) == 0
-    out = unwrapped(capsys.readouterr().out)
-    assert "kernel cache" in out and "groundswell[cuda13]" in out  # brackets are no markup
-    assert "ranks on cpu" in out and "ranks on cuda" not in out
-
-
-def test_info_on_ranks() -> None:
-    """Rank 0 alone speaks, and all ways between CPUs work."""
-    done = run_on_ranks(2, "-m", "groundswell", "info", "--json", timeout=100)
-    assert done.returncode == 0, done.stderr[-2000:]
-    found = json.loads(done.stdout)
-    assert found["transports"]["cpu"] == {
-        name: {"works": True, "reason": None} for name in ("peer", "mpi", "mpi-thread")
-    }
-    assert found["mpi"]["ranks"] == 2 and found["mpi"]["hosts"] == 1
-    assert found["mpi"]["thread_level"] == "multiple" and found["mpi"]["library"]
-    if found["devices"]["cuda"]["device"] is None:
-        reasons = {way["reason"] for way in found["transports"]["cuda"].values()}
-        assert reasons == {found["devices"]["cuda"]["reason"]}
-
-
-def test_info_shows_links(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    nvml = pretend(monkeypatch)
-    wire(nvml, n1=[BUSES[2]] * 4, n2=[BUSES[1]] * 4)
-    found = machine._links()
-    assert len(found["devices"]) == 4 and len(found["pairs"]) == 6
-    assert {"devices": [1, 2], "kind": "nvlink", "bandwidth": 100e9} in found["pairs"]
-    rows = tables._links(found)["links of GPUs"].splitlines()
-    assert rows[0] == "nvlink, about 100 GB/s each way: 1-2"
-    assert rows[-1] == "system, about 10 GB/s each way: 0-3 1-3 2-3"
-    wire(nvml, **{f"n{n}": [SWITCH] * 18 for n in range(4)})
-    rows = tables._links(machine._links())["links of GPUs"]
-    assert rows == "nvswitch, about 450 GB/s each way: all"
-    nvml.absent = {"nvmlInit"}
-    assert "NVML" in machine._links()["reason"] and tables._links(machine._links()) == {}
-
-
-def test_info_tells_why_ways_do_not_work() -> None:
-    ways = {
-        "peer": {"works": True, "reason": None},
-        "nccl": {"works": False, "reason": "no library"},
-        "mpi": {"works": True, "reason": None},
-    }
-    assert tables._ways(ways) == "peer, mpi work\nnccl does not: no library"
-    assert "peer could work; test with mpiexec" in tables._ways({"peer": {"works": None}})
 
 
 def test_numbers_for_the_eye() -> None:

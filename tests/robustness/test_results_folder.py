@@ -18,9 +18,11 @@ from variants import long_variants
 
 import groundswell as gs
 from groundswell.cli import main
+from groundswell.cli.results import with_pictures
 from groundswell.errors import InputError, Interrupted, RunFailed
 from groundswell.simulation import checkpoint
 from groundswell.simulation.folder_lock import NAME, claimed
+from groundswell.simulation.run_files import STAGING
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -109,6 +111,15 @@ def test_a_folder_in_use_is_refused_with_the_name_of_the_process(
     assert main(["run", str(case), "-q", "--no-pictures"]) == 0
 
 
+def test_pictures_are_not_drawn_into_a_folder_in_use(tmp_path: Path, capsys: Captured) -> None:
+    folder = gs.run(write_small_case(tmp_path, "poisson")).folder
+    with claimed(folder):
+        files = with_pictures(folder)["files"]
+    assert "solution.png" not in names(folder) | set(files)
+    assert "no pictures: another run (process" in capsys.readouterr().err
+    assert "solution.png" in with_pictures(folder)["files"]
+
+
 def test_a_folder_created_in_vain_is_removed_with_its_new_parents(tmp_path: Path) -> None:
     with claimed(tmp_path / "a" / "b"):
         assert (tmp_path / "a" / "b").is_dir()
@@ -155,7 +166,7 @@ def test_a_file_system_without_locks_is_used_without(
 def test_of_runs_that_start_in_the_same_instant_exactly_one_runs(
     tmp_path: Path, start: Start, count: int
 ) -> None:
-    case = write_small_case(tmp_path, "earthquake", time={"duration": "6 s"})
+    case = write_small_case(tmp_path, "earthquake", time={"duration": "3 s"})
     runs = [start("run", case, "-q", "--no-pictures") for _ in range(count)]
     ends = [run.communicate(timeout=100)[1] for run in runs]
     assert sorted(run.returncode for run in runs) == [0] + [2] * (count - 1), ends
@@ -255,6 +266,15 @@ def test_an_unfinished_run_can_be_started_again(tmp_path: Path, capsys: Captured
     assert json.loads((folder / "summary.json").read_text())["resumed_at"] == 0
     with pytest.raises(InputError, match="give one of them"):
         gs.run(case, resume=True, overwrite=True)
+
+
+def test_a_new_run_removes_the_incomplete_files_of_a_killed_one(tmp_path: Path) -> None:
+    case, folder = write_small_case(tmp_path, "poisson"), tmp_path / "results"
+    (folder / STAGING).mkdir(parents=True)
+    for name in ("volumes.vtkhdf.part", ".summary.json.part", f"{STAGING}/.line.nc.part", "mine"):
+        (folder / name).touch()
+    summary = gs.run(case).summary
+    assert names(folder) == {*summary["files"], "summary.json", "mine"}
 
 
 def test_a_run_among_results_of_another_case_can_be_resumed(tmp_path: Path) -> None:

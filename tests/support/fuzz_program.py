@@ -1,9 +1,9 @@
 """Runs mutants of small cases, and cases with damaged files; prints as JSON how they ended.
 
-    python fuzz_program.py cases SOLVER SEED COUNT
-    python fuzz_program.py files FORMAT SEED COUNT
+    python fuzz_program.py SEED COUNT earthquake cavity srf ...
 
-Each is checked, and run if it is small enough. It must end with exit code 0, or with 1 or 2 and one
+The names are those of solvers, for mutants of their cases, and of formats, for damaged files. Each
+is checked, and run if it is small enough. It must end with exit code 0, or with 1 or 2 and one
 message, and leave nothing half-written. This process only forks, so that a mutant that crashes or
 hangs ends alone.
 """
@@ -14,7 +14,6 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,7 +24,7 @@ from damage import damaged, mutated_text
 from forked import Ended, run_forked
 from input_files import FORMATS, TEXTS
 from mutants import mutant
-from small_cases import small_case
+from small_cases import CASES, small_case
 from toml_text import toml
 
 from groundswell import registry
@@ -38,7 +37,7 @@ BYTES = 3e8
 SECONDS = 60
 TOO_LARGE = 77
 
-Make = Callable[[Path, np.random.Generator], dict[str, Any]]  # a case, and its files in a folder
+Content = dict[str, Any]
 
 
 def check_and_run(path: str, folder: str) -> int:
@@ -83,31 +82,37 @@ def complaints(ended: Ended, folder: Path) -> list[str]:
     return [name for name, is_wrong in checks.items() if is_wrong]
 
 
-def mutated_case(solver: str) -> Make:
-    return lambda folder, rng: mutant(small_case(solver), rng)
+def mutated_case(solver: str, folder: Path, rng: np.random.Generator) -> Content:
+    """A mutant of the small case of a solver."""
+    return mutant(small_case(solver), rng)
 
 
-def damaged_file(name: str) -> Make:
-    def make(folder: Path, rng: np.random.Generator) -> dict[str, Any]:
-        path, content = FORMATS[name](folder)
-        data = path.read_bytes()
-        if name in TEXTS and rng.random() < 0.6:
-            path.write_text(mutated_text(data.decode(), rng), encoding="utf-8")
-        else:
-            path.write_bytes(damaged(data, rng))
-        return content
-
-    return make
+def damaged_file(name: str, folder: Path, rng: np.random.Generator) -> Content:
+    """The case that reads a file of this format, and a damaged copy of the file."""
+    path, content = FORMATS[name](folder)
+    data = path.read_bytes()
+    if name in TEXTS and rng.random() < 0.6:
+        path.write_text(mutated_text(data.decode(), rng), encoding="utf-8")
+    else:
+        path.write_bytes(damaged(data, rng))
+    return content
 
 
-def fuzz(make: Make, seed: list[int], count: int) -> dict[str, Any]:
+def write_case(folder: Path, content: Content) -> Path:
+    path = folder / "case.toml"
+    path.write_text("".join(f"{key} = {toml(value)}\n" for key, value in content.items()))
+    return path
+
+
+def fuzz(name: str, seed: int, count: int) -> dict[str, Any]:
     """Counts of exit codes, and the runs that ended badly."""
     codes, bad = Counter[str](), []
+    make = mutated_case if name in CASES else damaged_file
     for n in range(count):
-        with TemporaryDirectory() as name:
-            path, results = Path(name) / "case.toml", Path(name) / "results"
-            content = make(Path(name), np.random.default_rng([*seed, n]))
-            path.write_text("".join(f"{key} = {toml(value)}\n" for key, value in content.items()))
+        with TemporaryDirectory() as scratch:
+            results = Path(scratch) / "results"
+            rng = np.random.default_rng([seed, *name.encode(), n])
+            path = write_case(Path(scratch), make(name, Path(scratch), rng))
             ended = run_forked(path, results, seconds=SECONDS, call=lambda w: check_and_run(*w))
             codes[f"{'run' if 'RAN' in ended.out else 'check'} {ended.code}"] += 1
             if wrong := complaints(ended, results):
@@ -115,16 +120,18 @@ def fuzz(make: Make, seed: list[int], count: int) -> dict[str, Any]:
     return {"codes": codes, "bad": bad}
 
 
+def import_once(name: str) -> None:
+    """Import what the case needs, so that the forks need not."""
+    with TemporaryDirectory() as scratch:
+        content = small_case(name) if name in CASES else FORMATS[name](Path(scratch))[1]
+        prepare(write_case(Path(scratch), content))
+    registry.find(content["solver"]).load("solver")
+
+
 if __name__ == "__main__":
-    kind, name, seed, count = sys.argv[1:]
-    make = {"cases": mutated_case, "files": damaged_file}[kind](name)
+    seed, count, *names = sys.argv[1:]
     Backend.measure_bandwidth = lambda *_, **__: 1e9  # type: ignore[method-assign]
     with TemporaryDirectory() as scratch, plugin.available(Path(scratch)):
-        if kind == "files":
-            with TemporaryDirectory() as folder:
-                solver = make(Path(folder), np.random.default_rng(0))["solver"]
-        else:
-            solver = name
-        for part in ("case", "setup", "solver"):  # imported once, before the forks
-            registry.find(solver).load(part)  # type: ignore[arg-type]
-        print(json.dumps(fuzz(make, [int(seed), *name.encode()], int(count))))
+        for name in names:
+            import_once(name)
+        print(json.dumps({name: fuzz(name, int(seed), int(count)) for name in names}))

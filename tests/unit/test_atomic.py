@@ -100,6 +100,13 @@ def test_no_permission_is_bad_input(tmp_path: Path, code: int) -> None:
             raise OSError(code, os.strerror(code))
 
 
+def test_messages_show_odd_and_long_paths_on_one_line(tmp_path: Path) -> None:
+    for name in ("a\nb\u202e", "/".join(["n" * 200] * 9)):
+        with pytest.raises(InputError) as caught, disk_errors(tmp_path / name):
+            raise OSError(errno.EACCES, "no")
+        assert str(caught.value).isprintable() and len(str(caught.value)) < 400
+
+
 @pytest.mark.parametrize("code", [errno.EFBIG, errno.EMFILE])
 def test_a_limit_is_not_the_disks_fault(tmp_path: Path, code: int) -> None:
     with pytest.raises(RunFailed, match=r"ulimit -a"), disk_errors(tmp_path / "file"):

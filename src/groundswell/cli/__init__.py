@@ -38,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if not debug:  # those of libraries; ours are texts
                 warnings.simplefilter("ignore")
             return _run(plain) if taking_part else 0
+    except KeyboardInterrupt:  # typer catches those in a command only
+        print("interrupted", file=sys.stderr)
+        return Interrupted.exit_code
     except Exception as error:
         if debug:
             import traceback
@@ -76,6 +79,10 @@ def _run(words: list[str]) -> int:
 
 def _explain(error: Exception, words: Sequence[str]) -> int:
     """Print the message of an error; returns the exit code."""
+    if isinstance(error, OSError):
+        from groundswell.formats.atomic import session_error
+
+        error = session_error(error) or error
     code = error.exit_code if isinstance(error, GroundswellError) else 1
     everywhere = isinstance(error, GroundswellError) and known_to_all(error)
     _say(_words(error), code, everywhere=everywhere or not _shared(words))

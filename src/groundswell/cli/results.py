@@ -7,7 +7,9 @@ from typing import Any
 
 from groundswell.case.quantities import duration
 from groundswell.cli.tables import pairs, warn
-from groundswell.simulation.summary import add_files, describe_bandwidth
+from groundswell.errors import InputError
+from groundswell.simulation.folder_lock import claimed
+from groundswell.simulation.summary import add_files, describe_bandwidth, read_summary
 
 LISTED = 8  # number of files that are listed by name
 
@@ -19,7 +21,12 @@ def with_pictures(folder: Path) -> dict[str, Any]:
     """
     from groundswell.report.pictures import draw_pictures
 
-    return add_files(folder, draw_pictures(folder, lambda text: warn([text])))
+    try:
+        with claimed(folder):
+            return add_files(folder, draw_pictures(folder, lambda text: warn([text])))
+    except InputError as error:  # another run has begun
+        warn([f"no pictures: {error}"])
+        return read_summary(folder)
 
 
 def show(folder: Path, summary: dict[str, Any]) -> None:

@@ -87,6 +87,15 @@ def disk_errors(path: str | Path) -> Iterator[None]:
         raise _translated(Path(path), code) from error
 
 
+def session_error(error: OSError) -> RunFailed | None:
+    """A full disk or an exceeded limit of the session, with a remedy; None for other errors."""
+    if error.errno not in _DISK_FULL | _LIMITED:
+        return None
+    translated = _translated(Path(error.filename or "a file"), error.errno)
+    assert isinstance(translated, RunFailed)
+    return translated
+
+
 def reserve(path: Path, start: int, size: int) -> None:
     """Allocate `size` bytes from offset `start` of `path`, so that writing them cannot fail.
 
@@ -154,8 +163,8 @@ def _translated(path: Path, code: int) -> InputError | RunFailed:
 
 
 def _shown(path: Path) -> str:
-    """A path as text for a message, without its middle if it is long."""
-    text, half = str(path), _SHOWN // 2
+    """A path as text on one line for a message, without its middle if it is long."""
+    text, half = repr(str(path))[1:-1], _SHOWN // 2  # repr escapes line breaks
     return text if len(text) <= _SHOWN else f"{text[:half]}...{text[-half:]}"
 
 

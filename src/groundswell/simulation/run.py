@@ -79,7 +79,7 @@ class _Run:
             checkpoint.restore(files.checkpoint, self.opened.backend, solver.state(), done)
             first, lengths = done.step, done.lengths
         elif self.world.first:
-            checkpoint.remove(files.folder)  # this run replaces the files that it belongs to
+            files.remove_unfinished()  # this run replaces it
         files.outputs = solver.outputs.open(files.folder, lengths)
         self.driver = driver_of(self.opened, files.outputs, files.folder, self.digest, first)
 

@@ -86,19 +86,27 @@ class RunFiles:
         staging = self.folder / STAGING
         write_summary(staging, summary)
         stale = set(files_in(self.folder)) - set(summary["files"])
-        new = [path for path in staging.rglob("*") if path.is_file() and path.name != NAME]
+        growing = set(relative(self.folder, [file.path for file in self.growing]))
         with disk_errors(self.folder):
             (self.folder / NAME).unlink(missing_ok=True)
             for file in self.growing:
                 file.finish()
-            for path in [*new, staging / NAME]:
-                _move(path, self.folder / path.relative_to(staging))
+            for name in [*(name for name in summary["files"] if name not in growing), NAME]:
+                _move(staging / name, self.folder / name)
             sync(self.folder)
             shutil.rmtree(staging)
             _remove(self.folder, stale)
         checkpoint.remove(self.folder)
 
-    # --- failures ---------------------------------------------------------------------------------
+    # --- runs that cannot be continued ------------------------------------------------------------
+
+    def remove_unfinished(self) -> None:
+        """Delete the checkpoint, with its parts, and the incomplete files; at rank 0."""
+        checkpoint.remove(self.folder)
+        with disk_errors(self.folder):
+            shutil.rmtree(self.folder / STAGING, ignore_errors=True)
+            for path in self._incomplete():
+                path.unlink(missing_ok=True)
 
     @contextmanager
     def cleaned_up_on_failure(self, first: bool) -> Iterator[None]:
@@ -107,9 +115,6 @@ class RunFiles:
         Args:
             first: whether this is rank 0, which removes them.
         """
-        earlier = self._incomplete()
-        if first:
-            shutil.rmtree(self.folder / STAGING, ignore_errors=True)
         try:
             yield
         except BaseException:
@@ -117,8 +122,8 @@ class RunFiles:
                 with suppress(GroundswellError):  # the first failure is the one to report
                     file.close()
             if first and not (self.all_steps_made or self.checkpoint.exists()):
-                for path in self._incomplete() - earlier:
-                    path.unlink(missing_ok=True)
+                with suppress(GroundswellError):
+                    self.remove_unfinished()
             raise
 
 

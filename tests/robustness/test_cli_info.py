@@ -1,0 +1,87 @@
+"""`groundswell info`: devices, links, versions and solvers, alone and on ranks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_output import unwrapped
+from fake_nvml import BUSES, SWITCH, pretend, wire
+from ranks import run_on_ranks
+
+from groundswell import registry
+from groundswell.cli import machine, main, tables
+from groundswell.errors import BackendError
+
+pytestmark = pytest.mark.timeout(120)
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_info(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from groundswell.backends import open_backend
+
+    def only_cpu(name: str) -> Any:
+        if name == "cuda":
+            raise BackendError("`pip install 'groundswell[cuda13]'`")
+        return open_backend(name)
+
+    monkeypatch.setattr("groundswell.cli.machine.open_backend", only_cpu)
+    assert main(["info", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    cpu = found["devices"]["cpu"]
+    assert cpu["bandwidth"] > 1e8 and 0 < cpu["memory_free"] <= cpu["memory_total"]
+    assert "compiler" in cpu["versions"] and "numpy" in found["libraries"]
+    assert found["solvers"] == registry.names()
+    assert found["cache"]["entries"] >= 1 and found["cache"]["bytes"] > 0
+    assert {"mpi4py", "mpiexec", "ranks", "hosts"} <= set(found["mpi"])
+    # Of one process nobody can say that ways to others work.
+    assert {way["works"] for way in found["transports"]["cpu"].values()} <= {None, False}
+    assert {way["works"] for way in found["transports"]["cuda"].values()} == {False}
+    assert main(["info"]) == 0
+    out = unwrapped(capsys.readouterr().out)
+    assert "kernel cache" in out and "groundswell[cuda13]" in out  # brackets are no markup
+    assert "ranks on cpu" in out and "ranks on cuda" not in out
+
+
+def test_info_on_ranks() -> None:
+    """Rank 0 alone speaks, and all ways between CPUs work."""
+    done = run_on_ranks(2, "-m", "groundswell", "info", "--json", timeout=100)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(done.stdout)
+    assert found["transports"]["cpu"] == {
+        name: {"works": True, "reason": None} for name in ("peer", "mpi", "mpi-thread")
+    }
+    assert found["mpi"]["ranks"] == 2 and found["mpi"]["hosts"] == 1
+    assert found["mpi"]["thread_level"] == "multiple" and found["mpi"]["library"]
+    if found["devices"]["cuda"]["device"] is None:
+        reasons = {way["reason"] for way in found["transports"]["cuda"].values()}
+        assert reasons == {found["devices"]["cuda"]["reason"]}
+
+
+def test_info_shows_links(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    nvml = pretend(monkeypatch)
+    wire(nvml, n1=[BUSES[2]] * 4, n2=[BUSES[1]] * 4)
+    found = machine._links()
+    assert len(found["devices"]) == 4 and len(found["pairs"]) == 6
+    assert {"devices": [1, 2], "kind": "nvlink", "bandwidth": 100e9} in found["pairs"]
+    rows = tables._links(found)["links of GPUs"].splitlines()
+    assert rows[0] == "nvlink, about 100 GB/s each way: 1-2"
+    assert rows[-1] == "system, about 10 GB/s each way: 0-3 1-3 2-3"
+    wire(nvml, **{f"n{n}": [SWITCH] * 18 for n in range(4)})
+    rows = tables._links(machine._links())["links of GPUs"]
+    assert rows == "nvswitch, about 450 GB/s each way: all"
+    nvml.absent = {"nvmlInit"}
+    assert "NVML" in machine._links()["reason"] and tables._links(machine._links()) == {}
+
+
+def test_info_tells_why_ways_do_not_work() -> None:
+    ways = {
+        "peer": {"works": True, "reason": None},
+        "nccl": {"works": False, "reason": "no library"},
+        "mpi": {"works": True, "reason": None},
+    }
+    assert tables._ways(ways) == "peer, mpi work\nnccl does not: no library"
+    assert "peer could work; test with mpiexec" in tables._ways({"peer": {"works": None}})
