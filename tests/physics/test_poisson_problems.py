@@ -46,7 +46,9 @@ def test_examples_can_run_as_they_are(name: str) -> None:
 
 def test_the_box(tmp_path: Path) -> None:
     coarse, fine = (
-        json.loads((solved("box.toml", tmp_path, degree=n).folder / "solution.json").read_text())
+        json.loads(
+            (solved("box.toml", tmp_path / str(n), degree=n).folder / "solution.json").read_text()
+        )
         for n in (2, 4)
     )
     assert fine["converged"] and fine["error_max"] < coarse["error_max"] / 5

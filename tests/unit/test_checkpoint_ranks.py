@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from thread_ranks import ThreadRank, run_on_threads
 
-from groundswell.errors import InputError, RunFailed
+from groundswell.errors import DiskFull, InputError
 from groundswell.exchange.world import Alone, World
 from groundswell.formats.atomic import temporary_path
 from groundswell.simulation.checkpoint import (
@@ -117,7 +117,7 @@ def test_a_disk_full_on_one_rank_leaves_the_previous_one(
 
     monkeypatch.setattr("groundswell.formats.atomic.reserve", full)
     told = save_on(3, path, seed=7, progress=Progress(2000, "digest", {}))
-    assert [type(error) for error in told] == [RunFailed] * 3 and name in str(told[0])
+    assert [type(error) for error in told] == [DiskFull] * 3 and name in str(told[0])
     monkeypatch.undo()
     assert read_progress(path, "digest").step == PROGRESS.step
     assert_restored(path, 2, seed=6)
