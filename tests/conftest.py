@@ -13,6 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from hypothesis import settings
 from rank_pool import RankPool
 from toml_text import toml
 
@@ -21,6 +22,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "2")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # Programs that import mpi4py themselves start without a network, too; see launcher.py.
 os.environ.setdefault("OMPI_MCA_btl", "^ofi")
+
+# Property tests share their cores with compilers: how long an example takes says nothing.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 SOURCE = Path(__file__).parents[1] / "src"
 SEARCHED = os.pathsep.join([str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])])

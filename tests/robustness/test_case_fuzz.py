@@ -55,7 +55,7 @@ MORE = {
 
 
 FEW_SECONDS = settings(
-    deadline=1000, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+    derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 
 NUMBERS = [0, -1, 1, 3, 1e-320, 1e308, -1e308, 10**30, 10**400, -(2**63), math.nan, math.inf, -0.0]

@@ -15,6 +15,7 @@ import xarray
 import groundswell as gs
 from groundswell.errors import CaseError, InputError
 from groundswell.solvers.cavity import api
+from groundswell.solvers.cavity.setup import Setup
 
 AIR = {"kind": "rayleigh", "rayleigh": 1e3}
 FLAT = {"south": {"kind": "symmetry"}, "north": {"kind": "symmetry"}}
@@ -89,6 +90,14 @@ def test_flows_that_cannot_begin_are_refused(result: Any, change: Any, told: str
     arrays = {name: result.fields[name].values for name in (*"xyz", *"puvwT")}
     with pytest.raises(CaseError, match=told):
         gs.cavity.build_case((13, 1, 11), AIR, FLAT, start=change(arrays))
+
+
+@pytest.mark.parametrize("size", [1e-239, 1e102])
+def test_boxes_beyond_floating_point_numbers_are_refused(size: float) -> None:
+    with pytest.raises(CaseError, match=r"grid\.size\[0\] = .*give 0 or 1e-30 to 1e\+30"):
+        gs.cavity.build_case((13, 1, 11), AIR, FLAT, size=(size, 1, 1))
+    setup = Setup.from_case(gs.cavity.build_case((13, 1, 11), AIR, FLAT, size=(1e-30, 1e30, 1)))
+    assert np.isfinite([setup.rayleigh, setup.layer, setup.dt]).all()
 
 
 def test_a_flow_of_another_box_is_refused(result: Any) -> None:

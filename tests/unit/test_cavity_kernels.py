@@ -102,7 +102,7 @@ def test_single_precision() -> None:
         assert np.abs(found - expected[name]).max() < 2e-5, name
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 @given(st.tuples(*[st.integers(5, 9)] * 3), st.sampled_from(["x", "-x", "y", "-y", "z", "-z"]))
 def test_any_size_and_any_direction_of_gravity(points: tuple[int, int, int], down: str) -> None:
     case = make("cavity", points, fluid={"down": down}, time={"courant": 0.05})

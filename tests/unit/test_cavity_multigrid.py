@@ -59,7 +59,7 @@ def applied(band: Band, values: np.ndarray) -> np.ndarray:
 GRIDS = st.tuples(st.integers(10, 40), st.sampled_from(list(SIDES)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(GRIDS)
 def test_interpolation_is_exact_for_straight_lines(grid: tuple[int, str]) -> None:
     """Of pressure, which goes on straight into walls; elsewhere for constants."""
@@ -72,7 +72,7 @@ def test_interpolation_is_exact_for_straight_lines(grid: tuple[int, str]) -> Non
             assert np.allclose(applied(band, lines[0]), lines[1], atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(GRIDS, st.sampled_from("uvw"), st.integers(0, 99))
 def test_restriction_is_the_transpose_of_interpolation(
     grid: tuple[int, str], name: str, seed: int
@@ -87,7 +87,7 @@ def test_restriction_is_the_transpose_of_interpolation(
     assert np.isclose(left, right, atol=1e-10)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(GRIDS, st.data())
 def test_a_blocks_part_of_a_band_reads_its_ghosts_at_most(
     grid: tuple[int, str], data: st.DataObject

@@ -222,7 +222,7 @@ def scattered(whole: np.ndarray, world: World, seed: int, ghosts: int) -> State:
     return {"u": DistributedArray(array, whole.shape, (((here,), (rows,)),), (own,))}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 9), st.integers(1, 4), st.integers(1, 4), st.integers(0, 999))
 def test_index_lists_come_back_to_any_ranks(rows: int, wrote: int, reads: int, seed: int) -> None:
     whole = np.random.default_rng(seed).normal(size=(rows, 2, 3))

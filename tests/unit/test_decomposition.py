@@ -53,7 +53,6 @@ RANKS = st.integers(1, 64)
 
 
 @given(cuttings())
-@settings(deadline=None)
 def test_blocks_cover_every_point_once(cut: Decomposition) -> None:
     held = np.zeros(cut.shape, int)
     for rank in range(cut.ranks):
@@ -64,7 +63,6 @@ def test_blocks_cover_every_point_once(cut: Decomposition) -> None:
 
 
 @given(cuttings())
-@settings(deadline=None)
 def test_lengths_of_blocks_differ_by_one_at_most(cut: Decomposition) -> None:
     for axis in range(len(cut.shape)):
         lengths = {cut.block(rank).shape[axis] for rank in range(cut.ranks)}
@@ -72,7 +70,6 @@ def test_lengths_of_blocks_differ_by_one_at_most(cut: Decomposition) -> None:
 
 
 @given(cuttings())
-@settings(deadline=None)
 def test_ranks_are_numbered_as_blocks_lie_in_the_array(cut: Decomposition) -> None:
     places = list(product(*(range(n) for n in cut.processes)))  # the last axis runs fastest
     assert [cut.coordinates(rank) for rank in range(cut.ranks)] == places
@@ -84,7 +81,6 @@ def test_ranks_are_numbered_as_blocks_lie_in_the_array(cut: Decomposition) -> No
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=3), RANKS, st.booleans())
-@settings(deadline=None)
 def test_every_number_of_ranks_that_fits_gets_a_grid(
     shape: list[int], ranks: int, periodic: bool
 ) -> None:
@@ -131,7 +127,7 @@ def even_problems(draw: st.DrawFn) -> tuple[Shape, int, tuple[bool, ...]]:
 
 
 @given(even_problems())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_no_other_grid_costs_less(problem: tuple[Shape, int, tuple[bool, ...]]) -> None:
     shape, ranks, periodic = problem
     even = [

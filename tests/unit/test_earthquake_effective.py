@@ -85,7 +85,7 @@ def similar_layers(draw: st.DrawFn) -> list[Layer]:
     ]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(similar_layers())
 def test_sums_of_rows_times_a_parabola_are_integrals(layers: list[Layer]) -> None:
     found = parameters(rows_of(*layers))
@@ -244,7 +244,7 @@ LAYERS = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(LAYERS, st.booleans())
 def test_any_layers_give_stable_materials(layers: Any, mirrored: bool) -> None:
     """Densities, compliances and strain energies are positive."""

@@ -56,7 +56,7 @@ def source_of(path: Path, count: int, scale: float, *, generic: bool = True) -> 
     return Source(path, {}, parameters, generic=generic)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     values=st.lists(st.tuples(st.integers(0, 9), st.floats(-1e30, 1e30)), min_size=2, max_size=4)
 )

@@ -21,7 +21,7 @@ from groundswell.meshes.mesh import Mesh
 CUBE = Box((1, 1, 1)).geometry_nodes([0])
 
 COUNTS = st.tuples(*[st.integers(1, 4)] * 3)
-few = settings(max_examples=25, deadline=None)
+few = settings(max_examples=25)
 
 
 def require_same_places(mesh: Hexahedra, degree: int, expected: int, wrap: Any = None) -> None:

@@ -100,7 +100,7 @@ def test_the_bulk_modulus_decides_what_is_physical(vs, ratio):
         assert (find_unphysical(material) is None) == (bulk > 0)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(layer_tables(), st.sampled_from(["constant", "linear"]), st.sampled_from([7.0, 12.5, 100.0]))
 def test_a_survey_of_runs_is_one_of_every_row(layers, interpolation, h):
     def medium():

@@ -48,7 +48,7 @@ def brute_average(layers, top, bottom, linear=False, n=400):
 # --- layers --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(layer_tables(), st.integers(0, 4))
 def test_cells_hold_the_average_of_the_layers_in_them(layers, k):
     found = layered(*layers).plane(k)
@@ -57,7 +57,7 @@ def test_cells_hold_the_average_of_the_layers_in_them(layers, k):
         assert_allclose(uniform_value(getattr(found, name)), value, rtol=1e-9, err_msg=name)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(layer_tables(contrast=4, step=25, ratio=2), st.integers(0, 4))
 def test_linear_profiles_are_averaged_too(layers, k):
     layers = [*layers, replace(layers[-1], vp=layers[-1].vp * 1.3)]  # a jump at the last depth
@@ -67,7 +67,7 @@ def test_linear_profiles_are_averaged_too(layers, k):
         assert_allclose(uniform_value(getattr(found, name)), value, rtol=1e-5, err_msg=name)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(layer_tables(), st.integers(0, 1990))
 def test_cutting_a_layer_in_two_changes_nothing(layers, eighths):
     depth = eighths / 4 + 1 / 8
@@ -80,7 +80,7 @@ def test_cutting_a_layer_in_two_changes_nothing(layers, eighths):
             assert_allclose(b.given()[name], values, rtol=1e-10)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(layer_tables(), st.integers(0, 4))
 def test_averages_lie_between_the_layers(layers, k):
     inside = [n for n in layers if n.top < 100 * (k + 1)]
@@ -215,7 +215,7 @@ def test_a_missing_table_is_refused(tmp_path):
         read_layers(tmp_path / "none.csv")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.binary(max_size=60), st.booleans())
 def test_any_bytes_give_layers_or_an_input_error(tmp_path_factory, noise, headed):
     path = tmp_path_factory.getbasetemp() / "noise.csv"
@@ -241,7 +241,7 @@ def test_units_in_the_notations_of_the_field(unit, target, factor):
     assert unit_factor(unit, target, "here") == factor
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(alphabet="kmgs/*^.-() 19", max_size=12))
 def test_any_unit_gives_a_factor_or_an_input_error(unit):
     try:

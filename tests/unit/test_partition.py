@@ -18,7 +18,7 @@ from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.meshes.partition import _adjacency, partition
 
 COUNTS = st.tuples(*[st.integers(1, 6)] * 3)
-few = settings(max_examples=60, deadline=None)
+few = settings(max_examples=60)
 SIZE = (3.0, 2.0, 1.0)
 
 

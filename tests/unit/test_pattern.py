@@ -96,7 +96,7 @@ def kind(cut: Decomposition, rank: int, ghosts: Ghosts, axis: int, i: int) -> st
 
 
 @given(problems())
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=120)
 def test_every_ghost_comes_once_from_its_owner(problem: tuple[Decomposition, Ghosts]) -> None:
     cut, ghosts = problem
     for rank in range(cut.ranks):
@@ -106,7 +106,7 @@ def test_every_ghost_comes_once_from_its_owner(problem: tuple[Decomposition, Gho
 
 
 @given(problems(within=True))
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=120)
 def test_ghosts_along_parts_of_the_faces(problem: tuple[Decomposition, Ghosts]) -> None:
     cut, ghosts = problem
     for rank in range(cut.ranks):
@@ -114,7 +114,6 @@ def test_ghosts_along_parts_of_the_faces(problem: tuple[Decomposition, Ghosts]) 
 
 
 @given(problems())
-@settings(deadline=None)
 def test_ghosts_are_other_points_of_the_whole_array(problem: tuple[Decomposition, Ghosts]) -> None:
     """The same global point at both ends, modulo the length of a periodic axis."""
     cut, ghosts = problem
@@ -129,7 +128,6 @@ def test_ghosts_are_other_points_of_the_whole_array(problem: tuple[Decomposition
 
 
 @given(problems())
-@settings(deadline=None)
 def test_faces_have_no_edges_or_corners(problem: tuple[Decomposition, Ghosts]) -> None:
     cut, ghosts = problem
     for rank in range(cut.ranks):
@@ -142,7 +140,6 @@ def test_faces_have_no_edges_or_corners(problem: tuple[Decomposition, Ghosts]) -
 
 
 @given(problems(), st.data())
-@settings(deadline=None)
 def test_partners_know_each_other(
     problem: tuple[Decomposition, Ghosts], data: st.DataObject
 ) -> None:
@@ -158,7 +155,7 @@ def test_partners_know_each_other(
 
 
 @given(problems())
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_no_piece_is_empty_and_none_lies_across_two_owners(
     problem: tuple[Decomposition, Ghosts],
 ) -> None:
@@ -208,7 +205,6 @@ def test_neighbours_in_the_middle_of_27(corners: bool, neighbours: int, points: 
 
 
 @given(st.data())
-@settings(deadline=None)
 def test_room_is_there_or_refused(data: st.DataObject) -> None:
     """A box that begins before the array, or ends behind it, does not fit."""
     axes = data.draw(st.integers(1, 3))

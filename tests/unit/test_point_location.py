@@ -64,7 +64,7 @@ def test_positions_are_found_where_the_map_puts_them(name: str) -> None:
     assert np.abs(found.places - places).max() < 1e-9
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.sampled_from([*MESHES]), st.integers(1, 9), st.integers(0, 999))
 def test_polynomials_have_their_own_values(name: str, degree: int, seed: int) -> None:
     """In the element, of the place in it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundswell.backends import open_backend
@@ -35,7 +35,6 @@ def test_missing_axes_have_one_point() -> None:
     assert inner == [0, 0, 0, 7, 1, 1]
 
 
-@settings(deadline=None)
 @given(
     shape=st.tuples(*[st.integers(8, 20)] * 3),
     low=Widths,
@@ -71,7 +70,6 @@ def test_nothing_that_is_wanted_lies_inside(
             assert inner.size >= np.prod([n - 6 for n in block])
 
 
-@settings(deadline=None)
 @given(
     counts=st.lists(st.integers(0, 40), min_size=1, max_size=5),
     blocks=st.integers(1, 9),

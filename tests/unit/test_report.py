@@ -172,9 +172,7 @@ JSON = st.recursive(
 CASE = JSON | st.fixed_dictionaries({"quantities": JSON | st.lists(JSON, max_size=3)})
 
 
-@settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(summary=st.fixed_dictionaries({}, optional={**dict.fromkeys(SUMMARY, JSON), "case": CASE}))
 def test_any_summary_gives_a_well_formed_page(tmp_path: Path, summary: dict[str, Any]) -> None:
     (tmp_path / "summary.json").write_text(json.dumps(summary))

@@ -40,7 +40,7 @@ def test_numbers_are_those_of_the_steps_that_record(every: int, begin: int, coun
     assert found == [n // every for n in range(begin, begin + count) if n % every == 0]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 7), st.integers(2, 9), st.integers(0, 60), st.data())
 def test_batches_of_any_size_give_every_sample_once(
     every: int, capacity: int, begin: int, data: st.DataObject
@@ -90,7 +90,7 @@ class Among(Alone):
         return self._said[::-1] if self.first else []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 6), st.data())
 def test_the_parts_of_all_ranks_make_whole_samples(
     ranks: int, every: int, steps: int, data: st.DataObject

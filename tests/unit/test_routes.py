@@ -72,7 +72,7 @@ TABLES = st.integers(1, 11).flatmap(
 
 @pytest.mark.parametrize("route", ["pairwise", "alltoall", "crystal"])
 @given(TABLES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_everything_arrives(route: str, counts: NDArray[np.int64]) -> None:
     np.fill_diagonal(counts, 0)
     plans = itineraries(route, counts)

@@ -164,9 +164,7 @@ def test_a_missing_file_is_bad_input(tmp_path: Path) -> None:
         read_seismograms(tmp_path / "none.h5")
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(share=st.floats(0, 1, exclude_max=True))
 def test_a_truncated_file_is_bad_input(tmp_path: Path, share: float) -> None:
     path = tmp_path / "s.h5"

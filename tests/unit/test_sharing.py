@@ -28,7 +28,7 @@ def sharings(ids: list[list[int]]) -> list[Sharing]:
 
 
 @given(st.lists(st.lists(IDS, max_size=30), min_size=1, max_size=8))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_ids(ids: list[list[int]]) -> None:
     found = sharings(ids)
     given_ids = [np.array(part, np.int64) for part in ids]

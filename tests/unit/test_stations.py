@@ -12,9 +12,7 @@ from groundswell.errors import InputError
 from groundswell.seismology.case.sources import Receiver
 from groundswell.seismology.formats.stations import read_stations
 
-QUICK = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+QUICK = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def csv(tmp_path: Path, text: str) -> Path:

@@ -47,7 +47,7 @@ def random_ids(rng: np.random.Generator, degree: int, elements: int) -> Any:
 
 @pytest.mark.parametrize("operation", list(OPERATIONS))
 @pytest.mark.parametrize("dtype", list(TYPES))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(degree=st.integers(1, 8), elements=st.integers(1, 4), seed=st.integers(0, 2**32))
 def test_tiles_and_the_rows_that_are_left_are_all(
     backend: Backend, dtype: str, operation: str, degree: int, elements: int, seed: int

@@ -24,9 +24,7 @@ def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 PACES = st.sampled_from(["late", "early", "random"])
-LOOPS = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+LOOPS = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @LOOPS

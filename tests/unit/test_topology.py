@@ -203,7 +203,7 @@ def test_blocks_of_unequal_faces_are_bound_as_well_as_can_be(server: Machine) ->
 # --- bind -----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(case=cases(most=5))
 def test_bind_finds_the_best_of_all(case: tuple[Machine, Traffic]) -> None:
     machine, sent = case
@@ -212,7 +212,7 @@ def test_bind_finds_the_best_of_all(case: tuple[Machine, Traffic]) -> None:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(case=cases(most=7), limit=st.sampled_from([0, 50_000]), data=st.data())
 def test_bind_is_no_worse_than_identity_or_any_other(
     case: tuple[Machine, Traffic], limit: int, data: st.DataObject

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
@@ -39,7 +39,6 @@ def refusal(kind: Any, value: Any) -> str:
     return str(caught.value.errors()[0]["msg"])
 
 
-@settings(deadline=None)  # the first call loads the table of units
 @given(st.sampled_from(PAIRS), st.floats(-1e12, 1e12), st.sampled_from(["", " ", "  "]))
 def test_text_is_converted_to_si(pair: Any, number: float, gap: str) -> None:
     kind, unit, factor = pair
@@ -121,7 +120,6 @@ def test_refusals_are_quick_and_say_what_to_give(value: Any, reason: str) -> Non
 UNIT_LIKE = st.from_regex(r"\A[0-9]{1,3} ?[A-Za-zµ°]{1,6}([ */][A-Za-z]{1,4}(\^-?[0-9])?){0,3}\Z")
 
 
-@settings(deadline=None)
 @given(st.one_of(st.text(max_size=80), UNIT_LIKE))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:

@@ -84,7 +84,7 @@ def test_blocks_that_end_within_a_word(rate: float, count: int) -> None:
         check(field_of(kind, (count,), dtype), rate)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     shape=st.lists(st.integers(1, 14), min_size=1, max_size=3).map(tuple),
     kind=st.sampled_from(NUMBERS),

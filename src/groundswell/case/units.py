@@ -16,7 +16,7 @@ from numbers import Real
 from typing import Annotated, Any, SupportsFloat
 
 from annotated_types import Ge, Gt
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError, core_schema
 
 Positive = Gt(0)
@@ -106,6 +106,18 @@ class Unit:
     def _error(self, reason: str) -> PydanticCustomError:
         text = f"{reason}; give {self.expected}"
         return PydanticCustomError("quantity", "{text}", {"text": text})
+
+
+def _in_range(value: float) -> float:
+    if value and not SMALLEST <= abs(value) <= LARGEST:
+        text = f"is beyond what can be computed; give 0 or {SMALLEST:g} to {LARGEST:g} in magnitude"
+        raise PydanticCustomError("quantity", "{text}", {"text": text})
+    return value
+
+
+# Products of several powers of such quantities stay within double precision.
+SMALLEST, LARGEST = 1e-30, 1e30
+InRange = AfterValidator(_in_range)
 
 
 @lru_cache(maxsize=1024)

@@ -8,15 +8,19 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, SerializeAsAny, WrapValidator
 
+from groundswell.case import units
 from groundswell.case.common import Case, DataFile, OutputSection, RunSection, Section, TaggedUnion
 from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
-from groundswell.case.units import Count, Flag, Length, Number, Positive, Speed, Unit
+from groundswell.case.units import Count, Flag, InRange, Positive, Unit
 
-Diffusivity = Annotated[float, Unit("m^2/s", "a diffusivity", "1.5e-5 m^2/s"), Positive]
-Expansion = Annotated[float, Unit("1/K", "a thermal expansion", "3.4e-3 1/K"), Positive]
-Acceleration = Annotated[float, Unit("m/s^2", "an acceleration", "9.81 m/s^2"), Positive]
-Temperature = Annotated[float, Unit("K", "a temperature", "300 K")]
+Diffusivity = Annotated[float, Unit("m^2/s", "a diffusivity", "1.5e-5 m^2/s"), Positive, InRange]
+Expansion = Annotated[float, Unit("1/K", "a thermal expansion", "3.4e-3 1/K"), Positive, InRange]
+Acceleration = Annotated[float, Unit("m/s^2", "an acceleration", "9.81 m/s^2"), Positive, InRange]
+Temperature = Annotated[float, Unit("K", "a temperature", "300 K"), InRange]
+Length = Annotated[units.Length, Positive, InRange]
+Number = Annotated[units.Number, Positive, InRange]
+Speed = Annotated[units.Speed, InRange]
 
 AXES = ("x", "y", "z")
 FIELDS = ("p", "u", "v", "w", "T")
@@ -42,8 +46,8 @@ class Convection(Downward):
     """
 
     kind: Literal["rayleigh"]
-    rayleigh: Annotated[Number, Positive]
-    prandtl: Annotated[Number, Positive] = 0.71
+    rayleigh: Number
+    prandtl: Number = 0.71
 
 
 class Substance(Downward):
@@ -63,7 +67,7 @@ class Driven(Section):
     """
 
     kind: Literal["reynolds"]
-    reynolds: Annotated[Number, Positive]
+    reynolds: Number
 
 
 Fluid = Annotated[Convection | Substance | Driven, TaggedUnion()]
@@ -171,9 +175,7 @@ class WallsSection(Section):
 class GridSection(Section):
     """`[grid]`: the size of the box, m, and the points along each axis, without the walls."""
 
-    size: tuple[
-        Annotated[Length, Positive], Annotated[Length, Positive], Annotated[Length, Positive]
-    ] = (1.0, 1.0, 1.0)
+    size: tuple[Length, Length, Length] = (1.0, 1.0, 1.0)
     points: tuple[Count, Count, Count]
 
 
@@ -190,13 +192,13 @@ class TimeSection(Section):
 
     scheme: Literal["euler", "rk3", "rk4"] = "rk3"
     local: Flag = True
-    courant: Annotated[Number, Positive] | None = None
+    courant: Number | None = None
     levels: Count | None = None
     steps: Count | None = None
-    tolerance: Annotated[Number, Positive] | None = None
+    tolerance: Annotated[units.Number, Positive] | None = None
     check_every: Count | None = None
-    dissipation: Annotated[Number, Positive] = 0.01
-    compressibility: Annotated[Number, Positive] = 0.1
+    dissipation: Number = 0.01
+    compressibility: Number = 0.1
 
     @property
     def multigrid(self) -> bool:
