@@ -55,7 +55,7 @@ class RunFailed(GroundswellError):
 
 
 class NotFinite(RunFailed):
-    """A value became infinite or NaN; the same run would fail again."""
+    """A value became infinite or NaN; resuming the run would fail again."""
 
 
 class DiskFull(RunFailed):
@@ -76,7 +76,7 @@ class DiskFull(RunFailed):
 
 
 class Interrupted(GroundswellError):
-    """The user or the batch system stopped a run; its checkpoint is on disk."""
+    """The user or the batch system stopped a run; the message names the checkpoint, if any."""
 
     exit_code = 130
 
@@ -107,7 +107,7 @@ def quoted(text: str) -> str:
 
 
 def reason_of(error: BaseException) -> str:
-    """The text of another library's error, on one line of printable characters."""
+    """The text of an exception, such as another library's, on one line of printable characters."""
     texts = [part for part in error.args if isinstance(part, str)]
     words = (texts[-1] if texts else type(error).__name__).split()
     line = "".join(c if c.isprintable() else "?" for c in " ".join(words))

@@ -56,7 +56,7 @@ def places(tmp_path: Path) -> Path:
         ("file/below", "a part of the path is not a folder"),
         ("dangling", "a file or a broken link has this name"),
         ("dangling/below", "a file or a broken link has this name"),
-        ("circle", "its links lead in a circle"),
+        ("circle", "its symbolic links form a circle"),
         ("/proc/results", "its folder was removed or cannot hold files"),
     ],
     ids=lambda text: text[:20],

@@ -1,4 +1,4 @@
-"""Memory of the host, the part of it that is available to this process, and its caches."""
+"""Total memory of the host, memory available to this process, and size of the caches."""
 
 from __future__ import annotations
 
@@ -21,9 +21,12 @@ def host_memory() -> tuple[int, int]:
 
 
 def host_cache(processors: Iterable[int], folder: Path = PROCESSORS) -> int:
-    """Size of the last-level caches of some processors, bytes; 0 if the system does not tell.
+    """Size of the last-level caches of some processors, bytes; 0 if unknown.
 
-    Linux kernel documentation, ABI/testing/sysfs-devices-system-cpu.
+    Args:
+        processors: numbers of the processors; a cache that several of them share counts once.
+        folder: the description of processors in sysfs (Linux kernel documentation,
+            ABI/testing/sysfs-devices-system-cpu).
     """
     caches: dict[str, int] = {}
     for number in processors:
@@ -32,7 +35,7 @@ def host_cache(processors: Iterable[int], folder: Path = PROCESSORS) -> int:
 
 
 def _caches(folder: Path) -> Iterator[tuple[str, int]]:
-    """The processors that share a cache, and its size, from the first to the last level."""
+    """Yield the processors that share a cache, and its size (bytes), from the lowest level up."""
     for index in sorted(folder.glob("index*"), key=lambda path: path.name):
         try:
             size = (index / "size").read_text().strip()  # such as 32768K

@@ -24,7 +24,7 @@ Axis = Literal["x", "y", "z"]
 Method = Literal["nearest", "linear", "cubic"]
 What = Literal["raw", "max", "min", "rms", "mean", "final"]
 SUFFIXES = (".h5", ".nc", ".vtkhdf")
-_LONGEST_NAME = 180  # bytes; file systems allow 255, and files have longer names until the end
+_LONGEST_NAME = 180  # bytes; file systems allow 255, and temporary names are longer
 
 
 # --- positions ------------------------------------------------------------------------------------

@@ -110,12 +110,12 @@ class Unit:
 
 def _in_range(value: float) -> float:
     if value and not SMALLEST <= abs(value) <= LARGEST:
-        text = f"is beyond what can be computed; give 0 or {SMALLEST:g} to {LARGEST:g} in magnitude"
+        text = f"is out of range; give 0, or a magnitude from {SMALLEST:g} to {LARGEST:g} (SI)"
         raise PydanticCustomError("quantity", "{text}", {"text": text})
     return value
 
 
-# Products of several powers of such quantities stay within double precision.
+# Within this range, products of several powers of quantities do not overflow double precision.
 SMALLEST, LARGEST = 1e-30, 1e30
 InRange = AfterValidator(_in_range)
 
@@ -148,8 +148,8 @@ Moment = Annotated[float, Unit("N m", "a moment", "1e18 N m")]
 Force = Annotated[float, Unit("N", "a force", "1e10 N")]
 Pressure = Annotated[float, Unit("Pa", "a pressure", "120 MPa")]
 Number = Annotated[float, Unit("", "a plain number", "0.6")]
-# Products of a few such numbers, in bytes, stay within what floating-point numbers represent; no
-# machine has the memory for as many points.
+# More points than any machine has memory for. Up to this value, products of a few counts do not
+# overflow double precision.
 LARGEST_COUNT = 10**12
 Count = Annotated[int, Field(strict=True, ge=1, le=LARGEST_COUNT)]
 CountOrZero = Annotated[int, Field(strict=True, ge=0, le=LARGEST_COUNT)]

@@ -35,10 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         plain = [word for word in words if word != DEBUG]
         with _quiet_unless_first(plain) as taking_part, warnings.catch_warnings():
-            if not debug:  # those of libraries; ours are texts
+            if not debug:  # warnings of libraries; Groundswell prints its own
                 warnings.simplefilter("ignore")
             return _run(plain) if taking_part else 0
-    except KeyboardInterrupt:  # typer catches those in a command only
+    except KeyboardInterrupt:  # typer catches it only while a command runs
         print("interrupted", file=sys.stderr)
         return Interrupted.exit_code
     except Exception as error:

@@ -88,8 +88,9 @@ def run(
     """Run a case and write its results, a summary and pictures to a folder.
 
     Ctrl-C (or SIGTERM) stops a run. A solver that steps through time writes a checkpoint first, and
-    `--resume` continues from it to bit-identical results. Results of the same case are replaced;
-    to replace those of another case or an unfinished run, add `--overwrite`. For example
+    `--resume` continues from it to bit-identical results. A run replaces earlier results of the
+    same case. To replace results of another case, or an unfinished run, add `--overwrite`. For
+    example
 
         groundswell run case.toml --output results/fine --backend cuda
 

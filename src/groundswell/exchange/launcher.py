@@ -51,8 +51,8 @@ def signs() -> str:
 def exclude_libfabric() -> None:
     """Exclude libfabric from Open MPI if all processes are on one machine; call before MPI starts.
 
-    No message needs a network then, and libfabric searches for hardware for a second. A value of
-    OMPI_MCA_btl that is already set remains.
+    Messages need no network then, and libfabric searches for network hardware for about a second. A
+    value of OMPI_MCA_btl that is already set remains.
     """
     size = os.environ.get("OMPI_COMM_WORLD_SIZE")
     if size is not None and size == os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE"):

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 PATIENCE = "GROUNDSWELL_PATIENCE"
 DEFAULT_PATIENCE = 300.0  # s that a rank waits for a silent one
 CHECK_SECONDS = 0.5  # between looks at whether the others are alive
-# MPI moves messages only while it is called, so a wait first calls it again and again. After this
-# time a nap adds little to the wait, and frees the core for other ranks.
+# MPI makes progress only during calls, so a waiting rank first polls continuously. After this time
+# a short sleep adds little to the wait, and frees the core for other ranks.
 BUSY_SECONDS = 0.002
 NAP = 1e-4
 

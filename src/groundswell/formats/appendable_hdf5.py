@@ -81,7 +81,7 @@ class AppendableFile:
             self._file.close()
 
     def complete(self) -> None:
-        """Remove what follows the last sample and close the file under its temporary name."""
+        """Truncate the file after the last sample and close it under its temporary name."""
         with disk_errors(self.path):
             if self._file and max(self._lengths()) > self.length:
                 self._resize(self.length)
@@ -89,7 +89,7 @@ class AppendableFile:
             sync(self.part)
 
     def finish(self) -> Path:
-        """Complete the file, give it its final name, and return that."""
+        """Complete the file and rename it to its final name, which is returned."""
         self.complete()
         with disk_errors(self.path):
             self.part.replace(self.path)

@@ -22,7 +22,7 @@ _INVALID_PATH = {
     errno.EEXIST: "a file or a broken link has this name; remove it or choose another",
     errno.ENAMETOOLONG: "use a shorter path; most file systems allow 255 bytes for a name and "
     "4,096 for a path",
-    errno.ELOOP: "its links lead in a circle; choose another",
+    errno.ELOOP: "its symbolic links form a circle; choose another",
 }
 _SHOWN = 200  # characters of a path in a message
 
@@ -88,7 +88,7 @@ def disk_errors(path: str | Path) -> Iterator[None]:
 
 
 def session_error(error: OSError) -> RunFailed | None:
-    """A full disk or an exceeded limit of the session, with a remedy; None for other errors."""
+    """RunFailed for a full disk or an exceeded resource limit; None for other errors."""
     if error.errno not in _DISK_FULL | _LIMITED:
         return None
     translated = _translated(Path(error.filename or "a file"), error.errno)
@@ -119,12 +119,12 @@ def sync(path: Path) -> None:
 
 
 def existing_ancestor(path: Path) -> Path:
-    """The path, or its closest parent that is known to exist."""
+    """The path, or its closest parent that exists."""
     return next(p for p in (path.absolute(), *path.absolute().parents) if exists(p))
 
 
 def exists(path: Path) -> bool:
-    """Whether a path exists; False also for one that cannot, such as a name that is too long."""
+    """Whether a path exists; False also for invalid paths, such as a name that is too long."""
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -150,7 +150,7 @@ def _translated(path: Path, code: int) -> InputError | RunFailed:
         return DiskFull(f"disk full while writing {shown}: {reason}, {_free_space(path)}")
     if code in _LIMITED:
         return RunFailed(
-            f"{shown} could not be written: {reason}; raise the limits of this session "
+            f"{shown} could not be written: {reason}; raise the limits of the shell "
             "(`ulimit -a` shows them), then start again"
         )
     if code in _DENIED:
@@ -163,7 +163,7 @@ def _translated(path: Path, code: int) -> InputError | RunFailed:
 
 
 def _shown(path: Path) -> str:
-    """A path as text on one line for a message, without its middle if it is long."""
+    """A path as one line of text for a message; a long one loses its middle part."""
     text, half = repr(str(path))[1:-1], _SHOWN // 2  # repr escapes line breaks
     return text if len(text) <= _SHOWN else f"{text[:half]}...{text[-half:]}"
 

@@ -1,4 +1,4 @@
-"""Damaged files: any error of the library that reads one becomes one readable line."""
+"""Damaged files: errors of the library that reads them become `InputError` with one line."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from groundswell.errors import GroundswellError, InputError, reason_of
 
 @contextmanager
 def damage_reported(path: str | Path, kind: str, remedy: str = "write it again") -> Iterator[None]:
-    """Raise InputError for any failure to read the file in the block.
+    """Raise `InputError` for any exception in the block, which reads the file.
 
     Args:
-        kind: what the file holds, such as "NetCDF".
-        remedy: the end of the message.
+        path: the file.
+        kind: expected format or content of the file, such as "NetCDF", for the message.
+        remedy: what the user can do, the end of the message.
     """
     try:
         yield

@@ -90,22 +90,23 @@ def open_dataset(path: str | Path) -> xarray.Dataset:
 
 
 def _engine(path: Path) -> str:
-    """The library that reads a file, by the first bytes of the file."""
+    """The engine of xarray that reads a file, chosen by the first bytes of the file."""
     with damage_reported(path, "NetCDF"), path.open("rb") as file:
         start = file.read(8)
     found = next((engine for first, engine in _SIGNATURES.items() if start.startswith(first)), None)
     if found is None:
         raise InputError(
-            f"{path} cannot be read as NetCDF: it is of another format, or its beginning is "
-            "damaged; check the name, or write it again"
+            f"{path} cannot be read as NetCDF: it has another format, or its first bytes are "
+            "damaged; check the name, or write the file again"
         )
     return found
 
 
 def read_metadata(path: Path) -> None:
-    """Read all metadata of an HDF5 file, and nothing of other files; h5py raises if it is damaged.
+    """Read all metadata of an HDF5 file, so that h5py raises an error if they are damaged.
 
-    h5netcdf would print a traceback of its own if it met the damage while it opens the file.
+    Files of other formats are ignored. If h5netcdf found the damage on opening the file, it would
+    print a traceback.
     """
     import h5py
 

@@ -68,7 +68,9 @@ class Geography:
     def from_point(
         cls, lonlat: Pair, position: Pair, azimuth: float = 0.0, projection: str = "tmerc"
     ) -> Geography:
-        """The frame of the region with its centre `position`, (x, y) in m, at `lonlat`.
+        """The frame in which `position` (x, y), m, is at `lonlat` (degrees).
+
+        `position` is also the centre of the region.
 
         Raises:
             InputError: the projection is unknown.
