@@ -135,7 +135,7 @@ def test_nothing_moves_before_the_source_starts(usual):
 def test_it_refuses_what_it_cannot_compute():
     sea = Layer(0.0, 1500.0, 0.0, 1000.0)
     for layers, depth in ((STACK, 0.0), ((sea, *STACK[1:]), 2830.0)):
-        with pytest.raises(InputError, match="below the surface, vs above 0"):
+        with pytest.raises(InputError, match="must be above 0; place the source below the surface"):
             motion(layers, depth, MOMENT)
     with pytest.raises(InputError, match="spectrum of the moment rate does not fall below 1e-08"):
         motion(STACK, DEPTH, MOMENT, rate=Pulse.brune(0.2))

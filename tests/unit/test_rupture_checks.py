@@ -64,7 +64,7 @@ def test_a_small_earthquake_in_hundredths_of_a_centimetre_is_judged_as_finely() 
     assert "in 30 of 30 subfaults" in told
     used, stated = (np.linalg.norm(s, axis=1) for s in (tiny.integrated_slip, tiny.slip))
     means = [f"{np.average(size, weights=srf.area):.4g}" for size in (used, stated)]
-    assert f"on average {means[0]} m instead of {means[1]} m; if the slips are right" in told
+    assert f"on average {means[0]} m instead of {means[1]} m); if the slips are right" in told
 
 
 def test_subfaults_that_hardly_slip_do_not_matter() -> None:
@@ -111,7 +111,7 @@ def test_another_rigidity_is_told_with_both_moments(factor: float) -> None:
     given = ~np.isnan(srf.vs)
     assert f"M0 is {moments(srf, given, factor * MU)} with the file's mu, which the run" in told
     assert f"and {moments(srf, given, MU)} with the medium's; correct the wrong one" in told
-    assert f"mu = {factor * MU:.3g} Pa, and the medium has mu = {MU:.3g} Pa there" in told
+    assert f"mu = {factor * MU:.3g} Pa, but the medium has mu = {MU:.3g} Pa there" in told
     named = np.argmax(np.where(given, srf.area * np.linalg.norm(srf.integrated_slip, axis=1), 0))
     assert f"subfault {named + 1} has vs = {3100 * np.sqrt(factor):.4g} m/s" in told
 
@@ -133,5 +133,5 @@ def test_slip_in_a_fluid_is_told() -> None:
     srf, mu = rupture(9), np.full(POINTS, MU)
     mu[[4, 11]] = 0.0
     (told,) = check_rigidity(srf, mu, "r.srf")
-    assert told.startswith("r.srf: 2 of 30 subfaults lie in a fluid, where slip has no moment, the")
-    assert "first is subfault 5; " in told
+    assert told.startswith("r.srf: 2 of 30 subfaults lie in a fluid, where slip has no moment (the")
+    assert "first is subfault 5); " in told

@@ -120,14 +120,14 @@ def case(source: dict[str, Any], **grid: Any) -> EarthquakeCase:
     [
         ({}, {}, r"has longitudes and latitudes; give x and y of the subfault that slips first"),
         ({"x": 1}, {}, r"source\[0\]\.y: is required: give both x and y"),
-        ({"depth": 1}, {}, r"depth = 1: is for a rupture with x and y"),
-        ({"azimuth": 1}, {}, r"azimuth = 1: is for a rupture with x and y"),
+        ({"depth": 1}, {}, r"depth = 1: requires x and y"),
+        ({"azimuth": 1}, {}, r"azimuth = 1: requires x and y"),
         ({"x": -5, "y": 1}, {}, r"x = -5: lies outside the region"),
         ({"x": 5, "y": 1, "depth": 3e4}, {}, r"depth = 30000.0: lies below the region"),
         (
             {"x": 5, "y": 1, "azimuth": 30},
             {"geography": {"center": [-118, 34]}},
-            r"azimuth = 30: is that of \[grid.geography\] here",
+            r"azimuth = 30: is given by \[grid.geography\]; leave it out",
         ),
     ],
 )

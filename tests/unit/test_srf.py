@@ -196,12 +196,12 @@ def test_any_other_file_is_refused(tmp_path: Path, raw: bytes) -> None:
         (
             "3.2e+05 2.7",
             "3.2 2.7",
-            "vs = 0.032 m/s; .* the file says 3.2, which is in cm/s in this",
+            "vs = 0.032 m/s; .* the file has 3.2, and the unit in SRF is cm/s",
         ),
         (
             "3.2e+05 2.7",
             "3.2e+05 2700",
-            "density = 2.7e.06 kg/m.3; .*file says 2700, which is in g/cm",
+            "density = 2.7e.06 kg/m.3; .*file has 2700, and the unit in SRF is g/cm",
         ),
         ("80 0.0 0", "80 3.0 0", "subfault 3: slip1 = 0.03 m; .* with slip rates"),
     ],

@@ -129,10 +129,11 @@ class PointForce(PointSourceSection):
 class SrfRupture(Section):
     """A rupture in Standard Rupture Format, which has longitudes, latitudes and depths.
 
-    By default these are its positions, which need `[grid.geography]`. With `x` and `y`, the
-    subfault that slips first is placed there, and with `depth` also at that depth; the whole
-    rupture moves with it. Strikes and positions in the file are relative to north, and the y axis
-    of the grid points `azimuth` degrees clockwise from it, by default as in `[grid.geography]`.
+    By default, the subfaults are at these positions, which requires `[grid.geography]`. With `x`
+    and `y`, the rupture is moved so that the subfault that slips first is there, and with `depth`
+    so that this subfault is at that depth. Strikes and positions in the file are relative to north.
+    The y axis of the grid points `azimuth` degrees clockwise from north, by default as in
+    `[grid.geography]`.
     """
 
     kind: Literal["srf"]
@@ -148,13 +149,13 @@ class SrfRupture(Section):
         return None if self.x is None or self.y is None else (self.x, self.y)
 
     def violations(self) -> Iterator[Violation]:
-        """Only one of x and y, or keys that need both."""
+        """Yield a violation if only one of x and y is given, or keys that need both."""
         if (self.x is None) != (self.y is None):
             yield ("y" if self.y is None else "x",), "is required: give both x and y, or neither"
         elif self.x is None:
             for name in ("depth", "azimuth"):
                 if getattr(self, name) is not None:
-                    yield (name,), "is for a rupture with x and y; give these, or leave it out"
+                    yield (name,), "requires x and y; give both, or leave it out"
 
 
 class AwpRupture(Section):
@@ -205,16 +206,16 @@ class ReceiverFile(Section):
 
 
 def misplaced_rupture(rupture: SrfRupture, grid: GridSection) -> Iterator[Violation]:
-    """Yield the violations of a rupture that the grid cannot place, or places outside."""
+    """Yield the violations of a rupture that has no position in the grid, or is outside."""
     if rupture.place is None:
         if grid.geography is None:
-            needed = "give x and y of the subfault that slips first, or [grid.geography]"
+            needed = "give x and y of the subfault that slips first, or add [grid.geography]"
             yield ("kind",), f"has longitudes and latitudes; {needed}"
         return
     x, y = rupture.place
     yield from misplaced(Position(x=x, y=y, depth=rupture.depth or 0.0), grid)
     if rupture.azimuth is not None and grid.geography is not None:
-        yield ("azimuth",), "is that of [grid.geography] here; leave it out"
+        yield ("azimuth",), "is given by [grid.geography]; leave it out"
 
 
 # Maximum length of network and station codes in SEED (SEED manual 2.4, chapter 3), which also name

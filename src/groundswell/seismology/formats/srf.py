@@ -156,7 +156,12 @@ def _check_planes(planes: list[Plane], points: int, path: Path | str) -> None:
 
 
 class _MalformedError(Exception):
-    """A POINTS block that cannot be divided into points: why, and at which of its numbers."""
+    """A POINTS block that cannot be divided into points.
+
+    Args:
+        at: index of the number at which the division fails.
+        problem: the reason.
+    """
 
     def __init__(self, at: int, problem: str) -> None:
         super().__init__(problem)
@@ -180,7 +185,7 @@ def _read_points(section: _Section, version: str, path: Path | str) -> _Points:
 
 
 def _wrong_version(values: Array, count: int, version: str) -> str:
-    """The problem of a block that has the columns of the other version; empty if it has not."""
+    """A message if the block has the columns of the other SRF version; otherwise empty."""
     (other,) = set(COLUMN_COUNTS) - {version}
     try:
         _point_starts(values, count, COLUMN_COUNTS[other])
@@ -215,7 +220,16 @@ def _point_starts(values: Array, count: int, columns: int) -> NDArray[np.int64]:
 
 
 def _next_point(values: Array, at: int, width: int, name: str) -> int:
-    """Index of the number after a point that starts at `at`, with `width` numbers and its rates."""
+    """Index of the first number after a point.
+
+    Args:
+        at: index of the first number of the point.
+        width: count of numbers of the point without its slip rates.
+        name: the point, for messages.
+
+    Raises:
+        _MalformedError: the block ends within the point, or its counts are not counts.
+    """
     if at + width > values.size:
         raise _MalformedError(values.size, f"it ends within {name}: {_TRUNCATED}")
     counts = values[at + width - _SLIP_COLUMNS + 2 : at + width : 2].tolist()

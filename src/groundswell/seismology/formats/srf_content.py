@@ -1,4 +1,4 @@
-"""Content of an SRF file in SI units: slip on the subfaults of a rupture, and its validation."""
+"""Content of an SRF file in SI units, the slip on the subfaults of a rupture, and its checks."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ Integers = NDArray[np.int64]
 
 
 class Column(NamedTuple):
-    """A number on the first line of a point: its name, its units and its valid range.
+    """A number on the first line of a point.
 
     Args:
-        scale: of the file's unit, in SI.
-        unit: in SI.
-        file_unit: in the file.
-        low, high: valid range, in SI.
+        name: name of the quantity.
+        scale: the unit of the file in SI units.
+        unit: SI unit.
+        file_unit: unit in the file.
+        low, high: valid range in SI units.
     """
 
     name: str
@@ -48,8 +49,9 @@ COLUMNS = (
 _RAKE = Column("rake", 1.0, "degrees", "degrees", -360, 360)
 COLUMN_COUNTS = {"1.0": 8, "2.0": 10}  # numbers on the first line of a point, by version
 _NEGLIGIBLE_SLIP = 1e-4  # m; rupture generators give no slip rates for less
-# Slip rates below this fraction of the subfault's peak, and peaks below this fraction of the
-# largest, are taken for rest: files of dynamic ruptures have rounding errors everywhere.
+# Slip rates below this fraction of the peak rate of their subfault, and peak rates below this
+# fraction of the largest, count as zero: dynamic rupture simulations write small nonzero rates
+# everywhere.
 _REST = 1e-3
 
 
@@ -127,7 +129,7 @@ class Srf:
 
     @cached_property
     def _components(self) -> Integers:
-        """Three times the point, plus the component, of each slip rate, (counts.sum(),)."""
+        """3 point + component of each slip rate, (counts.sum(),)."""
         return np.repeat(np.arange(self.counts.size), self.counts.ravel())
 
     def rate(self, point: int, component: int) -> Array:
@@ -201,7 +203,7 @@ def _out_of_range(column: Column, value: float) -> str:
     if column.unit == column.file_unit:
         return text
     written = f"{value / column.scale:.6g}"
-    return f"{text}; the file says {written}, which is in {column.file_unit} in this format"
+    return f"{text}; the file has {written}, and the unit in SRF is {column.file_unit}"
 
 
 def _check_slip(rupture: Srf) -> None:

@@ -1,4 +1,4 @@
-"""Averages over the cells of the region of a medium that is given on smaller cells."""
+"""Averages of a medium that is given on smaller cells than those of the region."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class CellAverages:
     """Volume averages of a medium over larger cells.
 
     Args:
-        medium: a medium on cells that divide those of the region.
-        factors: their number in a cell along each axis (x, y, z).
+        medium: the medium on small cells, which divide the larger ones.
+        factors: number of small cells in a larger cell along each axis (x, y, z).
     """
 
     def __init__(self, medium: Medium, factors: Counts) -> None:

@@ -73,7 +73,7 @@ class Layered:
         self._linear = interpolation == "linear"
         self._table = _tabulate(layers)
         self._tops = _ordered_tops(layers, repeat=self._linear)
-        # Two points integrate the first and second moments of a constant, sixteen more than that.
+        # Two Gauss points are exact for the moments of a constant up to the third.
         self.profile = Profile(self._tops, 16 if self._linear else 2, self._sample)
 
     def plane(self, k: int) -> Material:

@@ -69,13 +69,15 @@ def lame(material: Material) -> tuple[Values, Values]:
 
 
 def volume_average(samples: Material, mean: Callable[[Values], Values]) -> Material:
-    """The isotropic material of a cell with several materials, fluid if one of them is.
+    """The isotropic material of a cell with several materials; a fluid if one of them is.
 
-    Density and 1/Q are averaged arithmetically, mu and lambda + 2 mu harmonically, which is right
-    for waves across layers (Backus 1962; Moczo et al. 2002, Bull. Seism. Soc. Am. 92, 3042-3066).
+    Density and 1/Q have arithmetic means, mu and lambda + 2 mu harmonic means. These are exact for
+    long waves that cross layers at normal incidence (Backus 1962, J. Geophys. Res. 67, 4427-4440;
+    Moczo et al. 2002, Bull. Seism. Soc. Am. 92, 3042-3066).
 
     Args:
-        mean: averages samples of a property.
+        samples: properties of the materials in the cell.
+        mean: function that averages samples of a property over the cell.
     """
 
     def harmonic(values: Values) -> Values:

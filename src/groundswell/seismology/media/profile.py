@@ -1,4 +1,4 @@
-"""Media that vary with depth only, and averages of them over intervals of depth."""
+"""Media that vary with depth only, and their averages over intervals of depth."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 
 from groundswell.seismology.media.material import Material, Values
 
-# Interfaces that rounding places this close to an edge, in cells, are on it. A thin sliver of water
-# would otherwise make a whole cell a fluid.
+# Relative distance, in cells, below which an interface counts as on the edge of a cell. Rounding
+# errors could otherwise place a thin sliver of water into a cell, and the cell would be a fluid.
 SLIVER = 1e-9
 
 
 class Samples(NamedTuple):
-    """Quadrature of intervals of depth, in ascending order.
+    """Quadrature points in intervals of depth, in ascending order.
 
     Args:
-        depth: depth of each sample, m, (n,).
-        weight: its share of its interval, (n,).
-        interval: index of its interval, (n,).
+        depth: depth of each point, m, (n,).
+        weight: quadrature weight; those of an interval add up to 1, (n,).
+        interval: index of the interval that contains the point, (n,).
     """
 
     depth: Values
@@ -36,8 +36,8 @@ class Profile:
 
     Args:
         interfaces: depths of jumps and kinks, m, ascending, with 0 for the surface.
-        points: number of Gauss points that average it between two interfaces.
-        sample: the material at depths (n,), m.
+        points: number of Gauss points between two interfaces.
+        sample: function that returns the material at depths (n,), m.
     """
 
     interfaces: Values
@@ -45,7 +45,7 @@ class Profile:
     sample: Callable[[Values], Material]
 
     def quadrature(self, edges: Values) -> Samples:
-        """Samples that average the medium over the intervals between ascending `edges`, m."""
+        """Quadrature points for averages over the intervals between ascending `edges`, m."""
         sliver = SLIVER * float(np.diff(edges).min())
         inside = self.interfaces[(self.interfaces > edges[0]) & (self.interfaces < edges[-1])]
         near = edges[np.abs(edges - inside[:, None]).argmin(axis=1)]
@@ -59,6 +59,6 @@ class Profile:
 
 
 def find_profile(medium: Any) -> Profile | None:
-    """The profile of a medium that varies with depth only; None of any other medium."""
+    """The profile of a medium that varies with depth only; None for other media."""
     profile: Profile | None = getattr(medium, "profile", None)
     return profile

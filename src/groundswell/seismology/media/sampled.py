@@ -105,7 +105,7 @@ class AwpMedium:
 
 # --- models on their own axes --------------------------------------------------------------------
 
-FINEST = 4  # parts of a cell along an axis that a model is averaged over
+FINEST = 4  # largest number of samples along an axis for the average over a cell
 
 
 class NetcdfMedium:
@@ -123,10 +123,11 @@ class NetcdfMedium:
         cells: cells of the region (nx, ny, nz).
         spacing: cell edges (x, y, z), m.
         geography: position of the region on Earth, for models on longitude and latitude.
-        clip: take the outermost value of the model outside it.
+        clip: whether positions outside the model take its outermost values.
 
     Raises:
-        InputError: the file is unreadable or incomplete, or does not cover the cell centres.
+        InputError: the file is unreadable or incomplete, or, without `clip`, does not cover the
+            cell centres.
     """
 
     def __init__(
@@ -152,7 +153,7 @@ class NetcdfMedium:
         self._slabs: dict[tuple[str, int], Values] = {}
 
     def resolution(self) -> tuple[float, float]:
-        """Most steps of the model from a cell to the next: along x and y, and along z."""
+        """Largest number of grid steps of the model per cell: along x and y, and along z."""
         return max(self._x.steps(), self._y.steps()), self._depth.steps()
 
     def plane(self, k: int) -> Material:
@@ -197,8 +198,8 @@ def build_netcdf(
 ) -> NetcdfMedium | CellAverages:
     """The medium of a NetCDF model: averages over cells if the model is finer than the grid.
 
-    See `NetcdfMedium` for the arguments and errors. A cell is divided by as many parts along an
-    axis as the model has steps there, at most FINEST.
+    Along each axis, a cell has as many samples as the model has grid steps there, at most FINEST.
+    `NetcdfMedium` describes the arguments and errors.
     """
     medium = NetcdfMedium(section, cells, spacing, geography)
     level, upright = (min(FINEST, ceil(n - 1e-6)) for n in medium.resolution())
@@ -229,7 +230,7 @@ class _AxisPositions:
     fraction: Values
 
     def steps(self) -> float:
-        """Largest number of nodes passed from a position to the next."""
+        """Largest distance between adjacent positions, in steps of the axis."""
         place = self.node + self.fraction
         return max(
             float(np.abs(np.diff(place, axis=axis)).max(initial=0.0)) for axis in range(place.ndim)

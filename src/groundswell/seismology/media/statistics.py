@@ -78,7 +78,8 @@ class _Extremes:
     """Extremes of some planes: smallest and largest values by name, and counts of cells.
 
     `slowest` is the smallest S speed and its cell, (vs, k, j, i), so that the first cell is least.
-    `sides` has a run of equal rows, its first row and length, and its speeds at the sides.
+    Each element of `sides` describes a run of equal rows: first row, number of rows, and the speeds
+    of the slowest wave and of the slowest P wave at the sides, m/s.
     """
 
     lows: dict[str, float] = field(default_factory=dict)

@@ -56,10 +56,13 @@ def moment_velocity(
 
 
 def double_couple_tensor(strike: float, dip: float, rake: float, moment: float) -> Floats:
-    """Moment tensor of slip on a plane, x east, y north, z down, (3, 3), in the unit of `moment`.
+    """Moment tensor M0 (d n + n d) of slip d on a plane with the normal n, (3, 3).
 
-    It is M0 (d n + n d) of the slip d and the fault normal n (angles in degrees; Aki and Richards
-    (2002), equations 4.88 and 4.89).
+    Axes are x east, y north, z down. Aki and Richards (2002), equations 4.88 and 4.89.
+
+    Args:
+        strike, dip, rake: degrees.
+        moment: M0; the tensor has the same unit.
     """
     s, d, r = np.radians([strike, dip, rake])
     along, right = np.array([[np.sin(s), np.cos(s), 0.0], [np.cos(s), -np.sin(s), 0.0]])

@@ -8,13 +8,14 @@ Motion is a double integral over frequency and horizontal wavenumber k (Bouchon 
 hold the vertical, radial and transverse displacement and the stresses zz, rz and tz. They are
 continuous in depth, but jump at the source. In a layer they are superpositions of upgoing and
 downgoing waves. Reflection matrices carry the boundary conditions from the surface and from the
-half-space to the source (Kennett 1983, Seismic Wave Propagation in Stratified Media). Exponentials
-only decay, so thick layers and high frequencies are stable.
+half-space to the source (Kennett 1983, Seismic Wave Propagation in Stratified Media). All
+exponentials decay, so the method is stable for thick layers and high frequencies.
 
-Frequencies omega, for exp(i omega t), have a constant negative imaginary part: the motion times
-exp(-damping t) is computed. This attenuates what wraps around in time, and moves poles and branch
-points away from real k. Errors are some 1e-6 of the peak. The work is proportional to the square of
-the duration and, if the source is shallower than a few S wavelengths, to 1 / depth.
+Angular frequencies omega, for exp(i omega t), have a constant negative imaginary part, so that the
+result is the motion times exp(-damping t). The damping attenuates motion that wraps around in time,
+and moves poles and branch points away from real k. Errors are about 1e-6 of the peak. The cost is
+proportional to the square of the duration and, if the source is shallower than a few S wavelengths,
+to 1 / depth.
 """
 
 from __future__ import annotations
@@ -33,17 +34,17 @@ from groundswell.seismology.reference.pulse import Floats, Pulse
 
 Complex = NDArray[np.complexfloating]
 
-# What remains of motion that wraps around in time, relative to itself.
+# Factor by which the damping reduces motion that wraps around in time.
 _WRAPPED = 1e-6
 # The spectrum of the source ends where it is below this fraction of its peak. Undoing the damping
 # raises the error by 1 / sqrt(_WRAPPED) at most.
 _NEGLIGIBLE = 1e-8
-# What an evanescent wave of the largest wavenumber keeps of its amplitude up to the surface.
+# Decay of an evanescent wave of the largest wavenumber between the source and the surface.
 _EVANESCENT = 1e-10
 
 _SAMPLES = 2000  # of the source, for its spectrum
 _POINTS = 20  # Gauss points of a panel of the quadrature over wavenumber
-_DENSITY = 2.0  # panels' points per wavelength of the integrand
+_DENSITY = 2.0  # quadrature points per oscillation of the integrand over wavenumber
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class LayeredHalfSpace:
     reference_frequency: float = 1.0
 
     def at(self, omega: complex) -> list[_Solid]:
-        """The layers at a frequency, rad/s."""
+        """The layers at the angular frequency `omega`, rad/s; anelastic speeds depend on it."""
         ratio = omega / (2.0 * np.pi * self.reference_frequency)
         thickness = np.diff([*(layer.top for layer in self.layers), np.inf])
         return [_Solid.of(*pair, ratio) for pair in zip(self.layers, thickness, strict=True)]
@@ -83,14 +84,18 @@ def layered_velocity(
         offsets: horizontal positions (x, y) of the receivers relative to the source, m,
             (receivers, 2).
         time: times, s, (n,).
-        rate: moment-rate function, 1/s, so smooth that its spectrum ends.
+        rate: moment-rate function, 1/s, smooth enough to be band-limited.
 
     Raises:
         InputError: a layer is fluid, the source is not below the surface, or the moment rate is not
-            smooth.
+            band-limited.
     """
     if not depth > 0 or not min(layer.vs for layer in ground.layers) > 0:
-        raise InputError("layered half-space: the source must be below the surface, vs above 0")
+        raise InputError(
+            f"layered half-space: depth = {depth:g} m and the smallest vs = "
+            f"{min(layer.vs for layer in ground.layers):g} m/s must be above 0; place the source "
+            "below the surface and use solid layers"
+        )
     (x, y), matrix = np.asarray(offsets, dtype=float).T, moment_matrix(moment)
     t = np.asarray(time, dtype=float) - rate.start
     omega, spectrum = _source_spectrum(rate, 2.0 * max(t.max(), rate.stop - rate.start))
@@ -114,7 +119,7 @@ class _Solid:
 
     @classmethod
     def of(cls, layer: Layer, thickness: float, ratio: complex) -> _Solid:
-        """A layer at `ratio` times the reference frequency."""
+        """A layer at `ratio` times the reference frequency (Kjartansson 1979)."""
 
         def speed(value: float, q: float | None) -> complex:
             if q is None:
@@ -144,7 +149,7 @@ def _kernels(
 
 
 def _split(solids: Sequence[_Solid], depth: float) -> tuple[list[_Solid], list[_Solid]]:
-    """The layers above and below `depth`; the parts of the layer around it are in both."""
+    """The layers above and below `depth`; the layer that contains it is split in two parts."""
     bottoms = np.cumsum([s.thickness for s in solids])
     n = int(np.searchsorted(bottoms, depth, side="right"))
     lower = replace(solids[n], thickness=bottoms[n] - depth)
@@ -155,7 +160,7 @@ def _split(solids: Sequence[_Solid], depth: float) -> tuple[list[_Solid], list[_
 def _jumps(solid: _Solid, moment: Floats) -> tuple[Complex, Complex]:
     """Jumps of the P-SV vector, (4, 3), and of the SH vector, (2, 3), for orders m = 0, 1, 2.
 
-    Those of orders 1 and 2 lack the radiation pattern, N m.
+    The radiation pattern (N m) is included for order 0 only; `_superpose` applies the others.
     """
     stiffness, mu = solid.rho * solid.vp**2, solid.rho * solid.vs**2
     zz, rr = moment[2, 2], 0.5 * (moment[0, 0] + moment[1, 1])
@@ -173,7 +178,7 @@ class _Waves:
 
     Attributes:
         vectors: motion-stress vectors as columns, (wavenumbers, 2n, 2n).
-        nu: decay of the waves with depth, 1/m, (wavenumbers, n).
+        nu: vertical wavenumber: waves decay as exp(-nu distance), 1/m, (wavenumbers, n).
         thickness: of the layer, m.
     """
 
@@ -224,7 +229,11 @@ def _sh(solid: _Solid, k: Floats, omega: complex) -> _Waves:
 
 
 def _surface_motion(above: list[_Waves], below: list[_Waves], jump: Complex) -> Complex:
-    """Motion of the surface, (wavenumbers, n, m), for vectors that jump by `jump` (2n, m)."""
+    """Motion of the surface, (wavenumbers, n, m), for a jump (2n, m) of the vectors at the source.
+
+    Args:
+        above, below: the layers above and below the source, from the surface down.
+    """
     n = len(jump) // 2
     reflected_above, motion = _from_surface(above)
     reflected_below = _from_half_space(below)
@@ -234,9 +243,9 @@ def _surface_motion(above: list[_Waves], below: list[_Waves], jump: Complex) -> 
 
 
 def _from_surface(layers: list[_Waves]) -> tuple[Complex, Complex]:
-    """Reflection of waves that go up at the source, and their motion of the surface.
+    """Reflection of waves that go up at the source, and the surface motion that they cause.
 
-    Both are (wavenumbers, n, n); `layers` are those above the source.
+    Both are matrices (wavenumbers, n, n); `layers` are those above the source.
     """
     top, n = layers[0], layers[0].types
     free = -np.linalg.solve(top.down[:, n:], top.up[:, n:])  # no stress
@@ -264,12 +273,13 @@ def _from_half_space(layers: list[_Waves]) -> Complex:
 
 
 def _source_spectrum(rate: Pulse, period: float) -> tuple[Complex, Complex]:
-    """Frequencies, 2 pi / `period` apart, and the spectrum of the source up to where it ends.
+    """Angular frequencies, 2 pi / `period` apart, and the spectrum of the source up to its end.
 
-    Time begins with the source.
+    The end is where the spectrum falls below `_NEGLIGIBLE` of its peak. Time is zero at the start
+    of the source.
 
     Raises:
-        InputError: the spectrum does not end.
+        InputError: the spectrum does not end below the Nyquist frequency.
     """
     count = int(np.ceil(_SAMPLES * period / (rate.stop - rate.start)))
     t = period / count * np.arange(count)
@@ -288,10 +298,11 @@ def _source_spectrum(rate: Pulse, period: float) -> tuple[Complex, Complex]:
 def _quadrature(
     layers: Sequence[Layer], depth: float, distance: float, omega: Complex
 ) -> tuple[Floats, Floats]:
-    """Wavenumbers and weights: panels of Gauss points up to where only evanescent waves remain."""
+    """Wavenumbers and weights of Gauss-Legendre panels, up to negligible evanescent waves."""
     slowest = min(layer.vs for layer in layers)
     top = np.hypot(omega[-1].real / slowest, np.log(_EVANESCENT) / depth)
-    # The integrand changes with k as fast as the phase of what arrives last from farthest away.
+    # The integrand oscillates with k at most as fast as the phase of the latest arrival at the
+    # farthest receiver.
     period = 2.0 * np.pi / (omega[1] - omega[0]).real
     reach = distance + max(layer.vp for layer in layers) * period
     panels = int(np.ceil(_DENSITY * reach * top / (2.0 * np.pi) / _POINTS))
@@ -311,7 +322,7 @@ def _bessel_functions(x: Floats) -> Floats:
 
 
 def _hankel(kernels: Complex, bessel: Floats) -> Complex:
-    """Motion of each azimuthal order: radial, transverse and down, (3, receivers, orders)."""
+    """Hankel transform: radial, transverse and down motion, (3, receivers, azimuthal orders)."""
     u, v, w = kernels.transpose(1, 2, 0)[..., None]  # (orders, wavenumbers, 1)
     value, slope, quotient = bessel  # (orders, receivers, wavenumbers)
     motion = np.stack([slope @ v + quotient @ w, quotient @ v + slope @ w, value @ u])
@@ -324,7 +335,7 @@ def _superpose(orders: Complex, moment: Floats, azimuth: Floats) -> Complex:
     (xx, xy, xz), (_, yy, yz), _ = moment
     half, one = 0.5 * (xx - yy), np.ones_like(c)
     c2, s2 = c * c - s * s, 2.0 * s * c
-    along = np.array([one, xz * c + yz * s, half * c2 + xy * s2])  # and radial motion has these
+    along = np.array([one, xz * c + yz * s, half * c2 + xy * s2])  # vertical and radial motion
     across = np.array([0.0 * one, yz * c - xz * s, xy * c2 - half * s2])
     radial, transverse, down = np.einsum("crmn,cmr->crn", orders, np.array([along, across, along]))
     c, s = c[:, None], s[:, None]

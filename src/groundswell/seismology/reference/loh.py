@@ -17,7 +17,7 @@ The first motions confirm this. With Mxy > 0 the azimuth of (6, 8) km is in a co
 quadrant, so P motion is outward and up, and S motion is along (0.8, 0.6) less its radial part, that
 is, transverse negative.
 
-The accuracy of the series follows from a comparison with `layered`. LOH.1 arrives 1 to 4 ms late
+The accuracy of the series follows from a comparison with layered.py. LOH.1 arrives 1 to 4 ms late
 and is too small by 1 % below 2 Hz and by 4 % at 7 Hz, as if Qs were 2500. LOH.3 is too small by 5 %
 below 1 Hz and by 1 % at 5 Hz, and its times are correct to 1 ms. If the source has energy at the
 Nyquist frequency of the tables, 62 Hz, as Brune's does, the peaks of LOH.1 depend on where the

@@ -35,7 +35,7 @@ def phase_misfit(
 
 
 def relative_misfit(series: ArrayLike, reference: ArrayLike) -> float:
-    """Root of the sum of squared differences over that of squared reference values, of all axes."""
+    """L2 norm of the difference over that of the reference; arrays of one shape, over all axes."""
     a, b = np.asarray(series, dtype=float), np.asarray(reference, dtype=float)
     return float(np.linalg.norm(a - b) / np.linalg.norm(b))
 

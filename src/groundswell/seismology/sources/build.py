@@ -15,7 +15,7 @@ def build_sources(sections: Iterable[Source], context: SourceContext) -> list[So
     """Build all point sources of the `[[source]]` sections of a case.
 
     Raises:
-        InputError: a source cannot be built; names its index.
+        InputError: a source cannot be built; the message names its index.
     """
     return [_build(n, section, context) for n, section in enumerate(sections)]
 

@@ -1,4 +1,4 @@
-"""The `[[source]]` entries of a case as point sources, and the extent of a rupture."""
+"""The `[[source]]` entries of a case as point sources, and properties of ruptures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from groundswell.seismology.sources.point_sources import PointSource
 
 Position = tuple[float, float, float]
 
-_TAKEN_BACK = 0.5  # final over largest moment of a source
+# Final moment over largest moment below which a time function is a transient, without a permanent
+# moment.
+_TAKEN_BACK = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,14 +27,14 @@ class Fault:
     Args:
         subfaults: number of subfaults, with and without slip.
         slipping: number of subfaults that slip.
-        area: area of these, m^2.
-        largest_slip: m.
-        start, end: times between which they slip, s.
+        area: total area of the slipping subfaults, m^2.
+        largest_slip: largest slip of a subfault, m.
+        start, end: times of the first and the last slip, s.
         hypocentre: position (x, y, depth) of the subfault that slips first, m.
-        own_rigidity: number of slipping subfaults whose rigidity is from the file; the others have
-            that of the medium.
-        frame: maps longitudes and latitudes of the file to the grid.
-        planes: the segments, if the file has them.
+        own_rigidity: number of slipping subfaults whose rigidity is in the file; the others have
+            the rigidity of the medium.
+        frame: mapping from longitudes and latitudes of the file to the grid.
+        planes: the planar segments, if the file has them.
     """
 
     subfaults: int
@@ -53,9 +55,9 @@ class SourceEntry:
 
     Args:
         section: the entry in the case.
-        points: its point sources, at least one, in the order of its file.
-        fault: of an SRF file; None for other kinds.
-        warnings: doubts about its file, each with a remedy.
+        points: its point sources, at least one; those of a file are in the order of the file.
+        fault: the fault of an SRF file; None for other kinds.
+        warnings: warnings about its file, each with a remedy.
     """
 
     section: Source
@@ -70,7 +72,7 @@ class SourceEntry:
 
     @property
     def hypocentre(self) -> Position:
-        """Position (x, y, depth) at which it starts, m."""
+        """Position (x, y, depth) at which the source starts, m."""
         if self.fault:
             return self.fault.hypocentre
         return min(self.points, key=lambda point: point.start).position
@@ -78,7 +80,7 @@ class SourceEntry:
     def released_by(self, end: float) -> float:
         """Fraction of the moment that is released in a run that ends at `end` (s).
 
-        It is 1 for forces, and for sources that take most of their moment back.
+        It is 1 for forces, and for transients, whose final moment is less than half of the largest.
         """
         if isinstance(self.section, SrfRupture | AwpRupture):
             return _released_by(end, self.points)
@@ -89,10 +91,13 @@ class SourceEntry:
 
 
 def _released_by(end: float, points: Sequence[PointSource]) -> float:
-    """Fraction of the moment of all points, without signs, that is released by a time (s)."""
+    """Fraction of the moment of all points that is released by the time `end` (s).
+
+    Moments of opposite signs add up.
+    """
     late = total = 0.0
     for point in points:
-        assert point.moment is not None  # as files have moments only
+        assert point.moment is not None  # files have no forces
         rates, size = np.abs(point.samples), float(scalar_moment(point.moment))
         before = max(0, int((end - point.start) / point.step) + 1)
         late += size * point.step * float(rates[before:].sum())

@@ -25,10 +25,10 @@ class SourceSummary:
 
     Attributes:
         moment: net moment tensor in the frame of the grid, (6,), N m; zero for forces.
-        scalar_moment: M0 of this tensor, N m.
-        magnitude: its moment magnitude, to 0.01; None if the net moment is zero.
+        scalar_moment: M0 of the net moment tensor, N m.
+        magnitude: Mw of the net moment tensor, to 0.01; None if the net moment is zero.
         summed_moment: sum of the scalar moments of all points and subfaults, N m. It exceeds
-            `scalar_moment` where their mechanisms differ.
+            `scalar_moment` where mechanisms differ.
         centroid: centroid of the moment (x, y, depth), m; of forces, the mean position.
         hypocentre: position (x, y, depth), m, of the source that starts first.
     """
@@ -61,7 +61,10 @@ class SourceSummary:
 
 
 def _summed_moment(entry: SourceEntry) -> float:
-    """Sum of the scalar moments of the points of a source, N m; components of one point add up."""
+    """Sum of the scalar moments of the points of a source, N m.
+
+    The tensors of all components of a point are added first.
+    """
     numbers = np.array([point.number for point in entry.points])
     tensors = np.zeros((numbers.max() + 1, 6))
     np.add.at(tensors, numbers, final_moments(entry.points))

@@ -27,7 +27,7 @@ MomentSection = DoubleCouple | Explosion | MomentTensor
 # Sampling times in steps: moments enter stress updates, which are centred on the times of the
 # velocities; forces enter velocity updates, which are centred on the times of the stresses.
 AT_VELOCITIES, AT_STRESSES = 0.0, 0.5
-_MOST_SAMPLES = 1e7  # a source of more steps is long enough, and its samples need much memory
+_MOST_SAMPLES = 1e7  # sources of more steps are resolved; a check would need much memory
 _MAX_MOMENT_ERROR = 0.01  # error of the integral of the samples, relative to the moment
 
 
@@ -43,7 +43,7 @@ class PointSource:
             `samples`; or None.
         start, step: time of the first sample and between samples, s.
         samples: the time function; linear between the samples, zero outside.
-        number: of the subfault, or of the point of an AWP file, from 1.
+        number: number of its subfault, or of its point in an AWP file, from 1.
     """
 
     position: tuple[float, float, float]
@@ -91,14 +91,18 @@ class SourceContext:
 
 
 def final_moments(sources: Sequence[PointSource]) -> Array:
-    """Moment tensor of each source after its end, (n, 6), N m; zero for forces."""
+    """Final moment tensor of each source, (n, 6), N m; zero for forces."""
     unit = np.array([np.zeros(6) if s.moment is None else s.moment for s in sources])
     integrals = np.array([s.step * s.samples.sum() for s in sources])
     return unit.reshape(-1, 6) * integrals[:, None]
 
 
 def moment_source(section: MomentSection, context: SourceContext) -> PointSource:
-    """The point source of a section with a moment; raises `InputError` if it cannot be sampled."""
+    """The point source of a section with a moment.
+
+    Raises:
+        InputError: the source starts after the run ends, or is too short for the time step.
+    """
     moment = _moment_tensor(section, context.azimuth)
     function = section.time_function
     start, samples = _sample(function, context, TimeFunction.__call__, AT_VELOCITIES)
@@ -106,7 +110,11 @@ def moment_source(section: MomentSection, context: SourceContext) -> PointSource
 
 
 def force_source(section: PointForce, context: SourceContext) -> PointSource:
-    """The point source of a force; raises `InputError` if it cannot be sampled."""
+    """The point source of a force.
+
+    Raises:
+        InputError: the source starts after the run ends, or is too short for the time step.
+    """
     force, function = np.array(section.force, dtype=float), section.time_function
     start, samples = _sample(function, context, TimeFunction.amplitude, AT_STRESSES)
     return PointSource(context.position(section), None, force, start, context.step, samples)
@@ -143,7 +151,11 @@ def _times(step: float, first: float, end: float) -> Array:
 
 
 def _require_resolved(function: TimeFunction, step: float, first: float) -> None:
-    """Raise InputError if the sum of the samples, from step `first` on, misses the integral."""
+    """Check that the samples from step `first` on integrate to the moment, to 1 %.
+
+    Raises:
+        InputError: they do not.
+    """
     total = step * float(np.sum(function(_times(step, first, function.end))))
     error = abs(total - function.integral) / max(1.0, abs(function.integral))
     if error > _MAX_MOMENT_ERROR:

@@ -1,4 +1,4 @@
-"""Quantities of sources that `check`, the summary and the report show: moments and magnitudes."""
+"""Moments and magnitudes of sources for `check`, `summary.json` and the report."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ _NAMES = {
     "awp": "AWP source",
 }
 _SHOWN = 8  # number of sources that are shown; JSON lists all of them
-_DIFFERENT = 1.005  # summed over net moment; less makes no difference of 0.01 in Mw
+_DIFFERENT = 1.005  # summed over net moment; a smaller ratio changes Mw by less than 0.01
 
 
 def source_quantities(
     entries: Sequence[SourceEntry], total: SourceSummary, group: str
 ) -> Iterator[Quantity]:
-    """The moment and magnitude of each source, and of their net moment tensor.
+    """Yield the moments and magnitudes of each source and of the net moment tensor.
 
     Args:
-        total: summary of all sources.
+        entries: all sources.
+        total: their summary.
         group: heading of the quantities.
     """
     summaries = [SourceSummary.from_entries([entry]) for entry in entries]
@@ -63,7 +64,10 @@ def _values(entry: SourceEntry, summary: SourceSummary) -> dict[str, Any]:
 
 
 def _lines(entries: Sequence[SourceEntry], summaries: Sequence[SourceSummary]) -> Iterator[str]:
-    """What a single source is, or the number of sources and a line for each of the first ones."""
+    """Yield a description of a single source, or the number of sources and a line for each.
+
+    At most `_SHOWN` sources have a line.
+    """
     described = map(_describe, entries[:_SHOWN], summaries)
     if len(entries) == 1:
         name, *properties = next(described)
@@ -85,7 +89,7 @@ def _name(entry: SourceEntry) -> str:
 
 
 def _describe(entry: SourceEntry, summary: SourceSummary) -> Iterator[str]:
-    """What a source is, how strong it is, and the slip of a rupture."""
+    """Yield the kind of a source, its moment or force, and the slip of a rupture."""
     name, section, fault = _name(entry), entry.section, entry.fault
     if section.kind == "force":
         x, y, z = section.force
@@ -102,7 +106,7 @@ def _describe(entry: SourceEntry, summary: SourceSummary) -> Iterator[str]:
 
 
 def _slip_text(fault: Fault) -> Iterator[str]:
-    """Extent of the slip of a rupture, and where its rigidity comes from."""
+    """Yield the extent of the slip of a rupture, and the source of its rigidity."""
     still = (
         "" if fault.slipping == fault.subfaults else f" in {_counted(fault.slipping, 'subfault')}"
     )
@@ -118,7 +122,10 @@ def _slip_text(fault: Fault) -> Iterator[str]:
 
 
 def _moment_text(summary: SourceSummary) -> str:
-    """M0 and Mw of the net moment tensor, and the sum of moments where it differs; or nothing."""
+    """M0 and Mw of the net moment tensor, and the sum of scalar moments if it differs.
+
+    Empty if there is no moment.
+    """
     if not summary.summed_moment:
         return ""
     summed = f"scalar moments add up to {_moment_and_magnitude(summary.summed_moment)}"
@@ -135,7 +142,7 @@ def _moment_and_magnitude(moment: float) -> str:
 
 
 def _passing_moment(entry: SourceEntry) -> str:
-    """The largest moment of a source that takes its moment back."""
+    """The largest moment of a source without a final moment."""
     peaks = [
         float(scalar_moment(point.moment)) * point.step * np.abs(np.cumsum(point.samples)).max()
         for point in entry.points

@@ -1,4 +1,4 @@
-"""Consistency of a rupture file: slip against slip rates, and its rigidity against the medium's."""
+"""Consistency of rupture files: slip against slip rates, rigidity against that of the medium."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from groundswell.seismology.formats.srf_content import Srf
 
 Array = NDArray[np.float64]
 
-# Rupture generators cut the tails of slip rates, and sample them coarsely. 5 % of the slip is
-# 0.014 of a magnitude.
+# Rupture generators cut the tails of slip rates, and sample them coarsely. 5 % of the slip changes
+# Mw by 0.014.
 _SLIP_TOLERANCE = 0.05
-_SMALL_SLIP = 0.01  # of the largest, whose error does not matter
+_SMALL_SLIP = 0.01  # fraction of the largest slip; errors below it do not matter
 _MAX_DECIMALS = 6  # of a slip in cm
 
-_NOTABLE_RATIO = 2.0  # of two moments; 0.2 of a magnitude
-# Wrong units change a moment by a factor of 100 (m for cm) or more. Rigidities differ by less: by
-# some 50 between soft sediment and the deep crust.
+_NOTABLE_RATIO = 2.0  # of two moments; changes Mw by 0.2
+# Wrong units change a moment by a factor of 100 (m for cm) or more. Rigidities of soft sediment and
+# of the deep crust differ by a factor of about 50.
 _IMPLAUSIBLE_RATIO = 50.0
-_LEAST_VS = 100.0  # m/s; a lower vs was probably written in m/s
+_LEAST_VS = 100.0  # m/s; if vs is lower, the file probably has it in m/s
 _CURE = "correct the wrong one, or write -1 for vs and density to use the medium's"
 
 
 def check_slip(rupture: Srf, name: str) -> Iterator[str]:
     """Yield a warning if slip rates do not integrate to the slip that the file states.
 
-    A difference of 5 %, plus the rounding of the stated slip or 1 % of the largest slip, is
-    allowed.
+    The difference may be 5 % of the slip, plus the rounding of the stated slips or 1 % of the
+    largest slip, whichever is larger.
 
     Args:
-        name: of the file.
+        name: name of the file.
 
     Raises:
         InputError: stated and integrated slip differ by a factor of 50 or more on average.
@@ -58,18 +58,21 @@ def check_slip(rupture: Srf, name: str) -> Iterator[str]:
         raise InputError(
             f"{text} ({on_average}); slips are in cm and rates in cm/s: correct the wrong ones"
         )
-    yield f"{text}. The run uses the rates, {on_average}; if the slips are right, scale the rates"
+    yield f"{text}. The run uses the rates ({on_average}); if the slips are right, scale the rates"
 
 
 def check_rigidity(rupture: Srf, medium: Array, name: str) -> Iterator[str]:
-    """Yield warnings about subfaults without rigidity, and a file's that differs from the medium's.
+    """Yield a warning if subfaults lie in a fluid, or if file and medium differ in rigidity.
+
+    The second warning compares the moments with the rigidities of the file and of the medium. It
+    appears if they differ by a factor of 2 or more.
 
     Args:
         medium: mu of the medium at the subfaults, Pa, (n,).
-        name: of the file.
+        name: name of the file.
 
     Raises:
-        InputError: the two moments differ by a factor of 50 or more.
+        InputError: the moments differ by a factor of 50 or more.
     """
     own, potency = rupture.rigidity, rupture.area * np.linalg.norm(rupture.integrated_slip, axis=1)
     given = ~np.isnan(own)
@@ -94,7 +97,7 @@ def _slip_in_fluid(in_fluid: NDArray[np.bool_], name: str) -> Iterator[str]:
     if in_fluid.any():
         yield (
             f"{name}: {in_fluid.sum()} of {in_fluid.size} subfaults lie in a fluid, where slip has "
-            f"no moment, the first is subfault {int(in_fluid.argmax()) + 1}; move the rupture, or "
+            f"no moment (the first is subfault {int(in_fluid.argmax()) + 1}); move the rupture, or "
             "give vs and density in the file"
         )
 
@@ -102,20 +105,20 @@ def _slip_in_fluid(in_fluid: NDArray[np.bool_], name: str) -> Iterator[str]:
 def _rigidity_text(rupture: Srf, medium: Array, subfault: int, name: str) -> str:
     vs, density = rupture.vs[subfault], rupture.density[subfault]
     return (
-        f"{name}: the rigidity of the file is not that of the medium; subfault {subfault + 1} has "
-        f"vs = {vs:.4g} m/s and density = {density:.4g} kg/m^3, so that mu = "
-        f"{rupture.rigidity[subfault]:.3g} Pa, and the medium has mu = {medium[subfault]:.3g} Pa "
+        f"{name}: the rigidity of the file differs from that of the medium; subfault "
+        f"{subfault + 1} has vs = {vs:.4g} m/s and density = {density:.4g} kg/m^3, so that mu = "
+        f"{rupture.rigidity[subfault]:.3g} Pa, but the medium has mu = {medium[subfault]:.3g} Pa "
         "there"
     )
 
 
 def _average_slip(rupture: Srf, slip: Array) -> float:
-    """Average of the size of `slip` (n, 3) over the fault, m."""
+    """Area average of the magnitude of `slip` (n, 3), m."""
     return float(np.average(np.linalg.norm(slip, axis=1), weights=rupture.area))
 
 
 def _ratio(a: float, b: float) -> float:
-    """The larger over the smaller of two numbers that are not negative; 1 if both are zero."""
+    """The larger of two non-negative numbers over the smaller; 1 if both are zero."""
     large, small = max(a, b), min(a, b)
     if large == 0:
         return 1.0
@@ -123,7 +126,7 @@ def _ratio(a: float, b: float) -> float:
 
 
 def _rounding(slip: Array) -> float:
-    """Half a unit of the last decimal of the slips in a file, which are in cm; m."""
+    """Rounding error of the slips (n, 3), m: half a unit of their last decimal in cm."""
     for decimals in range(_MAX_DECIMALS):
         units = slip * 1e2 * 10**decimals
         if np.allclose(units, np.round(units), rtol=0, atol=1e-6):

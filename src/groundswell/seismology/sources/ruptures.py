@@ -30,9 +30,10 @@ class _PlacedRupture:
     """A rupture in the grid.
 
     Args:
-        frame: maps its longitudes and latitudes to the grid.
-        positions: of the subfaults, (x, y, depth), m, (n, 3).
-        medium_rigidity: mu of the medium there, Pa, (n,).
+        content: the content of the file.
+        frame: mapping from its longitudes and latitudes to the grid.
+        positions: positions (x, y, depth) of the subfaults, m, (n, 3).
+        medium_rigidity: mu of the medium at the subfaults, Pa, (n,).
     """
 
     content: Srf
@@ -42,7 +43,7 @@ class _PlacedRupture:
 
     @property
     def rigidity(self) -> Array:
-        """mu of the subfaults, Pa, (n,): that of the file or, where it has none, of the medium."""
+        """mu of the subfaults, Pa, (n,): from the file or, where it has none, from the medium."""
         own = self.content.rigidity
         return np.where(np.isnan(own), self.medium_rigidity, own)
 
@@ -50,11 +51,11 @@ class _PlacedRupture:
 def srf_entry(section: SrfRupture, context: SourceContext) -> SourceEntry:
     """The point sources of a rupture in Standard Rupture Format.
 
-    M0 = mu A D of each subfault, with D the integral of its slip rates, and mu from the file or,
-    where it has none, from the medium.
+    A subfault has the moment mu A D, where D is the integral of its slip rates. The rigidity mu
+    comes from the file or, where it has none, from the medium.
 
     Raises:
-        InputError: the file cannot be read, has no slip, or is implausible.
+        InputError: the file cannot be read or has no slip, or its slip or rigidity is implausible.
     """
     content = read_srf(section.file)
     if np.isnan(content.slip_times).all():
@@ -143,7 +144,7 @@ def awp_entry(section: AwpRupture, context: SourceContext) -> SourceEntry:
     """
     points = [*_awp_points(section, context)]
     if not points:
-        raise InputError(f"{section.file}: all moment rates are zero; give some that are not")
+        raise InputError(f"{section.file}: all moment rates are zero; at least one must not be")
     return SourceEntry(section, points)
 
 
@@ -182,7 +183,7 @@ def _from_rates(
 
     Args:
         position: (x, y, depth), m.
-        number: of the point in its file.
+        number: number of the point in its file, from 1.
         moment: moment tensor (6,) per unit of the integral of `rates`.
         start, step: time of the first rate and between rates, s.
     """

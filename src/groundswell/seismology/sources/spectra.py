@@ -1,4 +1,4 @@
-"""Spectra of sources: the frequencies that they radiate."""
+"""Frequencies that sources radiate."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ MAX_SPECTRA = 256  # number of sources whose spectra are computed, evenly spread
 
 
 def highest_frequency(sources: Sequence[PointSource]) -> float:
-    """Frequency below which every source has 99 % of its energy, Hz."""
+    """Frequency below which every source has 99 % of its spectral energy, Hz."""
     return max(corner_frequency(source.samples, source.step) for source in _some(sources))
 
 
 def energy_below(frequency: float, sources: Sequence[PointSource]) -> float:
-    """Largest part of the energy of any source that it radiates below a frequency (Hz)."""
+    """Fraction of its energy that a source radiates below a frequency (Hz): largest of all."""
     return max(
         radiated_energy_below(frequency, source.samples, source.step) for source in _some(sources)
     )
 
 
 def _some(sources: Sequence[PointSource]) -> Sequence[PointSource]:
-    """Sources whose spectra stand for those of all."""
+    """At most MAX_SPECTRA of the sources, evenly spread, so that long lists take little time."""
     return sources[:: ceil(len(sources) / MAX_SPECTRA)]
 
 
@@ -45,9 +45,10 @@ def corner_frequency(samples: Reals, step: float) -> float:
 
 
 def radiated_energy_below(frequency: float, samples: Reals, step: float) -> float:
-    """Part of the energy that a source radiates below a frequency (Hz), 0 to 1.
+    """Fraction of the energy that a source radiates below a frequency (Hz), 0 to 1.
 
-    Far from the source, velocity is in proportion to the derivative of `samples`.
+    In the far field, velocity is proportional to the time derivative of `samples` (Aki & Richards
+    2002, eq. 4.32).
 
     Args:
         samples: moment rate or force, (n,).
@@ -66,5 +67,5 @@ def _spectral_energy(samples: Reals, step: float) -> tuple[Array, Array]:
 
 
 def _integrate(density: Array) -> Array:
-    """Running integral by the trapezoidal rule, in units of the spacing."""
+    """Cumulative integral by the trapezoidal rule with unit spacing."""
     return np.asarray(np.cumsum(density) - 0.5 * (density[0] + density))
