@@ -61,7 +61,7 @@ def save(
         progress: used at rank 0; this function fills in its `parts`.
 
     Raises:
-        DiskFull: there is no room for it; the previous checkpoint is still there.
+        DiskFull: there is no space for the checkpoint; the previous one remains.
     """
     world = world or Alone()
     parts = tuple(f"{path.stem}-{progress.step}-{rank}.h5" for rank in range(1, world.size))
@@ -112,7 +112,7 @@ def _write_checked(group: Any, key: str, values: NDArray[Any]) -> Any:
 
 
 def size_of(state: State) -> int:
-    """Size of a checkpoint of all ranks, bytes."""
+    """Size of the arrays of `state` in the checkpoint of all ranks, bytes."""
     return sum(prod(array.shape) * array.array.dtype.itemsize for array in state.values())
 
 

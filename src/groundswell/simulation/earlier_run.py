@@ -1,4 +1,4 @@
-"""What an earlier run left in the results folder: to be continued, or replaced only on request."""
+"""Earlier runs in a results folder: which one a new run continues, and what it may replace."""
 
 from __future__ import annotations
 
@@ -19,13 +19,19 @@ def earlier_progress(
     Without `resume` and `overwrite`, only results of the same case may be replaced.
 
     Args:
+        folder: the results folder.
         digest: digest of the case.
+        resume: continue the unfinished run.
+        overwrite: replace all results and unfinished runs.
 
     Raises:
-        InputError: there is nothing to continue, or something that must not be replaced.
+        InputError: there is no run to continue, results or an unfinished run must not be replaced,
+            or both `resume` and `overwrite` are set.
     """
     if resume and overwrite:
-        raise InputError("resume continues a run and overwrite starts it again; give one of them")
+        raise InputError(
+            "resume continues a run, but overwrite starts from the beginning; give one of them"
+        )
     if resume:
         return _progress_to_resume(folder / checkpoint.NAME, digest)
     if not overwrite:
@@ -38,8 +44,8 @@ def _progress_to_resume(path: Path, digest: str) -> Progress:
     progress = checkpoint.read_progress(path, digest)
     if progress.lengths is None:
         raise InputError(
-            f"{path} was written by Simulation.checkpoint, and there are no results to continue; "
-            "in Python, use Simulation(case, restart=...)"
+            f"{path} was written by Simulation.checkpoint, so there are no results to continue; in "
+            "Python, use Simulation(case, restart=...)"
         )
     return progress
 

@@ -15,19 +15,19 @@ from groundswell.errors import InputError
 from groundswell.formats.atomic import disk_errors
 
 NAME = ".groundswell.lock"
-_ATTEMPTS = 100  # to lock a folder that runs which end at this moment remove
+_ATTEMPTS = 100  # to lock a folder, which other runs may remove as they end
 
 
 @contextmanager
 def claimed(folder: Path) -> Iterator[None]:
-    """Create the folder and lock it, so that two runs do not write into each other's files.
+    """Create and lock a results folder, so that only one run at a time writes to it.
 
     The lock is a `flock` on a file in the folder. The operating system releases it when the process
-    ends, however it ends. Runs on different hosts exclude each other if the file system shares
-    locks between hosts, as NFS, GPFS and Lustre (mounted with `flock`) do. On a file system that
-    refuses locks, runs do not exclude each other.
+    ends, even if the process is killed. Runs on different hosts exclude each other if the file
+    system shares locks between hosts, as NFS, GPFS and Lustre (mounted with `flock`) do. A file
+    system without locks gives no such protection.
 
-    Folders that were created here and are empty at the end are removed.
+    After the block, empty folders that this function created are removed.
 
     Raises:
         InputError: another run has locked the folder, or it cannot be created.
@@ -39,7 +39,7 @@ def claimed(folder: Path) -> Iterator[None]:
         yield
     finally:
         with suppress(OSError):
-            (folder / NAME).unlink()  # before the lock is released: nobody else has it now
+            (folder / NAME).unlink()  # while this process still holds the lock
         os.close(descriptor)
         with suppress(OSError):  # not empty
             for path in created:
@@ -51,7 +51,7 @@ def _lock(folder: Path) -> int:
     path = folder / NAME
     for _ in range(_ATTEMPTS):
         folder.mkdir(parents=True, exist_ok=True)
-        with suppress(FileNotFoundError):  # another run has just removed the file or the folder
+        with suppress(FileNotFoundError):  # a run that ended has just removed the folder
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
             if _is_locked(descriptor, path):
                 return descriptor
@@ -59,7 +59,7 @@ def _lock(folder: Path) -> int:
 
 
 def _is_locked(descriptor: int, path: Path) -> bool:
-    """Lock an open file; False, with the file closed, if `path` is another file by then."""
+    """Lock an open file and return True; close it and return False if `path` is a new file."""
     try:
         _require_lock(descriptor, path.parent)
         if os.path.samestat(os.fstat(descriptor), path.stat()):
@@ -82,7 +82,7 @@ def _require_lock(descriptor: int, folder: Path) -> None:
             f"another run{holder and f' ({holder})'} is writing to {folder}; wait for it, or "
             "choose another folder"
         ) from error
-    with suppress(OSError):  # the text is only for the message of others
+    with suppress(OSError):  # the text is only for the error message of other runs
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, _this_process().encode(), 0)
 

@@ -160,7 +160,7 @@ class OpenSolver:
     Args:
         world: the ranks that share it.
         bandwidth: memory bandwidth of all ranks' devices together, bytes/s; 0 if not measured.
-        in_cache: whether the caches of the devices hold all data of the run.
+        in_cache: whether the data of the run fit in the caches of the devices.
         tuning: the measurements of `autotune`, if there were any.
     """
 

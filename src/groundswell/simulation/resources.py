@@ -29,8 +29,9 @@ def estimate_resources(
 
     `problems` lists the reasons why the run is impossible. `seconds_at_least` is the time of all
     steps at the full measured bandwidth, or of one step if their number is not known in advance
-    (`has_fixed_steps`). If `in_cache`, the caches of the device hold all data of the run, which may
-    then be faster. `output_bytes` is the size of the samples in the results folder.
+    (`has_fixed_steps`). `in_cache` says whether the data of the run fit in the caches of the
+    device; the run may then be faster. `output_bytes` is the size of the samples in the results
+    folder.
 
     Args:
         sharing: for a run on several ranks, `ranks_per_host`, and `memory` and `updates_per_step`

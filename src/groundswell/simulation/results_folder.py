@@ -1,4 +1,4 @@
-"""The results folder of a run: which one it is, and whether files can be written to it."""
+"""The results folder of a run: its path, and a check that files can be written to it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def require_writable(folder: Path) -> None:
     """Check that files can be written to a folder, or to its nearest existing ancestor.
 
     Raises:
-        InputError: there is no permission, the path is too long or no folder can have it.
+        InputError: there is no permission, the path is too long, or it is not the path of a folder.
     """
     try:
         with disk_errors(folder):

@@ -79,12 +79,12 @@ class _Run:
             checkpoint.restore(files.checkpoint, self.opened.backend, solver.state(), done)
             first, lengths = done.step, done.lengths
         elif self.world.first:
-            files.remove_unfinished()  # this run replaces it
+            files.remove_unfinished()  # from an earlier run, which this run replaces
         files.outputs = solver.outputs.open(files.folder, lengths)
         self.driver = driver_of(self.opened, files.outputs, files.folder, self.digest, first)
 
     def advance(self, quiet: bool, stop: StopRequest) -> None:
-        """Make all steps."""
+        """Make all remaining steps."""
         setup, solver, driver = self.opened.setup, self.opened.solver, self.driver
         ends = setup.has_fixed_steps
         shown = progress(
@@ -94,7 +94,7 @@ class _Run:
             driver.run(setup.steps, report, stop)
 
     def finish(self) -> None:
-        """Write what is known only at the end; then all files replace those of an earlier run."""
+        """Write the final files; then all files replace those of an earlier run."""
         self.files.all_steps_made = True
         with self.clock("write"):
             names = self.world.agree(lambda: self.files.complete(self.opened.solver.outputs.write))
@@ -104,11 +104,11 @@ class _Run:
 
     @property
     def room_needed(self) -> int:
-        """Room on the disk for what the run still writes, bytes."""
+        """Disk space that the run still needs, bytes."""
         setup, solver = self.opened.setup, self.opened.solver
         needed = setup.output_bytes + METADATA_BYTES * (1 + len(self.files.growing))
         if isinstance(solver, TimeStepper) and setup.case.run.checkpoint:
-            needed += 2 * checkpoint.size_of(solver.state())  # a new one, next to the previous one
+            needed += 2 * checkpoint.size_of(solver.state())  # the previous and the next one
         return needed - self.files.size
 
     def summary(self, files: list[str]) -> dict[str, Any]:
@@ -158,15 +158,14 @@ def run(
         case: a case, or the path of an input file.
         folder: the results folder; by default the one that the case names.
         resume: continue from the checkpoint in that folder.
-        overwrite: replace what a run of another case, or an unfinished run, left in that folder.
+        overwrite: replace results of another case, or an unfinished run, in that folder.
         quiet: show no progress.
         backend, precision: replace those of the case.
 
     Raises:
         InputError: the case cannot run as requested; nothing has been written.
         RunFailed: the run started but could not continue.
-        Interrupted: a signal stopped the run; if it had made steps, the checkpoint has been
-            written.
+        Interrupted: a signal stopped the run; if it had made steps, it has written a checkpoint.
     """
     clock, job = _Clock(), world()
     with ExitStack() as claim:
@@ -195,14 +194,17 @@ def run(
 
 
 def _require_room(setup: Setup, files: RunFiles, done: Progress | None) -> None:
-    """Raise InputError if the results do not fit on the disk."""
-    if setup.has_fixed_steps:  # otherwise the size is an upper bound
+    """Raise `InputError` if the results of a run of a fixed number of steps do not fit on the disk.
+
+    The size of other results is only an upper bound.
+    """
+    if setup.has_fixed_steps:
         require_room(setup.output_bytes - (files.size if done else 0), files.folder)
 
 
 @contextmanager
 def _explained(current: _Run) -> Iterator[None]:
-    """Add to the message of a failed run the room that it needs, and how to continue it."""
+    """Add to the message of a failed run the disk space that it needs, and how to continue it."""
     try:
         yield
     except RunFailed as error:

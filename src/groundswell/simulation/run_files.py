@@ -1,4 +1,4 @@
-"""The files of a run: incomplete until its end, when they replace those of an earlier run."""
+"""Files of a run, which have temporary names until they replace those of an earlier run."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ STAGING = ".results.part"
 class RunFiles:
     """The files of a run in its results folder.
 
-    Files that grow have temporary names during the run. Files that are written at its end go to a
-    staging folder first.
+    Files that grow during the run have temporary names. Files that are known only at the end are
+    first written to a staging folder.
 
     Args:
         folder: the results folder.
 
     Attributes:
         outputs: the growing files, and the ring buffers that feed them.
-        all_steps_made: whether the files are worth keeping if the rest of the run fails.
+        all_steps_made: whether all steps are done; incomplete files are then kept after a failure.
     """
 
     folder: Path
@@ -45,7 +45,7 @@ class RunFiles:
 
     @property
     def growing(self) -> list[AppendableFile]:
-        """The files at this rank that grow."""
+        """The growing files that this rank writes."""
         return [output.writer for output in self.outputs.values() if output.writer]
 
     @property
@@ -60,13 +60,13 @@ class RunFiles:
     # --- the end of a run -------------------------------------------------------------------------
 
     def complete(self, write: Callable[[Path], Sequence[Path]]) -> list[str]:
-        """Complete all files under temporary names; all ranks call it.
+        """Complete all files under temporary names; all ranks must call it.
 
         Args:
-            write: writes the last files to a folder, and returns their paths at rank 0.
+            write: function that writes the final files to a folder; rank 0 returns their paths.
 
         Returns:
-            The final names of all files, relative to the results folder; at rank 0.
+            The final names of all files, relative to the results folder; on rank 0.
         """
         for file in self.growing:
             file.complete()
@@ -75,13 +75,13 @@ class RunFiles:
         return [*relative(self.folder, [file.path for file in self.growing]), *names]
 
     def publish(self, summary: Mapping[str, Any]) -> None:
-        """Give all files their final names, and remove what an earlier run left; at rank 0.
+        """Give all files their final names, and remove those of an earlier run; on rank 0.
 
-        The earlier summary is removed first and the new one comes last, so that the results in a
-        folder with a summary are complete and belong to it.
+        The earlier summary is removed first, and the new one is moved last. If a folder has a
+        summary, its results are therefore complete and belong to this summary.
 
         Args:
-            summary: the content of the new summary; its `files` are those of `complete`.
+            summary: the content of the new summary; its `files` are the result of `complete`.
         """
         staging = self.folder / STAGING
         write_summary(staging, summary)
@@ -101,7 +101,7 @@ class RunFiles:
     # --- runs that cannot be continued ------------------------------------------------------------
 
     def remove_unfinished(self) -> None:
-        """Delete the checkpoint, with its parts, and the incomplete files; at rank 0."""
+        """Delete the checkpoint, with its parts, and the incomplete files; on rank 0."""
         checkpoint.remove(self.folder)
         with disk_errors(self.folder):
             shutil.rmtree(self.folder / STAGING, ignore_errors=True)
@@ -113,7 +113,7 @@ class RunFiles:
         """If the block fails, close the files, and remove those that no run can continue.
 
         Args:
-            first: whether this is rank 0, which removes them.
+            first: whether this is rank 0, which removes the files.
         """
         try:
             yield
@@ -133,7 +133,7 @@ def _move(path: Path, target: Path) -> None:
 
 
 def _remove(folder: Path, names: Iterable[str]) -> None:
-    """Delete files of an earlier run, named in its summary."""
+    """Delete files that the summary of an earlier run names."""
     for name in names:
         path = (folder / name).resolve()
         if path.is_relative_to(folder.resolve()):  # the names come from a file: do not trust them

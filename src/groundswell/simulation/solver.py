@@ -125,10 +125,10 @@ class Outputs(Protocol):
     def write(self, folder: Path) -> Sequence[Path]:
         """Write the final files; all ranks call it, rank 0 writes and returns the paths.
 
-        The growing files are complete by then, but still have temporary names elsewhere.
+        The growing files are complete, but still have temporary names in the results folder.
 
         Args:
-            folder: a folder for these files only; it may not exist yet.
+            folder: a temporary folder for these files, which may not exist yet.
         """
         ...
 

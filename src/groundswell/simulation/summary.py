@@ -45,10 +45,11 @@ def throughput(opened: OpenSolver, updates: int, seconds: float) -> dict[str, An
 
 
 def describe_bandwidth(bandwidth: Mapping[str, Any]) -> tuple[str, str]:
-    """Text on the `bandwidth` of a summary: a figure, and what it is.
+    """A figure for the `bandwidth` of a summary, and the text that explains the figure.
 
-    A run whose data stay in the caches, or whose bandwidth was measured while other programs used
-    the memory, moves more data than the measured bandwidth allows. A percentage would mislead.
+    A run exceeds the measured bandwidth if its data stay in the caches, or if other programs used
+    the memory during the measurement. The figure is then the traffic instead of a percentage, which
+    would mislead.
     """
     measured = f"{byte_size(bandwidth['measured'])}/s"
     if bandwidth["share"] < _ABOVE_MEASURED:
@@ -56,7 +57,7 @@ def describe_bandwidth(bandwidth: Mapping[str, Any]) -> tuple[str, str]:
     used = f"{byte_size(bandwidth['used'])}/s"
     if bandwidth.get("in_cache"):
         return used, f"through the caches, which hold all data; memory alone allows {measured}"
-    reason = "caches hold part of the data, or other programs used the memory then"
+    reason = "caches hold part of the data, or other programs slowed the measurement"
     return used, f"of memory traffic, above the {measured} measured before the run: {reason}"
 
 
@@ -96,7 +97,7 @@ def read_summary(folder: Path) -> dict[str, Any]:
 
 
 def files_in(folder: Path) -> list[str]:
-    """The files that the summary of a folder lists; none without a readable summary."""
+    """The files that the summary of a folder lists; empty without a readable summary."""
     with suppress(InputError):
         files = read_summary(folder).get("files", [])
         return [name for name in files if isinstance(name, str)] if isinstance(files, list) else []

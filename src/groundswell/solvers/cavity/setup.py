@@ -38,7 +38,8 @@ SUMS = 6  # in each partial sum, see kernels/step.h
 STEPS, CHECK_EVERY = 1_000_000, 100
 CYCLES, CHECK_EVERY_CYCLES = 10_000, 1
 TOLERANCES = {"double": 1e-8, "single": 1e-5}
-# Residuals of cavities at Ra = 1e3 and 1e5 fall to 2e-14 and 2e-15, and to 1e-5 and 8e-7.
+# Smallest residuals of cavities at Ra = 1e3 and 1e5: 2e-14 and 2e-15 in double precision, 1e-5 and
+# 8e-7 in single precision.
 LEAST_TOLERANCES = {"double": 1e-15, "single": 5e-7}
 
 # Limits on coarse grids: cycles do not converge if the coarsest grid has, for example, 15 points
@@ -384,8 +385,8 @@ class Setup:
         if self.tolerance < LEAST_TOLERANCES[precision]:
             found.append(
                 f"time.tolerance = {self.tolerance:g} is below the rounding errors of {precision} "
-                f"precision, {LEAST_TOLERANCES[precision]:g} or more; the run will make all its "
-                "steps"
+                "precision, so that the run makes all its steps; give "
+                f"{LEAST_TOLERANCES[precision]:g} or more"
             )
         if 0 < self.layer < MIN_LAYER:
             found.append(

@@ -214,13 +214,13 @@ class Cavity(ExchangingSolver):
 
     @property
     def warnings(self) -> Sequence[str]:
-        """That the run ended before the flow was steady."""
+        """A warning if the run ended before the flow was steady."""
         found = self.convergence_summary()
         if found["steady"]:
             return []
         residual = "unknown" if found["residual"] is None else f"{found['residual']:.2g}"
         return [
-            f"the flow is not steady: the residual is {residual}, and time.tolerance "
+            f"the flow is not steady: the residual is {residual} and time.tolerance is "
             f"{self.setup.tolerance:g}; raise time.steps ({self.setup.steps:,}) or the tolerance"
         ]
 

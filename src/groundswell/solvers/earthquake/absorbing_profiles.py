@@ -9,18 +9,19 @@ vp/vs from 1.7 to 6:
 - Damping. Collino & Tsogka (2001), Geophysics 66, 294-307: a continuous layer of N cells reflects R
   at normal incidence if d peaks at 4 c / (2 N h) ln(1/R), and R^cos(theta) at other angles. A grid
   reflects more the more d changes from cell to cell. With log10 R = -0.6 N, that is, with the same
-  peak whatever the width, both reflections are small. R need not be less than 1e-8. A square
-  instead of a cube reflects several times more.
+  peak whatever the width, both reflections are small. R need not be less than 1e-8. A quadratic
+  profile reflects several times more than a cubic one.
 - No real stretching. A factor kappa > 1 shortens the wavelength until the grid no longer resolves
   it: kappa = 7 reflects 10 % of an S wave of 8 points. The purpose of kappa, to absorb waves at
   grazing incidence and evanescent fields, is served by alpha here.
-- Frequency shift. Waves below alpha / 2 pi see a real stretching and come back, so alpha must be
-  small at the longest period. A small alpha at the inner edge absorbs static fields. It falls
-  linearly to zero, so that the strongly damped outer cells absorb long waves, too. With alpha of
-  twice 2 pi f at the inner edge, a layer of 10 cells returns less than 0.1 % at the frequency f, at
-  normal incidence and at 45 degrees.
+- Frequency shift. For frequencies below alpha / 2 pi, the stretching s is almost real, and a layer
+  reflects waves instead of absorbing them. So alpha must be small compared with the angular
+  frequency of the longest waves. It must not be zero, because alpha at the inner edge absorbs
+  static fields. It falls linearly to zero, so that the strongly damped outer cells also absorb long
+  waves. With alpha = 4 pi f at the inner edge, a layer of 10 cells reflects less than 0.1 % at the
+  frequency f, at normal incidence and at 45 degrees.
 
-Beside soft ground a layer needs more to be stable; see guided_waves.py.
+Next to soft ground, stable layers need further measures; see guided_waves.py.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ Floats = NDArray[np.float64]
 
 POWER = 3  # exponent of the damping profile
 DECADES_PER_CELL = 0.6  # reduction of the reflection at normal incidence
-MOST_DECADES = 8.0  # of wide layers, in which more damping would only weaken their stability
+MOST_DECADES = 8.0  # limit of wide layers, which more damping would only make less stable
 SPONGE_EDGE = 0.92  # factor per step at the outer edge of a sponge (default of AWP-ODC)
 
 
@@ -53,8 +54,9 @@ class MatchedLayer:
         cells: number of cells along the axis, layers included.
         spacing: cell edge, m.
         speed: speed of the fastest wave, m/s.
-        shift: frequency shift alpha at the inner edge that falls to zero at the outer one, 1/s.
-        uniform_shift: frequency shift added throughout, 1/s.
+        shift: part of the frequency shift alpha that falls linearly from this value at the inner
+            edge to zero at the outer one, 1/s.
+        uniform_shift: constant part of alpha, 1/s.
     """
 
     before: int

@@ -1,9 +1,9 @@
-"""What a matched layer returns: the exact reflection of scalar plane waves from its grid.
+"""Exact reflection of scalar plane waves from a matched layer on the grid.
 
-The wave varies as exp(i omega t - i k x) along the layer. Before the layer it is the sum of the
-wave that arrives, the one that returns, and two that the fourth-order difference adds and that
-decay away from the layer. This is exact for SH waves and close for P and SV waves, for which the
-layer acts on the same differences.
+The wave varies as exp(i omega t - i k x) along the layer. In front of the layer it is the sum of an
+incident wave, a reflected wave and two spurious waves, which the fourth-order difference adds and
+which decay away from the layer. The result is exact for SH waves, and a good approximation for P
+and SV waves.
 """
 
 from __future__ import annotations
@@ -19,23 +19,24 @@ from groundswell.solvers.earthquake.stability import difference
 
 Vector = NDArray[np.complex128]
 
-LIMIT = 1e-3  # reflection that counts as absorbed
-ANGLE = 45.0  # of incidence of the fastest waves, degrees
-REACH = 3  # cells from a cell to the furthest one that acts on it
-FREE = 2 * REACH  # cells before the layer in which the motion is a sum of waves
+LIMIT = 1e-3  # largest reflection coefficient of waves that count as absorbed
+ANGLE = 45.0  # angle of incidence of the fastest waves, degrees
+REACH = 3  # half-width of the stencil of the second-order wave equation, cells
+FREE = 2 * REACH  # cells in front of the layer in which the motion is a sum of waves
 BISECTIONS = 12  # of the logarithm of frequency; resolve 0.1 % of three decades
 
 
 def reflection(
     layer: MatchedLayer, dt: float, speed: float, frequency: float, angle: float = 0.0
 ) -> float:
-    """Amplitude that the layer at the high end of its axis returns of a plane wave.
+    """Reflection coefficient (magnitude) of a plane wave at the layer at the high end of its axis.
 
     Args:
+        layer: the layer.
         dt: time step, s.
-        speed: of the wave, m/s.
-        frequency: of the wave, Hz.
-        angle: of incidence, degrees.
+        speed: speed of the wave, m/s.
+        frequency: frequency of the wave, Hz.
+        angle: angle of incidence, degrees.
     """
     omega = 2 / dt * sin(pi * frequency * dt) * layer.spacing / speed  # radians per cell
     stretched = _stretching(layer, dt, frequency)
@@ -51,27 +52,40 @@ def reflection(
 def absorbed_band(
     layer: MatchedLayer, dt: float, speeds: tuple[float, float], highest: float
 ) -> tuple[float, float] | None:
-    """Lowest and highest frequency of the waves of which a layer returns less than LIMIT, Hz.
+    """Lowest and highest frequency at which a layer reflects less than LIMIT, Hz.
+
+    The lower limit is that of the fastest wave at ANGLE, the upper limit that of the slowest wave
+    at normal incidence.
 
     Args:
+        layer: the layer.
         dt: time step, s.
-        speeds: of the slowest and the fastest wave, m/s.
+        speeds: speeds of the slowest and the fastest wave, m/s.
         highest: highest frequency that the grid resolves, Hz.
 
     Returns:
-        None if the layer returns more at every frequency.
+        None if the layer reflects more at every frequency.
     """
     slowest, fastest = speeds
     low = _edge(lambda f: reflection(layer, dt, fastest, f, ANGLE), highest, highest / 1e3)
     if low is None:
         return None
-    # From there up, short slow waves are the first to be returned.
+    # As the frequency rises, the slowest waves, which are the shortest, reach the limit first.
     high = _edge(lambda f: reflection(layer, dt, slowest, f), low, highest)
     return None if high is None else (low, high)
 
 
 def _edge(returned: Callable[[float], float], inside: float, outside: float) -> float | None:
-    """Frequency nearest to `outside` at which a layer absorbs, searched from `inside`."""
+    """Limit of the absorbed band between `inside` and `outside`, Hz, by bisection.
+
+    Args:
+        returned: reflection coefficient at a frequency.
+        inside: frequency within the band.
+        outside: the frequency up to which to search.
+
+    Returns:
+        None if the layer does not absorb at `inside`.
+    """
     if returned(outside) < LIMIT:
         return outside
     if returned(inside) >= LIMIT:
@@ -86,17 +100,17 @@ def _edge(returned: Callable[[float], float], inside: float, outside: float) -> 
 
 
 def _stretching(layer: MatchedLayer, dt: float, frequency: float) -> Vector:
-    """1/s of a harmonic wave at the faces and centres of the high layer, (2, width)."""
+    """1/s of a harmonic wave at the faces and centres of the layer at the high end, (2, width)."""
     cells = np.arange(layer.cells - layer.after, layer.cells)
     c0, c1, c2, c3 = layer.coefficients(dt, cells).reshape(2, 4, -1).swapaxes(0, 1)
     return np.asarray(c0 + c1 * c3 / (np.exp(2j * pi * frequency * dt) - c2))
 
 
 def _equations(wavenumber: float, stretched: Vector) -> Vector:
-    """Equations of motion of the free cells and those of the layer, (n, n).
+    """Matrix of the equations of motion of the free cells and of the layer, (n, n).
 
     Args:
-        wavenumber: of the wave across the layer, radians per cell.
+        wavenumber: wavenumber normal to the layer, radians per cell.
         stretched: 1/s at the faces and centres of the layer, (2, width).
     """
     faces, centres = np.concatenate([np.ones((2, FREE)), stretched], axis=1)
@@ -107,10 +121,16 @@ def _equations(wavenumber: float, stretched: Vector) -> Vector:
 
 
 def _waves(weights: Vector) -> list[complex]:
-    """Factors from cell to cell of the waves before a layer, which solve an equation of motion.
+    """Factors from one cell to the next of the waves in front of a layer.
+
+    They are roots of the equation of motion.
+
+    Args:
+        weights: coefficients of the equation of motion of a free cell, (2 REACH + 1,).
 
     Returns:
-        The wave that arrives, the one that returns and the two that decay away from the layer.
+        The factors of the incident wave, the reflected wave and the two that decay away from the
+        layer.
     """
     factors = np.roots(weights)
     one, other, *rest = factors[np.abs(np.abs(factors) - 1).argsort()]

@@ -39,12 +39,12 @@ def _width(value: Any) -> int | float:
     width = float(_WIDTH.read(value)) if isinstance(value, str) else value
     is_count = isinstance(value, int) and not isinstance(value, bool)
     if not (is_count or isinstance(value, str)) or width <= 0:
-        reject([((), 'must be a whole number of cells, at least 1, or a width such as "800 m"')])
+        reject([((), 'must be a whole number of cells, at least 1, or a length such as "800 m"')])
     return width  # type: ignore[no-any-return]
 
 
 class BoundarySection(Section):
-    """`[boundary]`: boundary conditions, and the width of absorbing layers in cells or metres.
+    """`[boundary]`: boundary conditions, and the width of absorbing layers in cells or m.
 
     With periodic sides, the bottom is a perfectly matched layer.
     """

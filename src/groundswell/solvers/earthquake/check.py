@@ -68,7 +68,7 @@ def _waves(setup: Setup) -> Iterator[Quantity]:
 
 
 def _layers(setup: Setup) -> Iterator[Quantity]:
-    """Width of the absorbing layers and the waves that they absorb."""
+    """Yield the width of the absorbing layers and the frequencies that they absorb."""
     cells, metres = setup.grid.after[2], setup.grid.after[2] * setup.grid.spacing[2]
     kind = "matched" if setup.has_pml else "sponge"
     text = f"{kind}, {cells} cells ({metres:g} m) at the bottom"
@@ -76,13 +76,13 @@ def _layers(setup: Setup) -> Iterator[Quantity]:
     if not setup.has_pml:
         return
     band = setup.absorbed_frequencies
-    text = "none with less than 0.1 % returned"
+    text = "none: the layers reflect more than 0.1 % at all frequencies"
     if band is not None:
-        text = f"from {band[0]:.3g} to {band[1]:.3g} Hz; less than 0.1 % returns"
+        text = f"from {band[0]:.3g} to {band[1]:.3g} Hz; less than 0.1 % is reflected"
     yield Quantity("absorbed_frequencies", band, "absorbed waves", "Hz", text, WAVES)
     returned = soft_ground_reflection(setup)
-    text = f"up to {100 * returned:.2g} % of the waves returns"
-    label = "beside soft ground" * bool(returned)
+    text = f"up to {100 * returned:.2g} % of each wave is reflected"
+    label = "next to soft ground" * bool(returned)
     yield Quantity("soft_ground_reflection", returned, label, "", text * bool(returned), WAVES)
 
 

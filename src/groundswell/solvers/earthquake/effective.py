@@ -1,23 +1,26 @@
-"""Parameters of a medium that varies with depth only, at each position of the staggered grid.
+"""Effective parameters of a medium that varies with depth only, on the staggered grid.
 
-Across an interface, velocity and the traction on horizontal planes are continuous. The equations of
-motion and Hooke's law, solved for what jumps, multiply what is continuous by
+Velocity and the traction on horizontal planes are continuous across an interface. The equations of
+motion and Hooke's law can be solved for the discontinuous quantities. The coefficients of the
+continuous ones are then
 
     rho,  1/mu,  1/M,  lambda/M,  mu  and  mu (3 lambda + 2 mu)/M,    M = lambda + 2 mu.
 
-Averages of these over depth are therefore right for long waves at any angle of incidence (Backus
-1962, J. Geophys. Res. 67, 4427-4440). A row with several materials is transversely isotropic.
+Depth averages of these coefficients are therefore exact for long waves at any angle of incidence
+(Backus 1962, J. Geophys. Res. 67, 4427-4440). A row with several materials is transversely
+isotropic.
 
-The waves that rows scatter add up with the phases exp(2ikz), so that a sum over rows must also have
-the right moments. The medium is therefore distributed as sources are, by the adjoint of an
-interpolation: a thin sheet t cells below the centre of a cell gives the share 1 - t^2 of itself to
-that cell, t (t - 1)/2 to the cell above and t (t + 1)/2 to the cell below. Sums over rows of a
-parabola in depth times the medium are then exact. Averages over cells alone have wrong first
-moments, depending on where an interface cuts a cell, and means of two cells have wrong second
-moments. Both change the reflection coefficient by up to (2kh)^2/12.
+Waves that are scattered by the rows add up with the phases exp(2ikz) (Born approximation). So sums
+over rows must also have the correct moments over depth. The medium is therefore distributed to rows
+as point sources are, by the adjoint of an interpolation. Material at a distance of t cells below
+the centre of a cell contributes 1 - t^2 of itself to that cell, t (t - 1)/2 to the cell above and
+t (t + 1)/2 to the cell below. Sums over rows of the medium times a parabola in depth are then
+exact. Averages over single cells have wrong first moments, which depend on where an interface cuts
+a cell, and means of two cells have wrong second moments. Both change the reflection coefficient by
+up to (2kh)^2/12.
 
-A solid slips along a fluid, so that horizontal velocity is not continuous there. A row then belongs
-to the phase at its centre, and what it contains of the other phase to the next row.
+A solid slips along a fluid, so horizontal velocity is not continuous there. A row then belongs to
+the phase at its centre. The material of the other phase is added to the adjacent row.
 """
 
 from __future__ import annotations
@@ -38,19 +41,20 @@ Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 Properties = Callable[[Material], dict[str, Values]]  # see moduli.py
 
-BESIDE = 3  # rows beyond a row that its parameters depend on
-LARGEST_CHANGE = 0.25  # of the average over a cell, by what is distributed to others
+BESIDE = 3  # rows on either side of a row that its parameters depend on
+LARGEST_CHANGE = 0.25  # relative change of the average over a cell by the distribution
 UNCORRECTED = (1.0, 1.0, 0.0, 0.0)  # see kernels/rows.h
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Parameters of depth rows: of their cells, and corrections to what follows from these.
+    """Parameters of depth rows: those of the cells, and corrections at the other positions.
 
     Args:
         properties: rho, lam, compliance, inverse_qp and inverse_qs of the cells, (rows,) each.
-        corrections: density at vz and compliance of sxz and syz over the means of two cells, and
-            stiffness added along z and across it, Pa, (rows, 4); see kernels/rows.h.
+        corrections: ratio of the density at vz to the mean of two cells, the same of the compliance
+            at sxz and syz, and stiffnesses added along z and across z, Pa, (rows, 4); see
+            kernels/rows.h.
     """
 
     properties: dict[str, Values]
@@ -58,10 +62,12 @@ class Rows:
 
 
 def effective_rows(profile: Profile, grid: Grid, properties: Properties, *, mirrored: bool) -> Rows:
-    """Parameters of all depth rows of a grid and its ghosts in a medium that varies with depth.
+    """Parameters of all depth rows of a grid, ghost rows included.
 
     Args:
-        properties: PROPERTIES of a material.
+        profile: the medium.
+        grid: the grid.
+        properties: function that returns PROPERTIES of a material.
         mirrored: whether z = 0 is a free surface.
     """
     h, bottom = grid.spacing[2], grid.region[2] * grid.spacing[2]
@@ -79,10 +85,15 @@ def effective_rows(profile: Profile, grid: Grid, properties: Properties, *, mirr
 def extend(profile: Profile, bottom: float, *, mirrored: bool) -> Profile:
     """The profile of the whole grid: constant outside the region, or mirrored at a free surface.
 
-    The mirror image makes the average around a free surface one over the half cell below it.
+    With the mirror image, the average around a free surface is that over the half cell below it.
+
+    Args:
+        profile: the medium in the region.
+        bottom: depth of the region, m.
+        mirrored: whether z = 0 is a free surface.
     """
     depths = profile.interfaces
-    last = bottom * (1 - 2 * SLIVER)  # above an interface at the bottom
+    last = bottom * (1 - 2 * SLIVER)  # just above an interface at the bottom
 
     def sample(depth: Values) -> Material:
         return profile.sample(np.clip(np.abs(depth) if mirrored else depth, 0, last))
@@ -99,7 +110,7 @@ class Stack:
     Args:
         count: number of cells.
         cell: index of the cell of each sample, (n,), ascending.
-        weight: share of the cell, (n,).
+        weight: quadrature weight; those of a cell add up to 1, (n,).
         place: distance below the centre of the cell, cells, (n,).
         material: PROPERTIES of the samples, (n,) each.
         is_fluid: whether the centre of each cell is in a fluid, (count,).
@@ -117,7 +128,7 @@ class Stack:
         """Sample the cells of equal height between `edges`, m."""
         depth, weight, cell = ground.quadrature(edges)
         centres, h = (edges[:-1] + edges[1:]) / 2, edges[1] - edges[0]
-        # An interface through the centre belongs to the solid, as do the faces next to it.
+        # If an interface passes through the centre, the cell belongs to the solid.
         speeds = [ground.sample(centres + side * 2 * SLIVER * h).vs for side in (-1, 1)]
         return cls(
             len(centres),
@@ -141,10 +152,11 @@ class Stack:
         return np.asarray(np.bincount(self.cell, self.weight * values, self.count), float)
 
     def deposit(self, values: Values, closed: Mask | None = None) -> Values:
-        """Values (n,) on the cells, with exact sums and first and second moments, (count,).
+        """Distribute values (n,) to the cells with exact sums, first and second moments, (count,).
 
         Args:
-            closed: boundaries between cells that nothing may pass, (count - 1,).
+            values: values at the samples.
+            closed: whether nothing may pass a boundary between two cells, (count - 1,).
         """
         below = self.average(values * self.place * (self.place + 1) / 2)
         above = self.average(values * self.place * (self.place - 1) / 2)
@@ -156,7 +168,12 @@ class Stack:
         return average - change
 
     def by_phase(self) -> tuple[Stack, Mask]:
-        """The stack with one phase in each cell, and the boundaries next to cells that changed."""
+        """The stack with one phase, solid or fluid, in each cell.
+
+        Returns:
+            The stack, and whether a boundary between two cells is next to a cell that changed or
+            separates the phases, (count - 1,).
+        """
         fluid = self.mu == 0
         aside = np.clip(self.cell + np.where(self.place < 0, -1, 1), 0, self.count - 1)
         moves = (fluid != self.is_fluid[self.cell]) & (fluid == self.is_fluid[aside])
@@ -171,7 +188,7 @@ class Stack:
         return {name: values[first] for name, values in self.material.items()}
 
     def are_steady(self) -> Mask:
-        """Whether a row and all that its parameters depend on are of one material, (count,)."""
+        """Whether a row and all rows that its parameters depend on have one material, (count,)."""
         steady = np.ones(self.count, bool)
         for name, first in self.first_samples().items():
             varies = np.bincount(self.cell, self.material[name] != first[self.cell], self.count) > 0
@@ -182,7 +199,12 @@ class Stack:
 
 
 def combine(cells: Stack, faces: Stack) -> Rows:
-    """Parameters of rows from the cells around their centres and around their upper faces."""
+    """Parameters of rows.
+
+    Args:
+        cells: stack of cells around the centres of the rows.
+        faces: stack of cells around the upper faces of the rows.
+    """
     rho, lam, mu = cells.material["rho"], cells.material["lam"], cells.mu
     p_modulus = lam + 2 * mu
     stiffness = 1 / cells.deposit(1 / p_modulus)
@@ -213,7 +235,7 @@ def combine(cells: Stack, faces: Stack) -> Rows:
 
 
 def _softness(faces: Stack, mean: Values) -> Values:
-    """Compliance on the faces over `mean`; infinite on those that touch a fluid."""
+    """Compliance on the faces over `mean`; infinite on faces that touch a fluid, 1 in a fluid."""
     wet = faces.average(faces.mu == 0) > 0
     solid = np.where(faces.mu > 0, faces.material["compliance"], 0.0)
     compliance = np.where(wet, np.inf, faces.deposit(solid, wet[1:] | wet[:-1]))
@@ -221,16 +243,20 @@ def _softness(faces: Stack, mean: Values) -> Values:
 
 
 def mean_of_two(values: Values) -> Values:
-    """Mean of each row and the row above it."""
+    """Mean of each row and the row above it; the first row has no row above."""
     return (values + np.append(values[:1], values[:-1])) / 2
 
 
 def _limit(passed: Values, average: Values) -> Values:
-    """What rows pass to the next, such that none changes by more than LARGEST_CHANGE.
+    """Limit the fluxes between rows, so that no row changes by more than LARGEST_CHANGE.
 
-    Large contrasts would otherwise make compliances negative, or waves too fast for the time step.
-    All that a row loses, or gains, is reduced in proportion (Zalesak 1979, J. Comput. Phys. 31,
-    335-362).
+    Otherwise large contrasts could make compliances negative, or waves too fast for the time step.
+    All losses of a row, or all gains, are reduced by the same factor (flux-corrected transport:
+    Zalesak 1979, J. Comput. Phys. 31, 335-362).
+
+    Args:
+        passed: flux from each row to the next, positive downwards, (n - 1,).
+        average: magnitude of the average over each row, (n,).
     """
     down, up = np.maximum(passed, 0), np.maximum(-passed, 0)
     n = len(average)

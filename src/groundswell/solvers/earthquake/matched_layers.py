@@ -1,4 +1,4 @@
-"""The matched layers of a set-up, chosen by what it simulates, and what they absorb."""
+"""Parameters of the matched layers of a set-up, and the frequencies that they absorb."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from groundswell.solvers.earthquake.guided_waves import SoftGround
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup
 
-SHIFT = 2.0  # frequency shift at the inner edge over 2 pi times the lowest frequency
-HIGHEST_SHIFT = 0.1  # the same over 2 pi times the highest frequency that the grid resolves
+SHIFT = 2.0  # frequency shift at the inner edge over 2 pi / duration
+HIGHEST_SHIFT = 0.1  # its upper limit over 2 pi times the highest frequency that the grid resolves
 
 
 def matched_layer(setup: Setup, axis: int) -> MatchedLayer:
     """The matched layers at both ends of an axis of the grid.
 
-    The longest period that a run can show is its duration.
+    The frequency shift follows from the duration of the run, the longest period that it resolves.
     """
     grid = setup.grid
     highest = HIGHEST_SHIFT * setup.resolved_frequency
@@ -44,7 +44,7 @@ def soft_ground(setup: Setup) -> SoftGround | None:
 
 
 def absorbed_frequencies(setup: Setup) -> tuple[float, float] | None:
-    """Band in which the layers return less than 0.1 % of plane waves, Hz; None if there is none."""
+    """Band in which the layers reflect less than 0.1 % of plane waves, Hz, or None."""
     if not setup.has_pml:
         return None
     speeds = setup.statistics.speed_min, setup.max_wave_speed
@@ -52,6 +52,6 @@ def absorbed_frequencies(setup: Setup) -> tuple[float, float] | None:
 
 
 def soft_ground_reflection(setup: Setup) -> float:
-    """Share of each wave that the layers return beside soft ground, at most."""
+    """Largest fraction of each wave that the layers reflect next to soft ground, an estimate."""
     ground = soft_ground(setup)
     return 0.0 if ground is None else float(ground.damping_ratio(setup.side_width).max())

@@ -24,8 +24,8 @@ class Materials:
     at the reference frequency.
 
     Attributes:
-        corrections: what the other positions of the grid have beyond that, by depth row, (nz, 4);
-            see kernels/rows.h.
+        corrections: corrections of the parameters that follow from the cells, for each depth row,
+            (nz, 4); see kernels/rows.h.
     """
 
     def __init__(self, setup: Setup, backend: Backend, part: Part, layout: Layout) -> None:

@@ -1,4 +1,4 @@
-"""Moduli and quality factors of a material, as the solver uses them."""
+"""Moduli and inverse quality factors of a material in the form that the solver uses."""
 
 from __future__ import annotations
 
@@ -45,7 +45,12 @@ def _inverse(q: Values | None) -> Values:
 
 
 def at_positions(medium: Medium, choose: Callable[[Values, Values], Values]) -> Modulus:
-    """A function of positions (m) that returns one of lambda and mu (Pa) of the cells there."""
+    """A function of positions (m) that returns a modulus (Pa) of the cells there.
+
+    Args:
+        medium: the medium.
+        choose: function of lambda and mu (Pa) that returns the modulus.
+    """
 
     def modulus(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> NDArray[np.float64]:
         positions = np.stack([np.atleast_1d(np.asarray(a, float)) for a in (x, y, z)])

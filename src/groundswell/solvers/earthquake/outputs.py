@@ -67,7 +67,7 @@ class Outputs:
         )
         self._rings: dict[str, Ring] = {}
         self._peaks: Array | None = None
-        self._seismograms: Path | None = None  # where they are until the end of the run
+        self._seismograms: Path | None = None  # temporary path, valid until the end of the run
         self.launches: list[Launch] = [
             *self._points(),
             *self._surface(),

@@ -1,4 +1,4 @@
-"""Quality factors with which transversely isotropic rows lose energy."""
+"""Reduction of attenuation in transversely isotropic rows that would otherwise gain energy."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ from groundswell.solvers.earthquake.effective import UNCORRECTED, Rows
 Values = NDArray[np.floating]
 Mask = NDArray[np.bool_]
 
-REDUCTION = 0.8  # of 1/Q in one try
+REDUCTION = 0.8  # factor of 1/Q in each iteration
 
 
 def make_passive(rows: Rows, relaxation: Relaxation) -> Rows:
-    """Rows with 1/Q reduced where the memory variables would make energy.
+    """Rows with 1/Q reduced where the memory variables would create energy.
 
     Memory variables relax the stiffness of an isotropic solid (see `add_memory` in
-    kernels/stress.h). That may be more than a corrected row has, in rows of several materials of
-    extreme contrast and low Q. Corrected rows of fluids are elastic.
+    kernels/stress.h). A corrected row, a mixture of materials with extreme contrasts and low Q, may
+    have less stiffness than they relax. Corrected rows of fluids become elastic.
+
+    Args:
+        rows: parameters of the depth rows.
+        relaxation: relaxation mechanisms.
     """
     corrected = (rows.corrections != UNCORRECTED).any(axis=1)
     is_fluid = np.isinf(rows.properties["compliance"])
@@ -39,15 +43,16 @@ def make_passive(rows: Rows, relaxation: Relaxation) -> Rows:
 
 
 def _with_quality(rows: Rows, p: Values, s: Values) -> Rows:
-    """Rows with other 1/Qp and 1/Qs."""
+    """Rows with 1/Qp = `p` and 1/Qs = `s`, (rows,)."""
     return replace(rows, properties=rows.properties | {"inverse_qp": p, "inverse_qs": s})
 
 
 def _keeps_stiffness(rows: Rows, relaxation: Relaxation) -> Mask:
-    """Whether each mechanism leaves a part of 1 - LARGEST_WEIGHT of the stiffness of a row.
+    """Whether each mechanism leaves at least 1 - LARGEST_WEIGHT of the stiffness of a row, (rows,).
 
-    Cells of one material always do. The stiffness of normal stresses is a matrix of the equal
-    strains along x and y, times the square root of 2, and of that along z.
+    In cells of one material it always does. The stiffness of normal stresses is a 2 x 2 matrix. It
+    acts on the square root of 2 times the equal strains along x and y, and on the strain along z.
+    It must remain positive semidefinite.
     """
     lam, mu = rows.properties["lam"], 1 / rows.properties["compliance"]
     along, across = rows.corrections[:, 2:].T

@@ -129,12 +129,12 @@ class Setup:
         return float(getattr(self.case.attenuation, "reference", 1.0))
 
     def properties(self, material: Material) -> dict[str, NDArray[np.floating]]:
-        """The moduli and inverse quality factors of a material that the solver uses."""
+        """The moduli and inverse quality factors of a material in the form of the solver."""
         return moduli.properties(material, self.relaxation, self.reference_frequency)
 
     @cached_property
     def rows(self) -> Rows | None:
-        """Parameters of the depth rows, if the medium varies along z and only there."""
+        """Parameters of the depth rows if the medium varies along z only; otherwise None."""
         profile = find_profile(self.medium)
         if profile is None or len(profile.interfaces) == 1:
             return None
@@ -151,9 +151,10 @@ class Setup:
 
     @cached_property
     def limiting_speed(self) -> float:
-        """Speed of the waves that limit the time step, m/s: the fastest P waves, or faster ones.
+        """Wave speed that limits the time step, m/s.
 
-        Faster ones are bound to interfaces and to layers that are thinner than a cell.
+        This is the speed of the fastest P wave, or of faster waves that interfaces and layers
+        thinner than a cell guide on the grid.
         """
         bound = equivalent_speed(self.rows, self.grid.spacing) if self.rows else 0.0
         return max(self.max_wave_speed, bound)
@@ -305,7 +306,7 @@ class Setup:
 
     @cached_property
     def absorbed_frequencies(self) -> tuple[float, float] | None:
-        """Band in which matched layers return less than 0.1 % of plane waves, Hz."""
+        """Band in which matched layers reflect less than 0.1 % of plane waves, Hz, or None."""
         return absorbed_frequencies(self)
 
     @property

@@ -1,4 +1,4 @@
-"""Stability of the time step in a medium that varies with depth only."""
+"""Stability limit of the time step in a medium that varies with depth only."""
 
 from __future__ import annotations
 
@@ -13,25 +13,29 @@ from groundswell.time_integration.step_limits import FOURTH_ORDER_NORM
 
 Values = NDArray[np.float64]
 
-SPAN, MARGIN = 48, 12  # rows that are analysed together, and more of them on either side
+SPAN, MARGIN = 48, 12  # rows that are analysed together, and additional rows on either side
 
 
 def equivalent_speed(rows: Rows, spacing: tuple[float, float, float]) -> float:
-    """Speed of waves, m/s, in the uniform medium whose steps are as long as those of some rows.
+    """P speed of the uniform medium that has the same stable time step as the rows, m/s.
 
-    Waves that are bound to rows with corrections can be faster than those of each material. The
-    frequency of the fastest is the largest of the rows at the largest horizontal wavenumber, since
-    a stack of rows couples no wavenumbers.
+    Waves that are guided by rows with corrections can be faster than those of each material. A
+    stack of rows does not couple horizontal wavenumbers, so the largest frequency is that at the
+    largest horizontal wavenumber.
+
+    Args:
+        rows: parameters of the depth rows.
+        spacing: cell edges (x, y, z), m.
 
     Returns:
-        Zero if no row has corrections.
+        The speed; zero if no row has corrections.
     """
     largest = max((_largest_frequency(part, spacing) for part in _parts(rows)), default=0.0)
     return largest / (2 * FOURTH_ORDER_NORM * sqrt(sum(h**-2 for h in spacing)))
 
 
 def _parts(rows: Rows) -> Iterator[Rows]:
-    """The rows with corrections and those around them, in parts of similar size."""
+    """Yield the rows with corrections and those around them, in parts of similar size."""
     corrected = np.flatnonzero((rows.corrections != UNCORRECTED).any(axis=1))
     for start in np.unique(corrected // SPAN) * SPAN:
         part = slice(max(start - MARGIN, 0), start + SPAN + MARGIN)
@@ -42,14 +46,14 @@ def _parts(rows: Rows) -> Iterator[Rows]:
 
 
 def _largest_frequency(rows: Rows, spacing: tuple[float, float, float]) -> float:
-    """Largest frequency of P and SV waves, rad/s, with the rows around at rest."""
+    """Largest angular frequency of P and SV waves, rad/s, with the surrounding rows at rest."""
     density, softness, along, across = rows.corrections.T
     rho, lam = rows.properties["rho"], rows.properties["lam"]
     with np.errstate(divide="ignore"):
         mu = 1 / rows.properties["compliance"]
         mu_at_faces = 1 / (softness * mean_of_two(rows.properties["compliance"]))
     n = len(rho)
-    down = difference(n) / spacing[2]  # at centres, of values on faces
+    down = difference(n) / spacing[2]  # derivative at centres of values on faces
     level = np.eye(n) * 2 * FOURTH_ORDER_NORM * hypot(1 / spacing[0], 1 / spacing[1])
     none = np.zeros((n, n))
     # Strains of the velocities (vx, vz), and their stiffness.
@@ -67,9 +71,9 @@ def _largest_frequency(rows: Rows, spacing: tuple[float, float, float]) -> float
 
 
 def difference(n: int) -> Values:
-    """Fourth-order differences at the centres of `n` cells of values on their faces, (n, n).
+    """Matrix of fourth-order differences at the centres of `n` cells of values on faces, (n, n).
 
-    Values outside are zero. Minus the transpose gives differences on faces of values at centres.
+    Values outside are zero. The negative transpose gives differences on faces of values at centres.
     """
     weights = {-1: 1 / 24, 0: -9 / 8, 1: 9 / 8, 2: -1 / 24}
     return np.sum([weight * np.eye(n, k=k) for k, weight in weights.items()], axis=0)

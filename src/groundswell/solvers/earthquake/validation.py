@@ -47,7 +47,7 @@ def require_sources_inside(
         extent: size of the region (x, y, z), m.
 
     Raises:
-        InputError: a source lies outside; names the first one of the first such entry.
+        InputError: a source lies outside; the message names the first point of the first entry.
     """
     for n, entry in enumerate(entries):
         positions = np.array([point.position for point in entry.points])

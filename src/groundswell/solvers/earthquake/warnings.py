@@ -19,9 +19,9 @@ QP_QS = 1.001  # Qp/Qs over its limit; published models round their Q
 STEP_RATIO = 1.3  # longest stable step over the chosen one
 INTERVAL_SHIFT = 0.1  # relative change of a sampling interval
 MAGNITUDE_ERROR = 0.1
-LONG_WAVES = 0.1  # part of a source's energy below the frequencies that matched layers absorb
-STEPS_BESIDE_FLUID = 20_000  # after which layers beside a fluid may have amplified waves
-RELEASED = 0.99  # part of a moment released within the run
+LONG_WAVES = 0.1  # fraction of a source's energy below the frequencies that the layers absorb
+STEPS_BESIDE_FLUID = 20_000  # after more steps, layers next to a fluid may have amplified noise
+RELEASED = 0.99  # fraction of a moment that is released within the run
 
 
 def find_warnings(setup: Setup) -> list[str]:
@@ -80,23 +80,23 @@ def _attenuation(setup: Setup) -> Iterator[str]:
 
 
 def _long_waves(setup: Setup) -> Iterator[str]:
-    """Waves too long for the matched layers."""
+    """Sources that radiate waves too long for the matched layers."""
     band = setup.absorbed_frequencies
     if band and (energy := energy_below(band[0], setup.sources)) > LONG_WAVES:
         yield (
-            f"a source radiates {100 * energy:.0f} % of its energy below {band[0]:.3g} Hz, of "
-            "which the absorbing layers return more than 0.1 %; widen them (boundary.width), "
-            "enlarge the region, or high-pass the results there"
+            f"a source radiates {100 * energy:.0f} % of its energy below {band[0]:.3g} Hz, where "
+            "the absorbing layers reflect more than 0.1 %; widen them (boundary.width), enlarge "
+            "the region, or high-pass the results above this frequency"
         )
 
 
 def _fluid(setup: Setup) -> Iterator[str]:
-    """Matched layers beside a fluid on rock, which amplify some waves over many steps."""
+    """Matched layers next to a fluid on rock, which amplify some waves over many steps."""
     beside = setup.has_pml and setup.statistics.fluid_cells
     if beside and setup.statistics.vs_max and setup.steps > STEPS_BESIDE_FLUID:
         yield (
-            f"beside a fluid, matched layers may amplify waves slowly: in {setup.steps:,} steps, "
-            f"noise may grow noticeably. Shorten the run to {STEPS_BESIDE_FLUID:,} steps, or set "
+            "next to a fluid, matched layers slowly amplify some waves; noise may become visible "
+            f"in {setup.steps:,} steps. Shorten the run to {STEPS_BESIDE_FLUID:,} steps, or set "
             'boundary.sides = "sponge" with a width of 20 cells or more'
         )
 
@@ -123,8 +123,8 @@ def _step(setup: Setup) -> Iterator[str]:
         better = " or ".join(f"{_rounded_down(n * longest):g} s" for n in (below, below + 1) if n)
         yield (
             f"output.seismograms.interval = {interval:g} s shortens the time step from "
-            f"{longest:.3g} s to {setup.dt:.3g} s, because steps divide the interval; an interval "
-            f"of {better} needs fewer steps"
+            f"{longest:.3g} s to {setup.dt:.3g} s, because the interval is a whole number of "
+            f"steps; an interval of {better} needs fewer steps"
         )
 
 
@@ -150,7 +150,7 @@ def _magnitude(setup: Setup) -> Iterator[str]:
 
 
 def _release(setup: Setup) -> Iterator[str]:
-    """Sources that go on when the run ends."""
+    """Sources that have not released all of their moment when the run ends."""
     duration = setup.case.time.duration
     for n, entry in enumerate(setup.source_entries):
         if (part := entry.released_by(duration)) < RELEASED:
@@ -161,6 +161,6 @@ def _release(setup: Setup) -> Iterator[str]:
 
 
 def _source_files(setup: Setup) -> Iterator[str]:
-    """Doubts about the files of sources."""
+    """Warnings about the files of sources."""
     for n, entry in enumerate(setup.source_entries):
         yield from (f"source[{n}]: {warning}" for warning in entry.warnings)

@@ -111,7 +111,7 @@ INLINE void stretch_z(const Layers& layers, const Triple& past, int i, int j, in
 
 // Damping factor of a value over a step: of a sponge (Cerjan et al. 1985), or, in matched layers
 // next to soft ground, of the multiaxial damping along x and y, in a ratio that depends on the
-// depth row; see `damping_ratio` in absorbing_profiles.py.
+// depth row; see `damping_ratio` in guided_waves.py.
 INLINE real sponge_factor(const real* RESTRICT sponge, int i, int j, int k) {
   const real *x = sponge, *y = x + NX, *z = y + NY;
 #if SPONGE

@@ -1,10 +1,10 @@
-// Corrections of the material of a depth row, where a medium that varies with depth only has other
-// parameters at a point than those that follow from its cells; see effective.py.
+// Corrections of depth rows in a medium that varies with depth only: its parameters at a point
+// differ from those that follow from the adjacent cells; see effective.py.
 #pragma once
 #include "portable.h"
 
-// Rows [NZ][4]: factors of the density at vz and of the compliance of sxz and syz, then stiffnesses
-// added to those along z and across it. They are 1, 1, 0, 0 in other rows and other media.
+// Rows [NZ][4]: factors of the density at vz and of the compliance at sxz and syz, then stiffnesses
+// added along z and across z, Pa. They are 1, 1, 0, 0 in rows of one material and in other media.
 enum Correction { DENSITY, SOFTNESS, ALONG_Z, ACROSS_Z, CORRECTIONS };
 
 template <Correction C> INLINE real correction(const real* RESTRICT rows, int k) {

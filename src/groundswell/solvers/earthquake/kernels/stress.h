@@ -32,7 +32,7 @@ INLINE EdgeSums sum_over_edges(const real* RESTRICT f) {
           (f[0] + north) + (up + f[-STEP_Y - STEP_Z])};
 }
 
-// Compliances, with the correction of a depth row at the edges on faces between rows.
+// Compliances of the edges; those on faces between depth rows have the correction of row k.
 INLINE EdgeSums softened(const EdgeSums& sums, const real* RESTRICT rows, int k) {
   const real softness = correction<SOFTNESS>(rows, k);
   return {sums.xy, softness * sums.xz, softness * sums.yz};
@@ -84,7 +84,7 @@ INLINE void store(const TensorField& f, index_t c, const Tensor& t) {
 }
 
 // The material around a point: lambda, 1/mu, 1/Qp and 1/Qs of its cell, sums around its edges, and
-// a correction of its depth row. The other corrections are read later, which saves registers.
+// one correction of its depth row. The other corrections are read later, which saves registers.
 struct Matter {
   real lam, compliance, inverse_qp, inverse_qs;
   EdgeSums edge_compliance, edge_inverse_qs;

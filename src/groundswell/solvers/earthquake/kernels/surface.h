@@ -41,7 +41,8 @@ INLINE real surface_dy(const SurfaceLayers& layers, real difference, int i, int 
   return derivative;
 }
 
-// Ratio of -dz vz to the horizontal divergence for zero traction on z = 0.
+// Moduli of the cells below the free surface. `free_share` is the ratio of -dz vz to the horizontal
+// divergence for zero traction on z = 0.
 struct SurfaceModuli {
   const real *lam, *compliance, *rows;
   METHOD real free_share(index_t c) const {

@@ -134,7 +134,7 @@ def reflection(backend: Backend, full: bool) -> Iterator[Check]:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of rock, periodic in x and y, with layers at both ends and a packet of waves in it.
+    """A wave packet in a column of rock, periodic in x and y, with matched layers at both ends.
 
     Args:
         wave: "P" or "S".
@@ -150,11 +150,11 @@ class Column:
 
     @property
     def cells(self) -> int:
-        """Of the column: room for the packet."""
+        """Length of the column, which contains the whole packet."""
         return ceil(7 * self.points) + 40
 
     def returned(self, backend: Backend) -> float:
-        """Largest motion left after the packet has met the lower layer, over its peak, %."""
+        """Largest motion after the packet has entered the lower layer, over its peak, %."""
         period = self.points * H / self.speed
         case = sim.make_case(
             grid={"size": (2 * H, 2 * H, self.cells * H), "spacing": H},
@@ -173,7 +173,7 @@ class Column:
         return "vz" if self.wave == "P" else "vx"
 
     def _lay_packet(self, found: Earthquake) -> None:
-        """Two wavelengths that run downwards: velocity, and the stresses of a plane wave."""
+        """Set the velocity and stresses of a packet that propagates downwards."""
         sim.fill(found, self._motion, self._packet(0.0))
         impedance = ROCK["rho"] * self.speed
         lateral = (ROCK["vp"] ** 2 - 2 * ROCK["vs"] ** 2) / ROCK["vp"] ** 2
@@ -196,7 +196,10 @@ class Column:
 
 
 def long_waves(backend: Backend, full: bool) -> Iterator[Check]:
-    """Plane P and S waves, in the full form up to a thousand cells long, at normal incidence."""
+    """Reflection of plane P and S waves at normal incidence.
+
+    Wavelengths are 6 and 40 cells, in the full form up to 1,000 cells.
+    """
     lengths = (6, 12, 40, 150, 400, 1000) if full else (6, 40)
     note = f"matched layer of {WIDTH} cells"
     for wave in "PS":
@@ -206,7 +209,7 @@ def long_waves(backend: Backend, full: bool) -> Iterator[Check]:
 
 
 def static_offset(backend: Backend, full: bool) -> list[Check]:
-    """Drift of the displacement that a double couple leaves, long after all waves have passed."""
+    """Drift of the permanent displacement of a double couple after all waves have passed."""
     size, steps = (8000.0, 8000.0, 5000.0), 20_000 if full else 1200
     middle = size[0] / 2
     case = sim.make_case(

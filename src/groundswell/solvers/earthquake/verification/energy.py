@@ -36,7 +36,7 @@ class Box:
     """A medium of random cells, (nz, ny, nx), periodic, with or without a free surface.
 
     Args:
-        corrections: of depth rows, (nz, 4); see kernels/rows.h.
+        corrections: corrections of depth rows, (nz, 4); see kernels/rows.h.
     """
 
     rho: Floats
@@ -113,7 +113,10 @@ class Box:
         return float(np.sum(total))
 
     def _normal_strain(self, a: State, b: State) -> Floats:
-        """The part of normal stresses, by the inverse of the stiffness of each cell."""
+        """Work of the normal stresses of `a` on the strains of `b` in each cell, per volume.
+
+        Strains follow from the inverse of the stiffness of a transversely isotropic cell.
+        """
         lam, mu = self.lam, self.mu
         along, across = (self.corrections[:, n, None, None] for n in (2, 3))
         level, upright = 2 * (lam + mu + across), lam + 2 * mu + along
@@ -125,7 +128,7 @@ class Box:
         return (sums[0] * spreading / 2 + a["szz"] * stretching + shearing) / 2
 
     def _at(self, axis: tuple[int, int, int], values: Floats, column: int) -> Floats:
-        """Values on faces normal to an axis, corrected if they are those between depth rows."""
+        """Values on faces normal to an axis, corrected on faces between depth rows."""
         return values * self.corrections[:, column, None, None] if axis == Z else values
 
 

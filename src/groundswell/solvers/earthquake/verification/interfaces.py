@@ -1,8 +1,9 @@
-"""Interfaces between cell faces: reflection and transmission of plane waves at normal incidence.
+"""Interfaces on and off cell faces: reflection and transmission of plane waves, normal incidence.
 
-A pulse in a periodic column meets an interface. The ratios of its spectra before and after, at 30
-cells a wavelength, are compared with Zp (or Zs) of the two media: R = (Z1 - Z2) / (Z1 + Z2) and
-T = 2 Z1 / (Z1 + Z2) for velocities.
+A pulse in a periodic column meets an interface. The spectra of the reflected and the transmitted
+pulse over that of the incident pulse, at 30 cells per wavelength, are compared with the exact
+coefficients of velocities, R = (Z1 - Z2) / (Z1 + Z2) and T = 2 Z1 / (Z1 + Z2). Z = rho vp, or
+rho vs for S waves, is the impedance.
 """
 
 from __future__ import annotations
@@ -25,17 +26,19 @@ WATER, SANDSTONE = (1500.0, 0.0, 1000.0), (3000.0, 1500.0, 2200.0)
 SEDIMENT, ROCK = (2600.0, 1400.0, 2050.0), (6000.0, 3460.0, 2700.0)
 
 H = 100.0  # m
-POINTS = 30  # cells to a wavelength above the interface
-PULSE = POINTS * H / (2 * np.pi)  # m, of a pulse whose spectrum peaks at that wavelength
+POINTS = 30  # cells per wavelength above the interface
+PULSE = POINTS * H / (2 * np.pi)  # length of a pulse whose spectrum peaks at that wavelength, m
 DEPTH, START, NEAR, INTERFACE, FAR = 170, 40, 65, 105, 135  # cells
 SHIFTS = (0.0, 0.25, 0.5, 0.75)  # of the interface below a face, cells
 
 
 @dataclass(frozen=True)
 class Column:
-    """A wave, P or S, that comes from one half-space and meets another.
+    """A wave that propagates from one half-space into another.
 
     Args:
+        wave: "P" or "S".
+        above, below: materials of the two half-spaces.
         shift: depth of the interface below a face, cells.
     """
 
@@ -48,12 +51,12 @@ class Column:
         return material["PS".index(self.wave)]
 
     def exact(self) -> Floats:
-        """Of R and T."""
+        """Exact R and T, (2,)."""
         first, second = (m[2] * self.speed(m) for m in (self.above, self.below))
         return np.array([first - second, 2 * first]) / (first + second)
 
     def measure(self, backend: Backend) -> Floats:
-        """Magnitudes of R and T on the grid."""
+        """Magnitudes of R and T on the grid, (2,)."""
         found = sim.build(self._case(), backend)
         self._lay_pulse(found)
         setup = found.setup
@@ -100,7 +103,7 @@ class Column:
 
         def shape(x: Floats, y: Floats, z: Floats) -> Floats:
             place = (z - centre) / PULSE
-            return place * np.exp(-(place**2) / 2)  # without a static part
+            return place * np.exp(-(place**2) / 2)  # its integral is zero
 
         return shape
 
@@ -118,5 +121,5 @@ def normal_incidence(backend: Backend, full: bool) -> Iterator[Check]:
         for coefficient, of_shifts in zip("RT", errors.T, strict=True):
             shown = ", ".join(f"{e:.2f}" for e in of_shifts)
             note = f"{shown} % with the interface 0, 1/4, 1/2, 3/4 of a cell below a face"
-            label = f"{wave} wave, {name}: {coefficient} at {POINTS} cells a wavelength"
+            label = f"{wave} wave, {name}: {coefficient} at {POINTS} cells per wavelength"
             yield Check.at_most(label, of_shifts.max(), 0.3, "%", note)

@@ -1,7 +1,8 @@
-"""A double couple below three layers, and the motion of the surface, against `reference.layered`.
+"""Surface motion of a double couple in three layers over a half-space, by wavenumber integration.
 
-Absorbing layers and time step are the defaults, so their errors count. Misfits are relative L2
-norms over six stations, all components and the whole time.
+The reference is seismology/reference/layered.py. Absorbing layers and the time step are the
+defaults, so the misfits include their errors. Misfits are relative L2 norms over six stations, all
+components and all times.
 """
 
 from __future__ import annotations
@@ -37,26 +38,27 @@ DISTANCES = np.array([1000.0, 2300.0, 3600.0, 5000.0, 6400.0, 8000.0])  # m
 DIRECTIONS = np.radians([200.0, 110.0, 305.0, 62.0, 15.0, 38.0])  # from x towards y
 OFFSETS = np.column_stack([np.cos(DIRECTIONS), np.sin(DIRECTIONS)]) * DISTANCES[:, None]
 
-# Limits of the misfit, %, at spacings in m, of the quick and the full form. At 200 m the top layer
-# has 3.6 cells to the S wavelength at which the far field of the source is down to 5 % of its peak.
+# Limits of the misfit, %, by spacing, m, for the quick (False) and the full form (True). At 200 m,
+# the top layer has 3.6 cells per S wavelength at the frequency where the far-field spectrum of the
+# source has fallen to 5 % of its peak.
 ON_FACES_LIMITS = {False: {200.0: 2.5}, True: {200.0: 2.5, 100.0: 1.0, 50.0: 0.5}}
 OFF_FACES_LIMITS = {False: {200.0: 2.5}, True: {200.0: 2.5, 100.0: 1.0}}
 
 
 def interfaces_on_faces(backend: Backend, full: bool) -> list[Check]:
-    """Interfaces between cells."""
+    """Misfits with interfaces on cell faces."""
     return _checks("interfaces on faces", ON_FACES, ON_FACES_LIMITS[full], backend)
 
 
 def interfaces_off_faces(backend: Backend, full: bool) -> list[Check]:
-    """Interfaces through cells."""
+    """Misfits with interfaces inside cells."""
     return _checks("interfaces off faces", OFF_FACES, OFF_FACES_LIMITS[full], backend)
 
 
 def _checks(
     name: str, interfaces: tuple[float, ...], limits: dict[float, float], backend: Backend
 ) -> list[Check]:
-    """The misfit at each spacing, from the largest, and that each refinement reduces it."""
+    """Checks of the misfit at each spacing, and of its decrease with each refinement."""
     misfits = {spacing: _misfit(interfaces, spacing, backend) for spacing in limits}
     where = f"{len(OFFSETS)} stations, defaults"
     checks = [

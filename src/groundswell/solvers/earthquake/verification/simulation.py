@@ -42,7 +42,7 @@ def point(position: Any, history: dict[str, Any], **source: Any) -> dict[str, An
 
 
 def layered_medium(layers: Iterable[Layer]) -> dict[str, Any]:
-    """The `[medium]` table of layers."""
+    """The `[medium]` table of a stack of layers."""
     given = [{k: v for k, v in vars(layer).items() if v is not None} for layer in layers]
     return {"kind": "layered", "layers": given}
 
