@@ -26,7 +26,8 @@ PLACES = {
     "the surface": ((0.31, 0.72, 0.0), (0.8, 1.1, -0.5)),
     "just below it": ((0.73, 0.44, 0.015), (-1.0, 0.3, 0.9)),
 }
-# The interfaces are within half a cell of the surface, and between it and the deeper positions.
+# One interface is within half a cell of the surface; the other lies between the surface and the
+# deeper positions.
 LAYERS = {
     "kind": "layered",
     "layers": [
