@@ -21,7 +21,7 @@ from groundswell.cli import main
 from groundswell.cli.results import with_pictures
 from groundswell.errors import InputError, Interrupted, RunFailed
 from groundswell.simulation import checkpoint
-from groundswell.simulation.folder_lock import NAME, claimed
+from groundswell.simulation.folder_lock import NAME, locked
 from groundswell.simulation.run_files import STAGING
 
 pytestmark = pytest.mark.timeout(120)
@@ -102,7 +102,7 @@ def test_a_folder_in_use_is_refused_with_the_name_of_the_process(
     tmp_path: Path, capsys: Captured
 ) -> None:
     case, folder = write_small_case(tmp_path, "poisson"), tmp_path / "results"
-    with claimed(folder):
+    with locked(folder):
         assert main(["run", str(case), "-q"]) == 2
         assert names(folder) == {NAME}
     told = rf"another run \(process {os.getpid()} on .+, since .+\) is writing to .*results; wait"
@@ -113,7 +113,7 @@ def test_a_folder_in_use_is_refused_with_the_name_of_the_process(
 
 def test_pictures_are_not_drawn_into_a_folder_in_use(tmp_path: Path, capsys: Captured) -> None:
     folder = gs.run(write_small_case(tmp_path, "poisson")).folder
-    with claimed(folder):
+    with locked(folder):
         files = with_pictures(folder)["files"]
     assert "solution.png" not in names(folder) | set(files)
     assert "no pictures: another run (process" in capsys.readouterr().err
@@ -121,10 +121,10 @@ def test_pictures_are_not_drawn_into_a_folder_in_use(tmp_path: Path, capsys: Cap
 
 
 def test_a_folder_created_in_vain_is_removed_with_its_new_parents(tmp_path: Path) -> None:
-    with claimed(tmp_path / "a" / "b"):
+    with locked(tmp_path / "a" / "b"):
         assert (tmp_path / "a" / "b").is_dir()
     assert names(tmp_path) == set() and not (tmp_path / "a").exists()
-    with claimed(tmp_path):
+    with locked(tmp_path):
         pass
     assert tmp_path.exists()
 
@@ -144,9 +144,9 @@ def test_a_lock_file_that_its_owner_removes_meanwhile_locks_nothing(
             removed.append(True)
 
     monkeypatch.setattr(folder_lock, "_require_lock", lock)
-    with claimed(tmp_path):
+    with locked(tmp_path):
         assert (tmp_path / NAME).exists()
-        with pytest.raises(InputError, match="another run"), claimed(tmp_path):
+        with pytest.raises(InputError, match="another run"), locked(tmp_path):
             pass
 
 
@@ -157,7 +157,7 @@ def test_a_file_system_without_locks_is_used_without(
         raise OSError(38, "Function not implemented")
 
     monkeypatch.setattr("fcntl.flock", refuse)
-    with claimed(tmp_path):
+    with locked(tmp_path):
         pass
     assert names(tmp_path) == set()
 
@@ -186,7 +186,7 @@ def test_a_killed_run_leaves_no_lock(tmp_path: Path, start: Start) -> None:
     run.kill()
     run.communicate()
     assert lock.exists()
-    with claimed(lock.parent):
+    with locked(lock.parent):
         assert f"process {os.getpid()} " in lock.read_text()
     assert not lock.exists()
 

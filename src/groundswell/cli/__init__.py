@@ -80,9 +80,9 @@ def _run(words: list[str]) -> int:
 def _explain(error: Exception, words: Sequence[str]) -> int:
     """Print the message of an error; returns the exit code."""
     if isinstance(error, OSError):
-        from groundswell.formats.atomic import session_error
+        from groundswell.formats.atomic import resource_error
 
-        error = session_error(error) or error
+        error = resource_error(error) or error
     code = error.exit_code if isinstance(error, GroundswellError) else 1
     everywhere = isinstance(error, GroundswellError) and known_to_all(error)
     _say(_words(error), code, everywhere=everywhere or not _shared(words))

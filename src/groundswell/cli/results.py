@@ -8,7 +8,7 @@ from typing import Any
 from groundswell.case.quantities import duration
 from groundswell.cli.tables import pairs, warn
 from groundswell.errors import InputError
-from groundswell.simulation.folder_lock import claimed
+from groundswell.simulation.folder_lock import locked
 from groundswell.simulation.summary import add_files, describe_bandwidth, read_summary
 
 LISTED = 8  # number of files that are listed by name
@@ -22,7 +22,7 @@ def with_pictures(folder: Path) -> dict[str, Any]:
     from groundswell.report.pictures import draw_pictures
 
     try:
-        with claimed(folder):
+        with locked(folder):
             return add_files(folder, draw_pictures(folder, lambda text: warn([text])))
     except InputError as error:  # another run has begun
         warn([f"no pictures: {error}"])

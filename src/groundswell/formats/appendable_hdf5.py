@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from groundswell.errors import InputError
 from groundswell.formats.atomic import disk_errors, reserve, sync
-from groundswell.formats.damage import damage_reported
+from groundswell.formats.damage import read_errors_reported
 
 # Space for headers, chunk indices and attributes of HDF5.
 METADATA_BYTES = 1 << 18
@@ -158,7 +158,7 @@ class AppendableFile:
         import h5py
 
         remedy = "delete it and start the run again from the beginning"
-        with damage_reported(self.part, "the file of an unfinished run", remedy):
+        with read_errors_reported(self.part, "the file of an unfinished run", remedy):
             # Without locking, so that readers of the file do not stop the run.
             file = h5py.File(self.part, "r+", locking=False)
             shapes = {name: file[name].shape for name in self._shapes}

@@ -14,7 +14,7 @@ from groundswell.errors import DiskFull, InputError, RunFailed
 
 _DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
 _DENIED = {errno.EACCES, errno.EPERM, errno.EROFS}
-_LIMITED = {errno.EFBIG, errno.EMFILE, errno.ENFILE}
+_RESOURCE_LIMITS = {errno.EFBIG, errno.EMFILE, errno.ENFILE}
 _INVALID_PATH = {
     errno.ENOENT: "its folder was removed or cannot hold files; choose another",
     errno.ENOTDIR: "a part of the path is not a folder; choose another",
@@ -24,7 +24,7 @@ _INVALID_PATH = {
     "4,096 for a path",
     errno.ELOOP: "its symbolic links form a circle; choose another",
 }
-_SHOWN = 200  # characters of a path in a message
+_LONGEST_PATH = 200  # characters of a path in a message
 
 
 @contextmanager
@@ -87,9 +87,9 @@ def disk_errors(path: str | Path) -> Iterator[None]:
         raise _translated(Path(path), code) from error
 
 
-def session_error(error: OSError) -> RunFailed | None:
+def resource_error(error: OSError) -> RunFailed | None:
     """RunFailed for a full disk or an exceeded resource limit; None for other errors."""
-    if error.errno not in _DISK_FULL | _LIMITED:
+    if error.errno not in _DISK_FULL | _RESOURCE_LIMITS:
         return None
     translated = _translated(Path(error.filename or "a file"), error.errno)
     assert isinstance(translated, RunFailed)
@@ -145,10 +145,10 @@ def _errno(error: OSError | RuntimeError) -> int | None:
 
 
 def _translated(path: Path, code: int) -> InputError | RunFailed:
-    reason, shown = os.strerror(code), _shown(path)
+    reason, shown = os.strerror(code), _shortened(path)
     if code in _DISK_FULL:
         return DiskFull(f"disk full while writing {shown}: {reason}, {_free_space(path)}")
-    if code in _LIMITED:
+    if code in _RESOURCE_LIMITS:
         return RunFailed(
             f"{shown} could not be written: {reason}; raise the limits of the shell "
             "(`ulimit -a` shows them), then start again"
@@ -162,10 +162,10 @@ def _translated(path: Path, code: int) -> InputError | RunFailed:
     return RunFailed(f"{shown} could not be written: {reason}; check the disk, then start again")
 
 
-def _shown(path: Path) -> str:
+def _shortened(path: Path) -> str:
     """A path as one line of text for a message; a long one loses its middle part."""
-    text, half = repr(str(path))[1:-1], _SHOWN // 2  # repr escapes line breaks
-    return text if len(text) <= _SHOWN else f"{text[:half]}...{text[-half:]}"
+    text, half = repr(str(path))[1:-1], _LONGEST_PATH // 2  # repr escapes line breaks
+    return text if len(text) <= _LONGEST_PATH else f"{text[:half]}...{text[-half:]}"
 
 
 def _free_space(path: Path) -> str:

@@ -10,7 +10,9 @@ from groundswell.errors import GroundswellError, InputError, reason_of
 
 
 @contextmanager
-def damage_reported(path: str | Path, kind: str, remedy: str = "write it again") -> Iterator[None]:
+def read_errors_reported(
+    path: str | Path, kind: str, remedy: str = "write it again"
+) -> Iterator[None]:
     """Raise `InputError` for any exception in the block, which reads the file.
 
     Args:

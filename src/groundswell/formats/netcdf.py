@@ -12,7 +12,7 @@ import numpy as np
 
 from groundswell.errors import InputError
 from groundswell.formats.atomic import exists
-from groundswell.formats.damage import damage_reported
+from groundswell.formats.damage import read_errors_reported
 
 if TYPE_CHECKING:
     import xarray
@@ -65,7 +65,7 @@ def open_netcdf(path: str | Path, required: Sequence[str]) -> Iterator[xarray.Da
     Raises:
         InputError: the file is missing, damaged, or lacks one of the `required` variables.
     """
-    with open_dataset(path) as dataset, damage_reported(path, "NetCDF"):
+    with open_dataset(path) as dataset, read_errors_reported(path, "NetCDF"):
         _require(dataset, required, Path(path))
         yield dataset
 
@@ -84,14 +84,14 @@ def open_dataset(path: str | Path) -> xarray.Dataset:
             f"{path} does not exist or is not a file; give a file that a run has written"
         )
     engine = _engine(path)
-    with damage_reported(path, "NetCDF"):
+    with read_errors_reported(path, "NetCDF"):
         read_metadata(path)
         return xarray.open_dataset(path, engine=engine, decode_times=False)
 
 
 def _engine(path: Path) -> str:
     """The engine of xarray that reads a file, chosen by the first bytes of the file."""
-    with damage_reported(path, "NetCDF"), path.open("rb") as file:
+    with read_errors_reported(path, "NetCDF"), path.open("rb") as file:
         start = file.read(8)
     found = next((engine for first, engine in _SIGNATURES.items() if start.startswith(first)), None)
     if found is None:

@@ -14,7 +14,7 @@ from xarray.core import indexing
 
 from groundswell.errors import InputError
 from groundswell.formats.atomic import exists
-from groundswell.formats.damage import damage_reported
+from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import TIME
 from groundswell.formats.vtkhdf import COMPONENTS, ODD_IN_Z
 
@@ -33,7 +33,7 @@ def open_images(path: str | Path, *, downward: bool = True) -> xarray.Dataset:
     path = Path(path)
     if not (exists(path) and path.is_file()):
         raise InputError(f"{path} does not exist; give a file that a run has written")
-    with damage_reported(path, "VTKHDF images"):
+    with read_errors_reported(path, "VTKHDF images"):
         file = h5py.File(path, "r", locking=False)
         root = file["VTKHDF"]
         fields = dict(_fields(root["CellData"], downward))

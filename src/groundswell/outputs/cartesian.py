@@ -23,7 +23,7 @@ from groundswell.case.recording import (
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.pattern import Ghosts
-from groundswell.formats.damage import damage_reported
+from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import Variable
 from groundswell.grids.cartesian import Part, Triple
 from groundswell.outputs.positions import line_frame, point_frame, positions_of
@@ -365,7 +365,7 @@ def _read_mask(where: MaskWhere, shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Read flat indices into an array of this shape."""
     found: Any = where.indices
     if where.file is not None:
-        with damage_reported(where.file, "a NumPy file"):
+        with read_errors_reported(where.file, "a NumPy file"):
             found = np.load(where.file, allow_pickle=False)
     if found.dtype == bool and found.shape != shape and where.file is not None:
         raise InputError(f"{where.file} holds a mask of shape {found.shape}; it must be {shape}")

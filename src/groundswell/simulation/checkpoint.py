@@ -25,7 +25,7 @@ from groundswell.errors import InputError
 from groundswell.exchange.distributed_array import DistributedArray, Index, complete, numbers_of
 from groundswell.exchange.world import Alone, World
 from groundswell.formats.atomic import atomic_write, disk_errors, exists, temporary_path
-from groundswell.formats.damage import damage_reported
+from groundswell.formats.damage import read_errors_reported
 
 FORMAT = 4
 NAME = "checkpoint.h5"
@@ -269,5 +269,5 @@ def _opened(path: Path) -> Iterator[Any]:
     if not (exists(path) and path.is_file()):
         raise InputError(f"there is no checkpoint {path} to resume; start without --resume")
     remedy = "restore it from a copy, or delete it and start without --resume"
-    with damage_reported(path, "a checkpoint", remedy), h5py.File(path, "r") as file:
+    with read_errors_reported(path, "a checkpoint", remedy), h5py.File(path, "r") as file:
         yield file

@@ -11,7 +11,7 @@ from groundswell.simulation import checkpoint, summary
 from groundswell.simulation.checkpoint import Progress
 
 
-def earlier_progress(
+def progress_to_resume(
     folder: Path, digest: str, *, resume: bool, overwrite: bool
 ) -> Progress | None:
     """The progress of the run to continue; None to start from the beginning.

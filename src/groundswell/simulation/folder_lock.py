@@ -19,7 +19,7 @@ _ATTEMPTS = 100  # to lock a folder, which other runs may remove as they end
 
 
 @contextmanager
-def claimed(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Create and lock a results folder, so that only one run at a time writes to it.
 
     The lock is a `flock` on a file in the folder. The operating system releases it when the process

@@ -72,12 +72,12 @@ def estimate_resources(
 def _folder_problems(setup: Setup, folder: Path) -> Iterator[str]:
     try:
         require_writable(folder)
-        require_room(setup.output_bytes, folder)
+        require_disk_space(setup.output_bytes, folder)
     except GroundswellError as error:
         yield str(error)
 
 
-def require_room(size: int, folder: Path) -> None:
+def require_disk_space(size: int, folder: Path) -> None:
     """Check that files of `size` bytes fit on the disk of a folder.
 
     Raises:

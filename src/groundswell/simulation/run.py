@@ -19,11 +19,11 @@ from groundswell.formats.appendable_hdf5 import METADATA_BYTES
 from groundswell.simulation import checkpoint
 from groundswell.simulation.checkpoint import Progress
 from groundswell.simulation.driver import driver_of
-from groundswell.simulation.earlier_run import earlier_progress
-from groundswell.simulation.folder_lock import claimed
+from groundswell.simulation.earlier_run import progress_to_resume
+from groundswell.simulation.folder_lock import locked
 from groundswell.simulation.preparation import OpenSolver, open_solver, prepare, shared_digest
 from groundswell.simulation.progress import progress
-from groundswell.simulation.resources import require_room
+from groundswell.simulation.resources import require_disk_space
 from groundswell.simulation.result import Result
 from groundswell.simulation.results_folder import folder_of, require_writable
 from groundswell.simulation.run_files import RunFiles
@@ -103,7 +103,7 @@ class _Run:
         self.opened.solver.close()
 
     @property
-    def room_needed(self) -> int:
+    def disk_space_needed(self) -> int:
         """Disk space that the run still needs, bytes."""
         setup, solver = self.opened.setup, self.opened.solver
         needed = setup.output_bytes + METADATA_BYTES * (1 + len(self.files.growing))
@@ -176,16 +176,16 @@ def run(
                 files = RunFiles(folder_of(setup.case, folder))
                 # Refuse an impossible request before the device is opened and kernels compiled.
                 job.agree(lambda: require_writable(files.folder))
-                job.agree(lambda: claim.enter_context(claimed(files.folder)) if job.first else None)
+                job.agree(lambda: claim.enter_context(locked(files.folder)) if job.first else None)
                 done = job.agree(
-                    lambda: earlier_progress(
+                    lambda: progress_to_resume(
                         files.folder, digest, resume=resume, overwrite=overwrite
                     )
                 )
                 job.agree(lambda: _require_room(setup, files, done))
             opened = open_solver(setup, job, clock, quiet=quiet or not job.first)
         current = _Run(opened, files, digest, clock)
-        with stop_request() as stop, _explained(current), files.cleaned_up_on_failure(job.first):
+        with stop_request() as stop, _with_remedy(current), files.cleaned_up_on_failure(job.first):
             with clock("read"):
                 job.agree(lambda: current.start(done))
             current.advance(quiet or not job.first, stop)
@@ -199,11 +199,11 @@ def _require_room(setup: Setup, files: RunFiles, done: Progress | None) -> None:
     The size of other results is only an upper bound.
     """
     if setup.has_fixed_steps:
-        require_room(setup.output_bytes - (files.size if done else 0), files.folder)
+        require_disk_space(setup.output_bytes - (files.size if done else 0), files.folder)
 
 
 @contextmanager
-def _explained(current: _Run) -> Iterator[None]:
+def _with_remedy(current: _Run) -> Iterator[None]:
     """Add to the message of a failed run the disk space that it needs, and how to continue it."""
     try:
         yield
@@ -211,7 +211,7 @@ def _explained(current: _Run) -> Iterator[None]:
         path = current.files.checkpoint
         resumable = path.exists()
         if isinstance(error, DiskFull):
-            room = byte_size(max(current.room_needed, METADATA_BYTES))
+            room = byte_size(max(current.disk_space_needed, METADATA_BYTES))
             most = "" if current.opened.setup.has_fixed_steps else "up to "
             again = "" if resumable else ", then start again: there is no checkpoint"
             error.args = (error.args[0], f"make room for {most}{room}{again}")

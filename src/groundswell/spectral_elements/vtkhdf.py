@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.formats.atomic import atomic_write
-from groundswell.formats.damage import damage_reported
+from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import netcdf_attributes
 from groundswell.meshes.box import Box
 from groundswell.meshes.gll import gll
@@ -127,7 +127,7 @@ class LagrangeElements:
         """
         import h5py
 
-        with damage_reported(path, "a solution", "run the case again"):
+        with read_errors_reported(path, "a solution", "run the case again"):
             with h5py.File(path, "r") as file:
                 root = file["VTKHDF"]
                 cells = np.asarray(root["Connectivity"]).reshape(int(root["NumberOfCells"][0]), -1)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from groundswell.errors import CaseError, InputError
-from groundswell.formats.damage import damage_reported
+from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.text import read_rows, read_text
 from groundswell.seismology.case.sources import Receiver
 
@@ -82,7 +82,7 @@ def _read_xml(path: Path | str) -> Rows:
             f"{path}: reading StationXML needs ObsPy; pip install 'groundswell[seismology]'"
         ) from None
     read_text(path, "StationXML")  # checks that the file exists
-    with damage_reported(path, "StationXML"):
+    with read_errors_reported(path, "StationXML"):
         inventory = read_inventory(str(path), format="STATIONXML")
     latest = {
         (network.code, station.code): station

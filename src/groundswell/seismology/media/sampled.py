@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.formats.damage import damage_reported
+from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import open_dataset
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.media import NetcdfSection, QRule
@@ -296,7 +296,7 @@ class _ModelFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         data = open_dataset(path)
-        with damage_reported(path, "NetCDF"):
+        with read_errors_reported(path, "NetCDF"):
             self.geographic, self.dims = _find_axes(data, path)
             for dim in self.dims:
                 nodes = data[dim].values
@@ -348,7 +348,7 @@ class _ModelFile:
         """A window (y, x) of a variable at depth `node`, float64, in the unit of the file."""
         depth, y, x = self.dims
         window = self._data[name].isel({depth: node, y: rows, x: columns}).transpose(y, x)
-        with damage_reported(self.path, f"NetCDF (variable {name})"):
+        with read_errors_reported(self.path, f"NetCDF (variable {name})"):
             return np.asarray(window.values, float)
 
 

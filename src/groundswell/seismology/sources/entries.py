@@ -17,7 +17,7 @@ Position = tuple[float, float, float]
 
 # Final moment over largest moment below which a time function is a transient, without a permanent
 # moment.
-_TAKEN_BACK = 0.5
+_TRANSIENT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class SourceEntry:
         if isinstance(self.section, SrfRupture | AwpRupture):
             return _released_by(end, self.points)
         (point,), final = self.points, self.section.time_function.integral
-        if point.moment is None or abs(final) < _TAKEN_BACK:
+        if point.moment is None or abs(final) < _TRANSIENT:
             return 1.0
         return point.step * float(point.samples.sum()) / final  # samples end with the run
 

@@ -21,7 +21,7 @@ _NAMES = {
     "awp": "AWP source",
 }
 _SHOWN = 8  # number of sources that are shown; JSON lists all of them
-_DIFFERENT = 1.005  # summed over net moment; a smaller ratio changes Mw by less than 0.01
+_SMALLEST_RATIO = 1.005  # summed over net moment; a smaller ratio changes Mw by less than 0.01
 
 
 def source_quantities(
@@ -100,7 +100,7 @@ def _describe(entry: SourceEntry, summary: SourceSummary) -> Iterator[str]:
     elif isinstance(section, AwpRupture):
         name += f" of {_counted(section.points, 'point')} ({section.file.name})"
     yield name
-    yield _moment_text(summary) or _passing_moment(entry)
+    yield _moment_text(summary) or _transient_moment(entry)
     if fault:
         yield from _slip_text(fault)
 
@@ -132,7 +132,7 @@ def _moment_text(summary: SourceSummary) -> str:
     if not summary.scalar_moment:
         return f"no net moment; {summed}"
     net = _moment_and_magnitude(summary.scalar_moment)
-    if summary.summed_moment < _DIFFERENT * summary.scalar_moment:
+    if summary.summed_moment < _SMALLEST_RATIO * summary.scalar_moment:
         return net
     return f"{net} (net moment tensor; {summed})"
 
@@ -141,7 +141,7 @@ def _moment_and_magnitude(moment: float) -> str:
     return f"M0 {moment:.3g} N m, Mw {magnitude_from_moment(moment):.2f}"
 
 
-def _passing_moment(entry: SourceEntry) -> str:
+def _transient_moment(entry: SourceEntry) -> str:
     """The largest moment of a source without a final moment."""
     peaks = [
         float(scalar_moment(point.moment)) * point.step * np.abs(np.cumsum(point.samples)).max()

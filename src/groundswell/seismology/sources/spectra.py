@@ -18,17 +18,17 @@ MAX_SPECTRA = 256  # number of sources whose spectra are computed, evenly spread
 
 def highest_frequency(sources: Sequence[PointSource]) -> float:
     """Frequency below which every source has 99 % of its spectral energy, Hz."""
-    return max(corner_frequency(source.samples, source.step) for source in _some(sources))
+    return max(corner_frequency(source.samples, source.step) for source in _sample(sources))
 
 
 def energy_below(frequency: float, sources: Sequence[PointSource]) -> float:
     """Fraction of its energy that a source radiates below a frequency (Hz): largest of all."""
     return max(
-        radiated_energy_below(frequency, source.samples, source.step) for source in _some(sources)
+        radiated_energy_below(frequency, source.samples, source.step) for source in _sample(sources)
     )
 
 
-def _some(sources: Sequence[PointSource]) -> Sequence[PointSource]:
+def _sample(sources: Sequence[PointSource]) -> Sequence[PointSource]:
     """At most MAX_SPECTRA of the sources, evenly spread, so that long lists take little time."""
     return sources[:: ceil(len(sources) / MAX_SPECTRA)]
 

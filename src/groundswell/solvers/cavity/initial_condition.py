@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.formats.damage import damage_reported
+from groundswell.formats.damage import read_errors_reported
 from groundswell.grids.cartesian import Part, format_extent
 from groundswell.solvers.cavity.case import AXES, FIELDS
 
@@ -81,7 +81,7 @@ def _opened(path: Path | Mapping[str, NDArray[Any]]) -> Iterator[Mapping[str, An
         yield path
         return
     remedy = "give the flow.nc of a cavity run"
-    with damage_reported(path, "a flow", remedy), h5py.File(path, "r") as file:
+    with read_errors_reported(path, "a flow", remedy), h5py.File(path, "r") as file:
         yield file
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from groundswell.errors import InputError
 from groundswell.formats import netcdf
-from groundswell.formats.damage import damage_reported
+from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.text import read_json, read_table, read_text
 from groundswell.solvers.cavity.case import AXES, FIELDS
 
@@ -37,7 +37,7 @@ def profiles(folder: Path) -> dict[str, xarray.Dataset]:
     header, *lines = read_text(path, "profiles").splitlines()
     rows = [line.split(",") for line in lines]
     names = header.split(",")[2:]
-    with damage_reported(path, "profiles", "run the case again"):
+    with read_errors_reported(path, "profiles", "run the case again"):
         tables = {a: np.array([row[1:] for row in rows if row[0] == a], float) for a in AXES}
         return {
             axis: xarray.Dataset(

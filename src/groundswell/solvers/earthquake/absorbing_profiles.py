@@ -10,7 +10,8 @@ vp/vs from 1.7 to 6:
   at normal incidence if d peaks at 4 c / (2 N h) ln(1/R), and R^cos(theta) at other angles. A grid
   reflects more the more d changes from cell to cell. With log10 R = -0.6 N, that is, with the same
   peak whatever the width, both reflections are small. R need not be less than 1e-8. A quadratic
-  profile reflects several times more than a cubic one.
+  profile reflects several times more than a cubic one. A uniform frequency shift weakens the
+  absorption of long waves, so that they need more damping.
 - No real stretching. A factor kappa > 1 shortens the wavelength until the grid no longer resolves
   it: kappa = 7 reflects 10 % of an S wave of 8 points. The purpose of kappa, to absorb waves at
   grazing incidence and evanescent fields, is served by alpha here.
@@ -37,12 +38,8 @@ Floats = NDArray[np.float64]
 POWER = 3  # exponent of the damping profile
 DECADES_PER_CELL = 0.6  # reduction of the reflection at normal incidence
 MOST_DECADES = 8.0  # limit of wide layers, which more damping would only make less stable
+SHIFTED_DECADES = 1.8  # factor of both with a uniform shift, which weakens absorption
 SPONGE_EDGE = 0.92  # factor per step at the outer edge of a sponge (default of AWP-ODC)
-
-
-def decades(width: int) -> float:
-    """-log10 of the reflection of a continuous layer of `width` cells at normal incidence."""
-    return min(DECADES_PER_CELL * width, MOST_DECADES)
 
 
 @dataclass(frozen=True)
@@ -94,7 +91,10 @@ class MatchedLayer:
     def _damping(self, depth: Floats) -> Floats:
         """Damping d at relative depths, 1/s."""
         width = max(self.before, self.after, 1)
-        peak = (POWER + 1) / 2 * decades(width) / width * log(10) * self.speed / self.spacing
+        decades = min(DECADES_PER_CELL * width, MOST_DECADES)
+        if self.uniform_shift:
+            decades *= SHIFTED_DECADES
+        peak = (POWER + 1) / 2 * decades / width * log(10) * self.speed / self.spacing
         return peak * depth**POWER
 
     def _update(self, depth: Floats, dt: float) -> Floats:

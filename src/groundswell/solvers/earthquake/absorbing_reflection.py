@@ -8,7 +8,6 @@ and SV waves.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import pi, radians, sin
 
 import numpy as np
@@ -23,7 +22,8 @@ LIMIT = 1e-3  # largest reflection coefficient of waves that count as absorbed
 ANGLE = 45.0  # angle of incidence of the fastest waves, degrees
 REACH = 3  # half-width of the stencil of the second-order wave equation, cells
 FREE = 2 * REACH  # cells in front of the layer in which the motion is a sum of waves
-BISECTIONS = 12  # of the logarithm of frequency; resolve 0.1 % of three decades
+LOWEST = 1e-3  # frequency over the highest one that the grid resolves
+FREQUENCIES = 121  # between these two, 6 % apart
 
 
 def reflection(
@@ -52,10 +52,9 @@ def reflection(
 def absorbed_band(
     layer: MatchedLayer, dt: float, speeds: tuple[float, float], highest: float
 ) -> tuple[float, float] | None:
-    """Lowest and highest frequency at which a layer reflects less than LIMIT, Hz.
+    """Lowest and highest frequency between which a layer reflects less than LIMIT, Hz.
 
-    The lower limit is that of the fastest wave at ANGLE, the upper limit that of the slowest wave
-    at normal incidence.
+    This holds for the fastest wave at ANGLE and for the slowest wave at normal incidence.
 
     Args:
         layer: the layer.
@@ -64,39 +63,20 @@ def absorbed_band(
         highest: highest frequency that the grid resolves, Hz.
 
     Returns:
-        None if the layer reflects more at every frequency.
+        The widest band, in octaves; None if the layer reflects more at every frequency.
     """
     slowest, fastest = speeds
-    low = _edge(lambda f: reflection(layer, dt, fastest, f, ANGLE), highest, highest / 1e3)
-    if low is None:
+    frequencies = highest * np.geomspace(LOWEST, 1.0, FREQUENCIES)
+    absorbed = [
+        reflection(layer, dt, fastest, f, ANGLE) < LIMIT
+        and reflection(layer, dt, slowest, f) < LIMIT
+        for f in frequencies
+    ]
+    ends = np.flatnonzero(np.diff([False, *absorbed, False])).reshape(-1, 2)
+    if not len(ends):
         return None
-    # As the frequency rises, the slowest waves, which are the shortest, reach the limit first.
-    high = _edge(lambda f: reflection(layer, dt, slowest, f), low, highest)
-    return None if high is None else (low, high)
-
-
-def _edge(returned: Callable[[float], float], inside: float, outside: float) -> float | None:
-    """Limit of the absorbed band between `inside` and `outside`, Hz, by bisection.
-
-    Args:
-        returned: reflection coefficient at a frequency.
-        inside: frequency within the band.
-        outside: the frequency up to which to search.
-
-    Returns:
-        None if the layer does not absorb at `inside`.
-    """
-    if returned(outside) < LIMIT:
-        return outside
-    if returned(inside) >= LIMIT:
-        return None
-    for _ in range(BISECTIONS):
-        middle = (inside * outside) ** 0.5
-        if returned(middle) < LIMIT:
-            inside = middle
-        else:
-            outside = middle
-    return inside
+    first, stop = max(ends.tolist(), key=lambda band: band[1] - band[0])
+    return float(frequencies[first]), float(frequencies[stop - 1])
 
 
 def _stretching(layer: MatchedLayer, dt: float, frequency: float) -> Vector:

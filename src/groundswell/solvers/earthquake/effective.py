@@ -41,8 +41,8 @@ Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 Properties = Callable[[Material], dict[str, Values]]  # see moduli.py
 
-BESIDE = 3  # rows on either side of a row that its parameters depend on
-LARGEST_CHANGE = 0.25  # relative change of the average over a cell by the distribution
+REACH = 3  # rows on either side of a row that its parameters depend on
+MAX_CHANGE = 0.25  # relative change of the average over a cell by the distribution
 UNCORRECTED = (1.0, 1.0, 0.0, 0.0)  # see kernels/rows.h
 
 
@@ -60,6 +60,12 @@ class Rows:
     properties: dict[str, Values]
     corrections: Values
 
+    @property
+    def are_corrected(self) -> Mask:
+        """Whether a row has a correction, (rows,)."""
+        changed: Mask = (self.corrections != UNCORRECTED).any(axis=1)
+        return changed
+
 
 def effective_rows(profile: Profile, grid: Grid, properties: Properties, *, mirrored: bool) -> Rows:
     """Parameters of all depth rows of a grid, ghost rows included.
@@ -72,13 +78,20 @@ def effective_rows(profile: Profile, grid: Grid, properties: Properties, *, mirr
     """
     h, bottom = grid.spacing[2], grid.region[2] * grid.spacing[2]
     ground = extend(profile, bottom, mirrored=mirrored)
-    rows = np.arange(grid.cells[2] + 2 * (GHOSTS + BESIDE) + 1) - grid.before[2] - GHOSTS - BESIDE
+    rows = np.arange(grid.cells[2] + 2 * (GHOSTS + REACH) + 1) - grid.before[2] - GHOSTS - REACH
     cells, faces = (Stack.sample(ground, (rows + shift) * h, properties) for shift in (0.0, -0.5))
-    mixed, plain, steady = combine(cells, faces), cells.first_samples(), cells.are_steady()
-    inner = slice(BESIDE, -BESIDE)
+    mixed, plain, homogeneous = (
+        combine(cells, faces),
+        cells.first_samples(),
+        cells.are_homogeneous(),
+    )
+    inner = slice(REACH, -REACH)
     return Rows(
-        {n: np.where(steady, plain[n], values)[inner] for n, values in mixed.properties.items()},
-        np.where(steady[:, None], UNCORRECTED, mixed.corrections)[inner],
+        {
+            n: np.where(homogeneous, plain[n], values)[inner]
+            for n, values in mixed.properties.items()
+        },
+        np.where(homogeneous[:, None], UNCORRECTED, mixed.corrections)[inner],
     )
 
 
@@ -151,20 +164,20 @@ class Stack:
         """Averages of values (n,) over the cells, (count,)."""
         return np.asarray(np.bincount(self.cell, self.weight * values, self.count), float)
 
-    def deposit(self, values: Values, closed: Mask | None = None) -> Values:
+    def deposit(self, values: Values, no_flux: Mask | None = None) -> Values:
         """Distribute values (n,) to the cells with exact sums, first and second moments, (count,).
 
         Args:
             values: values at the samples.
-            closed: whether nothing may pass a boundary between two cells, (count - 1,).
+            no_flux: whether nothing may pass a boundary between two cells, (count - 1,).
         """
         below = self.average(values * self.place * (self.place + 1) / 2)
         above = self.average(values * self.place * (self.place - 1) / 2)
-        passed: Values = below[:-1] - above[1:]
-        if closed is not None:
-            passed = np.where(closed, 0.0, passed)
+        flux: Values = below[:-1] - above[1:]
+        if no_flux is not None:
+            flux = np.where(no_flux, 0.0, flux)
         average = self.average(values)
-        change: Values = np.diff(_limit(passed, np.abs(average)), prepend=0.0, append=0.0)
+        change: Values = np.diff(_limit(flux, np.abs(average)), prepend=0.0, append=0.0)
         return average - change
 
     def by_phase(self) -> tuple[Stack, Mask]:
@@ -179,23 +192,23 @@ class Stack:
         moves = (fluid != self.is_fluid[self.cell]) & (fluid == self.is_fluid[aside])
         touched = np.zeros(self.count, bool)
         touched[self.cell[moves]] = touched[aside[moves]] = True
-        closed = touched[1:] | touched[:-1] | (self.is_fluid[1:] != self.is_fluid[:-1])
-        return replace(self, cell=np.where(moves, aside, self.cell)), closed
+        no_flux = touched[1:] | touched[:-1] | (self.is_fluid[1:] != self.is_fluid[:-1])
+        return replace(self, cell=np.where(moves, aside, self.cell)), no_flux
 
     def first_samples(self) -> dict[str, Values]:
         """PROPERTIES of the first sample of each cell, (count,) each."""
         first = np.searchsorted(self.cell, np.arange(self.count))
         return {name: values[first] for name, values in self.material.items()}
 
-    def are_steady(self) -> Mask:
+    def are_homogeneous(self) -> Mask:
         """Whether a row and all rows that its parameters depend on have one material, (count,)."""
-        steady = np.ones(self.count, bool)
+        homogeneous = np.ones(self.count, bool)
         for name, first in self.first_samples().items():
             varies = np.bincount(self.cell, self.material[name] != first[self.cell], self.count) > 0
             steps = varies[1:] | varies[:-1] | (first[1:] != first[:-1])
             for shift in (-2, -1, 0):
-                steady &= ~np.roll(np.append(steps, True), -shift)
-        return steady
+                homogeneous &= ~np.roll(np.append(steps, True), -shift)
+        return homogeneous
 
 
 def combine(cells: Stack, faces: Stack) -> Rows:
@@ -208,9 +221,9 @@ def combine(cells: Stack, faces: Stack) -> Rows:
     rho, lam, mu = cells.material["rho"], cells.material["lam"], cells.mu
     p_modulus = lam + 2 * mu
     stiffness = 1 / cells.deposit(1 / p_modulus)
-    level, closed = cells.by_phase()
+    level, no_flux = cells.by_phase()
     density, ratio, rigidity, areal = (
-        level.deposit(values, closed)
+        level.deposit(values, no_flux)
         for values in (rho, lam / p_modulus, mu, mu * (3 * lam + 2 * mu) / p_modulus)
     )
     lam = ratio * stiffness
@@ -247,23 +260,23 @@ def mean_of_two(values: Values) -> Values:
     return (values + np.append(values[:1], values[:-1])) / 2
 
 
-def _limit(passed: Values, average: Values) -> Values:
-    """Limit the fluxes between rows, so that no row changes by more than LARGEST_CHANGE.
+def _limit(flux: Values, average: Values) -> Values:
+    """Limit the fluxes between rows, so that no row changes by more than MAX_CHANGE.
 
     Otherwise large contrasts could make compliances negative, or waves too fast for the time step.
     All losses of a row, or all gains, are reduced by the same factor (flux-corrected transport:
     Zalesak 1979, J. Comput. Phys. 31, 335-362).
 
     Args:
-        passed: flux from each row to the next, positive downwards, (n - 1,).
+        flux: flux from each row to the next, positive downwards, (n - 1,).
         average: magnitude of the average over each row, (n,).
     """
-    down, up = np.maximum(passed, 0), np.maximum(-passed, 0)
+    down, up = np.maximum(flux, 0), np.maximum(-flux, 0)
     n = len(average)
     lost = np.append(down, 0) + np.append(0, up)
     gained = np.append(0, down) + np.append(up, 0)
     kept, taken = (
-        np.minimum(1, np.divide(LARGEST_CHANGE * average, change, np.ones(n), where=change > 0))
+        np.minimum(1, np.divide(MAX_CHANGE * average, change, np.ones(n), where=change > 0))
         for change in (lost, gained)
     )
     return down * np.minimum(kept[:-1], taken[1:]) - up * np.minimum(kept[1:], taken[:-1])

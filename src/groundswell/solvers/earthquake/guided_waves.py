@@ -6,7 +6,10 @@ layer on stiff ground guides waves of this kind, near the resonance of P waves i
 measures together suppress the growth:
 
 - Frequency shift. A constant part of alpha, in proportion to the resonance frequency, reduces the
-  amplification at this frequency.
+  amplification at this frequency. It is limited, so that layers still absorb what the grid
+  resolves. Thin soft layers, whose resonance frequency is high, need more damping instead. At the
+  bottom, which guided waves reach only with their evanescent tails, a fraction of the shift is
+  enough.
 - Multiaxial damping. A fraction of the damping, the damping ratio, also acts along the other two
   axes (multiaxial PML: Meza-Fajardo & Papageorgiou 2008, BSSA 98, 1811-1836). A layer with it is no
   longer perfectly matched; according to perturbation theory, it reflects about this fraction of
@@ -23,7 +26,7 @@ remain unstable: waves grow by a factor of e in about 7,000 steps.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import pi
+from math import exp, pi
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +35,12 @@ from groundswell.seismology.media.statistics import SideSpeeds
 
 Floats = NDArray[np.float64]
 
-STABLE_CONTRAST = 1.25  # largest contrast of speeds at which a plain matched layer is stable
-SHIFT_PER_RESONANCE = 0.55  # alpha over the angular frequency of the resonance
-RATIO_SLOPE, RATIO_OFFSET = 0.001, 0.8  # damping ratio = slope (contrast - offset)
+STABLE_CONTRAST = 1.1  # largest contrast of speeds at which a plain matched layer is stable
+SHIFT_PER_RESONANCE = 1.0  # alpha over the angular frequency of the resonance
+SHIFT_BELOW = 0.2  # alpha in the layer at the bottom over alpha at the sides
+HIGHEST_SHIFT = 0.3  # alpha over the highest angular frequency that the grid resolves, at most
+# Damping ratio = slope (contrast - offset) exp(-decay alpha / resonance).
+RATIO_SLOPE, RATIO_OFFSET, RATIO_DECAY = 0.003, 0.8, 1.8
 USUAL_WIDTH = 12  # cells; the slope grows in proportion to the width of wider layers
 LARGEST_RATIO = 0.08
 
@@ -47,11 +53,13 @@ class SoftGround:
         sides: speeds in the outermost cells.
         fastest: speed of the fastest S wave of the medium, m/s.
         spacing: height of a row, m.
+        resolved: highest frequency that the grid resolves, Hz.
     """
 
     sides: SideSpeeds
     fastest: float
     spacing: float
+    resolved: float
 
     @property
     def contrast(self) -> Floats:
@@ -63,23 +71,32 @@ class SoftGround:
         """Whether a row is soft ground, (nz,)."""
         return self.contrast > STABLE_CONTRAST
 
-    def frequency_shift(self) -> float:
-        """Constant part of the frequency shift that the layers need, 1/s; zero without soft ground.
+    @property
+    def resonance(self) -> float:
+        """Angular frequency of the resonance, rad/s; zero without soft ground.
 
-        The resonance frequency is 1 / 4t, where t is the travel time of P waves through all soft
-        rows.
+        A quarter of its period is the travel time of a vertical P wave through all soft rows.
         """
         if not self.is_soft.any():
             return 0.0
-        resonance = 0.25 / (self.spacing / self.sides.vp[self.is_soft]).sum()
-        return float(SHIFT_PER_RESONANCE * 2 * pi * resonance)
+        return float(pi / 2 / (self.spacing / self.sides.vp[self.is_soft]).sum())
+
+    @property
+    def side_shift(self) -> float:
+        """Constant part of alpha in the layers at the sides, 1/s; zero without soft ground."""
+        return min(SHIFT_PER_RESONANCE * self.resonance, HIGHEST_SHIFT * 2 * pi * self.resolved)
+
+    def frequency_shift(self, axis: int) -> float:
+        """Constant part of alpha in the layers of an axis, 1/s."""
+        return self.side_shift if axis < 2 else SHIFT_BELOW * self.side_shift
 
     def damping_ratio(self, width: int) -> Floats:
-        """Ratio of multiaxial to axial damping in each row, (nz,).
+        """Ratio of multiaxial to axial damping in each row next to layers of `width` cells, (nz,).
 
-        Args:
-            width: width of the matched layers, cells. Waves grow more in wider layers.
+        It increases with the width, because waves are amplified over a longer distance.
         """
-        slope = RATIO_SLOPE * max(1.0, width / USUAL_WIDTH)
-        ratio = slope * (self.contrast - RATIO_OFFSET)
+        if not self.resonance:
+            return np.zeros_like(self.contrast)
+        slope = RATIO_SLOPE * exp(-RATIO_DECAY * self.side_shift / self.resonance)
+        ratio = slope * max(1.0, width / USUAL_WIDTH) * (self.contrast - RATIO_OFFSET)
         return np.where(self.is_soft, np.minimum(ratio, LARGEST_RATIO), 0.0)

@@ -31,7 +31,7 @@ def matched_layer(setup: Setup, axis: int) -> MatchedLayer:
         grid.spacing[axis],
         setup.max_wave_speed,
         shift=2 * pi * min(SHIFT / setup.case.time.duration, highest),
-        uniform_shift=ground.frequency_shift() if ground else 0.0,
+        uniform_shift=ground.frequency_shift(axis) if ground else 0.0,
     )
 
 
@@ -40,7 +40,8 @@ def soft_ground(setup: Setup) -> SoftGround | None:
     statistics = setup.statistics
     if not setup.has_pml or setup.periodic or statistics.vs_max is None:
         return None
-    return SoftGround(statistics.sides, statistics.vs_max, setup.grid.spacing[2])
+    height = setup.grid.spacing[2]
+    return SoftGround(statistics.sides, statistics.vs_max, height, setup.resolved_frequency)
 
 
 def absorbed_frequencies(setup: Setup) -> tuple[float, float] | None:
@@ -48,7 +49,8 @@ def absorbed_frequencies(setup: Setup) -> tuple[float, float] | None:
     if not setup.has_pml:
         return None
     speeds = setup.statistics.speed_min, setup.max_wave_speed
-    return absorbed_band(matched_layer(setup, 2), setup.dt, speeds, setup.resolved_frequency)
+    layer = matched_layer(setup, 2 if setup.periodic else 0)
+    return absorbed_band(layer, setup.dt, speeds, setup.resolved_frequency)
 
 
 def soft_ground_reflection(setup: Setup) -> float:

@@ -26,6 +26,7 @@ class Materials:
     Attributes:
         corrections: corrections of the parameters that follow from the cells, for each depth row,
             (nz, 4); see kernels/rows.h.
+        are_corrected: whether the medium has such corrections.
     """
 
     def __init__(self, setup: Setup, backend: Backend, part: Part, layout: Layout) -> None:
@@ -38,6 +39,8 @@ class Materials:
         if setup.rows:
             corrections[:] = setup.rows.corrections[GHOSTS + part.start[2] :][: part.cells[2]]
         self.corrections = backend.to_device(corrections)
+        # The same on all ranks, so that they share a compiled module.
+        self.are_corrected = setup.rows is not None and bool(setup.rows.are_corrected.any())
 
     def __getitem__(self, name: str) -> Array:
         field = self.fields.get(name)

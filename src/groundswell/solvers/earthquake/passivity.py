@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.seismology.attenuation import LARGEST_WEIGHT, Relaxation
-from groundswell.solvers.earthquake.effective import UNCORRECTED, Rows
+from groundswell.solvers.earthquake.effective import Rows
 
 Values = NDArray[np.floating]
 Mask = NDArray[np.bool_]
@@ -27,7 +27,7 @@ def make_passive(rows: Rows, relaxation: Relaxation) -> Rows:
         rows: parameters of the depth rows.
         relaxation: relaxation mechanisms.
     """
-    corrected = (rows.corrections != UNCORRECTED).any(axis=1)
+    corrected = rows.are_corrected
     is_fluid = np.isinf(rows.properties["compliance"])
     solid = corrected & ~is_fluid
     p, s = rows.properties["inverse_qp"], rows.properties["inverse_qs"]
@@ -35,8 +35,8 @@ def make_passive(rows: Rows, relaxation: Relaxation) -> Rows:
     largest = 0.75 * (2 + rows.properties["lam"] * rows.properties["compliance"]) * p
     s = np.where(solid, np.minimum(s, largest), s)
     found = _with_quality(rows, np.where(corrected & is_fluid, 0.0, p), s)
-    while (exhausted := solid & ~_keeps_stiffness(found, relaxation)).any():
-        factor = np.where(exhausted, REDUCTION, 1.0)
+    while (excessive := solid & ~_keeps_stiffness(found, relaxation)).any():
+        factor = np.where(excessive, REDUCTION, 1.0)
         p, s = (factor * found.properties[q] for q in ("inverse_qp", "inverse_qs"))
         found = _with_quality(found, p, s)
     return found

@@ -235,6 +235,7 @@ class Earthquake(ExplicitSolver):
         return {
             **precision(setup.dtype),
             **self.layers.constants(),
+            "CORRECTED_ROWS": self.materials.are_corrected,
             "ATTENUATION": self.attenuated,
             "FREE_SURFACE": self.has_surface,
             "NEIGHBOURS": self.world.size > 1 and not self.backend.on_host,

@@ -8,7 +8,7 @@ from math import hypot, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.solvers.earthquake.effective import UNCORRECTED, Rows, mean_of_two
+from groundswell.solvers.earthquake.effective import Rows, mean_of_two
 from groundswell.time_integration.step_limits import FOURTH_ORDER_NORM
 
 Values = NDArray[np.float64]
@@ -36,7 +36,7 @@ def equivalent_speed(rows: Rows, spacing: tuple[float, float, float]) -> float:
 
 def _parts(rows: Rows) -> Iterator[Rows]:
     """Yield the rows with corrections and those around them, in parts of similar size."""
-    corrected = np.flatnonzero((rows.corrections != UNCORRECTED).any(axis=1))
+    corrected = np.flatnonzero(rows.are_corrected)
     for start in np.unique(corrected // SPAN) * SPAN:
         part = slice(max(start - MARGIN, 0), start + SPAN + MARGIN)
         yield Rows(

@@ -34,7 +34,7 @@ INLINE EdgeSums sum_over_edges(const real* RESTRICT f) {
 
 // Compliances of the edges; those on faces between depth rows have the correction of row k.
 INLINE EdgeSums softened(const EdgeSums& sums, const real* RESTRICT rows, int k) {
-  const real softness = correction<SOFTNESS>(rows, k);
+  const real softness = correction<COMPLIANCE>(rows, k);
   return {sums.xy, softness * sums.xz, softness * sums.yz};
 }
 
@@ -96,13 +96,13 @@ struct Matter {
 INLINE Tensor elastic_rate(const VelocityGradient& d, const Matter& matter,
                            const real* RESTRICT rows, int k) {
   const real bulk = matter.lam * (d.dx_vx + d.dy_vy + d.dz_vz);
-  const real level = FMA(matter.across_z, d.dx_vx + d.dy_vy, bulk);
-  const real upright = FMA(correction<ALONG_Z>(rows, k), d.dz_vz, bulk);
+  const real horizontal = FMA(matter.across_z, d.dx_vx + d.dy_vy, bulk);
+  const real vertical = FMA(correction<ALONG_Z>(rows, k), d.dz_vz, bulk);
   const real twice_mu = REAL(2) * RECIPROCAL(matter.compliance);
   const EdgeSums soft = softened(matter.edge_compliance, rows, k);
-  return {FMA(twice_mu, d.dx_vx, level),
-          FMA(twice_mu, d.dy_vy, level),
-          FMA(twice_mu, d.dz_vz, upright),
+  return {FMA(twice_mu, d.dx_vx, horizontal),
+          FMA(twice_mu, d.dy_vy, horizontal),
+          FMA(twice_mu, d.dz_vz, vertical),
           REAL(4) * RECIPROCAL(soft.xy) * (d.dy_vx + d.dx_vy),
           REAL(4) * RECIPROCAL(soft.xz) * (d.dz_vx + d.dx_vz),
           REAL(4) * RECIPROCAL(soft.yz) * (d.dz_vy + d.dy_vz)};

@@ -164,7 +164,7 @@ class Column:
             source=[sim.SILENCE],
         )
         found = sim.build(case, backend)
-        self._lay_packet(found)
+        self._set_packet(found)
         sim.advance(found, found.setup.steps)
         return 100 * float(np.abs(sim.read(found, [self._motion])[self._motion]).max())
 
@@ -172,7 +172,7 @@ class Column:
     def _motion(self) -> str:
         return "vz" if self.wave == "P" else "vx"
 
-    def _lay_packet(self, found: Earthquake) -> None:
+    def _set_packet(self, found: Earthquake) -> None:
         """Set the velocity and stresses of a packet that propagates downwards."""
         sim.fill(found, self._motion, self._packet(0.0))
         impedance = ROCK["rho"] * self.speed

@@ -116,12 +116,12 @@ class Walk:
     def measure(self, backend: Backend, f: Floats) -> tuple[Relaxation, NDArray[np.complex128]]:
         """The fit used on the grid, and the complex slowness k / omega at `f` (Hz), s/m."""
         found = sim.build(self._case(), backend)
-        self._lay_pulse(found)
+        self._set_pulse(found)
         near, far = self._faded(sim.seismograms(found, round(self.duration / STEP))[:, self.along])
         omega = 2 * np.pi * self.scale * f
-        wheel = np.exp(-1j * STEP * np.outer(omega, np.arange(near.size)))
+        phasor = np.exp(-1j * STEP * np.outer(omega, np.arange(near.size)))
         apart = (SECOND - FIRST) * H
-        phase = 1j * np.log((wheel @ far) / (wheel @ near))
+        phase = 1j * np.log((phasor @ far) / (phasor @ near))
         turns = np.round((omega * apart / self.speed - phase.real) / (2 * np.pi))
         relaxation = found.setup.relaxation
         assert relaxation is not None
@@ -153,7 +153,7 @@ class Walk:
             receiver=sim.receivers(places),
         )
 
-    def _lay_pulse(self, found: Earthquake) -> None:
+    def _set_pulse(self, found: Earthquake) -> None:
         """Set a velocity, and the stress with which it propagates along the axis."""
         sim.fill(found, VELOCITIES[self.along], self._pulse(0.0))
         for name in STRESSES:

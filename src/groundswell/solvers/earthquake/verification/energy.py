@@ -16,6 +16,7 @@ import numpy as np
 
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import GHOSTS
+from groundswell.seismology.media.layered import Layer
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
@@ -25,6 +26,9 @@ from groundswell.verify import Check
 
 SPACING = (100.0, 120.0, 90.0)  # m
 SPEEDS = (3200.0, 4800.0)  # m/s, between which vp lies, with vp/vs between 1.6 and 2.4
+
+# The solver is built for these; their interface, inside a cell, needs corrections.
+LAYERS = (Layer(0.0, 3200.0, 1600.0, 2500.0), Layer(400.0, 3600.0, 1800.0, 2500.0))
 
 State = Mapping[str, Floats]  # components of velocity or stress, (nz, ny, nx)
 
@@ -73,22 +77,25 @@ class Box:
         return cls(rho, lam, 1 / compliance, corrections, found.setup.free_surface)
 
     def case(self, step: float) -> EarthquakeCase:
-        """The case of this box."""
+        """The case of this box, but for its medium."""
         return sim.make_case(
             grid={"size": np.multiply(self.rho.shape[::-1], SPACING).tolist(), "spacing": SPACING},
             time={"duration": 1e3 * step, "step": step},
-            medium={
-                "kind": "arrays",
-                "vp": np.sqrt((self.lam + 2 * self.mu) / self.rho),
-                "vs": np.sqrt(self.mu / self.rho),
-                "rho": self.rho,
-            },
+            medium=sim.layered_medium(LAYERS),
             boundary={
                 "top": "free-surface" if self.free_surface else "absorbing",
                 **{"sides": "periodic", "width": 1},
             },
             source=[sim.SILENCE],
         )
+
+    def fill(self, found: Earthquake) -> None:
+        """Replace the medium of a solver, in its ghost cells by that of the nearest cells."""
+        for name, values in {"rho": self.rho, "lam": self.lam, "compliance": 1 / self.mu}.items():
+            wrapped = np.pad(values, ((0, 0), (GHOSTS, GHOSTS), (GHOSTS, GHOSTS)), "wrap")
+            padded = np.pad(wrapped, ((GHOSTS, GHOSTS), (0, 0), (0, 0)), "edge")
+            found.backend.assign(found.materials.fields[name].array, padded)
+        found.backend.assign(found.materials.corrections, self.corrections)
 
     def energy(self, before: State, velocity: State, after: State) -> float:
         """The conserved energy; stresses are half a step before and after the velocities."""
@@ -108,8 +115,8 @@ class Box:
         """Work of the stresses a on the strains that belong to b, over the volume of a cell."""
         total = self._normal_strain(a, b)
         for name, axes in (("sxy", (X, Y)), ("sxz", (X, Z)), ("syz", (Y, Z))):
-            softness = _mean_with(_mean_with(1 / self.mu, axes[0]), axes[1])
-            total = total + a[name] * b[name] * self._at(axes[1], softness, 1) / 2
+            compliance = _mean_with(_mean_with(1 / self.mu, axes[0]), axes[1])
+            total = total + a[name] * b[name] * self._at(axes[1], compliance, 1) / 2
         return float(np.sum(total))
 
     def _normal_strain(self, a: State, b: State) -> Floats:
@@ -119,11 +126,11 @@ class Box:
         """
         lam, mu = self.lam, self.mu
         along, across = (self.corrections[:, n, None, None] for n in (2, 3))
-        level, upright = 2 * (lam + mu + across), lam + 2 * mu + along
-        determinant = level * upright - 2 * lam**2
+        horizontal, vertical = 2 * (lam + mu + across), lam + 2 * mu + along
+        determinant = horizontal * vertical - 2 * lam**2
         sums, differences = ([s["sxx"] + sign * s["syy"] for s in (a, b)] for sign in (1, -1))
-        spreading = (upright * sums[1] - 2 * lam * b["szz"]) / determinant
-        stretching = (level * b["szz"] - lam * sums[1]) / determinant
+        spreading = (vertical * sums[1] - 2 * lam * b["szz"]) / determinant
+        stretching = (horizontal * b["szz"] - lam * sums[1]) / determinant
         shearing = differences[0] * differences[1] / (4 * mu)
         return (sums[0] * spreading / 2 + a["szz"] * stretching + shearing) / 2
 
@@ -148,8 +155,8 @@ def conservation(backend: Backend, full: bool) -> Iterator[Check]:
 def _checks(backend: Backend, box: Box, full: bool) -> list[Check]:
     top = "free surface" if box.free_surface else "rigid lid"
     longest = 0.9 * staggered_leapfrog(SPACING, SPEEDS[1], free_surface=True)
-    drift, coarse = _histories(backend, box, longest, 4000 if full else 400)
-    _, fine = _histories(backend, box, longest / 2, 800)
+    drift, coarse = _energy_changes(backend, box, longest, 4000 if full else 400)
+    _, fine = _energy_changes(backend, box, longest / 2, 800)
     return [
         Check.at_most(
             f"energy under a {top}: drift",
@@ -167,10 +174,10 @@ def _checks(backend: Backend, box: Box, full: bool) -> list[Check]:
     ]
 
 
-def _histories(backend: Backend, box: Box, step: float, steps: int) -> tuple[float, float]:
+def _energy_changes(backend: Backend, box: Box, step: float, steps: int) -> tuple[float, float]:
     """Largest change of the conserved energy, and its difference from the energy at one time."""
     found = sim.build(box.case(step), backend, closed=True)
-    backend.assign(found.materials.corrections, box.corrections)
+    box.fill(found)
     _push(found)
     conserved, rippling = [], []
     for _ in range(20):

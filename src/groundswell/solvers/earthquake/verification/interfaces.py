@@ -58,16 +58,16 @@ class Column:
     def measure(self, backend: Backend) -> Floats:
         """Magnitudes of R and T on the grid, (2,)."""
         found = sim.build(self._case(), backend)
-        self._lay_pulse(found)
+        self._set_pulse(found)
         setup = found.setup
         along = 2 if self.wave == "P" else 0
         near, far = sim.seismograms(found, setup.steps)[:, along]
         c = self.speed(self.above)
         time = setup.dt * np.arange(setup.steps)
-        wheel = np.exp(-2j * np.pi * c / (POINTS * H) * time)
+        phasor = np.exp(-2j * np.pi * c / (POINTS * H) * time)
         is_first = time < (INTERFACE - START) * H / c  # between the pulse and its reflection
-        incident, reflected = (np.sum((wheel * near)[part]) for part in (is_first, ~is_first))
-        return np.abs([reflected, wheel @ far] / incident)
+        incident, reflected = (np.sum((phasor * near)[part]) for part in (is_first, ~is_first))
+        return np.abs([reflected, phasor @ far] / incident)
 
     def _case(self) -> EarthquakeCase:
         tops = (0.0, (INTERFACE + self.shift) * H)
@@ -85,7 +85,7 @@ class Column:
             receiver=sim.receivers([(H, H, n * H) for n in (NEAR, FAR)]),
         )
 
-    def _lay_pulse(self, found: Earthquake) -> None:
+    def _set_pulse(self, found: Earthquake) -> None:
         """Set a velocity, and the stresses with which it propagates downwards."""
         vp, vs, rho = self.above
         if self.wave == "S":
