@@ -86,7 +86,7 @@ def test_the_recursion_is_the_stretching(f: float) -> None:
     """1/s = 1 / (1 + d / (alpha + i omega)) at the frequency that the trapezoidal rule sees."""
     matched = layer(uniform=1.5)
     depth = (10 - np.arange(10)) / 10
-    damping = 1.2 * np.log(10) * VP / H * depth**3
+    damping = 1.8 * 1.2 * np.log(10) * VP / H * depth**3  # a uniform shift needs more
     alpha = SHIFT * (1 - depth) + 1.5
     seen = 2j / DT * np.tan(np.pi * f * DT)
     exact = 1 / (1 + damping / (alpha + seen))
@@ -179,20 +179,27 @@ SOFT = SideSpeeds(np.array([300.0, 1200.0, 1500.0, 3464.0]), np.array([1800.0, 2
 
 
 def test_the_ratio_acts_in_soft_ground_alone() -> None:
-    ground = SoftGround(SOFT, 3464.0, H)
+    ground = SoftGround(SOFT, 3464.0, H, 1e3)
     ratio = ground.damping_ratio(12)
     assert ratio[3] == 0
-    assert ratio[1] == pytest.approx(0.001 * (3464 / 1200 - 0.8))
+    assert ratio[1] == pytest.approx(0.005 * np.exp(-2.3 * 1.2) * (3464 / 1200 - 0.8))
     assert np.allclose(ground.damping_ratio(24), 2 * ratio)
     assert np.array_equal(ground.damping_ratio(4), ratio)
 
 
 def test_the_shift_is_that_of_the_resonance_of_p_waves() -> None:
     through = 100 * (1 / 1800 + 1 / 2400 + 1 / 1500)  # s
-    shift = SoftGround(SOFT, 3464.0, H).frequency_shift()
-    assert shift == pytest.approx(0.55 * 2 * np.pi / (4 * through))
+    ground = SoftGround(SOFT, 3464.0, H, 1e3)
+    assert ground.side_shift == pytest.approx(1.2 * 2 * np.pi / (4 * through))
+    assert [ground.frequency_shift(axis) / ground.side_shift for axis in range(3)] == [1, 1, 0.2]
     stiff = SideSpeeds(np.full(3, 3464.0), np.full(3, VP))
-    assert SoftGround(stiff, 3464.0, H).frequency_shift() == 0
+    assert SoftGround(stiff, 3464.0, H, 1e3).side_shift == 0
+
+
+def test_coarse_grids_limit_the_shift_and_need_more_damping() -> None:
+    fine, coarse = (SoftGround(SOFT, 3464.0, H, resolved) for resolved in (1e3, 0.1))
+    assert coarse.side_shift == pytest.approx(0.2 * 2 * np.pi * 0.1)
+    assert np.all(coarse.damping_ratio(12)[:3] > 3 * fine.damping_ratio(12)[:3])
 
 
 def test_sponge_falls_towards_both_edges() -> None:

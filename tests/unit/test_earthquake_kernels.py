@@ -27,7 +27,7 @@ SPACING = {"x": 100.0, "y": 140.0, "z": 75.0}
 PAIRS = ("xx", "yy", "zz", "xy", "xz", "yz")
 
 VP, VS, SOFT_ROWS = 5000.0, {"rock": 2800.0, "soft": 700.0}, 2
-SOFT_SHIFT = 0.3 * 2 * np.pi * VS["soft"] / (6 * max(SPACING.values()))  # 1/s
+SOFT_SHIFT = 0.2 * 2 * np.pi * VS["soft"] / (6 * max(SPACING.values()))  # 1/s
 
 WIDE, SMALL = (31, 13, 9), (3, 2, 5)  # cells of the region; layers of 3 cells around it
 VARIANTS = [
@@ -218,7 +218,7 @@ class Bench:
         return factor
 
     def loss_beside_soft_ground(self, layers: dict[str, Layer]) -> Any:
-        """0.003 of the damping along x and y per unit of contrast beyond 0.8, less with a shift."""
+        """0.005 of the damping along x and y per unit of contrast beyond 0.8, less with a shift."""
         if not self.is_soft:
             return 0.0
         damping: Any = 0.0
@@ -227,7 +227,7 @@ class Bench:
             damping = damping + along(layer.damping(layer.depth(self.grid.cells[dim], False)), dim)
         share = np.zeros(self.grid.cells[2])
         resonance = np.pi / 2 * VP / (SOFT_ROWS * SPACING["z"])
-        weakened = 0.003 * np.exp(-1.8 * SOFT_SHIFT / resonance)
+        weakened = 0.005 * np.exp(-2.3 * SOFT_SHIFT / resonance)
         share[:SOFT_ROWS] = weakened * (VS["rock"] / VS["soft"] - 0.8)
         return self.solver.setup.dt * damping * along(share, 2)
 

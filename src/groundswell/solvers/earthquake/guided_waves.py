@@ -36,11 +36,11 @@ from groundswell.seismology.media.statistics import SideSpeeds
 Floats = NDArray[np.float64]
 
 STABLE_CONTRAST = 1.1  # largest contrast of speeds at which a plain matched layer is stable
-SHIFT_PER_RESONANCE = 1.0  # alpha over the angular frequency of the resonance
+SHIFT_PER_RESONANCE = 1.2  # alpha over the angular frequency of the resonance
 SHIFT_BELOW = 0.2  # alpha in the layer at the bottom over alpha at the sides
-HIGHEST_SHIFT = 0.3  # alpha over the highest angular frequency that the grid resolves, at most
+HIGHEST_SHIFT = 0.2  # alpha over the highest angular frequency that the grid resolves, at most
 # Damping ratio = slope (contrast - offset) exp(-decay alpha / resonance).
-RATIO_SLOPE, RATIO_OFFSET, RATIO_DECAY = 0.003, 0.8, 1.8
+RATIO_SLOPE, RATIO_OFFSET, RATIO_DECAY = 0.005, 0.8, 2.3
 USUAL_WIDTH = 12  # cells; the slope grows in proportion to the width of wider layers
 LARGEST_RATIO = 0.08
 
