@@ -23,6 +23,10 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # Programs that import mpi4py themselves start without a network, too; see launcher.py.
 os.environ.setdefault("OMPI_MCA_btl", "^ofi")
 
+# A shell starts background jobs with SIGINT ignored, which processes inherit. Tests send it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # Property tests share their cores with compilers: how long an example takes says nothing.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
