@@ -95,7 +95,7 @@ def test_flows_that_cannot_begin_are_refused(result: Any, change: Any, told: str
 @pytest.mark.parametrize("size", [1e-239, 1e102])
 def test_boxes_beyond_floating_point_numbers_are_refused(size: float) -> None:
     with pytest.raises(
-        CaseError, match=r"grid\.size\[0\] = .*give 0, or a magnitude from 1e-30 to 1e\+30"
+        CaseError, match=r"grid\.size\[0\] = .*give a magnitude from 1e-30 to 1e\+30"
     ):
         gs.cavity.build_case((13, 1, 11), AIR, FLAT, size=(size, 1, 1))
     setup = Setup.from_case(gs.cavity.build_case((13, 1, 11), AIR, FLAT, size=(1e-30, 1e30, 1)))

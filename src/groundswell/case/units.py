@@ -110,7 +110,7 @@ class Unit:
 
 def _in_range(value: float) -> float:
     if value and not SMALLEST <= abs(value) <= LARGEST:
-        text = f"is out of range; give 0, or a magnitude from {SMALLEST:g} to {LARGEST:g} (SI)"
+        text = f"is out of range; give a magnitude from {SMALLEST:g} to {LARGEST:g} (SI)"
         raise PydanticCustomError("quantity", "{text}", {"text": text})
     return value
 

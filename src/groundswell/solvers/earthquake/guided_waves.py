@@ -39,7 +39,7 @@ Floats = NDArray[np.float64]
 STABLE_CONTRAST = 1.1  # largest contrast of speeds at which a plain matched layer is stable
 SHIFT_PER_RESONANCE = 1.2  # alpha over the angular frequency of the resonance
 SHIFT_BELOW = 0.2  # alpha in the layer at the bottom over alpha at the sides
-HIGHEST_SHIFT = 0.2  # alpha over the highest angular frequency that the grid resolves, at most
+HIGHEST_SIDE_SHIFT = 0.2  # alpha over the highest angular frequency that the grid resolves, at most
 # Damping ratio = slope (contrast - offset) exp(-decay alpha / resonance).
 RATIO_SLOPE, RATIO_OFFSET, RATIO_DECAY = 0.005, 0.8, 2.3
 USUAL_WIDTH = 12  # cells; the slope grows in proportion to the width of wider layers
@@ -85,7 +85,9 @@ class SoftGround:
     @property
     def side_shift(self) -> float:
         """Constant part of alpha in the layers at the sides, 1/s; zero without soft ground."""
-        return min(SHIFT_PER_RESONANCE * self.resonance, HIGHEST_SHIFT * 2 * pi * self.resolved)
+        return min(
+            SHIFT_PER_RESONANCE * self.resonance, HIGHEST_SIDE_SHIFT * 2 * pi * self.resolved
+        )
 
     def frequency_shift(self, axis: int) -> float:
         """Constant part of alpha in the layers of an axis, 1/s."""
