@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -86,7 +87,7 @@ def test_the_recursion_is_the_stretching(f: float) -> None:
     """1/s = 1 / (1 + d / (alpha + i omega)) at the frequency that the trapezoidal rule sees."""
     matched = layer(uniform=1.5)
     depth = (10 - np.arange(10)) / 10
-    damping = 1.8 * 1.2 * np.log(10) * VP / H * depth**3  # a uniform shift needs more
+    damping = 1.2 * np.log(10) * VP / H * depth**3
     alpha = SHIFT * (1 - depth) + 1.5
     seen = 2j / DT * np.tan(np.pi * f * DT)
     exact = 1 / (1 + damping / (alpha + seen))
@@ -102,6 +103,14 @@ def test_each_cell_lowers_the_reflection_alike(width: int) -> None:
     assert np.all(loss[width : CELLS - width] == 0)
     integral = 2 * loss[:width].sum() / DT * H / VP
     assert integral / np.log(10) == pytest.approx(min(0.6 * width, 8.0), rel=0.03)
+    assert layer(width).decades == min(0.6 * width, 8.0)
+
+
+def test_a_factor_multiplies_the_damping() -> None:
+    cells = np.arange(CELLS)
+    assert np.allclose(
+        replace(layer(), factor=2.5).damping(DT, cells), 2.5 * layer().damping(DT, cells)
+    )
 
 
 SLOW = pytest.param(1800.0, 300.0, 0.6, id="sediments")
@@ -164,14 +173,26 @@ def test_the_reflection_of_sh_waves_is_that_of_elastic_ones(points: float, unifo
 def test_the_band_ends_where_a_tenth_of_a_per_cent_returns() -> None:
     matched = layer(12, shift=1.0, uniform=2.0)
     band = absorbed_band(matched, DT, (3464.0, VP), FREQUENCY)
-    assert band is not None
-    low, high = band
-    assert high == FREQUENCY and 0.1 < low < 1.0
-    assert reflection(matched, DT, VP, low, 45.0) < 1e-3
-    assert reflection(matched, DT, VP, 0.99 * low, 45.0) > 1e-3
+    assert band is not None and band.reflection == 1e-3
+    assert band.highest == FREQUENCY and 0.1 < band.lowest < 1.0
+    assert reflection(matched, DT, VP, band.lowest, 45.0) < 1e-3
+    assert reflection(matched, DT, VP, 0.94 * band.lowest, 45.0) > 1e-3
 
 
-def test_a_band_of_a_single_cell_is_none() -> None:
+@pytest.mark.parametrize(("slow", "limit"), [(1000.0, 3e-3), (300.0, 1e-2), (150.0, 3e-2)])
+def test_a_band_next_to_slow_waves_has_a_higher_limit(slow: float, limit: float) -> None:
+    """The first limit for which the highest frequency is three times the lowest."""
+    resolved = slow / (6 * H)
+    matched = layer(uniform=0.2 * 2 * np.pi * resolved, shift=0.0)
+    band = absorbed_band(matched, DT, (slow, VP), resolved)
+    assert band is not None and band.reflection == limit
+    assert band.highest >= 3 * band.lowest
+    for f in np.geomspace(band.lowest, band.highest, 7):
+        assert reflection(matched, DT, slow, f) < limit
+        assert reflection(matched, DT, VP, f, 45.0) < limit
+
+
+def test_a_single_cell_absorbs_nothing() -> None:
     assert absorbed_band(layer(1), DT, (3464.0, VP), FREQUENCY) is None
 
 
@@ -182,23 +203,39 @@ def test_the_ratio_acts_in_soft_ground_alone() -> None:
     ground = SoftGround(SOFT, 3464.0, H, 1e3)
     ratio = ground.damping_ratio(12)
     assert ratio[3] == 0
-    assert ratio[1] == pytest.approx(0.005 * np.exp(-2.3 * 1.2) * (3464 / 1200 - 0.8))
+    assert ratio[1] == pytest.approx(0.003 * np.exp(-2.6 * 1.4) * (3464 / 1200 - 1.2))
     assert np.allclose(ground.damping_ratio(24), 2 * ratio)
     assert np.array_equal(ground.damping_ratio(4), ratio)
+
+
+def test_rows_above_soft_ground_have_the_ratio_of_those_below() -> None:
+    """A stiff plate on soft ground guides waves, too."""
+    vs, vp = np.array([3464.0, 3464.0, 1200.0, 2000.0, 3464.0]), np.full(5, VP)
+    ratio = SoftGround(SideSpeeds(vs, vp), 3464.0, H, 1e3).damping_ratio(12)
+    assert ratio[0] == ratio[1] == ratio[2] > ratio[3] > ratio[4] == 0
 
 
 def test_the_shift_is_that_of_the_resonance_of_p_waves() -> None:
     through = 100 * (1 / 1800 + 1 / 2400 + 1 / 1500)  # s
     ground = SoftGround(SOFT, 3464.0, H, 1e3)
-    assert ground.side_shift == pytest.approx(1.2 * 2 * np.pi / (4 * through))
+    assert ground.side_shift == pytest.approx(1.4 * 2 * np.pi / (4 * through))
     assert [ground.frequency_shift(axis) / ground.side_shift for axis in range(3)] == [1, 1, 0.2]
-    stiff = SideSpeeds(np.full(3, 3464.0), np.full(3, VP))
-    assert SoftGround(stiff, 3464.0, H, 1e3).side_shift == 0
+    stiff = SoftGround(SideSpeeds(np.full(3, 3464.0), np.full(3, VP)), 3464.0, H, 1e3)
+    assert stiff.side_shift == 0 and stiff.damping_factor == 1
+    assert not stiff.damping_ratio(12).any()
+
+
+@pytest.mark.parametrize("contrast", [1.2, 1.73, 2.5, 8.0])
+def test_small_contrasts_need_less_shift_and_allow_more_damping(contrast: float) -> None:
+    sides = SideSpeeds(np.array([3464 / contrast, 3464.0]), np.full(2, VP))
+    ground = SoftGround(sides, 3464.0, H, 1e3)
+    assert ground.side_shift / ground.resonance == pytest.approx(min(0.65 * (contrast - 0.4), 1.4))
+    assert ground.damping_factor == pytest.approx(min(max(5.5 / contrast, 1.0), 3.0))
 
 
 def test_coarse_grids_limit_the_shift_and_need_more_damping() -> None:
     fine, coarse = (SoftGround(SOFT, 3464.0, H, resolved) for resolved in (1e3, 0.1))
-    assert coarse.side_shift == pytest.approx(0.2 * 2 * np.pi * 0.1)
+    assert coarse.side_shift == pytest.approx(0.4 * 2 * np.pi * 0.1)
     assert np.all(coarse.damping_ratio(12)[:3] > 3 * fine.damping_ratio(12)[:3])
 
 

@@ -10,7 +10,7 @@ import pytest
 from groundswell.errors import CaseError
 from groundswell.seismology.sources.spectra import radiated_energy_below
 from groundswell.solvers.earthquake import EarthquakeCase
-from groundswell.solvers.earthquake.matched_layers import matched_layer
+from groundswell.solvers.earthquake.matched_layers import matched_layer, soft_ground_reflection
 from groundswell.solvers.earthquake.setup import Setup
 
 ROCK = {"vp": 6000.0, "vs": 3464.0, "rho": 2700.0}
@@ -57,17 +57,20 @@ def test_the_shift_follows_the_duration_down_from_a_tenth_of_what_the_grid_resol
 def test_only_soft_ground_at_the_sides_needs_a_uniform_shift() -> None:
     soft = layers({"top": 0.0, **ROCK, "vs": 1000.0}, {"top": 200.0, **ROCK})
     assert matched_layer(setup(), 2).uniform_shift == 0
-    highest = 0.2 * 2 * np.pi * 1000 / (6 * 100)
+    highest = 0.4 * 2 * np.pi * 1000 / (6 * 100)
     for axis, share in enumerate((1, 1, 0.2)):
         found = matched_layer(setup(medium=soft), axis).uniform_shift
         assert found == pytest.approx(share * highest)
     periodic = setup(medium=soft, boundary={"sides": "periodic"})
     assert matched_layer(periodic, 2).uniform_shift == 0
+    assert matched_layer(setup(), 0).factor == 1
+    assert matched_layer(setup(medium=soft), 0).factor == pytest.approx(5.5 / 3.464)
 
 
 def test_longer_runs_absorb_longer_waves() -> None:
     bands = [setup(duration).absorbed_frequencies for duration in (2.0, 20.0)]
-    lows = [band[0] for band in bands if band]
+    assert {band.reflection for band in bands if band} == {1e-3}
+    lows = [band.lowest for band in bands if band]
     assert lows[1] < 0.2 * lows[0] < 0.2 / 2.0
     assert setup(boundary={"sides": "sponge", "width": 20}).absorbed_frequencies is None
 
@@ -77,6 +80,23 @@ def test_sources_below_the_absorbed_band_raise_a_warning() -> None:
     assert not any("absorbing layers" in text for text in setup().warnings())
     (found,) = (text for text in setup(medium=soft).warnings() if "absorbing layers" in text)
     assert "% of its energy below" in found and "boundary.width" in found
+
+
+def test_layers_that_reflect_much_raise_a_warning() -> None:
+    slow = layers({"top": 0.0, **ROCK, "vs": 200.0}, {"top": 480.0, **ROCK})
+    narrow = {"boundary": {"width": 3}}
+    (found,) = (text for text in setup(medium=slow, **narrow).warnings() if "of some waves" in text)
+    assert "10 %" in found and "boundary.width" in found
+    assert not any("of some waves" in text for text in setup().warnings())
+
+
+def test_the_reflection_of_multiaxial_damping_grows_with_the_contrast() -> None:
+    def estimate(vs: float) -> float:
+        soft = layers({"top": 0.0, **ROCK, "vs": vs}, {"top": 480.0, **ROCK})
+        return soft_ground_reflection(setup(medium=soft))
+
+    assert soft_ground_reflection(setup()) == 0
+    assert 0 < estimate(2000.0) < estimate(1000.0) < 0.2
 
 
 def test_many_steps_beside_a_fluid_raise_a_warning() -> None:

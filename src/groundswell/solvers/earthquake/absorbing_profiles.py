@@ -38,7 +38,6 @@ Floats = NDArray[np.float64]
 POWER = 3  # exponent of the damping profile
 DECADES_PER_CELL = 0.6  # reduction of the reflection at normal incidence
 MOST_DECADES = 8.0  # limit of wide layers, which more damping would only make less stable
-SHIFTED_DECADES = 1.8  # factor of both with a uniform shift, which weakens absorption
 SPONGE_EDGE = 0.92  # factor per step at the outer edge of a sponge (default of AWP-ODC)
 
 
@@ -54,6 +53,7 @@ class MatchedLayer:
         shift: part of the frequency shift alpha that falls linearly from this value at the inner
             edge to zero at the outer one, 1/s.
         uniform_shift: constant part of alpha, 1/s.
+        factor: factor of the damping.
     """
 
     before: int
@@ -63,6 +63,7 @@ class MatchedLayer:
     speed: float
     shift: float
     uniform_shift: float = 0.0
+    factor: float = 1.0
 
     def coefficients(self, dt: float, cells: NDArray[np.intp]) -> Floats:
         """Update coefficients of `cells` (n,): (8, n), four at faces, then four at cell centres.
@@ -88,14 +89,19 @@ class MatchedLayer:
         high = (n + offset - (self.cells - self.after)) / max(self.after, 1)
         return np.clip(np.maximum(low, high), 0.0, 1.0)
 
+    @property
+    def decades(self) -> float:
+        """-log10 of the reflection of a continuous layer at normal incidence, without a shift."""
+        return self.factor * min(DECADES_PER_CELL * self._width, MOST_DECADES)
+
+    @property
+    def _width(self) -> int:
+        return max(self.before, self.after, 1)
+
     def _damping(self, depth: Floats) -> Floats:
         """Damping d at relative depths, 1/s."""
-        width = max(self.before, self.after, 1)
-        decades = min(DECADES_PER_CELL * width, MOST_DECADES)
-        if self.uniform_shift:
-            decades *= SHIFTED_DECADES
-        peak = (POWER + 1) / 2 * decades / width * log(10) * self.speed / self.spacing
-        return peak * depth**POWER
+        loss = (POWER + 1) / 2 * self.decades * log(10)
+        return loss * self.speed / (self._width * self.spacing) * depth**POWER
 
     def _update(self, depth: Floats, dt: float) -> Floats:
         damping = self._damping(depth)

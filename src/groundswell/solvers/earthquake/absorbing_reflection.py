@@ -8,6 +8,7 @@ and SV waves.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import pi, radians, sin
 
 import numpy as np
@@ -18,12 +19,27 @@ from groundswell.solvers.earthquake.stability import difference
 
 Vector = NDArray[np.complex128]
 
-LIMIT = 1e-3  # largest reflection coefficient of waves that count as absorbed
+LIMITS = (1e-3, 3e-3, 1e-2, 3e-2, 0.1)  # reflection coefficients of waves that count as absorbed
+WIDE = 3.0  # highest over lowest frequency of a band, at least
 ANGLE = 45.0  # angle of incidence of the fastest waves, degrees
 REACH = 3  # half-width of the stencil of the second-order wave equation, cells
 FREE = 2 * REACH  # cells in front of the layer in which the motion is a sum of waves
 LOWEST = 1e-3  # frequency over the highest one that the grid resolves
 FREQUENCIES = 121  # between these two, 6 % apart
+
+
+@dataclass(frozen=True)
+class AbsorbedBand:
+    """Frequencies at which a layer reflects little of plane waves.
+
+    Args:
+        lowest, highest: ends of the band, Hz.
+        reflection: upper limit of the reflection coefficient in the band.
+    """
+
+    lowest: float
+    highest: float
+    reflection: float
 
 
 def reflection(
@@ -51,10 +67,11 @@ def reflection(
 
 def absorbed_band(
     layer: MatchedLayer, dt: float, speeds: tuple[float, float], highest: float
-) -> tuple[float, float] | None:
-    """Lowest and highest frequency between which a layer reflects less than LIMIT, Hz.
+) -> AbsorbedBand | None:
+    """Frequencies that a layer absorbs.
 
-    This holds for the fastest wave at ANGLE and for the slowest wave at normal incidence.
+    A wave is absorbed if the layer reflects less than the first of LIMITS for which the band is
+    WIDE. This holds for the fastest wave at ANGLE and for the slowest wave at normal incidence.
 
     Args:
         layer: the layer.
@@ -63,20 +80,28 @@ def absorbed_band(
         highest: highest frequency that the grid resolves, Hz.
 
     Returns:
-        The widest band, in octaves; None if the layer reflects more at every frequency.
+        The widest band, in octaves; None if no limit has a wide band.
     """
     slowest, fastest = speeds
     frequencies = highest * np.geomspace(LOWEST, 1.0, FREQUENCIES)
-    absorbed = [
-        reflection(layer, dt, fastest, f, ANGLE) < LIMIT
-        and reflection(layer, dt, slowest, f) < LIMIT
-        for f in frequencies
-    ]
-    ends = np.flatnonzero(np.diff([False, *absorbed, False])).reshape(-1, 2)
-    if not len(ends):
-        return None
-    first, stop = max(ends.tolist(), key=lambda band: band[1] - band[0])
-    return float(frequencies[first]), float(frequencies[stop - 1])
+    reflected = np.array(
+        [
+            max(reflection(layer, dt, fastest, f, ANGLE), reflection(layer, dt, slowest, f))
+            for f in frequencies
+        ]
+    )
+    for limit in LIMITS:
+        first, last = _longest_run(reflected < limit)
+        if frequencies[last] >= WIDE * frequencies[first]:
+            return AbsorbedBand(float(frequencies[first]), float(frequencies[last]), limit)
+    return None
+
+
+def _longest_run(values: NDArray[np.bool_]) -> tuple[int, int]:
+    """First and last index of the longest run of true values; (0, 0) without one."""
+    ends = np.flatnonzero(np.diff([False, *values, False])).reshape(-1, 2)
+    first, stop = max(ends.tolist(), key=lambda run: run[1] - run[0], default=(0, 1))
+    return first, stop - 1
 
 
 def _stretching(layer: MatchedLayer, dt: float, frequency: float) -> Vector:

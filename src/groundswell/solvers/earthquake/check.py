@@ -76,12 +76,14 @@ def _layers(setup: Setup) -> Iterator[Quantity]:
     if not setup.has_pml:
         return
     band = setup.absorbed_frequencies
-    text = "none: the layers reflect more than 0.1 % at all frequencies"
+    ends, limit, text = None, None, "none"
     if band is not None:
-        text = f"from {band[0]:.3g} to {band[1]:.3g} Hz; less than 0.1 % is reflected"
-    yield Quantity("absorbed_frequencies", band, "absorbed waves", "Hz", text, WAVES)
+        ends, limit = (band.lowest, band.highest), band.reflection
+        text = f"from {ends[0]:.3g} to {ends[1]:.3g} Hz; less than {100 * limit:g} % is reflected"
+    yield Quantity("absorbed_frequencies", ends, "absorbed waves", "Hz", text, WAVES)
+    yield Quantity("absorbed_reflection", limit, group=WAVES)
     returned = soft_ground_reflection(setup)
-    text = f"up to {100 * returned:.2g} % of each wave is reflected"
+    text = f"up to {100 * returned:.2g} % of long surface waves is reflected"
     label = "next to soft ground" * bool(returned)
     yield Quantity("soft_ground_reflection", returned, label, "", text * bool(returned), WAVES)
 

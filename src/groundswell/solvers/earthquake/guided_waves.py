@@ -2,26 +2,26 @@
 
 Matched layers amplify guided waves with opposite phase and group velocities (Becache, Fauqueux &
 Joly 2003, J. Comput. Phys. 188, 399-433; Skelton et al. 2007, Wave Motion 44, 573-592). A soft
-layer on stiff ground guides waves of this kind, near the resonance of P waves in the layer. Two
-measures together suppress the growth:
+layer on stiff ground guides waves of this kind, near the resonance of P waves in the layer. So does
+a stiff plate on soft ground. Two measures together suppress the growth:
 
 - Frequency shift. A constant part of alpha, in proportion to the resonance frequency, reduces the
-  amplification at this frequency. It is limited, so that layers still absorb what the grid
-  resolves. Thin soft layers, whose resonance frequency is high, need more damping instead. At the
-  bottom, which guided waves reach only with their evanescent tails, a fraction of the shift is
-  enough.
+  amplification at this frequency. It also weakens the absorption of longer waves, which needs a
+  stronger damping in return. Thin soft layers have a high resonance frequency, beyond what the grid
+  resolves; there the shift is limited, and more multiaxial damping takes its place. At the bottom,
+  which guided waves reach only with their evanescent tails, a fraction of the shift is enough.
 - Multiaxial damping. A fraction of the damping, the damping ratio, also acts along the other two
   axes (multiaxial PML: Meza-Fajardo & Papageorgiou 2008, BSSA 98, 1811-1836). A layer with it is no
-  longer perfectly matched; according to perturbation theory, it reflects about this fraction of
-  each wave. It acts only in the depth rows of soft ground.
+  longer perfectly matched; it reflects long waves in proportion to the ratio. It acts in the depth
+  rows of soft ground and in all rows above them.
 
-A large shift reflects long waves that the layer should absorb. Damping reflects some of all waves;
-on a given number of cells, its reflection grows as cells become smaller. The constants are the
-result of runs of 8,000 to 20,000 steps, in which all motion decays at the end: in soft layers of 3
-to 22 cells with contrasts from 1.12 to 12 and vp/vs from 1.7 to 7, in a low-speed channel and in a
-gradient, next to matched layers of 4 to 20 cells. Layers next to a fluid on rock remain unstable:
-waves grow by a factor of e in about 10,000 steps. These are surface waves of the sea floor whose
-evanescent tails reach the layer at the bottom. A region deeper by half a wavelength is stable.
+Larger contrasts amplify more and need more of both. The constants minimise the misfit next to the
+layers for soft ground of 6 to 22 cells, and keep all motion decaying over 50,000 steps: in soft
+layers of 3 to 22 cells with contrasts from 1.12 to 12 and vp/vs from 1.7 to 7, in a low-speed
+channel and in a gradient, next to matched layers of 4 to 30 cells. Layers next to a fluid on rock
+remain unstable: waves grow by a factor of e in about 10,000 steps. These are surface waves of the
+sea floor whose evanescent tails reach the layer at the bottom. A region deeper by half a wavelength
+is stable.
 """
 
 from __future__ import annotations
@@ -37,11 +37,14 @@ from groundswell.seismology.media.statistics import SideSpeeds
 Floats = NDArray[np.float64]
 
 STABLE_CONTRAST = 1.1  # largest contrast of speeds at which a plain matched layer is stable
-SHIFT_PER_RESONANCE = 1.2  # alpha over the angular frequency of the resonance
+# Alpha over the angular frequency of the resonance = slope (contrast - offset), up to a limit.
+SHIFT_SLOPE, SHIFT_OFFSET, MOST_SHIFT = 0.65, 0.4, 1.4
 SHIFT_BELOW = 0.2  # alpha in the layer at the bottom over alpha at the sides
-HIGHEST_SIDE_SHIFT = 0.2  # alpha over the highest angular frequency that the grid resolves, at most
+HIGHEST_SIDE_SHIFT = 0.4  # alpha over the highest angular frequency that the grid resolves, at most
 # Damping ratio = slope (contrast - offset) exp(-decay alpha / resonance).
-RATIO_SLOPE, RATIO_OFFSET, RATIO_DECAY = 0.005, 0.8, 2.3
+RATIO_SLOPE, RATIO_OFFSET, RATIO_DECAY = 0.003, 1.2, 2.6
+# Factor of the damping with a shift = gain / contrast, between 1 and a limit.
+DAMPING_GAIN, MOST_DAMPING = 5.5, 3.0
 USUAL_WIDTH = 12  # cells; the slope grows in proportion to the width of wider layers
 LARGEST_RATIO = 0.08
 
@@ -85,9 +88,19 @@ class SoftGround:
     @property
     def side_shift(self) -> float:
         """Constant part of alpha in the layers at the sides, 1/s; zero without soft ground."""
-        return min(
-            SHIFT_PER_RESONANCE * self.resonance, HIGHEST_SIDE_SHIFT * 2 * pi * self.resolved
-        )
+        per_resonance = min(SHIFT_SLOPE * (self.contrast.max() - SHIFT_OFFSET), MOST_SHIFT)
+        return min(per_resonance * self.resonance, HIGHEST_SIDE_SHIFT * 2 * pi * self.resolved)
+
+    @property
+    def damping_factor(self) -> float:
+        """Factor of the axial damping, which the shift weakens; 1 without soft ground.
+
+        It falls as the contrast grows, because slow waves reflect from damping that changes much in
+        one of their wavelengths.
+        """
+        if not self.resonance:
+            return 1.0
+        return float(np.clip(DAMPING_GAIN / self.contrast.max(), 1.0, MOST_DAMPING))
 
     def frequency_shift(self, axis: int) -> float:
         """Constant part of alpha in the layers of an axis, 1/s."""
@@ -96,10 +109,12 @@ class SoftGround:
     def damping_ratio(self, width: int) -> Floats:
         """Ratio of multiaxial to axial damping in each row next to layers of `width` cells, (nz,).
 
-        It increases with the width, because waves are amplified over a longer distance.
+        It increases with the width, because waves are amplified over a longer distance. Rows above
+        soft ground have at least the ratio of those below.
         """
         if not self.resonance:
             return np.zeros_like(self.contrast)
         slope = RATIO_SLOPE * exp(-RATIO_DECAY * self.side_shift / self.resonance)
         ratio = slope * max(1.0, width / USUAL_WIDTH) * (self.contrast - RATIO_OFFSET)
-        return np.where(self.is_soft, np.minimum(ratio, LARGEST_RATIO), 0.0)
+        soft = np.where(self.is_soft, np.clip(ratio, 0.0, LARGEST_RATIO), 0.0)
+        return np.maximum.accumulate(soft[::-1])[::-1]

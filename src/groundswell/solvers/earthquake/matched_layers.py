@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from math import pi
+from math import log, pi
 from typing import TYPE_CHECKING
 
 from groundswell.solvers.earthquake.absorbing_profiles import MatchedLayer
-from groundswell.solvers.earthquake.absorbing_reflection import absorbed_band
+from groundswell.solvers.earthquake.absorbing_reflection import AbsorbedBand, absorbed_band
 from groundswell.solvers.earthquake.guided_waves import SoftGround
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def matched_layer(setup: Setup, axis: int) -> MatchedLayer:
         setup.max_wave_speed,
         shift=2 * pi * min(SHIFT / setup.case.time.duration, highest),
         uniform_shift=ground.frequency_shift(axis) if ground else 0.0,
+        factor=ground.damping_factor if ground else 1.0,
     )
 
 
@@ -44,16 +45,25 @@ def soft_ground(setup: Setup) -> SoftGround | None:
     return SoftGround(statistics.sides, statistics.vs_max, height, setup.resolved_frequency)
 
 
-def absorbed_frequencies(setup: Setup) -> tuple[float, float] | None:
-    """Band in which the layers reflect less than 0.1 % of plane waves, Hz, or None."""
+def absorbed_frequencies(setup: Setup) -> AbsorbedBand | None:
+    """Band in which the layers reflect little of plane waves, or None."""
     if not setup.has_pml:
         return None
-    speeds = setup.statistics.speed_min, setup.max_wave_speed
-    layer = matched_layer(setup, 2 if setup.periodic else 0)
-    return absorbed_band(layer, setup.dt, speeds, setup.resolved_frequency)
+    axis, slowest = 0, float(setup.statistics.sides.slowest.min())
+    if setup.periodic:
+        axis, slowest = 2, setup.statistics.speed_min
+    speeds = slowest, setup.max_wave_speed
+    return absorbed_band(matched_layer(setup, axis), setup.dt, speeds, setup.resolved_frequency)
 
 
 def soft_ground_reflection(setup: Setup) -> float:
-    """Largest fraction of each wave that the layers reflect next to soft ground, an estimate."""
+    """Largest fraction of long waves that multiaxial damping reflects, an estimate.
+
+    In a layer much thinner than the wavelength, the damping along the other axes changes the
+    impedance by its ratio to the axial damping, times the integral of the latter over the layer.
+    """
     ground = soft_ground(setup)
-    return 0.0 if ground is None else float(ground.damping_ratio(setup.side_width).max())
+    if ground is None:
+        return 0.0
+    ratio = float(ground.damping_ratio(setup.side_width).max())
+    return ratio * matched_layer(setup, 0).decades * log(10) / 2

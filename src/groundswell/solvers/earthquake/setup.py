@@ -29,6 +29,7 @@ from groundswell.seismology.sources.point_sources import PointSource, SourceCont
 from groundswell.seismology.sources.spectra import highest_frequency
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.earthquake import check, moduli, validation
+from groundswell.solvers.earthquake.absorbing_reflection import AbsorbedBand
 from groundswell.solvers.earthquake.effective import Rows, effective_rows
 from groundswell.solvers.earthquake.halo import summarize
 from groundswell.solvers.earthquake.matched_layers import absorbed_frequencies
@@ -305,8 +306,8 @@ class Setup:
         return max(self.grid.before[:2])
 
     @cached_property
-    def absorbed_frequencies(self) -> tuple[float, float] | None:
-        """Band in which matched layers reflect less than 0.1 % of plane waves, Hz, or None."""
+    def absorbed_frequencies(self) -> AbsorbedBand | None:
+        """Band in which matched layers reflect little of plane waves, or None."""
         return absorbed_frequencies(self)
 
     @property

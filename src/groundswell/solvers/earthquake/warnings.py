@@ -20,6 +20,7 @@ STEP_RATIO = 1.3  # longest stable step over the chosen one
 INTERVAL_SHIFT = 0.1  # relative change of a sampling interval
 MAGNITUDE_ERROR = 0.1
 LONG_WAVES = 0.1  # fraction of a source's energy below the frequencies that the layers absorb
+REFLECTION = 0.03  # reflection coefficient of the layers
 STEPS_BESIDE_FLUID = 20_000  # after more steps, layers next to a fluid may have amplified noise
 RELEASED = 0.99  # fraction of a moment that is released within the run
 
@@ -31,6 +32,7 @@ def find_warnings(setup: Setup) -> list[str]:
         _material,
         _attenuation,
         _long_waves,
+        _reflection,
         _fluid,
         _unreached,
         _step,
@@ -82,11 +84,23 @@ def _attenuation(setup: Setup) -> Iterator[str]:
 def _long_waves(setup: Setup) -> Iterator[str]:
     """Sources that radiate waves too long for the matched layers."""
     band = setup.absorbed_frequencies
-    if band and (energy := energy_below(band[0], setup.sources)) > LONG_WAVES:
+    if band and (energy := energy_below(band.lowest, setup.sources)) > LONG_WAVES:
         yield (
-            f"a source radiates {100 * energy:.0f} % of its energy below {band[0]:.3g} Hz, where "
-            "the absorbing layers reflect more than 0.1 %; widen them (boundary.width), enlarge "
-            "the region, or high-pass the results above this frequency"
+            f"a source radiates {100 * energy:.0f} % of its energy below {band.lowest:.3g} Hz, "
+            f"where the absorbing layers reflect more than {100 * band.reflection:g} %; widen them "
+            "(boundary.width), enlarge the region, or high-pass the results above this frequency"
+        )
+
+
+def _reflection(setup: Setup) -> Iterator[str]:
+    """Matched layers that reflect much at every frequency."""
+    band = setup.absorbed_frequencies
+    reflected = band.reflection if band else 1.0
+    if setup.has_pml and reflected > REFLECTION:
+        amount = f"up to {100 * reflected:g} %" if band else "more than 10 %"
+        yield (
+            f"the absorbing layers reflect {amount} of some waves; widen them (boundary.width), or "
+            "enlarge the region"
         )
 
 
