@@ -32,6 +32,7 @@ NAMES = problem_names("earthquake")
 LONG = [
     "earthquake/absorption:long_run",
     "earthquake/attenuation:quality",
+    "earthquake/layered:gaussian",
     "earthquake/layered:loh1",
 ]
 

@@ -43,7 +43,7 @@ class Layer:
     """The matched layers along one axis, of `before` and `after` cells at its ends.
 
     `spacing` in m, the fastest wave's `speed` in m/s; `shift` at the inner edge, which falls to
-    zero, and `uniform_shift` in 1/s.
+    zero, and `uniform_shift` in 1/s; `factor` of the damping.
     """
 
     before: int
@@ -52,6 +52,7 @@ class Layer:
     speed: float
     shift: float
     uniform_shift: float
+    factor: float = 1.0
 
     def depth(self, cells: int, on_face: bool) -> Array:
         """Depth into the layer over its width: 0 inside the region, 1 at the outer edge."""
@@ -61,8 +62,8 @@ class Layer:
         return np.clip(np.maximum(low, high), 0, None)
 
     def damping(self, depth: Array) -> Array:
-        """A cubic profile; a cell takes 0.6 decades off a reflection, 1.08 with a shift."""
-        decades = 1.08 if self.uniform_shift else 0.6
+        """A cubic profile; a cell takes 0.6 decades off a reflection."""
+        decades = 0.6 * self.factor
         return 2 * decades * np.log(10) * self.speed / self.spacing * depth**3
 
     def stretch(

@@ -27,7 +27,7 @@ SPACING = {"x": 100.0, "y": 140.0, "z": 75.0}
 PAIRS = ("xx", "yy", "zz", "xy", "xz", "yz")
 
 VP, VS, SOFT_ROWS = 5000.0, {"rock": 2800.0, "soft": 700.0}, 2
-SOFT_SHIFT = 0.2 * 2 * np.pi * VS["soft"] / (6 * max(SPACING.values()))  # 1/s
+SOFT_SHIFT = 0.4 * 2 * np.pi * VS["soft"] / (6 * max(SPACING.values()))  # 1/s
 
 WIDE, SMALL = (31, 13, 9), (3, 2, 5)  # cells of the region; layers of 3 cells around it
 VARIANTS = [
@@ -187,9 +187,13 @@ class Bench:
             return Scheme(SPACING, setup.dt, {}, self.sponge(), setup.free_surface, self.rows())
         # A run of 1 s shows waves above 1 Hz.
         shift = 2 * np.pi * min(2.0, 0.1 * setup.resolved_frequency)
-        uniform = {"x": 1.0, "y": 1.0, "z": 0.2} if self.is_soft else dict.fromkeys(AXES, 0.0)
+        fastest, factor = setup.max_wave_speed, 1.0
+        uniform = dict.fromkeys(AXES, 0.0)
+        if self.is_soft:
+            uniform = {"x": SOFT_SHIFT, "y": SOFT_SHIFT, "z": 0.2 * SOFT_SHIFT}
+            factor = 5.5 * VS["soft"] / VS["rock"]
         layers = {
-            axis: Layer(before, after, h, setup.max_wave_speed, shift, uniform[axis] * SOFT_SHIFT)
+            axis: Layer(before, after, h, fastest, shift, uniform[axis], factor)
             for axis, before, after, h in ends
             if before + after
         }
@@ -218,7 +222,7 @@ class Bench:
         return factor
 
     def loss_beside_soft_ground(self, layers: dict[str, Layer]) -> Any:
-        """0.005 of the damping along x and y per unit of contrast beyond 0.8, less with a shift."""
+        """0.003 of the damping along x and y per unit of contrast beyond 1.2, less with a shift."""
         if not self.is_soft:
             return 0.0
         damping: Any = 0.0
@@ -227,8 +231,8 @@ class Bench:
             damping = damping + along(layer.damping(layer.depth(self.grid.cells[dim], False)), dim)
         share = np.zeros(self.grid.cells[2])
         resonance = np.pi / 2 * VP / (SOFT_ROWS * SPACING["z"])
-        weakened = 0.005 * np.exp(-2.3 * SOFT_SHIFT / resonance)
-        share[:SOFT_ROWS] = weakened * (VS["rock"] / VS["soft"] - 0.8)
+        weakened = 0.003 * np.exp(-2.6 * SOFT_SHIFT / resonance)
+        share[:SOFT_ROWS] = weakened * (VS["rock"] / VS["soft"] - 1.2)
         return self.solver.setup.dt * damping * along(share, 2)
 
     @property

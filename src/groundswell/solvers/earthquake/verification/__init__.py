@@ -11,6 +11,7 @@ PROBLEMS = [
     "lamb:vertical_force",
     "layered:loh1",
     "layered:loh3",
+    "layered:gaussian",
     "layered_halfspace:interfaces_on_faces",
     "layered_halfspace:interfaces_off_faces",
     "interfaces:normal_incidence",
