@@ -43,7 +43,7 @@ class Layer:
     """The matched layers along one axis, of `before` and `after` cells at its ends.
 
     `spacing` in m, the fastest wave's `speed` in m/s; `shift` at the inner edge, which falls to
-    zero, and `uniform_shift` in 1/s; `factor` of the damping.
+    zero, and `uniform_shift` in 1/s. `factor` multiplies the damping.
     """
 
     before: int
@@ -62,7 +62,7 @@ class Layer:
         return np.clip(np.maximum(low, high), 0, None)
 
     def damping(self, depth: Array) -> Array:
-        """A cubic profile; a cell takes 0.6 decades off a reflection."""
+        """A cubic profile; a cell takes 0.6 decades times the factor off a reflection."""
         decades = 0.6 * self.factor
         return 2 * decades * np.log(10) * self.speed / self.spacing * depth**3
 

@@ -181,7 +181,7 @@ def test_the_band_ends_where_a_tenth_of_a_per_cent_returns() -> None:
 
 @pytest.mark.parametrize(("slow", "limit"), [(1000.0, 3e-3), (300.0, 1e-2), (150.0, 3e-2)])
 def test_a_band_next_to_slow_waves_has_a_higher_limit(slow: float, limit: float) -> None:
-    """The first limit for which the highest frequency is three times the lowest."""
+    """The first limit for which the highest frequency is at least three times the lowest."""
     resolved = slow / (6 * H)
     matched = layer(uniform=0.2 * 2 * np.pi * resolved, shift=0.0)
     band = absorbed_band(matched, DT, (slow, VP), resolved)
@@ -199,7 +199,7 @@ def test_a_single_cell_absorbs_nothing() -> None:
 SOFT = SideSpeeds(np.array([300.0, 1200.0, 1500.0, 3464.0]), np.array([1800.0, 2400.0, 1500.0, VP]))
 
 
-def test_the_ratio_acts_in_soft_ground_alone() -> None:
+def test_the_ratio_increases_with_the_contrast_and_the_width() -> None:
     ground = SoftGround(SOFT, 3464.0, H, 1e3)
     ratio = ground.damping_ratio(12)
     assert ratio[3] == 0
@@ -209,7 +209,7 @@ def test_the_ratio_acts_in_soft_ground_alone() -> None:
 
 
 def test_rows_above_soft_ground_have_the_ratio_of_those_below() -> None:
-    """A stiff plate on soft ground guides waves, too."""
+    """A stiff plate on soft ground guides waves that layers amplify, too."""
     vs, vp = np.array([3464.0, 3464.0, 1200.0, 2000.0, 3464.0]), np.full(5, VP)
     ratio = SoftGround(SideSpeeds(vs, vp), 3464.0, H, 1e3).damping_ratio(12)
     assert ratio[0] == ratio[1] == ratio[2] > ratio[3] > ratio[4] == 0

@@ -11,7 +11,7 @@ vp/vs from 1.7 to 6:
   reflects more the more d changes from cell to cell. With log10 R = -0.6 N, that is, with the same
   peak whatever the width, both reflections are small. R need not be less than 1e-8. A quadratic
   profile reflects several times more than a cubic one. A uniform frequency shift weakens the
-  absorption of long waves, so that they need more damping.
+  absorption of long waves, so the damping then has an additional factor.
 - No real stretching. A factor kappa > 1 shortens the wavelength until the grid no longer resolves
   it: kappa = 7 reflects 10 % of an S wave of 8 points. The purpose of kappa, to absorb waves at
   grazing incidence and evanescent fields, is served by alpha here.
@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 
 POWER = 3  # exponent of the damping profile
 DECADES_PER_CELL = 0.6  # reduction of the reflection at normal incidence
-MOST_DECADES = 8.0  # limit of wide layers, which more damping would only make less stable
+MOST_DECADES = 8.0  # limit of wide layers: more damping would only make them less stable
 SPONGE_EDGE = 0.92  # factor per step at the outer edge of a sponge (default of AWP-ODC)
 
 
@@ -53,7 +53,7 @@ class MatchedLayer:
         shift: part of the frequency shift alpha that falls linearly from this value at the inner
             edge to zero at the outer one, 1/s.
         uniform_shift: constant part of alpha, 1/s.
-        factor: factor of the damping.
+        factor: factor by which the damping is multiplied.
     """
 
     before: int

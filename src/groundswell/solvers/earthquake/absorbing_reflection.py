@@ -19,8 +19,8 @@ from groundswell.solvers.earthquake.stability import difference
 
 Vector = NDArray[np.complex128]
 
-LIMITS = (1e-3, 3e-3, 1e-2, 3e-2, 0.1)  # reflection coefficients of waves that count as absorbed
-WIDE = 3.0  # highest over lowest frequency of a band, at least
+LIMITS = (1e-3, 3e-3, 1e-2, 3e-2, 0.1)  # of the reflection; the first with a wide band applies
+WIDE = 3.0  # highest over lowest frequency of a wide band, at least
 ANGLE = 45.0  # angle of incidence of the fastest waves, degrees
 REACH = 3  # half-width of the stencil of the second-order wave equation, cells
 FREE = 2 * REACH  # cells in front of the layer in which the motion is a sum of waves
@@ -30,7 +30,7 @@ FREQUENCIES = 121  # between these two, 6 % apart
 
 @dataclass(frozen=True)
 class AbsorbedBand:
-    """Frequencies at which a layer reflects little of plane waves.
+    """Frequencies at which a layer reflects only a small fraction of plane waves.
 
     Args:
         lowest, highest: ends of the band, Hz.
@@ -70,8 +70,9 @@ def absorbed_band(
 ) -> AbsorbedBand | None:
     """Frequencies that a layer absorbs.
 
-    A wave is absorbed if the layer reflects less than the first of LIMITS for which the band is
-    WIDE. This holds for the fastest wave at ANGLE and for the slowest wave at normal incidence.
+    In the band, the reflection coefficients of the fastest wave at ANGLE and of the slowest wave at
+    normal incidence are below a limit. It is the first of LIMITS for which the highest frequency is
+    at least WIDE times the lowest.
 
     Args:
         layer: the layer.
@@ -80,7 +81,7 @@ def absorbed_band(
         highest: highest frequency that the grid resolves, Hz.
 
     Returns:
-        The widest band, in octaves; None if no limit has a wide band.
+        The widest band, in octaves, of this limit; None if no limit has a wide band.
     """
     slowest, fastest = speeds
     frequencies = highest * np.geomspace(LOWEST, 1.0, FREQUENCIES)

@@ -83,7 +83,7 @@ def _layers(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("absorbed_frequencies", ends, "absorbed waves", "Hz", text, WAVES)
     yield Quantity("absorbed_reflection", limit, group=WAVES)
     returned = soft_ground_reflection(setup)
-    text = f"up to {100 * returned:.2g} % of long surface waves is reflected"
+    text = f"the layers reflect up to {100 * returned:.2g} % of long surface waves"
     label = "next to soft ground" * bool(returned)
     yield Quantity("soft_ground_reflection", returned, label, "", text * bool(returned), WAVES)
 

@@ -6,22 +6,23 @@ layer on stiff ground guides waves of this kind, near the resonance of P waves i
 a stiff plate on soft ground. Two measures together suppress the growth:
 
 - Frequency shift. A constant part of alpha, in proportion to the resonance frequency, reduces the
-  amplification at this frequency. It also weakens the absorption of longer waves, which needs a
-  stronger damping in return. Thin soft layers have a high resonance frequency, beyond what the grid
-  resolves; there the shift is limited, and more multiaxial damping takes its place. At the bottom,
-  which guided waves reach only with their evanescent tails, a fraction of the shift is enough.
-- Multiaxial damping. A fraction of the damping, the damping ratio, also acts along the other two
-  axes (multiaxial PML: Meza-Fajardo & Papageorgiou 2008, BSSA 98, 1811-1836). A layer with it is no
-  longer perfectly matched; it reflects long waves in proportion to the ratio. It acts in the depth
-  rows of soft ground and in all rows above them.
+  amplification at this frequency. It also weakens the absorption of longer waves, so the axial
+  damping is stronger. The resonance frequency of thin soft layers can be higher than the grid
+  resolves. The shift is then limited, and more multiaxial damping takes its place. Guided waves
+  reach the layer at the bottom only with their evanescent tails, so a fraction of the shift is
+  enough there.
+- Multiaxial damping. All values are also damped at a fraction of the axial damping, the damping
+  ratio (multiaxial PML: Meza-Fajardo & Papageorgiou 2008, BSSA 98, 1811-1836). A layer with it is
+  no longer perfectly matched; it reflects long surface waves in proportion to the ratio. This
+  damping acts in the depth rows of soft ground and in all rows above them.
 
-Larger contrasts amplify more and need more of both. The constants minimise the misfit next to the
-layers for soft ground of 6 to 22 cells, and keep all motion decaying over 50,000 steps: in soft
-layers of 3 to 22 cells with contrasts from 1.12 to 12 and vp/vs from 1.7 to 7, in a low-speed
-channel and in a gradient, next to matched layers of 4 to 30 cells. Layers next to a fluid on rock
-remain unstable: waves grow by a factor of e in about 10,000 steps. These are surface waves of the
-sea floor whose evanescent tails reach the layer at the bottom. A region deeper by half a wavelength
-is stable.
+Larger contrasts amplify waves more. The damping ratio increases with the contrast, and so does the
+shift, up to a limit. The constants minimise the misfit next to the layers for soft ground of 6 to
+22 cells. With them, all motion decays over 50,000 steps in soft layers of 3 to 22 cells with
+contrasts from 1.12 to 12 and vp/vs from 1.7 to 7, in a low-speed channel and in a gradient, next to
+matched layers of 4 to 30 cells. Layers next to a fluid on rock remain unstable: waves grow by a
+factor of e in about 10,000 steps. These are surface waves of the sea floor whose evanescent tails
+reach the layer at the bottom. A region that is half a wavelength deeper is stable.
 """
 
 from __future__ import annotations
@@ -37,16 +38,17 @@ from groundswell.seismology.media.statistics import SideSpeeds
 Floats = NDArray[np.float64]
 
 STABLE_CONTRAST = 1.1  # largest contrast of speeds at which a plain matched layer is stable
-# Alpha over the angular frequency of the resonance = slope (contrast - offset), up to a limit.
+# Constant part of alpha at the sides over the angular frequency of the resonance
+# = slope (contrast - offset), up to a limit.
 SHIFT_SLOPE, SHIFT_OFFSET, MOST_SHIFT = 0.65, 0.4, 1.4
-SHIFT_BELOW = 0.2  # alpha in the layer at the bottom over alpha at the sides
-HIGHEST_SIDE_SHIFT = 0.4  # alpha over the highest angular frequency that the grid resolves, at most
-# Damping ratio = slope (contrast - offset) exp(-decay alpha / resonance).
+SHIFT_BELOW = 0.2  # constant part of alpha at the bottom over that at the sides
+HIGHEST_SIDE_SHIFT = 0.4  # upper limit over the highest angular frequency that the grid resolves
+# Damping ratio = slope (contrast - offset) exp(-decay shift / resonance), between 0 and a limit.
 RATIO_SLOPE, RATIO_OFFSET, RATIO_DECAY = 0.003, 1.2, 2.6
-# Factor of the damping with a shift = gain / contrast, between 1 and a limit.
-DAMPING_GAIN, MOST_DAMPING = 5.5, 3.0
-USUAL_WIDTH = 12  # cells; the slope grows in proportion to the width of wider layers
 LARGEST_RATIO = 0.08
+USUAL_WIDTH = 12  # cells; the slope increases in proportion to the width of wider layers
+# Factor of the axial damping = gain / contrast, between 1 and a limit.
+DAMPING_GAIN, MOST_DAMPING = 5.5, 3.0
 
 
 @dataclass(frozen=True)
@@ -93,17 +95,17 @@ class SoftGround:
 
     @property
     def damping_factor(self) -> float:
-        """Factor of the axial damping, which the shift weakens; 1 without soft ground.
+        """Factor of the axial damping; 1 without soft ground.
 
-        It falls as the contrast grows, because slow waves reflect from damping that changes much in
-        one of their wavelengths.
+        It compensates for the shift, which weakens the absorption. It decreases with the contrast,
+        because damping that changes much over a wavelength of slow waves reflects them.
         """
         if not self.resonance:
             return 1.0
         return float(np.clip(DAMPING_GAIN / self.contrast.max(), 1.0, MOST_DAMPING))
 
     def frequency_shift(self, axis: int) -> float:
-        """Constant part of alpha in the layers of an axis, 1/s."""
+        """Constant part of alpha in the layers along an axis, 1/s."""
         return self.side_shift if axis < 2 else SHIFT_BELOW * self.side_shift
 
     def damping_ratio(self, width: int) -> Floats:

@@ -19,7 +19,8 @@ HIGHEST_SHIFT = 0.1  # its upper limit over 2 pi times the highest frequency tha
 def matched_layer(setup: Setup, axis: int) -> MatchedLayer:
     """The matched layers at both ends of an axis of the grid.
 
-    The frequency shift follows from the duration of the run, the longest period that it resolves.
+    The shift at the inner edge follows from the duration, the longest period that a run resolves.
+    The uniform shift and the factor of the damping follow from soft ground at the sides.
     """
     grid = setup.grid
     highest = HIGHEST_SHIFT * setup.resolved_frequency
@@ -46,7 +47,7 @@ def soft_ground(setup: Setup) -> SoftGround | None:
 
 
 def absorbed_frequencies(setup: Setup) -> AbsorbedBand | None:
-    """Band in which the layers reflect little of plane waves, or None."""
+    """Band in which the layers reflect only a small fraction of plane waves, or None."""
     if not setup.has_pml:
         return None
     axis, slowest = 0, float(setup.statistics.sides.slowest.min())
@@ -57,10 +58,10 @@ def absorbed_frequencies(setup: Setup) -> AbsorbedBand | None:
 
 
 def soft_ground_reflection(setup: Setup) -> float:
-    """Largest fraction of long waves that multiaxial damping reflects, an estimate.
+    """Estimate of the largest fraction of long surface waves that multiaxial damping reflects.
 
-    In a layer much thinner than the wavelength, the damping along the other axes changes the
-    impedance by its ratio to the axial damping, times the integral of the latter over the layer.
+    In a layer much thinner than the wavelength, this fraction is about the damping ratio times the
+    integral of the axial damping over the layer, divided by the speed of the fastest wave.
     """
     ground = soft_ground(setup)
     if ground is None:

@@ -307,7 +307,7 @@ class Setup:
 
     @cached_property
     def absorbed_frequencies(self) -> AbsorbedBand | None:
-        """Band in which matched layers reflect little of plane waves, or None."""
+        """Band in which matched layers reflect only a small fraction of plane waves, or None."""
         return absorbed_frequencies(self)
 
     @property

@@ -20,7 +20,7 @@ STEP_RATIO = 1.3  # longest stable step over the chosen one
 INTERVAL_SHIFT = 0.1  # relative change of a sampling interval
 MAGNITUDE_ERROR = 0.1
 LONG_WAVES = 0.1  # fraction of a source's energy below the frequencies that the layers absorb
-REFLECTION = 0.03  # reflection coefficient of the layers
+REFLECTION = 0.03  # reflection coefficient of matched layers in the band that they absorb
 STEPS_BESIDE_FLUID = 20_000  # after more steps, layers next to a fluid may have amplified noise
 RELEASED = 0.99  # fraction of a moment that is released within the run
 
@@ -93,7 +93,7 @@ def _long_waves(setup: Setup) -> Iterator[str]:
 
 
 def _reflection(setup: Setup) -> Iterator[str]:
-    """Matched layers that reflect much at every frequency."""
+    """Matched layers without a wide band in which they reflect less than REFLECTION."""
     band = setup.absorbed_frequencies
     reflected = band.reflection if band else 1.0
     if setup.has_pml and reflected > REFLECTION:

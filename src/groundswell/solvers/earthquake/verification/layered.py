@@ -1,7 +1,7 @@
 """LOH.1 and LOH.3, a soft layer on stiff ground.
 
-The references are the published semi-analytic solutions and, for a Gaussian moment rate instead of
-Brune's, wavenumber integration.
+The references are the published semi-analytic solutions for Brune's moment rate, and wavenumber
+integration for a Gaussian moment rate.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ MISFIT = {False: 10.0, True: 5.0}  # %
 PEAK, DELAY = 3.0, 0.02  # %, s; below the quick form's frequencies peaks are flat and alike
 
 SIGMA, DELAY = 0.3, 1.6  # s, of the Gaussian moment rate
-# Limits of the misfit, %, by spacing, m. The error of LOH.3 is that of the fit of Q.
+# Limits of the misfit, %, by spacing, m, for the quick (False) and the full form (True). The misfit
+# of LOH.3 is mainly that of the fit of Q.
 GAUSSIAN_LIMITS = {
     False: {"LOH.1": {200.0: 2.5}, "LOH.3": {200.0: 4.0}},
     True: {"LOH.1": {100.0: 1.0, 50.0: 0.6}, "LOH.3": {100.0: 3.0, 50.0: 3.0}},
@@ -66,7 +67,7 @@ def loh3(backend: Backend, full: bool) -> list[Check]:
 
 
 def gaussian(backend: Backend, full: bool) -> Iterator[Check]:
-    """Both problems with a Gaussian moment rate; relative L2 norms over all components."""
+    """Both problems with a Gaussian moment rate. Misfits are relative L2 norms."""
     pulse = Pulse.gaussian(SIGMA, DELAY)
     time_function = {"kind": "gaussian", "sigma": SIGMA, "delay": DELAY}
     for problem in PROBLEMS.values():
