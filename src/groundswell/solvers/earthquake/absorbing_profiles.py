@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 
 POWER = 3  # exponent of the damping profile
 DECADES_PER_CELL = 0.6  # reduction of the reflection at normal incidence
-MOST_DECADES = 8.0  # limit of wide layers: more damping would only make them less stable
+MOST_DECADES = 8.0  # limit of wide layers, without a uniform shift; R = 1e-8 suffices
 SPONGE_EDGE = 0.92  # factor per step at the outer edge of a sponge (default of AWP-ODC)
 
 

@@ -76,14 +76,14 @@ def _layers(setup: Setup) -> Iterator[Quantity]:
     if not setup.has_pml:
         return
     band = setup.absorbed_frequencies
-    ends, limit, text = None, None, "none"
+    ends, limit, text = None, None, "none: the layers reflect more than 10 %"
     if band is not None:
         ends, limit = (band.lowest, band.highest), band.reflection
         text = f"from {ends[0]:.3g} to {ends[1]:.3g} Hz; less than {100 * limit:g} % is reflected"
     yield Quantity("absorbed_frequencies", ends, "absorbed waves", "Hz", text, WAVES)
     yield Quantity("absorbed_reflection", limit, group=WAVES)
     returned = soft_ground_reflection(setup)
-    text = f"the layers reflect up to {100 * returned:.2g} % of long surface waves"
+    text = f"the layers reflect about {100 * returned:.2g} % of long surface waves"
     label = "next to soft ground" * bool(returned)
     yield Quantity("soft_ground_reflection", returned, label, "", text * bool(returned), WAVES)
 

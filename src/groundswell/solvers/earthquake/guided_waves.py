@@ -46,7 +46,7 @@ HIGHEST_SIDE_SHIFT = 0.4  # upper limit over the highest angular frequency that 
 # Damping ratio = slope (contrast - offset) exp(-decay shift / resonance), between 0 and a limit.
 RATIO_SLOPE, RATIO_OFFSET, RATIO_DECAY = 0.003, 1.2, 2.6
 LARGEST_RATIO = 0.08
-USUAL_WIDTH = 12  # cells; the slope increases in proportion to the width of wider layers
+REFERENCE_WIDTH = 12  # cells; the slope increases in proportion to the width of wider layers
 # Factor of the axial damping = gain / contrast, between 1 and a limit.
 DAMPING_GAIN, MOST_DAMPING = 5.5, 3.0
 
@@ -117,6 +117,6 @@ class SoftGround:
         if not self.resonance:
             return np.zeros_like(self.contrast)
         slope = RATIO_SLOPE * exp(-RATIO_DECAY * self.side_shift / self.resonance)
-        ratio = slope * max(1.0, width / USUAL_WIDTH) * (self.contrast - RATIO_OFFSET)
+        ratio = slope * max(1.0, width / REFERENCE_WIDTH) * (self.contrast - RATIO_OFFSET)
         soft = np.where(self.is_soft, np.clip(ratio, 0.0, LARGEST_RATIO), 0.0)
         return np.maximum.accumulate(soft[::-1])[::-1]

@@ -41,7 +41,7 @@ SPACING = {False: 200.0, True: 50.0}  # m, quick and full
 MISFIT = {False: 10.0, True: 5.0}  # %
 PEAK, DELAY = 3.0, 0.02  # %, s; below the quick form's frequencies peaks are flat and alike
 
-SIGMA, DELAY = 0.3, 1.6  # s, of the Gaussian moment rate
+SIGMA, ONSET = 0.3, 1.6  # s, of the Gaussian moment rate
 # Limits of the misfit, %, by spacing, m, for the quick (False) and the full form (True). The misfit
 # of LOH.3 is mainly that of the fit of Q.
 GAUSSIAN_LIMITS = {
@@ -68,8 +68,8 @@ def loh3(backend: Backend, full: bool) -> list[Check]:
 
 def gaussian(backend: Backend, full: bool) -> Iterator[Check]:
     """Both problems with a Gaussian moment rate. Misfits are relative L2 norms."""
-    pulse = Pulse.gaussian(SIGMA, DELAY)
-    time_function = {"kind": "gaussian", "sigma": SIGMA, "delay": DELAY}
+    pulse = Pulse.gaussian(SIGMA, ONSET)
+    time_function = {"kind": "gaussian", "sigma": SIGMA, "delay": ONSET}
     for problem in PROBLEMS.values():
         ground = LayeredHalfSpace(problem.layers, problem.reference_frequency or 1.0)
         depth, offset = problem.source[2], problem.receiver[:2]
