@@ -19,6 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 from groundswell.backends.compilation import CompilationQueue
 from groundswell.backends.source import INCLUDE, Source
 from groundswell.backends.strided_copy import StridedPointer
+from groundswell.backends.transforms import RealTransform
 from groundswell.errors import BackendError
 
 Array = Any  # a NumPy or CuPy array, depending on the backend
@@ -211,6 +212,10 @@ class Backend(ABC):
     def finish_compiling(self) -> None:
         """Wait for all compilations; raises the errors of `build`."""
         self.compiling.finish()
+
+    @abstractmethod
+    def real_transform(self, shape: tuple[int, ...], dtype: DTypeLike) -> RealTransform:
+        """Fourier transforms of real arrays of this shape, two or three axes; see transforms.py."""
 
     @abstractmethod
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:

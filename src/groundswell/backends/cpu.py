@@ -35,6 +35,7 @@ from groundswell.backends.compilation import CompilationQueue, compilations
 from groundswell.backends.host_memory import host_cache, host_memory
 from groundswell.backends.source import Source, digest
 from groundswell.backends.strided_copy import StridedPointer, host_view, require_contiguous_rows
+from groundswell.backends.transforms import CpuTransform
 from groundswell.errors import BackendError
 
 # We disable contraction into fused multiply-adds. Otherwise a vector loop and its remainder would
@@ -202,6 +203,9 @@ class CpuBackend(Backend):
         parameters = tuple(source.parameters.values()) if source.generic else ()
         built = self.compiling.submit(lambda: self.build(source))
         return CpuModule(self.compiling, built, parameters, self._threads)
+
+    def real_transform(self, shape: tuple[int, ...], dtype: DTypeLike) -> CpuTransform:
+        return CpuTransform(shape, self.cores)
 
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:
         return EagerGraph(sequence)

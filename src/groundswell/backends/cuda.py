@@ -34,6 +34,7 @@ from groundswell.backends.ipc import CudaSharedMemory, IpcMemory
 from groundswell.backends.source import Source
 from groundswell.backends.streams import Streams
 from groundswell.backends.strided_copy import StridedPointer, cuda_copy, require_contiguous_rows
+from groundswell.backends.transforms import CudaTransform
 from groundswell.errors import BackendError, RunFailed
 
 CELL_BLOCK = (32, 4, 2)  # threads of a block along x, y and z
@@ -227,6 +228,9 @@ class CudaBackend(Backend):
     def compile(self, source: Source) -> CudaModule:
         built = self.compiling.submit(lambda: self.build(source))
         return CudaModule(self._cupy, self.compiling, built, self._streams)
+
+    def real_transform(self, shape: tuple[int, ...], dtype: DTypeLike) -> CudaTransform:
+        return CudaTransform(self._cupy, self._streams, shape, dtype)
 
     def capture(self, sequence: Callable[[], None], *, in_graph: bool = True) -> Graph:
         if not in_graph or self._checked:

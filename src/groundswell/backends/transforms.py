@@ -1,0 +1,123 @@
+"""Discrete Fourier transforms of real arrays on CPUs (SciPy) and GPUs (cuFFT).
+
+Transforms run over all axes, and none is scaled: the inverse of a transform is the array times its
+number of values. The spectrum has the non-negative wavenumbers of the last axis only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+if TYPE_CHECKING:
+    from groundswell.backends.base import Array, Launch
+    from groundswell.backends.streams import Streams
+
+
+class RealTransform(Protocol):
+    """Transforms between a real array and its spectrum."""
+
+    def forward(self, values: Array, spectrum: Array) -> Launch:
+        """A function that enqueues the transform of `values`, which it does not change."""
+        ...
+
+    def inverse(self, spectrum: Array, values: Array) -> Launch:
+        """A function that enqueues the inverse transform; `spectrum` is undefined afterwards."""
+        ...
+
+
+def spectrum_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Shape of the spectrum of a real array."""
+    return (*shape[:-1], shape[-1] // 2 + 1)
+
+
+def spectrum_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    """Complex type with the precision of a real type."""
+    return np.result_type(np.dtype(dtype), np.complex64)
+
+
+class CpuTransform:
+    """Transforms by SciPy.
+
+    Args:
+        shape: shape of the real array.
+        threads: number of threads.
+    """
+
+    def __init__(self, shape: tuple[int, ...], threads: int) -> None:
+        self._shape, self._threads = shape, threads
+
+    def forward(self, values: Array, spectrum: Array) -> Launch:
+        from scipy import fft
+
+        def run() -> None:
+            spectrum[...] = fft.rfftn(values, workers=self._threads)
+
+        return run
+
+    def inverse(self, spectrum: Array, values: Array) -> Launch:
+        from scipy import fft
+
+        def run() -> None:
+            values[...] = fft.irfftn(
+                spectrum,
+                self._shape,
+                norm="forward",
+                overwrite_x=True,
+                workers=self._threads,
+            )
+
+        return run
+
+
+class CudaTransform:
+    """Transforms by cuFFT.
+
+    Args:
+        shape: shape of the real array, of two or three axes.
+        dtype: its type.
+    """
+
+    def __init__(
+        self, cupy: Any, streams: Streams, shape: tuple[int, ...], dtype: DTypeLike
+    ) -> None:
+        self._cufft, self._streams = cupy.cuda.cufft, streams
+        single = np.dtype(dtype) == np.float32
+        forward, inverse = ("R2C", "C2R") if single else ("D2Z", "Z2D")
+        spectrum = spectrum_shape(shape)
+        with streams.current:
+            self._forward = self._plan(shape, shape, spectrum, forward)
+            self._inverse = self._plan(shape, spectrum, shape, inverse)
+
+    def _plan(
+        self, shape: tuple[int, ...], source: tuple[int, ...], target: tuple[int, ...], kind: str
+    ) -> Any:
+        return self._cufft.PlanNd(
+            shape=shape,
+            inembed=source,
+            istride=1,
+            idist=int(np.prod(source)),
+            onembed=target,
+            ostride=1,
+            odist=int(np.prod(target)),
+            fft_type=getattr(self._cufft, f"CUFFT_{kind}"),
+            batch=1,
+            order="C",
+            last_axis=-1,
+            last_size=None,
+        )
+
+    def forward(self, values: Array, spectrum: Array) -> Launch:
+        return self._launch(self._forward, values, spectrum, self._cufft.CUFFT_FORWARD)
+
+    def inverse(self, spectrum: Array, values: Array) -> Launch:
+        return self._launch(self._inverse, spectrum, values, self._cufft.CUFFT_INVERSE)
+
+    def _launch(self, plan: Any, source: Array, target: Array, direction: int) -> Launch:
+        def run() -> None:
+            with self._streams.current:
+                plan.fft(source, target, direction)
+
+        return run
