@@ -11,6 +11,7 @@ from groundswell.backends import Source
 from groundswell.backends.cpu import CpuBackend
 from groundswell.exchange.assembly.rows import Rows, Values, reduce_rows
 from groundswell.exchange.assembly.tiles import Tiles, launch_tiles
+from groundswell.grids.cartesian import Grid
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.setup import Setup as CavitySetup
 from groundswell.solvers.cavity.solver import Cavity
@@ -18,6 +19,9 @@ from groundswell.solvers.cavity.tiles import Tile
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import Earthquake
+from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.operators import SpectralOperators
+from groundswell.solvers.ultrasound.propagation import Propagation
 
 
 class SourceCollector(CpuBackend):
@@ -73,6 +77,19 @@ def cavity_sources(precision: str, local: bool) -> list[Source]:
     Cavity(CavitySetup.from_case(case), backend)
     tile = Tile.of((512, 512, 512), 132)
     return [replace(s, parameters={**s.parameters, **tile.parameters()}) for s in backend.sources]
+
+
+def ultrasound_sources(dtype: str, *, heterogeneous: bool) -> list[Source]:
+    """What the k-space scheme compiles for a homogeneous lossless or the most general medium."""
+    shape = (8, 12, 16)
+    values = [np.full(shape, value) for value in (1500.0, 1000.0, 1e-9)]
+    medium = AcousticMedium(1500.0, 1000.0)
+    if heterogeneous:
+        medium = AcousticMedium(*values, power=1.5, nonlinearity=np.full(shape, 6.0))
+    grid = Grid(shape[::-1], (1e-3,) * 3)
+    backend = SourceCollector()
+    Propagation(backend, SpectralOperators(grid, 1e-7, 1500.0), medium, dtype)
+    return backend.sources
 
 
 def assembly_sources(dtype: str) -> list[Source]:

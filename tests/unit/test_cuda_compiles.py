@@ -17,7 +17,13 @@ from typing import Any
 
 import pytest
 from sample_kernels import KERNELS, contraction_source, stencil_source
-from source_collector import SourceCollector, assembly_sources, cavity_sources, solver_sources
+from source_collector import (
+    SourceCollector,
+    assembly_sources,
+    cavity_sources,
+    solver_sources,
+    ultrasound_sources,
+)
 from variants import short_and_long
 
 import groundswell
@@ -144,6 +150,21 @@ LIMITS = {
     "advance_smoothing": (18, 22),
     "subtract_values": (14, 14),
     "convert_values": (14, 14),
+    "next_step": (8, 8),
+    "set_source": (18, 18),
+    "add_source": (18, 18),
+    "add": (10, 10),
+    "clear": (10, 10),
+    "equation_of_state": (24, 30),
+    "total_density": (16, 16),
+    "compress": (36, 36),
+    "accelerate_z": (18, 18),
+    "accelerate_y": (16, 18),
+    "accelerate_x": (16, 18),
+    "scale": (14, 14),
+    "derivative_z": (18, 24),
+    "derivative_y": (18, 24),
+    "derivative_x": (18, 24),
     "triad": (14, 14),
     "touch": (12, 12),
     "laplacian": (16, 24),
@@ -231,6 +252,15 @@ def test_the_solvers_kernels(check: Check, precision: str, sides: str, top: str,
 @pytest.mark.parametrize("local", [True, False])
 def test_the_cavitys_kernels(check: Check, precision: str, local: bool) -> None:
     for source in cavity_sources(precision, local):
+        check(source, precision)
+
+
+@pytest.mark.parametrize("heterogeneous", [True, False])
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_k_space_schemes_kernels(
+    check: Check, dtype: str, precision: str, heterogeneous: bool
+) -> None:
+    for source in ultrasound_sources(dtype, heterogeneous=heterogeneous):
         check(source, precision)
 
 

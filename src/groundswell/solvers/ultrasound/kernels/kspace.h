@@ -1,0 +1,156 @@
+// One step of the k-space pseudospectral method; see propagation.py for the order of the kernels.
+//
+// Real arrays are (NZ, NY, NX), spectra (NZ, NY, MX) with MX = NX / 2 + 1. Properties of the medium are
+// arrays, or constants where the medium is homogeneous: UNIFORM_DENSITY and UNIFORM_SPEED. Fields are split
+// along the AXES coordinate axes, 2 or 3, for the perfectly matched layers.
+#include "portable.h"
+
+struct Complex {
+  real re, im;
+};
+
+INLINE Complex product(Complex a, Complex b) {
+  return {FMA(a.re, b.re, -(a.im * b.im)), FMA(a.re, b.im, a.im * b.re)};
+}
+
+INLINE index_t point(int i, int j, int k) { return (static_cast<index_t>(k) * NY + j) * NX + i; }
+
+INLINE index_t mode(int i, int j, int k) { return (static_cast<index_t>(k) * NY + j) * MX + i; }
+
+template <int AXIS>
+INLINE int along(int i, int j, int k) {
+  return AXIS == 0 ? i : AXIS == 1 ? j : k;
+}
+
+// --- in the spectrum ---------------------------------------------------------------------------------------
+
+// Derivative of `in` along an axis: `factors` depend on the wavenumber along it.
+template <int AXIS>
+INLINE void derivative(Complex* RESTRICT out, const Complex* RESTRICT in, const Complex* RESTRICT factors,
+                       const real* RESTRICT kappa) {
+  FOR_CELLS(i, MX, j, NY, k, NZ) {
+    const index_t m = mode(i, j, k);
+    const Complex d = product(factors[along<AXIS>(i, j, k)], in[m]);
+    out[m] = {kappa[m] * d.re, kappa[m] * d.im};
+  }
+}
+
+KERNEL derivative_x(Complex* out, const Complex* in, const Complex* factors, const real* kappa) {
+  derivative<0>(out, in, factors, kappa);
+}
+
+KERNEL derivative_y(Complex* out, const Complex* in, const Complex* factors, const real* kappa) {
+  derivative<1>(out, in, factors, kappa);
+}
+
+KERNEL derivative_z(Complex* out, const Complex* in, const Complex* factors, const real* kappa) {
+  derivative<2>(out, in, factors, kappa);
+}
+
+// Multiplication by real factors, in place.
+KERNEL scale(Complex* RESTRICT values, const real* RESTRICT factors) {
+  FOR_CELLS(i, MX, j, NY, k, NZ) {
+    const index_t m = mode(i, j, k);
+    values[m] = {factors[m] * values[m].re, factors[m] * values[m].im};
+  }
+}
+
+// --- at points ---------------------------------------------------------------------------------------------
+
+// u <- s (s u - dt / rho dp), with the layer's factor s and the density at velocity points.
+template <int AXIS>
+INLINE void accelerate(real* RESTRICT u, const real* RESTRICT gradient, const real* RESTRICT layer,
+                       const real* RESTRICT step_over_density) {
+  FOR_CELLS(i, NX, j, NY, k, NZ) {
+    const index_t c = point(i, j, k);
+    const real s = layer[along<AXIS>(i, j, k)];
+    const real weight = UNIFORM_DENSITY ? step_over_density[0] : step_over_density[c];
+    u[c] = s * FMA(-weight, gradient[c], s * u[c]);
+  }
+}
+
+KERNEL accelerate_x(real* u, const real* gradient, const real* layer, const real* step_over_density) {
+  accelerate<0>(u, gradient, layer, step_over_density);
+}
+
+KERNEL accelerate_y(real* u, const real* gradient, const real* layer, const real* step_over_density) {
+  accelerate<1>(u, gradient, layer, step_over_density);
+}
+
+KERNEL accelerate_z(real* u, const real* gradient, const real* layer, const real* step_over_density) {
+  accelerate<2>(u, gradient, layer, step_over_density);
+}
+
+
+// rho_i <- q (q rho_i - dt r du_i/di) with r = rho_0, or rho_0 + 2 rho in a nonlinear medium. The derivatives
+// then hold their sum in x, times rho_0 if ABSORBING.
+KERNEL compress(real* rho_x, real* rho_y, real* rho_z, real* d_x, const real* d_y, const real* d_z,
+                const real* layer_x, const real* layer_y, const real* layer_z, const real* density) {
+  FOR_CELLS(i, NX, j, NY, k, NZ) {
+    const index_t c = point(i, j, k);
+    const real rho_0 = UNIFORM_DENSITY ? density[0] : density[c];
+    real total = rho_x[c] + rho_y[c];
+    real divergence = d_x[c] + d_y[c];
+    if (AXES == 3) {
+      total += rho_z[c];
+      divergence += d_z[c];
+    }
+    const real weight = DT * (NONLINEAR ? FMA(REAL(2), total, rho_0) : rho_0);
+    rho_x[c] = layer_x[i] * FMA(-weight, d_x[c], layer_x[i] * rho_x[c]);
+    rho_y[c] = layer_y[j] * FMA(-weight, d_y[c], layer_y[j] * rho_y[c]);
+    if (AXES == 3) rho_z[c] = layer_z[k] * FMA(-weight, d_z[c], layer_z[k] * rho_z[c]);
+    if (ABSORBING) d_x[c] = rho_0 * divergence;
+  }
+}
+
+// The sum of the split densities, of which the fractional Laplacian of the dispersion is taken.
+KERNEL total_density(real* total, const real* rho_x, const real* rho_y, const real* rho_z) {
+  FOR_CELLS(i, NX, j, NY, k, NZ) {
+    const index_t c = point(i, j, k);
+    total[c] = AXES == 3 ? rho_x[c] + rho_y[c] + rho_z[c] : rho_x[c] + rho_y[c];
+  }
+}
+
+// p = c^2 (rho + B/(2A) rho^2 / rho_0 + tau absorption - eta dispersion). `nonlinearity` is B/(2A rho_0).
+KERNEL equation_of_state(real* p, const real* rho_x, const real* rho_y, const real* rho_z,
+                         const real* speed_squared, const real* nonlinearity, const real* tau,
+                         const real* absorption, const real* eta, const real* dispersion) {
+  FOR_CELLS(i, NX, j, NY, k, NZ) {
+    const index_t c = point(i, j, k);
+    const real rho = AXES == 3 ? rho_x[c] + rho_y[c] + rho_z[c] : rho_x[c] + rho_y[c];
+    real sum = rho;
+    if (NONLINEAR) sum = FMA(nonlinearity[UNIFORM_NONLINEARITY ? 0 : c] * rho, rho, sum);
+    if (ABSORBING) sum = FMA(tau[UNIFORM_ABSORPTION ? 0 : c], absorption[c], sum);
+    if (DISPERSIVE) sum = FMA(-eta[UNIFORM_ABSORPTION ? 0 : c], dispersion[c], sum);
+    p[c] = speed_squared[UNIFORM_SPEED ? 0 : c] * sum;
+  }
+}
+
+KERNEL clear(real* values) {
+  FOR_CELLS(i, NX, j, NY, k, NZ) { values[point(i, j, k)] = 0; }
+}
+
+KERNEL add(real* RESTRICT values, const real* RESTRICT others) {
+  FOR_CELLS(i, NX, j, NY, k, NZ) { values[point(i, j, k)] += others[point(i, j, k)]; }
+}
+
+// --- sources -----------------------------------------------------------------------------------------------
+
+// field[points[n]] += or = signal[n], by the amplitude of source n at the current step.
+KERNEL add_source(real* field, const long long* points, const real* signals, const long long* step,
+                  index_t count, index_t samples, index_t many) {
+  FOR_ITEMS(n, count) {
+    if (*step < samples) field[points[n]] += signals[*step * (many ? count : 1) + (many ? n : 0)];
+  }
+}
+
+KERNEL set_source(real* field, const long long* points, const real* signals, const long long* step,
+                  index_t count, index_t samples, index_t many) {
+  FOR_ITEMS(n, count) {
+    if (*step < samples) field[points[n]] = signals[*step * (many ? count : 1) + (many ? n : 0)];
+  }
+}
+
+KERNEL next_step(long long* step) {
+  FOR_ITEMS(n, 1) { *step += 1; }
+}

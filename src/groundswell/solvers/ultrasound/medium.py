@@ -1,0 +1,73 @@
+"""Acoustic properties of a medium at the points of a grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.solvers.ultrasound import absorption
+from groundswell.solvers.ultrasound.absorption import STOKES
+
+Values = float | NDArray[np.floating]  # of the whole medium, or of each point, (nz, ny, nx)
+
+
+@dataclass(frozen=True)
+class AcousticMedium:
+    """Properties of a fluid or of tissue.
+
+    Args:
+        speed: sound speed c, m/s.
+        density: density rho_0 at pressure points, kg/m^3.
+        absorption: coefficient alpha_0 of the absorption, Np (rad/s)^-power / m; 0 without.
+        power: exponent y of the absorption; 2 is a thermoviscous fluid.
+        nonlinearity: parameter B/A; 0 in a linear medium.
+        absorbs, disperses: whether absorption and dispersion act; both do in nature.
+    """
+
+    speed: Values
+    density: Values
+    absorption: Values = 0.0
+    power: float = STOKES
+    nonlinearity: Values = 0.0
+    absorbs: bool = True
+    disperses: bool = True
+
+    @property
+    def is_absorbing(self) -> bool:
+        """Whether waves lose energy."""
+        return self.absorbs and bool(np.any(self.absorption))
+
+    @property
+    def is_dispersive(self) -> bool:
+        """Whether absorption comes with dispersion."""
+        return self.disperses and self.power != STOKES and bool(np.any(self.absorption))
+
+    @property
+    def is_nonlinear(self) -> bool:
+        """Whether B/A is not zero everywhere."""
+        return bool(np.any(self.nonlinearity))
+
+    @property
+    def tau(self) -> NDArray[np.float64]:
+        """Coefficient of the absorption; see absorption.py."""
+        return absorption.tau(self.absorption, self.speed, self.power)
+
+    @property
+    def eta(self) -> NDArray[np.float64]:
+        """Coefficient of the dispersion; see absorption.py."""
+        return absorption.eta(self.absorption, self.speed, self.power)
+
+    def staggered_density(self, axis: int) -> Values:
+        """Density at the velocity points of an axis: means of two points, kg/m^3.
+
+        Velocity points lie half a cell after pressure points; the last one has the density of the
+        last pressure point.
+        """
+        if np.ndim(self.density) == 0:
+            return self.density
+        dimension = np.ndim(self.density) - 1 - axis
+        last = np.take(self.density, [-1], dimension)
+        shifted = np.delete(np.concatenate([self.density, last], dimension), 0, dimension)
+        return (np.asarray(self.density, float) + shifted) / 2

@@ -1,0 +1,292 @@
+"""The k-space pseudospectral scheme: fields, and a step as a list of launches.
+
+Pressure p and the density rho are at pressure points and times n dt; the velocities u are at points
+half a cell further along their axis, and half a step earlier. Density and velocity are split along
+the axes for the perfectly matched layers (Tabei, Mast & Waag 2002, J. Acoust. Soc. Am. 111, 53-63;
+Treeby, Jaros, Rendell & Cox 2012, J. Acoust. Soc. Am. 131, 4324-4336).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groundswell.backends import Array, Backend, Cells, Items, Launch, Source
+from groundswell.backends.base import in_order
+from groundswell.backends.source import precision
+from groundswell.backends.transforms import spectrum_dtype, spectrum_shape
+from groundswell.solvers.ultrasound.absorption import STOKES
+from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
+from groundswell.solvers.ultrasound.operators import SpectralOperators
+
+KERNELS = Path(__file__).parent / "kernels" / "kspace.h"
+AXES = "xyz"
+TO_VELOCITY, TO_PRESSURE = 1, -1  # shifts of derivatives, in half cells
+
+
+@dataclass(frozen=True)
+class PointSource:
+    """Signals that are added to fields, or replace them, at some points.
+
+    Args:
+        field: "p", or "ux", "uy" or "uz".
+        points: indices into the flattened field, (points,).
+        signals: one signal for all points, (samples,), or one each, (samples, points). A pressure
+            source acts on each split density: its signal has the unit of density.
+        mode: "additive" with the k-space correction, "uncorrected" without, or "dirichlet".
+    """
+
+    field: str
+    points: NDArray[np.int64]
+    signals: NDArray[np.floating]
+    mode: Literal["additive", "uncorrected", "dirichlet"] = "additive"
+
+
+class Propagation:
+    """Fields of a medium and their step.
+
+    Args:
+        backend: the device.
+        operators: operators of the grid and the time step. A grid of one cell along z is
+            two-dimensional.
+        medium: the medium.
+        dtype: floating-point type.
+        sources: time-dependent sources.
+        strength: largest absorption of the layers, Np per point.
+
+    Attributes:
+        p: pressure, (nz, ny, nx), Pa.
+        u: velocity along each axis, m/s.
+        rho: density split along the axes, kg/m^3.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        operators: SpectralOperators,
+        medium: AcousticMedium,
+        dtype: str = "float32",
+        sources: Sequence[PointSource] = (),
+        strength: float = 2.0,
+    ) -> None:
+        self.backend, self.operators, self.medium = backend, operators, medium
+        self.dtype, self.grid, self._sources = dtype, operators.grid, sources
+        self.axes = range(3 if self.grid.cells[2] > 1 else 2)
+        shape = self.grid.shape
+        self.p = self._zeros()
+        self.u, self.rho = ([self._zeros() for _ in self.axes] for _ in range(2))
+        self._slopes = [self._zeros() for _ in self.axes]
+        self._spectrum, self._work = (
+            backend.zeros(spectrum_shape(shape), spectrum_dtype(dtype)) for _ in range(2)
+        )
+        self._transform = backend.real_transform(shape, dtype)
+        self._module = backend.compile(self._source())
+        self._layers = {
+            (axis, staggered): self._table(operators.layer(axis, strength, staggered=staggered))
+            for axis in self.axes
+            for staggered in (False, True)
+        }
+        self._step_number = backend.zeros((1,), np.int64)
+        self.launches = list(self._compose())
+
+    # --- starting ---------------------------------------------------------------------------------
+
+    def start(self, pressure: ArrayLike) -> None:
+        """Set the initial pressure of a fluid at rest, (nz, ny, nx), Pa.
+
+        Velocities belong to half a step before, so they are half a step backwards from rest.
+        """
+        values = np.broadcast_to(np.asarray(pressure, float), self.grid.shape)
+        density = values / (len(self.axes) * np.square(self.medium.speed))
+        self.backend.assign(self.p, values.astype(self.dtype))
+        for rho in self.rho:
+            self.backend.assign(rho, density.astype(self.dtype))
+        in_order(list(self._gradients()))()
+        for axis, u in enumerate(self.u):
+            slope = self.backend.to_host(self._slopes[axis])
+            weight = self.operators.dt / (2 * np.asarray(self.medium.staggered_density(axis)))
+            self.backend.assign(u, (weight * slope).astype(self.dtype))
+
+    def step(self) -> None:
+        """Enqueue a step."""
+        for launch in self.launches:
+            launch()
+
+    # --- the step ---------------------------------------------------------------------------------
+
+    def _compose(self) -> Iterator[Launch]:
+        """A step: velocity, velocity sources, density, pressure sources, pressure."""
+        yield from self._gradients()
+        yield from (self._accelerate(axis) for axis in self.axes)
+        yield from self._emit("u")
+        yield from self._divergence()
+        yield self._compress()
+        yield from self._emit("p")
+        yield from self._losses()
+        yield self._equation_of_state()
+        if self._sources:
+            yield self._module.launch("next_step", Items(1), self._step_number)
+
+    def _gradients(self) -> Iterator[Launch]:
+        """Derivatives of the pressure at velocity points."""
+        yield self._transform.forward(self.p, self._spectrum)
+        for axis in self.axes:
+            yield self._derivative(axis, self._spectrum, TO_VELOCITY)
+            yield self._transform.inverse(self._work, self._slopes[axis])
+
+    def _divergence(self) -> Iterator[Launch]:
+        """Derivatives of the velocities along their axes at pressure points."""
+        for axis in self.axes:
+            yield self._transform.forward(self.u[axis], self._spectrum)
+            yield self._derivative(axis, self._spectrum, TO_PRESSURE)
+            yield self._transform.inverse(self._work, self._slopes[axis])
+
+    def _derivative(self, axis: int, spectrum: Array, shift: int) -> Launch:
+        factors = self._table(self.operators.derivative(axis, shift))
+        name = f"derivative_{AXES[axis]}"
+        return self._module.launch(name, self._modes, self._work, spectrum, factors, self._kappa)
+
+    def _accelerate(self, axis: int) -> Launch:
+        return self._module.launch(
+            f"accelerate_{AXES[axis]}",
+            self._points,
+            self.u[axis],
+            self._slopes[axis],
+            self._layers[axis, True],
+            self._property(self.operators.dt / self.medium.staggered_density(axis)),
+        )
+
+    def _compress(self) -> Launch:
+        layers = [self._layers[axis, False] for axis in self.axes]
+        split = (self._three(arrays) for arrays in (self.rho, self._slopes, layers))
+        arguments = [array for arrays in split for array in arrays]
+        density = self._property(self.medium.density)
+        return self._module.launch("compress", self._points, *arguments, density)
+
+    def _losses(self) -> Iterator[Launch]:
+        """Fractional Laplacians: of the rate of density for absorption, of density for dispersion.
+
+        `compress` has left rho_0 div u in the first slope.
+        """
+        medium, absorption, dispersion = self.medium, *self._slopes[:2]
+        if medium.is_absorbing and medium.power != STOKES:
+            yield from self._fractional_laplacian(absorption, medium.power - 2)
+        if medium.is_dispersive:
+            rho = self._three(self.rho)
+            yield self._module.launch("total_density", self._points, dispersion, *rho)
+            yield from self._fractional_laplacian(dispersion, medium.power - 1)
+
+    def _fractional_laplacian(self, values: Array, power: float) -> Iterator[Launch]:
+        yield from self._scaled(values, self._table(self.operators.fractional_laplacian(power)))
+
+    def _scaled(self, values: Array, factors: Array) -> Iterator[Launch]:
+        """Multiply the spectrum of an array by real factors."""
+        yield self._transform.forward(values, self._spectrum)
+        yield self._module.launch("scale", self._modes, self._spectrum, factors)
+        yield self._transform.inverse(self._spectrum, values)
+
+    def _equation_of_state(self) -> Launch:
+        medium, absorption, dispersion = self.medium, *self._slopes[:2]
+        return self._module.launch(
+            "equation_of_state",
+            self._points,
+            self.p,
+            *self._three(self.rho),
+            self._property(np.square(medium.speed)),
+            self._property(np.asarray(medium.nonlinearity) / (2 * np.asarray(medium.density))),
+            self._property(medium.tau if medium.is_absorbing else 0.0),
+            absorption,
+            self._property(medium.eta if medium.is_dispersive else 0.0),
+            dispersion,
+        )
+
+    # --- sources ----------------------------------------------------------------------------------
+
+    def _emit(self, kind: str) -> Iterator[Launch]:
+        """Sources of the pressure, which act on each split density, or of velocities."""
+        for source in self._sources:
+            if source.field[0] == kind:
+                fields = self.rho if kind == "p" else [self.u[AXES.index(source.field[1])]]
+                yield from self._apply(source, fields)
+
+    def _apply(self, source: PointSource, fields: Sequence[Array]) -> Iterator[Launch]:
+        if source.mode != "additive":
+            name = "set_source" if source.mode == "dirichlet" else "add_source"
+            yield from (self._inject(name, source, field) for field in fields)
+            return
+        emitted = self._slopes[1]
+        yield self._module.launch("clear", self._points, emitted)
+        yield self._inject("add_source", source, emitted)
+        yield from self._scaled(emitted, self._source_kappa)
+        yield from (self._module.launch("add", self._points, field, emitted) for field in fields)
+
+    def _inject(self, name: str, source: PointSource, field: Array) -> Launch:
+        """Launch that adds or sets the signals of a source at the current step."""
+        count, samples = len(source.points), len(source.signals)
+        points, signals = (
+            self.backend.to_device(np.ascontiguousarray(values, dtype))
+            for values, dtype in ((source.points, np.int64), (source.signals, self.dtype))
+        )
+        many = int(np.ndim(source.signals) == 2)
+        arguments = (field, points, signals, self._step_number, count, samples, many)
+        return self._module.launch(name, Items(count), *arguments)
+
+    # --- tables -----------------------------------------------------------------------------------
+
+    def _source(self) -> Source:
+        medium, (nx, ny, nz) = self.medium, self.grid.cells
+        uniform = {
+            "DENSITY": (medium.density,),
+            "SPEED": (medium.speed,),
+            "NONLINEARITY": (medium.nonlinearity, medium.density),
+            "ABSORPTION": (medium.absorption, medium.speed),
+        }
+        constants = {
+            "AXES": len(self.axes),
+            "NONLINEAR": medium.is_nonlinear,
+            "ABSORBING": medium.is_absorbing,
+            "DISPERSIVE": medium.is_dispersive,
+            **{f"UNIFORM_{key}": not any(map(np.ndim, used)) for key, used in uniform.items()},
+        }
+        parameters = {"NX": nx, "NY": ny, "NZ": nz, "MX": nx // 2 + 1, "DT": self.operators.dt}
+        return Source(KERNELS, precision(self.dtype) | constants, parameters)
+
+    @property
+    def _points(self) -> Cells:
+        return Cells(*self.grid.cells)
+
+    @property
+    def _modes(self) -> Cells:
+        nx, ny, nz = self.grid.cells
+        return Cells(nx // 2 + 1, ny, nz)
+
+    def _zeros(self) -> Array:
+        return self.backend.zeros(self.grid.shape, self.dtype)
+
+    def _table(self, values: ArrayLike) -> Array:
+        """A device copy of real or complex values."""
+        values = np.asarray(values)
+        wanted = spectrum_dtype(self.dtype) if np.iscomplexobj(values) else self.dtype
+        return self.backend.to_device(np.ascontiguousarray(values, wanted))
+
+    def _property(self, values: Values) -> Array:
+        """A device copy of a property: one value, or one of each point."""
+        return self._table(np.atleast_1d(values))
+
+    def _three(self, arrays: Sequence[Array]) -> list[Array]:
+        """One array for each axis; kernels do not use that of an axis that the grid lacks."""
+        return [*arrays, arrays[0]][:3]
+
+    @cached_property
+    def _kappa(self) -> Array:
+        return self._table(self.operators.kappa())
+
+    @cached_property
+    def _source_kappa(self) -> Array:
+        return self._table(self.operators.source_kappa())
