@@ -302,6 +302,15 @@ def test_verify(
     assert [row["status"] for row in found] == [row.status for row in rows]
 
 
+def test_verify_without_solvers_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """Without an installed package there are no entry points."""
+    monkeypatch.setattr(registry, "solvers", list)
+    assert main(["verify"]) == 2
+    assert "install Groundswell with pip" in unwrapped(capsys.readouterr().err)
+
+
 def test_verify_tells_rows_as_they_come(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     seen: list[str] = []
 

@@ -203,6 +203,11 @@ def problem_names(solver: str | None) -> list[str]:
     """
     chosen = registry.solvers() if solver is None else [registry.find(solver)]
     having = [info for info in chosen if info.has("problems")]
+    if not having and solver is None:
+        raise InputError(
+            "no installed solver has problems with known answers; install Groundswell with pip, "
+            "which registers its solvers"
+        )
     if not having:
         raise InputError(f"the solver {quoted(str(solver))} has no problems with known answers")
     return [f"{info.name}/{entry}" for info in having for entry in info.load("problems")]
