@@ -44,12 +44,12 @@ def rows_of(*layers: Layer, mirrored: bool = False, **options: Any) -> Rows:
 
 def parameters(rows: Rows) -> dict[str, Any]:
     """What sums over depth average, from what the kernels read: two on faces, then at centres."""
-    density, softness, along, across = rows.corrections.T
+    density, compliance_factor, along, across = rows.corrections.T
     rho, lam, compliance = (rows.properties[n] for n in ("rho", "lam", "compliance"))
     stiffness = lam + 2 / compliance + along
     return {
         "rho at vz": density[1:] * (rho[1:] + rho[:-1]) / 2,
-        "1/mu at sxz": softness[1:] * (compliance[1:] + compliance[:-1]) / 2,
+        "1/mu at sxz": compliance_factor[1:] * (compliance[1:] + compliance[:-1]) / 2,
         "rho": rho,
         "1/M": 1 / stiffness,
         "lambda/M": lam / stiffness,
@@ -161,13 +161,13 @@ def test_waves_are_reflected_and_transmitted_at_any_angle(
 
 
 def _of_rows(rows: Rows) -> dict[str, Any]:
-    density, softness, along, across = rows.corrections.T
+    density, compliance_factor, along, across = rows.corrections.T
     rho, lam, compliance = (rows.properties[n] for n in ("rho", "lam", "compliance"))
     stiffness = lam + 2 / compliance
     return {
         "rho": rho,
         "rho at vz": density * mean_of_two(rho),
-        "mu at sxz": 1 / (softness * mean_of_two(compliance)),
+        "mu at sxz": 1 / (compliance_factor * mean_of_two(compliance)),
         "c11": stiffness + across,
         "c13": lam,
         "c33": stiffness + along,

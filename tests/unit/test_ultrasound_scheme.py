@@ -133,6 +133,22 @@ def test_steps_on_a_cpu_are_the_schemes(name: str, dtype: str) -> None:
     check(open_backend("cpu"), PROBLEMS[name], dtype)
 
 
+def test_a_new_start_forgets_earlier_steps() -> None:
+    """Sources, too, begin again."""
+    problem = Problem(PLANE, modes=(("p", "uncorrected"),))
+    grid = Grid((PLANE[2], PLANE[1], 1), problem.spacing)
+    operators = SpectralOperators(grid, problem.dt, problem.reference_speed)
+    sources = problem.sources()
+    waves = Propagation(open_backend("cpu"), operators, problem.medium(), "float64", sources)
+    found = []
+    for _ in range(2):
+        waves.start(problem.varying(0.0) + 1.0)
+        for _ in range(3):
+            waves.step()
+        found.append(waves.p.copy())
+    assert np.array_equal(*found)
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -39,7 +39,7 @@ def spectrum_dtype(dtype: DTypeLike) -> np.dtype[Any]:
 
 
 class CpuTransform:
-    """Transforms by SciPy.
+    """Transforms by SciPy, which allocates each result; it is then copied.
 
     Args:
         shape: shape of the real array.

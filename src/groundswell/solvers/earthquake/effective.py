@@ -239,7 +239,7 @@ def combine(cells: Stack, faces: Stack) -> Rows:
         np.column_stack(
             [
                 faces.deposit(faces.material["rho"]) / mean_of_two(density),
-                _softness(faces, mean_of_two(compliance)),
+                _compliance_factor(faces, mean_of_two(compliance)),
                 stiffness - lam - 2 * rigidity,
                 areal - rigidity + ratio * lam - lam,
             ]
@@ -247,7 +247,7 @@ def combine(cells: Stack, faces: Stack) -> Rows:
     )
 
 
-def _softness(faces: Stack, mean: Values) -> Values:
+def _compliance_factor(faces: Stack, mean: Values) -> Values:
     """Compliance on the faces over `mean`; infinite on faces that touch a fluid, 1 in a fluid."""
     wet = faces.average(faces.mu == 0) > 0
     solid = np.where(faces.mu > 0, faces.material["compliance"], 0.0)

@@ -17,12 +17,12 @@ a stiff plate on soft ground. Two measures together suppress the growth:
   damping acts in the depth rows of soft ground and in all rows above them.
 
 Larger contrasts amplify waves more. The damping ratio increases with the contrast, and so does the
-shift, up to a limit. The constants minimise the misfit next to the layers for soft ground of 6 to
-22 cells. With them, all motion decays over 50,000 steps in soft layers of 3 to 22 cells with
-contrasts from 1.12 to 12 and vp/vs from 1.7 to 7, in a low-speed channel and in a gradient, next to
-matched layers of 4 to 30 cells. Layers next to a fluid on rock remain unstable: waves grow by a
-factor of e in about 10,000 steps. These are surface waves of the sea floor whose evanescent tails
-reach the layer at the bottom. A region that is half a wavelength deeper is stable.
+shift, up to a limit. The constants are a compromise: small misfits next to the layers for soft
+ground of 6 to 22 cells, and decay of all motion over 50,000 steps in soft layers of 3 to 22 cells
+with contrasts from 1.12 to 12 and vp/vs from 1.7 to 7, in a low-speed channel and in a gradient,
+next to matched layers of 4 to 30 cells. Layers next to a fluid on rock remain unstable: waves grow
+by a factor of e in 13,000 steps or more. These are surface waves of the sea floor whose evanescent
+tails reach the layer at the bottom. A region that is half a wavelength deeper is stable.
 """
 
 from __future__ import annotations

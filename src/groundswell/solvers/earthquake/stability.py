@@ -47,11 +47,11 @@ def _parts(rows: Rows) -> Iterator[Rows]:
 
 def _largest_frequency(rows: Rows, spacing: tuple[float, float, float]) -> float:
     """Largest angular frequency of P and SV waves, rad/s, with the surrounding rows at rest."""
-    density, softness, along, across = rows.corrections.T
+    density, compliance_factor, along, across = rows.corrections.T
     rho, lam = rows.properties["rho"], rows.properties["lam"]
     with np.errstate(divide="ignore"):
         mu = 1 / rows.properties["compliance"]
-        mu_at_faces = 1 / (softness * mean_of_two(rows.properties["compliance"]))
+        mu_at_faces = 1 / (compliance_factor * mean_of_two(rows.properties["compliance"]))
     n = len(rho)
     down = difference(n) / spacing[2]  # derivative at centres of values on faces
     level = np.eye(n) * 2 * FOURTH_ORDER_NORM * hypot(1 / spacing[0], 1 / spacing[1])

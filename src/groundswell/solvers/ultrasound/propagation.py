@@ -81,7 +81,7 @@ class Propagation:
         shape = self.grid.shape
         self.p = self._zeros()
         self.u, self.rho = ([self._zeros() for _ in self.axes] for _ in range(2))
-        self._slopes = [self._zeros() for _ in self.axes]
+        self._derivatives = [self._zeros() for _ in self.axes]
         self._spectrum, self._work = (
             backend.zeros(spectrum_shape(shape), spectrum_dtype(dtype)) for _ in range(2)
         )
@@ -105,13 +105,14 @@ class Propagation:
         values = np.broadcast_to(np.asarray(pressure, float), self.grid.shape)
         density = values / (len(self.axes) * np.square(self.medium.speed))
         self.backend.assign(self.p, values.astype(self.dtype))
+        self.backend.assign(self._step_number, np.zeros(1, np.int64))
         for rho in self.rho:
             self.backend.assign(rho, density.astype(self.dtype))
         in_order(list(self._gradients()))()
         for axis, u in enumerate(self.u):
-            slope = self.backend.to_host(self._slopes[axis])
+            derivative = self.backend.to_host(self._derivatives[axis])
             weight = self.operators.dt / (2 * np.asarray(self.medium.staggered_density(axis)))
-            self.backend.assign(u, (weight * slope).astype(self.dtype))
+            self.backend.assign(u, (weight * derivative).astype(self.dtype))
 
     def step(self) -> None:
         """Enqueue a step."""
@@ -124,10 +125,10 @@ class Propagation:
         """A step: velocity, velocity sources, density, pressure sources, pressure."""
         yield from self._gradients()
         yield from (self._accelerate(axis) for axis in self.axes)
-        yield from self._emit("u")
+        yield from self._add_sources("u")
         yield from self._divergence()
         yield self._compress()
-        yield from self._emit("p")
+        yield from self._add_sources("p")
         yield from self._losses()
         yield self._equation_of_state()
         if self._sources:
@@ -137,34 +138,35 @@ class Propagation:
         """Derivatives of the pressure at velocity points."""
         yield self._transform.forward(self.p, self._spectrum)
         for axis in self.axes:
-            yield self._derivative(axis, self._spectrum, TO_VELOCITY)
-            yield self._transform.inverse(self._work, self._slopes[axis])
+            yield self._derivative(axis, TO_VELOCITY)
+            yield self._transform.inverse(self._work, self._derivatives[axis])
 
     def _divergence(self) -> Iterator[Launch]:
         """Derivatives of the velocities along their axes at pressure points."""
         for axis in self.axes:
             yield self._transform.forward(self.u[axis], self._spectrum)
-            yield self._derivative(axis, self._spectrum, TO_PRESSURE)
-            yield self._transform.inverse(self._work, self._slopes[axis])
+            yield self._derivative(axis, TO_PRESSURE)
+            yield self._transform.inverse(self._work, self._derivatives[axis])
 
-    def _derivative(self, axis: int, spectrum: Array, shift: int) -> Launch:
-        factors = self._table(self.operators.derivative(axis, shift))
+    def _derivative(self, axis: int, shift: int) -> Launch:
+        """Spectrum of the derivative along an axis."""
+        arrays = self._work, self._spectrum, self._table(self.operators.derivative(axis, shift))
         name = f"derivative_{AXES[axis]}"
-        return self._module.launch(name, self._modes, self._work, spectrum, factors, self._kappa)
+        return self._module.launch(name, self._modes, *arrays, self._kappa)
 
     def _accelerate(self, axis: int) -> Launch:
         return self._module.launch(
             f"accelerate_{AXES[axis]}",
             self._points,
             self.u[axis],
-            self._slopes[axis],
+            self._derivatives[axis],
             self._layers[axis, True],
             self._property(self.operators.dt / self.medium.staggered_density(axis)),
         )
 
     def _compress(self) -> Launch:
         layers = [self._layers[axis, False] for axis in self.axes]
-        split = (self._three(arrays) for arrays in (self.rho, self._slopes, layers))
+        split = (self._three(arrays) for arrays in (self.rho, self._derivatives, layers))
         arguments = [array for arrays in split for array in arrays]
         density = self._property(self.medium.density)
         return self._module.launch("compress", self._points, *arguments, density)
@@ -172,9 +174,9 @@ class Propagation:
     def _losses(self) -> Iterator[Launch]:
         """Fractional Laplacians: of the rate of density for absorption, of density for dispersion.
 
-        `compress` has left rho_0 div u in the first slope.
+        `compress` has left rho_0 div u in the first derivative.
         """
-        medium, absorption, dispersion = self.medium, *self._slopes[:2]
+        medium, absorption, dispersion = self.medium, *self._derivatives[:2]
         if medium.is_absorbing and medium.power != STOKES:
             yield from self._fractional_laplacian(absorption, medium.power - 2)
         if medium.is_dispersive:
@@ -192,7 +194,7 @@ class Propagation:
         yield self._transform.inverse(self._spectrum, values)
 
     def _equation_of_state(self) -> Launch:
-        medium, absorption, dispersion = self.medium, *self._slopes[:2]
+        medium, absorption, dispersion = self.medium, *self._derivatives[:2]
         return self._module.launch(
             "equation_of_state",
             self._points,
@@ -208,7 +210,7 @@ class Propagation:
 
     # --- sources ----------------------------------------------------------------------------------
 
-    def _emit(self, kind: str) -> Iterator[Launch]:
+    def _add_sources(self, kind: str) -> Iterator[Launch]:
         """Sources of the pressure, which act on each split density, or of velocities."""
         for source in self._sources:
             if source.field[0] == kind:
@@ -220,11 +222,13 @@ class Propagation:
             name = "set_source" if source.mode == "dirichlet" else "add_source"
             yield from (self._inject(name, source, field) for field in fields)
             return
-        emitted = self._slopes[1]
-        yield self._module.launch("clear", self._points, emitted)
-        yield self._inject("add_source", source, emitted)
-        yield from self._scaled(emitted, self._source_kappa)
-        yield from (self._module.launch("add", self._points, field, emitted) for field in fields)
+        source_term = self._derivatives[1]
+        yield self._module.launch("clear", self._points, source_term)
+        yield self._inject("add_source", source, source_term)
+        yield from self._scaled(source_term, self._source_kappa)
+        yield from (
+            self._module.launch("add", self._points, field, source_term) for field in fields
+        )
 
     def _inject(self, name: str, source: PointSource, field: Array) -> Launch:
         """Launch that adds or sets the signals of a source at the current step."""

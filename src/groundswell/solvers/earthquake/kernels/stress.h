@@ -34,8 +34,8 @@ INLINE EdgeSums sum_over_edges(const real* RESTRICT f) {
 
 // Compliances of the edges; those on faces between depth rows have the correction of row k.
 INLINE EdgeSums softened(const EdgeSums& sums, const real* RESTRICT rows, int k) {
-  const real softness = correction<COMPLIANCE>(rows, k);
-  return {sums.xy, softness * sums.xz, softness * sums.yz};
+  const real factor = correction<COMPLIANCE>(rows, k);
+  return {sums.xy, factor * sums.xz, factor * sums.yz};
 }
 
 // The relaxation mechanism of a cell: decay factor of a step, and coefficients of the weight as a

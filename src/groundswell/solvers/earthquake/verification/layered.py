@@ -42,8 +42,7 @@ MISFIT = {False: 10.0, True: 5.0}  # %
 PEAK, DELAY = 3.0, 0.02  # %, s; below the quick form's frequencies peaks are flat and alike
 
 SIGMA, ONSET = 0.3, 1.6  # s, of the Gaussian moment rate
-# Limits of the misfit, %, by spacing, m, for the quick (False) and the full form (True). The misfit
-# of LOH.3 is mainly that of the fit of Q.
+# Limits of the misfit, %, by spacing, m, for the quick (False) and the full form (True).
 GAUSSIAN_LIMITS = {
     False: {"LOH.1": {200.0: 2.5}, "LOH.3": {200.0: 4.0}},
     True: {"LOH.1": {100.0: 1.0, 50.0: 0.6}, "LOH.3": {100.0: 3.0, 50.0: 3.0}},

@@ -1,8 +1,8 @@
 // One step of the k-space pseudospectral method; see propagation.py for the order of the kernels.
 //
-// Real arrays are (NZ, NY, NX), spectra (NZ, NY, MX) with MX = NX / 2 + 1. Properties of the medium are
-// arrays, or constants where the medium is homogeneous: UNIFORM_DENSITY and UNIFORM_SPEED. Fields are split
-// along the AXES coordinate axes, 2 or 3, for the perfectly matched layers.
+// Real arrays are (NZ, NY, NX), spectra (NZ, NY, MX) with MX = NX / 2 + 1. A property of the medium has one
+// value per point, or a single value if its constant UNIFORM_... is set. Density is split along the AXES
+// coordinate axes, 2 or 3, for the perfectly matched layers.
 #include "portable.h"
 
 struct Complex {
@@ -82,8 +82,8 @@ KERNEL accelerate_z(real* u, const real* gradient, const real* layer, const real
 }
 
 
-// rho_i <- q (q rho_i - dt r du_i/di) with r = rho_0, or rho_0 + 2 rho in a nonlinear medium. The derivatives
-// then hold their sum in x, times rho_0 if ABSORBING.
+// rho_i <- q (q rho_i - dt r du_i/di) with r = rho_0, or rho_0 + 2 rho in a nonlinear medium. In an ABSORBING
+// medium, d_x then becomes rho_0 div u.
 KERNEL compress(real* rho_x, real* rho_y, real* rho_z, real* d_x, const real* d_y, const real* d_z,
                 const real* layer_x, const real* layer_y, const real* layer_z, const real* density) {
   FOR_CELLS(i, NX, j, NY, k, NZ) {
@@ -136,7 +136,7 @@ KERNEL add(real* RESTRICT values, const real* RESTRICT others) {
 
 // --- sources -----------------------------------------------------------------------------------------------
 
-// field[points[n]] += or = signal[n], by the amplitude of source n at the current step.
+// Add the signal of source n at the current step to field[points[n]], or replace the value by it.
 KERNEL add_source(real* field, const long long* points, const real* signals, const long long* step,
                   index_t count, index_t samples, index_t many) {
   FOR_ITEMS(n, count) {
