@@ -28,6 +28,7 @@ from random_media import (
 from groundswell.errors import InputError
 from groundswell.seismology.case.media import MediumSection
 from groundswell.seismology.media.build import build_medium
+from groundswell.seismology.media.cellwise import ArrayMedium, AwpMedium
 from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.layered import Layer, Layered
 from groundswell.seismology.media.material import (
@@ -35,7 +36,7 @@ from groundswell.seismology.media.material import (
     find_unphysical,
     lame,
 )
-from groundswell.seismology.media.sampled import ArrayMedium, AwpMedium, NetcdfMedium
+from groundswell.seismology.media.netcdf import NetcdfMedium
 from groundswell.seismology.media.statistics import medium_statistics
 
 # --- the survey ----------------------------------------------------------------------------------

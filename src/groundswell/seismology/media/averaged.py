@@ -12,6 +12,7 @@ from groundswell.seismology.media.material import (
     Values,
     volume_average,
 )
+from groundswell.seismology.media.profile import Profile, find_profile
 
 
 class CellAverages:
@@ -28,6 +29,11 @@ class CellAverages:
         hx, hy, hz = (h * factor for h, factor in zip(medium.spacing, factors, strict=True))
         self.cells: Counts = (nx, ny, nz)
         self.spacing: Lengths = (hx, hy, hz)
+
+    @property
+    def profile(self) -> Profile | None:
+        """The medium as a function of depth; None if it varies along x or y."""
+        return find_profile(self._medium)
 
     def plane(self, k: int) -> Material:
         """Averages over the cells of depth row `k`: arrays (ny, nx)."""

@@ -10,10 +10,11 @@ from groundswell.seismology.case.media import (
     MediumSection,
     NetcdfSection,
 )
+from groundswell.seismology.media.cellwise import ArrayMedium, AwpMedium
 from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.layered import Layer, Layered, read_layers
 from groundswell.seismology.media.material import PROPERTIES, Counts, Lengths, Medium
-from groundswell.seismology.media.sampled import ArrayMedium, AwpMedium, build_netcdf
+from groundswell.seismology.media.netcdf import build_netcdf
 
 
 def build_medium(

@@ -22,7 +22,7 @@ from groundswell.seismology.media.material import (
     volume_average,
 )
 from groundswell.seismology.media.plausibility import omitted_unit
-from groundswell.seismology.media.profile import Profile
+from groundswell.seismology.media.profile import Profile, linear_profile, step_profile
 
 if TYPE_CHECKING:
     from groundswell.seismology.case.media import LayerSection
@@ -73,14 +73,14 @@ class Layered:
         self._linear = interpolation == "linear"
         self._table = _tabulate(layers)
         self._tops = _ordered_tops(layers, repeat=self._linear)
-        # Two Gauss points are exact for the moments of a constant up to the third.
-        self.profile = Profile(self._tops, 16 if self._linear else 2, self._sample)
+        make_profile = linear_profile if self._linear else step_profile
+        self.profile: Profile = make_profile(self._tops, self._table)
 
     def plane(self, k: int) -> Material:
         """Averages over the cells of depth row `k`: arrays (1, 1), float64."""
         edges = np.array([k, k + 1]) * self.spacing[2]
         depth, weight, _ = self.profile.quadrature(edges)
-        samples = self._sample(depth)
+        samples = self.profile.sample(depth)
         given = samples.given().values()
         if all((values == values[0]).all() for values in given):
             found = {name: values[:1] for name, values in samples.given().items()}
@@ -98,19 +98,6 @@ class Layered:
             starts = np.floor(rows)[:, None] + np.arange(-1, 3)
         starts = np.unique(np.append(starts.clip(0, nz - 1), 0)).astype(int)
         return list(zip(starts.tolist(), np.diff(starts, append=nz).tolist(), strict=True))
-
-    def _sample(self, depth: Values) -> Material:
-        """The profile at `depth` (n,), m."""
-        above = np.searchsorted(self._tops, depth, side="right") - 1
-        if not self._linear:
-            return Material(**{name: row[above] for name, row in self._table.items()})
-        below = np.minimum(above + 1, len(self._tops) - 1)
-        gap = self._tops[below] - self._tops[above]
-        fraction = (depth - self._tops[above]) / np.where(gap > 0, gap, np.inf)
-        rows = self._table.items()
-        return Material(
-            **{name: row[above] + fraction * (row[below] - row[above]) for name, row in rows}
-        )
 
 
 def _tabulate(layers: Sequence[Layer | LayerSection]) -> dict[str, Values]:

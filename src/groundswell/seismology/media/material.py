@@ -7,7 +7,7 @@ be larger than memory.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -167,6 +167,13 @@ def _rules(material: Material) -> Iterator[tuple[Mask, str]]:
 def count_cells(mask: Mask, cells: Counts) -> int:
     """Number of cells of a plane where `mask`, which broadcasts to (ny, nx), is true."""
     return int(np.count_nonzero(mask)) * (cells[0] * cells[1] // mask.size)
+
+
+def uniform_values(plane: Mapping[str, Values]) -> dict[str, float] | None:
+    """The properties of a plane that has the same values everywhere; None if any of them varies."""
+    if any((values != values.flat[0]).any() for values in plane.values()):
+        return None
+    return {name: float(values.flat[0]) for name, values in plane.items()}
 
 
 def find_runs(medium: Medium) -> list[tuple[int, int]]:

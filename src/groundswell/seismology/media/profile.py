@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -62,3 +62,57 @@ def find_profile(medium: Any) -> Profile | None:
     """The profile of a medium that varies with depth only; None for other media."""
     profile: Profile | None = getattr(medium, "profile", None)
     return profile
+
+
+def step_profile(tops: Values, table: Mapping[str, Values]) -> Profile:
+    """The profile of a stack of layers.
+
+    Args:
+        tops: depths of the tops of the layers, m, ascending from 0, (n,).
+        table: properties of the layers, (n,) each.
+    """
+
+    def sample(depth: Values) -> Material:
+        layer = np.searchsorted(tops, depth, side="right") - 1
+        return Material(**{name: values[layer] for name, values in table.items()})
+
+    # Two Gauss points are exact for the moments of a constant up to the third.
+    return Profile(tops, 2, sample)
+
+
+def linear_profile(
+    depths: Values,
+    table: Mapping[str, Values],
+    complete: Callable[[dict[str, Values]], Material] = lambda values: Material(**values),
+) -> Profile:
+    """The profile through values at depths, constant above the first and below the last.
+
+    Two values at one depth are a discontinuity. Between a fluid and a solid, the medium changes
+    half-way.
+
+    Args:
+        depths: ascending depths, m, (n,).
+        table: properties at the depths, (n,) each.
+        complete: function that returns the material of interpolated properties.
+    """
+    vs = table["vs"]
+
+    def sample(depth: Values) -> Material:
+        above = (np.searchsorted(depths, depth, side="right") - 1).clip(0)
+        below = np.minimum(above + 1, len(depths) - 1)
+        gap = depths[below] - depths[above]
+        fraction = ((depth - depths[above]) / np.where(gap > 0, gap, np.inf)).clip(0)
+        fraction = within_phase(fraction, vs[above], vs[below])
+        return complete(
+            {name: v[above] + fraction * (v[below] - v[above]) for name, v in table.items()}
+        )
+
+    boundaries = ((depths[1:] + depths[:-1]) / 2)[np.diff(vs == 0)]
+    kinks = np.concatenate([depths, boundaries])
+    return Profile(np.unique(np.append(kinks[kinks > 0], 0.0)), 16, sample)
+
+
+def within_phase(fraction: Values, vs_above: Values, vs_below: Values) -> Values:
+    """The fraction for interpolation in depth, rounded to 0 or 1 between a fluid and a solid."""
+    mixed = (vs_above == 0) != (vs_below == 0)
+    return np.where(mixed, fraction >= 0.5, fraction)

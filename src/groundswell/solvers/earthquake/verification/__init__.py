@@ -14,6 +14,7 @@ PROBLEMS = [
     "layered:gaussian",
     "layered_halfspace:interfaces_on_faces",
     "layered_halfspace:interfaces_off_faces",
+    "layered_halfspace:model_file",
     "interfaces:normal_incidence",
     "attenuation:quality",
     "absorption:reflection",

@@ -8,6 +8,9 @@ components and all times.
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +29,8 @@ from groundswell.verify import Check
 ROCKS = ((2600, 1400, 2050), (4000, 2200, 2350), (5000, 2850, 2550), (6000, 3460, 2700))
 ON_FACES = (800.0, 2000.0, 3600.0)
 OFF_FACES = (730.0, 1950.0, 3560.0)
+
+HALF_STEP = 5.0  # m, from an interface to the nodes of the NetCDF model
 
 SIZE = (11000.0, 11000.0, 5000.0)  # m
 EPICENTRE, DEPTH = (3110.0, 4530.0), 2830.0  # m
@@ -47,19 +52,49 @@ OFF_FACES_LIMITS = {False: {200.0: 2.5}, True: {200.0: 2.5, 100.0: 1.0}}
 
 def interfaces_on_faces(backend: Backend, full: bool) -> list[Check]:
     """Misfits with interfaces on cell faces."""
-    return _checks("interfaces on faces", ON_FACES, ON_FACES_LIMITS[full], backend)
+    layers = _layers(ON_FACES)
+    medium = sim.layered_medium(layers)
+    return _checks("interfaces on faces", layers, medium, ON_FACES_LIMITS[full], backend)
 
 
 def interfaces_off_faces(backend: Backend, full: bool) -> list[Check]:
     """Misfits with interfaces inside cells."""
-    return _checks("interfaces off faces", OFF_FACES, OFF_FACES_LIMITS[full], backend)
+    layers = _layers(OFF_FACES)
+    medium = sim.layered_medium(layers)
+    return _checks("interfaces off faces", layers, medium, OFF_FACES_LIMITS[full], backend)
+
+
+def model_file(backend: Backend, full: bool) -> list[Check]:
+    """Misfits of a NetCDF model with interfaces inside cells."""
+    layers = _layers(OFF_FACES)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "layers.nc"
+        _write_model(path, layers)
+        medium = {"kind": "netcdf", "file": str(path)}
+        return _checks("NetCDF model", layers, medium, OFF_FACES_LIMITS[full], backend)
+
+
+def _layers(interfaces: tuple[float, ...]) -> list[Layer]:
+    return [Layer(top, *rock) for top, rock in zip((0.0, *interfaces), ROCKS, strict=True)]
 
 
 def _checks(
-    name: str, interfaces: tuple[float, ...], limits: dict[float, float], backend: Backend
+    name: str,
+    layers: list[Layer],
+    medium: dict[str, Any],
+    limits: dict[float, float],
+    backend: Backend,
 ) -> list[Check]:
-    """Checks of the misfit at each spacing, and of its decrease with each refinement."""
-    misfits = {spacing: _misfit(interfaces, spacing, backend) for spacing in limits}
+    """Checks of the misfit at each spacing, and of its decrease with each refinement.
+
+    Args:
+        name: of the problem.
+        layers: the layers of the exact solution.
+        medium: the `[medium]` table of the simulation.
+        limits: limit of the misfit, %, by spacing, m.
+        backend: of the simulation.
+    """
+    misfits = {h: _misfit(_case(medium, h), layers, backend) for h in limits}
     where = f"{len(OFFSETS)} stations, defaults"
     checks = [
         Check.at_most(f"{name}: misfit at {spacing:g} m", misfit, limits[spacing], "%", where)
@@ -71,22 +106,37 @@ def _checks(
     return checks
 
 
-def _misfit(interfaces: tuple[float, ...], spacing: float, backend: Backend) -> float:
+def _misfit(case: EarthquakeCase, layers: list[Layer], backend: Backend) -> float:
     """Misfit of the velocities, %."""
-    tops = (0.0, *interfaces)
-    layers = [Layer(top, *rock) for top, rock in zip(tops, ROCKS, strict=True)]
-    time, velocity = sim.motion(_case(layers, spacing), backend)
+    time, velocity = sim.motion(case, backend)
     moment = double_couple_tensor(STRIKE, DIP, RAKE, MOMENT)
     pulse = Pulse.gaussian(SIGMA, DELAY)
     exact = layered_velocity(LayeredHalfSpace(layers), DEPTH, moment, OFFSETS, time, pulse)
     return 100 * relative_misfit(velocity, exact)
 
 
-def _case(layers: list[Layer], spacing: float) -> EarthquakeCase:
+def _write_model(path: Path, layers: list[Layer]) -> None:
+    """Write layers to a NetCDF model with nodes on either side of each interface."""
+    import xarray
+
+    tops = np.array([layer.top for layer in layers])
+    depth = np.concatenate([[0.0], tops[1:] - HALF_STEP, tops[1:] + HALF_STEP, [SIZE[2]]])
+    depth.sort()
+    layer = np.searchsorted(tops, depth, side="right") - 1
+    columns = {
+        name: np.array([getattr(layers[n], name) for n in layer]) for name in ("vp", "vs", "rho")
+    }
+    axes = {"x": [0.0, SIZE[0]], "y": [0.0, SIZE[1]], "depth": depth}
+    xarray.Dataset(
+        {name: (list(axes), np.tile(column, (2, 2, 1))) for name, column in columns.items()}, axes
+    ).to_netcdf(path, engine="h5netcdf")
+
+
+def _case(medium: dict[str, Any], spacing: float) -> EarthquakeCase:
     return sim.make_case(
         grid={"size": SIZE, "spacing": spacing},
         time={"duration": DURATION},
-        medium=sim.layered_medium(layers),
+        medium=medium,
         source=[
             sim.point(
                 (*EPICENTRE, DEPTH),

@@ -1,4 +1,4 @@
-"""Sampled media: precision, interpolation against xarray, refusals, frugality."""
+"""NetCDF models: interpolation against xarray, averages, profiles, refusals, frugality."""
 
 from __future__ import annotations
 
@@ -9,91 +9,15 @@ import numpy as np
 import pytest
 import xarray as xr
 from numpy.testing import assert_allclose, assert_array_equal
-from random_media import CELLS, ROCK, SPACING, random_arrays, random_model, write_mesh
+from random_media import CELLS, ROCK, SEA, SPACING, random_model
 
 from groundswell.errors import InputError
 from groundswell.seismology.case.media import NetcdfSection
-from groundswell.seismology.media.material import lame
+from groundswell.seismology.media.averaged import CellAverages
+from groundswell.seismology.media.layered import Layer, Layered
+from groundswell.seismology.media.netcdf import NetcdfMedium, _ModelFile, build_netcdf
 from groundswell.seismology.media.rules import brocher_density
-from groundswell.seismology.media.sampled import (
-    ArrayMedium,
-    AwpMedium,
-    NetcdfMedium,
-    _ModelFile,
-    build_netcdf,
-)
 from groundswell.seismology.media.statistics import medium_statistics
-
-# --- arrays and meshes ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_arrays_keep_their_precision(dtype):
-    arrays = random_arrays(5, dtype=dtype)
-    medium = ArrayMedium(SPACING, **arrays)
-    assert medium.cells == (4, 3, 5)
-    for name, values in medium.plane(3).given().items():
-        assert values.dtype == dtype
-        assert_array_equal(values, arrays[name][3])
-
-
-def test_integers_become_double_before_moduli_overflow():
-    whole = {name: np.full((2, 2, 2), value, np.int32) for name, value in ROCK.items()}
-    lam, mu = lame(ArrayMedium(SPACING, **whole).plane(0))
-    assert_allclose(mu, 2700 * 3464.0**2)
-    assert_allclose(lam, 2700 * (6000.0**2 - 2 * 3464.0**2))
-
-
-def test_one_plane_of_a_huge_mapped_file_is_all_that_is_read(tmp_path):
-    path, shape = tmp_path / "vp.raw", (1000, 800, 800)
-    with path.open("wb") as file:
-        file.truncate(4 * int(np.prod(shape)))  # 2.56 GB of hole
-        file.seek(4 * 700 * 800 * 800)
-        file.write(np.full(shape[1:], 5000, np.float32).tobytes())
-    vp = np.memmap(path, np.float32, "r", shape=shape)
-    assert path.stat().st_blocks * 512 < 1e8
-    tracemalloc.start()
-    plane = ArrayMedium(SPACING, vp, vp, vp).plane(700)
-    assert_array_equal(plane.vp, 5000)
-    assert tracemalloc.get_traced_memory()[1] < 2e7
-    tracemalloc.stop()
-
-
-@pytest.fixture
-def mesh(tmp_path):
-    arrays = random_arrays(7, dtype=np.float32)
-    write_mesh(tmp_path / "3.bin", arrays, 3)
-    write_mesh(tmp_path / "8.bin", arrays, 8)
-    return tmp_path, arrays
-
-
-def test_an_awp_mesh_is_handed_on_in_single_precision(mesh):
-    folder, arrays = mesh
-    medium = AwpMedium(folder / "8.bin", CELLS, SPACING, variables=8)
-    for name, values in medium.plane(2).given().items():
-        assert values.dtype == np.float32
-        assert_array_equal(values, arrays[name][2])
-
-
-def test_an_awp_mesh_gets_q_only_on_request(mesh):
-    path = mesh[0] / "3.bin"
-    assert AwpMedium(path, CELLS, SPACING, variables=3).plane(0).qs is None
-    options = {"variables": 3, "q_rule": "awp"}
-    plane = AwpMedium(path, CELLS, SPACING, **options).plane(0)
-    assert_allclose(plane.qs, 0.05 * plane.vs, rtol=1e-6)
-    assert_allclose(plane.qp, 0.10 * plane.vs, rtol=1e-6)
-    assert plane.qp.dtype == np.float32
-
-
-def test_an_awp_mesh_must_fit_the_region(mesh):
-    path = mesh[0] / "8.bin"
-    with pytest.raises(InputError, match="4 x 3 x 6 cells of 8 float32 need"):
-        AwpMedium(path, (4, 3, 6), SPACING, variables=8)
-    with pytest.raises(InputError, match="contains Q"):
-        AwpMedium(path, CELLS, SPACING, variables=8, q_rule="awp")
-
-
-# --- netCDF models -------------------------------------------------------------------------------
 
 
 def uneven(rng, low, high, n):
@@ -209,6 +133,68 @@ def test_a_model_as_coarse_as_the_grid_is_taken_at_the_centres(tmp_path):
     path = save(tmp_path, random_model(14, *axes))
     medium = build_netcdf(NetcdfSection(kind="netcdf", file=path), CELLS, SPACING)
     assert isinstance(medium, NetcdfMedium)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_model_that_varies_with_depth_only_is_a_linear_profile(tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    nodes = uneven(rng, 0, 520, 9)
+    rows = random_model(seed, [0.0], [0.0], nodes)
+    model = rows.isel(x=[0] * 3, y=[0] * 4).assign_coords(
+        x=uneven(rng, 0, 410, 3), y=uneven(rng, 0, 310, 4)
+    )
+    medium = netcdf_medium(save(tmp_path, model), CELLS, SPACING)
+    columns = {name: rows[name].values.ravel() for name in ("vp", "vs", "rho")}
+    layers = [
+        Layer(top, **{name: float(values[n]) for name, values in columns.items()})
+        for n, top in enumerate(nodes)
+    ]
+    exact = Layered(CELLS, SPACING, layers, "linear").profile
+    depth = rng.uniform(0, 500, 40)
+    for name, values in medium.profile.sample(depth).given().items():
+        assert_allclose(values, getattr(exact.sample(depth), name), rtol=1e-12)
+    within = exact.interfaces[exact.interfaces < 500]
+    assert_array_equal(medium.profile.interfaces[: within.size], within)
+
+
+def test_one_different_value_makes_a_model_three_dimensional(tmp_path):
+    model = random_model(3, [0.0], [0.0], np.arange(0, 600, 100.0)).isel(x=[0] * 3, y=[0] * 4)
+    model = model.assign_coords(x=[0.0, 200.0, 400.0], y=[0.0, 100.0, 200.0, 300.0]).copy(deep=True)
+    model["rho"][1, 1, 3] *= 1.001
+    assert netcdf_medium(save(tmp_path, model), CELLS, SPACING).profile is None
+
+
+def test_a_profile_has_the_properties_that_rules_derive_and_those_of_finer_models(tmp_path):
+    nodes = np.arange(0, 510, 25.0)
+    model = random_model(3, [0.0], [0.0], nodes).isel(x=[0, 0], y=[0, 0])
+    model = model.assign_coords(x=[0.0, 500.0], y=[0.0, 500.0]).drop_vars("rho")
+    model["vp"] = model["vp"].clip(1600, 8000)
+    path = save(tmp_path, model)
+    section = NetcdfSection(kind="netcdf", file=path, rho_rule="brocher", q_rule="awp")
+    medium = build_netcdf(section, CELLS, SPACING)
+    assert isinstance(medium, CellAverages)
+    found = medium.profile.sample(nodes[3:9])
+    assert_allclose(found.vp, model["vp"][0, 0, 3:9])
+    assert_allclose(found.rho, brocher_density(found.vp))
+    assert_allclose(found.qs, found.vs / 20)
+
+
+def test_water_and_rock_do_not_mix_along_depth(tmp_path):
+    """The sea floor is half-way between the nodes of water and rock, for rows and profiles."""
+    nodes, wet = np.array([0.0, 160.0, 200.0, 600.0]), np.array([True, True, False, False])
+    column = {name: np.where(wet, SEA[name], ROCK[name]) for name in ROCK}
+    model = xr.Dataset(
+        {n: (("x", "y", "depth"), np.tile(v, (2, 2, 1))) for n, v in column.items()},
+        coords={"x": [0.0, 400.0], "y": [0.0, 300.0], "depth": nodes},
+    )
+    cells = (4, 3, 25)
+    medium = netcdf_medium(save(tmp_path, model), cells, (100.0, 100.0, 20.0))
+    for k in range(25):
+        for name, values in medium.plane(k).given().items():
+            assert_array_equal(values, (SEA if k < 9 else ROCK)[name])
+    depth = np.array([1.0, 179.9, 180.1, 499.0])
+    assert_array_equal(medium.profile.sample(depth).vs, [0, 0, ROCK["vs"], ROCK["vs"]])
+    assert 180.0 in medium.profile.interfaces
 
 
 class Tilted:

@@ -1,9 +1,10 @@
-"""Media sampled in three dimensions: arrays, NetCDF models and AWP meshes, read plane by plane."""
+"""Models on a grid of their own in NetCDF files, read plane by plane."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,7 @@ from groundswell.errors import InputError
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import open_dataset
 from groundswell.grids.geography import Geography
-from groundswell.seismology.case.media import NetcdfSection, QRule
-from groundswell.seismology.formats.awp import AwpMesh
+from groundswell.seismology.case.media import NetcdfSection
 from groundswell.seismology.media.averaged import CellAverages
 from groundswell.seismology.media.material import (
     PROPERTIES,
@@ -26,84 +26,11 @@ from groundswell.seismology.media.material import (
     Material,
     Values,
     describe_cell,
+    uniform_values,
     unit_factor,
 )
+from groundswell.seismology.media.profile import Profile, linear_profile, within_phase
 from groundswell.seismology.media.rules import complete_material
-
-# --- models on the cells of the region -----------------------------------------------------------
-
-
-class ArrayMedium:
-    """A medium in arrays (nz, ny, nx), which may be memory maps: one plane is read at a time.
-
-    Args:
-        spacing: cell edges (x, y, z), m.
-        vp, vs: wave speeds, m/s.
-        rho: density, kg/m^3.
-        qp, qs: quality factors; both, or neither if elastic.
-    """
-
-    def __init__(
-        self,
-        spacing: Lengths,
-        vp: NDArray[Any],
-        vs: NDArray[Any],
-        rho: NDArray[Any],
-        qp: NDArray[Any] | None = None,
-        qs: NDArray[Any] | None = None,
-    ) -> None:
-        arrays = {"vp": vp, "vs": vs, "rho": rho, "qp": qp, "qs": qs}
-        self._arrays = {name: array for name, array in arrays.items() if array is not None}
-        self.cells = vp.shape[::-1]
-        self.spacing = spacing
-
-    def plane(self, k: int) -> Material:
-        """Cell values of depth row `k`: arrays (ny, nx), in their own floating-point type."""
-        rows = {name: np.asarray(array[k]) for name, array in self._arrays.items()}
-        return Material(
-            **{name: row.astype(_real(row.dtype), copy=False) for name, row in rows.items()}
-        )
-
-
-def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type to compute in: double for integers and for floats too short for moduli in Pa."""
-    return dtype if dtype in (np.float32, np.float64) else np.dtype(np.float64)
-
-
-class AwpMedium:
-    """An AWP mesh file of the cells of the region, in single precision.
-
-    Args:
-        path: the mesh file.
-        cells: cells of the region and of the mesh (nx, ny, nz).
-        spacing: cell edges (x, y, z), m.
-        variables: number of variables per cell: 3, 5 or 8.
-        q_rule: rule for the quality factors of a mesh without them (3 variables); None if elastic.
-
-    Raises:
-        InputError: the file does not fit the cells, or the mesh has quality factors and a rule.
-    """
-
-    def __init__(
-        self,
-        path: str | Path,
-        cells: Counts,
-        spacing: Lengths,
-        *,
-        variables: int,
-        q_rule: QRule | None = None,
-    ) -> None:
-        if q_rule is not None and variables > 3:
-            raise InputError(f"medium.q_rule = {q_rule!r}: {path} contains Q; remove the rule")
-        self.cells, self.spacing = cells, spacing
-        self._mesh, self._q_rule = AwpMesh(path, cells, variables), q_rule
-
-    def plane(self, k: int) -> Material:
-        """Cell values of depth row `k`: arrays (ny, nx), float32."""
-        return complete_material(self._mesh.plane(k), None, self._q_rule)
-
-
-# --- models on their own axes --------------------------------------------------------------------
 
 FINEST = 4  # largest number of samples along an axis for the average over a cell
 
@@ -150,11 +77,32 @@ class NetcdfMedium:
         self._depth, self._y, self._x = (
             _locate(self._model, axis, at, clip) for axis, at in enumerate((depth, y, x))
         )
-        self._slabs: dict[tuple[str, int], Values] = {}
+        self._slabs: dict[int, dict[str, Values]] = {}
 
     def resolution(self) -> tuple[float, float]:
         """Largest number of grid steps of the model per cell: along x and y, and along z."""
         return max(self._x.steps(), self._y.steps()), self._depth.steps()
+
+    @cached_property
+    def profile(self) -> Profile | None:
+        """The model as a function of depth; None if it varies along x or y in the region."""
+        depths, bottom = self._model.nodes[0], self.cells[2] * self.spacing[2]
+        first = max(0, int(np.searchsorted(depths, 0.0, side="right")) - 1)
+        depths = depths[first : int(np.searchsorted(depths, bottom)) + 1]
+        rows = []
+        for node in range(
+            first, first + len(depths)
+        ):  # The first slab that varies ends the search.
+            row = uniform_values(self._slabs_at(node))
+            if row is None:
+                return None
+            rows.append(row)
+        table = {role: np.array([row[role] for row in rows]) for role in self._names}
+        return linear_profile(
+            depths,
+            table,
+            lambda values: complete_material(values, *self._rules),
+        )
 
     def plane(self, k: int) -> Material:
         """The model at the centres of depth row `k`: arrays (ny, nx), float64.
@@ -162,25 +110,28 @@ class NetcdfMedium:
         Raises:
             InputError: the model has a gap (NaN), or a rule does not apply.
         """
-        upper, fraction = int(self._depth.node[k]), self._depth.fraction[k]
-        nodes = (upper, upper + 1)
-        self._slabs = {key: slab for key, slab in self._slabs.items() if key[1] in nodes}
-        values = {}
+        node = int(self._depth.node[k])
+        above, below = self._slabs_at(node), self._slabs_at(node + 1)
+        fraction = within_phase(self._depth.fraction[k], above["vs"], below["vs"])
+        values = {role: _interpolate(above[role], below[role], fraction) for role in self._names}
         for role in self._names:
-            above, below = (self._slab(role, node) for node in nodes)
-            values[role] = above + fraction * (below - above)
             self._require_complete(role, values[role], k)
         return complete_material(values, *self._rules)
 
-    def _slab(self, role: str, node: int) -> Values:
+    def _slabs_at(self, node: int) -> dict[str, Values]:
+        """Each property (ny, nx) at a depth of the model; the depth above stays in memory, too."""
+        if node not in self._slabs:
+            self._slabs = {n: slabs for n, slabs in self._slabs.items() if n == node - 1}
+            self._slabs[node] = {role: self._read_slab(role, node) for role in self._names}
+        return self._slabs[node]
+
+    def _read_slab(self, role: str, node: int) -> Values:
         """One property (ny, nx), in SI units, at one depth of the model, below the cell centres."""
-        if (role, node) not in self._slabs:
-            y, x = self._y, self._x
-            nodes = self._model.read(self._names[role], node, y.window, x.window)
-            near = _interpolate(nodes[y.node, x.node], nodes[y.node, x.node + 1], x.fraction)
-            far = _interpolate(nodes[y.node + 1, x.node], nodes[y.node + 1, x.node + 1], x.fraction)
-            self._slabs[role, node] = self._factors[role] * _interpolate(near, far, y.fraction)
-        return self._slabs[role, node]
+        y, x = self._y, self._x
+        nodes = self._model.read(self._names[role], node, y.window, x.window)
+        near = _interpolate(nodes[y.node, x.node], nodes[y.node, x.node + 1], x.fraction)
+        far = _interpolate(nodes[y.node + 1, x.node], nodes[y.node + 1, x.node + 1], x.fraction)
+        return self._factors[role] * _interpolate(near, far, y.fraction)
 
     def _require_complete(self, role: str, values: Values, k: int) -> None:
         if np.isfinite(values).all():
