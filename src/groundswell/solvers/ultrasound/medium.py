@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,8 @@ class AcousticMedium:
         power: exponent y of the absorption; 2 is a thermoviscous fluid.
         nonlinearity: parameter B/A; 0 in a linear medium.
         absorbs, disperses: whether absorption and dispersion act; both do in nature.
+        staggered: density at the velocity points of each axis, kg/m^3; by default means of two
+            pressure points.
     """
 
     speed: Values
@@ -33,6 +36,7 @@ class AcousticMedium:
     nonlinearity: Values = 0.0
     absorbs: bool = True
     disperses: bool = True
+    staggered: Sequence[Values] | None = None
 
     @property
     def is_absorbing(self) -> bool:
@@ -65,6 +69,8 @@ class AcousticMedium:
         Velocity points lie half a cell after pressure points; the last one has the density of the
         last pressure point.
         """
+        if self.staggered is not None:
+            return self.staggered[axis]
         if np.ndim(self.density) == 0:
             return self.density
         dimension = np.ndim(self.density) - 1 - axis

@@ -17,12 +17,26 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.grids.cartesian import Grid
+from groundswell.grids.cartesian import Grid, Triple
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
 PML_POWER = 4  # exponent of the absorption profile
+
+
+@dataclass(frozen=True)
+class AbsorbingLayers:
+    """Perfectly matched layers at the ends of each axis, inside the grid.
+
+    Args:
+        before, after: width on the low and the high side of each axis (x, y, z), points.
+        strength: largest absorption along each axis, Np per point.
+    """
+
+    before: Triple
+    after: Triple
+    strength: tuple[float, float, float] = (2.0, 2.0, 2.0)
 
 
 @dataclass(frozen=True)
@@ -33,11 +47,13 @@ class SpectralOperators:
         grid: the grid, absorbing layers included; it is periodic.
         dt: time step, s.
         reference_speed: sound speed c_ref of the k-space correction, m/s.
+        layers: the absorbing layers; by default those around the region of the grid.
     """
 
     grid: Grid
     dt: float
     reference_speed: float
+    layers: AbsorbingLayers | None = None
 
     def wavenumbers(self, axis: int) -> Floats:
         """Wavenumbers of the spectrum along an axis, rad/m, (n,)."""
@@ -81,21 +97,20 @@ class SpectralOperators:
         k = self.magnitudes()
         return np.power(k, power, out=np.zeros_like(k), where=k > 0) / self.grid.count
 
-    def layer(self, axis: int, strength: float, *, staggered: bool) -> Floats:
+    def layer(self, axis: int, *, staggered: bool) -> Floats:
         """Factor of the perfectly matched layers along an axis for half a step, (n,).
 
         At the depth x of a layer of P points, exp(-dt strength (c_ref / d) (x / P)^4 / 2).
 
         Args:
-            strength: largest absorption, Np per point.
             staggered: whether the points are velocity points of this axis, half a cell further.
         """
-        grid = self.grid
-        n, before, after = grid.cells[axis], grid.before[axis], grid.after[axis]
+        layers = self.layers or AbsorbingLayers(self.grid.before, self.grid.after)
+        n, before, after = self.grid.cells[axis], layers.before[axis], layers.after[axis]
         place = np.arange(n) + (0.5 if staggered else 0.0)
         low = np.where(np.arange(n) < before, (before - place) / max(before, 1), 0.0)
         first = n - after
         high = np.where(np.arange(n) >= first, (place - first + 1) / max(after, 1), 0.0)
-        absorption = strength * self.reference_speed / grid.spacing[axis]
+        absorption = layers.strength[axis] * self.reference_speed / self.grid.spacing[axis]
         factor: Floats = np.exp(-self.dt / 2 * absorption * (low + high) ** PML_POWER)
         return factor

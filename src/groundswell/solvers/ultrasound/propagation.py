@@ -58,7 +58,6 @@ class Propagation:
         medium: the medium.
         dtype: floating-point type.
         sources: time-dependent sources.
-        strength: largest absorption of the layers, Np per point.
 
     Attributes:
         p: pressure, (nz, ny, nx), Pa.
@@ -73,7 +72,6 @@ class Propagation:
         medium: AcousticMedium,
         dtype: str = "float32",
         sources: Sequence[PointSource] = (),
-        strength: float = 2.0,
     ) -> None:
         self.backend, self.operators, self.medium = backend, operators, medium
         self.dtype, self.grid, self._sources = dtype, operators.grid, sources
@@ -88,7 +86,7 @@ class Propagation:
         self._transform = backend.real_transform(shape, dtype)
         self._module = backend.compile(self._source())
         self._layers = {
-            (axis, staggered): self._table(operators.layer(axis, strength, staggered=staggered))
+            (axis, staggered): self._table(operators.layer(axis, staggered=staggered))
             for axis in self.axes
             for staggered in (False, True)
         }
