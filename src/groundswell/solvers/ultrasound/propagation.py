@@ -16,6 +16,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix
 
 from groundswell.backends import Array, Backend, Cells, Items, Launch, Source
 from groundswell.backends.base import in_order
@@ -37,15 +38,28 @@ class PointSource:
     Args:
         field: "p", or "ux", "uy" or "uz".
         points: indices into the flattened field, (points,).
-        signals: one signal for all points, (samples,), or one each, (samples, points). A pressure
+        signals: one signal for all points, (samples,), or several, (samples, signals). A pressure
             source acts on each split density: its signal has the unit of density.
         mode: "additive" with the k-space correction, "uncorrected" without, or "dirichlet".
+        weights: share of each signal at each point, a sparse matrix (points, signals). By default
+            the one signal acts at all points, or signal n at point n.
     """
 
     field: str
     points: NDArray[np.int64]
     signals: NDArray[np.floating]
     mode: Literal["additive", "uncorrected", "dirichlet"] = "additive"
+    weights: csr_matrix | None = None
+
+    @property
+    def matrix(self) -> csr_matrix:
+        """The weights, (points, signals)."""
+        count = len(self.points)
+        if self.weights is not None:
+            return self.weights
+        if np.ndim(self.signals) == 2:
+            return csr_matrix((np.ones(count), np.arange(count), np.arange(count + 1)))
+        return csr_matrix(np.ones((count, 1)))
 
 
 class Propagation:
@@ -63,6 +77,7 @@ class Propagation:
         p: pressure, (nz, ny, nx), Pa.
         u: velocity along each axis, m/s.
         rho: density split along the axes, kg/m^3.
+        clock: number of steps made, on the device, (1,).
     """
 
     def __init__(
@@ -90,7 +105,7 @@ class Propagation:
             for axis in self.axes
             for staggered in (False, True)
         }
-        self._step_number = backend.zeros((1,), np.int64)
+        self.clock = backend.zeros((1,), np.int64)
         self.launches = list(self._compose())
 
     # --- starting ---------------------------------------------------------------------------------
@@ -103,7 +118,7 @@ class Propagation:
         values = np.broadcast_to(np.asarray(pressure, float), self.grid.shape)
         density = values / (len(self.axes) * np.square(self.medium.speed))
         self.backend.assign(self.p, values.astype(self.dtype))
-        self.backend.assign(self._step_number, np.zeros(1, np.int64))
+        self.backend.assign(self.clock, np.zeros(1, np.int64))
         for rho in self.rho:
             self.backend.assign(rho, density.astype(self.dtype))
         in_order(list(self._gradients()))()
@@ -129,8 +144,7 @@ class Propagation:
         yield from self._add_sources("p")
         yield from self._losses()
         yield self._equation_of_state()
-        if self._sources:
-            yield self._module.launch("next_step", Items(1), self._step_number)
+        yield self._module.launch("next_step", Items(1), self.clock)
 
     def _gradients(self) -> Iterator[Launch]:
         """Derivatives of the pressure at velocity points."""
@@ -230,14 +244,20 @@ class Propagation:
 
     def _inject(self, name: str, source: PointSource, field: Array) -> Launch:
         """Launch that adds or sets the signals of a source at the current step."""
-        count, samples = len(source.points), len(source.signals)
-        points, signals = (
+        signals = np.asarray(source.signals).reshape(len(source.signals), -1)
+        matrix, table = source.matrix, np.int64
+        arrays = (
             self.backend.to_device(np.ascontiguousarray(values, dtype))
-            for values, dtype in ((source.points, np.int64), (source.signals, self.dtype))
+            for values, dtype in (
+                (source.points, table),
+                (matrix.indptr, table),
+                (matrix.indices, table),
+                (matrix.data, self.dtype),
+                (signals, self.dtype),
+            )
         )
-        many = int(np.ndim(source.signals) == 2)
-        arguments = (field, points, signals, self._step_number, count, samples, many)
-        return self._module.launch(name, Items(count), *arguments)
+        sizes = (len(source.points), *signals.shape)
+        return self._module.launch(name, Items(sizes[0]), field, *arrays, self.clock, *sizes)
 
     # --- tables -----------------------------------------------------------------------------------
 
