@@ -197,7 +197,7 @@ class CartesianDomain:
 
     def _masked(self, where: MaskWhere, fields: Sequence[RecordableField]) -> PointSelection:
         shape = self.part.grid.region[::-1]
-        flat = _read_mask(where, shape)
+        flat = read_mask(where, shape)
         cells = np.stack(np.unravel_index(flat, shape), axis=-1).astype(np.int64)
         positions = np.stack([self.coordinate(a, cells[:, 2 - a]) for a in range(3)], axis=-1)
         frame = point_frame(positions, fields)
@@ -361,7 +361,7 @@ def _name_of(axis: str, field: str, values: Floats, known: dict[str, Variable]) 
     return axis if axis not in known else f"{axis}_{field}"
 
 
-def _read_mask(where: MaskWhere, shape: tuple[int, ...]) -> NDArray[np.int64]:
+def read_mask(where: MaskWhere, shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Read flat indices into an array of this shape."""
     found: Any = where.indices
     if where.file is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +30,7 @@ class NonFiniteSearch:
         part: the cells of these views.
         dt: the time step, s.
         axes: names of the coordinates x, y and z in messages.
+        origin: position of the first value of the region, m; by default half a cell from zero.
 
     Attributes:
         launches: the launches of the search.
@@ -42,9 +43,11 @@ class NonFiniteSearch:
         part: Part,
         dt: float,
         axes: tuple[str, str, str] = AXES,
+        origin: Sequence[float] | None = None,
     ) -> None:
         self._backend, self._fields, self._part, self._dt = backend, fields, part, dt
         self._axes = axes
+        self._origin = origin or [h / 2 for h in part.grid.spacing]
         self._found = backend.to_device(np.array([-1], np.int64))
         first = next(iter(fields.values()))
         plane, row, _ = (stride // first.itemsize for stride in first.strides)
@@ -78,8 +81,8 @@ class NonFiniteSearch:
 
     def _position(self, cell: Triple) -> str:
         cells = np.add(cell, self._part.start) - self._part.grid.before
-        axes = zip(self._axes, cells, self._part.grid.spacing, strict=True)
-        return ", ".join(f"{axis} = {(n + 0.5) * h:.6g} m" for axis, n, h in axes)
+        axes = zip(self._axes, cells, self._part.grid.spacing, self._origin, strict=True)
+        return ", ".join(f"{axis} = {first + n * h:.6g} m" for axis, n, h, first in axes)
 
     def _is_finite(self, field: Array, cell: Triple) -> bool:
         i, j, k = cell

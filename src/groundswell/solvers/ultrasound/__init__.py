@@ -1,3 +1,27 @@
 """Ultrasound in heterogeneous, absorbing, nonlinear media: the k-space pseudospectral method."""
 
 from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from groundswell.registry import SolverInfo
+
+_EXPORTS = {"UltrasoundCase": "case", "Ultrasound": "solver"}
+
+info = SolverInfo(
+    name="ultrasound",
+    title="Ultrasound",
+    summary="Ultrasound in tissue and bone by the k-space pseudospectral method.",
+    package=__name__,
+    case=".case:UltrasoundCase",
+    solver=".solver:Ultrasound",
+)
+
+__all__ = ["info", *_EXPORTS]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _EXPORTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_EXPORTS[name]}"), name)

@@ -27,6 +27,7 @@ class AcousticMedium:
         absorbs, disperses: whether absorption and dispersion act; both do in nature.
         staggered: density at the velocity points of each axis, kg/m^3; by default means of two
             pressure points.
+        nonlinear: whether the equations are nonlinear even if B/A is zero: convection remains.
     """
 
     speed: Values
@@ -37,6 +38,7 @@ class AcousticMedium:
     absorbs: bool = True
     disperses: bool = True
     staggered: Sequence[Values] | None = None
+    nonlinear: bool = False
 
     @property
     def is_absorbing(self) -> bool:
@@ -49,9 +51,14 @@ class AcousticMedium:
         return self.disperses and self.power != STOKES and bool(np.any(self.absorption))
 
     @property
+    def fractional_laplacians(self) -> int:
+        """Number of fractional Laplacians in a step: 0, 1 or 2."""
+        return int(self.is_absorbing and self.power != STOKES) + int(self.is_dispersive)
+
+    @property
     def is_nonlinear(self) -> bool:
-        """Whether B/A is not zero everywhere."""
-        return bool(np.any(self.nonlinearity))
+        """Whether the equations are nonlinear."""
+        return self.nonlinear or bool(np.any(self.nonlinearity))
 
     @property
     def tau(self) -> NDArray[np.float64]:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.grids.cartesian import Grid, Triple
+from groundswell.solvers.ultrasound.window import Window
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -44,16 +45,18 @@ class SpectralOperators:
     """Operators of a grid for one time step.
 
     Args:
-        grid: the grid, absorbing layers included; it is periodic.
+        grid: the grid that is transformed, absorbing layers included; it is periodic.
         dt: time step, s.
         reference_speed: sound speed c_ref of the k-space correction, m/s.
         layers: the absorbing layers; by default those around the region of the grid.
+        window: the place of this grid in a larger one; by default it is the whole grid.
     """
 
     grid: Grid
     dt: float
     reference_speed: float
     layers: AbsorbingLayers | None = None
+    window: Window | None = None
 
     def wavenumbers(self, axis: int) -> Floats:
         """Wavenumbers of the spectrum along an axis, rad/m, (n,)."""
@@ -106,11 +109,13 @@ class SpectralOperators:
             staggered: whether the points are velocity points of this axis, half a cell further.
         """
         layers = self.layers or AbsorbingLayers(self.grid.before, self.grid.after)
-        n, before, after = self.grid.cells[axis], layers.before[axis], layers.after[axis]
-        place = np.arange(n) + (0.5 if staggered else 0.0)
-        low = np.where(np.arange(n) < before, (before - place) / max(before, 1), 0.0)
-        first = n - after
-        high = np.where(np.arange(n) >= first, (place - first + 1) / max(after, 1), 0.0)
+        window = self.window or Window.whole_of(self.grid.cells)
+        before, after = layers.before[axis], layers.after[axis]
+        points = window.indices(axis)
+        place = points + (0.5 if staggered else 0.0)
+        low = np.where(points < before, (before - place) / max(before, 1), 0.0)
+        first = window.whole[axis] - after
+        high = np.where(points >= first, (place - first + 1) / max(after, 1), 0.0)
         absorption = layers.strength[axis] * self.reference_speed / self.grid.spacing[axis]
         factor: Floats = np.exp(-self.dt / 2 * absorption * (low + high) ** PML_POWER)
         return factor

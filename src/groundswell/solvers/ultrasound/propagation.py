@@ -8,7 +8,7 @@ Treeby, Jaros, Rendell & Cox 2012, J. Acoust. Soc. Am. 131, 4324-4336).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,12 +22,15 @@ from groundswell.backends import Array, Backend, Cells, Items, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
 from groundswell.backends.transforms import spectrum_dtype, spectrum_shape
+from groundswell.grids.cartesian import Triple
 from groundswell.solvers.ultrasound.absorption import STOKES
 from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
 from groundswell.solvers.ultrasound.operators import SpectralOperators
+from groundswell.solvers.ultrasound.window import bell
 
 KERNELS = Path(__file__).parent / "kernels" / "kspace.h"
 AXES = "xyz"
+Exchanged = Callable[[Sequence[Array]], Sequence[Launch]]
 TO_VELOCITY, TO_PRESSURE = 1, -1  # shifts of derivatives, in half cells
 
 
@@ -106,6 +109,12 @@ class Propagation:
             for staggered in (False, True)
         }
         self.clock = backend.zeros((1,), np.int64)
+        self.set_exchange(lambda arrays: [])
+
+    def set_exchange(self, exchange: Exchanged) -> None:
+        """Compose the step with a function that returns launches which fill overlaps of arrays."""
+        self._exchange = exchange
+        self._gradient_launches = list(self._gradients())
         self.launches = list(self._compose())
 
     # --- starting ---------------------------------------------------------------------------------
@@ -121,7 +130,7 @@ class Propagation:
         self.backend.assign(self.clock, np.zeros(1, np.int64))
         for rho in self.rho:
             self.backend.assign(rho, density.astype(self.dtype))
-        in_order(list(self._gradients()))()
+        in_order(self._gradient_launches)()
         for axis, u in enumerate(self.u):
             derivative = self.backend.to_host(self._derivatives[axis])
             weight = self.operators.dt / (2 * np.asarray(self.medium.staggered_density(axis)))
@@ -136,7 +145,7 @@ class Propagation:
 
     def _compose(self) -> Iterator[Launch]:
         """A step: velocity, velocity sources, density, pressure sources, pressure."""
-        yield from self._gradients()
+        yield from self._gradient_launches
         yield from (self._accelerate(axis) for axis in self.axes)
         yield from self._add_sources("u")
         yield from self._divergence()
@@ -148,6 +157,7 @@ class Propagation:
 
     def _gradients(self) -> Iterator[Launch]:
         """Derivatives of the pressure at velocity points."""
+        yield from self._fill_overlaps([self.p])
         yield self._transform.forward(self.p, self._spectrum)
         for axis in self.axes:
             yield self._derivative(axis, TO_VELOCITY)
@@ -155,6 +165,7 @@ class Propagation:
 
     def _divergence(self) -> Iterator[Launch]:
         """Derivatives of the velocities along their axes at pressure points."""
+        yield from self._fill_overlaps(self.u)
         for axis in self.axes:
             yield self._transform.forward(self.u[axis], self._spectrum)
             yield self._derivative(axis, TO_PRESSURE)
@@ -189,12 +200,16 @@ class Propagation:
         `compress` has left rho_0 div u in the first derivative.
         """
         medium, absorption, dispersion = self.medium, *self._derivatives[:2]
+        powers = {}
         if medium.is_absorbing and medium.power != STOKES:
-            yield from self._fractional_laplacian(absorption, medium.power - 2)
+            powers[medium.power - 2] = absorption
         if medium.is_dispersive:
+            powers[medium.power - 1] = dispersion
             rho = self._three(self.rho)
             yield self._module.launch("total_density", self._points, dispersion, *rho)
-            yield from self._fractional_laplacian(dispersion, medium.power - 1)
+        yield from self._fill_overlaps(list(powers.values()))
+        for power, values in powers.items():
+            yield from self._fractional_laplacian(values, power)
 
     def _fractional_laplacian(self, values: Array, power: float) -> Iterator[Launch]:
         yield from self._scaled(values, self._table(self.operators.fractional_laplacian(power)))
@@ -220,6 +235,41 @@ class Propagation:
             dispersion,
         )
 
+    # --- overlaps ---------------------------------------------------------------------------------
+
+    def _fill_overlaps(self, arrays: Sequence[Array]) -> Iterator[Launch]:
+        """Fill the overlaps with the neighbours' values times the bell function."""
+        if arrays:
+            yield from self._exchange(arrays)
+        for array in arrays:
+            yield from self._taper(array)
+
+    def _taper(self, array: Array) -> Iterator[Launch]:
+        """Multiply the overlaps of an array by the bell function."""
+        for axis in self.axes:
+            if overlap := self._overlaps[axis]:
+                extent = [2 * overlap if a == axis else n for a, n in enumerate(self.grid.cells)]
+                values = bell(overlap)
+                table = self._table(np.concatenate([values[::-1], values]))
+                name = f"taper_{AXES[axis]}"
+                yield self._module.launch(name, Cells(*extent), array, table, overlap)
+
+    @property
+    def _overlaps(self) -> Triple:
+        window = self.operators.window
+        return window.overlap if window else (0, 0, 0)
+
+    # --- filters ----------------------------------------------------------------------------------
+
+    def filter_along(
+        self, axis: int, factors: ArrayLike, values: Array, result: Array
+    ) -> Iterator[Launch]:
+        """Multiply the spectrum of an array by factors of the wavenumbers along an axis, (n,)."""
+        arrays = self._work, self._spectrum, self._table(np.asarray(factors, complex))
+        yield self._transform.forward(values, self._spectrum)
+        yield self._module.launch(f"derivative_{AXES[axis]}", self._modes, *arrays, self._ones)
+        yield self._transform.inverse(self._work, result)
+
     # --- sources ----------------------------------------------------------------------------------
 
     def _add_sources(self, kind: str) -> Iterator[Launch]:
@@ -237,6 +287,7 @@ class Propagation:
         source_term = self._derivatives[1]
         yield self._module.launch("clear", self._points, source_term)
         yield self._inject("add_source", source, source_term)
+        yield from self._taper(source_term)
         yield from self._scaled(source_term, self._source_kappa)
         yield from (
             self._module.launch("add", self._points, field, source_term) for field in fields
@@ -308,6 +359,10 @@ class Propagation:
     @cached_property
     def _kappa(self) -> Array:
         return self._table(self.operators.kappa())
+
+    @cached_property
+    def _ones(self) -> Array:
+        return self._table(np.ones(spectrum_shape(self.grid.shape)))
 
     @cached_property
     def _source_kappa(self) -> Array:

@@ -134,6 +134,27 @@ KERNEL add(real* RESTRICT values, const real* RESTRICT others) {
   FOR_CELLS(i, NX, j, NY, k, NZ) { values[point(i, j, k)] += others[point(i, j, k)]; }
 }
 
+// --- overlaps ----------------------------------------------------------------------------------------------
+
+// Multiply the first and the last `overlap` points along an axis by the bell function.
+template <int AXIS>
+INLINE void taper(real* RESTRICT values, const real* RESTRICT bell, index_t overlap) {
+  const int twice = static_cast<int>(2 * overlap);
+  FOR_CELLS(i, AXIS == 0 ? twice : NX, j, AXIS == 1 ? twice : NY, k, AXIS == 2 ? twice : NZ) {
+    const int n = along<AXIS>(i, j, k);
+    const int length = AXIS == 0 ? NX : AXIS == 1 ? NY : NZ;
+    const int place = n < overlap ? n : length - twice + n;
+    const index_t c = point(AXIS == 0 ? place : i, AXIS == 1 ? place : j, AXIS == 2 ? place : k);
+    values[c] *= bell[n];
+  }
+}
+
+KERNEL taper_x(real* values, const real* bell, index_t overlap) { taper<0>(values, bell, overlap); }
+
+KERNEL taper_y(real* values, const real* bell, index_t overlap) { taper<1>(values, bell, overlap); }
+
+KERNEL taper_z(real* values, const real* bell, index_t overlap) { taper<2>(values, bell, overlap); }
+
 // --- sources -----------------------------------------------------------------------------------------------
 
 // Value at point n of the signals (samples, signals) at a step: a sparse matrix (points, signals) of weights,

@@ -1,0 +1,119 @@
+"""What `groundswell check` says of an ultrasound case, and warnings before a run."""
+
+from __future__ import annotations
+
+from math import isinf
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from groundswell.case.quantities import Quantity, byte_size
+from groundswell.grids.cartesian import describe_grid, format_extent
+from groundswell.solvers.ultrasound.fast_sizes import is_fast, next_fast, prime_factors
+from groundswell.solvers.ultrasound.source_case import SampledSignal
+
+if TYPE_CHECKING:
+    from groundswell.solvers.ultrasound.setup import Setup
+
+LEAST_POINTS = 3.0  # per wavelength, of the slowest wave of a source
+LARGEST_FACTOR = 13  # prime factors above which transforms are several times slower
+
+
+def frequencies(setup: Setup) -> list[float]:
+    """Frequencies of the sources, Hz; sampled signals have none."""
+    signals = (section.signal for section in setup.case.source)
+    return [signal.frequency for signal in signals if not isinstance(signal, SampledSignal)]
+
+
+def points_per_wavelength(setup: Setup) -> float | None:
+    """Points per wavelength of the highest source frequency in the slowest medium, if any."""
+    found = frequencies(setup)
+    if not found:
+        return None
+    widest = max(setup.grid.spacing[: setup.axes])
+    return setup.smallest_speed / max(found) / widest
+
+
+def passes(setup: Setup) -> int:
+    """Arrays that the step reads or writes at least, if each pass along an axis does so once.
+
+    Passes transform along one axis and do everything that is local there: an array is read or
+    written once by each, and half a spectrum is as large as an array.
+    """
+    medium, axes = setup.medium, setup.axes
+    lossless = 51 if axes == 3 else 23
+    properties = (axes + 1) * np.ndim(medium.density) + np.ndim(medium.speed)
+    varying = [medium.nonlinearity, *[medium.absorption] * medium.fractional_laplacians]
+    losses = (4 * axes - 4) * medium.fractional_laplacians
+    return lossless + losses + (properties + sum(map(np.ndim, varying))) // 3
+
+
+def arrays(setup: Setup) -> float:
+    """Arrays of one value per point that a run keeps on its device."""
+    medium, axes = setup.medium, setup.axes
+    fields = 1 + 3 * axes  # pressure, velocity, density and derivatives
+    spectra = 2 + 2 + 0.5  # of two fields, work areas of transforms, and kappa
+    properties = [*[medium.density] * (axes + 1), medium.speed, medium.nonlinearity]
+    losses = [medium.absorption] * (medium.is_absorbing + medium.is_dispersive)
+    varying = sum(np.ndim(values) > 0 for values in [*properties, *losses])
+    sources = 0.5 * any(source.mode == "additive" for source in setup.sources)
+    return fields + spectra + varying + sources + 0.5 * medium.fractional_laplacians
+
+
+def quantities(setup: Setup) -> list[Quantity]:
+    """Grid, waves, time step and memory."""
+    grid, limit = setup.grid, setup.stability_limit
+    n = setup.axes
+    cells, spacing, region = grid.cells[:n], grid.spacing[:n], grid.region[:n]
+    layers = setup.layers.before[:n]
+    per_wavelength = points_per_wavelength(setup)
+    courant = setup.dt * setup.largest_speed / setup.smallest_spacing
+    found = [
+        Quantity(
+            "points",
+            cells,
+            "grid",
+            text=describe_grid(cells, spacing, "points, {} m apart"),
+        ),
+        Quantity("region", region, "region"),
+        Quantity("layers", layers, "absorbing layers", text=f"{format_extent(layers)} points"),
+        Quantity("speed_min", setup.smallest_speed, "slowest sound", "m/s"),
+        Quantity("speed_max", setup.largest_speed, "fastest sound", "m/s"),
+        Quantity("frequency_max", setup.highest_frequency, "highest frequency of the grid", "Hz"),
+        Quantity("dt", setup.dt, "time step", "s"),
+        Quantity("steps", setup.steps, "steps"),
+        Quantity("courant", courant, "Courant number"),
+        Quantity(
+            "dt_limit",
+            None if isinf(limit) else limit,
+            "limit of the time step",
+            "" if isinf(limit) else "s",
+            text="none: the k-space correction holds for the fastest sound" if isinf(limit) else "",
+        ),
+        Quantity("memory", setup.memory, "memory", "B", byte_size(setup.memory)),
+    ]
+    if per_wavelength is not None:
+        found.insert(6, Quantity("points_per_wavelength", per_wavelength, "points per wavelength"))
+    return found
+
+
+def warnings(setup: Setup) -> list[str]:
+    """Waves that the grid cannot carry, and sizes with slow transforms."""
+    found = []
+    per_wavelength = points_per_wavelength(setup)
+    if per_wavelength is not None and per_wavelength < LEAST_POINTS:
+        widest = max(setup.grid.spacing[: setup.axes])
+        found.append(
+            f"the highest source frequency, {max(frequencies(setup)):g} Hz, has "
+            f"{per_wavelength:.2g} points per wavelength in the slowest medium; use "
+            f"{LEAST_POINTS:g} or more: a spacing of at most "
+            f"{per_wavelength / LEAST_POINTS * widest:.3g} m"
+        )
+    for axis, n in enumerate(setup.grid.cells[: setup.axes]):
+        if not is_fast(n) and max(prime_factors(n)) > LARGEST_FACTOR:
+            found.append(
+                f"transforms of {n} points along {'xyz'[axis]} are slow, since {n} has the prime "
+                f"factor {max(prime_factors(n))}; {next_fast(n)} points are faster: change the "
+                'grid or boundary.width, or leave it "auto"'
+            )
+    return found

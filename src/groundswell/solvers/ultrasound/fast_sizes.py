@@ -1,0 +1,46 @@
+"""Numbers of points for which Fourier transforms are fast."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+LARGEST_FACTOR = 7  # prime factors for which transforms have special code
+
+
+def prime_factors(n: int) -> list[int]:
+    """Prime factors of n, ascending."""
+    found, factor = [], 2
+    while n > 1:
+        while n % factor == 0:
+            found.append(factor)
+            n //= factor
+        factor = factor + 1 if factor * factor <= n else max(n, 2)
+    return found
+
+
+def is_fast(n: int) -> bool:
+    """Whether the transform of n points is fast."""
+    return max(prime_factors(n), default=1) <= LARGEST_FACTOR
+
+
+def cost(n: int) -> float:
+    """Estimated time of a transform of n points, in operations: n times its prime factors' sum."""
+    return float(n * sum(prime_factors(n)))
+
+
+def next_fast(n: int) -> int:
+    """The smallest fast number of points that is at least n."""
+    while not is_fast(n):
+        n += 1
+    return n
+
+
+def cheapest_margin(counts: Iterable[int], margins: Iterable[int]) -> int:
+    """The margin m for which transforms of n + 2 m points cost least in all, for all n of `counts`.
+
+    Args:
+        counts: numbers of points.
+        margins: allowed margins.
+    """
+    sizes = list(counts)
+    return min(margins, key=lambda margin: sum(cost(n + 2 * margin) for n in sizes))

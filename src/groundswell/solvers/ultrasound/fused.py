@@ -1,0 +1,350 @@
+"""A step of the k-space scheme as passes along lines of the grid, for GPUs.
+
+A pass transforms all lines of one axis in shared memory, and does what the step needs there before
+it writes them back: passes along x also update the fields at points, those along z multiply the
+spectra by operators (kernels/rows.h and lines.h). A pass thus reads and writes each of its arrays
+once. Spectra outlive a step, which begins with the spectrum of p along x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groundswell.backends import Array, Backend, Items, Launch, Source
+from groundswell.backends.source import precision
+from groundswell.backends.transforms import spectrum_dtype
+from groundswell.solvers.ultrasound.absorption import STOKES
+from groundswell.solvers.ultrasound.line_transforms import FILES, TILINGS, Passes, supports
+from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
+from groundswell.solvers.ultrasound.operators import SpectralOperators
+
+if TYPE_CHECKING:
+    from groundswell.solvers.ultrasound.propagation import PointSource
+
+__all__ = ["Fields", "FusedStep", "supports"]
+
+KERNELS = Path(__file__).parent / "kernels"
+AXES = "xyz"
+TO_VELOCITY, TO_PRESSURE = 1, -1  # shifts of derivatives, in half cells
+FORWARD_SCALE = 2  # the kernels' forward transforms have twice the usual values
+Inject = Callable[[str, "PointSource", Array], Launch]
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Fields of a step: pressure p, and velocity u and density rho along each axis."""
+
+    p: Array
+    u: Sequence[Array]
+    rho: Sequence[Array]
+
+
+class FusedStep:
+    """A step on a grid that `supports` holds for.
+
+    Args:
+        backend: a GPU.
+        operators: operators of the grid and the time step.
+        medium: the medium.
+        fields: the fields, which the step updates.
+        sources: time-dependent sources.
+        inject: a launch that adds the signals of a source to a field ("add_source") or sets its
+            values ("set_source").
+
+    Attributes:
+        launches: a step, without the advance of the step number.
+        differentiate: leaves the derivatives of p at velocity points in u.
+        begin: has to run before the first step, and after each change of p.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        operators: SpectralOperators,
+        medium: AcousticMedium,
+        fields: Fields,
+        sources: Sequence[PointSource] = (),
+        inject: Inject | None = None,
+    ) -> None:
+        self._backend, self._operators, self._medium = backend, operators, medium
+        self._fields, self._sources, self._inject = fields, sources, inject
+        self._dtype = np.dtype(fields.p.dtype)
+        self._passes = Passes.of(operators.grid.shape, self._dtype)
+        self._modules = {
+            file: backend.compile(Source(KERNELS / f"{file}.h", self._constants(file)))
+            for file in TILINGS
+        }
+        count = self._passes.spectrum_values
+        self._spectra = [backend.zeros((count,), spectrum_dtype(self._dtype)) for _ in AXES]
+        self._erased: list[Array] = []
+        self.begin = [self._rows("forward_x", 1, fields.p, self._spectra[0])]
+        self.differentiate = [*self.begin, *self._gradient(), *self._gradients_to_velocities()]
+        self.launches = list(self._compose())
+
+    # --- the step ---------------------------------------------------------------------------------
+
+    def _compose(self) -> Iterator[Launch]:
+        """A step: velocity, velocity sources, density, pressure sources, pressure."""
+        yield from self._gradient()
+        yield self._accelerate()
+        yield from self._add_sources("u")
+        for axis in self._deferred:
+            yield self._rows("forward_x", 1, self._fields.u[axis], self._spectra[axis])
+        yield from self._divergence()
+        yield self._compress()
+        yield from self._add_sources("p")
+        if self._fractional:
+            yield from self._fractional_laplacians()
+        if not self._state_follows:
+            yield self._find_pressure()
+
+    def _gradient(self) -> Iterator[Launch]:
+        """Derivatives of the pressure at velocity points, as spectra along x."""
+        x, y, z = self._spectra
+        dx, dy, dz = (self._derivative(axis, TO_VELOCITY) for axis in range(3))
+        yield self._along_y("forward_y", [x])
+        yield self._lines("gradient_z", 1, x, z, *self._squares, dz, self._twiddles[2])
+        yield self._lines("gradient_y", 2, x, y, z, dx, dy, self._twiddles[1])
+
+    def _divergence(self) -> Iterator[Launch]:
+        """Derivatives of the velocities along their axes at pressure points, likewise."""
+        factors = (self._derivative(axis, TO_PRESSURE) for axis in range(3))
+        yield self._along_y("forward_y", self._spectra)
+        tables = (*self._squares, *factors, self._twiddles[2])
+        yield self._lines("divergence_z", 3, *self._spectra, *tables)
+        yield self._along_y("inverse_y", self._spectra)
+
+    def _fractional_laplacians(self) -> Iterator[Launch]:
+        """Those of the rate of density for absorption, of density for dispersion."""
+        rate, density, _ = self._spectra
+        if self._medium.is_dispersive and self._acts_on("p"):
+            yield self._rows("forward_density", 1, *self._fields.rho, density)
+        used = [rate] * self._medium.is_absorbing + [density] * self._medium.is_dispersive
+        yield self._along_y("forward_y", used)
+        tables = (*self._squares, self._twiddles[2])
+        yield self._lines("laplacian_z", len(used), rate, density, *tables)
+        yield self._along_y("inverse_y", used)
+
+    def _gradients_to_velocities(self) -> Iterator[Launch]:
+        for spectrum, u in zip(self._spectra, self._fields.u, strict=True):
+            yield self._rows("inverse_x", 1, spectrum, u)
+
+    # --- passes along x ---------------------------------------------------------------------------
+
+    def _accelerate(self) -> Launch:
+        layers = (self._layer(axis, staggered=True) for axis in range(3))
+        densities = self._staggered_densities()
+        return self._rows(
+            "accelerate", 3, *self._fields.u, *self._spectra, *layers, *densities, tiles=1
+        )
+
+    def _compress(self) -> Launch:
+        layers = (self._layer(axis, staggered=False) for axis in range(3))
+        density = self._property(self._medium.density, self._has_uniform_density)
+        fields = self._fields
+        arrays = (*fields.rho, *self._spectra, fields.p, *layers, density, *self._state[:3])
+        return self._rows("compress", 1, *arrays, tiles=3)
+
+    def _find_pressure(self) -> Launch:
+        arrays = (self._fields.p, *self._fields.rho, *self._spectra[:2], *self._state)
+        return self._rows("find_pressure", 1, *arrays, tiles=2)
+
+    @cached_property
+    def _state(self) -> tuple[Array, ...]:
+        """Coefficients of the equation of state: c^2, B/(2A rho_0), tau and eta."""
+        medium = self._medium
+        return (
+            self._property(np.square(medium.speed)),
+            self._property(np.asarray(medium.nonlinearity) / (2 * np.asarray(medium.density))),
+            self._property(medium.tau if medium.is_absorbing else 0.0),
+            self._property(medium.eta if medium.is_dispersive else 0.0),
+        )
+
+    def _staggered_densities(self) -> list[Array]:
+        """For each axis dt / rho_0 at velocity points, or rho_0, whose means the kernel takes."""
+        medium, dt = self._medium, self._operators.dt
+        if self._takes_means:
+            return [self._property(medium.density)] * 3
+        uniform = self._has_uniform_density
+        return [self._property(dt / medium.staggered_density(axis), uniform) for axis in range(3)]
+
+    # --- sources ----------------------------------------------------------------------------------
+
+    def _acts_on(self, kind: str) -> bool:
+        return any(source.field[0] == kind for source in self._sources)
+
+    @property
+    def _deferred(self) -> list[int]:
+        """Axes with velocity sources, which act before the transform of the velocity."""
+        names = {source.field for source in self._sources}
+        return [axis for axis, name in enumerate(AXES) if f"u{name}" in names]
+
+    def _add_sources(self, kind: str) -> Iterator[Launch]:
+        """Sources of the pressure, which act on each split density, or of velocities."""
+        for source in self._sources:
+            if source.field[0] == kind:
+                axis = AXES.index(source.field[-1]) if kind == "u" else 2
+                fields = self._fields.rho if kind == "p" else [self._fields.u[axis]]
+                yield from self._apply(source, fields, self._spectra[axis])
+
+    def _apply(
+        self, source: PointSource, fields: Sequence[Array], spectrum: Array
+    ) -> Iterator[Launch]:
+        """Add a source to fields, or set their values; `spectrum` may be overwritten."""
+        assert self._inject is not None
+        if source.mode != "additive":
+            name = "set_source" if source.mode == "dirichlet" else "add_source"
+            yield from (self._inject(name, source, field) for field in fields)
+            return
+        yield self._inject("add_source", source, self._source_term)
+        yield self._rows("forward_x", 1, self._source_term, spectrum)
+        yield self._erase(source)
+        yield self._along_y("forward_y", [spectrum])
+        yield self._lines("source_z", 1, spectrum, *self._squares, self._twiddles[2])
+        yield self._along_y("inverse_y", [spectrum])
+        three = [*fields, fields[0], fields[0]][:3]
+        yield self._rows("add_inverse_x", 1, spectrum, *three, last=(len(fields),))
+
+    def _erase(self, source: PointSource) -> Launch:
+        points = self._backend.to_device(np.ascontiguousarray(source.points, np.int64))
+        count = len(source.points)
+        arguments = (self._source_term, points, count)
+        return self._modules[FILES["erase"]].launch("erase", Items(count), *arguments)
+
+    @cached_property
+    def _source_term(self) -> Array:
+        """Additive sources before the k-space correction; zero between launches, (nz, ny, nx)."""
+        return self._backend.zeros(self._operators.grid.shape, self._dtype)
+
+    # --- launches ---------------------------------------------------------------------------------
+
+    def _rows(
+        self, name: str, fields: int, *arrays: Array, tiles: int = 1, last: tuple[int, ...] = ()
+    ) -> Launch:
+        extent = self._passes.row_blocks(FILES[name], fields, tiles)
+        tables = (self._roots, self._twiddles[0])
+        return self._modules[FILES[name]].launch(name, extent, *arrays, *tables, *last)
+
+    def _lines(self, name: str, fields: int, *arguments: Any) -> Launch:
+        extent = self._passes.line_blocks(name, fields)
+        return self._modules["lines"].launch(name, extent, *arguments)
+
+    def _along_y(self, name: str, spectra: Sequence[Array]) -> Launch:
+        three = [*spectra, spectra[0], spectra[0]][:3]
+        return self._lines(name, len(spectra), *three, self._twiddles[1], len(spectra))
+
+    # --- properties of the step -------------------------------------------------------------------
+
+    @property
+    def _fractional(self) -> bool:
+        medium = self._medium
+        return medium.power != STOKES and (medium.is_absorbing or medium.is_dispersive)
+
+    @property
+    def _state_follows(self) -> bool:
+        return not self._fractional and not self._acts_on("p")
+
+    @property
+    def _has_uniform_density(self) -> bool:
+        return np.ndim(self._medium.density) == 0 and self._medium.staggered is None
+
+    @property
+    def _takes_means(self) -> bool:
+        return np.ndim(self._medium.density) > 0 and self._medium.staggered is None
+
+    # --- constants and tables ---------------------------------------------------------------------
+
+    def _constants(self, file: str) -> dict[str, Any]:
+        medium = self._medium
+        losses = {"ABSORBING": medium.is_absorbing, "DISPERSIVE": medium.is_dispersive}
+        own = self._mode_constants() if file == "lines" else self._point_constants()
+        return precision(self._dtype) | self._passes.constants(file) | losses | own
+
+    def _point_constants(self) -> dict[str, Any]:
+        medium = self._medium
+        uniform = {
+            "SPEED": (medium.speed,),
+            "NONLINEARITY": (medium.nonlinearity, medium.density),
+            "ABSORPTION": (medium.absorption, medium.speed),
+        }
+        return {
+            "DT": self._operators.dt,
+            "NONLINEAR": medium.is_nonlinear,
+            "FRACTIONAL": self._fractional,
+            "STATE_FOLLOWS": self._state_follows,
+            "DEFER_DENSITY": self._acts_on("p"),
+            "DEFERRED": sum(1 << axis for axis in self._deferred),
+            "MEAN_DENSITY": self._takes_means,
+            "UNIFORM_DENSITY": self._has_uniform_density,
+            **{f"UNIFORM_{key}": not any(map(np.ndim, used)) for key, used in uniform.items()},
+        }
+
+    def _mode_constants(self) -> dict[str, Any]:
+        """Exponents of (c_ref |k| dt / 2)^2, and factors, of the functions of |k|."""
+        operators, power = self._operators, self._medium.power
+        unit = 2 / (operators.reference_speed * operators.dt)
+        scale = 1 / (FORWARD_SCALE * operators.grid.count)
+        largest = sum(float(self._square(axis).max()) for axis in range(3))
+        return {
+            "SERIES_TERMS": series_terms(largest, float(np.finfo(self._dtype).eps) / 64),
+            "SOURCE_SCALE": scale,
+            "RATE_EXPONENT": (power - 2) / 2,
+            "RATE_SCALE": scale * unit ** (power - 2),
+            "DENSITY_EXPONENT": (power - 1) / 2,
+            "DENSITY_SCALE": scale * unit ** (power - 1),
+        }
+
+    def _square(self, axis: int) -> NDArray[np.float64]:
+        operators = self._operators
+        phase = operators.reference_speed * operators.dt / 2 * operators.wavenumbers(axis)
+        return self._passes.in_order(axis, np.square(phase))
+
+    @cached_property
+    def _squares(self) -> list[Array]:
+        """(c_ref k dt / 2)^2 of each axis."""
+        return [self._table(self._square(axis)) for axis in range(3)]
+
+    def _derivative(self, axis: int, shift: int) -> Array:
+        factors = self._operators.derivative(axis, shift) / FORWARD_SCALE
+        return self._table(self._passes.in_order(axis, factors))
+
+    @cached_property
+    def _twiddles(self) -> list[Array]:
+        return [self._table(plan.twiddles()) for plan in self._passes.plans]
+
+    @cached_property
+    def _roots(self) -> Array:
+        """Roots of unity of the rows, exp(-2 pi i k / nx)."""
+        nx = self._operators.grid.cells[0]
+        return self._table(np.exp(-2j * np.pi * np.arange(nx // 4 + 1) / nx))
+
+    def _layer(self, axis: int, *, staggered: bool) -> Array:
+        return self._table(self._operators.layer(axis, staggered=staggered))
+
+    def _table(self, values: ArrayLike) -> Array:
+        """A device copy of real or complex values."""
+        values = np.asarray(values)
+        wanted = spectrum_dtype(self._dtype) if np.iscomplexobj(values) else self._dtype
+        return self._backend.to_device(np.ascontiguousarray(values, wanted))
+
+    def _property(self, values: Values, uniform: bool = True) -> Array:
+        """A device copy: of one value, or one of each point; always that if not uniform."""
+        if not uniform:
+            values = np.broadcast_to(np.asarray(values), self._operators.grid.shape)
+        return self._table(np.atleast_1d(values))
+
+
+def series_terms(square: float, tolerance: float) -> int:
+    """Terms of the series of sin(x) / x and cos x above a tolerance, for x^2 = square."""
+    count, term = 0, 1.0
+    while term > tolerance:
+        count += 1
+        term *= square / ((2 * count - 1) * (2 * count))
+    return max(count, 2)

@@ -1,0 +1,83 @@
+"""Initial pressure of a case on all points of its grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.errors import InputError
+from groundswell.formats.damage import read_errors_reported
+from groundswell.grids.cartesian import Grid
+from groundswell.solvers.ultrasound.case import ArraySection, BallSection, InitialSection
+
+Floats = NDArray[np.float64]
+
+
+def initial_pressure(section: InitialSection, grid: Grid, positions: Sequence[Floats]) -> Floats:
+    """Initial pressure on all points, (nz, ny, nx), Pa; zero in the absorbing layers of an array.
+
+    Args:
+        section: the section of the case.
+        grid: the grid.
+        positions: coordinates of all points along x, y and z, m.
+
+    Raises:
+        InputError: an array does not have one finite value per point of the region, or a ball
+            contains no point.
+    """
+    if isinstance(section, ArraySection):
+        pressure = np.zeros(grid.shape)
+        pressure[grid.region_slices] = _array(section, grid.region[::-1])
+    else:
+        axes = zip(positions, section.centre, grid.cells, strict=True)
+        x, y, z = ((at - centre) ** 2 if n > 1 else np.zeros(1) for at, centre, n in axes)
+        squared = z[:, None, None] + y[:, None] + x
+        if isinstance(section, BallSection):
+            pressure = np.where(squared <= section.radius**2, section.pressure, 0.0)
+        else:
+            pressure = section.pressure * np.exp(-squared / (2 * section.width**2))
+    if not pressure.any():
+        raise InputError(
+            f"[initial] of kind {section.kind!r} has no pressure at any grid point; check its "
+            "centre, size and values"
+        )
+    return smoothed(pressure) if section.smooth else pressure
+
+
+def _array(section: ArraySection, shape: tuple[int, ...]) -> Floats:
+    values: Any = section.values
+    where = "initial.values"
+    if section.file is not None:
+        where = str(section.file)
+        with read_errors_reported(section.file, "a NumPy file"):
+            values = np.load(section.file, allow_pickle=False)
+    if values.shape not in (shape, shape[1:] if shape[0] == 1 else shape):
+        raise InputError(
+            f"{where} has the shape {values.shape}; it must have one value per point of the "
+            f"region, {shape} (nz, ny, nx)"
+        )
+    if values.dtype.kind not in "fiu" or not np.isfinite(values).all():
+        raise InputError(f"{where} has values that are not finite numbers; correct the data")
+    return np.asarray(values, float).reshape(shape)
+
+
+def smoothed(values: Floats) -> Floats:
+    """Values without the wavenumbers that a grid cannot carry, with the same largest magnitude.
+
+    The spectrum is multiplied by a Blackman window of the wavenumber, relative to the largest one
+    of each axis, as k-Wave does (Treeby & Cox 2010, J. Biomed. Opt. 15, 021314).
+    """
+    axes = [axis for axis, n in enumerate(values.shape) if n > 1]
+    squares = np.zeros(())
+    for axis in axes:
+        share = 2 * np.fft.fftfreq(values.shape[axis])
+        squares = squares + np.expand_dims(
+            share**2, [other for other in range(values.ndim) if other != axis]
+        )
+    radius = np.minimum(np.sqrt(squares), 1)
+    window = 0.42 + 0.5 * np.cos(np.pi * radius) + 0.08 * np.cos(2 * np.pi * radius)
+    found = np.real(np.fft.ifftn(window * np.fft.fftn(values, axes=axes), axes=axes))
+    return np.asarray(found * np.abs(values).max() / np.abs(found).max())

@@ -1,0 +1,51 @@
+// The pass along x of the k-space scheme that updates the velocities.
+#include "rows.h"
+
+// dt / rho_0 at velocity points. `density` is that, or with MEAN_DENSITY rho_0 at pressure points, of which
+// velocity points have the mean of two; the last ones have the density of the last pressure points.
+INLINE Complex step_over_density(const real* RESTRICT density, int axis, Worker w, int n) {
+  const index_t pair = w.pair(n);
+  if (!MEAN_DENSITY) return property(density, UNIFORM_DENSITY, pair);
+  const Complex here = load_pair(density, pair);
+  Complex next = {here.im, here.im};
+  if (axis == 0 && n < MX - 1) next.im = density[2 * pair + 2];
+  if (axis == 1) next = load_pair(density, w.y() < NY - 1 ? pair + MX : pair);
+  if (axis == 2) next = load_pair(density, w.z() < NZ - 1 ? pair + static_cast<index_t>(NY) * MX : pair);
+  return {REAL(2) * DT * RECIPROCAL(here.re + next.re), REAL(2) * DT * RECIPROCAL(here.im + next.im)};
+}
+
+// Fetches the row of a field into the second-level cache, for later.
+INLINE void prefetch_row(Worker w, const real* field) {
+  constexpr int LINE = 128 / sizeof(Complex);
+  for (int n = w.thread * LINE; n < MX; n += THREADS_X * LINE) prefetch(field + 2 * w.pair(n));
+}
+
+// u <- s (s u - dt / rho_0 dp), with the layer's factor s and the density at velocity points. The spectrum of
+// dp becomes that of u, except for the axes in DEFERRED (bits), whose sources come first.
+KERNEL accelerate(real* ux, real* uy, real* uz, Complex* spectrum_x, Complex* spectrum_y, Complex* spectrum_z,
+                  const real* RESTRICT layer_x, const real* RESTRICT layer_y, const real* RESTRICT layer_z,
+                  const real* RESTRICT density_x, const real* RESTRICT density_y,
+                  const real* RESTRICT density_z, const Complex* RESTRICT roots,
+                  const Complex* RESTRICT twiddles) {
+  FOR_ROWS(w, 3, twiddles) {
+    const int axis = e % 3;
+    real* const u = select(axis, ux, uy, uz);
+    Complex* const spectrum = select(axis, spectrum_x, spectrum_y, spectrum_z);
+    const real* const layer = select(axis, layer_x, layer_y, layer_z);
+    const real* const density = select(axis, density_x, density_y, density_z);
+    prefetch_row(w, u);
+    if (!UNIFORM_DENSITY) prefetch_row(w, density);
+    inverse_rows(w, spectrum, roots, [&](int first, Complex(&v)[R]) {
+      UNROLL for (int m = 0; m < R; ++m) {
+        const int n = first + m * STRIDE;
+        const Complex weight = step_over_density(density, axis, w, n);
+        v[m] = advanced(load_pair(u, w.pair(n)), layer_at(layer, axis, w, n), weight, v[m]);
+        store_pair(u, w.pair(n), v[m]);
+      }
+      put(v, w, 0, first);
+    });
+    if (DEFERRED >> axis & 1) return;
+    end_forward(w, 0);
+    store_spectrum(w, 0, spectrum, roots);
+  }
+}

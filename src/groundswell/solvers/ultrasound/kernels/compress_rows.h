@@ -1,0 +1,127 @@
+// The passes along x of the k-space scheme that update the density and the pressure.
+#include "rows.h"
+
+INLINE Complex multiply_add(Complex a, Complex b, Complex c) {  // of pairs
+  return {FMA(a.re, b.re, c.re), FMA(a.im, b.im, c.im)};
+}
+
+INLINE Complex multiply(Complex a, Complex b) { return {a.re * b.re, a.im * b.im}; }
+
+// p = c^2 (rho + B/(2A) rho^2 / rho_0 + tau rate - eta dispersion). `nonlinearity` is B/(2A rho_0).
+struct State {
+  const real* RESTRICT speed_squared;
+  const real* RESTRICT nonlinearity;
+  const real* RESTRICT tau;
+  const real* RESTRICT eta;
+
+  METHOD Complex pressure(index_t pair, Complex rho, Complex rate, Complex dispersion) const {
+    Complex sum = rho;
+    if (NONLINEAR) {
+      const Complex factor = property(nonlinearity, UNIFORM_NONLINEARITY, pair);
+      sum = multiply_add(multiply(factor, rho), rho, sum);
+    }
+    if (ABSORBING) sum = multiply_add(property(tau, UNIFORM_ABSORPTION, pair), rate, sum);
+    if (DISPERSIVE) sum = multiply_add(REAL(-1) * property(eta, UNIFORM_ABSORPTION, pair), dispersion, sum);
+    return multiply(property(speed_squared, UNIFORM_SPEED, pair), sum);
+  }
+};
+
+// rho_i <- q (q rho_i - dt r du_i/di) with r = rho_0, or rho_0 + 2 rho in a nonlinear medium. The spectra are
+// those of du_i/di. What they become:
+//   STATE_FOLLOWS   nothing comes between this and the equation of state: p, whose spectrum is the first one
+//   FRACTIONAL      the first spectrum becomes that of rho_0 div u, and unless sources DEFER_DENSITY, the
+//                   second one that of the density
+//   otherwise       p becomes rho_0 div u
+KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z, Complex* spectrum_x,
+                Complex* spectrum_y, Complex* spectrum_z, real* RESTRICT p, const real* RESTRICT layer_x, const real* RESTRICT layer_y,
+                const real* RESTRICT layer_z, const real* RESTRICT density,
+                const real* RESTRICT speed_squared, const real* RESTRICT nonlinearity,
+                const real* RESTRICT tau, const Complex* RESTRICT roots, const Complex* RESTRICT twiddles) {
+  constexpr bool RATE = FRACTIONAL && ABSORBING, TOTAL = DISPERSIVE && !DEFER_DENSITY;
+  FOR_ROWS(w, 1, twiddles) {
+    const State state{speed_squared, nonlinearity, tau, nullptr};
+    load_spectrum(w, 0, spectrum_x, roots);
+    load_spectrum(w, 1, spectrum_y, roots);
+    load_spectrum(w, 2, spectrum_z, roots);
+    begin_inverse(w, 0, 1, 2);
+    Outermost::butterflies(w.thread, [&](int first) {
+      Complex x[R], y[R], z[R];
+      get(x, w, 0, first);
+      get(y, w, 1, first);
+      get(z, w, 2, first);
+      UNROLL for (int m = 0; m < R; ++m) {
+        const int n = first + m * STRIDE;
+        const index_t pair = w.pair(n);
+        const Complex rho_0 = property(density, UNIFORM_DENSITY, pair);
+        const Complex rate = multiply(rho_0, x[m] + y[m] + z[m]);
+        Complex rx = load_pair(rho_x, pair), ry = load_pair(rho_y, pair), rz = load_pair(rho_z, pair);
+        const Complex weight = DT * (NONLINEAR ? rho_0 + REAL(2) * (rx + ry + rz) : rho_0);
+        rx = advanced(rx, layer_at(layer_x, 0, w, n), weight, x[m]);
+        ry = advanced(ry, layer_at(layer_y, 1, w, n), weight, y[m]);
+        rz = advanced(rz, layer_at(layer_z, 2, w, n), weight, z[m]);
+        store_pair(rho_x, pair, rx);
+        store_pair(rho_y, pair, ry);
+        store_pair(rho_z, pair, rz);
+        x[m] = STATE_FOLLOWS ? state.pressure(pair, rx + ry + rz, rate, rate) : rate;
+        y[m] = rx + ry + rz;
+        if (STATE_FOLLOWS || (ABSORBING && !FRACTIONAL)) store_pair(p, pair, x[m]);
+      }
+      if (STATE_FOLLOWS || RATE) put(x, w, 0, first);
+      if (TOTAL) put(y, w, 1, first);
+    });
+    if (STATE_FOLLOWS || RATE) end_forward(w, 0);
+    if (TOTAL) end_forward(w, 1);
+    if (STATE_FOLLOWS || RATE) store_spectrum(w, 0, spectrum_x, roots);
+    if (TOTAL) store_spectrum(w, 1, spectrum_y, roots);
+  }
+}
+
+// The spectrum of the density, to which sources have been added.
+KERNEL forward_density(const real* rho_x, const real* rho_y, const real* rho_z, Complex* spectrum,
+                       const Complex* RESTRICT roots, const Complex* RESTRICT twiddles) {
+  FOR_ROWS(w, 1, twiddles) {
+    Outermost::butterflies(w.thread, [&](int first) {
+      Complex v[R];
+      UNROLL for (int m = 0; m < R; ++m) {
+        const index_t pair = w.pair(first + m * STRIDE);
+        v[m] = load_pair(rho_x, pair) + load_pair(rho_y, pair) + load_pair(rho_z, pair);
+      }
+      put(v, w, 0, first);
+    });
+    end_forward(w, 0);
+    store_spectrum(w, 0, spectrum, roots);
+  }
+}
+
+// The equation of state, from the spectra of the fractional Laplacians, or from rho_0 div u in p if not
+// FRACTIONAL. The first spectrum becomes that of p.
+KERNEL find_pressure(real* RESTRICT p, const real* RESTRICT rho_x, const real* RESTRICT rho_y,
+                     const real* RESTRICT rho_z, Complex* spectrum_rate,
+                     const Complex* spectrum_density, const real* RESTRICT speed_squared,
+                     const real* RESTRICT nonlinearity, const real* RESTRICT tau, const real* RESTRICT eta,
+                     const Complex* RESTRICT roots, const Complex* RESTRICT twiddles) {
+  constexpr bool RATE = FRACTIONAL && ABSORBING;
+  FOR_ROWS(w, 1, twiddles) {
+    const State state{speed_squared, nonlinearity, tau, eta};
+    if (RATE) load_spectrum(w, 0, spectrum_rate, roots);
+    if (DISPERSIVE) load_spectrum(w, 1, spectrum_density, roots);
+    if (RATE && DISPERSIVE) begin_inverse(w, 0, 1);
+    if (RATE && !DISPERSIVE) begin_inverse(w, 0);
+    if (!RATE && DISPERSIVE) begin_inverse(w, 1);
+    Outermost::butterflies(w.thread, [&](int first) {
+      Complex rate[R], dispersion[R];
+      if (RATE) get(rate, w, 0, first);
+      if (DISPERSIVE) get(dispersion, w, 1, first);
+      UNROLL for (int m = 0; m < R; ++m) {
+        const index_t pair = w.pair(first + m * STRIDE);
+        const Complex rho = load_pair(rho_x, pair) + load_pair(rho_y, pair) + load_pair(rho_z, pair);
+        if (ABSORBING && !FRACTIONAL) rate[m] = load_pair(p, pair);
+        rate[m] = state.pressure(pair, rho, rate[m], dispersion[m]);
+        store_pair(p, pair, rate[m]);
+      }
+      put(rate, w, 0, first);
+    });
+    end_forward(w, 0);
+    store_spectrum(w, 0, spectrum_rate, roots);
+  }
+}

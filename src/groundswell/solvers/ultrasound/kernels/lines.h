@@ -1,0 +1,309 @@
+// Passes along y and z of one step of the k-space scheme: transforms, with the operators between them.
+//
+// A spectrum has the wavenumbers k_x < MX = NX / 2 in segments of WIDTH, (MX / WIDTH, NZ, NY, WIDTH), and
+// behind them those of k_x = MX, (NZ, NY). Along y and z it is in digit-reversed order where transformed. A
+// block transforms WIDTH lines at a time, with THREADS_Y or THREADS_Z threads each. The tables of k_y and k_z
+// have the same order as the spectrum.
+#include "fft.h"
+
+using FourierY = Fourier<NY, THREADS_Y, RADICES_Y>;
+using FourierZ = Fourier<NZ, THREADS_Z, RADICES_Z>;
+using Line = SharedLine<WIDTH, LINE_GAP>;
+
+constexpr int SEGMENTS = MX / WIDTH;
+constexpr index_t NYQUIST = static_cast<index_t>(MX) * NY * NZ;
+constexpr int Y_BLOCKS = SEGMENTS * NZ + (NZ + WIDTH - 1) / WIDTH;
+constexpr int Z_BLOCKS = SEGMENTS * NY + (NY + WIDTH - 1) / WIDTH;
+
+// A line in device memory: where it starts, its stride and wavenumber along x, and its place along the third
+// axis. The lines of k_x = MX lie beside those of other z or y; if there are too few, some are done twice.
+struct DeviceLine {
+  index_t first;
+  int stride, kx, other;
+  METHOD index_t operator()(int n) const { return first + static_cast<index_t>(n) * stride; }
+};
+
+// The same line, of which the compiler does not know that. It computes the addresses of stores anew instead of
+// keeping those of loads in registers.
+INLINE DeviceLine again(DeviceLine line) {
+  asm volatile("" : "+r"(line.stride));
+  return line;
+}
+
+INLINE DeviceLine line_along_y(int block, int lane) {
+  if (block < SEGMENTS * NZ)
+    return {static_cast<index_t>(block) * NY * WIDTH + lane, WIDTH, block / NZ * WIDTH + lane, block % NZ};
+  const int z = min((block - SEGMENTS * NZ) * WIDTH + lane, NZ - 1);
+  return {NYQUIST + static_cast<index_t>(z) * NY, 1, MX, z};
+}
+
+INLINE DeviceLine line_along_z(int block, int lane) {
+  if (block < SEGMENTS * NY) {
+    const int segment = block / NY, y = block % NY;
+    const index_t first = (static_cast<index_t>(segment) * NZ * NY + y) * WIDTH + lane;
+    return {first, NY * WIDTH, segment * WIDTH + lane, y};
+  }
+  const int y = min((block - SEGMENTS * NY) * WIDTH + lane, NY - 1);
+  return {NYQUIST + y, NY, MX, y};
+}
+
+// Fetches the lines of a block that comes AHEAD blocks later into the second-level cache.
+INLINE void prefetch_along_z(const Complex* spectrum, int block) {
+  if (AHEAD == 0 || block + AHEAD >= Z_BLOCKS) return;
+  const DeviceLine line = line_along_z(block + AHEAD, 0);
+  FOR_THREADS(z, NZ) prefetch(spectrum + line(z));
+}
+
+// What a thread of a block works on: one line in shared memory, of which there may be two.
+struct Worker {
+  int lane, thread;
+  Line line, second;
+};
+
+INLINE Worker worker(Complex* memory, int length) {
+  const int lane = threadIdx.x % WIDTH, thread = threadIdx.x / WIDTH;
+  return {lane, thread, {memory + lane}, {memory + Line::place(length) + lane}};
+}
+
+// The innermost butterflies, between the stages of two transforms.
+template <class F, class Body>
+INLINE void innermost(int thread, Body body) {
+  F::Innermost::butterflies(thread, [&](int first) {
+    Complex v[F::LAST_RADIX];
+    body(v, first);
+  });
+}
+
+template <class V, class Body>
+INLINE void each(V& v, int first, Body body) {
+  UNROLL for (int m = 0; m < static_cast<int>(sizeof(V) / sizeof(Complex)); ++m) v[m] = body(v[m], first + m);
+}
+
+// Forward stages, from device memory up to the innermost one.
+template <class F>
+INLINE void begin_forward(Worker w, const Complex* twiddles, const Complex* in, DeviceLine place) {
+  F::Outermost::butterflies(w.thread, [&](int first) {
+    Complex v[F::FIRST_RADIX];
+    UNROLL for (int m = 0; m < F::FIRST_RADIX; ++m) v[m] = in[place(first + m * F::Outermost::STRIDE)];
+    F::Outermost::forward(v, w.line, first, twiddles);
+  });
+  F::template middle<FORWARD>(w.thread, twiddles, w.line);
+  BARRIER();
+}
+
+template <class F>
+INLINE void outermost_inverse(int thread, Line line, const Complex* twiddles, Complex* out,
+                              DeviceLine place) {
+  F::Outermost::butterflies(thread, [&](int first) {
+    Complex v[F::FIRST_RADIX];
+    F::Outermost::inverse(v, line, first, twiddles);
+    UNROLL for (int m = 0; m < F::FIRST_RADIX; ++m) out[place(first + m * F::Outermost::STRIDE)] = v[m];
+  });
+}
+
+// Inverse stages, from the innermost one to device memory.
+template <class F>
+INLINE void end_inverse(Worker w, const Complex* twiddles, Complex* out, DeviceLine place) {
+  F::template middle<INVERSE>(w.thread, twiddles, w.line);
+  BARRIER();
+  outermost_inverse<F>(w.thread, w.line, twiddles, out, again(place));
+}
+
+// The same for both lines.
+template <class F>
+INLINE void end_inverses(Worker w, const Complex* twiddles, Complex* out, Complex* other,
+                         DeviceLine place) {
+  F::template middle<INVERSE>(w.thread, twiddles, w.line, w.second);
+  BARRIER();
+  outermost_inverse<F>(w.thread, w.line, twiddles, out, again(place));
+  outermost_inverse<F>(w.thread, w.second, twiddles, other, again(place));
+}
+
+// A spectrum multiplied by factor(place of k_z) between its transforms along z, in place.
+template <class Factor>
+INLINE void scale_along_z(Worker w, const Complex* twiddles, Complex* spectrum, DeviceLine place,
+                          Factor factor) {
+  begin_forward<FourierZ>(w, twiddles, spectrum, place);
+  innermost<FourierZ>(w.thread, [&](Complex(&v)[FourierZ::LAST_RADIX], int first) {
+    FourierZ::Innermost::get(v, w.line, first);
+    transform<FORWARD>(v);
+    each(v, first, [&](Complex value, int z) { return factor(z) * value; });
+    transform<INVERSE>(v);
+    FourierZ::Innermost::put(v, w.line, first);
+  });
+  end_inverse<FourierZ>(w, twiddles, spectrum, place);
+}
+
+// --- factors of the spectrum -------------------------------------------------------------------------------
+
+// Terms of sin(x) / x (ODD = 1) or cos x (ODD = 0) in powers of x^2.
+template <int ODD>
+struct Terms {
+  real coefficient[SERIES_TERMS];
+  METHOD constexpr Terms() : coefficient{} {
+    double term = 1;
+    for (int n = 0; n < SERIES_TERMS; ++n) {
+      coefficient[n] = static_cast<real>(term);
+      term /= -(2.0 * n + 1 + ODD) * (2 * n + 2 + ODD);
+    }
+  }
+};
+
+template <int ODD>
+INLINE real even_series(real square) {
+  constexpr Terms<ODD> terms;
+  real sum = terms.coefficient[SERIES_TERMS - 1];
+  UNROLL for (int n = SERIES_TERMS - 2; n >= 0; --n) sum = FMA(sum, square, terms.coefficient[n]);
+  return sum;
+}
+
+// The k-space correction and that of sources, for (c_ref |k| dt / 2)^2.
+INLINE real kappa(real square) { return even_series<1>(square); }
+INLINE real source_kappa(real square) { return REAL(SOURCE_SCALE) * even_series<0>(square); }
+
+INLINE real power(real x, real exponent) {
+#ifdef DOUBLE_PRECISION
+  return x > 0 ? exp2(exponent * log2(x)) : 0;
+#else
+  return x > 0 ? exp2f(exponent * log2f(x)) : 0;
+#endif
+}
+
+INLINE Complex* select(int n, Complex* a, Complex* b, Complex* c) { return n == 0 ? a : n == 1 ? b : c; }
+
+// --- passes along y ----------------------------------------------------------------------------------------
+
+// Transforms of `count` spectra, in place.
+KERNEL forward_y(Complex* a, Complex* b, Complex* c, const Complex* twiddles, index_t count) {
+  DYNAMIC_SHARED(Complex, memory);
+  FOR_BLOCKS(e, Y_BLOCKS * count) {
+    const Worker w = worker(memory, NY);
+    const DeviceLine place = line_along_y(e % Y_BLOCKS, w.lane);
+    Complex* const spectrum = select(e / Y_BLOCKS, a, b, c);
+    begin_forward<FourierY>(w, twiddles, spectrum, place);
+    innermost<FourierY>(w.thread, [&](Complex(&v)[FourierY::LAST_RADIX], int first) {
+      FourierY::Innermost::get(v, w.line, first);
+      transform<FORWARD>(v);
+      each(v, first, [&](Complex value, int y) { return spectrum[place(y)] = value; });
+    });
+  }
+}
+
+INLINE void inverse_along_y(Worker w, const Complex* twiddles, Complex* spectrum, DeviceLine place) {
+  innermost<FourierY>(w.thread, [&](Complex(&v)[FourierY::LAST_RADIX], int first) {
+    each(v, first, [&](Complex, int y) { return spectrum[place(y)]; });
+    transform<INVERSE>(v);
+    FourierY::Innermost::put(v, w.line, first);
+  });
+  end_inverse<FourierY>(w, twiddles, spectrum, place);
+}
+
+KERNEL inverse_y(Complex* a, Complex* b, Complex* c, const Complex* twiddles, index_t count) {
+  DYNAMIC_SHARED(Complex, memory);
+  FOR_BLOCKS(e, Y_BLOCKS * count) {
+    const Worker w = worker(memory, NY);
+    inverse_along_y(w, twiddles, select(e / Y_BLOCKS, a, b, c), line_along_y(e % Y_BLOCKS, w.lane));
+  }
+}
+
+// Inverse transforms of the derivatives along x and y of `a`, into `a` and `y`, and of `z` in place.
+KERNEL gradient_y(Complex* a, Complex* along_y, Complex* along_z, const Complex* RESTRICT dx,
+                  const Complex* RESTRICT dy, const Complex* twiddles) {
+  DYNAMIC_SHARED(Complex, memory);
+  FOR_BLOCKS(e, 2 * Y_BLOCKS) {
+    const Worker w = worker(memory, NY);
+    const DeviceLine place = line_along_y(e / 2, w.lane);
+    if (e % 2) {
+      inverse_along_y(w, twiddles, along_z, place);
+    } else {
+      const Complex x = dx[place.kx];
+      innermost<FourierY>(w.thread, [&](Complex(&v)[FourierY::LAST_RADIX], int first) {
+        Complex other[FourierY::LAST_RADIX];
+        each(v, first, [&](Complex, int y) { return a[place(y)]; });
+        UNROLL for (int m = 0; m < FourierY::LAST_RADIX; ++m) other[m] = dy[first + m] * v[m];
+        each(v, first, [&](Complex value, int) { return x * value; });
+        transform<INVERSE>(v);
+        FourierY::Innermost::put(v, w.line, first);
+        transform<INVERSE>(other);
+        FourierY::Innermost::put(other, w.second, first);
+      });
+      end_inverses<FourierY>(w, twiddles, a, along_y, place);
+    }
+  }
+}
+
+// --- passes along z ----------------------------------------------------------------------------------------
+
+// The tables x2, y2, z2 are squares (c_ref k dt / 2)^2 of the wavenumbers along each axis.
+
+// kappa P, in place, and its derivative along z, into `along_z`.
+KERNEL gradient_z(Complex* p, Complex* along_z, const real* RESTRICT x2, const real* RESTRICT y2,
+                  const real* z2, const Complex* dz, const Complex* twiddles) {
+  DYNAMIC_SHARED(Complex, memory);
+  FOR_BLOCKS(e, Z_BLOCKS) {
+    const Worker w = worker(memory, NZ);
+    const DeviceLine place = line_along_z(e, w.lane);
+    const real square = x2[place.kx] + y2[place.other];
+    prefetch_along_z(p, e);
+    begin_forward<FourierZ>(w, twiddles, p, place);
+    innermost<FourierZ>(w.thread, [&](Complex(&v)[FourierZ::LAST_RADIX], int first) {
+      Complex other[FourierZ::LAST_RADIX];
+      FourierZ::Innermost::get(v, w.line, first);
+      transform<FORWARD>(v);
+      each(v, first, [&](Complex value, int z) { return kappa(square + z2[z]) * value; });
+      UNROLL for (int m = 0; m < FourierZ::LAST_RADIX; ++m) other[m] = dz[first + m] * v[m];
+      transform<INVERSE>(v);
+      FourierZ::Innermost::put(v, w.line, first);
+      transform<INVERSE>(other);
+      FourierZ::Innermost::put(other, w.second, first);
+    });
+    end_inverses<FourierZ>(w, twiddles, p, along_z, place);
+  }
+}
+
+// Derivatives of the velocities along their axes, times kappa, in place.
+KERNEL divergence_z(Complex* ux, Complex* uy, Complex* uz, const real* RESTRICT x2, const real* RESTRICT y2,
+                    const real* z2, const Complex* RESTRICT dx, const Complex* RESTRICT dy,
+                    const Complex* dz, const Complex* twiddles) {
+  DYNAMIC_SHARED(Complex, memory);
+  FOR_BLOCKS(e, 3 * Z_BLOCKS) {
+    const Worker w = worker(memory, NZ);
+    const DeviceLine place = line_along_z(e % Z_BLOCKS, w.lane);
+    const int axis = e / Z_BLOCKS;
+    const real square = x2[place.kx] + y2[place.other];
+    prefetch_along_z(select(axis, ux, uy, uz), e % Z_BLOCKS);
+    const Complex across = axis == 0 ? dx[place.kx] : dy[place.other];
+    scale_along_z(w, twiddles, select(axis, ux, uy, uz), place, [&](int z) {
+      return kappa(square + z2[z]) * (axis == 2 ? dz[z] : across);
+    });
+  }
+}
+
+// Fractional Laplacians of the rate of density (absorption) and of the density (dispersion), in place.
+KERNEL laplacian_z(Complex* rate, Complex* density, const real* RESTRICT x2, const real* RESTRICT y2,
+                   const real* z2, const Complex* twiddles) {
+  DYNAMIC_SHARED(Complex, memory);
+  FOR_BLOCKS(e, (ABSORBING + DISPERSIVE) * Z_BLOCKS) {
+    const Worker w = worker(memory, NZ);
+    const DeviceLine place = line_along_z(e % Z_BLOCKS, w.lane);
+    const bool absorbs = ABSORBING && e < Z_BLOCKS;
+    const real exponent = absorbs ? RATE_EXPONENT : DENSITY_EXPONENT;
+    prefetch_along_z(absorbs ? rate : density, e % Z_BLOCKS);
+    const real scale = absorbs ? RATE_SCALE : DENSITY_SCALE;
+    const real square = x2[place.kx] + y2[place.other];
+    scale_along_z(w, twiddles, absorbs ? rate : density, place,
+                  [&](int z) { return scale * power(square + z2[z], exponent); });
+  }
+}
+
+// The k-space correction of additive sources, in place.
+KERNEL source_z(Complex* term, const real* RESTRICT x2, const real* RESTRICT y2, const real* z2,
+                const Complex* twiddles) {
+  DYNAMIC_SHARED(Complex, memory);
+  FOR_BLOCKS(e, Z_BLOCKS) {
+    const Worker w = worker(memory, NZ);
+    const DeviceLine place = line_along_z(e, w.lane);
+    const real square = x2[place.kx] + y2[place.other];
+    scale_along_z(w, twiddles, term, place, [&](int z) { return source_kappa(square + z2[z]); });
+  }
+}

@@ -1,0 +1,197 @@
+"""k-Wave's input files, formats 1.0 to 1.2: reading and validation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.errors import InputError, quoted
+from groundswell.formats.damage import read_errors_reported
+from groundswell.grids.cartesian import Grid, Triple
+from groundswell.solvers.ultrasound.absorption import STOKES, nepers
+from groundswell.solvers.ultrasound.kwave.datasets import InputDatasets, attribute
+from groundswell.solvers.ultrasound.kwave.sensors import (
+    CORNERS,
+    INDEX,
+    SensorMask,
+    cuboids,
+    sensor_points,
+)
+from groundswell.solvers.ultrasound.kwave.sources import read_sources
+from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOperators
+from groundswell.solvers.ultrasound.propagation import PointSource
+
+VERSIONS = ("1.0", "1.1", "1.2")
+LOSSLESS, POWER_LAW, THERMOVISCOUS = range(3)  # values of absorbing_flag
+
+
+@dataclass(frozen=True)
+class KWaveInput:
+    """The content of an input file.
+
+    Args:
+        operators: the grid with its absorbing layers inside, time step and reference speed.
+        medium: the medium.
+        sources: time-dependent sources.
+        initial_pressure: pressure at the end of the first step, (nz, ny, nx), Pa.
+        steps: number of steps.
+        mask: the points that are sampled.
+        scalars: scalars of the file, which the output file repeats.
+    """
+
+    operators: SpectralOperators
+    medium: AcousticMedium
+    sources: tuple[PointSource, ...]
+    initial_pressure: NDArray[np.float32] | None
+    steps: int
+    mask: SensorMask
+    scalars: Mapping[str, Any]
+
+    @property
+    def grid(self) -> Grid:
+        """The grid, absorbing layers included."""
+        return self.operators.grid
+
+    @property
+    def axes(self) -> int:
+        """Number of dimensions."""
+        return 3 if self.grid.cells[2] > 1 else 2
+
+
+def read_input(path: str | Path, steps: int | None = None) -> KWaveInput:
+    """Read an input file.
+
+    Args:
+        steps: number of steps; by default that of the file.
+
+    Raises:
+        InputError: the file is missing or damaged, is no input file, or describes a simulation
+            that the fluid solver cannot run.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"the input file {path} does not exist; check its name")
+    with read_errors_reported(path, "k-Wave input"), h5py.File(path, locking=False) as file:
+        _require_input(file, path)
+        return _read(InputDatasets(file, path), steps)
+
+
+def _require_input(file: h5py.File, path: Path) -> None:
+    """Check the type and the version of a file."""
+    kind = attribute(file, "file_type")
+    if kind != "input":
+        raise InputError(f'{path}: file_type is {quoted(kind)}, but it must be "input"')
+    version = f"{attribute(file, 'major_version')}.{attribute(file, 'minor_version')}"
+    if version not in VERSIONS:
+        known = ", ".join(VERSIONS)
+        raise InputError(f"{path} has the format {quoted(version)}; known: {known}")
+
+
+def _read(file: InputDatasets, steps: int | None) -> KWaveInput:
+    _refuse_other_solvers(file)
+    operators = _operators(file)
+    grid = operators.grid
+    axes = 3 if grid.cells[2] > 1 else 2
+    count = file.count("Nt", at_least=1)
+    file.scalars["Nt"] = np.uint64(steps or count)
+    return KWaveInput(
+        operators,
+        _medium(file, grid, axes),
+        read_sources(file, axes, grid.count),
+        _initial_pressure(file, grid),
+        steps or count,
+        _mask(file, grid),
+        file.scalars,
+    )
+
+
+def _refuse_other_solvers(file: InputDatasets) -> None:
+    """Refuse grids and media of k-Wave's other solvers."""
+    kinds = {
+        "nonuniform_grid_flag": "grids with varying spacing",
+        "axisymmetric_flag": "axisymmetric grids",
+        "elastic_flag": "elastic media",
+    }
+    for name, kind in kinds.items():
+        if file.choice(name, (0, 1), default=0):
+            raise file.error(f"{name} = 1, but {kind} are not supported; set it to 0")
+
+
+def _operators(file: InputDatasets) -> SpectralOperators:
+    nx, ny, nz = cells = tuple(file.count(name, at_least=1) for name in ("Nx", "Ny", "Nz"))
+    used = "xyz" if nz > 1 else "xy"
+    spacing = {axis: file.number(f"d{axis}", above=0) for axis in used}
+    widths = [file.count(f"pml_{axis}_size", None if axis in used else 0) for axis in "xyz"]
+    for axis, width, n in zip(used, widths, cells, strict=False):
+        if 2 * width > n:
+            raise file.error(f"pml_{axis}_size = {width}: two such layers exceed N{axis} = {n}")
+    strength = [file.number(f"pml_{axis}_alpha") if axis in used else 0.0 for axis in "xyz"]
+    if min(strength) < 0:
+        raise file.error(f"the pml alphas are {strength}, but layers can only absorb")
+    before: Triple = (widths[0], widths[1], widths[2] if nz > 1 else 0)
+    grid = Grid((nx, ny, nz), (spacing["x"], spacing["y"], spacing.get("z", spacing["x"])))
+    layers = AbsorbingLayers(before, before, (strength[0], strength[1], strength[2]))
+    step, speed = file.number("dt", above=0), file.number("c_ref", above=0)
+    return SpectralOperators(grid, step, speed, layers)
+
+
+def _medium(file: InputDatasets, grid: Grid, axes: int) -> AcousticMedium:
+    density = file.property("rho0", grid.shape, above=0)
+    names = [f"rho0_sg{axis}" for axis in "xyz"[:axes]]
+    staggered = [file.property(name, grid.shape, above=0) for name in names]
+    for name, values in zip(names, staggered, strict=True):
+        if np.ndim(values) != np.ndim(density):
+            raise file.error(f"rho0 and {name} must both be one number or both vary in space")
+    coefficient, power = _absorption(file, grid)
+    nonlinear = bool(file.choice("nonlinear_flag", (0, 1)))
+    return AcousticMedium(
+        speed=file.property("c0", grid.shape, above=0),
+        density=density,
+        absorption=coefficient,
+        power=power,
+        nonlinearity=file.property("BonA", grid.shape) if nonlinear else 0.0,
+        staggered=staggered,
+        nonlinear=nonlinear,
+    )
+
+
+def _absorption(file: InputDatasets, grid: Grid) -> tuple[Any, float]:
+    """Coefficient, Np (rad/s)^-y / m, and exponent y of the absorption."""
+    kind = file.choice("absorbing_flag", (LOSSLESS, POWER_LAW, THERMOVISCOUS))
+    if kind == LOSSLESS:
+        return 0.0, STOKES
+    power = STOKES if kind == THERMOVISCOUS else file.number("alpha_power")
+    if not 0 <= power < 3 or power == 1:
+        raise file.error(f"alpha_power = {power:g}, allowed are 0 to 3 except 1 and 3")
+    coefficient = nepers(file.property("alpha_coeff", grid.shape), power)
+    if coefficient.min() < 0:
+        raise file.error("alpha_coeff is negative, but media can only absorb")
+    return (coefficient if coefficient.ndim else float(coefficient)), power
+
+
+def _initial_pressure(file: InputDatasets, grid: Grid) -> NDArray[np.float32] | None:
+    if not file.choice("p0_source_flag", (0, 1)):
+        return None
+    return file.values("p0_source_input", grid.count).reshape(grid.shape)
+
+
+def _mask(file: InputDatasets, grid: Grid) -> SensorMask:
+    """The sensor mask: a list of points or, from format 1.1 on, cuboids."""
+    if not file.choice("sensor_mask_type", (0, 1), default=0):
+        points = file.indices(INDEX, grid.count)
+        return SensorMask(INDEX, points + 1, (sensor_points(points),))
+    corners = file.indices(CORNERS, max(grid.cells))
+    if corners.size % 6:
+        raise file.error(f"{CORNERS} has {corners.size} values, but each cuboid needs 6")
+    corners = corners.reshape(-1, 6)
+    first, last = corners[:, :3], corners[:, 3:]
+    if (first > last).any() or (last >= np.array(grid.cells)).any():
+        raise file.error(f"{CORNERS} contains a cuboid that is empty or leaves the grid")
+    return SensorMask(CORNERS, corners + 1, cuboids(first, last))

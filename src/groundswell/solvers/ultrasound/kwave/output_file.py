@@ -1,0 +1,192 @@
+"""k-Wave's output files: datasets with reserved disk space, attributes, compression.
+
+A new file has a temporary name until the simulation ends or stops at a checkpoint. It then gets its
+final name, and a later part of the simulation continues it in place.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell import __version__
+from groundswell.errors import InputError
+from groundswell.formats.atomic import atomic_write, disk_errors, sync
+from groundswell.formats.damage import read_errors_reported
+from groundswell.solvers.ultrasound.kwave.datasets import (
+    Layout,
+    attribute,
+    create_reserved,
+    describe,
+    set_attributes,
+)
+
+VERSION = {"major_version": "1", "minor_version": "2"}
+STEP = "t_index"  # dataset with the number of steps made
+
+
+def header(kind: str) -> dict[str, str]:
+    """Attributes at the beginning of every file of k-Wave's."""
+    return {
+        "created_by": f"Groundswell {__version__}",
+        "creation_date": datetime.now(UTC).strftime("%d-%B-%Y-%H-%M-%S"),
+        "file_description": f"{kind} file of an ultrasound simulation",
+        "file_type": kind,
+        **VERSION,
+    }
+
+
+def scalar_layout(scalars: Mapping[str, Any]) -> Layout:
+    """Layout of scalars, (1, 1, 1)."""
+    return {name: ((1, 1, 1), value.dtype) for name, value in scalars.items()}
+
+
+class OutputFile:
+    """The output file of a simulation.
+
+    Args:
+        path: final name.
+        layout: datasets of the results.
+        scalars: scalars that the file repeats from the input file.
+        resume: whether to continue the file of an earlier part of the simulation.
+
+    Raises:
+        InputError: the file cannot be written, or the file to continue has another layout.
+        DiskFull: the disk is full.
+    """
+
+    def __init__(
+        self, path: Path, layout: Layout, scalars: Mapping[str, Any], *, resume: bool
+    ) -> None:
+        self.path, self._resumed = path, resume
+        self._working = path if resume else path.with_name(f"{path.name}.part")
+        whole = {**scalar_layout({**scalars, STEP: np.uint64(0)}), **layout}
+        if resume:
+            self._file = self._reopen(whole)
+            return
+        with disk_errors(path):
+            if path.is_dir():
+                raise IsADirectoryError(21, "Is a directory", str(path))
+            self._file = self._create(whole, scalars)
+
+    def write(self, name: str, index: Any, values: NDArray[Any]) -> None:
+        """Write values to a part of a dataset."""
+        with disk_errors(self.path):
+            self._file[name][index] = values
+
+    def close(self, steps: int, attributes: Mapping[str, str]) -> None:
+        """Close the file after some steps; it keeps its temporary name."""
+        with disk_errors(self.path):
+            self._file[STEP][...] = steps
+            set_attributes(self._file, attributes)
+            self._file.close()
+            sync(self._working)
+
+    def rename(self) -> None:
+        """Give the closed file its final name."""
+        with disk_errors(self.path):
+            self._working.replace(self.path)
+            sync(self.path.parent)
+
+    def finish(self, steps: int, attributes: Mapping[str, str], compression: int) -> None:
+        """Give the complete file its final name."""
+        self.close(steps, attributes)
+        if not compression:
+            self.rename()
+            return
+        with atomic_write(self.path) as target:
+            compress(self._working, target, compression)
+        if not self._resumed:
+            self._working.unlink()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """After an error, remove a new file, and leave one that was continued."""
+        if kind is None:
+            return
+        with suppress(Exception):  # report the first failure only
+            self._file.close()
+        if not self._resumed:
+            with suppress(OSError):
+                self._working.unlink(missing_ok=True)
+
+    def _create(self, layout: Layout, scalars: Mapping[str, Any]) -> h5py.File:
+        try:
+            file = create_reserved(self._working, layout)
+            for name, value in scalars.items():
+                file[name][...] = value
+            set_attributes(file, header("output"))
+        except BaseException:
+            with suppress(OSError):
+                self._working.unlink(missing_ok=True)
+            raise
+        return file
+
+    def _reopen(self, layout: Layout) -> h5py.File:
+        remedy = "delete the checkpoint file and start the simulation again"
+        with read_errors_reported(self.path, "the output file to continue", remedy):
+            file = h5py.File(self.path, "r+", locking=False)
+            shapes = {name: file[name].shape for name in layout if name in file}
+            kind = attribute(file, "file_type")
+        wanted = {name: shape for name, (shape, _) in layout.items()}
+        if kind != "output" or shapes != wanted:
+            file.close()
+            raise InputError(
+                f"{self.path} does not belong to this simulation or has other outputs; repeat the "
+                f"options that began it, or {remedy}"
+            )
+        return file
+
+
+def compress(source: Path, target: Path, level: int) -> None:
+    """Write a compressed copy of a file, chunk by chunk."""
+    with h5py.File(source, locking=False) as old, h5py.File(target, "w", locking=False) as new:
+        for name, value in old.attrs.items():
+            new.attrs[name] = value
+
+        def copy(name: str, item: Any) -> None:
+            if isinstance(item, h5py.Dataset):
+                _compress_dataset(item, new, level)
+
+        old.visititems(copy)
+
+
+def _compress_dataset(old: h5py.Dataset, file: h5py.File, level: int) -> None:
+    options = {"compression": "gzip", "compression_opts": level} if old.size > 1 else {}
+    new = file.create_dataset(old.name, old.shape, old.dtype, **options)
+    describe(new)
+    if new.chunks is None:
+        new[...] = old[...]
+        return
+    for chunk in new.iter_chunks():
+        new[chunk] = old[chunk]
+
+
+def run_attributes(seconds: Mapping[str, float], host: str, peak_bytes: int) -> dict[str, str]:
+    """Attributes about the run: times of its phases, s, and memory."""
+    memory = f"{peak_bytes / 2**20:.0f} MB"
+    times = {f"{phase}_execution_time": f"{spent:8.2f}s" for phase, spent in seconds.items()}
+    return {
+        "host_names": host,
+        "number_of_cpu_cores": str(os.cpu_count() or 1),
+        **times,
+        "total_execution_time": f"{sum(seconds.values()):8.2f}s",
+        "peak_core_memory_in_use": memory,
+        "total_memory_in_use": memory,
+    }

@@ -1,0 +1,226 @@
+"""Plans of the transforms of kernels/fft.h: radices, tables, and how passes divide a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from groundswell.backends import Blocks
+from groundswell.backends.transforms import spectrum_dtype
+
+LARGEST_RADIX = 8
+LONGEST = 1024  # values of a line
+MOST_VALUES = 2**31  # of a field; kernels count lines with 32 bits
+T = TypeVar("T", bound=np.generic)
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """Most threads of a block, and how many blocks must fit on a multiprocessor."""
+
+    threads: int
+    blocks: int
+
+    def of_type(self, value_bytes: int) -> Tiling:
+        """The same registers per value in double precision need twice as many per thread."""
+        return self if value_bytes == 8 else Tiling(self.threads, max(self.blocks // 2, 1))
+
+
+SEGMENT_BYTES = 64  # contiguous values of a spectrum along x, that passes along y and z share
+# Found by measurement on an H100.
+TILINGS = {
+    "lines": Tiling(512, 2),
+    "transform_rows": Tiling(256, 2),
+    "accelerate_rows": Tiling(128, 6),
+    "compress_rows": Tiling(256, 2),
+}
+AHEAD = 264  # blocks between a block of lines and the one whose values it prefetches
+FILES = {
+    "accelerate": "accelerate_rows",
+    "compress": "compress_rows",
+    "forward_density": "compress_rows",
+    "find_pressure": "compress_rows",
+    "forward_x": "transform_rows",
+    "inverse_x": "transform_rows",
+    "add_inverse_x": "transform_rows",
+    "erase": "transform_rows",
+}  # of kernels of rows
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A transform of n values by radices whose product is n."""
+
+    radices: tuple[int, ...]
+
+    @property
+    def n(self) -> int:
+        """Number of values."""
+        return prod(self.radices)
+
+    def order(self) -> NDArray[np.int64]:
+        """Wavenumber at each place of the spectrum: the digits in reversed order, (n,)."""
+        order = np.zeros(1, np.int64)
+        for radix in reversed(self.radices):
+            order = (np.arange(radix)[:, None] + radix * order).reshape(-1)
+        return order
+
+    def twiddles(self) -> NDArray[np.complex128]:
+        """Factors exp(-2 pi i q j / L) between stages: of each stage, for q, then j, (n - 1,)."""
+        parts, length = [], self.n
+        for radix in self.radices:
+            j, q = np.arange(length // radix), np.arange(1, radix)
+            parts.append(np.exp(-2j * np.pi * np.outer(q, j) / length).reshape(-1))
+            length //= radix
+        return np.concatenate(parts)
+
+    def threads(self, most: int) -> int:
+        """Threads of a line, at most `most`: one per butterfly of the largest radix, or a part."""
+        count = self.n // max(self.radices)
+        return -(-count // -(-count // max(most, 1)))
+
+
+def plan(n: int) -> Plan | None:
+    """The plan of fewest radices, then of the smallest; None without one of at least two."""
+    found = [r for r in _factorisations(n, LARGEST_RADIX) if len(r) > 1]
+    return Plan(min(found, key=lambda r: (len(r), sum(r)))[::-1]) if found else None
+
+
+def _factorisations(n: int, largest: int) -> Iterator[tuple[int, ...]]:
+    """Factorisations of n into descending factors from 2 to `largest`."""
+    if n == 1:
+        yield ()
+    for factor in range(min(largest, n), 1, -1):
+        if n % factor == 0:
+            yield from ((factor, *rest) for rest in _factorisations(n // factor, factor))
+
+
+def supports(shape: tuple[int, ...]) -> bool:
+    """Whether the passes can transform fields (nz, ny, nx).
+
+    The field has three axes, nx is even, and nx / 2, ny and nz are products of at least two of the
+    numbers from 2 to 8, up to 1024.
+    """
+    nz, ny, nx = shape
+    lengths = (nx // 2, ny, nz)
+    fits = max(lengths) <= LONGEST and prod(shape) < MOST_VALUES
+    return fits and nx % 2 == 0 and all(plan(n) is not None for n in lengths)
+
+
+@dataclass(frozen=True)
+class Passes:
+    """How passes divide fields (nz, ny, nx).
+
+    Args:
+        plans: transforms of pairs along x, and of values along y and z.
+        value_bytes: size of a value of a spectrum.
+    """
+
+    shape: tuple[int, int, int]
+    plans: tuple[Plan, Plan, Plan]
+    value_bytes: int
+
+    @classmethod
+    def of(cls, shape: tuple[int, int, int], dtype: DTypeLike) -> Passes:
+        """The passes of fields that `supports` holds for."""
+        nz, ny, nx = shape
+        x, y, z = (plan(n) for n in (nx // 2, ny, nz))
+        assert x and y and z
+        return cls(shape, (x, y, z), spectrum_dtype(dtype).itemsize)
+
+    @property
+    def spectrum_values(self) -> int:
+        """Number of values of a spectrum."""
+        nz, ny, nx = self.shape
+        return nz * ny * (nx // 2 + 1)
+
+    @cached_property
+    def width(self) -> int:
+        """Wavenumbers of a segment, of which a row has a whole number."""
+        return _divisor(self.plans[0].n, SEGMENT_BYTES // self.value_bytes)
+
+    def row_threads(self, file: str) -> int:
+        """Threads of a row in a file of kernels."""
+        return self.plans[0].threads(TILINGS[file].threads)
+
+    def rows(self, file: str) -> int:
+        """Rows of a block."""
+        nz, ny, _ = self.shape
+        return _divisor(nz * ny, TILINGS[file].threads // self.row_threads(file))
+
+    def line_threads(self, axis: int) -> int:
+        """Threads of a line along y or z."""
+        return self.plans[axis].threads(TILINGS["lines"].threads // self.width)
+
+    def gap(self, spacing: int) -> int:
+        """Values between gaps of a line in shared memory, 0 for none; see SharedLine."""
+        return 0 if spacing * self.value_bytes >= 128 else 8
+
+    def row_blocks(self, file: str, fields: int, tiles: int) -> Blocks:
+        """Blocks for rows of some fields, each with tiles of rows in shared memory."""
+        (nz, ny, _), rows = self.shape, self.rows(file)
+        shared = tiles * rows * _padded(self.plans[0].n, self.gap(1)) * self.value_bytes
+        return Blocks(fields * nz * ny // rows, rows * self.row_threads(file), shared)
+
+    def line_blocks(self, name: str, fields: int) -> Blocks:
+        """Blocks of a kernel of lines of some fields; gradients have two lines in shared memory."""
+        axis, lines = "xyz".index(name[-1]), 2 if name.startswith("gradient") else 1
+        other = self.shape[axis - 1]  # number of values along the third axis
+        width, threads = self.width, self.line_threads(axis)
+        padded = _padded(self.plans[axis].n, self.gap(width))
+        blocks = self.plans[0].n // width * other + -(-other // width)
+        return Blocks(fields * blocks, width * threads, lines * padded * width * self.value_bytes)
+
+    def in_order(self, axis: int, values: NDArray[T]) -> NDArray[T]:
+        """Values for each wavenumber, in the order of the spectrum; x is in natural order."""
+        return values[self.plans[axis].order()] if axis else values
+
+    def constants(self, file: str) -> dict[str, Any]:
+        """Constants of the kernels of a file."""
+        nz, ny, nx = self.shape
+        tiling = TILINGS[file].of_type(self.value_bytes)
+        return {
+            **{"NX": nx, "NY": ny, "NZ": nz, "MX": nx // 2, "WIDTH": self.width},
+            "MIN_BLOCKS_PER_SM": tiling.blocks,
+            **(self._line_constants() if file == "lines" else self._row_constants(file)),
+        }
+
+    def _row_constants(self, file: str) -> dict[str, Any]:
+        rows, threads = self.rows(file), self.row_threads(file)
+        return {
+            "RADICES_X": _listed(self.plans[0].radices),
+            "THREADS_X": threads,
+            "ROWS": rows,
+            "ROW_GAP": self.gap(1),
+            "MAX_THREADS_PER_BLOCK": max(rows * threads, 128),  # those of `erase`
+        }
+
+    def _line_constants(self) -> dict[str, Any]:
+        axes = {"Y": 1, "Z": 2}
+        most = max(self.line_threads(axis) for axis in axes.values()) * self.width
+        return {
+            **{f"RADICES_{key}": _listed(self.plans[axis].radices) for key, axis in axes.items()},
+            **{f"THREADS_{key}": self.line_threads(axis) for key, axis in axes.items()},
+            "LINE_GAP": self.gap(self.width),
+            "AHEAD": AHEAD,
+            "MAX_THREADS_PER_BLOCK": most,
+        }
+
+
+def _divisor(n: int, most: int) -> int:
+    """The largest divisor of n up to `most`."""
+    return next(d for d in range(max(min(n, most), 1), 0, -1) if n % d == 0)
+
+
+def _padded(n: int, gap: int) -> int:
+    return n + n // gap if gap else n
+
+
+def _listed(radices: tuple[int, ...]) -> str:
+    return ", ".join(map(str, radices))

@@ -1,0 +1,211 @@
+"""Values in files, interpolated at the points of a grid."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic_core import PydanticCustomError
+
+from groundswell.case.units import Unit
+from groundswell.errors import InputError
+from groundswell.formats.damage import read_errors_reported
+from groundswell.solvers.ultrasound.media.case import FileSection
+from groundswell.solvers.ultrasound.media.formats import open_grid_file, open_nifti
+from groundswell.solvers.ultrasound.media.points import AXES, Floats, GridPoints
+
+Values = NDArray[np.floating]
+
+ABSORPTION = "dB/(MHz^y cm)"  # its power y is that of the case
+
+
+@dataclass(frozen=True)
+class AxisPositions:
+    """Positions of grid points on an axis of a file, for linear interpolation.
+
+    Args:
+        window: the samples needed.
+        before, after: samples on both sides of each point, counted from the start of `window`.
+        fraction: distance from `before` over the distance between the two.
+    """
+
+    window: slice
+    before: NDArray[np.intp]
+    after: NDArray[np.intp]
+    fraction: Floats
+
+    def interpolate(self, values: Values, axis: int) -> Values:
+        """Values at the points from values in the window along an axis of an array."""
+        first, second = (values.take(index, axis) for index in (self.before, self.after))
+        fraction = self.fraction.reshape([-1 if n == axis else 1 for n in range(values.ndim)])
+        return first + fraction * (second - first)
+
+    def nearest(self) -> AxisPositions:
+        """Positions that take the nearest sample."""
+        chosen = np.where(self.fraction < 0.5, self.before, self.after)
+        return AxisPositions(self.window, chosen, chosen, np.zeros(len(chosen)))
+
+    def __getitem__(self, point: int) -> AxisPositions:
+        """The position of one point."""
+        one = slice(point, point + 1)
+        return AxisPositions(self.window, self.before[one], self.after[one], self.fraction[one])
+
+
+class GridFile:
+    """A file with variables on a rectilinear grid.
+
+    Points outside the file's extent take the nearest values, but the file must cover the region.
+
+    Args:
+        section: the file, and where it lies in the case.
+        points: the grid.
+        names: the variables that may be read.
+
+    Attributes:
+        variables: names of those of them that the file has.
+
+    Raises:
+        InputError: the file is damaged, lacks coordinates, or does not cover the region.
+    """
+
+    def __init__(self, section: FileSection, points: GridPoints, names: Iterable[str]) -> None:
+        self.path, self._points, names = section.file, points, list(names)
+        self._data = (
+            open_nifti(self.path, names[0])
+            if section.is_nifti
+            else open_grid_file(self.path, names)
+        )
+        self.variables = [name for name in names if name in self._data.data_vars]
+        self._axes = [axis[-1] for axis in section.axes]
+        self._reversed: dict[str, slice] = {}
+        self._positions = [
+            self._locate(n, -1.0 if axis[0] == "-" else 1.0, offset)
+            for n, (axis, offset) in enumerate(zip(section.axes, section.offset, strict=True))
+        ]
+
+    def planes(self, name: str, unit: str = "", *, nearest: bool = False) -> Iterator[Values]:
+        """Yield a variable at the points of each plane (ny, nx), from the first z on.
+
+        Args:
+            name: the variable.
+            unit: SI unit of the values; "" if they are not converted.
+            nearest: take the nearest sample instead of interpolating.
+
+        Raises:
+            InputError: the variable is missing, or has other dimensions, gaps or an unknown unit.
+        """
+        values = self.window(name)
+        factor = unit_factor(self._units(name), unit, f"{self.path}, variable {name}")
+        x, y, z = (at.nearest() if nearest else at for at in self._positions)
+        for k in range(len(z.before)):
+            plane = z[k].interpolate(values, 0)[0]
+            yield factor * x.interpolate(y.interpolate(plane, 0), 1)
+
+    def window(self, name: str) -> Values:
+        """The samples (z, y, x) that the points need of a variable, in the unit of the file."""
+        if name not in self._data.data_vars:
+            found = ", ".join(map(str, self._data.data_vars)) or "none of these names"
+            raise InputError(f"{self.path} has no variable {name}; it has {found}")
+        data = self._with_dimensions(name).isel(self._reversed)
+        windows = zip(self._axes, self._positions, strict=True)
+        data = data.isel({axis: at.window for axis, at in windows}).transpose(*self._axes[::-1])
+        with read_errors_reported(self.path, f"numbers (variable {name})"):
+            values: Values = data.values.astype(np.result_type(data.dtype, np.float32), "C")
+        if not np.isfinite(values).all():
+            raise InputError(
+                f"{self.path}: variable {name} has gaps (NaN or infinite values) where the grid "
+                "needs it; fill them, or move or shrink the region"
+            )
+        return values
+
+    def _with_dimensions(self, name: str) -> Any:
+        """A variable with the dimensions x, y, z; it may lack those of a single grid point."""
+        data, shape = self._data[name], self._points.shape[::-1]
+        missing = [
+            axis for n, axis in enumerate(self._axes) if shape[n] == 1 and axis not in data.dims
+        ]
+        if {*data.dims, *missing} != set(AXES) or data.dtype.kind not in "fiu":
+            raise InputError(
+                f"{self.path}: variable {name} has the dimensions {data.dims} and the type "
+                f"{data.dtype}; it must have numbers and the dimensions x, y, z, in any order"
+            )
+        return data.expand_dims({axis: self._data.sizes.get(axis, 1) for axis in missing})
+
+    def _units(self, name: str) -> str:
+        return str(self._data[name].attrs.get("units", ""))
+
+    def _locate(self, n: int, sign: float, offset: float) -> AxisPositions:
+        """Locate the points along axis `n` of the case."""
+        axis, at = self._axes[n], self._points.axes[n]
+        if axis not in self._data.dims and len(at) == 1:
+            samples = at
+        else:
+            samples = sign * self._coordinate(axis) + offset
+        if len(samples) > 1 and samples[0] > samples[-1]:
+            samples = samples[::-1]
+            self._reversed[axis] = slice(None, None, -1)
+        self._check_axis(axis, n, samples)
+        return locate(samples, at)
+
+    def _coordinate(self, axis: str) -> Floats:
+        """Coordinates of the samples along an axis of the file, m."""
+        if axis not in self._data.coords or self._data[axis].dims != (axis,):
+            raise InputError(
+                f"{self.path} has no one-dimensional coordinate {axis}; add x, y and z with the "
+                'attribute units, such as "mm"'
+            )
+        with read_errors_reported(self.path, f"numbers (coordinate {axis})"):
+            samples = self._data[axis].values.astype(float)
+        return samples * unit_factor(self._units(axis), "m", f"{self.path}, coordinate {axis}")
+
+    def _check_axis(self, axis: str, n: int, samples: Floats) -> None:
+        if len(samples) == len(self._points.axes[n]) == 1:
+            return
+        if len(samples) < 2 or not (np.diff(samples) > 0).all():
+            raise InputError(
+                f"{self.path}: coordinate {axis} must have two or more values in order; it has "
+                f"{len(samples)}"
+            )
+        low, high = self._points.region_limits(n)
+        rounding = 1e-6 * (samples[-1] - samples[0])
+        if low < samples[0] - rounding or high > samples[-1] + rounding:
+            raise InputError(
+                f"{self.path} covers {AXES[n]} from {samples[0]:.6g} m to {samples[-1]:.6g} m, but "
+                f"the points of the region extend from {low:.6g} m to {high:.6g} m; shrink the "
+                "region, or set offset or axes in medium.file"
+            )
+
+
+def locate(samples: Floats, at: Floats) -> AxisPositions:
+    """Positions of the points `at` on the ascending coordinates `samples`, m."""
+    at, last = np.clip(at, samples[0], samples[-1]), len(samples) - 1
+    before = np.clip(np.searchsorted(samples, at, side="right") - 1, 0, max(last - 1, 0))
+    after = np.minimum(before + 1, last)
+    step = np.where(after > before, samples[after] - samples[before], 1.0)
+    start = int(before.min())
+    fraction = (at - samples[before]) / step
+    return AxisPositions(
+        slice(start, int(after.max()) + 1), before - start, after - start, fraction
+    )
+
+
+def unit_factor(given: str, unit: str, where: str) -> float:
+    """The factor from the unit `given`, such as "km/s" or "kg m-3", to `unit`; 1 if empty.
+
+    Raises:
+        InputError: the unit is unknown or of another kind; the message starts with `where`.
+    """
+    named = all(part in given for part in ("dB", "MHz", "cm")) if unit == ABSORPTION else not unit
+    if named or not given.strip():
+        return 1.0
+    power = re.sub(r"(?<=[A-Za-z])(-?[0-9])", r"^\1", given.strip())
+    try:
+        return float(Unit(unit).read(f"1 {power}"))
+    except PydanticCustomError:
+        raise InputError(
+            f'{where}: the unit "{given}" does not convert to {unit}; correct the attribute units'
+        ) from None

@@ -1,0 +1,135 @@
+"""Shapes of parts of a medium: which points of a grid lie inside.
+
+Coordinates are in metres. A shape that is given by two coordinates, (x, y), extends without end
+along z, as in two-dimensional grids. Shapes have no smoothed edges: a point is inside or outside.
+Ends of layers, boxes and cylinders are half-open, so that parts which touch share no point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Point = tuple[float, ...]  # (x, y, z), or (x, y)
+
+ROUNDING = 1e-12  # m; above the rounding errors of coordinates, far below any wavelength
+
+
+class Shape(Protocol):
+    """A part of space."""
+
+    @property
+    def bounds(self) -> tuple[Point, Point]:
+        """Lowest and highest corner of a box around the shape."""
+
+    def contains(self, *position: Any) -> Mask:
+        """Whether points lie inside; `position` is arrays x, y and z that broadcast."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box along the axes: low <= position < high along each of them."""
+
+    low: Point
+    high: Point
+
+    @property
+    def bounds(self) -> tuple[Point, Point]:
+        """The corners."""
+        return self.low, self.high
+
+    def contains(self, *position: Any) -> Mask:
+        """Whether points lie inside."""
+        inside = np.True_
+        for at, low, high in zip(position, self.low, self.high, strict=False):
+            inside = inside & (at >= low - ROUNDING) & (at < high - ROUNDING)
+        return np.asarray(inside)
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """A ball, or the shell of points that are further than `inner` from its centre."""
+
+    centre: Point
+    radius: float
+    inner: float | None = None
+
+    @property
+    def bounds(self) -> tuple[Point, Point]:
+        """Corners of the cube around the sphere."""
+        return _cube(self.centre, self.radius)
+
+    def contains(self, *position: Any) -> Mask:
+        """Whether points lie inside."""
+        distance = np.sqrt(sum(np.square(offset) for offset in _offsets(position, self.centre)))
+        inside = distance <= self.radius + ROUNDING
+        if self.inner is not None:
+            inside = inside & (distance > self.inner + ROUNDING)
+        return np.asarray(inside)
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """A circular cylinder with flat ends, from the point `start` to the point `end`."""
+
+    start: Point
+    end: Point
+    radius: float
+
+    @property
+    def bounds(self) -> tuple[Point, Point]:
+        """Corners of a box that contains spheres around both ends."""
+        corners = [_cube(point, self.radius) for point in (self.start, self.end)]
+        lows, highs = zip(*corners, strict=True)
+        return tuple(map(min, *lows)), tuple(map(max, *highs))
+
+    def contains(self, *position: Any) -> Mask:
+        """Whether points lie inside."""
+        axis = np.subtract(self.end, self.start)
+        length = float(np.linalg.norm(axis))
+        direction = axis / length
+        offsets = _offsets(position, self.start)
+        along = sum(n * offset for n, offset in zip(direction, offsets, strict=True))
+        across = sum(
+            np.square(offset - n * along) for n, offset in zip(direction, offsets, strict=True)
+        )
+        inside = (along >= -ROUNDING) & (along < length - ROUNDING)
+        return np.asarray(inside & (np.sqrt(across) <= self.radius + ROUNDING))
+
+
+def layer(axis: int, low: float | None, high: float | None) -> Box:
+    """The layer between two coordinates along axis 0 (x), 1 (y) or 2 (z); None is no limit."""
+    lows, highs = [-np.inf] * 3, [np.inf] * 3
+    lows[axis] = -np.inf if low is None else low
+    highs[axis] = np.inf if high is None else high
+    return Box(tuple(lows), tuple(highs))
+
+
+def window_of(shape: Shape, axes: Sequence[Floats]) -> tuple[slice, slice, slice]:
+    """Slices (z, y, x) of the points within the bounds of a shape.
+
+    Args:
+        shape: the shape.
+        axes: ascending coordinates x, y and z of the points, m.
+    """
+    window = [slice(0, len(at)) for at in axes]
+    for axis, (low, high) in enumerate(zip(*shape.bounds, strict=True)):
+        start, stop = np.searchsorted(axes[axis], (low - 2 * ROUNDING, high + 2 * ROUNDING))
+        window[axis] = slice(int(start), int(stop))
+    x, y, z = window
+    return z, y, x
+
+
+def _cube(centre: Point, radius: float) -> tuple[Point, Point]:
+    return tuple(at - radius for at in centre), tuple(at + radius for at in centre)
+
+
+def _offsets(position: Sequence[Any], origin: Point) -> list[Any]:
+    """Position minus origin along each axis of the origin."""
+    return [at - start for at, start in zip(position, origin, strict=False)]

@@ -1,0 +1,49 @@
+"""Acoustic properties of skull bone from X-ray computed tomography (CT).
+
+A CT number H, in Hounsfield units, gives the porosity of bone whose pores contain water:
+
+    psi = 1 - H / H_bone,    H_bone = 1000,
+
+limited to 0 <= psi <= 1. Density, sound speed and absorption follow from the porosity:
+
+    rho   = psi rho_water + (1 - psi) rho_bone,
+    c     = psi c_water   + (1 - psi) c_bone,
+    alpha = alpha_min + (alpha_max - alpha_min) psi^(1/2)
+
+(Aubry, Tanter, Pernot, Thomas & Fink 2003, J. Acoust. Soc. Am. 113, 84-93). The absorption includes
+losses by scattering in pores, so that it increases with porosity. It would be largest in water: the
+formulas hold in bone only, which is where H exceeds a threshold.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.solvers.ultrasound.media.case import SkullSection
+
+Values = NDArray[np.floating]
+
+
+def porosity(hounsfield: Values, bone_hounsfield: float) -> Values:
+    """Porosity psi of bone with CT numbers `hounsfield`; `bone_hounsfield` is that of no pores."""
+    return np.asarray(np.clip(1 - hounsfield / bone_hounsfield, 0, 1))
+
+
+def bone_properties(hounsfield: Values, skull: SkullSection) -> dict[str, Values]:
+    """Properties of bone by name.
+
+    Args:
+        hounsfield: CT numbers, Hounsfield units.
+        skull: the parameters.
+
+    Returns:
+        speed (m/s), density (kg/m^3) and absorption (dB/(MHz^y cm)), in the shape of `hounsfield`.
+    """
+    psi = porosity(hounsfield, skull.bone_hounsfield)
+    least, most = skull.absorption
+    return {
+        "speed": psi * skull.water_speed + (1 - psi) * skull.bone_speed,
+        "density": psi * skull.water_density + (1 - psi) * skull.bone_density,
+        "absorption": least + (most - least) * np.sqrt(psi),
+    }

@@ -1,0 +1,284 @@
+"""Host-side preparation: reads the medium and the sources, chooses the grid and the time step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import asin, ceil, inf, pi
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.case.quantities import Quantity
+from groundswell.errors import InputError
+from groundswell.exchange.pattern import Ghosts
+from groundswell.exchange.traffic import traffic
+from groundswell.grids.cartesian import Grid, Part, Triple
+from groundswell.outputs.cartesian import CartesianDomain
+from groundswell.outputs.recording import RecordableField, Recording
+from groundswell.simulation.blocks import BlockSetup
+from groundswell.simulation.exchanging import part_of
+from groundswell.simulation.solver import DecompositionSummary
+from groundswell.solvers.ultrasound import check
+from groundswell.solvers.ultrasound.case import UltrasoundCase
+from groundswell.solvers.ultrasound.fast_sizes import cheapest_margin
+from groundswell.solvers.ultrasound.initial_pressure import initial_pressure
+from groundswell.solvers.ultrasound.media import build_medium
+from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOperators
+from groundswell.solvers.ultrasound.propagation import PointSource
+from groundswell.solvers.ultrasound.sources import SourceGrid, point_sources
+from groundswell.solvers.ultrasound.window import Window, overlap_for
+
+WIDTHS = {2: range(20, 41), 3: range(10, 21)}  # of automatic layers, points, by number of axes
+MORE_OVERLAP = 8  # points by which an overlap may grow for faster transforms
+
+
+@dataclass(frozen=True)
+class Setup(BlockSetup):
+    """A case with its medium and sources on all points of its grid."""
+
+    case: UltrasoundCase
+
+    recordable = (
+        RecordableField("p", "Pa", "acoustic pressure"),
+        RecordableField("ux", "m s-1", "particle velocity along x", (0.5, 0.0, 0.0)),
+        RecordableField("uy", "m s-1", "particle velocity along y", (0.0, 0.5, 0.0)),
+        RecordableField("uz", "m s-1", "particle velocity along z", (0.0, 0.0, 0.5)),
+    )
+    periodic = (True, True, True)
+
+    def validate(self) -> None:
+        """Read the medium and the sources, and check them.
+
+        Raises:
+            InputError: a part of the case does not fit its grid, or the time step is unstable.
+        """
+        if self.dt > self.stability_limit:
+            raise InputError(
+                f"time.step = {self.dt:g} s is unstable with time.reference_speed = "
+                f"{self.reference_speed:g} m/s; use at most {self.stability_limit:.4g} s, or the "
+                f"largest sound speed, {self.largest_speed:g} m/s, as reference_speed"
+            )
+        if self.axes == 2 and any("uz" in record.fields for record in self.case.output.record):
+            raise InputError("output.record: uz is for three dimensions; the grid has two")
+        _ = self.sources, self.initial
+
+    # --- the grid ---------------------------------------------------------------------------------
+
+    @property
+    def axes(self) -> int:
+        """Number of axes: 2 or 3."""
+        return 3 if self.case.grid.counts[2] > 1 else 2
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The region, and the absorbing layers around it unless they are inside."""
+        region, spacing = self.case.grid.counts, self.case.grid.spacings
+        if self.case.boundary.inside:
+            return Grid(region, spacing)
+        return Grid(region, spacing, self._widths, self._widths)
+
+    @property
+    def layers(self) -> AbsorbingLayers:
+        """The absorbing layers."""
+        return AbsorbingLayers(self._widths, self._widths, (self.case.boundary.strength,) * 3)
+
+    @cached_property
+    def _widths(self) -> Triple:
+        """Widths of the absorbing layers along x, y and z, points."""
+        wanted, counts = self.case.boundary.width, self.case.grid.counts[: self.axes]
+        if wanted == "auto":
+            inside = self.case.boundary.inside
+            widths = WIDTHS[self.axes]
+            found = [widths[0] if inside else cheapest_margin([n], widths) for n in counts]
+        else:
+            found = list(wanted) if isinstance(wanted, tuple) else [wanted] * self.axes
+        for axis, (n, width) in enumerate(zip(counts, found, strict=True)):
+            if self.case.boundary.inside and 2 * width >= n:
+                raise InputError(
+                    f"boundary.width = {width} leaves no point of {n} along {'xyz'[axis]}; give at "
+                    f"most {(n - 1) // 2}, or inside = false"
+                )
+        x, y, z = (*found, 0)[:3]
+        return x, y, z
+
+    def coordinates(self, axis: int) -> NDArray[np.float64]:
+        """Positions of all points along an axis, absorbing layers included, m."""
+        first, h = self.case.grid.origin[axis], self.grid.spacing[axis]
+        points = np.arange(self.grid.cells[axis]) - self.grid.before[axis]
+        return np.asarray(first + h * points, np.float64)
+
+    # --- medium, sources and time step ------------------------------------------------------------
+
+    @cached_property
+    def medium(self) -> AcousticMedium:
+        """The medium at all points."""
+        origin, last = np.array(self.case.grid.origin), np.array(self.case.grid.counts) - 1
+        high = origin + last * np.array(self.case.grid.spacings)
+        positions = [self.coordinates(axis) for axis in range(3)]
+        return build_medium(self.case.medium, positions, (origin, high), self.dtype)
+
+    @property
+    def largest_speed(self) -> float:
+        """Largest sound speed, m/s."""
+        return float(np.max(self.medium.speed))
+
+    @property
+    def smallest_speed(self) -> float:
+        """Smallest sound speed, m/s."""
+        return float(np.min(self.medium.speed))
+
+    @property
+    def smallest_spacing(self) -> float:
+        """Smallest distance of points, m."""
+        return min(self.grid.spacing[: self.axes])
+
+    @property
+    def highest_frequency(self) -> float:
+        """Highest frequency that the grid carries everywhere, two points per wavelength, Hz."""
+        return self.smallest_speed / (2 * max(self.grid.spacing[: self.axes]))
+
+    @property
+    def reference_speed(self) -> float:
+        """Sound speed of the k-space correction, m/s."""
+        return self.case.time.reference_speed or self.largest_speed
+
+    @cached_property
+    def stability_limit(self) -> float:
+        """Longest stable step in a lossless medium, s; infinite if no wave exceeds the reference.
+
+        Mast et al. 2001, IEEE Trans. Ultrason. Ferroelectr. Freq. Control 48, 341-354.
+        """
+        ratio = self.reference_speed / self.largest_speed
+        if ratio >= 1:
+            return inf
+        k = pi * float(np.sqrt(sum(h**-2 for h in self.grid.spacing[: self.axes])))
+        return 2 / (self.reference_speed * k) * asin(ratio)
+
+    @cached_property
+    def steps(self) -> int:
+        """Number of steps of the run."""
+        time = self.case.time
+        wanted = time.step
+        if wanted == "auto":
+            courant = time.courant * self.smallest_spacing / self.largest_speed
+            wanted = min(courant, self.stability_limit)
+        return max(1, ceil(time.duration / float(wanted) - 1e-9))
+
+    @property
+    def dt(self) -> float:
+        """The time step, s, of which the duration is a multiple."""
+        return float(self.case.time.duration) / self.steps
+
+    @cached_property
+    def sources(self) -> list[PointSource]:
+        """The time-dependent sources on all points."""
+        speed = self.medium.speed
+        on = SourceGrid(self.grid, self.case.grid.origin, speed, self.dt, self.steps)
+        return point_sources(self.case.source, on)
+
+    @cached_property
+    def initial(self) -> NDArray[np.float64] | None:
+        """The initial pressure on all points, (nz, ny, nx), Pa; None without."""
+        if self.case.initial is None:
+            return None
+        return initial_pressure(
+            self.case.initial, self.grid, [self.coordinates(axis) for axis in range(3)]
+        )
+
+    # --- parts of ranks ---------------------------------------------------------------------------
+
+    @property
+    def least_overlap(self) -> int:
+        """Least overlap of blocks, points."""
+        return self.case.overlap.points or overlap_for(self.case.overlap.accuracy)
+
+    def window(self, part: Part, ranks: Sequence[int]) -> Window:
+        """The points that a rank transforms.
+
+        Args:
+            ranks: number of ranks along x, y and z.
+        """
+        return Window(self.grid.cells, part.start, part.cells, self._overlaps(ranks))
+
+    def _overlaps(self, ranks: Sequence[int]) -> Triple:
+        """Overlaps along x, y and z: at least the wanted ones, and cheap to transform."""
+        least = self.least_overlap
+        margins = range(least, least + MORE_OVERLAP + 1)
+        found = []
+        for cells, parts in zip(self.grid.cells, ranks, strict=True):
+            sizes = {cells // parts, -(-cells // parts)}
+            found.append(cheapest_margin(sizes, margins) if parts > 1 else 0)
+        x, y, z = found
+        return x, y, z
+
+    def operators(self, window: Window) -> SpectralOperators:
+        """The operators of a rank's window."""
+        grid = Grid(window.extended, self.grid.spacing)
+        return SpectralOperators(grid, self.dt, self.reference_speed, self.layers, window)
+
+    def decompose(self, ranks: int) -> DecompositionSummary:
+        """Summary of the decomposition for a number of ranks; raises what `cut` raises."""
+        cut = self.cut(ranks)
+        parts = [part_of(self.grid, cut, rank) for rank in range(ranks)]
+        memory = [self.memory_of(part, cut.processes[::-1]) for part in parts]
+        overlap = self._overlaps(cut.processes[::-1])[::-1]
+        ghosts = Ghosts(overlap, overlap, corners=True)
+        sent = traffic(cut, [(ghosts, self.itemsize)] * self.exchanged_fields)
+        return DecompositionSummary.of_blocks(cut, memory, sent)
+
+    @property
+    def exchanged_fields(self) -> int:
+        """Number of fields whose overlaps ranks exchange in a step."""
+        return 1 + self.axes + self.medium.fractional_laplacians
+
+    # --- costs ------------------------------------------------------------------------------------
+
+    @property
+    def bytes_per_update(self) -> float:
+        """Minimum memory traffic of a point, bytes.
+
+        Transforms along one axis read and write the spectrum once; see docs/ultrasound.md.
+        """
+        return float(self.itemsize * check.passes(self))
+
+    @property
+    def memory(self) -> int:
+        """Device memory of the run on one rank, bytes."""
+        return self.memory_of(self.whole)
+
+    def memory_of(self, part: Part, ranks: Sequence[int] = (1, 1, 1)) -> int:
+        """Device memory of a rank's arrays and records, bytes."""
+        points = int(np.prod(self.window(part, ranks).extended, dtype=np.int64))
+        fields = int(self.itemsize * points * check.arrays(self))
+        return fields + self.recording(part).device_bytes(self.case.output.record)
+
+    def recording(self, part: Part) -> Recording:
+        """The recordable fields of a rank's part."""
+        x, y, z = self.case.grid.origin
+        halves = [h / 2 for h in self.grid.spacing]
+        low = [at - half for at, half in zip((x, y, z), halves, strict=True)]
+        sizes = zip(low, self.grid.region, self.grid.spacing, strict=True)
+        a, b, c = (first + n * h for first, n, h in sizes)
+        domain = CartesianDomain(part, (x, y, z), (low[0], low[1], low[2]), (a, b, c))
+        fields = {field.name: field for field in self.recordable[: self.axes + 1]}
+        return Recording(domain, fields, self.dtype, self.dt, attrs={"title": self.case.title})
+
+    def quantities(self) -> list[Quantity]:
+        """Values for `check`, `summary.json` and the report."""
+        return check.quantities(self)
+
+    def warnings(self) -> list[str]:
+        """Reasons to expect poor results."""
+        return check.warnings(self)
+
+
+def take(values: Any, window: Window) -> Any:
+    """The values of a window from those of all points, (nz, ny, nx); numbers stay numbers."""
+    if np.ndim(values) == 0 or window.cells == window.whole:
+        return values
+    x, y, z = (window.indices(axis) for axis in range(3))
+    return np.asarray(values)[np.ix_(z, y, x)]

@@ -1,0 +1,184 @@
+"""One rank's part of an ultrasound run: the k-space scheme on its window of the grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from groundswell.backends import Array, Backend, Launch
+from groundswell.backends.base import in_order
+from groundswell.exchange.distributed_array import DistributedArray
+from groundswell.exchange.exchange import Exchange
+from groundswell.exchange.messages import GhostField
+from groundswell.exchange.pattern import Ghosts
+from groundswell.exchange.tuning import Choice
+from groundswell.exchange.world import Alone, World
+from groundswell.outputs.cartesian import ghosts_read
+from groundswell.outputs.recorder import Recorders
+from groundswell.simulation.exchanging import ExplicitSolver, part_of
+from groundswell.simulation.finite_check import NonFiniteSearch
+from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.propagation import AXES, PointSource, Propagation
+from groundswell.solvers.ultrasound.setup import Setup, take
+from groundswell.solvers.ultrasound.window import Window
+
+
+class Ultrasound(ExplicitSolver):
+    """The ultrasound solver on one rank; `step` advances it by `setup.dt`.
+
+    Args:
+        world: the ranks among which the grid is divided.
+
+    Attributes:
+        window: the points that this rank transforms.
+        propagation: the scheme on these points.
+    """
+
+    def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
+        self.setup, self.backend, self.world = setup, backend, world or Alone()
+        self.decomposition = setup.cut(self.world.size)
+        self.part = part_of(setup.grid, self.decomposition, self.world.rank)
+        self.window = setup.window(self.part, self.decomposition.processes[::-1])
+        self.propagation = Propagation(
+            backend,
+            setup.operators(self.window),
+            medium_of(setup.medium, self.window),
+            setup.dtype,
+            sources_of(setup.sources, self.window),
+        )
+        self._own = {name: array[self.window.own] for name, array in self._arrays.items()}
+        self._region = {name: array[self.part.region_slices] for name, array in self._own.items()}
+        self.outputs = Recorders(
+            setup.case.output.record,
+            setup.recording(self.part),
+            self._region,
+            backend,
+            self.world,
+            self.propagation.clock,
+        )
+        self.finite_check = NonFiniteSearch(
+            backend, {"p": self._own["p"]}, self.part, setup.dt, origin=setup.case.grid.origin
+        )
+        self.set_exchange(self.first_choice())
+        self._start()
+
+    @property
+    def _arrays(self) -> dict[str, Array]:
+        """Pressure and velocities of the window, by name."""
+        velocities = zip(AXES, self.propagation.u, strict=False)
+        return {"p": self.propagation.p} | {f"u{axis}": u for axis, u in velocities}
+
+    def _start(self) -> None:
+        initial = self.setup.initial
+        self.propagation.start(0.0 if initial is None else take(initial, self.window))
+
+    # --- the step ---------------------------------------------------------------------------------
+
+    def set_exchange(self, choice: Choice) -> None:
+        """Set how overlaps are exchanged; collective."""
+        self.close()
+        self.choice = choice
+        self.exchanges: Sequence[Exchange] = ()
+        if self.world.size > 1:
+            self.propagation.set_exchange(self._exchange_overlaps)
+        records = self.backend.concurrently(*([launch] for launch in self.outputs.launches))
+        self._step = in_order(
+            [*self._exchange_recorded(), *records, *self.outputs.tick, *self.timed_step()]
+        )
+
+    def timed_step(self) -> list[Launch]:
+        """The launches of a step, without recorders."""
+        return self.propagation.launches
+
+    def _exchange_overlaps(self, arrays: Sequence[Array]) -> list[Launch]:
+        """Launches that fill the overlaps of arrays, edges and corners included."""
+        width = self.window.overlap[::-1]
+        return self._exchange([Ghosts(width, width, corners=True)] * len(arrays), arrays)
+
+    def _exchange_recorded(self) -> list[Launch]:
+        """Launches that fill the overlaps that recorders read to interpolate."""
+        setup, arrays = self.setup, self._arrays
+        whole = setup.recording(setup.whole)
+        found = ghosts_read(whole, setup.case.output.record, self.decomposition)
+        if not found:
+            return []
+        return self._exchange(list(found.values()), [arrays[name] for name in found])
+
+    def _exchange(self, ghosts: Sequence[Ghosts], arrays: Sequence[Array]) -> list[Launch]:
+        width, narrow = self.window.overlap[::-1], self.setup.case.run.narrow
+        fields = [
+            GhostField(array, width, _within(needed, width), narrow)
+            for array, needed in zip(arrays, ghosts, strict=True)
+        ]
+        exchange = self.make_exchange(fields)
+        self.exchanges = (*self.exchanges, exchange)
+        return exchange.launches
+
+    def restart(self) -> None:
+        """Return to the initial pressure, and reset the recorders."""
+        self.outputs.restart()
+        self._start()
+
+    # --- the solver interface ---------------------------------------------------------------------
+
+    def distributed_fields(self) -> dict[str, DistributedArray]:
+        """Pressure and velocities over the region, (nz, ny, nx)."""
+        return {name: DistributedArray.of_region(own, self.part) for name, own in self._own.items()}
+
+    def state(self) -> dict[str, DistributedArray]:
+        """Pressure, velocities and densities of this rank's block, the clock, and the recorders."""
+        densities = zip(AXES, self.propagation.rho, strict=False)
+        arrays = self._arrays | {f"rho{axis}": rho for axis, rho in densities}
+        block = self.decomposition.block(self.world.rank)
+        fields = {
+            name: DistributedArray.of_boxes(
+                array[self.window.own],
+                self.setup.grid.shape,
+                [
+                    [(slice(0, n), slice(first, first + n))]
+                    for first, n in zip(block.start, block.shape, strict=True)
+                ],
+            )
+            for name, array in arrays.items()
+        }
+        clock = DistributedArray.replicated(self.propagation.clock, self.world)
+        return fields | {"clock": clock} | self.outputs.state()
+
+    def describe_ranks(self) -> dict[str, object]:
+        """How the ranks share the grid, and the transport that they actually use."""
+        return {
+            "count": self.world.size,
+            "processes": self.decomposition.processes[::-1],
+            "transport": self.exchanges[0].path if self.exchanges else "none",
+            "overlap": self.overlaps,
+            "overlap_points": self.window.overlap,
+            "aggregate": self.choice.aggregate,
+            "bytes_sent_per_step": self.bytes_sent,
+        }
+
+
+def _within(ghosts: Ghosts, width: tuple[int, ...]) -> Ghosts:
+    """Ghosts along divided axes only: the others have no overlap, and nothing lies beyond them."""
+    low, high = (tuple(map(min, side, width)) for side in (ghosts.low, ghosts.high))
+    return replace(ghosts, low=low, high=high)
+
+
+def medium_of(medium: AcousticMedium, window: Window) -> AcousticMedium:
+    """The medium at the points of a window."""
+    return replace(
+        medium,
+        speed=take(medium.speed, window),
+        density=take(medium.density, window),
+        absorption=take(medium.absorption, window),
+        nonlinearity=take(medium.nonlinearity, window),
+    )
+
+
+def sources_of(sources: Sequence[PointSource], window: Window) -> list[PointSource]:
+    """The parts of sources at the points of a window."""
+    return [part for source in sources if len((part := _source_of(source, window)).points)]
+
+
+def _source_of(source: PointSource, window: Window) -> PointSource:
+    entries, places = window.locate(source.points)
+    return replace(source, points=places, weights=source.matrix[entries])

@@ -1,0 +1,272 @@
+"""Sections `[[source]]` of an ultrasound case: transducers, their signals and amplitudes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, PlainValidator
+
+from groundswell.case.common import DataFile, NotEmpty, Section, TaggedUnion, exactly_one
+from groundswell.case.problems import Violation, reject
+from groundswell.case.recording import MaskWhere
+from groundswell.case.units import (
+    Angle,
+    Frequency,
+    Length,
+    NonNegative,
+    Number,
+    Positive,
+    Pressure,
+    Speed,
+    Time,
+)
+from groundswell.solvers.ultrasound import transducers
+from groundswell.solvers.ultrasound.transducers import Signal, Surface
+
+Edge = Annotated[Length, Positive]
+
+
+def _with_z(entries: Any) -> Any:
+    """Three entries; two of them lie in the plane z = 0."""
+    if isinstance(entries, list | tuple) and len(entries) == 2:
+        return (*entries, 0.0)
+    return entries
+
+
+Position = Annotated[tuple[Length, Length, Length], BeforeValidator(_with_z)]
+Direction = Annotated[tuple[Number, Number, Number], BeforeValidator(_with_z)]
+
+
+# --- shapes ---------------------------------------------------------------------------------------
+
+
+class ShapeSection(Section):
+    """The surface of a transducer or of one of its elements."""
+
+    @property
+    def elements(self) -> tuple[Surface, ...]:
+        """The surfaces, one for each element."""
+        content = {name: getattr(self, name) for name in type(self).model_fields if name != "kind"}
+        return (self.surface(content),)
+
+    def surface(self, content: dict[str, Any]) -> Surface:
+        """The surface with these keys."""
+        raise NotImplementedError
+
+
+class PointShape(ShapeSection):
+    """`kind = "point"`."""
+
+    kind: Literal["point"]
+    position: Position
+
+    def surface(self, content: dict[str, Any]) -> Surface:
+        """See `ShapeSection`."""
+        return transducers.Point(**content)
+
+
+class LineShape(ShapeSection):
+    """`kind = "line"`: a straight line."""
+
+    kind: Literal["line"]
+    start: Position
+    end: Position
+
+    def surface(self, content: dict[str, Any]) -> Surface:
+        """See `ShapeSection`."""
+        return transducers.Line(**content)
+
+
+class ArcShape(ShapeSection):
+    """`kind = "arc"`: the bowl of two dimensions."""
+
+    kind: Literal["arc"]
+    apex: Position
+    radius: Edge
+    diameter: Edge
+    focus: Position
+
+    def surface(self, content: dict[str, Any]) -> Surface:
+        """See `ShapeSection`."""
+        return transducers.Arc(**content)
+
+
+class DiscShape(ShapeSection):
+    """`kind = "disc"`: a plane piston."""
+
+    kind: Literal["disc"]
+    centre: Position
+    diameter: Edge
+    normal: Direction = (0.0, 0.0, 1.0)
+
+    def surface(self, content: dict[str, Any]) -> Surface:
+        """See `ShapeSection`."""
+        return transducers.Disc(**content)
+
+
+class BowlShape(ShapeSection):
+    """`kind = "bowl"`: a spherical cap; `focus` is a point on its axis."""
+
+    kind: Literal["bowl"]
+    apex: Position
+    radius: Edge
+    diameter: Edge
+    focus: Position
+
+    def surface(self, content: dict[str, Any]) -> Surface:
+        """See `ShapeSection`."""
+        return transducers.Bowl(**content)
+
+
+class RectangleShape(ShapeSection):
+    """`kind = "rectangle"`."""
+
+    kind: Literal["rectangle"]
+    centre: Position
+    width: Edge
+    height: Edge
+    normal: Direction = (0.0, 0.0, 1.0)
+    rotation: Angle = 0.0
+
+    def surface(self, content: dict[str, Any]) -> Surface:
+        """See `ShapeSection`."""
+        return transducers.Rectangle(**content)
+
+
+class AnnularShape(ShapeSection):
+    """`kind = "annular-array"`: rings of a bowl, each an element, by inner and outer diameter."""
+
+    kind: Literal["annular-array"]
+    apex: Position
+    radius: Edge
+    diameters: Annotated[tuple[tuple[Annotated[Length, NonNegative], Edge], ...], NotEmpty]
+    focus: Position
+
+    @property
+    def elements(self) -> tuple[Surface, ...]:
+        """See `ShapeSection`."""
+        array = transducers.AnnularArray(self.apex, self.radius, self.diameters, self.focus)
+        return tuple(array.elements)
+
+
+Shape = Annotated[
+    PointShape
+    | LineShape
+    | ArcShape
+    | DiscShape
+    | BowlShape
+    | RectangleShape
+    | AnnularShape
+    | MaskWhere,
+    TaggedUnion(),
+]
+
+
+# --- signals --------------------------------------------------------------------------------------
+
+
+class SineSignal(Section):
+    """`kind = "sine"`: a continuous wave that grows during `ramp` cycles."""
+
+    kind: Literal["sine"]
+    frequency: Annotated[Frequency, Positive]
+    ramp: Annotated[Number, NonNegative] = 3.0
+
+    @property
+    def signal(self) -> Signal:
+        """The signal with the amplitude 1."""
+        return transducers.ContinuousWave(self.frequency, self.ramp)
+
+
+class BurstSignal(Section):
+    """`kind = "burst"`: `cycles` cycles of a sine in a window."""
+
+    kind: Literal["burst"]
+    frequency: Annotated[Frequency, Positive]
+    cycles: Annotated[Number, Positive]
+    window: Literal["gaussian", "hann"] = "gaussian"
+
+    @property
+    def signal(self) -> Signal:
+        """The signal with the amplitude 1."""
+        return transducers.ToneBurst(self.frequency, self.cycles, self.window)
+
+
+def _as_samples(value: Any) -> Any:
+    import numpy as np
+
+    samples = np.asarray(value) if isinstance(value, list | tuple | np.ndarray) else np.array("")
+    if samples.dtype.kind not in "fiu" or samples.ndim not in (1, 2) or len(samples) < 2:
+        reject([((), "must be 2 or more numbers, or an array (samples, elements)")])
+    return samples.astype(float)
+
+
+class SampledSignal(Section):
+    """`kind = "samples"`: values at equal intervals, in a NumPy file or a list.
+
+    An array (samples, elements) has a signal for each element, or for each point of a mask.
+    """
+
+    kind: Literal["samples"]
+    interval: Annotated[Time, Positive]
+    values: Annotated[Any, PlainValidator(_as_samples)] | None = None
+    file: DataFile | None = None
+
+    def violations(self) -> Iterator[Violation]:
+        """Not exactly one of values and file."""
+        yield from exactly_one(self, "values", "file")
+
+
+SignalSection = Annotated[SineSignal | BurstSignal | SampledSignal, TaggedUnion()]
+
+
+# --- sources --------------------------------------------------------------------------------------
+
+
+class SourceSection(Section):
+    """`[[source]]`: a transducer of one or more elements, which emit the same signal.
+
+    `pressure` or `velocity` is the amplitude. A pressure p on a plane emits waves of the pressure p
+    to both sides. A velocity moves the medium along `direction`. `weights`, `phases` and `delays`
+    have one entry per element; `steering` is a point at which delays focus the elements.
+    """
+
+    shape: Shape | None = None
+    elements: Annotated[tuple[Shape, ...], NotEmpty] | None = None
+    pressure: Pressure | None = None
+    velocity: Speed | None = None
+    direction: Direction | None = None
+    signal: SignalSection
+    mode: Literal["additive", "uncorrected", "dirichlet"] = "additive"
+    weights: Annotated[tuple[Number, ...], NotEmpty] | None = None
+    phases: Annotated[tuple[Angle, ...], NotEmpty] | None = None
+    delays: Annotated[tuple[Annotated[Time, NonNegative], ...], NotEmpty] | None = None
+    steering: Position | None = None
+
+    @property
+    def shapes(self) -> tuple[Any, ...]:
+        """The shapes of all elements."""
+        return self.elements or (self.shape,)
+
+    @property
+    def mask(self) -> MaskWhere | None:
+        """The points of the source, if it is a mask and not a surface."""
+        return self.shape if isinstance(self.shape, MaskWhere) else None
+
+    def violations(self) -> Iterator[Violation]:
+        """Two shapes, two amplitudes, a velocity without direction, or delays and steering."""
+        yield from exactly_one(self, "shape", "elements")
+        yield from exactly_one(self, "pressure", "velocity")
+        if self.velocity is not None and (self.direction is None or not any(self.direction)):
+            yield ("direction",), "is required for a velocity, such as [0, 0, 1]"
+        if self.velocity is None and self.direction is not None:
+            yield ("direction",), "is for a velocity; leave it out"
+        if self.steering and self.delays:
+            yield from exactly_one(self, "steering", "delays")
+        for name in ("weights", "phases", "delays", "steering"):
+            if self.mask and getattr(self, name) is not None:
+                yield (name,), "is for surfaces; a mask has one signal per point instead"
+        for n, shape in enumerate(self.elements or ()):
+            if isinstance(shape, MaskWhere):
+                yield ("elements", n, "kind"), 'cannot be "mask"; use shape'

@@ -1,0 +1,179 @@
+"""Sources of a case at the points of its grid, with the signals that the scheme adds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import radians
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from groundswell.case.recording import MaskWhere
+from groundswell.errors import InputError
+from groundswell.formats.damage import read_errors_reported
+from groundswell.grids.cartesian import Grid
+from groundswell.outputs.cartesian import read_mask
+from groundswell.solvers.ultrasound import transducers
+from groundswell.solvers.ultrasound.propagation import AXES, PointSource
+from groundswell.solvers.ultrasound.source_case import SampledSignal, SourceSection
+from groundswell.solvers.ultrasound.transducers import PhasedArray, PointGrid, Signal
+
+Floats = NDArray[np.float64]
+
+
+class SourceGrid(NamedTuple):
+    """What sources depend on besides their sections.
+
+    Attributes:
+        grid: the grid.
+        origin: position of the first point of the region, m.
+        speed: sound speed of all points, (nz, ny, nx), or one for all, m/s.
+        dt: time step, s.
+        steps: number of steps.
+    """
+
+    grid: Grid
+    origin: tuple[float, float, float]
+    speed: float | NDArray[Any]
+    dt: float
+    steps: int
+
+    @property
+    def axes(self) -> int:
+        """Number of axes of the scheme."""
+        return 3 if self.grid.cells[2] > 1 else 2
+
+    def speeds(self, points: NDArray[np.int64]) -> Floats:
+        """Sound speeds at points, m/s."""
+        if np.ndim(self.speed) == 0:
+            return np.full(len(points), float(self.speed))
+        return np.asarray(self.speed, float).ravel()[points]
+
+    def points(self, axis: int | None) -> PointGrid:
+        """All pressure points, or the velocity points of an axis."""
+        spacing = np.array(self.grid.spacing)
+        first = np.array(self.origin) - np.array(self.grid.before) * spacing
+        if axis is not None:
+            first[axis] += spacing[axis] / 2
+        x, y, z = first.tolist()
+        return PointGrid((x, y, z), self.grid.spacing, self.grid.cells)
+
+
+def point_sources(sections: Sequence[SourceSection], on: SourceGrid) -> list[PointSource]:
+    """The sources of a case.
+
+    Raises:
+        InputError: a transducer leaves the grid, or a file or number of elements does not fit.
+    """
+    return [source for section in sections for source in _sources(section, on)]
+
+
+def _sources(section: SourceSection, on: SourceGrid) -> Iterator[PointSource]:
+    """A pressure source, or a velocity source for each component of its direction."""
+    if section.pressure is not None:
+        yield _source(section, on, None, section.pressure)
+        return
+    assert section.direction is not None and section.velocity is not None
+    unit = np.array(section.direction) / np.linalg.norm(section.direction)
+    for axis in range(on.axes):
+        if unit[axis]:
+            yield _source(section, on, axis, float(section.velocity * unit[axis]))
+
+
+def _source(
+    section: SourceSection, on: SourceGrid, axis: int | None, amplitude: float
+) -> PointSource:
+    """The source of the pressure, or of the velocity along an axis."""
+    points, weights, array = _elements(section, on, axis)
+    signals = amplitude * _signals(section, array, on)
+    if signals.shape[1] not in (1, weights.shape[1]):
+        raise InputError(
+            f"source.signal has {signals.shape[1]} signals for {weights.shape[1]} elements or "
+            "points; give one for all, or one for each"
+        )
+    if signals.shape[1] < weights.shape[1]:
+        weights = csr_matrix(weights.sum(axis=1))
+    scaled = csr_matrix(weights.multiply(_scales(section, on, axis, points)[:, None]))
+    name = "p" if axis is None else f"u{AXES[axis]}"
+    return PointSource(name, points, signals, section.mode, scaled)
+
+
+def _scales(
+    section: SourceSection, on: SourceGrid, axis: int | None, points: NDArray[np.int64]
+) -> Floats:
+    """Factors from amplitudes to what the scheme adds in a step, or sets, at each point.
+
+    An additive source of the pressure p adds the density 2 dt p / (c d), divided equally among the
+    split densities; one of the velocity u adds 2 c dt u / d (Treeby & Cox 2010, J. Biomed. Opt. 15,
+    021314). Here d is the thickness of the layer of points in which the source acts.
+    """
+    speed, thickness = on.speeds(points), on.grid.spacing[axis or 0]
+    if section.mode == "dirichlet":
+        return np.ones(len(points)) if axis is not None else 1 / (on.axes * speed**2)
+    if axis is not None:
+        return 2 * speed * on.dt / thickness
+    return 2 * on.dt / (on.axes * speed * thickness)
+
+
+# --- elements -------------------------------------------------------------------------------------
+
+
+def _elements(
+    section: SourceSection, on: SourceGrid, axis: int | None
+) -> tuple[NDArray[np.int64], csr_matrix, PhasedArray | None]:
+    """Flat indices of points, the weights (points, elements), and the array of the elements."""
+    if section.mask is not None:
+        points = _mask_points(section.mask, on.grid)
+        entries = np.arange(len(points))
+        return points, csr_matrix((np.ones(len(points)), (entries, entries))), None
+    surfaces = tuple(surface for shape in section.shapes for surface in shape.elements)
+    array = PhasedArray(
+        surfaces,
+        section.weights or 1.0,
+        tuple(map(radians, section.phases or ())) or 0.0,
+        section.delays or 0.0,
+    )
+    if section.steering is not None:
+        array = array.focused(section.steering, float(np.max(on.speed)))
+    layer = on.grid.spacing[axis or 0]
+    points, weights = transducers.interpolation_matrix(surfaces, on.points(axis), layer=layer)
+    return points, csr_matrix(weights.T), array
+
+
+def _mask_points(where: MaskWhere, grid: Grid) -> NDArray[np.int64]:
+    """Flat indices in all points of a mask of the region."""
+    shape = grid.region[::-1]
+    inside = np.unravel_index(read_mask(where, shape), shape)
+    moved = tuple(n + first for n, first in zip(inside, grid.before[::-1], strict=True))
+    return np.asarray(np.ravel_multi_index(moved, grid.shape), np.int64)
+
+
+def _signals(section: SourceSection, array: PhasedArray | None, on: SourceGrid) -> Floats:
+    """Signals of the elements with the amplitude 1, (samples, elements), or one for all."""
+    if isinstance(section.signal, SampledSignal):
+        columns = _samples(section.signal)
+        interval = section.signal.interval
+        signals: list[Signal] = [transducers.SampledSignal(c, interval) for c in columns.T]
+    else:
+        signals = [section.signal.signal]
+    if len(signals) > 1:
+        times = on.dt * np.arange(on.steps)
+        return np.stack([signal.at(times) for signal in signals], axis=1)
+    elements = array or PhasedArray((transducers.Point((0.0, 0.0, 0.0)),))
+    return elements.signals(signals[0], on.steps, on.dt)
+
+
+def _samples(section: SampledSignal) -> Floats:
+    """Samples (samples, signals) of a section."""
+    found: Any = section.values
+    if section.file is not None:
+        with read_errors_reported(section.file, "a NumPy file"):
+            found = np.load(section.file, allow_pickle=False)
+        if found.ndim not in (1, 2) or found.dtype.kind not in "fiu" or len(found) < 2:
+            raise InputError(
+                f"{section.file} holds an array {found.dtype} {found.shape}; it must hold 2 or "
+                "more numbers, or an array (samples, elements) of numbers"
+            )
+    return np.asarray(found, float).reshape(len(found), -1)

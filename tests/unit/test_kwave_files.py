@@ -1,0 +1,450 @@
+"""k-Wave's files: results against the scheme in NumPy, layout of files, checkpoints, refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+from kwave_files import HEADER, Example, Reference, as_dataset
+from numpy.typing import NDArray
+
+from groundswell.backends import Backend, open_backend
+from groundswell.errors import InputError, RunFailed
+from groundswell.solvers.ultrasound.kwave import simulation
+from groundswell.solvers.ultrasound.kwave.arguments import OUTPUTS
+from groundswell.solvers.ultrasound.kwave.command import main_cuda, main_omp
+from groundswell.solvers.ultrasound.kwave.input_file import read_input
+from groundswell.solvers.ultrasound.kwave.simulation import KWaveSimulation
+
+TOLERANCE = 1e-5  # of the largest value, in single precision
+SPACE, PLANE = (12, 14, 18), (1, 16, 15)
+FLAGS = [f"--{name}" for name in OUTPUTS]
+RNG = np.random.default_rng(11)
+
+
+def varying(shape: tuple[int, ...], value: float) -> NDArray[np.float64]:
+    return value * (1 + 0.1 * RNG.uniform(-1, 1, shape))
+
+
+def points(shape: tuple[int, ...], count: int = 5) -> NDArray[np.int64]:
+    return RNG.choice(int(np.prod(shape)), count, replace=False)
+
+
+def sources(shape: tuple[int, ...], mode: str, *, many: bool = True) -> list[Any]:
+    """Sources of the pressure and the velocities, which end before the last step."""
+    columns, at, elsewhere = (5,) if many else (), points(shape), points(shape)
+    signals = [RNG.standard_normal((samples, *columns)) for samples in (9, 7, 8)]
+    return [
+        ("p", at, signals[0], mode),
+        ("ux", elsewhere, 1e-3 * signals[1], mode),
+        ("uy", elsewhere, 1e-3 * signals[2], mode),
+    ]
+
+
+def heterogeneous(shape: tuple[int, int, int], **more: Any) -> Example:
+    return Example(
+        shape,
+        speed=varying(shape, 1500.0),
+        density=varying(shape, 1000.0),
+        alpha=varying(shape, 3.0),
+        points=points(shape, 7),
+        **more,
+    )
+
+
+def some_pressure(shape: tuple[int, ...]) -> NDArray[np.float64]:
+    return 1e5 * RNG.standard_normal(shape)
+
+
+def transducer(shape: tuple[int, ...]) -> Any:
+    return points(shape, 6), np.array([2, 0, 4, 2, 1, 0]), 1e-3 * RNG.standard_normal(8)
+
+
+EXAMPLES = {
+    "initial pressure": Example(SPACE, p0=some_pressure(SPACE), points=points(SPACE)),
+    "additive": heterogeneous(SPACE, sources=sources(SPACE, "additive")),
+    "uncorrected, one signal": Example(
+        SPACE, sources=sources(SPACE, "uncorrected", many=False), points=points(SPACE)
+    ),
+    "dirichlet, power law": heterogeneous(
+        SPACE, sources=sources(SPACE, "dirichlet"), absorbing=1, nonlinearity=varying(SPACE, 6.0)
+    ),
+    "thermoviscous, all sources": heterogeneous(
+        SPACE,
+        sources=sources(SPACE, "additive"),
+        absorbing=2,
+        p0=some_pressure(SPACE),
+        nonlinearity=5.0,
+    ),
+    "convection alone": Example(
+        SPACE, p0=1e3 * some_pressure(SPACE), nonlinearity=0.0, points=points(SPACE)
+    ),
+    "transducer": Example(SPACE, transducer=transducer(SPACE), points=points(SPACE)),
+    "plane": heterogeneous(PLANE, sources=sources(PLANE, "additive"), absorbing=1),
+    "odd": Example((9, 11, 13), p0=some_pressure((9, 11, 13)), points=points((9, 11, 13))),
+}
+
+
+def run(folder: Path, example: Example, *flags: str, program: Any = main_omp) -> h5py.File:
+    """Run the command on an example; returns the open output file."""
+    example.write(folder / "in.h5")
+    arguments = ["-i", str(folder / "in.h5"), "-o", str(folder / "out.h5"), *flags]
+    assert program(arguments) == 0
+    return h5py.File(folder / "out.h5")
+
+
+def assert_close(found: NDArray[Any], wanted: NDArray[Any], scale: float) -> None:
+    assert found.shape == wanted.shape and found.dtype == np.float32
+    assert np.abs(found - wanted).max() < TOLERANCE * scale
+
+
+def check_outputs(file: h5py.File, example: Example, start: int, at: Any, key: str = "") -> None:
+    """Compare all outputs with those of the scheme; `at` takes the sampled points of fields."""
+    for name, whole in Reference.of(example).fields.items():
+        part, scale = whole[start - 1 :], np.abs(whole).max()
+        series = at(part)
+        raw = series if key else series[None]
+        assert_close(file[f"{name}{key}"][()], raw, scale)
+        if name.endswith("_non_staggered"):
+            continue
+        shape = series.shape[1:] if key else (1, 1, series.shape[1])
+        for kind, wanted in (
+            ("max", series.max(0)),
+            ("min", series.min(0)),
+            ("rms", np.sqrt(np.mean(series**2, 0))),
+        ):
+            assert_close(file[f"{name}_{kind}{key}"][()], wanted.reshape(shape), scale)
+        assert_close(file[f"{name}_max_all"][()], part.max(0), scale)
+        assert_close(file[f"{name}_min_all"][()], part.min(0), scale)
+        assert_close(file[f"{name}_final"][()], part[-1], scale)
+
+
+def check_example(folder: Path, example: Example, program: Any, start: int = 1) -> None:
+    with run(folder, example, *FLAGS, "-s", str(start), program=program) as file:
+        check_outputs(file, example, start, lambda p: p.reshape(len(p), -1)[:, example.points])
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_results_are_those_of_the_scheme(tmp_path: Path, name: str) -> None:
+    check_example(tmp_path, EXAMPLES[name], main_omp)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_results_on_a_gpu_are_those_of_the_scheme(tmp_path: Path, gpu: Any, name: str) -> None:
+    check_example(tmp_path, EXAMPLES[name], main_cuda)
+
+
+@pytest.mark.parametrize("start", [2, 5, 12])
+def test_samples_start_at_the_requested_step(tmp_path: Path, start: int) -> None:
+    check_example(tmp_path, EXAMPLES["additive"], main_omp, start)
+
+
+def test_series_longer_than_the_ring_buffer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(simulation, "ring_slots", lambda *_: 4)
+    check_example(tmp_path, EXAMPLES["plane"], main_omp, 2)
+
+
+@pytest.mark.parametrize("shape", [SPACE, PLANE])
+def test_cuboids_are_groups(tmp_path: Path, shape: tuple[int, int, int]) -> None:
+    last = (5, 9, 7) if shape[0] > 1 else (5, 9, 1)
+    boxes = [(2, 3, 1, *last), (15, 14, 1, 15, 14, 1)]
+    example = Example(shape, p0=some_pressure(shape), cuboids=boxes)
+    with run(tmp_path, example, *FLAGS, "-s", "3", "--copy_sensor_mask") as file:
+        for number, (x1, y1, z1, x2, y2, z2) in enumerate(boxes, 1):
+            box = np.s_[:, z1 - 1 : z2, y1 - 1 : y2, x1 - 1 : x2]
+            check_outputs(file, example, 3, lambda fields, box=box: fields[box], f"/{number}")
+        assert np.array_equal(file["sensor_mask_corners"][()], np.array(boxes)[None])
+
+
+# --- the output file ------------------------------------------------------------------------------
+
+
+def test_the_output_file_has_the_scalars_and_attributes_that_readers_expect(tmp_path: Path) -> None:
+    example = EXAMPLES["dirichlet, power law"]
+    with run(tmp_path, example, "--copy_sensor_mask") as file, h5py.File(tmp_path / "in.h5") as of:
+        assert set(file) - set(of) == {"p", "t_index", "elastic_flag"}
+        for name in set(file) & set(of):
+            assert np.array_equal(file[name][()], of[name][()])
+        assert {"Nx", "pml_x_size", "p_source_mode", "alpha_power", "axisymmetric_flag"} <= set(
+            file
+        )
+        assert file["t_index"][0, 0, 0] == example.steps
+        assert {name: file.attrs[name] for name in ("file_type", "minor_version")} == {
+            "file_type": b"output",
+            "minor_version": b"2",
+        }
+        assert file.attrs["total_execution_time"].endswith(b"s")
+        assert file.attrs["peak_core_memory_in_use"].endswith(b"MB")
+        for name, dataset in file.items():
+            kind = b"float" if dataset.dtype == np.float32 else b"long"
+            assert dataset.attrs["data_type"] == kind, name
+            assert dataset.attrs["domain_type"] == b"real"
+            assert not dataset.attrs.get_id("data_type").get_type().is_variable_str()
+    assert {path.name for path in tmp_path.iterdir()} == {"in.h5", "out.h5"}
+
+
+def test_without_flags_the_pressure_is_recorded(tmp_path: Path) -> None:
+    with run(tmp_path, EXAMPLES["odd"]) as file:
+        assert "p" in file and not {"p_max", "ux", "p_final"} & set(file)
+
+
+@pytest.mark.parametrize("cuboids", [[], [(2, 3, 1, 5, 9, 7)]])
+def test_compression_changes_no_value(tmp_path: Path, cuboids: list[Any]) -> None:
+    example = Example(SPACE, p0=some_pressure(SPACE), points=points(SPACE), cuboids=cuboids)
+    found = {}
+    for level in "09":
+        with run(tmp_path, example, *FLAGS, "-c", level) as file:
+            found[level] = contents(file)
+            assert file["p_max_all"].compression == (None if level == "0" else "gzip")
+    assert_same(found["0"], found["9"])
+
+
+def test_a_benchmark_overrides_the_steps(tmp_path: Path) -> None:
+    with run(tmp_path, EXAMPLES["additive"], "--benchmark", "3") as file:
+        assert file["Nt"][0, 0, 0] == file["t_index"][0, 0, 0] == 3
+        assert file["p"].shape == (1, 3, 7)
+
+
+@pytest.mark.parametrize("minor", ["0", "1"])
+def test_older_formats(tmp_path: Path, minor: str) -> None:
+    example = EXAMPLES["odd"]
+    new = run(tmp_path, example)["p"][()]
+    missing = ["axisymmetric_flag"] + ["sensor_mask_type"] * (minor == "0")
+    example.write(tmp_path / "old.h5", dict.fromkeys(missing))
+    with h5py.File(tmp_path / "old.h5", "r+") as file:
+        file.attrs["minor_version"] = np.bytes_(minor)
+    files = ["-i", str(tmp_path / "old.h5"), "-o", str(tmp_path / "old_out.h5")]
+    assert main_omp(files) == 0
+    with h5py.File(tmp_path / "old_out.h5") as file:
+        assert np.array_equal(file["p"][()], new)
+        assert file["axisymmetric_flag"][0, 0, 0] == 0
+
+
+def test_delays_may_be_floats(tmp_path: Path) -> None:
+    example = EXAMPLES["transducer"]
+    found = run(tmp_path, example)["p"][()]
+    delays = np.asarray(example.datasets()["delay_mask"], np.float32)
+    example.write(tmp_path / "in.h5", {"delay_mask": delays})
+    assert main_omp(["-i", str(tmp_path / "in.h5"), "-o", str(tmp_path / "other.h5")]) == 0
+    with h5py.File(tmp_path / "other.h5") as file:
+        assert np.array_equal(file["p"][()], found)
+
+
+# --- checkpoints ----------------------------------------------------------------------------------
+
+
+def contents(file: h5py.File) -> dict[str, NDArray[Any]]:
+    found: dict[str, NDArray[Any]] = {}
+
+    def add(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset):
+            found[name] = item[()]
+
+    file.visititems(add)
+    return found
+
+
+def assert_same(found: dict[str, NDArray[Any]], wanted: dict[str, NDArray[Any]]) -> None:
+    assert set(found) == set(wanted)
+    for name, values in wanted.items():
+        assert np.array_equal(found[name], values), name
+
+
+def check_restart(folder: Path, example: Example, program: Any, *flags: str) -> None:
+    """Legs of 5 steps give the same bits as one."""
+    with run(folder, example, *FLAGS, *flags, program=program) as file:
+        wanted = contents(file)
+    (folder / "out.h5").unlink()
+    state = folder / "state.h5"
+    for done in (5, 10, 12):
+        more = ["--checkpoint_file", str(state), "--checkpoint_timesteps", "5"]
+        with run(folder, example, *FLAGS, *flags, *more, program=program) as file:
+            assert file["t_index"][0, 0, 0] == done
+            assert state.exists() == (done < 12)
+            found = contents(file)
+    assert_same(found, wanted)
+    assert {path.name for path in folder.iterdir()} == {"in.h5", "out.h5"}
+
+
+@pytest.mark.parametrize("flags", [(), ("-s", "7"), ("-c", "3", "--copy_sensor_mask")])
+@pytest.mark.parametrize("name", ["additive", "thermoviscous, all sources", "plane"])
+def test_a_restart_changes_no_bit(tmp_path: Path, name: str, flags: tuple[str, ...]) -> None:
+    check_restart(tmp_path, EXAMPLES[name], main_omp, *flags)
+
+
+@pytest.mark.gpu
+def test_a_restart_on_a_gpu_changes_no_bit(tmp_path: Path, gpu: Any) -> None:
+    check_restart(tmp_path, EXAMPLES["thermoviscous, all sources"], main_cuda, "-s", "3")
+
+
+def test_checkpoints_have_the_fields_of_k_wave(tmp_path: Path) -> None:
+    state = tmp_path / "state.h5"
+    flags = ["--checkpoint_file", str(state), "--checkpoint_timesteps", "4"]
+    run(tmp_path, EXAMPLES["plane"], *flags).close()
+    with h5py.File(state) as file:
+        assert file.attrs["file_type"] == b"checkpoint"
+        fields = {"p", "rhox", "rhoy", "ux_sgx", "uy_sgy"}
+        assert set(file) == {"Nx", "Ny", "Nz", "t_index", *fields}
+        assert all(file[name].shape == PLANE for name in fields)
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+FIRST = as_dataset([1])
+BAD_DATASETS: dict[str, tuple[dict[str, Any], str]] = {
+    "missing": ({"c0": None}, "the dataset c0 is missing"),
+    "wrong type": ({"Nx": np.float32(12)}, "Nx has the type float32, but unsigned 64-bit"),
+    "wrong size": ({"c0": np.ones(7, np.float32)}, "c0 has 7 values, but 3024 are needed"),
+    "not finite": ({"rho0": np.float32(np.nan)}, "rho0 contains values that are not finite"),
+    "negative speed": ({"c0": np.float32(-1)}, "c0 contains -1; values must exceed 0"),
+    "zero step": ({"dt": np.float32(0)}, "dt = 0.0, but it must be finite and larger than 0"),
+    "infinite step": ({"dt": np.float32(np.inf)}, "dt = inf, but it must be finite"),
+    "no steps": ({"Nt": 0}, "Nt = 0, allowed are 1 to"),
+    "no points": ({"Nx": 0}, "Nx = 0, allowed are 1 to"),
+    "huge": ({"Ny": 2**40}, "Ny = 1099511627776, allowed are"),
+    "wide layers": ({"pml_x_size": 10}, "pml_x_size = 10: two such layers exceed Nx = 18"),
+    "growing layers": ({"pml_y_alpha": np.float32(-2)}, "layers can only absorb"),
+    "mixed densities": (
+        {"rho0_sgy": np.ones(SPACE, np.float32)},
+        "rho0 and rho0_sgy must both be one number or both vary",
+    ),
+    "linear power": (
+        {"absorbing_flag": 1, "alpha_power": np.float32(1)},
+        "alpha_power = 1, allowed are 0 to 3 except 1",
+    ),
+    "high power": (
+        {"absorbing_flag": 1, "alpha_power": np.float32(3.5)},
+        "alpha_power = 3.5, allowed",
+    ),
+    "growing waves": (
+        {
+            "absorbing_flag": 1,
+            "alpha_power": np.float32(1.5),
+            "alpha_coeff": np.float32(-1),
+        },
+        "alpha_coeff is negative",
+    ),
+    "no B/A": ({"nonlinear_flag": 1}, "the dataset BonA is missing"),
+    "unknown flag": ({"absorbing_flag": 3}, "absorbing_flag = 3, allowed: 0, 1, 2"),
+    "nonuniform": ({"nonuniform_grid_flag": 1}, "grids with varying spacing are not supported"),
+    "axisymmetric": ({"axisymmetric_flag": 1}, "axisymmetric grids are not supported"),
+    "elastic": ({"elastic_flag": 1}, "elastic media are not supported"),
+    "no sensor": ({"sensor_mask_index": None}, "the dataset sensor_mask_index is missing"),
+    "sensor outside": ({"sensor_mask_index": FIRST * 3025}, "allowed are 1 to 3024"),
+    "sensor zero": ({"sensor_mask_index": FIRST * 0}, "contains 0 to 0, allowed are 1 to"),
+    "no sensor points": ({"sensor_mask_index": np.empty((1, 1, 0), "<u8")}, "is empty"),
+    "cuboid outside": (
+        {"sensor_mask_type": 1, "sensor_mask_corners": as_dataset([1, 1, 1, 4, 4, 13])},
+        "a cuboid that is empty or leaves the grid",
+    ),
+    "empty cuboid": (
+        {"sensor_mask_type": 1, "sensor_mask_corners": as_dataset([4, 1, 1, 3, 4, 4])},
+        "a cuboid that is empty or leaves the grid",
+    ),
+    "half a cuboid": (
+        {"sensor_mask_type": 1, "sensor_mask_corners": as_dataset([4, 1, 1, 3])},
+        "has 4 values, but each cuboid needs 6",
+    ),
+    "no source mode": ({"p_source_flag": 2}, "the dataset p_source_mode is missing"),
+    "source mode": ({"p_source_flag": 2, "p_source_mode": 3}, "p_source_mode = 3, allowed: 0, 1"),
+    "source twice": (
+        {
+            "p_source_flag": 2,
+            "p_source_mode": 2,
+            "p_source_many": 0,
+            "p_source_index": as_dataset([3, 3]),
+        },
+        "p_source_index contains a point twice",
+    ),
+    "source signals": (
+        {
+            "p_source_flag": 2,
+            "p_source_mode": 2,
+            "p_source_many": 1,
+            "p_source_index": as_dataset([3, 4]),
+            "p_source_input": np.ones((1, 2, 3), np.float32),
+        },
+        "p_source_input has 6 values, but 4 are needed",
+    ),
+    "delays": (
+        {
+            "transducer_source_flag": 2,
+            "transducer_source_input": np.ones(2, np.float32),
+            "u_source_index": as_dataset([3, 4]),
+            "delay_mask": np.array([0.5, 1], np.float32),
+        },
+        "delay_mask must contain whole numbers from 1 to 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD_DATASETS)
+def test_unusable_datasets_are_refused(tmp_path: Path, name: str) -> None:
+    changes, message = BAD_DATASETS[name]
+    path = Example(SPACE).write(tmp_path / "in.h5", changes)
+    with pytest.raises(InputError) as error:
+        read_input(path)
+    assert message in str(error.value) and str(path) in str(error.value)
+
+
+def test_two_axes_are_refused(tmp_path: Path) -> None:
+    path = Example(SPACE).write(tmp_path / "in.h5")
+    with h5py.File(path, "r+") as file:
+        values = file["c0"][0]
+        del file["c0"]
+        file["c0"] = values
+    with pytest.raises(InputError, match="c0 has 2 axes, but three are needed"):
+        read_input(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("file_type", "output", 'file_type is "output", but it must be "input"'),
+        ("major_version", "2", 'the format "2.2"; known: 1.0, 1.1, 1.2'),
+        ("minor_version", None, 'the format "1."; known'),
+    ],
+)
+def test_other_kinds_of_files_are_refused(
+    tmp_path: Path, name: str, value: str | None, message: str
+) -> None:
+    assert name in HEADER
+    path = Example(SPACE).write(tmp_path / "in.h5")
+    with h5py.File(path, "r+") as file:
+        del file.attrs[name]
+        if value is not None:
+            file.attrs[name] = np.bytes_(value)
+    with pytest.raises(InputError, match=message):
+        read_input(path)
+
+
+@pytest.mark.parametrize("name", ["data_type", "domain_type"])
+def test_types_in_attributes_are_checked(tmp_path: Path, name: str) -> None:
+    path = Example(SPACE).write(tmp_path / "in.h5")
+    with h5py.File(path, "r+") as file:
+        file["dt"].attrs[name] = np.bytes_("complex")
+    with pytest.raises(InputError, match=f'dt: attribute {name} is "complex"'):
+        read_input(path)
+
+
+def test_a_grid_beyond_the_memory_is_refused(tmp_path: Path) -> None:
+    changes = {f"N{axis}": 100_000 for axis in "xyz"}
+    data = read_input(Example(SPACE).write(tmp_path / "in.h5", changes))
+    with pytest.raises(RunFailed, match=r"needs about .* GB, but"):
+        KWaveSimulation(cpu(), data, frozenset({"p_final"}))
+
+
+def test_the_first_sample_must_be_taken_in_the_simulation(tmp_path: Path) -> None:
+    data = read_input(Example(SPACE).write(tmp_path / "in.h5"))
+    with pytest.raises(InputError, match="-s 13: samples must start at one of the steps 1 to 12"):
+        KWaveSimulation(cpu(), data, frozenset({"p_raw"}), 13)
+
+
+def cpu() -> Backend:
+    return open_backend("cpu")

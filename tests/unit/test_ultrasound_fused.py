@@ -1,0 +1,265 @@
+"""The passes of the k-space scheme for GPUs against NumPy, with and without a GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from math import factorial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from kspace_problems import (
+    ALPHA,
+    EVERY,
+    PROBLEMS,
+    STEPS,
+    TOLERANCE,
+    Problem,
+    assert_close,
+    layers_of,
+)
+from kspace_scheme import KSpaceScheme
+
+from groundswell.backends import Backend, Blocks, Items, Source, cpu, open_backend
+from groundswell.backends.base import in_order
+from groundswell.backends.cpu import CpuBackend
+from groundswell.grids.cartesian import Grid
+from groundswell.solvers.ultrasound.fused import Fields, FusedStep, series_terms
+from groundswell.solvers.ultrasound.line_transforms import Passes, plan, supports
+from groundswell.solvers.ultrasound.operators import SpectralOperators
+from groundswell.solvers.ultrasound.propagation import Propagation
+
+EMULATED = Path(__file__).parents[1] / "support" / "cuda_emulation.h"
+PRELUDE = "using std::min;\n"
+CALL = """
+#include <utility>
+template <class... A, std::size_t... N>
+bool call(void (*kernel)(A...), const unsigned* size, void** a, std::index_sequence<N...>) {
+  return launch(size[0], size[1], size[2], [=] { kernel(*static_cast<A*>(a[N])...); });
+}
+template <class... A>
+bool call(void (*kernel)(A...), const unsigned* size, void** a) {
+  return call(kernel, size, a, std::index_sequence_for<A...>{});
+}
+"""
+RUN = 'extern "C" bool run_{0}(const unsigned* size, void** a) {{ return call({0}, size, a); }}\n'
+
+
+class EmulatedBackend(CpuBackend):
+    """Runs kernels that are written for GPUs alone, with a thread of the CPU for each of theirs."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder, self._count = folder, 0
+
+    def compile(self, source: Source) -> Any:
+        self._count += 1
+        return EmulatedModule(source.text(), self._folder / f"{self._count}.so")
+
+
+class EmulatedModule:
+    def __init__(self, text: str, path: Path) -> None:
+        names = [
+            line.split()[1].split("(")[0] for line in text.splitlines() if "KERNEL " in line[:7]
+        ]
+        text = text.replace("extern __shared__ __align__(128) double dynamic_shared_memory[];", "")
+        text = PRELUDE + text + CALL + "".join(RUN.format(name) for name in names)
+        flags = "-std=c++20 -O0 -shared -fPIC -fno-gnu-unique -pthread -w -ffp-contract=off".split()
+        command = [cpu._compiler(), *flags, "-x", "c++", "-", "-include", str(EMULATED)]
+        subprocess.run([*command, "-o", str(path)], input=text, text=True, check=True, timeout=120)
+        self._library = ctypes.CDLL(str(path))
+
+    def launch(self, name: str, extent: Any, *arguments: Any) -> Callable[[], None]:
+        size = (
+            (extent.count, extent.threads, extent.shared_bytes)
+            if isinstance(extent, Blocks)
+            else (
+                -(-extent.count // 32),
+                32,
+                0,
+            )
+        )
+        values = [ctypes.c_longlong(a if isinstance(a, int) else a.ctypes.data) for a in arguments]
+        pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(v) for v in values))
+        run = getattr(self._library, f"run_{name}")
+        run.restype = ctypes.c_bool
+
+        def launched() -> None:
+            assert arguments and values  # which the launch keeps alive
+            assert run((ctypes.c_uint * 3)(*size), pointers), f"{name} needs more shared memory"
+
+        return launched
+
+
+# --- plans ----------------------------------------------------------------------------------------
+
+
+LENGTHS = (
+    4,
+    9,
+    12,
+    14,
+    15,
+    25,
+    27,
+    35,
+    36,
+    49,
+    60,
+    64,
+    98,
+    100,
+    105,
+    128,
+    210,
+    243,
+    256,
+    512,
+    1024,
+)
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_a_plan_transforms_as_numpy_does(n: int) -> None:
+    """Stage by stage, by the twiddles and in the order of the plan."""
+    chosen = plan(n)
+    assert chosen is not None and chosen.n == n
+    rng = np.random.default_rng(n)
+    values = rng.standard_normal(n) + 1j * rng.standard_normal(n)
+    line, twiddles, length = values.copy(), chosen.twiddles(), n
+    assert len(twiddles) == n - 1
+    for radix in chosen.radices:
+        parts = np.fft.fft(line.reshape(-1, radix, length // radix), axis=1)
+        factors = twiddles[n - length :][: (radix - 1) * (length // radix)]
+        parts[:, 1:] *= factors.reshape(radix - 1, -1)
+        line, length = parts.reshape(-1), length // radix
+    np.testing.assert_allclose(line, np.fft.fft(values)[chosen.order()], atol=1e-12 * n)
+
+
+def test_plans_have_few_radices() -> None:
+    assert plan(512).radices == (8, 8, 8)  # type: ignore[union-attr]
+    assert plan(256).radices == (4, 8, 8)  # type: ignore[union-attr]
+    assert plan(7) is None and plan(22) is None and plan(1) is None
+
+
+def test_which_shapes_are_supported() -> None:
+    assert supports((512, 512, 512)) and supports((256, 240, 216)) and supports((12, 14, 18))
+    assert not supports((12, 14, 15))  # odd
+    assert not supports((1, 16, 16))  # a plane
+    assert not supports((12, 11, 16))
+    assert not supports((2048, 16, 16))
+
+
+def test_the_series_is_long_enough() -> None:
+    for square in (0.1, 1.0, 9.0):
+        for tolerance in (1e-9, 1e-17):
+            count = series_terms(square, tolerance)
+            found = sum((-square) ** n / factorial(2 * n) for n in range(count))
+            assert abs(found - np.cos(np.sqrt(square))) < tolerance + 1e-15
+
+
+@pytest.mark.parametrize("shape", [(12, 14, 18), (64, 60, 96), (512, 512, 512), (1024, 1024, 1024)])
+def test_passes_cover_a_grid(shape: tuple[int, int, int]) -> None:
+    for dtype in TOLERANCE:
+        passes = Passes.of(shape, dtype)
+        nz, ny, nx = shape
+        assert nx // 2 % passes.width == 0
+        for file in FILES.values():
+            assert nz * ny % passes.rows(file) == 0
+        blocks = passes.line_blocks("gradient_z", 1)
+        assert blocks.threads <= 1024 and blocks.shared_bytes < 227 * 1024
+        assert blocks.count * passes.width >= ny * (nx // 2 + 1)
+
+
+# --- steps ----------------------------------------------------------------------------------------
+
+
+SMALL: dict[str, Problem] = {
+    **{name: problem for name, problem in PROBLEMS.items() if supports(problem.shape)},
+    "given densities": Problem((12, 14, 18)),
+    "other radices": Problem((16, 25, 20), alpha=ALPHA, power=1.5, nonlinearity=6.0),
+    "thermoviscous, sources": Problem((12, 9, 16), alpha=1e-15, modes=EVERY),
+}
+LARGE: dict[str, Problem] = {
+    "cube": Problem((64, 64, 64), alpha=ALPHA, power=1.5, nonlinearity=6.0),
+    "long": Problem((24, 64, 432), modes=(("p", "additive"),)),
+    "longest": Problem((1024, 6, 16)),
+    "widest": Problem((6, 4, 2048)),
+    "wide": Problem((4, 512, 256)),
+    "sevens": Problem((49, 35, 210)),
+}
+
+
+def make(backend: Backend, problem: Problem, dtype: str) -> tuple[Propagation, FusedStep, Any]:
+    """The plain and the fused step of the same fields, and the oracle."""
+    medium, sources, widths = problem.medium(), problem.sources(), layers_of(problem)
+    nx, ny, nz = (n - 2 * w for n, w in zip(problem.shape[::-1], widths, strict=True))
+    grid = Grid((nx, ny, nz), problem.spacing, widths, widths)
+    operators = SpectralOperators(grid, problem.dt, problem.reference_speed)
+    plain = Propagation(
+        open_backend("cpu") if backend.on_host else backend, operators, medium, dtype, sources
+    )
+    wanted = KSpaceScheme(
+        problem.shape,
+        problem.spacing,
+        problem.dt,
+        problem.reference_speed,
+        medium.speed,
+        medium.density,
+        widths,
+        tau=medium.tau if medium.is_absorbing else 0.0,
+        eta=medium.eta if medium.is_dispersive else 0.0,
+        power=problem.power,
+        nonlinearity=medium.nonlinearity,
+        sources=[(s.field, s.points, s.signals, s.mode) for s in sources],
+    )
+    if problem is SMALL["given densities"]:
+        medium = replace(medium, staggered=[medium.staggered_density(axis) for axis in range(3)])
+    fields = Fields(plain.p, plain.u, plain.rho)
+    fused = FusedStep(backend, operators, medium, fields, sources, plain._inject)
+    for spectrum in fused._spectra:
+        spectrum[...] = np.nan
+    return plain, fused, wanted
+
+
+def check(backend: Backend, problem: Problem, dtype: str, steps: int = STEPS) -> None:
+    plain, fused, wanted = make(backend, problem, dtype)
+    pressure = 1e6 * problem.rng.standard_normal(problem.shape)
+    plain.start(pressure)
+    wanted.start(pressure)
+    next_step = plain._module.launch("next_step", Items(1), plain.clock)
+    in_order(fused.begin)()
+    for _ in range(steps):
+        in_order([*fused.launches, next_step])()
+        wanted.step()
+    assert_close(backend.to_host(plain.p), wanted.p, TOLERANCE[dtype])
+    for axis in range(3):
+        assert_close(backend.to_host(plain.u[axis]), wanted.u[axis], TOLERANCE[dtype])
+        assert_close(backend.to_host(plain.rho[axis]), wanted.rho[axis], TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_steps_on_an_emulated_gpu_are_the_schemes(tmp_path: Path, name: str) -> None:
+    dtype = "float32" if name == "lossless" else "float64"
+    check(EmulatedBackend(tmp_path), SMALL[name], dtype, steps=3)
+
+
+def test_the_derivatives_of_a_start(tmp_path: Path) -> None:
+    problem = SMALL["lossless"]
+    plain, fused, wanted = make(EmulatedBackend(tmp_path), problem, "float64")
+    pressure = 1e6 * problem.rng.standard_normal(problem.shape)
+    plain.p[...] = pressure
+    in_order(fused.differentiate)()
+    for axis in range(3):
+        assert_close(plain.u[axis], wanted.slope(pressure, axis, 1), 1e-12)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("name", [*SMALL, *LARGE])
+def test_steps_on_a_gpu_are_the_schemes(gpu: Any, name: str, dtype: str) -> None:
+    check(gpu, (SMALL | LARGE)[name], dtype, STEPS if name in SMALL else 5)
