@@ -19,7 +19,7 @@ from groundswell.case.common import (
     exactly_one,
 )
 from groundswell.case.problems import Violation, reject
-from groundswell.case.recording import Recordable
+from groundswell.case.recording import Recordable, RecordSection
 from groundswell.case.units import Count, CountOrZero, Flag, Length, Number, Positive, Pressure
 from groundswell.solvers.ultrasound.media import MediumSection
 from groundswell.solvers.ultrasound.source_case import Position, SourceSection
@@ -28,6 +28,10 @@ Edge = Annotated[Length, Positive]
 Speed = Annotated[units.Speed, Positive]
 FIELDS = ("p", "ux", "uy", "uz")
 SMALLEST_AXIS = 8  # points
+PEAK_FILE, MEDIUM_FILE = "peak_pressure.nc", "medium.nc"
+PEAK_RECORD = RecordSection(
+    fields=("p",), where={"kind": "all"}, what=("max", "min", "rms"), file=PEAK_FILE
+)
 
 
 def _two_or_three(entries: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -175,9 +179,21 @@ class OverlapSection(Section):
 
 
 class UltrasoundOutput(OutputSection):
-    """`[output]`: the folder, and records of pressure and velocity."""
+    """`[output]`: the folder, records of pressure and velocity, and maps of the whole region.
 
-    recordable: ClassVar[Recordable] = Recordable(FIELDS)
+    With `maps`, the largest, least and root mean square pressure of every point go to PEAK_FILE.
+    `medium` writes the properties that vary to MEDIUM_FILE.
+    """
+
+    recordable: ClassVar[Recordable] = Recordable(FIELDS, files=(PEAK_FILE, MEDIUM_FILE))
+
+    maps: Flag = True
+    medium: Flag = True
+
+    @property
+    def records(self) -> tuple[RecordSection, ...]:
+        """The records of the case and those of the maps."""
+        return (*self.record, PEAK_RECORD) if self.maps else self.record
 
 
 class UltrasoundRun(RunSection):

@@ -26,6 +26,7 @@ from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.fast_sizes import cheapest_margin
 from groundswell.solvers.ultrasound.initial_pressure import initial_pressure
 from groundswell.solvers.ultrasound.media import build_medium
+from groundswell.solvers.ultrasound.media.case import PROPERTIES
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOperators
 from groundswell.solvers.ultrasound.propagation import PointSource
@@ -254,7 +255,15 @@ class Setup(BlockSetup):
         """Device memory of a rank's arrays and records, bytes."""
         points = int(np.prod(self.window(part, ranks).extended, dtype=np.int64))
         fields = int(self.itemsize * points * check.arrays(self))
-        return fields + self.recording(part).device_bytes(self.case.output.record)
+        return fields + self.recording(part).device_bytes(self.case.output.records)
+
+    @property
+    def output_bytes(self) -> int:
+        """Size of the output files, bytes."""
+        records = self.recording(self.whole).file_bytes(self.case.output.records, self.steps)
+        values = (getattr(self.medium, name) for name in PROPERTIES)
+        arrays = self.case.output.medium * sum(np.ndim(value) > 0 for value in values)
+        return records + arrays * self.itemsize * int(np.prod(self.grid.region, dtype=np.int64))
 
     def recording(self, part: Part) -> Recording:
         """The recordable fields of a rank's part."""

@@ -14,10 +14,10 @@ from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.tuning import Choice
 from groundswell.exchange.world import Alone, World
 from groundswell.outputs.cartesian import ghosts_read
-from groundswell.outputs.recorder import Recorders
 from groundswell.simulation.exchanging import ExplicitSolver, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.outputs import Outputs
 from groundswell.solvers.ultrasound.propagation import AXES, PointSource, Propagation
 from groundswell.solvers.ultrasound.setup import Setup, take
 from groundswell.solvers.ultrasound.window import Window
@@ -48,14 +48,7 @@ class Ultrasound(ExplicitSolver):
         )
         self._own = {name: array[self.window.own] for name, array in self._arrays.items()}
         self._region = {name: array[self.part.region_slices] for name, array in self._own.items()}
-        self.outputs = Recorders(
-            setup.case.output.record,
-            setup.recording(self.part),
-            self._region,
-            backend,
-            self.world,
-            self.propagation.clock,
-        )
+        self.outputs = Outputs(setup, self.part, self._region, self.propagation, self.world)
         self.finite_check = NonFiniteSearch(
             backend, {"p": self._own["p"]}, self.part, setup.dt, origin=setup.case.grid.origin
         )
@@ -82,9 +75,7 @@ class Ultrasound(ExplicitSolver):
         if self.world.size > 1:
             self.propagation.set_exchange(self._exchange_overlaps)
         records = self.backend.concurrently(*([launch] for launch in self.outputs.launches))
-        self._step = in_order(
-            [*self._exchange_recorded(), *records, *self.outputs.tick, *self.timed_step()]
-        )
+        self._step = in_order([*self._exchange_recorded(), *records, *self.timed_step()])
 
     def timed_step(self) -> list[Launch]:
         """The launches of a step, without recorders."""
@@ -99,7 +90,7 @@ class Ultrasound(ExplicitSolver):
         """Launches that fill the overlaps that recorders read to interpolate."""
         setup, arrays = self.setup, self._arrays
         whole = setup.recording(setup.whole)
-        found = ghosts_read(whole, setup.case.output.record, self.decomposition)
+        found = ghosts_read(whole, setup.case.output.records, self.decomposition)
         if not found:
             return []
         return self._exchange(list(found.values()), [arrays[name] for name in found])

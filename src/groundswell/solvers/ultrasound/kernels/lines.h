@@ -47,6 +47,28 @@ INLINE DeviceLine line_along_z(int block, int lane) {
   return {NYQUIST + y, NY, MX, y};
 }
 
+// Accesses that bypass the first-level cache, which does not see what other multiprocessors write. The last
+// one of a value lets the second-level cache evict it first.
+#ifdef DOUBLE_PRECISION
+typedef double2 Pair;
+#else
+typedef float2 Pair;
+#endif
+
+INLINE Complex load(const Complex* address) {
+  const Pair pair = __ldcg(reinterpret_cast<const Pair*>(address));
+  return {pair.x, pair.y};
+}
+
+template <bool LAST>
+INLINE void store(Complex* address, Complex value) {
+  const Pair pair = {value.re, value.im};
+  if (LAST)
+    __stcs(reinterpret_cast<Pair*>(address), pair);
+  else
+    __stcg(reinterpret_cast<Pair*>(address), pair);
+}
+
 // Fetches the lines of a block that comes AHEAD blocks later into the second-level cache.
 INLINE void prefetch_along_z(const Complex* spectrum, int block) {
   if (AHEAD == 0 || block + AHEAD >= Z_BLOCKS) return;
@@ -84,39 +106,39 @@ template <class F>
 INLINE void begin_forward(Worker w, const Complex* twiddles, const Complex* in, DeviceLine place) {
   F::Outermost::butterflies(w.thread, [&](int first) {
     Complex v[F::FIRST_RADIX];
-    UNROLL for (int m = 0; m < F::FIRST_RADIX; ++m) v[m] = in[place(first + m * F::Outermost::STRIDE)];
+    UNROLL for (int m = 0; m < F::FIRST_RADIX; ++m) v[m] = load(in + place(first + m * F::Outermost::STRIDE));
     F::Outermost::forward(v, w.line, first, twiddles);
   });
   F::template middle<FORWARD>(w.thread, twiddles, w.line);
   BARRIER();
 }
 
-template <class F>
+template <bool LAST, class F>
 INLINE void outermost_inverse(int thread, Line line, const Complex* twiddles, Complex* out,
                               DeviceLine place) {
   F::Outermost::butterflies(thread, [&](int first) {
     Complex v[F::FIRST_RADIX];
     F::Outermost::inverse(v, line, first, twiddles);
-    UNROLL for (int m = 0; m < F::FIRST_RADIX; ++m) out[place(first + m * F::Outermost::STRIDE)] = v[m];
+    UNROLL for (int m = 0; m < F::FIRST_RADIX; ++m) store<LAST>(out + place(first + m * F::Outermost::STRIDE), v[m]);
   });
 }
 
 // Inverse stages, from the innermost one to device memory.
-template <class F>
+template <bool LAST, class F>
 INLINE void end_inverse(Worker w, const Complex* twiddles, Complex* out, DeviceLine place) {
   F::template middle<INVERSE>(w.thread, twiddles, w.line);
   BARRIER();
-  outermost_inverse<F>(w.thread, w.line, twiddles, out, again(place));
+  outermost_inverse<LAST, F>(w.thread, w.line, twiddles, out, again(place));
 }
 
 // The same for both lines.
-template <class F>
+template <bool LAST, class F>
 INLINE void end_inverses(Worker w, const Complex* twiddles, Complex* out, Complex* other,
                          DeviceLine place) {
   F::template middle<INVERSE>(w.thread, twiddles, w.line, w.second);
   BARRIER();
-  outermost_inverse<F>(w.thread, w.line, twiddles, out, again(place));
-  outermost_inverse<F>(w.thread, w.second, twiddles, other, again(place));
+  outermost_inverse<LAST, F>(w.thread, w.line, twiddles, out, again(place));
+  outermost_inverse<LAST, F>(w.thread, w.second, twiddles, other, again(place));
 }
 
 // A spectrum multiplied by factor(place of k_z) between its transforms along z, in place.
@@ -131,7 +153,7 @@ INLINE void scale_along_z(Worker w, const Complex* twiddles, Complex* spectrum, 
     transform<INVERSE>(v);
     FourierZ::Innermost::put(v, w.line, first);
   });
-  end_inverse<FourierZ>(w, twiddles, spectrum, place);
+  end_inverse<false, FourierZ>(w, twiddles, spectrum, place);
 }
 
 // --- factors of the spectrum -------------------------------------------------------------------------------
@@ -171,139 +193,84 @@ INLINE real power(real x, real exponent) {
 
 INLINE Complex* select(int n, Complex* a, Complex* b, Complex* c) { return n == 0 ? a : n == 1 ? b : c; }
 
-// --- passes along y ----------------------------------------------------------------------------------------
+// --- one line of a pass ------------------------------------------------------------------------------------
 
-// Transforms of `count` spectra, in place.
-KERNEL forward_y(Complex* a, Complex* b, Complex* c, const Complex* twiddles, index_t count) {
-  DYNAMIC_SHARED(Complex, memory);
-  FOR_BLOCKS(e, Y_BLOCKS * count) {
-    const Worker w = worker(memory, NY);
-    const DeviceLine place = line_along_y(e % Y_BLOCKS, w.lane);
-    Complex* const spectrum = select(e / Y_BLOCKS, a, b, c);
-    begin_forward<FourierY>(w, twiddles, spectrum, place);
-    innermost<FourierY>(w.thread, [&](Complex(&v)[FourierY::LAST_RADIX], int first) {
-      FourierY::Innermost::get(v, w.line, first);
-      transform<FORWARD>(v);
-      each(v, first, [&](Complex value, int y) { return spectrum[place(y)] = value; });
-    });
-  }
+INLINE void forward_along_y(Worker w, const Complex* twiddles, Complex* spectrum, DeviceLine place) {
+  begin_forward<FourierY>(w, twiddles, spectrum, place);
+  innermost<FourierY>(w.thread, [&](Complex(&v)[FourierY::LAST_RADIX], int first) {
+    FourierY::Innermost::get(v, w.line, first);
+    transform<FORWARD>(v);
+    UNROLL for (int m = 0; m < FourierY::LAST_RADIX; ++m) store<false>(spectrum + place(first + m), v[m]);
+  });
 }
 
 INLINE void inverse_along_y(Worker w, const Complex* twiddles, Complex* spectrum, DeviceLine place) {
   innermost<FourierY>(w.thread, [&](Complex(&v)[FourierY::LAST_RADIX], int first) {
-    each(v, first, [&](Complex, int y) { return spectrum[place(y)]; });
+    UNROLL for (int m = 0; m < FourierY::LAST_RADIX; ++m) v[m] = load(spectrum + place(first + m));
     transform<INVERSE>(v);
     FourierY::Innermost::put(v, w.line, first);
   });
-  end_inverse<FourierY>(w, twiddles, spectrum, place);
+  end_inverse<true, FourierY>(w, twiddles, spectrum, place);
 }
 
-KERNEL inverse_y(Complex* a, Complex* b, Complex* c, const Complex* twiddles, index_t count) {
-  DYNAMIC_SHARED(Complex, memory);
-  FOR_BLOCKS(e, Y_BLOCKS * count) {
-    const Worker w = worker(memory, NY);
-    inverse_along_y(w, twiddles, select(e / Y_BLOCKS, a, b, c), line_along_y(e % Y_BLOCKS, w.lane));
-  }
+// Inverse transforms of the derivatives of `a` along x, in place, and along y.
+INLINE void gradient_along_y(Worker w, const Complex* twiddles, Complex* a, Complex* along_y, DeviceLine place,
+                             const Complex* dx, const Complex* dy) {
+  const Complex x = dx[place.kx];
+  innermost<FourierY>(w.thread, [&](Complex(&v)[FourierY::LAST_RADIX], int first) {
+    Complex other[FourierY::LAST_RADIX];
+    UNROLL for (int m = 0; m < FourierY::LAST_RADIX; ++m) v[m] = load(a + place(first + m));
+    UNROLL for (int m = 0; m < FourierY::LAST_RADIX; ++m) other[m] = dy[first + m] * v[m];
+    UNROLL for (int m = 0; m < FourierY::LAST_RADIX; ++m) v[m] = x * v[m];
+    transform<INVERSE>(v);
+    FourierY::Innermost::put(v, w.line, first);
+    transform<INVERSE>(other);
+    FourierY::Innermost::put(other, w.second, first);
+  });
+  end_inverses<true, FourierY>(w, twiddles, a, along_y, place);
 }
 
-// Inverse transforms of the derivatives along x and y of `a`, into `a` and `y`, and of `z` in place.
-KERNEL gradient_y(Complex* a, Complex* along_y, Complex* along_z, const Complex* RESTRICT dx,
-                  const Complex* RESTRICT dy, const Complex* twiddles) {
-  DYNAMIC_SHARED(Complex, memory);
-  FOR_BLOCKS(e, 2 * Y_BLOCKS) {
-    const Worker w = worker(memory, NY);
-    const DeviceLine place = line_along_y(e / 2, w.lane);
-    if (e % 2) {
-      inverse_along_y(w, twiddles, along_z, place);
-    } else {
-      const Complex x = dx[place.kx];
-      innermost<FourierY>(w.thread, [&](Complex(&v)[FourierY::LAST_RADIX], int first) {
-        Complex other[FourierY::LAST_RADIX];
-        each(v, first, [&](Complex, int y) { return a[place(y)]; });
-        UNROLL for (int m = 0; m < FourierY::LAST_RADIX; ++m) other[m] = dy[first + m] * v[m];
-        each(v, first, [&](Complex value, int) { return x * value; });
-        transform<INVERSE>(v);
-        FourierY::Innermost::put(v, w.line, first);
-        transform<INVERSE>(other);
-        FourierY::Innermost::put(other, w.second, first);
-      });
-      end_inverses<FourierY>(w, twiddles, a, along_y, place);
-    }
-  }
+// Squares (c_ref k dt / 2)^2 of the wavenumbers along each axis.
+struct Squares {
+  const real *x, *y, *z;
+  METHOD real across(DeviceLine line) const { return x[line.kx] + y[line.other]; }
+};
+
+// kappa P, in place, and its derivative along z.
+INLINE void gradient_along_z(Worker w, const Complex* twiddles, Complex* p, Complex* along_z, DeviceLine place,
+                             Squares squares, const Complex* dz) {
+  const real across = squares.across(place);
+  begin_forward<FourierZ>(w, twiddles, p, place);
+  innermost<FourierZ>(w.thread, [&](Complex(&v)[FourierZ::LAST_RADIX], int first) {
+    Complex other[FourierZ::LAST_RADIX];
+    FourierZ::Innermost::get(v, w.line, first);
+    transform<FORWARD>(v);
+    UNROLL for (int m = 0; m < FourierZ::LAST_RADIX; ++m) v[m] = kappa(across + squares.z[first + m]) * v[m];
+    UNROLL for (int m = 0; m < FourierZ::LAST_RADIX; ++m) other[m] = dz[first + m] * v[m];
+    transform<INVERSE>(v);
+    FourierZ::Innermost::put(v, w.line, first);
+    transform<INVERSE>(other);
+    FourierZ::Innermost::put(other, w.second, first);
+  });
+  end_inverses<false, FourierZ>(w, twiddles, p, along_z, place);
 }
 
-// --- passes along z ----------------------------------------------------------------------------------------
-
-// The tables x2, y2, z2 are squares (c_ref k dt / 2)^2 of the wavenumbers along each axis.
-
-// kappa P, in place, and its derivative along z, into `along_z`.
-KERNEL gradient_z(Complex* p, Complex* along_z, const real* RESTRICT x2, const real* RESTRICT y2,
-                  const real* z2, const Complex* dz, const Complex* twiddles) {
-  DYNAMIC_SHARED(Complex, memory);
-  FOR_BLOCKS(e, Z_BLOCKS) {
-    const Worker w = worker(memory, NZ);
-    const DeviceLine place = line_along_z(e, w.lane);
-    const real square = x2[place.kx] + y2[place.other];
-    prefetch_along_z(p, e);
-    begin_forward<FourierZ>(w, twiddles, p, place);
-    innermost<FourierZ>(w.thread, [&](Complex(&v)[FourierZ::LAST_RADIX], int first) {
-      Complex other[FourierZ::LAST_RADIX];
-      FourierZ::Innermost::get(v, w.line, first);
-      transform<FORWARD>(v);
-      each(v, first, [&](Complex value, int z) { return kappa(square + z2[z]) * value; });
-      UNROLL for (int m = 0; m < FourierZ::LAST_RADIX; ++m) other[m] = dz[first + m] * v[m];
-      transform<INVERSE>(v);
-      FourierZ::Innermost::put(v, w.line, first);
-      transform<INVERSE>(other);
-      FourierZ::Innermost::put(other, w.second, first);
-    });
-    end_inverses<FourierZ>(w, twiddles, p, along_z, place);
-  }
+// kappa times the derivative along an axis, in place.
+INLINE void derivative_along_z(Worker w, const Complex* twiddles, Complex* spectrum, DeviceLine place, int axis,
+                               Squares squares, const Complex* dx, const Complex* dy, const Complex* dz) {
+  const real square = squares.across(place);
+  const Complex across = axis == 0 ? dx[place.kx] : dy[place.other];
+  scale_along_z(w, twiddles, spectrum, place, [&](int z) {
+    return kappa(square + squares.z[z]) * (axis == 2 ? dz[z] : across);
+  });
 }
 
-// Derivatives of the velocities along their axes, times kappa, in place.
-KERNEL divergence_z(Complex* ux, Complex* uy, Complex* uz, const real* RESTRICT x2, const real* RESTRICT y2,
-                    const real* z2, const Complex* RESTRICT dx, const Complex* RESTRICT dy,
-                    const Complex* dz, const Complex* twiddles) {
-  DYNAMIC_SHARED(Complex, memory);
-  FOR_BLOCKS(e, 3 * Z_BLOCKS) {
-    const Worker w = worker(memory, NZ);
-    const DeviceLine place = line_along_z(e % Z_BLOCKS, w.lane);
-    const int axis = e / Z_BLOCKS;
-    const real square = x2[place.kx] + y2[place.other];
-    prefetch_along_z(select(axis, ux, uy, uz), e % Z_BLOCKS);
-    const Complex across = axis == 0 ? dx[place.kx] : dy[place.other];
-    scale_along_z(w, twiddles, select(axis, ux, uy, uz), place, [&](int z) {
-      return kappa(square + z2[z]) * (axis == 2 ? dz[z] : across);
-    });
-  }
-}
-
-// Fractional Laplacians of the rate of density (absorption) and of the density (dispersion), in place.
-KERNEL laplacian_z(Complex* rate, Complex* density, const real* RESTRICT x2, const real* RESTRICT y2,
-                   const real* z2, const Complex* twiddles) {
-  DYNAMIC_SHARED(Complex, memory);
-  FOR_BLOCKS(e, (ABSORBING + DISPERSIVE) * Z_BLOCKS) {
-    const Worker w = worker(memory, NZ);
-    const DeviceLine place = line_along_z(e % Z_BLOCKS, w.lane);
-    const bool absorbs = ABSORBING && e < Z_BLOCKS;
-    const real exponent = absorbs ? RATE_EXPONENT : DENSITY_EXPONENT;
-    prefetch_along_z(absorbs ? rate : density, e % Z_BLOCKS);
-    const real scale = absorbs ? RATE_SCALE : DENSITY_SCALE;
-    const real square = x2[place.kx] + y2[place.other];
-    scale_along_z(w, twiddles, absorbs ? rate : density, place,
-                  [&](int z) { return scale * power(square + z2[z], exponent); });
-  }
-}
-
-// The k-space correction of additive sources, in place.
-KERNEL source_z(Complex* term, const real* RESTRICT x2, const real* RESTRICT y2, const real* z2,
-                const Complex* twiddles) {
-  DYNAMIC_SHARED(Complex, memory);
-  FOR_BLOCKS(e, Z_BLOCKS) {
-    const Worker w = worker(memory, NZ);
-    const DeviceLine place = line_along_z(e, w.lane);
-    const real square = x2[place.kx] + y2[place.other];
-    scale_along_z(w, twiddles, term, place, [&](int z) { return source_kappa(square + z2[z]); });
-  }
+// A fractional Laplacian, in place: of the rate of density for the absorption, or of the density.
+INLINE void laplacian_along_z(Worker w, const Complex* twiddles, Complex* spectrum, DeviceLine place,
+                              bool absorbs, Squares squares) {
+  const real exponent = absorbs ? RATE_EXPONENT : DENSITY_EXPONENT;
+  const real scale = absorbs ? RATE_SCALE : DENSITY_SCALE;
+  const real square = squares.across(place);
+  scale_along_z(w, twiddles, spectrum, place,
+                [&](int z) { return scale * power(square + squares.z[z], exponent); });
 }

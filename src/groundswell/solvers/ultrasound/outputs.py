@@ -1,0 +1,80 @@
+"""The files of a run: records, maps of the pressure, and the medium."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from groundswell.backends import Array
+from groundswell.exchange.world import World
+from groundswell.formats.netcdf import Variable
+from groundswell.grids.cartesian import Part
+from groundswell.outputs.files import write_fields
+from groundswell.outputs.recorder import Recorders
+from groundswell.outputs.recording import RecordableField
+from groundswell.solvers.ultrasound.case import MEDIUM_FILE
+from groundswell.solvers.ultrasound.propagation import Propagation
+from groundswell.solvers.ultrasound.setup import Setup
+
+PROPERTIES = (
+    RecordableField("speed", "m s-1", "sound speed"),
+    RecordableField("density", "kg m-3", "density"),
+    RecordableField("absorption", "1", "absorption coefficient, Np (rad/s)^-y / m"),
+    RecordableField("nonlinearity", "1", "nonlinearity parameter B/A"),
+)
+
+
+class Outputs(Recorders):
+    """Recorders, and the properties of the medium that vary.
+
+    Args:
+        fields: this rank's part of the recordable fields over the region, by name.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        part: Part,
+        fields: Mapping[str, Array],
+        propagation: Propagation,
+        world: World,
+    ) -> None:
+        self._setup, self._first = setup, world.first
+        super().__init__(
+            setup.case.output.records,
+            setup.recording(part),
+            fields,
+            propagation.backend,
+            world,
+            propagation.clock,
+        )
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write statistics, final values and the medium; rank 0 writes and returns the paths."""
+        paths = super().write(folder)
+        if self._first and self._setup.case.output.medium:
+            paths += self._write_medium(folder / MEDIUM_FILE)
+        return paths
+
+    def _write_medium(self, path: Path) -> list[Path]:
+        """Write the properties that vary, over the region, (z, y, x)."""
+        medium, grid = self._setup.medium, self._setup.grid
+        varying = [of for of in PROPERTIES if np.ndim(getattr(medium, of.name))]
+        if not varying:
+            return []
+        x, y, z = (self._setup.coordinates(axis)[grid.region_slices[2 - axis]] for axis in range(3))
+        positions = {"z": z, "y": y, "x": x}
+        coordinates = {
+            name: Variable((name,), at, attrs={"units": "m", "axis": name.upper()})
+            for name, at in positions.items()
+        }
+        fields = {
+            of.name: Variable(
+                tuple(positions), getattr(medium, of.name)[grid.region_slices], attrs=of.attrs
+            )
+            for of in varying
+        }
+        attrs = {"title": self._setup.case.title, "power": medium.power}
+        return [write_fields(path, coordinates, fields, attrs)]
