@@ -273,6 +273,7 @@ def test_the_exchanges_kernels(check: Check) -> None:
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_the_recorders_kernels(check: Check, dtype: str, precision: str) -> None:
     check(recorder_source(dtype), precision)
+    check(recorder_source(dtype, harmonics=True), precision)
     check(search_source(dtype), precision)
 
 

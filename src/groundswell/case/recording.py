@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
 from groundswell.case.problems import Violation, reject
 from groundswell.case.section import DataFile, NotEmpty, Section, TaggedUnion, exactly_one, repeated
-from groundswell.case.units import LARGEST_COUNT, Count, Length, Positive, Time
+from groundswell.case.units import LARGEST_COUNT, Count, Frequency, Length, Positive, Time
 from groundswell.errors import did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 Position = tuple[Length, Length, Length]
 Axis = Literal["x", "y", "z"]
 Method = Literal["nearest", "linear", "cubic"]
-What = Literal["raw", "max", "min", "rms", "mean", "final"]
+What = Literal["raw", "max", "min", "rms", "mean", "final", "amplitude", "phase"]
+HARMONICS = ("amplitude", "phase")  # of oscillations at given frequencies
 SUFFIXES = (".h5", ".nc", ".vtkhdf")
 _LONGEST_NAME = 180  # bytes; file systems allow 255, and temporary names are longer
 
@@ -165,7 +166,8 @@ class RecordSection(Section):
     """`[[output.record]]`: a time series or statistics of fields at selected positions.
 
     `from` is the first step or time; `interval` is rounded to whole steps. With a series and
-    statistics in `what`, `file` has the series, and a second file the statistics.
+    statistics in `what`, `file` has the series, and a second file the statistics. The amplitude and
+    phase are those of oscillations at `frequencies`.
     """
 
     fields: Annotated[tuple[str, ...], BeforeValidator(_as_list), NotEmpty]
@@ -174,17 +176,28 @@ class RecordSection(Section):
     interval: Annotated[Time, Positive] | None = None
     begin: Annotated[Any, PlainValidator(_as_moment)] = Field(default=0, alias="from")
     what: Annotated[tuple[What, ...], BeforeValidator(_as_list), NotEmpty] = ("raw",)
+    frequencies: tuple[Annotated[Frequency, Positive], ...] = ()
     file: Annotated[str, AfterValidator(_file_name)]
 
     def violations(self) -> Iterator[Violation]:
         """Two intervals, repeated names, or content that VTKHDF does not support."""
         yield from repeated("fields", self.fields)
         yield from repeated("what", self.what)
+        yield from repeated("frequencies", self.frequencies)
+        if self.has_harmonics and not self.frequencies:
+            yield ("frequencies",), 'is required for what = "amplitude" or "phase"'
+        if self.frequencies and not self.has_harmonics:
+            yield ("frequencies",), 'is for what = "amplitude" or "phase"; leave it out'
         if self.every and self.interval:
             yield from exactly_one(self, "every", "interval")
         images = isinstance(self.where, BoxWhere | AllWhere) and self.what == ("raw",)
         if self.file.endswith(".vtkhdf") and not images:
             yield ("file",), 'can be .vtkhdf for what = "raw" in a box or all of a field; use .nc'
+
+    @property
+    def has_harmonics(self) -> bool:
+        """Whether amplitudes or phases are recorded."""
+        return any(what in HARMONICS for what in self.what)
 
     @property
     def statistics(self) -> tuple[What, ...]:
@@ -216,7 +229,7 @@ class Recordable:
 
     fields: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ("points", "line", "plane", "box", "mask", "all")
-    what: tuple[What, ...] = ("raw", "max", "min", "rms", "mean", "final")
+    what: tuple[What, ...] = ("raw", "max", "min", "rms", "mean", "final", *HARMONICS)
     timed: bool = True
     files: tuple[str, ...] = ()
 
@@ -240,6 +253,8 @@ class Recordable:
         for n, what in enumerate(record.what):
             if what not in self.what:
                 yield ("what", n), f"must be {listed(self.what)} for this solver"
+        if not self.timed and record.has_harmonics:
+            yield ("what",), "cannot have amplitudes: steps of this solver have no common length"
         if not self.timed and record.interval is not None:
             yield (
                 ("interval",),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Array, Backend, Cells, Items, Launch, Module, Source
+from groundswell.backends.base import Extent
 from groundswell.backends.source import precision
 from groundswell.outputs.recording import BoxSelection, PointSelection, Selection
 from groundswell.outputs.ring_buffer import Ring
@@ -23,9 +24,9 @@ RAW = 1
 WANTED = {"max": 2, "min": 4, "mean": 8, "rms": 16}
 
 
-def recorder_source(dtype: str) -> Source:
-    """The source of the kernels for a floating-point type."""
-    return Source(SOURCE, precision(dtype))
+def recorder_source(dtype: str, *, harmonics: bool = False) -> Source:
+    """The source of the kernels for a floating-point type, with or without harmonics."""
+    return Source(SOURCE, {**precision(dtype), "HARMONICS": harmonics})
 
 
 @dataclass(frozen=True)
@@ -36,12 +37,16 @@ class Targets:
         begin, every: first step and interval of samples.
         ring: ring buffer of all samples, if they are kept.
         statistics: running statistics, (fields, *count), by name.
+        sums: sums of samples times basis functions, (terms, fields, *count), if they are wanted.
+        basis: the basis functions, (samples, terms).
     """
 
     begin: int
     every: int
     ring: Ring | None = None
     statistics: Mapping[str, Array] = field(default_factory=dict)
+    sums: Array | None = None
+    basis: Array | None = None
 
     @property
     def wanted(self) -> int:
@@ -63,6 +68,10 @@ class RecordLaunches:
     def _module(self) -> Module:
         return self._backend.compile(recorder_source(self._dtype))
 
+    @cached_property
+    def _module_with_harmonics(self) -> Module:
+        return self._backend.compile(recorder_source(self._dtype, harmonics=True))
+
     def record(
         self,
         arrays: Sequence[Array],
@@ -81,13 +90,18 @@ class RecordLaunches:
         addresses = np.array([self._backend.address(array) for array in arrays], np.int64)
         added = np.array(shifts or [0.0] * len(arrays), self._dtype)
         common = (*self._targets(targets), *map(self._backend.to_device, (addresses, added)))
+        fitted = targets.sums is not None
+        harmonics = self._harmonics(targets)
         when = (self.clock, targets.begin, targets.every, targets.ring.slots if targets.ring else 1)
         steps = [stride // arrays[0].itemsize for stride in arrays[0].strides]
-        given = (*common, *when, targets.wanted)
+        given = (*common, *harmonics, *when, targets.wanted)
         if isinstance(selection, BoxSelection):
-            return [self._box(selection, len(arrays), steps, given)]
-        assert isinstance(selection, PointSelection)
-        return [self._points(selection, len(arrays), steps, given)]
+            name, extent, where = self._box(selection, len(arrays), steps)
+        else:
+            assert isinstance(selection, PointSelection)
+            name, extent, where = self._points(selection, len(arrays), steps)
+        module = self._module_with_harmonics if fitted else self._module
+        return [module.launch(name, extent, *given, *where)]
 
     def advance_clock(self, steps: int) -> Launch:
         """The launch that advances the clock, for solvers that do not advance it themselves."""
@@ -99,19 +113,28 @@ class RecordLaunches:
         ring = nothing if targets.ring is None else targets.ring.buffer
         return [ring, *(targets.statistics.get(name, nothing) for name in WANTED)]
 
+    def _harmonics(self, targets: Targets) -> tuple[Any, ...]:
+        """Sums, basis functions, and the number of terms and samples."""
+        if targets.sums is None or targets.basis is None:
+            nothing = self._backend.zeros((1,), self._dtype)
+            return nothing, nothing, 0, 0
+        samples, terms = targets.basis.shape
+        return targets.sums, targets.basis, terms, samples
+
     def _box(
-        self, selection: BoxSelection, fields: int, steps: Sequence[int], given: tuple[Any, ...]
-    ) -> Launch:
+        self, selection: BoxSelection, fields: int, steps: Sequence[int]
+    ) -> tuple[str, Extent, tuple[Any, ...]]:
+        """Kernel, extent and arguments for a box."""
         nz, ny, nx = selection.count
         start = int(np.dot(selection.first, steps))
         dz, dy, dx = (a * b for a, b in zip(selection.step, steps, strict=True))
-        extent = Cells(nx, ny, nz * fields)
         where = (start, dx, dy, dz, nx, ny, nz, fields)
-        return self._module.launch("record_box", extent, *given, *where)
+        return "record_box", Cells(nx, ny, nz * fields), where
 
     def _points(
-        self, selection: PointSelection, fields: int, steps: Sequence[int], given: tuple[Any, ...]
-    ) -> Launch:
+        self, selection: PointSelection, fields: int, steps: Sequence[int]
+    ) -> tuple[str, Extent, tuple[Any, ...]]:
+        """Kernel, extent and arguments for points."""
         places = selection.cells @ np.array(steps)
         weights = np.zeros(1) if selection.weights is None else selection.weights
         tables = (places.astype(np.int64), np.ascontiguousarray(weights, self._dtype))
@@ -119,8 +142,7 @@ class RecordLaunches:
         taps, steps_of_taps = _three_axes(selection.taps, 1), _three_axes(steps, 0)
         sizes = (*taps, *steps_of_taps, points, points * fields)
         on_device = map(self._backend.to_device, tables)
-        extent = Items(points * fields)
-        return self._module.launch("record_points", extent, *given, *on_device, *sizes)
+        return "record_points", Items(points * fields), (*on_device, *sizes)
 
 
 def _three_axes(values: Sequence[int], missing: int) -> tuple[int, ...]:

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Array, Backend, Launch
 from groundswell.backends.base import in_order
-from groundswell.case.recording import RecordSection
+from groundswell.case.recording import HARMONICS, RecordSection
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.world import World
 from groundswell.formats.netcdf import Variable
 from groundswell.outputs.files import write_fields
+from groundswell.outputs.harmonics import fit
 from groundswell.outputs.launches import WANTED, RecordLaunches, Targets
-from groundswell.outputs.recording import EXACT, Recording
+from groundswell.outputs.recording import EXACT, RecordableField, Recording
 from groundswell.outputs.ring_buffer import Output, Ring, ring_slots
 from groundswell.outputs.series import append_to, open_series
 
@@ -67,13 +68,29 @@ class Recorder:
             for name in WANTED
             if name in section.what
         }
-        targets = Targets(self._schedule.begin, self._schedule.every, self._ring, self._statistics)
-        self.launches = self._launch(targets) if targets.wanted else []
+        self._sums, basis = self._new_sums(shape)
+        targets = Targets(
+            self._schedule.begin,
+            self._schedule.every,
+            self._ring,
+            self._statistics,
+            self._sums,
+            basis,
+        )
+        self.launches = self._launch(targets) if targets.wanted or section.has_harmonics else []
 
     def _new_ring(self, shape: tuple[int, ...]) -> Ring:
         every, dtype = self._schedule.every, self._recording.dtype
         slots = ring_slots(self._recording.sample_bytes(self.section, self._selection), every)
         return Ring(self._backend, shape, every, slots, dtype, self._schedule.begin)
+
+    def _new_sums(self, shape: tuple[int, ...]) -> tuple[Array | None, Array | None]:
+        """Sums of samples times basis functions, and these functions; None without harmonics."""
+        if not self.section.has_harmonics:
+            return None, None
+        basis = self._recording.basis(self.section).astype(self._recording.dtype)
+        sums = self._backend.zeros((basis.shape[1], *shape), self._recording.dtype)
+        return sums, self._backend.to_device(basis)
 
     def _launch(self, targets: Targets) -> list[Launch]:
         shifts = [field.shift for field in self._fields]
@@ -81,9 +98,10 @@ class Recorder:
 
     def state(self) -> dict[str, DistributedArray]:
         """Running statistics by name and field, for checkpoints."""
+        terms = {} if self._sums is None else {f"sum{m}": sums for m, sums in enumerate(self._sums)}
         return {
             f"{name}/{field.name}": self._distributed(array[n])
-            for name, array in self._statistics.items()
+            for name, array in (self._statistics | terms).items()
             for n, field in enumerate(self._fields)
         }
 
@@ -117,19 +135,29 @@ class Recorder:
         wanted = self.section.statistics
         if not wanted:
             return []
-        found = [self._gather(what, steps) for what in wanted]
+        plain = [what for what in wanted if what not in HARMONICS]
+        found = [self._gather(what, steps) for what in plain]
+        sums = self._gather_sums()
         if not self._world.first:
             return []
         variables = {
             name: variable
-            for what, values in zip(wanted, found, strict=True)
+            for what, values in zip(plain, found, strict=True)
             for name, variable in self._variables(what, values).items()
-        }
+        } | self._harmonics(sums, steps)
         attrs = {**self._recording.attrs, "steps": steps}
-        if self._statistics:
+        if self._statistics or self._sums is not None:
             attrs["samples"] = self._schedule.samples(steps)
         path = folder / self.section.statistics_file
-        return [write_fields(path, self._selection.frame.coordinates, variables, attrs)]
+        return [write_fields(path, self._coordinates, variables, attrs)]
+
+    @property
+    def _coordinates(self) -> dict[str, Variable]:
+        """Coordinates of statistics: those of a sample, and the frequencies."""
+        values = np.array(self.section.frequencies)
+        frequency = Variable(("frequency",), values, attrs={"units": "Hz"})
+        harmonics = {"frequency": frequency} if len(values) else {}
+        return {**self._selection.frame.coordinates, **harmonics}
 
     def _variables(self, what: str, values: Sequence[NDArray[Any]]) -> dict[str, Variable]:
         frame, along = self._selection.frame, self._schedule.axis[0]
@@ -142,6 +170,42 @@ class Recorder:
             )
             for field, of in zip(self._fields, values, strict=True)
         }
+
+    def _gather_sums(self) -> list[list[Any]]:
+        """The sums of each field and term at rank 0, None on other ranks."""
+        terms = () if self._sums is None else tuple(self._sums)
+        return [
+            [self._distributed(term[n]).gather(self._backend, self._world) for term in terms]
+            for n in range(len(self._fields))
+        ]
+
+    def _harmonics(self, sums: Sequence[Sequence[NDArray[Any]]], steps: int) -> dict[str, Variable]:
+        """Variables of amplitudes and phases, (frequency, ...), such as p_amplitude."""
+        found = {}
+        if self._sums is None:
+            return {}
+        for field, terms in zip(self._fields, sums, strict=True):
+            amplitudes, phases = self._fit(field, np.stack(terms), steps)
+            for what, values, units in (
+                ("amplitude", amplitudes, field.units),
+                ("phase", phases, "degrees"),
+            ):
+                of = replace(field, units=units, long_name=f"{what} of {field.long_name}")
+                shape = (len(values), *self._selection.frame.shape(field.name))
+                found[f"{field.name}_{what}"] = self._selection.frame.variable(
+                    of, "frequency", values=self._selection.complete(values).reshape(shape)
+                )
+        return {name: found[name] for name in found if name.rpartition("_")[2] in self.section.what}
+
+    def _fit(
+        self, field: RecordableField, sums: NDArray[Any], steps: int
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Amplitudes and phases (degrees, of a sine at time 0) of a field, (frequencies, ...)."""
+        basis = self._recording.basis(self.section)[: self._schedule.samples(steps)]
+        amplitudes, phases = fit(sums, basis)
+        delay = field.time_offset * (self._recording.seconds or 0.0)
+        turns = 360 * delay * np.reshape(self.section.frequencies, (-1, *[1] * (sums.ndim - 1)))
+        return amplitudes, (phases - turns + 180) % 360 - 180
 
     def _gather(self, what: str, steps: int) -> list[Any]:
         """A statistic of each field at rank 0, None on other ranks; NaN without samples."""

@@ -10,11 +10,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.case.recording import RecordSection, Where
+from groundswell.case.recording import HARMONICS, RecordSection, Where
 from groundswell.errors import InputError
 from groundswell.exchange.distributed_array import Index
 from groundswell.formats.netcdf import TIME, Variable
 from groundswell.outputs.files import sizes_of
+from groundswell.outputs.harmonics import basis_functions, require_resolved
 from groundswell.outputs.ring_buffer import ring_slots, samples_before
 
 STEP = Variable(
@@ -36,6 +37,7 @@ class RecordableField:
         long_name: description for files and plots.
         offset: offset of its values from cell centres along (x, y, z), in cells.
         shift: constant added to the solver's values.
+        time_offset: offset of its values from the times of samples, in steps.
     """
 
     name: str
@@ -43,6 +45,7 @@ class RecordableField:
     long_name: str
     offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
     shift: float = 0.0
+    time_offset: float = 0.0
 
     @property
     def attrs(self) -> dict[str, str]:
@@ -206,6 +209,7 @@ class Recording:
         seconds: length of a time step; None if steps have no common length.
         at_once: steps that one call of the solver's `step` makes.
         attrs: attributes of the files.
+        steps: number of steps of the run, which amplitudes need.
     """
 
     domain: Domain
@@ -214,6 +218,7 @@ class Recording:
     seconds: float | None = None
     at_once: int = 1
     attrs: Mapping[str, Any] = field(default_factory=dict)
+    steps: int | None = None
 
     def fields_of(self, section: RecordSection) -> list[RecordableField]:
         """The fields that a section names."""
@@ -227,6 +232,13 @@ class Recording:
         """The schedule of a section; raises what `Schedule.of` raises."""
         return Schedule.of(section, self.seconds, self.at_once)
 
+    def basis(self, section: RecordSection) -> NDArray[np.float64]:
+        """The basis functions of a section's amplitudes at all its samples, (samples, terms)."""
+        assert self.steps is not None
+        schedule = self.schedule(section)
+        times = schedule.times(range(schedule.samples(self.steps)))
+        return basis_functions(section.frequencies, times)
+
     def sample_bytes(self, section: RecordSection, selection: Selection) -> int:
         """Size of a whole sample of all fields, bytes."""
         return len(section.fields) * prod(selection.shape) * np.dtype(self.dtype).itemsize
@@ -238,7 +250,10 @@ class Recording:
     def _device_bytes(self, section: RecordSection) -> int:
         itemsize, chosen = np.dtype(self.dtype).itemsize, self.select(section)
         slots = ring_slots(self.sample_bytes(section, chosen), self.schedule(section).every)
-        sizes = [8 if name in EXACT else itemsize for name in section.statistics if name != "final"]
+        running = set(section.statistics) - {"final", *HARMONICS}
+        sizes = [8 if name in EXACT else itemsize for name in running]
+        if section.has_harmonics:
+            sizes.append(itemsize * (1 + 2 * len(section.frequencies)))
         bytes_per_value = slots * itemsize * ("raw" in section.what) + sum(sizes)
         return bytes_per_value * len(section.fields) * prod(chosen.count)
 
@@ -252,7 +267,8 @@ class Recording:
     def _files_of(self, section: RecordSection, steps: int) -> int:
         """Number of samples and statistics in a section's files."""
         raw = self.schedule(section).samples(steps) if "raw" in section.what else 0
-        return raw + len(section.statistics)
+        fitted = sum(len(section.frequencies) for what in section.statistics if what in HARMONICS)
+        return raw + fitted + sum(what not in HARMONICS for what in section.statistics)
 
     def require_samples(self, sections: Sequence[RecordSection], steps: int) -> None:
         """Check that every section selects values and takes at least one sample.
@@ -263,6 +279,9 @@ class Recording:
         for section in sections:
             self.select(section)
             schedule = self.schedule(section)
+            if section.has_harmonics:
+                times = schedule.times(range(schedule.samples(steps)))
+                require_resolved(section.frequencies, times, section.file)
             if set(section.what) != {"final"} and not schedule.samples(steps):
                 raise InputError(
                     f"the record {section.file!r} begins at step {schedule.begin}, but the run "

@@ -131,7 +131,8 @@ class BlockSetup:
             part, (x, y, z), (0.0, 0.0, 0.0), (a, b, c), periodic=self.periodic
         )
         fields = {field.name: field for field in self.recordable}
-        return Recording(domain, fields, self.dtype, self.dt, attrs={"title": self.case.title})
+        attrs = {"title": self.case.title}
+        return Recording(domain, fields, self.dtype, self.dt, attrs=attrs, steps=self.steps)
 
     def warnings(self) -> Sequence[str]:
         """Warnings before the run; none by default."""

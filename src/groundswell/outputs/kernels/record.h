@@ -2,12 +2,27 @@
 // or add them to running statistics.
 //   ring [slots][fields][count]; largest, smallest, sum, squares [fields][count]
 //   addresses [fields] of the fields' first values; shifts [fields], added to values unless 0
+//   sums [terms][fields][count] of values times basis functions; basis [samples][terms], for HARMONICS
 #pragma once
 #include "address.h"
 #include "schedule.h"
 
 // What becomes of a value, as bits of `wanted`; see outputs/recorder.py.
 constexpr index_t RAW = 1, MAX = 2, MIN = 4, MEAN = 8, RMS = 16;
+
+// Sums of samples times basis functions, from which harmonics are fitted.
+struct Harmonics {
+  real* sums;
+  const real* basis;
+  index_t terms, samples, items;
+
+  METHOD void add(index_t n, index_t sample, real value) const {
+    for (index_t m = 0; m < terms && sample < samples; ++m) {
+      const real product = value * basis[sample * terms + m];
+      sums[m * items + n] = sample == 0 ? product : sums[m * items + n] + product;
+    }
+  }
+};
 
 struct Record {
   index_t wanted;
@@ -30,6 +45,7 @@ INLINE real shifted(real value, real shift) { return shift != 0 ? value + shift 
 // Points of a box, `step` values apart along each axis, from value `start` of each field on.
 KERNEL record_box(real* ring, real* largest, real* smallest, double* sum, double* squares,
                   const long long* RESTRICT addresses, const real* RESTRICT shifts,
+                  real* sums, const real* RESTRICT basis, index_t terms, index_t samples,
                   const long long* RESTRICT clock, index_t begin, index_t every, index_t slots,
                   index_t wanted, index_t start, index_t step_x, index_t step_y, index_t step_z,
                   index_t nx, index_t ny, index_t nz, index_t fields) {
@@ -39,12 +55,16 @@ KERNEL record_box(real* ring, real* largest, real* smallest, double* sum, double
   const int all = static_cast<int>(nz * fields);
   const Record record = {wanted, clock[0] == begin, ring + slot * nx * ny * all,
                          largest, smallest, sum, squares};
+  const Harmonics harmonics = {sums, basis, terms, samples, nx * ny * all};
+  const index_t sample = due && HARMONICS ? (clock[0] - begin) / every : 0;
   FOR_CELLS(i, ni, j, nj, k, all) {
     if (due) {
       const int f = k / planes;
       const real* field = as_pointer<const real>(addresses[f]) + start;
       const real value = field[(k - f * planes) * step_z + j * step_y + i * step_x];
-      record.keep((static_cast<index_t>(k) * nj + j) * ni + i, shifted(value, shifts[f]));
+      const index_t n = (static_cast<index_t>(k) * nj + j) * ni + i;
+      record.keep(n, shifted(value, shifts[f]));
+      if (HARMONICS) harmonics.add(n, sample, shifted(value, shifts[f]));
     }
   }
 }
@@ -89,6 +109,7 @@ struct Taps {
 //   places [fields][points] of the first of them; weights [fields][points][nz][ny][nx]
 KERNEL record_points(real* ring, real* largest, real* smallest, double* sum, double* squares,
                      const long long* RESTRICT addresses, const real* RESTRICT shifts,
+                     real* sums, const real* RESTRICT basis, index_t terms, index_t samples,
                      const long long* RESTRICT clock, index_t begin, index_t every, index_t slots,
                      index_t wanted, const long long* RESTRICT places,
                      const real* RESTRICT weights, index_t nz, index_t ny, index_t nx,
@@ -98,6 +119,8 @@ KERNEL record_points(real* ring, real* largest, real* smallest, double* sum, dou
   const index_t slot = due ? sample_slot(clock, begin, every, slots) : 0;
   const Record record = {wanted, clock[0] == begin, ring + slot * items,
                          largest, smallest, sum, squares};
+  const Harmonics harmonics = {sums, basis, terms, samples, items};
+  const index_t sample = due && HARMONICS ? (clock[0] - begin) / every : 0;
   const Taps taps = {nz, ny, nx, step_z, step_y, step_x};
   const index_t count = nz * ny * nx;
   FOR_ITEMS(n, items) {
@@ -107,6 +130,7 @@ KERNEL record_points(real* ring, real* largest, real* smallest, double* sum, dou
     if (due) {
       const real value = count > 1 ? taps.sum(field, weights + n * count) : field[0];
       record.keep(n, shifted(value, shifts[f]));
+      if (HARMONICS) harmonics.add(n, sample, shifted(value, shifts[f]));
     }
   }
 }

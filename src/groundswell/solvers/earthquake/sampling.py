@@ -106,7 +106,7 @@ def recording(setup: Setup, part: Part) -> Recording:
         downward=True,
         periodic=(sides, sides, False),
     )
-    return Recording(domain, RECORDABLE, setup.dtype, setup.dt)
+    return Recording(domain, RECORDABLE, setup.dtype, setup.dt, steps=setup.steps)
 
 
 def point_selection(

@@ -29,11 +29,12 @@ from groundswell.solvers.ultrasound.media import build_medium
 from groundswell.solvers.ultrasound.media.case import PROPERTIES
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOperators
-from groundswell.solvers.ultrasound.propagation import PointSource
+from groundswell.solvers.ultrasound.propagation import AXES, PointSource
 from groundswell.solvers.ultrasound.sources import SourceGrid, point_sources
 from groundswell.solvers.ultrasound.window import Window, overlap_for
 
 WIDTHS = {2: range(20, 41), 3: range(10, 21)}  # of automatic layers, points, by number of axes
+HALF_CELLS = ((0.5, 0.0, 0.0), (0.0, 0.5, 0.0), (0.0, 0.0, 0.5))  # of velocities
 MORE_OVERLAP = 8  # points by which an overlap may grow for faster transforms
 
 
@@ -45,9 +46,16 @@ class Setup(BlockSetup):
 
     recordable = (
         RecordableField("p", "Pa", "acoustic pressure"),
-        RecordableField("ux", "m s-1", "particle velocity along x", (0.5, 0.0, 0.0)),
-        RecordableField("uy", "m s-1", "particle velocity along y", (0.0, 0.5, 0.0)),
-        RecordableField("uz", "m s-1", "particle velocity along z", (0.0, 0.0, 0.5)),
+        *(
+            RecordableField(
+                f"u{axis}",
+                "m s-1",
+                f"particle velocity along {axis}",
+                offset,
+                time_offset=-0.5,
+            )
+            for axis, offset in zip(AXES, HALF_CELLS, strict=True)
+        ),
     )
     periodic = (True, True, True)
 
@@ -274,7 +282,8 @@ class Setup(BlockSetup):
         a, b, c = (first + n * h for first, n, h in sizes)
         domain = CartesianDomain(part, (x, y, z), (low[0], low[1], low[2]), (a, b, c))
         fields = {field.name: field for field in self.recordable[: self.axes + 1]}
-        return Recording(domain, fields, self.dtype, self.dt, attrs={"title": self.case.title})
+        attrs = {"title": self.case.title}
+        return Recording(domain, fields, self.dtype, self.dt, attrs=attrs, steps=self.steps)
 
     def quantities(self) -> list[Quantity]:
         """Values for `check`, `summary.json` and the report."""

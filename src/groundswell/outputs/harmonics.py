@@ -1,0 +1,56 @@
+"""Amplitudes and phases of oscillations, fitted to samples by least squares.
+
+A value is approximated by a + sum of A sin(2 pi f t + phase) over given frequencies. The normal
+equations need sums of the samples times basis functions only, which run along with the simulation.
+The fit is exact for such oscillations, whether or not the samples span whole periods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.errors import InputError
+
+Floats = NDArray[np.float64]
+
+MOST = 30  # condition number of the basis functions, by which errors of samples may grow
+
+
+def basis_functions(frequencies: Sequence[float], times: Floats) -> Floats:
+    """The constant 1, and the sine and cosine of each frequency, (samples, 1 + 2 frequencies)."""
+    angles = 2 * np.pi * np.outer(times, frequencies)
+    pairs = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(len(times), -1)
+    return np.column_stack([np.ones(len(times)), pairs])
+
+
+def require_resolved(frequencies: Sequence[float], times: Floats, file: str) -> None:
+    """Check that samples at these times determine the amplitudes.
+
+    Raises:
+        InputError: the samples span less than a period, or too few for the frequencies.
+    """
+    lowest = 1 / min(frequencies)
+    span = times[-1] - times[0] if len(times) else 0.0
+    if span < 0.9 * lowest or np.linalg.cond(basis_functions(frequencies, times)) > MOST:
+        raise InputError(
+            f"the record {file!r} has {len(times)} samples in {span:g} s, from which the "
+            f"amplitudes at {', '.join(f'{f:g}' for f in frequencies)} Hz cannot be found; record "
+            f"at least one period, {lowest:g} s, with several samples per period, and frequencies "
+            "that differ by more than one over the recorded time"
+        )
+
+
+def fit(sums: NDArray[np.floating], basis: Floats) -> tuple[Floats, Floats]:
+    """Amplitudes, and phases in degrees, (frequencies, ...).
+
+    Args:
+        sums: sums of samples times basis functions, (1 + 2 frequencies, ...).
+        basis: the basis functions, (samples, 1 + 2 frequencies).
+    """
+    flat = np.asarray(sums, float).reshape(len(sums), -1)
+    found = np.linalg.solve(basis.T @ basis, flat).reshape(sums.shape)
+    sines, cosines = found[1::2], found[2::2]
+    return np.hypot(sines, cosines), np.degrees(np.arctan2(cosines, sines))
