@@ -1,0 +1,185 @@
+"""Ultrasound on several ranks: close to one rank, and independent of how values travel."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray
+from gpu import gpu_count
+from parallel_runs import PROGRAM
+from ranks import run_on_ranks
+from variants import long_variants
+
+pytestmark = pytest.mark.timeout(600)
+
+MM = 1e-3
+LINE = {"kind": "line", "method": "cubic", "points": 41}
+MEDIUM = {"speed": 1500.0, "density": 1000.0, "absorption": 0.5, "power": 1.5, "nonlinearity": 6.0}
+BURST = {"kind": "burst", "frequency": 0.6e6, "cycles": 2}
+# Errors of the overlap, of the largest value, for waves of five points per wavelength.
+TOLERANCE = {10: 5e-3, 16: 1e-3}
+
+
+def plane() -> dict[str, Any]:
+    """An arc next to the seam of two blocks, a disc of other tissue across it."""
+    return {
+        "grid": {"points": [72, 64], "spacing": 0.5 * MM},
+        "medium": MEDIUM
+        | {"shape": [{"kind": "sphere", "centre": [22 * MM, 16 * MM], "radius": 5 * MM}
+                     | {"speed": 1700.0, "density": 1100.0}]},
+        "source": [
+            {
+                "shape": {"kind": "arc", "apex": [4 * MM, 16 * MM], "radius": 16 * MM}
+                | {"diameter": 14 * MM, "focus": [20 * MM, 16 * MM]},
+                "pressure": 1e5,
+                "signal": BURST,
+            }
+        ],
+        "time": {"duration": 1.6e-5},
+        "output": records([0.0, 15.8 * MM, 0.0], [35 * MM, 16.1 * MM, 0.0]),
+    }  # fmt: skip
+
+
+def space() -> dict[str, Any]:
+    """An initial ball across the middle of all blocks, without losses."""
+    return {
+        "grid": {"points": [36, 32, 30], "spacing": 0.5 * MM},
+        "medium": {"speed": 1500.0, "density": 1000.0}
+        | {"shape": [{"kind": "layer", "axis": "z", "from": 10 * MM, "speed": 1800.0}]},
+        "initial": {"kind": "gaussian", "centre": [9 * MM, 8 * MM, 7 * MM]}
+        | {"width": 0.8 * MM, "pressure": 1e5},
+        "time": {"duration": 4e-6},
+        "output": records([0.0, 9 * MM, 7 * MM], [17 * MM, 9.1 * MM, 7.2 * MM]),
+    }
+
+
+def records(start: list[float], end: list[float]) -> dict[str, Any]:
+    line = LINE | {"start": start, "end": end}
+    return {
+        "record": [
+            {"fields": ["p", "ux", "uy"], "where": line, "file": "line.nc"},
+            {"fields": ["p", "uy"], "where": {"kind": "all"}, "what": "final", "file": "final.nc"},
+        ]
+    }
+
+
+CASES = {"plane": plane, "space": space}
+
+
+@dataclass(frozen=True)
+class Way:
+    """How ranks share a case."""
+
+    ranks: int
+    case: str
+    processes: tuple[int, int, int]
+    overlap: int = 16
+    transport: str = "auto"
+
+    def content(self, backend: str) -> dict[str, Any]:
+        run: dict[str, Any] = {"backend": backend, "processes": list(self.processes)}
+        if self.ranks > 1:
+            run |= {"transport": self.transport}
+        more = {"solver": "ultrasound", "run": run, "overlap": {"points": self.overlap}}
+        return CASES[self.case]() | more
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        cut = "x".join(map(str, self.processes))
+        return f"{self.case}-{cut}-{self.overlap}-{self.transport}"
+
+
+CPU = [
+    Way(2, "plane", (2, 1, 1)),
+    Way(2, "plane", (2, 1, 1), transport="mpi"),
+    Way(2, "space", (1, 1, 2)),
+]
+LONG = [
+    Way(2, "plane", (1, 2, 1), overlap=10),
+    Way(4, "plane", (2, 2, 1)),
+    Way(4, "space", (1, 2, 2)),
+    Way(3, "space", (3, 1, 1)),
+    Way(8, "space", (2, 2, 2)),
+    Way(8, "space", (2, 2, 2), transport="mpi"),
+]
+GPU = [
+    Way(2, "plane", (2, 1, 1)),
+    Way(2, "plane", (1, 2, 1), transport="nccl"),
+    Way(2, "space", (1, 1, 2)),
+    Way(2, "space", (1, 1, 2), transport="mpi"),
+    Way(4, "space", (2, 2, 1)),
+]
+Ran = Callable[[str, int], Path]
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory, full: bool) -> Ran:
+    """The folder with the results of all cases of so many ranks."""
+    on_cpus = [*CPU, *LONG] if full else CPU
+
+    @cache
+    def run(backend: str, ranks: int) -> Path:
+        folder = tmp_path_factory.mktemp(f"{backend}-{ranks}")
+        ways = on_cpus if backend == "cpu" else GPU
+        alone = {name: Way(1, name, (1, 1, 1)).content(backend) for name in CASES}
+        cases = {w.name: w.content(backend) for w in ways if w.ranks == ranks} or alone
+        path = folder / "cases.json"
+        path.write_text(json.dumps(cases))
+        done = run_on_ranks(ranks, PROGRAM, path, folder, timeout=500)
+        assert done.returncode == 0, done.stderr[-4000:]
+        return folder
+
+    return run
+
+
+def assert_close(found: Path, expected: Path, tolerance: float) -> None:
+    for file in ("line.nc", "final.nc", "peak_pressure.nc"):
+        with (
+            xarray.open_dataset(found / file, engine="h5netcdf") as a,
+            xarray.open_dataset(expected / file, engine="h5netcdf") as b,
+        ):
+            assert set(a) == set(b)
+            for name in b:
+                scale = float(np.abs(b[name]).max())
+                assert scale > 0
+                difference = float(np.abs(a[name].values - b[name].values).max())
+                assert difference < tolerance * scale, (file, name, difference / scale)
+
+
+def check(ran: Ran, way: Way, backend: str) -> None:
+    found = ran(backend, way.ranks) / way.name
+    assert_close(found, ran(backend, 1) / way.case, TOLERANCE[way.overlap])
+
+
+@pytest.mark.parametrize("way", [*CPU, *long_variants(LONG)], ids=lambda way: way.name)
+def test_ranks_find_what_one_rank_finds(ran: Ran, way: Way) -> None:
+    check(ran, way, "cpu")
+
+
+def test_results_do_not_depend_on_the_transport(ran: Ran) -> None:
+    one, other = (ran("cpu", 2) / way.name for way in CPU[:2])
+    for file in ("line.nc", "final.nc"):
+        with (
+            xarray.open_dataset(one / file, engine="h5netcdf") as a,
+            xarray.open_dataset(other / file, engine="h5netcdf") as b,
+        ):
+            assert [
+                name for name in a if a[name].values.tobytes() != b[name].values.tobytes()
+            ] == []
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(gpu_count() < 2, reason="needs two GPUs")
+@pytest.mark.parametrize("way", GPU, ids=lambda way: way.name)
+def test_gpus_find_what_one_gpu_finds(ran: Ran, way: Way) -> None:
+    if way.ranks > gpu_count():
+        pytest.skip(f"needs {way.ranks} GPUs")
+    check(ran, way, "cuda")
