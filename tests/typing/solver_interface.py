@@ -7,6 +7,7 @@ from groundswell.simulation.solver import (
     DirectSolver,
     FiniteCheck,
     Outputs,
+    Preparing,
     Setup,
     TimeDependent,
     TimeStepper,
@@ -21,14 +22,24 @@ from groundswell.solvers.earthquake.solver import Earthquake
 from groundswell.solvers.poisson.outputs import Outputs as PoissonOutputs
 from groundswell.solvers.poisson.setup import Setup as PoissonSetup
 from groundswell.solvers.poisson.solver import Poisson
+from groundswell.solvers.ultrasound.outputs import Outputs as UltrasoundOutputs
+from groundswell.solvers.ultrasound.setup import Setup as UltrasoundSetup
+from groundswell.solvers.ultrasound.solver import Ultrasound
 from groundswell_acoustics.setup import Setup as AcousticsSetup
 from groundswell_acoustics.solver import Acoustics
 
-setups: list[type[Setup]] = [AcousticsSetup, CavitySetup, EarthquakeSetup, PoissonSetup]
-outputs: list[type[Outputs]] = [CavityOutputs, EarthquakeOutputs, PoissonOutputs]
-steppers: list[type[TimeStepper]] = [Acoustics, Cavity, Earthquake]
-timed: list[type[TimeDependent]] = [Acoustics, Earthquake]
+setups: list[type[Setup]] = [
+    AcousticsSetup,
+    CavitySetup,
+    EarthquakeSetup,
+    PoissonSetup,
+    UltrasoundSetup,
+]
+outputs: list[type[Outputs]] = [CavityOutputs, EarthquakeOutputs, PoissonOutputs, UltrasoundOutputs]
+steppers: list[type[TimeStepper]] = [Acoustics, Cavity, Earthquake, Ultrasound]
+timed: list[type[TimeDependent]] = [Acoustics, Earthquake, Ultrasound]
 direct: list[type[DirectSolver]] = [Poisson]
 converging: list[type[Converging]] = [Cavity]
-checked: list[type[FiniteCheck]] = [Earthquake]
-tunable: list[type[Tunable]] = [Acoustics, Cavity, Earthquake, Poisson]
+checked: list[type[FiniteCheck]] = [Earthquake, Ultrasound]
+preparing: list[type[Preparing]] = [Ultrasound]
+tunable: list[type[Tunable]] = [Acoustics, Cavity, Earthquake, Poisson, Ultrasound]

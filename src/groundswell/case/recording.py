@@ -23,7 +23,7 @@ Position = tuple[Length, Length, Length]
 Axis = Literal["x", "y", "z"]
 Method = Literal["nearest", "linear", "cubic"]
 What = Literal["raw", "max", "min", "rms", "mean", "final", "amplitude", "phase"]
-HARMONICS = ("amplitude", "phase")  # of oscillations at given frequencies
+HARMONICS: tuple[What, ...] = ("amplitude", "phase")  # of oscillations at given frequencies
 SUFFIXES = (".h5", ".nc", ".vtkhdf")
 _LONGEST_NAME = 180  # bytes; file systems allow 255, and temporary names are longer
 

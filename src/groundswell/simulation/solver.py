@@ -239,6 +239,15 @@ class FiniteCheck(Protocol):
 
 
 @runtime_checkable
+class Preparing(Protocol):
+    """Capability: steps need values that follow from the fields, which may have changed."""
+
+    def prepare(self) -> None:
+        """Enqueue their computation; called before the first step, and whenever a loop goes on."""
+        ...
+
+
+@runtime_checkable
 class Converging(Protocol):
     """Capability: the run ends when a steady state is reached, perhaps in several stages.
 

@@ -22,7 +22,7 @@ from groundswell.simulation import checkpoint
 from groundswell.simulation.checkpoint import Progress
 from groundswell.simulation.progress import Report
 from groundswell.simulation.signals import StopRequest
-from groundswell.simulation.solver import Converging, FiniteCheck, TimeStepper
+from groundswell.simulation.solver import Converging, FiniteCheck, Preparing, TimeStepper
 
 BATCH_SECONDS = 0.4  # target for one batch of steps; also the interval between progress updates
 LONGEST_BATCH = 1024
@@ -91,6 +91,8 @@ class TimeLoop:
             RunFailed: a value became infinite or NaN, or the disk filled up.
         """
         graph = self._graph or self._begin()
+        if isinstance(self.solver, Preparing):
+            self.solver.prepare()
         begun = time.monotonic()
         self._start_marks()
         while self.step < total and not self.converged:

@@ -136,6 +136,9 @@ class Propagation:
             weight = self.operators.dt / (2 * np.asarray(self.medium.staggered_density(axis)))
             self.backend.assign(u, (weight * derivative).astype(self.dtype))
 
+    def prepare(self) -> None:
+        """Enqueue what must precede steps after the fields have changed otherwise: nothing here."""
+
     def step(self) -> None:
         """Enqueue a step."""
         for launch in self.launches:

@@ -105,6 +105,10 @@ class Ultrasound(ExplicitSolver):
         self.exchanges = (*self.exchanges, exchange)
         return exchange.launches
 
+    def prepare(self) -> None:
+        """Compute what a step needs of the present pressure."""
+        self.propagation.prepare()
+
     def restart(self) -> None:
         """Return to the initial pressure, and reset the recorders."""
         self.outputs.restart()
