@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.solvers.ultrasound.medium import AcousticMedium
-from groundswell.solvers.ultrasound.propagation import PointSource
+from groundswell.solvers.ultrasound.point_source import PointSource
 
 TOLERANCE = {"float32": 1e-5, "float64": 1e-12}  # of the largest value
 STEPS = 12

@@ -59,6 +59,7 @@ from groundswell.solvers.poisson.fused_cg import (
 from groundswell.solvers.poisson.grid_transfer import transfer_source
 from groundswell.solvers.poisson.roofline import CYCLE
 from groundswell.solvers.poisson.schwarz import schwarz_source
+from groundswell.solvers.ultrasound.kwave.velocities import shift_source
 from groundswell.spectral_elements.element_kernels import multiply_source
 
 nvrtc = pytest.importorskip("groundswell.backends.nvrtc")
@@ -151,8 +152,14 @@ LIMITS = {
     "subtract_values": (14, 14),
     "convert_values": (14, 14),
     "next_step": (8, 8),
-    "set_source": (18, 18),
-    "add_source": (18, 18),
+    "set_source": (38, 38),
+    "add_source": (38, 38),
+    "taper_x": (18, 18),
+    "taper_y": (18, 18),
+    "taper_z": (18, 18),
+    "shift_x": (20, 24),
+    "shift_y": (20, 24),
+    "shift_z": (20, 24),
     "add": (10, 10),
     "clear": (10, 10),
     "equation_of_state": (24, 30),
@@ -262,6 +269,7 @@ def test_the_k_space_schemes_kernels(
 ) -> None:
     for source in ultrasound_sources(dtype, heterogeneous=heterogeneous):
         check(source, precision)
+    check(shift_source(dtype, (16, 12, 9)), precision)
 
 
 def test_the_exchanges_kernels(check: Check) -> None:

@@ -14,7 +14,8 @@ from groundswell.backends import Backend, open_backend
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
-from groundswell.solvers.ultrasound.propagation import PointSource, Propagation
+from groundswell.solvers.ultrasound.point_source import PointSource
+from groundswell.solvers.ultrasound.propagation import Propagation
 
 TOLERANCE = {"float32": 1e-5, "float64": 1e-12}  # of the largest value
 STEPS = 12

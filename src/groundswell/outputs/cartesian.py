@@ -361,8 +361,15 @@ def _name_of(axis: str, field: str, values: Floats, known: dict[str, Variable]) 
     return axis if axis not in known else f"{axis}_{field}"
 
 
-def read_mask(where: MaskWhere, shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """Read flat indices into an array of this shape."""
+def read_mask(
+    where: MaskWhere, shape: tuple[int, ...], section: str = "output.record"
+) -> NDArray[np.int64]:
+    """Read flat indices into an array of this shape.
+
+    Raises:
+        InputError: the file is damaged, or holds no mask or indices of this shape; the message
+            names the `section` of the case.
+    """
     found: Any = where.indices
     if where.file is not None:
         with read_errors_reported(where.file, "a NumPy file"):
@@ -371,10 +378,11 @@ def read_mask(where: MaskWhere, shape: tuple[int, ...]) -> NDArray[np.int64]:
         raise InputError(f"{where.file} holds a mask of shape {found.shape}; it must be {shape}")
     flat = np.flatnonzero(found) if found.dtype == bool else found.ravel()
     if flat.dtype.kind not in "iu" or not flat.size:
-        raise InputError(f"{where.file} selects nothing; it must hold indices, or a mask {shape}")
+        content = "selects nothing" if not flat.size else f"holds values of type {flat.dtype}"
+        raise InputError(f"{where.file} {content}; it must hold indices, or a mask {shape}")
     if flat.min() < 0 or flat.max() >= np.prod(shape):
         raise InputError(
-            f"output.record has the index {flat.max()}; the region has {np.prod(shape)} cells, so "
+            f"{section} has the index {flat.max()}; the region has {np.prod(shape)} cells, so "
             f"allowed: 0 to {np.prod(shape) - 1}"
         )
     return flat.astype(np.int64)

@@ -21,13 +21,14 @@ class Picture:
         source: results file that it shows.
         file: file name of the picture.
         caption: caption in the report.
-        draw: function of the results folder that returns the path of the picture.
+        draw: function of the results folder that returns the path of the picture, or None if there
+            is nothing to show.
     """
 
     source: str
     file: str
     caption: str
-    draw: Callable[[Path], Path]
+    draw: Callable[[Path], Path | None]
 
 
 def pictures_of(solver: str) -> list[Picture]:
@@ -50,11 +51,11 @@ def draw_pictures(results: str | Path, warn: Warn) -> list[Path]:
         InputError: the folder has no readable summary of a run.
     """
     results = Path(results)
-    found = []
+    found: list[Path] = []
     for each in _pictures_of_run(str(read_summary(results).get("solver") or ""), warn):
         if (results / each.source).exists():
             try:
-                found.append(each.draw(results))
+                found += filter(None, [each.draw(results)])
             except Exception as error:  # another package's code may raise anything
                 kind = "" if isinstance(error, GroundswellError) else f"{type(error).__name__}: "
                 warn(f"{each.file} could not be drawn: {kind}{error}")

@@ -1,4 +1,8 @@
-"""Ultrasound in heterogeneous, absorbing, nonlinear media: the k-space pseudospectral method."""
+"""Ultrasound in heterogeneous, absorbing, nonlinear media: the k-space pseudospectral method.
+
+From Python, `simulate` takes a medium, sources and an initial pressure, and returns arrays (see
+`api`).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,13 @@ from typing import Any
 
 from groundswell.registry import SolverInfo
 
-_EXPORTS = {"UltrasoundCase": "case", "Ultrasound": "solver"}
+_EXPORTS = {
+    "build_case": "api",
+    "simulate": "api",
+    "mean_intensity": "intensity",
+    "UltrasoundCase": "case",
+    "Ultrasound": "solver",
+}
 
 info = SolverInfo(
     name="ultrasound",
@@ -16,6 +26,9 @@ info = SolverInfo(
     package=__name__,
     case=".case:UltrasoundCase",
     solver=".solver:Ultrasound",
+    benchmarks=".benchmarks:BENCHMARK",
+    pictures=".plots:PICTURES",
+    results={name: f".results:{name}" for name in ("fields", "medium", "focus", "records")},
 )
 
 __all__ = ["info", *_EXPORTS]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from types import GenericAlias
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, PlainValidator
+from pydantic import AfterValidator, Field, PlainValidator, TypeAdapter
+from pydantic_core import core_schema
 
 from groundswell.case import units
 from groundswell.case.common import (
@@ -22,22 +25,43 @@ from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable, RecordSection
 from groundswell.case.units import Count, CountOrZero, Flag, Length, Number, Positive, Pressure
 from groundswell.solvers.ultrasound.media import MediumSection
-from groundswell.solvers.ultrasound.source_case import Position, SourceSection
+from groundswell.solvers.ultrasound.source_case import Position, SourceSection, two_or_three
 
 Edge = Annotated[Length, Positive]
 Speed = Annotated[units.Speed, Positive]
 FIELDS = ("p", "ux", "uy", "uz")
-SMALLEST_AXIS = 8  # points
+SMALLEST_AXIS, LARGEST_AXIS = 8, 2**20  # points
+ROUNDING = 1e-6  # spacings by which a size may differ from a whole number of them
 PEAK_FILE, MEDIUM_FILE = "peak_pressure.nc", "medium.nc"
 PEAK_RECORD = RecordSection(
     fields=("p",), where={"kind": "all"}, what=("max", "min", "rms"), file=PEAK_FILE
 )
 
 
-def _two_or_three(entries: tuple[Any, ...]) -> tuple[Any, ...]:
-    if len(entries) not in (2, 3):
-        reject([((), "must have 2 or 3 entries: x, y and, in three dimensions, z")])
-    return entries
+@dataclass(frozen=True)
+class OneOrEach:
+    """Annotation of one value for all axes of the grid, or a list of one for each.
+
+    Args:
+        kind: type of the values.
+        word: word that is valid instead of values, such as "auto".
+    """
+
+    kind: Any
+    word: str | None = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self._read)
+
+    def _read(self, value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            entries: Any = GenericAlias(tuple, (self.kind, ...))
+            return two_or_three(TypeAdapter(entries).validate_python(value))
+        if self.word is None or not isinstance(value, str):
+            return TypeAdapter(self.kind).validate_python(value)
+        if value != self.word:
+            reject([((), f'must be "{self.word}", a number, or a list of one for each axis')])
+        return value
 
 
 class GridSection(Section):
@@ -46,9 +70,9 @@ class GridSection(Section):
     Points lie at origin + i spacing. A grid with two axes is two-dimensional.
     """
 
-    points: Annotated[tuple[Count, ...], AfterValidator(_two_or_three)] | None = None
-    size: Annotated[tuple[Edge, ...], AfterValidator(_two_or_three)] | None = None
-    spacing: Edge | Annotated[tuple[Edge, ...], AfterValidator(_two_or_three)]
+    points: Annotated[tuple[Count, ...], AfterValidator(two_or_three)] | None = None
+    size: Annotated[tuple[Edge, ...], AfterValidator(two_or_three)] | None = None
+    spacing: Annotated[float | tuple[float, ...], OneOrEach(Edge)]
     origin: Position = (0.0, 0.0, 0.0)
 
     @property
@@ -61,23 +85,37 @@ class GridSection(Section):
     @property
     def counts(self) -> tuple[int, int, int]:
         """Number of points along x, y and z; 1 along z in two dimensions."""
-        if self.points is not None:
-            found = self.points
-        else:
-            assert self.size is not None
-            found = tuple(round(n / h) for n, h in zip(self.size, self.spacings, strict=False))
-        x, y, z = (*found, 1)[:3]
+        x, y, z = (*map(round, self._lengths), 1)[:3]
         return x, y, z
+
+    @property
+    def _lengths(self) -> tuple[float, ...]:
+        """Lengths along each axis of the grid in spacings."""
+        if self.points is not None:
+            return self.points
+        return tuple(n / h for n, h in zip(self.size or (), self.spacings, strict=False))
 
     def violations(self) -> Iterator[Violation]:
         """Not exactly one of points and size, different numbers of axes, or too few points."""
         yield from exactly_one(self, "points", "size")
         key = "points" if self.points is not None else "size"
-        axes = len(self.points or self.size or ())
-        if isinstance(self.spacing, tuple) and len(self.spacing) != axes:
-            yield ("spacing",), f"must be one length, or {axes} as in {key}"
-        elif axes and min(self.counts[:axes]) < SMALLEST_AXIS:
-            yield (key,), f"must be at least {SMALLEST_AXIS} points along each axis"
+        lengths = self._lengths
+        if isinstance(self.spacing, tuple) and len(self.spacing) != len(lengths) > 0:
+            yield ("spacing",), f"must be one length, or {len(lengths)} as in {key}"
+            return
+        for axis, (n, h) in enumerate(zip(lengths, self.spacings, strict=False)):
+            if not SMALLEST_AXIS - ROUNDING <= n <= LARGEST_AXIS:
+                yield (
+                    (key, axis),
+                    f"has {n:.6g} points; it must have from {SMALLEST_AXIS} to {LARGEST_AXIS}. "
+                    "For two dimensions, leave z out",
+                )
+            elif abs(n - round(n)) > ROUNDING:
+                yield (
+                    (key, axis),
+                    f"must be a whole number of spacings; nearest: {int(n) * h:g} m or "
+                    f"{(int(n) + 1) * h:g} m",
+                )
 
 
 class UltrasoundTime(TimeSection):
@@ -99,11 +137,9 @@ class BoundarySection(Section):
     `strength` is the largest absorption, Np per point.
     """
 
-    width: (
-        CountOrZero
-        | Annotated[tuple[CountOrZero, ...], AfterValidator(_two_or_three)]
-        | Literal["auto"]
-    ) = "auto"
+    width: Annotated[
+        int | tuple[int, ...] | Literal["auto"], OneOrEach(CountOrZero, word="auto")
+    ] = "auto"
     strength: Annotated[Number, Positive] = 2.0
     inside: Flag = False
 
@@ -219,9 +255,13 @@ class UltrasoundCase(Case):
     run: UltrasoundRun = UltrasoundRun()
 
     def violations(self) -> Iterator[Violation]:
-        """A case without sound, or layers that leave no region."""
+        """A case without sound, or lists and directions for another number of axes."""
+        axes = 3 if self.grid.counts[2] > 1 else 2
         if self.initial is None and not self.source:
             yield ("source",), "is required: give an [initial] pressure or a [[source]]"
         widths = self.boundary.width
-        if isinstance(widths, tuple) and len(widths) != (3 if self.grid.counts[2] > 1 else 2):
+        if isinstance(widths, tuple) and len(widths) != axes:
             yield ("boundary", "width"), "must be one number, or one for each axis of the grid"
+        for n, source in enumerate(self.source):
+            if axes == 2 and source.direction and source.direction[2]:
+                yield ("source", n, "direction"), "must have z = 0: the grid has two dimensions"

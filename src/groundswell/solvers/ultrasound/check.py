@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import isinf
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from groundswell.solvers.ultrasound.source_case import SampledSignal
 if TYPE_CHECKING:
     from groundswell.solvers.ultrasound.setup import Setup
 
+MM, NS, MHZ = 1e-3, 1e-9, 1e6  # m, s, Hz
 LEAST_POINTS = 3.0  # per wavelength, of the slowest wave of a source
 LARGEST_FACTOR = 13  # prime factors above which transforms are several times slower
 
@@ -73,14 +75,20 @@ def quantities(setup: Setup) -> list[Quantity]:
             "points",
             cells,
             "grid",
-            text=describe_grid(cells, spacing, "points, {} m apart"),
+            text=describe_grid(cells, [h / MM for h in spacing], "points, {} mm apart"),
         ),
         Quantity("region", region, "region"),
         Quantity("layers", layers, "absorbing layers", text=f"{format_extent(layers)} points"),
         Quantity("speed_min", setup.smallest_speed, "slowest sound", "m/s"),
         Quantity("speed_max", setup.largest_speed, "fastest sound", "m/s"),
-        Quantity("frequency_max", setup.highest_frequency, "highest frequency of the grid", "Hz"),
-        Quantity("dt", setup.dt, "time step", "s"),
+        Quantity(
+            "frequency_max",
+            setup.highest_frequency,
+            "highest frequency of the grid",
+            "Hz",
+            text=f"{setup.highest_frequency / MHZ:.4g} MHz",
+        ),
+        Quantity("dt", setup.dt, "time step", "s", text=f"{setup.dt / NS:.6g} ns"),
         Quantity("steps", setup.steps, "steps"),
         Quantity("courant", courant, "Courant number"),
         Quantity(
@@ -88,7 +96,11 @@ def quantities(setup: Setup) -> list[Quantity]:
             None if isinf(limit) else limit,
             "limit of the time step",
             "" if isinf(limit) else "s",
-            text="none: the k-space correction holds for the fastest sound" if isinf(limit) else "",
+            text=(
+                "none: the k-space correction holds for the fastest sound"
+                if isinf(limit)
+                else f"{limit / NS:.4g} ns"
+            ),
         ),
         Quantity("memory", setup.memory, "memory", "B", byte_size(setup.memory)),
     ]
@@ -98,22 +110,51 @@ def quantities(setup: Setup) -> list[Quantity]:
 
 
 def warnings(setup: Setup) -> list[str]:
-    """Waves that the grid cannot carry, and sizes with slow transforms."""
-    found = []
+    """Waves that the grid cannot carry, sources in layers, and sizes with slow transforms."""
+    return [*_coarse_grids(setup), *_absorbed_sources(setup), *_slow_transforms(setup)]
+
+
+def _coarse_grids(setup: Setup) -> Iterator[str]:
     per_wavelength = points_per_wavelength(setup)
     if per_wavelength is not None and per_wavelength < LEAST_POINTS:
         widest = max(setup.grid.spacing[: setup.axes])
-        found.append(
-            f"the highest source frequency, {max(frequencies(setup)):g} Hz, has "
+        yield (
+            f"the highest source frequency, {max(frequencies(setup)) / MHZ:g} MHz, has "
             f"{per_wavelength:.2g} points per wavelength in the slowest medium; use "
             f"{LEAST_POINTS:g} or more: a spacing of at most "
-            f"{per_wavelength / LEAST_POINTS * widest:.3g} m"
+            f"{per_wavelength / LEAST_POINTS * widest / MM:.3g} mm"
         )
+
+
+def _absorbed_sources(setup: Setup) -> Iterator[str]:
+    """Transducers that extend into an absorbing layer."""
+    limits = [_free_of_layers(setup, axis) for axis in range(setup.axes)]
+    for n, section in enumerate(setup.case.source):
+        surfaces = () if section.mask else (s for shape in section.shapes for s in shape.elements)
+        extents = [surface.extent for surface in surfaces]
+        for axis, (first, last) in enumerate(limits):
+            low = min((low[axis] for low, _ in extents), default=first)
+            high = max((high[axis] for _, high in extents), default=last)
+            if low < first or high > last:
+                yield (
+                    f"source[{n}] extends from {low / MM:.6g} to {high / MM:.6g} mm along "
+                    f"{'xyz'[axis]}, into an absorbing layer; move it to {first / MM:.6g} to "
+                    f"{last / MM:.6g} mm"
+                )
+
+
+def _free_of_layers(setup: Setup, axis: int) -> tuple[float, float]:
+    """The part of an axis without layers, half a spacing beyond its points, m."""
+    at, half = setup.coordinates(axis), setup.grid.spacing[axis] / 2
+    width = setup.layers.before[axis]
+    return float(at[width]) - half, float(at[len(at) - 1 - width]) + half
+
+
+def _slow_transforms(setup: Setup) -> Iterator[str]:
     for axis, n in enumerate(setup.grid.cells[: setup.axes]):
         if not is_fast(n) and max(prime_factors(n)) > LARGEST_FACTOR:
-            found.append(
+            yield (
                 f"transforms of {n} points along {'xyz'[axis]} are slow, since {n} has the prime "
                 f"factor {max(prime_factors(n))}; {next_fast(n)} points are faster: change the "
                 'grid or boundary.width, or leave it "auto"'
             )
-    return found

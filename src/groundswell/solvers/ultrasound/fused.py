@@ -2,7 +2,7 @@
 
 A pass transforms all lines of one axis in shared memory, and does what the step needs there before
 it writes them back: passes along x also update the fields at points, those along z multiply the
-spectra by operators (kernels/rows.h and lines.h). A pass thus reads and writes each of its arrays
+spectra by operators (kernels/rows.h and planes.h). A pass thus reads and writes each of its arrays
 once. Spectra outlive a step, which begins with the spectrum of p along x.
 """
 
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groundswell.backends import Array, Backend, Items, Launch, Source
+from groundswell.backends import Array, Backend, Blocks, Items, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.backends.transforms import spectrum_dtype
 from groundswell.solvers.ultrasound.absorption import STOKES
@@ -26,7 +26,7 @@ from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 
 if TYPE_CHECKING:
-    from groundswell.solvers.ultrasound.propagation import PointSource
+    from groundswell.solvers.ultrasound.point_source import PointSource
 
 __all__ = ["Fields", "FusedStep", "supports"]
 
@@ -83,7 +83,6 @@ class FusedStep:
         }
         count = self._passes.spectrum_values
         self._spectra = [backend.zeros((count,), spectrum_dtype(self._dtype)) for _ in AXES]
-        self._erased: list[Array] = []
         self.begin = [self._rows("forward_x", 1, fields.p, self._spectra[0])]
         self.differentiate = [*self.begin, *self._gradient(), *self._gradients_to_velocities()]
         self.launches = list(self._compose())
@@ -108,29 +107,24 @@ class FusedStep:
     def _gradient(self) -> Iterator[Launch]:
         """Derivatives of the pressure at velocity points, as spectra along x."""
         x, y, z = self._spectra
-        dx, dy, dz = (self._derivative(axis, TO_VELOCITY) for axis in range(3))
-        yield self._along_y("forward_y", [x])
-        yield self._lines("gradient_z", 1, x, z, *self._squares, dz, self._twiddles[2])
-        yield self._lines("gradient_y", 2, x, y, z, dx, dy, self._twiddles[1])
+        factors = (self._derivative(axis, TO_VELOCITY) for axis in range(3))
+        extent = self._passes.plane_blocks(4, 1, lines=2)
+        yield from self._planes("find_gradient", extent, x, y, z, *self._squares, *factors)
 
     def _divergence(self) -> Iterator[Launch]:
         """Derivatives of the velocities along their axes at pressure points, likewise."""
         factors = (self._derivative(axis, TO_PRESSURE) for axis in range(3))
-        yield self._along_y("forward_y", self._spectra)
-        tables = (*self._squares, *factors, self._twiddles[2])
-        yield self._lines("divergence_z", 3, *self._spectra, *tables)
-        yield self._along_y("inverse_y", self._spectra)
+        arrays = (*self._spectra, *self._squares, *factors)
+        yield from self._planes("find_divergence", self._passes.plane_blocks(3, 3), *arrays)
 
     def _fractional_laplacians(self) -> Iterator[Launch]:
         """Those of the rate of density for absorption, of density for dispersion."""
         rate, density, _ = self._spectra
         if self._medium.is_dispersive and self._acts_on("p"):
             yield self._rows("forward_density", 1, *self._fields.rho, density)
-        used = [rate] * self._medium.is_absorbing + [density] * self._medium.is_dispersive
-        yield self._along_y("forward_y", used)
-        tables = (*self._squares, self._twiddles[2])
-        yield self._lines("laplacian_z", len(used), rate, density, *tables)
-        yield self._along_y("inverse_y", used)
+        count = self._medium.is_absorbing + self._medium.is_dispersive
+        extent = self._passes.plane_blocks(3, count)
+        yield from self._planes("find_laplacians", extent, rate, density, *self._squares)
 
     def _gradients_to_velocities(self) -> Iterator[Launch]:
         for spectrum, u in zip(self._spectra, self._fields.u, strict=True):
@@ -147,9 +141,8 @@ class FusedStep:
 
     def _compress(self) -> Launch:
         layers = (self._layer(axis, staggered=False) for axis in range(3))
-        density = self._property(self._medium.density, self._has_uniform_density)
         fields = self._fields
-        arrays = (*fields.rho, *self._spectra, fields.p, *layers, density, *self._state[:3])
+        arrays = (*fields.rho, *self._spectra, fields.p, *layers, self._density, *self._state[:3])
         return self._rows("compress", 1, *arrays, tiles=3)
 
     def _find_pressure(self) -> Launch:
@@ -167,11 +160,15 @@ class FusedStep:
             self._property(medium.eta if medium.is_dispersive else 0.0),
         )
 
+    @cached_property
+    def _density(self) -> Array:
+        return self._property(self._medium.density, self._has_uniform_density)
+
     def _staggered_densities(self) -> list[Array]:
         """For each axis dt / rho_0 at velocity points, or rho_0, whose means the kernel takes."""
         medium, dt = self._medium, self._operators.dt
         if self._takes_means:
-            return [self._property(medium.density)] * 3
+            return [self._density] * 3
         uniform = self._has_uniform_density
         return [self._property(dt / medium.staggered_density(axis), uniform) for axis in range(3)]
 
@@ -206,17 +203,16 @@ class FusedStep:
         yield self._inject("add_source", source, self._source_term)
         yield self._rows("forward_x", 1, self._source_term, spectrum)
         yield self._erase(source)
-        yield self._along_y("forward_y", [spectrum])
-        yield self._lines("source_z", 1, spectrum, *self._squares, self._twiddles[2])
-        yield self._along_y("inverse_y", [spectrum])
+        extent = self._passes.plane_blocks(3, 1)
+        yield from self._planes("correct_source", extent, spectrum, *self._squares)
         three = [*fields, fields[0], fields[0]][:3]
         yield self._rows("add_inverse_x", 1, spectrum, *three, last=(len(fields),))
 
     def _erase(self, source: PointSource) -> Launch:
+        """Launch that clears the source term again."""
         points = self._backend.to_device(np.ascontiguousarray(source.points, np.int64))
-        count = len(source.points)
-        arguments = (self._source_term, points, count)
-        return self._modules[FILES["erase"]].launch("erase", Items(count), *arguments)
+        launch, count = self._modules[FILES["erase"]].launch, len(source.points)
+        return launch("erase", Items(count), self._source_term, points, count)
 
     @cached_property
     def _source_term(self) -> Array:
@@ -232,13 +228,15 @@ class FusedStep:
         tables = (self._roots, self._twiddles[0])
         return self._modules[FILES[name]].launch(name, extent, *arrays, *tables, *last)
 
-    def _lines(self, name: str, fields: int, *arguments: Any) -> Launch:
-        extent = self._passes.line_blocks(name, fields)
-        return self._modules["lines"].launch(name, extent, *arguments)
+    def _planes(self, name: str, extent: Blocks, *arrays: Array) -> Iterator[Launch]:
+        launch = self._modules["planes"].launch
+        yield launch("clear_counts", Items(self._counts.size), self._counts, self._counts.size)
+        yield launch(name, extent, *arrays, *self._twiddles[1:], self._counts)
 
-    def _along_y(self, name: str, spectra: Sequence[Array]) -> Launch:
-        three = [*spectra, spectra[0], spectra[0]][:3]
-        return self._lines(name, len(spectra), *three, self._twiddles[1], len(spectra))
+    @cached_property
+    def _counts(self) -> Array:
+        """How many blocks have ended each of two passes over a segment of up to three fields."""
+        return self._backend.zeros((2 * len(AXES) * self._passes.segments,), np.uint32)
 
     # --- properties of the step -------------------------------------------------------------------
 
@@ -264,7 +262,7 @@ class FusedStep:
     def _constants(self, file: str) -> dict[str, Any]:
         medium = self._medium
         losses = {"ABSORBING": medium.is_absorbing, "DISPERSIVE": medium.is_dispersive}
-        own = self._mode_constants() if file == "lines" else self._point_constants()
+        own = self._mode_constants() if file == "planes" else self._point_constants()
         return precision(self._dtype) | self._passes.constants(file) | losses | own
 
     def _point_constants(self) -> dict[str, Any]:

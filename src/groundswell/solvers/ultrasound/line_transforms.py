@@ -16,7 +16,11 @@ from groundswell.backends.transforms import spectrum_dtype
 
 LARGEST_RADIX = 8
 LONGEST = 1024  # values of a line
+LONG = 512
 MOST_VALUES = 2**31  # of a field; kernels count lines with 32 bits
+LEAST_BYTES, LANE_BYTES = 32, 64  # contiguous values of a segment along x, and of a block of lines
+SEGMENT_BYTES = 9_000_000  # a few segments should fit into the second-level cache
+LAG = 64  # tasks of planes.h, beyond a whole segment, between a pass and the next one
 T = TypeVar("T", bound=np.generic)
 
 
@@ -32,15 +36,14 @@ class Tiling:
         return self if value_bytes == 8 else Tiling(self.threads, max(self.blocks // 2, 1))
 
 
-SEGMENT_BYTES = 64  # contiguous values of a spectrum along x, that passes along y and z share
-# Found by measurement on an H100.
+# Of each file of kernels, found by measurement on an H100.
 TILINGS = {
-    "lines": Tiling(512, 2),
+    "planes": Tiling(256, 4),
     "transform_rows": Tiling(256, 2),
     "accelerate_rows": Tiling(128, 6),
-    "compress_rows": Tiling(256, 2),
+    "compress_rows": Tiling(128, 4),
 }
-AHEAD = 264  # blocks between a block of lines and the one whose values it prefetches
+# Files of the kernels of rows.
 FILES = {
     "accelerate": "accelerate_rows",
     "compress": "compress_rows",
@@ -50,7 +53,7 @@ FILES = {
     "inverse_x": "transform_rows",
     "add_inverse_x": "transform_rows",
     "erase": "transform_rows",
-}  # of kernels of rows
+}
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,26 @@ class Passes:
     @cached_property
     def width(self) -> int:
         """Wavenumbers of a segment, of which a row has a whole number."""
-        return _divisor(self.plans[0].n, SEGMENT_BYTES // self.value_bytes)
+        nz, ny, _ = self.shape
+        least, most = LEAST_BYTES // self.value_bytes, self.most_lanes
+        wanted = SEGMENT_BYTES // (ny * nz * self.value_bytes)
+        return _divisor(self.plans[0].n, min(max(wanted, least), most))
+
+    @property
+    def group(self) -> int:
+        """Lines of each k_x in a block."""
+        return max(self.most_lanes // self.width, 1)
+
+    @property
+    def most_lanes(self) -> int:
+        """Most lines of a block: fewer if they are long, so that several blocks fit in memory."""
+        size = LANE_BYTES if max(self.shape[:2]) <= LONG else LANE_BYTES // 2
+        return size // self.value_bytes
+
+    @property
+    def lanes(self) -> int:
+        """Lines of a block."""
+        return self.width * self.group
 
     def row_threads(self, file: str) -> int:
         """Threads of a row in a file of kernels."""
@@ -154,9 +176,11 @@ class Passes:
         nz, ny, _ = self.shape
         return _divisor(nz * ny, TILINGS[file].threads // self.row_threads(file))
 
-    def line_threads(self, axis: int) -> int:
+    @property
+    def line_threads(self) -> int:
         """Threads of a line along y or z."""
-        return self.plans[axis].threads(TILINGS["lines"].threads // self.width)
+        most = TILINGS["planes"].threads // self.lanes
+        return max(plan.threads(most) for plan in self.plans[1:])
 
     def gap(self, spacing: int) -> int:
         """Values between gaps of a line in shared memory, 0 for none; see SharedLine."""
@@ -168,18 +192,37 @@ class Passes:
         shared = tiles * rows * _padded(self.plans[0].n, self.gap(1)) * self.value_bytes
         return Blocks(fields * nz * ny // rows, rows * self.row_threads(file), shared)
 
-    def line_blocks(self, name: str, fields: int) -> Blocks:
-        """Blocks of a kernel of lines of some fields; gradients have two lines in shared memory."""
-        axis, lines = "xyz".index(name[-1]), 2 if name.startswith("gradient") else 1
-        other = self.shape[axis - 1]  # number of values along the third axis
-        width, threads = self.width, self.line_threads(axis)
-        padded = _padded(self.plans[axis].n, self.gap(width))
-        blocks = self.plans[0].n // width * other + -(-other // width)
-        return Blocks(fields * blocks, width * threads, lines * padded * width * self.value_bytes)
+    def plane_blocks(self, passes: int, fields: int, lines: int = 1) -> Blocks:
+        """Blocks of a kernel of planes.h, with a number of lines in shared memory per thread."""
+        longest = max(self.shape[:2])
+        shared = lines * _padded(longest, self.gap(self.lanes)) * self.lanes * self.value_bytes
+        tasks = fields * self.segments * self.slots + 2 * self.lag
+        return Blocks(passes * tasks, self.lanes * self.line_threads, shared)
+
+    @property
+    def slots(self) -> int:
+        """Tasks of a pass over a segment."""
+        return -(-max(self.shape[:2]) // self.group)
+
+    @property
+    def lag(self) -> int:
+        """Tasks between those of a pass and of the next one."""
+        return self.slots + LAG
+
+    @property
+    def segments(self) -> int:
+        """Number of segments; the highest wavenumber is one."""
+        return self.plans[0].n // self.width + 1
 
     def in_order(self, axis: int, values: NDArray[T]) -> NDArray[T]:
-        """Values for each wavenumber, in the order of the spectrum; x is in natural order."""
-        return values[self.plans[axis].order()] if axis else values
+        """Values for each wavenumber, in the order of the spectrum; x is in natural order.
+
+        Along y, values m of all innermost butterflies follow each other.
+        """
+        order = self.plans[axis].order()
+        if axis == 1:
+            order = order.reshape(-1, self.plans[1].radices[-1]).T.reshape(-1)
+        return values[order] if axis else values
 
     def constants(self, file: str) -> dict[str, Any]:
         """Constants of the kernels of a file."""
@@ -188,7 +231,7 @@ class Passes:
         return {
             **{"NX": nx, "NY": ny, "NZ": nz, "MX": nx // 2, "WIDTH": self.width},
             "MIN_BLOCKS_PER_SM": tiling.blocks,
-            **(self._line_constants() if file == "lines" else self._row_constants(file)),
+            **(self._line_constants() if file == "planes" else self._row_constants(file)),
         }
 
     def _row_constants(self, file: str) -> dict[str, Any]:
@@ -202,14 +245,14 @@ class Passes:
         }
 
     def _line_constants(self) -> dict[str, Any]:
-        axes = {"Y": 1, "Z": 2}
-        most = max(self.line_threads(axis) for axis in axes.values()) * self.width
         return {
-            **{f"RADICES_{key}": _listed(self.plans[axis].radices) for key, axis in axes.items()},
-            **{f"THREADS_{key}": self.line_threads(axis) for key, axis in axes.items()},
-            "LINE_GAP": self.gap(self.width),
-            "AHEAD": AHEAD,
-            "MAX_THREADS_PER_BLOCK": most,
+            "RADICES_Y": _listed(self.plans[1].radices),
+            "RADICES_Z": _listed(self.plans[2].radices),
+            "LINE_THREADS": self.line_threads,
+            "LINE_GAP": self.gap(self.lanes),
+            "GROUP": self.group,
+            "LAG": self.lag,
+            "MAX_THREADS_PER_BLOCK": max(self.line_threads * self.lanes, 128),  # clear_counts
         }
 
 

@@ -1,12 +1,16 @@
-"""Exact solutions of linear acoustics, for verification."""
+"""Exact solutions of acoustics, for verification."""
 
 from __future__ import annotations
 
+from math import asin, ceil, sqrt
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import hankel2, ive, jv
 
 from groundswell.solvers.ultrasound.transducers.curved import cap_depth
 
+Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
 
@@ -56,3 +60,68 @@ def _axial_pressure(
     middle = (rim + z) / 2
     amplitude = wavenumber * factor / (2 * middle) * np.sinc(wavenumber * half / np.pi)
     return np.asarray(1j * amplitude * np.exp(-1j * wavenumber * middle))
+
+
+# --- two dimensions -------------------------------------------------------------------------------
+
+
+def focused_arc(
+    distance: ArrayLike, radius: float, diameter: float, wavenumber: float
+) -> Complexes:
+    """Pressure on the axis of an arc, the bowl of two dimensions; see `focused_bowl`.
+
+    This is the integral of (k / 2) H(k r) over the arc by Gauss-Legendre quadrature. H is the
+    Hankel function of the second kind and order 0, and r the distance from the point on the axis.
+
+    Args:
+        distance: distances > 0 from the apex, m, (n,).
+        radius: radius of curvature, m.
+        diameter: length of the chord, m.
+        wavenumber: k, rad/m.
+    """
+    half = asin(diameter / (2 * radius))
+    count = ceil(64 + 2 * wavenumber * radius * half)
+    nodes, weights = np.polynomial.legendre.leggauss(count)
+    away = np.asarray(distance, float)[:, None] - radius * (1 - np.cos(half * nodes))
+    r = np.hypot(away, radius * np.sin(half * nodes))
+    integral = hankel2(0, wavenumber * r) @ (weights * half * radius)
+    return np.asarray(wavenumber / 2 * integral)
+
+
+# --- nonlinear plane waves ------------------------------------------------------------------------
+
+
+def fubini(harmonic: ArrayLike, sigma: ArrayLike) -> Floats:
+    """Amplitude of a harmonic of a lossless plane wave that starts as a sine, relative to it.
+
+    Fubini's solution, 2 J_n(n sigma) / (n sigma), holds before the shock (Hamilton & Blackstock
+    1998, Nonlinear Acoustics, chapter 4).
+
+    Args:
+        harmonic: number n of the harmonic, from 1.
+        sigma: distance over that of the shock, rho c^3 / (beta omega p); 0 < sigma <= 1.
+    """
+    argument = np.multiply(harmonic, sigma)
+    return np.asarray(2 * jv(harmonic, argument) / argument)
+
+
+def mendousse(phase: ArrayLike, sigma: ArrayLike, goldberg: float) -> Floats:
+    """Pressure of a thermoviscous plane wave that starts as sin(phase), relative to its amplitude.
+
+    Mendousse's solution of Burgers' equation (Hamilton & Blackstock 1998, Nonlinear Acoustics,
+    chapter 4): P = (2 / G) d(ln zeta)/d(phase) with
+    zeta = sum over all n of (-1)^n I_n(G / 2) exp(-n^2 sigma / G) cos(n phase).
+
+    Args:
+        phase: omega times the retarded time, rad.
+        sigma: distance over that of the shock; see `fubini`.
+        goldberg: Gol'dberg number G, the absorption length over the distance of the shock; at most
+            20, above which terms cancel.
+    """
+    phase, sigma = np.broadcast_arrays(np.asarray(phase, float), np.asarray(sigma, float))
+    zeta, slope = np.full(phase.shape, float(ive(0, goldberg / 2))), np.zeros(phase.shape)
+    for n in range(1, ceil(6 + 4 * sqrt(goldberg))):
+        term = 2 * (-1) ** n * ive(n, goldberg / 2) * np.exp(-(n**2) * sigma / goldberg)
+        zeta += term * np.cos(n * phase)
+        slope -= n * term * np.sin(n * phase)
+    return np.asarray(2 / goldberg * slope / zeta)

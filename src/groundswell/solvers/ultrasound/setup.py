@@ -29,8 +29,9 @@ from groundswell.solvers.ultrasound.media import build_medium
 from groundswell.solvers.ultrasound.media.case import PROPERTIES
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOperators
-from groundswell.solvers.ultrasound.propagation import AXES, PointSource
+from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.sources import SourceGrid, point_sources
+from groundswell.solvers.ultrasound.spectral_step import AXES
 from groundswell.solvers.ultrasound.window import Window, overlap_for
 
 WIDTHS = {2: range(20, 41), 3: range(10, 21)}  # of automatic layers, points, by number of axes
@@ -73,7 +74,7 @@ class Setup(BlockSetup):
             )
         if self.axes == 2 and any("uz" in record.fields for record in self.case.output.record):
             raise InputError("output.record: uz is for three dimensions; the grid has two")
-        _ = self.sources, self.initial
+        _ = self.layers, self.sources, self.initial
 
     # --- the grid ---------------------------------------------------------------------------------
 

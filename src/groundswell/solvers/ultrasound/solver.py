@@ -18,8 +18,10 @@ from groundswell.simulation.exchanging import ExplicitSolver, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.outputs import Outputs
-from groundswell.solvers.ultrasound.propagation import AXES, PointSource, Propagation
+from groundswell.solvers.ultrasound.point_source import PointSource
+from groundswell.solvers.ultrasound.propagation import Propagation
 from groundswell.solvers.ultrasound.setup import Setup, take
+from groundswell.solvers.ultrasound.spectral_step import AXES
 from groundswell.solvers.ultrasound.window import Window
 
 

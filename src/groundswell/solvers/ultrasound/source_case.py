@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, PlainValidator
@@ -21,16 +21,25 @@ from groundswell.case.units import (
     Speed,
     Time,
 )
+from groundswell.errors import InputError
 from groundswell.solvers.ultrasound import transducers
 from groundswell.solvers.ultrasound.transducers import Signal, Surface
 
 Edge = Annotated[Length, Positive]
+PER_ELEMENT = ("weights", "phases", "delays")  # keys with one entry per element
+
+
+def two_or_three(entries: Sequence[Any]) -> Sequence[Any]:
+    """The entries, of which there must be two or three."""
+    if len(entries) not in (2, 3):
+        reject([((), "must have 2 or 3 entries: x, y and, in three dimensions, z")])
+    return entries
 
 
 def _with_z(entries: Any) -> Any:
     """Three entries; two of them lie in the plane z = 0."""
-    if isinstance(entries, list | tuple) and len(entries) == 2:
-        return (*entries, 0.0)
+    if isinstance(entries, list | tuple):
+        return (*two_or_three(entries), 0.0)[:3]
     return entries
 
 
@@ -196,9 +205,13 @@ class BurstSignal(Section):
 def _as_samples(value: Any) -> Any:
     import numpy as np
 
-    samples = np.asarray(value) if isinstance(value, list | tuple | np.ndarray) else np.array("")
-    if samples.dtype.kind not in "fiu" or samples.ndim not in (1, 2) or len(samples) < 2:
-        reject([((), "must be 2 or more numbers, or an array (samples, elements)")])
+    try:
+        samples = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        samples = np.empty(0)
+    numbers = samples.dtype.kind in "fiu" and np.isfinite(samples).all()
+    if not numbers or samples.ndim not in (1, 2) or len(samples) < 2:
+        reject([((), "must be 2 or more finite numbers, or an array (samples, elements) of them")])
     return samples.astype(float)
 
 
@@ -255,18 +268,39 @@ class SourceSection(Section):
         return self.shape if isinstance(self.shape, MaskWhere) else None
 
     def violations(self) -> Iterator[Violation]:
-        """Two shapes, two amplitudes, a velocity without direction, or delays and steering."""
+        """Conflicting or missing keys, or impossible surfaces."""
         yield from exactly_one(self, "shape", "elements")
         yield from exactly_one(self, "pressure", "velocity")
         if self.velocity is not None and (self.direction is None or not any(self.direction)):
-            yield ("direction",), "is required for a velocity, such as [0, 0, 1]"
+            yield ("direction",), "must be a direction of the velocity, such as [0, 0, 1]"
         if self.velocity is None and self.direction is not None:
             yield ("direction",), "is for a velocity; leave it out"
         if self.steering and self.delays:
             yield from exactly_one(self, "steering", "delays")
-        for name in ("weights", "phases", "delays", "steering"):
-            if self.mask and getattr(self, name) is not None:
+        if self.phases and isinstance(self.signal, SampledSignal):
+            yield ("phases",), "is for a sine or a burst; samples have delays only"
+        yield from self._mask_violations() if self.mask else self._element_violations()
+
+    def _mask_violations(self) -> Iterator[Violation]:
+        """Keys of surfaces."""
+        for name in (*PER_ELEMENT, "steering"):
+            if getattr(self, name) is not None:
                 yield (name,), "is for surfaces; a mask has one signal per point instead"
-        for n, shape in enumerate(self.elements or ()):
+
+    def _element_violations(self) -> Iterator[Violation]:
+        """Impossible surfaces, masks among them, or lists with too few or too many entries."""
+        count = 0
+        for n, shape in enumerate(self.shapes if self.shape or self.elements else ()):
+            place = ("shape",) if self.elements is None else ("elements", n)
             if isinstance(shape, MaskWhere):
-                yield ("elements", n, "kind"), 'cannot be "mask"; use shape'
+                yield (*place, "kind"), 'cannot be "mask"; use shape'
+                return
+            try:
+                count += len(shape.elements)
+            except InputError as error:
+                yield place, str(error)
+                return
+        for name in PER_ELEMENT:
+            entries = getattr(self, name)
+            if count and entries is not None and len(entries) != count:
+                yield (name,), f"must have one entry per element: {count}"

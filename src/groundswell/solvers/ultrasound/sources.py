@@ -16,8 +16,9 @@ from groundswell.formats.damage import read_errors_reported
 from groundswell.grids.cartesian import Grid
 from groundswell.outputs.cartesian import read_mask
 from groundswell.solvers.ultrasound import transducers
-from groundswell.solvers.ultrasound.propagation import AXES, PointSource
+from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.source_case import SampledSignal, SourceSection
+from groundswell.solvers.ultrasound.spectral_step import AXES
 from groundswell.solvers.ultrasound.transducers import PhasedArray, PointGrid, Signal
 
 Floats = NDArray[np.float64]
@@ -67,7 +68,13 @@ def point_sources(sections: Sequence[SourceSection], on: SourceGrid) -> list[Poi
     Raises:
         InputError: a transducer leaves the grid, or a file or number of elements does not fit.
     """
-    return [source for section in sections for source in _sources(section, on)]
+    found: list[PointSource] = []
+    for n, section in enumerate(sections):
+        try:
+            found += _sources(section, on)
+        except InputError as error:
+            raise InputError(f"source[{n}]: {error}") from None
+    return found
 
 
 def _sources(section: SourceSection, on: SourceGrid) -> Iterator[PointSource]:
@@ -90,7 +97,7 @@ def _source(
     signals = amplitude * _signals(section, array, on)
     if signals.shape[1] not in (1, weights.shape[1]):
         raise InputError(
-            f"source.signal has {signals.shape[1]} signals for {weights.shape[1]} elements or "
+            f"signal has {signals.shape[1]} signals for {weights.shape[1]} elements or "
             "points; give one for all, or one for each"
         )
     if signals.shape[1] < weights.shape[1]:
@@ -135,17 +142,17 @@ def _elements(
         tuple(map(radians, section.phases or ())) or 0.0,
         section.delays or 0.0,
     )
-    if section.steering is not None:
-        array = array.focused(section.steering, float(np.max(on.speed)))
     layer = on.grid.spacing[axis or 0]
     points, weights = transducers.interpolation_matrix(surfaces, on.points(axis), layer=layer)
+    if section.steering is not None:  # as if the medium at the elements were everywhere
+        array = array.focused(section.steering, float(np.mean(on.speeds(points))))
     return points, csr_matrix(weights.T), array
 
 
 def _mask_points(where: MaskWhere, grid: Grid) -> NDArray[np.int64]:
     """Flat indices in all points of a mask of the region."""
     shape = grid.region[::-1]
-    inside = np.unravel_index(read_mask(where, shape), shape)
+    inside = np.unravel_index(read_mask(where, shape, "shape"), shape)
     moved = tuple(n + first for n, first in zip(inside, grid.before[::-1], strict=True))
     return np.asarray(np.ravel_multi_index(moved, grid.shape), np.int64)
 

@@ -88,14 +88,18 @@ def _occurrences(
     return entries, order[np.repeat(first, counts) + within]
 
 
-def bell(overlap: int) -> NDArray[np.float64]:
+def bell(overlap: int, shape: float | None = None) -> NDArray[np.float64]:
     """Values of the bell function in an overlap, from the block outwards, (overlap,).
 
     The bell function is (1 + erf(L xi / sqrt(1 - xi^2))) / 2. Here xi falls from 1 at the last
     point of the block to -1 one point beyond the overlap (Boyd 2006, J. Sci. Comput. 29, 1-24).
+
+    Args:
+        shape: the parameter L; by default that of `bell_shape`.
     """
     xi = 1 - 2 * np.arange(1, overlap + 1) / (overlap + 1)
-    values: NDArray[np.float64] = (1 + erf(bell_shape(overlap) * xi / np.sqrt(1 - xi**2))) / 2
+    steepness = bell_shape(overlap) if shape is None else shape
+    values: NDArray[np.float64] = (1 + erf(steepness * xi / np.sqrt(1 - xi**2))) / 2
     return values
 
 

@@ -33,8 +33,8 @@ struct State {
 //                   second one that of the density
 //   otherwise       p becomes rho_0 div u
 KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z, Complex* spectrum_x,
-                Complex* spectrum_y, Complex* spectrum_z, real* RESTRICT p, const real* RESTRICT layer_x, const real* RESTRICT layer_y,
-                const real* RESTRICT layer_z, const real* RESTRICT density,
+                Complex* spectrum_y, Complex* spectrum_z, real* RESTRICT p, const real* RESTRICT layer_x,
+                const real* RESTRICT layer_y, const real* RESTRICT layer_z, const real* RESTRICT density,
                 const real* RESTRICT speed_squared, const real* RESTRICT nonlinearity,
                 const real* RESTRICT tau, const Complex* RESTRICT roots, const Complex* RESTRICT twiddles) {
   constexpr bool RATE = FRACTIONAL && ABSORBING, TOTAL = DISPERSIVE && !DEFER_DENSITY;

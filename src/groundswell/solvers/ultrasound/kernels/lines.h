@@ -1,19 +1,18 @@
-// Passes along y and z of one step of the k-space scheme: transforms, with the operators between them.
+// Transforms along y and z of one step of the k-space scheme, with the operators between them.
 //
 // A spectrum has the wavenumbers k_x < MX = NX / 2 in segments of WIDTH, (MX / WIDTH, NZ, NY, WIDTH), and
-// behind them those of k_x = MX, (NZ, NY). Along y and z it is in digit-reversed order where transformed. A
-// block transforms WIDTH lines at a time, with THREADS_Y or THREADS_Z threads each. The tables of k_y and k_z
-// have the same order as the spectrum.
+// behind them those of k_x = MX, (NZ, NY). Along y and z it is in digit-reversed order where transformed, as
+// are the tables of k_y and k_z. A block transforms WIDTH x GROUP lines at a time: those of neighbouring
+// k_x, and of neighbouring z or y. Each has LINE_THREADS threads.
 #include "fft.h"
 
-using FourierY = Fourier<NY, THREADS_Y, RADICES_Y>;
-using FourierZ = Fourier<NZ, THREADS_Z, RADICES_Z>;
-using Line = SharedLine<WIDTH, LINE_GAP>;
+constexpr int LANES = WIDTH * GROUP;  // lines of a block
+using FourierY = Fourier<NY, LINE_THREADS, RADICES_Y>;
+using FourierZ = Fourier<NZ, LINE_THREADS, RADICES_Z>;
+using Line = SharedLine<LANES, LINE_GAP>;
 
 constexpr int SEGMENTS = MX / WIDTH;
 constexpr index_t NYQUIST = static_cast<index_t>(MX) * NY * NZ;
-constexpr int Y_BLOCKS = SEGMENTS * NZ + (NZ + WIDTH - 1) / WIDTH;
-constexpr int Z_BLOCKS = SEGMENTS * NY + (NY + WIDTH - 1) / WIDTH;
 
 // A line in device memory: where it starts, its stride and wavenumber along x, and its place along the third
 // axis. The lines of k_x = MX lie beside those of other z or y; if there are too few, some are done twice.
@@ -30,20 +29,23 @@ INLINE DeviceLine again(DeviceLine line) {
   return line;
 }
 
-INLINE DeviceLine line_along_y(int block, int lane) {
-  if (block < SEGMENTS * NZ)
-    return {static_cast<index_t>(block) * NY * WIDTH + lane, WIDTH, block / NZ * WIDTH + lane, block % NZ};
-  const int z = min((block - SEGMENTS * NZ) * WIDTH + lane, NZ - 1);
+INLINE DeviceLine line_along_y(int segment, int part, int lane) {
+  if (segment < SEGMENTS) {
+    const int z = min(part * GROUP + lane / WIDTH, NZ - 1), k = lane % WIDTH;
+    const index_t row = static_cast<index_t>(segment) * NZ + z;
+    return {row * NY * WIDTH + k, WIDTH, segment * WIDTH + k, z};
+  }
+  const int z = min(part * LANES + lane, NZ - 1);
   return {NYQUIST + static_cast<index_t>(z) * NY, 1, MX, z};
 }
 
-INLINE DeviceLine line_along_z(int block, int lane) {
-  if (block < SEGMENTS * NY) {
-    const int segment = block / NY, y = block % NY;
-    const index_t first = (static_cast<index_t>(segment) * NZ * NY + y) * WIDTH + lane;
-    return {first, NY * WIDTH, segment * WIDTH + lane, y};
+INLINE DeviceLine line_along_z(int segment, int part, int lane) {
+  if (segment < SEGMENTS) {
+    const int y = min(part * GROUP + lane / WIDTH, NY - 1), k = lane % WIDTH;
+    const index_t first = (static_cast<index_t>(segment) * NZ * NY + y) * WIDTH + k;
+    return {first, NY * WIDTH, segment * WIDTH + k, y};
   }
-  const int y = min((block - SEGMENTS * NY) * WIDTH + lane, NY - 1);
+  const int y = min(part * LANES + lane, NY - 1);
   return {NYQUIST + y, NY, MX, y};
 }
 
@@ -69,13 +71,6 @@ INLINE void store(Complex* address, Complex value) {
     __stcg(reinterpret_cast<Pair*>(address), pair);
 }
 
-// Fetches the lines of a block that comes AHEAD blocks later into the second-level cache.
-INLINE void prefetch_along_z(const Complex* spectrum, int block) {
-  if (AHEAD == 0 || block + AHEAD >= Z_BLOCKS) return;
-  const DeviceLine line = line_along_z(block + AHEAD, 0);
-  FOR_THREADS(z, NZ) prefetch(spectrum + line(z));
-}
-
 // What a thread of a block works on: one line in shared memory, of which there may be two.
 struct Worker {
   int lane, thread;
@@ -83,7 +78,7 @@ struct Worker {
 };
 
 INLINE Worker worker(Complex* memory, int length) {
-  const int lane = threadIdx.x % WIDTH, thread = threadIdx.x / WIDTH;
+  const int lane = threadIdx.x % LANES, thread = threadIdx.x / LANES;
   return {lane, thread, {memory + lane}, {memory + Line::place(length) + lane}};
 }
 
@@ -94,11 +89,6 @@ INLINE void innermost(int thread, Body body) {
     Complex v[F::LAST_RADIX];
     body(v, first);
   });
-}
-
-template <class V, class Body>
-INLINE void each(V& v, int first, Body body) {
-  UNROLL for (int m = 0; m < static_cast<int>(sizeof(V) / sizeof(Complex)); ++m) v[m] = body(v[m], first + m);
 }
 
 // Forward stages, from device memory up to the innermost one.
@@ -119,7 +109,8 @@ INLINE void outermost_inverse(int thread, Line line, const Complex* twiddles, Co
   F::Outermost::butterflies(thread, [&](int first) {
     Complex v[F::FIRST_RADIX];
     F::Outermost::inverse(v, line, first, twiddles);
-    UNROLL for (int m = 0; m < F::FIRST_RADIX; ++m) store<LAST>(out + place(first + m * F::Outermost::STRIDE), v[m]);
+    UNROLL for (int m = 0; m < F::FIRST_RADIX; ++m)
+      store<LAST>(out + place(first + m * F::Outermost::STRIDE), v[m]);
   });
 }
 
@@ -149,7 +140,7 @@ INLINE void scale_along_z(Worker w, const Complex* twiddles, Complex* spectrum, 
   innermost<FourierZ>(w.thread, [&](Complex(&v)[FourierZ::LAST_RADIX], int first) {
     FourierZ::Innermost::get(v, w.line, first);
     transform<FORWARD>(v);
-    each(v, first, [&](Complex value, int z) { return factor(z) * value; });
+    UNROLL for (int m = 0; m < FourierZ::LAST_RADIX; ++m) v[m] = factor(first + m) * v[m];
     transform<INVERSE>(v);
     FourierZ::Innermost::put(v, w.line, first);
   });
@@ -191,22 +182,27 @@ INLINE real power(real x, real exponent) {
 #endif
 }
 
-INLINE Complex* select(int n, Complex* a, Complex* b, Complex* c) { return n == 0 ? a : n == 1 ? b : c; }
-
 // --- one line of a pass ------------------------------------------------------------------------------------
+
+// Place in device memory of value m of the innermost butterfly that starts at `first`: those of neighbouring
+// threads are neighbours.
+INLINE int stored(int first, int m) {
+  constexpr int RADIX = FourierY::LAST_RADIX;
+  return m * (NY / RADIX) + first / RADIX;
+}
 
 INLINE void forward_along_y(Worker w, const Complex* twiddles, Complex* spectrum, DeviceLine place) {
   begin_forward<FourierY>(w, twiddles, spectrum, place);
   innermost<FourierY>(w.thread, [&](Complex(&v)[FourierY::LAST_RADIX], int first) {
     FourierY::Innermost::get(v, w.line, first);
     transform<FORWARD>(v);
-    UNROLL for (int m = 0; m < FourierY::LAST_RADIX; ++m) store<false>(spectrum + place(first + m), v[m]);
+    UNROLL for (int m = 0; m < FourierY::LAST_RADIX; ++m) store<false>(spectrum + place(stored(first, m)), v[m]);
   });
 }
 
 INLINE void inverse_along_y(Worker w, const Complex* twiddles, Complex* spectrum, DeviceLine place) {
   innermost<FourierY>(w.thread, [&](Complex(&v)[FourierY::LAST_RADIX], int first) {
-    UNROLL for (int m = 0; m < FourierY::LAST_RADIX; ++m) v[m] = load(spectrum + place(first + m));
+    UNROLL for (int m = 0; m < FourierY::LAST_RADIX; ++m) v[m] = load(spectrum + place(stored(first, m)));
     transform<INVERSE>(v);
     FourierY::Innermost::put(v, w.line, first);
   });
@@ -219,8 +215,8 @@ INLINE void gradient_along_y(Worker w, const Complex* twiddles, Complex* a, Comp
   const Complex x = dx[place.kx];
   innermost<FourierY>(w.thread, [&](Complex(&v)[FourierY::LAST_RADIX], int first) {
     Complex other[FourierY::LAST_RADIX];
-    UNROLL for (int m = 0; m < FourierY::LAST_RADIX; ++m) v[m] = load(a + place(first + m));
-    UNROLL for (int m = 0; m < FourierY::LAST_RADIX; ++m) other[m] = dy[first + m] * v[m];
+    UNROLL for (int m = 0; m < FourierY::LAST_RADIX; ++m) v[m] = load(a + place(stored(first, m)));
+    UNROLL for (int m = 0; m < FourierY::LAST_RADIX; ++m) other[m] = dy[stored(first, m)] * v[m];
     UNROLL for (int m = 0; m < FourierY::LAST_RADIX; ++m) v[m] = x * v[m];
     transform<INVERSE>(v);
     FourierY::Innermost::put(v, w.line, first);

@@ -1,24 +1,27 @@
 // The operators of one step of the k-space scheme on spectra along x: transforms along y and z, and back.
 //
-// A launch transforms one segment of wavenumbers k_x after the other, along y, along z and back along y, so
-// that a segment stays in the second-level cache in between. Its blocks are dispatched in the order of their
-// numbers. Each does one task: some lines of one of these passes. A pass over a segment comes LAG tasks after
-// the one before it; a block waits until all its blocks have ended.
+// A launch takes the segments of k_x one after the other through its passes: transforms along y, along z, and
+// back along y. A few segments fit into the second-level cache, where their values stay between the passes.
+// Each block does one task: the lines of a part of a pass. A GPU starts blocks in the order of their numbers;
+// tasks of a pass come LAG tasks after those of the pass before. A block also waits until all blocks of the
+// earlier pass over its segment have ended, which it seldom has to.
 #include "lines.h"
 
-constexpr int SLOTS = NY > NZ ? NY : NZ;  // tasks of a pass over a segment, of which some may not exist
-constexpr int ALL_SEGMENTS = SEGMENTS + 1;
-constexpr int PARTS_Y = (NZ + WIDTH - 1) / WIDTH, PARTS_Z = (NY + WIDTH - 1) / WIDTH;  // for k_x = MX
+METHOD constexpr int parts(int n, int lines) { return (n + lines - 1) / lines; }
+
+constexpr int SLOTS = parts(NY > NZ ? NY : NZ, GROUP);  // tasks of a pass over a segment; some may not exist
+constexpr int ALL_SEGMENTS = SEGMENTS + 1;              // with that of k_x = MX
 
 struct Task {
-  int pass, field, segment, index;
-  METHOD int all_y() const { return segment < SEGMENTS ? NZ : PARTS_Y; }
-  METHOD int all_z() const { return segment < SEGMENTS ? NY : PARTS_Z; }
-  METHOD DeviceLine along_y(int lane) const { return line_along_y(segment * NZ + index, lane); }
-  METHOD DeviceLine along_z(int lane) const { return line_along_z(segment * NY + index, lane); }
+  int pass, field, segment, part;
+  METHOD int all_y() const { return parts(NZ, segment < SEGMENTS ? GROUP : LANES); }
+  METHOD int all_z() const { return parts(NY, segment < SEGMENTS ? GROUP : LANES); }
 };
 
-// --- order of blocks ---------------------------------------------------------------------------------------
+// Number of blocks of a launch.
+METHOD constexpr index_t blocks(int passes, int fields) {
+  return static_cast<index_t>(passes) * (fields * ALL_SEGMENTS * SLOTS + 2 * LAG);
+}
 
 // Waits until a counter has reached a number.
 INLINE void await(const unsigned* counter, unsigned number) {
@@ -29,31 +32,47 @@ INLINE void await(const unsigned* counter, unsigned number) {
   BARRIER();
 }
 
-// Adds 1 to a counter when all threads of the block have ended.
+// Adds 1 to a counter when all threads of the block have come here.
 INLINE void add_one(unsigned* counter) {
   __threadfence();
   BARRIER();
   if (threadIdx.x == 0) atomicAdd(counter, 1u);
 }
 
-// Calls body(task) for the task of a block: passes 0 along y, 1 along z, and from 2 on back along y. `ended`
-// counts the blocks that have ended the passes 0 and 1 of each segment of each field.
+// Calls body(task, worker, line) for the task of a block: passes 0 along y, 1 along z, and from 2 on back along
+// y. `ended` counts the blocks that have ended the passes 0 and 1 of each segment of each field.
 template <int PASSES, class Body>
 INLINE void in_order(index_t block, int fields, unsigned* ended, Body body) {
+  DYNAMIC_SHARED(Complex, memory);
   const int pass = block % PASSES;
   const int n = static_cast<int>(block / PASSES) - min(pass, 2) * LAG;
   if (n < 0 || n >= fields * ALL_SEGMENTS * SLOTS) return;
   const Task task{pass, n / (ALL_SEGMENTS * SLOTS), n / SLOTS % ALL_SEGMENTS, n % SLOTS};
-  if (task.index >= (pass == 1 ? task.all_z() : task.all_y())) return;
-  unsigned* const count = ended + 2 * (n / SLOTS);
-  if (pass > 0) await(count + min(pass, 2) - 1, pass == 1 ? task.all_y() : task.all_z());
-  body(task);
-  if (pass < 2) add_one(count + pass);
+  if (task.part >= (pass == 1 ? task.all_z() : task.all_y())) return;
+  unsigned* const counts = ended + 2 * (n / SLOTS);
+  if (pass > 0) await(counts + min(pass, 2) - 1, pass == 1 ? task.all_y() : task.all_z());
+  const Worker w = worker(memory, pass == 1 ? NZ : NY);
+  body(task, w,
+       pass == 1 ? line_along_z(task.segment, task.part, w.lane) : line_along_y(task.segment, task.part, w.lane));
+  if (pass < 2) add_one(counts + pass);
 }
 
-METHOD constexpr index_t tasks(int passes, int fields) {
-  return static_cast<index_t>(passes) * (fields * ALL_SEGMENTS * SLOTS + 2 * LAG);
+// The passes of operators in place: along_z(field, spectrum, worker, line) includes both transforms along z.
+template <class Select, class AlongZ>
+INLINE void apply(index_t block, int fields, const Complex* twiddles, unsigned* ended, Select spectrum_of,
+                  AlongZ along_z) {
+  in_order<3>(block, fields, ended, [&](Task task, Worker w, DeviceLine line) {
+    Complex* const spectrum = spectrum_of(task.field);
+    if (task.pass == 0) forward_along_y(w, twiddles, spectrum, line);
+    if (task.pass == 1) along_z(task.field, spectrum, w, line);
+    if (task.pass == 2) inverse_along_y(w, twiddles, spectrum, line);
+  });
 }
+
+// --- kernels -----------------------------------------------------------------------------------------------
+
+// The tables x2, y2, z2 are squares (c_ref k dt / 2)^2 of the wavenumbers along each axis; dx, dy and dz are
+// factors of the derivatives.
 
 KERNEL clear_counts(unsigned* ended, index_t count) {
   FOR_ITEMS(n, count) { ended[n] = 0; }
@@ -63,15 +82,12 @@ KERNEL clear_counts(unsigned* ended, index_t count) {
 KERNEL find_gradient(Complex* p, Complex* along_y, Complex* along_z, const real* x2, const real* y2,
                      const real* z2, const Complex* dx, const Complex* dy, const Complex* dz,
                      const Complex* twiddles_y, const Complex* twiddles_z, unsigned* ended) {
-  DYNAMIC_SHARED(Complex, memory);
-  FOR_BLOCKS(e, tasks(4, 1)) {
-    in_order<4>(e, 1, ended, [&](Task task) {
-      const Worker w = worker(memory, task.pass == 1 ? NZ : NY);
-      const DeviceLine place = task.pass == 1 ? task.along_z(w.lane) : task.along_y(w.lane);
-      if (task.pass == 0) forward_along_y(w, twiddles_y, p, place);
-      if (task.pass == 1) gradient_along_z(w, twiddles_z, p, along_z, place, {x2, y2, z2}, dz);
-      if (task.pass == 2) gradient_along_y(w, twiddles_y, p, along_y, place, dx, dy);
-      if (task.pass == 3) inverse_along_y(w, twiddles_y, along_z, place);
+  FOR_BLOCKS(e, blocks(4, 1)) {
+    in_order<4>(e, 1, ended, [&](Task task, Worker w, DeviceLine line) {
+      if (task.pass == 0) forward_along_y(w, twiddles_y, p, line);
+      if (task.pass == 1) gradient_along_z(w, twiddles_z, p, along_z, line, {x2, y2, z2}, dz);
+      if (task.pass == 2) gradient_along_y(w, twiddles_y, p, along_y, line, dx, dy);
+      if (task.pass == 3) inverse_along_y(w, twiddles_y, along_z, line);
     });
   }
 }
@@ -80,51 +96,37 @@ KERNEL find_gradient(Complex* p, Complex* along_y, Complex* along_z, const real*
 KERNEL find_divergence(Complex* ux, Complex* uy, Complex* uz, const real* x2, const real* y2, const real* z2,
                        const Complex* dx, const Complex* dy, const Complex* dz, const Complex* twiddles_y,
                        const Complex* twiddles_z, unsigned* ended) {
-  DYNAMIC_SHARED(Complex, memory);
-  FOR_BLOCKS(e, tasks(3, 3)) {
-    in_order<3>(e, 3, ended, [&](Task task) {
-      const Worker w = worker(memory, task.pass == 1 ? NZ : NY);
-      const DeviceLine place = task.pass == 1 ? task.along_z(w.lane) : task.along_y(w.lane);
-      Complex* const u = select(task.field, ux, uy, uz);
-      if (task.pass == 0) forward_along_y(w, twiddles_y, u, place);
-      if (task.pass == 1)
-        derivative_along_z(w, twiddles_z, u, place, task.field, {x2, y2, z2}, dx, dy, dz);
-      if (task.pass == 2) inverse_along_y(w, twiddles_y, u, place);
-    });
+  FOR_BLOCKS(e, blocks(3, 3)) {
+    apply(
+        e, 3, twiddles_y, ended, [&](int axis) { return axis == 0 ? ux : axis == 1 ? uy : uz; },
+        [&](int axis, Complex* u, Worker w, DeviceLine line) {
+          derivative_along_z(w, twiddles_z, u, line, axis, {x2, y2, z2}, dx, dy, dz);
+        });
   }
 }
 
 // Fractional Laplacians of the rate of density, and of the density, in place.
 KERNEL find_laplacians(Complex* rate, Complex* density, const real* x2, const real* y2, const real* z2,
                        const Complex* twiddles_y, const Complex* twiddles_z, unsigned* ended) {
-  DYNAMIC_SHARED(Complex, memory);
   constexpr int FIELDS = ABSORBING + DISPERSIVE;
-  FOR_BLOCKS(e, tasks(3, FIELDS)) {
-    in_order<3>(e, FIELDS, ended, [&](Task task) {
-      const Worker w = worker(memory, task.pass == 1 ? NZ : NY);
-      const DeviceLine place = task.pass == 1 ? task.along_z(w.lane) : task.along_y(w.lane);
-      const bool absorbs = ABSORBING && task.field == 0;
-      Complex* const values = absorbs ? rate : density;
-      if (task.pass == 0) forward_along_y(w, twiddles_y, values, place);
-      if (task.pass == 1) laplacian_along_z(w, twiddles_z, values, place, absorbs, {x2, y2, z2});
-      if (task.pass == 2) inverse_along_y(w, twiddles_y, values, place);
-    });
+  FOR_BLOCKS(e, blocks(3, FIELDS)) {
+    apply(
+        e, FIELDS, twiddles_y, ended, [&](int field) { return ABSORBING && field == 0 ? rate : density; },
+        [&](int field, Complex* values, Worker w, DeviceLine line) {
+          laplacian_along_z(w, twiddles_z, values, line, ABSORBING && field == 0, {x2, y2, z2});
+        });
   }
 }
 
 // The k-space correction of additive sources, in place.
 KERNEL correct_source(Complex* term, const real* x2, const real* y2, const real* z2, const Complex* twiddles_y,
                       const Complex* twiddles_z, unsigned* ended) {
-  DYNAMIC_SHARED(Complex, memory);
-  FOR_BLOCKS(e, tasks(3, 1)) {
-    in_order<3>(e, 1, ended, [&](Task task) {
-      const Worker w = worker(memory, task.pass == 1 ? NZ : NY);
-      const DeviceLine place = task.pass == 1 ? task.along_z(w.lane) : task.along_y(w.lane);
-      const real square = x2[place.kx] + y2[place.other];
-      if (task.pass == 0) forward_along_y(w, twiddles_y, term, place);
-      if (task.pass == 1)
-        scale_along_z(w, twiddles_z, term, place, [&](int z) { return source_kappa(square + z2[z]); });
-      if (task.pass == 2) inverse_along_y(w, twiddles_y, term, place);
-    });
+  FOR_BLOCKS(e, blocks(3, 1)) {
+    apply(
+        e, 1, twiddles_y, ended, [&](int) { return term; },
+        [&](int, Complex* values, Worker w, DeviceLine line) {
+          const real across = x2[line.kx] + y2[line.other];
+          scale_along_z(w, twiddles_z, values, line, [&](int z) { return source_kappa(across + z2[z]); });
+        });
   }
 }

@@ -18,7 +18,7 @@ constexpr int BLOCKS = NY * NZ / ROWS;
 struct Worker {
   Complex* memory;
   int thread, row;
-  const Complex* RESTRICT twiddles;
+  const Complex* twiddles;
   METHOD Row operator[](int tile) const { return {memory + tile * ROWS * PITCH}; }
   METHOD int y() const { return row % NY; }
   METHOD int z() const { return row / NY; }
@@ -26,7 +26,7 @@ struct Worker {
   METHOD index_t pair(int n) const { return static_cast<index_t>(row) * MX + n; }
 };
 
-INLINE Worker worker(Complex* memory, index_t block, const Complex* RESTRICT twiddles) {
+INLINE Worker worker(Complex* memory, index_t block, const Complex* twiddles) {
   const int thread = threadIdx.x % THREADS_X, row = threadIdx.x / THREADS_X;
   return {memory + row * PITCH, thread, static_cast<int>(block) * ROWS + row, twiddles};
 }

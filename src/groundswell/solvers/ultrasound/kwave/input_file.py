@@ -26,7 +26,7 @@ from groundswell.solvers.ultrasound.kwave.sensors import (
 from groundswell.solvers.ultrasound.kwave.sources import read_sources
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOperators
-from groundswell.solvers.ultrasound.propagation import PointSource
+from groundswell.solvers.ultrasound.point_source import PointSource
 
 VERSIONS = ("1.0", "1.1", "1.2")
 LOSSLESS, POWER_LAW, THERMOVISCOUS = range(3)  # values of absorbing_flag

@@ -22,7 +22,8 @@ from groundswell.solvers.ultrasound.kwave.sensors import (
     plan_samplings,
 )
 from groundswell.solvers.ultrasound.kwave.velocities import CentredVelocities
-from groundswell.solvers.ultrasound.propagation import AXES, Propagation
+from groundswell.solvers.ultrasound.propagation import Propagation
+from groundswell.solvers.ultrasound.spectral_step import AXES
 
 BATCH_SECONDS = 0.2  # aim for the duration of a batch of steps
 LONGEST_BATCH = 1024

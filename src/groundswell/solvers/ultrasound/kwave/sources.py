@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from groundswell.solvers.ultrasound.kwave.datasets import FLOAT, InputDatasets
-from groundswell.solvers.ultrasound.propagation import PointSource
+from groundswell.solvers.ultrasound.point_source import PointSource
 
 Mode = Literal["additive", "uncorrected", "dirichlet"]
 MODES: tuple[Mode, ...] = ("dirichlet", "uncorrected", "additive")  # in the file 0, 1, 2

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Array, Launch
+from groundswell.backends import Array, Cells, Launch, Source
+from groundswell.backends.source import precision
+from groundswell.backends.transforms import spectrum_dtype, spectrum_shape
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.propagation import Propagation
+
+KERNELS = Path(__file__).parents[1] / "kernels" / "shift.h"
+AXES = "xyz"
 
 
 class CentredVelocities:
@@ -27,9 +33,22 @@ class CentredVelocities:
         self.launches = list(self._compose(waves))
 
     def _compose(self, waves: Propagation) -> Iterator[Launch]:
+        backend, shape, dtype = waves.backend, waves.grid.shape, spectrum_dtype(waves.dtype)
+        transform = backend.real_transform(shape, waves.dtype)
+        spectrum = backend.zeros(spectrum_shape(shape), dtype)
+        module = backend.compile(shift_source(waves.dtype, spectrum.shape))
+        extent = Cells(*spectrum.shape[::-1])
         for axis in waves.axes:
-            factors = half_cell_back(waves.operators, axis)
-            yield from waves.filter_along(axis, factors, waves.u[axis], self.arrays[axis])
+            factors = backend.to_device(half_cell_back(waves.operators, axis).astype(dtype))
+            yield transform.forward(waves.u[axis], spectrum)
+            yield module.launch(f"shift_{AXES[axis]}", extent, spectrum, factors)
+            yield transform.inverse(spectrum, self.arrays[axis])
+
+
+def shift_source(dtype: str, shape: tuple[int, ...]) -> Source:
+    """The kernels that multiply a spectrum of this shape by factors along an axis."""
+    nz, ny, mx = shape
+    return Source(KERNELS, precision(dtype), {"NZ": nz, "NY": ny, "MX": mx})
 
 
 def half_cell_back(operators: SpectralOperators, axis: int) -> NDArray[np.complex128]:

@@ -1,0 +1,139 @@
+"""Ultrasound from Python: `simulate` takes a medium, sources and initial pressures as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from groundswell.simulation.result import Result
+from groundswell.simulation.temporary import run_built
+from groundswell.solvers.ultrasound.case import UltrasoundCase
+from groundswell.solvers.ultrasound.media.case import PROPERTIES
+
+Table = Mapping[str, Any]  # a table of a case file
+
+
+def build_case(
+    medium: Table,
+    sources: Sequence[Table] = (),
+    initial: ArrayLike | Table | None = None,
+    *,
+    spacing: float | str | Sequence[float | str],
+    duration: float | str,
+    points: Sequence[int] | None = None,
+    records: Sequence[Table] = (),
+    backend: str = "cpu",
+    precision: str = "single",
+    **sections: Any,
+) -> UltrasoundCase:
+    """Build the case that `simulate` runs, for `check` and `Simulation`; see `simulate`.
+
+    Raises:
+        CaseError: the case is invalid; the error lists all violations.
+    """
+    properties = {name: _as_property(name, value) for name, value in medium.items()}
+    pressure = _as_initial(initial)
+    arrays = [*properties.values(), (pressure or {}).get("values")]
+    grid = {"points": points or _points_of(arrays), "spacing": spacing}
+    tables = {name: content for name, content in sections.items() if content is not None}
+    return UltrasoundCase(
+        grid=grid | dict(tables.pop("grid", {})),
+        medium=properties,
+        source=list(sources),
+        initial=pressure,
+        time={"duration": duration, **tables.pop("time", {})},
+        output={**tables.pop("output", {}), "record": list(records)},
+        run={"backend": backend, "precision": precision, **tables.pop("run", {})},
+        **tables,
+    )
+
+
+def simulate(
+    medium: Table,
+    sources: Sequence[Table] = (),
+    initial: ArrayLike | Table | None = None,
+    *,
+    spacing: float | str | Sequence[float | str],
+    duration: float | str,
+    folder: str | Path | None = None,
+    overwrite: bool = False,
+    quiet: bool = True,
+    **case: Any,
+) -> Result:
+    """Compute the sound of transducers or of an initial pressure.
+
+    >>> import numpy as np
+    >>> import groundswell as gs
+    >>> speed = np.full((48, 64), 1500.0)  # y, x
+    >>> speed[:, 30:36] = 2400.0
+    >>> arc = {"kind": "arc", "apex": (1e-3, 6e-3), "radius": "10 mm", "diameter": "8 mm",
+    ...        "focus": (11e-3, 6e-3)}
+    >>> burst = {"kind": "burst", "frequency": "1 MHz", "cycles": 3}
+    >>> result = gs.ultrasound.simulate(
+    ...     {"speed": speed, "density": 1000.0},
+    ...     [{"shape": arc, "signal": burst, "pressure": "1 MPa"}],
+    ...     spacing="0.25 mm",
+    ...     duration="8 us",
+    ... )
+    >>> result.fields["p_max"].shape  # z, y, x
+    (1, 48, 64)
+    >>> bool(result.focus.pressure > 1e6)
+    True
+
+    Args:
+        medium: a table with the keys of `[medium]` in a case file. `speed`, `density`, `absorption`
+            and `nonlinearity` are numbers or arrays (nz, ny, nx), or (ny, nx) in two dimensions.
+            Quantities are numbers in SI units or text such as "1.5 km/s".
+        sources: tables with the keys of `[[source]]`.
+        initial: initial pressure, Pa: an array of all points, or a table with the keys of
+            `[initial]`.
+        spacing: distance of points, m, or one for each axis (x, y, z).
+        duration: duration of the run, s.
+        folder: results folder. By default a temporary folder, `result.folder`, which exists as
+            long as the result.
+        overwrite: replace results of another case in that folder.
+        quiet: show no progress.
+        case: `points` (x, y, z), required if there is no array; `records`, tables with the keys of
+            `[[output.record]]`; `backend` ("cpu" or "cuda"); `precision` ("single" or "double");
+            the sections `grid`, `time`, `boundary`, `overlap`, `output` and `run` as tables, for
+            their other keys; the text `title`.
+
+    Returns:
+        `result.fields`, an `xarray.Dataset` (z, y, x) of the largest, least and root mean square
+        pressure; `result.focus`, the largest pressure, its position and the -6 dB widths;
+        `result.records`, recorded fields by file; `result.medium`, the properties that vary;
+        `result.summary`; `result.folder`.
+
+    Raises:
+        InputError: the input is invalid; nothing has been written.
+        RunFailed: the run started and failed.
+    """
+    built = build_case(medium, sources, initial, spacing=spacing, duration=duration, **case)
+    return run_built(built, folder, overwrite=overwrite, quiet=quiet)
+
+
+def _as_property(name: str, value: Any) -> Any:
+    """The value of a key of `[medium]`; sequences and xarray objects become NumPy arrays."""
+    if name not in PROPERTIES or value is None or isinstance(value, str | Real):
+        return value
+    return np.asarray(value)
+
+
+def _as_initial(initial: ArrayLike | Table | None) -> dict[str, Any] | None:
+    """The table of an initial pressure."""
+    if initial is None or isinstance(initial, Mapping):
+        return None if initial is None else dict(initial)
+    return {"kind": "array", "values": np.asarray(initial)}
+
+
+def _points_of(values: Sequence[Any]) -> tuple[int, ...] | None:
+    """Number of points along x, y and z of the first array; None if there is no array."""
+    shape = next((value.shape for value in values if isinstance(value, np.ndarray)), None)
+    if shape is None:
+        return None
+    return tuple(shape[1:] if len(shape) == 3 and shape[0] == 1 else shape)[::-1]

@@ -1,0 +1,297 @@
+"""Pictures of an ultrasound run: the largest pressure, the focus, and a recorded spectrum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.plotting.style import (
+    ACCENT,
+    COLOURS,
+    INK,
+    QUIET,
+    WIDTH,
+    grid_lines,
+    headline,
+    picture,
+    title_of,
+)
+from groundswell.report.pictures import Picture
+from groundswell.simulation.summary import read_summary
+from groundswell.solvers.ultrasound import results as readers
+from groundswell.solvers.ultrasound.case import MEDIUM_FILE, PEAK_FILE
+from groundswell.solvers.ultrasound.focus import HALF, Focus
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+
+MM = 1e-3  # m
+PLANES = (("x", "y"), ("x", "z"), ("y", "z"))  # horizontal and vertical axis
+_PRESSURE_UNITS = ((1e6, "MPa"), (1e3, "kPa"), (1.0, "Pa"), (1e-3, "mPa"))
+_MOST_MATERIALS = 8  # values of the speed up to which each boundary is outlined
+_HIGHEST = 7.0  # inches, of panels
+_LEFT, _BELOW, _BAR = 0.75, 0.6, 1.3  # inches, for labels on the left, below, and the colour bar
+_FLOOR = -80.0  # dB, the lowest level of a spectrum
+_LEAST_SAMPLES = 16  # of a series with a meaningful spectrum
+
+
+# --- the largest pressure -------------------------------------------------------------------------
+
+
+def pressure_picture(results: str | Path) -> Path:
+    """Draw `pressure.png`: the largest pressure in the planes of the grid through the focus.
+
+    White lines outline the medium where its speed, or otherwise its density, varies.
+
+    Args:
+        results: folder with `peak_pressure.nc`.
+
+    Raises:
+        InputError: a file is damaged.
+    """
+    folder = Path(results)
+    peak = readers.fields(folder)["p_max"]
+    focus = readers.focus(folder)
+    unit, name = pressure_unit(focus.pressure)
+    outline = _outlined(folder)
+    planes = [axes for axes in PLANES if set(axes) <= set(focus.position)]
+    cuts = [_through(peak, focus, plane) / unit for plane in planes]
+    limit = max(float(cut.max()) for cut in cuts) or 1.0
+    path = folder / "pressure.png"
+    scale = _scale(cuts)
+    with picture(path, scale * max(map(_height, cuts)) + _BELOW) as figure:
+        panels = _panels(figure, cuts, scale)
+        for axes, cut, plane in zip(panels, cuts, planes, strict=False):
+            image = _draw_plane(axes, cut, focus, limit)
+            if outline is not None:
+                _draw_outline(axes, _through(outline, focus, plane))
+        bar = figure.colorbar(image, cax=panels[-1], label=f"Largest pressure ({name})")
+        bar.outline.set_visible(False)
+        subtitle = f"{focus.pressure / unit:.3g} {name} at {_place(focus.position)}"
+        lines = "" if outline is None else f"; white lines: {outline.attrs['name']}"
+        headline(panels[0], _title(folder), subtitle + lines)
+    return path
+
+
+def _width(cut: xarray.DataArray) -> float:
+    """Horizontal extent of a plane, m."""
+    return float(np.ptp(cut[cut.dims[1]].values))
+
+
+def _height(cut: xarray.DataArray) -> float:
+    """Vertical extent of a plane, m."""
+    return float(np.ptp(cut[cut.dims[0]].values))
+
+
+def _scale(cuts: Sequence[xarray.DataArray]) -> float:
+    """Inches per metre for planes side by side."""
+    room = WIDTH - len(cuts) * _LEFT - _BAR
+    return min(room / sum(map(_width, cuts)), _HIGHEST / max(map(_height, cuts)))
+
+
+def _panels(figure: Figure, cuts: Sequence[xarray.DataArray], scale: float) -> list[Axes]:
+    """Panels of one scale, and the axes of the colour bar."""
+    figure.set_layout_engine("none")
+    inches = figure.get_size_inches()[1]
+    left, found = _LEFT, []
+    for cut in cuts:
+        width, height = scale * _width(cut), scale * _height(cut)
+        place = (left / WIDTH, _BELOW / inches, width / WIDTH, height / inches)
+        found.append(figure.add_axes(place))
+        left += width + _LEFT
+    bar = ((left - _LEFT + 0.15) / WIDTH, _BELOW / inches, 0.2 / WIDTH, height / inches)
+    return [*found, figure.add_axes(bar)]
+
+
+def _through(values: xarray.DataArray, focus: Focus, plane: tuple[str, str]) -> xarray.DataArray:
+    """The values (vertical, horizontal) of a plane through the focus."""
+    others = {str(axis) for axis in values.dims} - set(plane)
+    at = {axis: focus.position.get(axis, float(values[axis][0])) for axis in others}
+    return values.sel(at, method="nearest").transpose(*plane[::-1]).load()
+
+
+def _draw_plane(axes: Axes, values: xarray.DataArray, focus: Focus, limit: float) -> AxesImage:
+    up, across = map(str, values.dims)
+    image = axes.imshow(
+        values,
+        origin="lower",
+        extent=(*_ends(values[across].values), *_ends(values[up].values)),
+        cmap="magma",
+        vmin=0,
+        vmax=limit,
+    )
+    axes.plot(focus.position[across] / MM, focus.position[up] / MM, "+", color=INK, markersize=9)
+    axes.set(xlabel=f"{across} (mm)", ylabel=f"{up} (mm)")
+    return image
+
+
+def _ends(positions: NDArray[np.floating]) -> tuple[float, float]:
+    """Outer edges of the cells around points, mm."""
+    half = (positions[1] - positions[0]) / 2
+    return float(positions[0] - half) / MM, float(positions[-1] + half) / MM
+
+
+def _outlined(folder: Path) -> xarray.DataArray | None:
+    """The property whose boundaries are drawn, if one varies."""
+    if not (folder / MEDIUM_FILE).exists():
+        return None
+    medium = readers.medium(folder)
+    names = {"speed": "sound speed", "density": "density"}
+    found = next((name for name in names if name in medium), None)
+    return None if found is None else medium[found].assign_attrs(name=names[found])
+
+
+def _draw_outline(axes: Axes, values: xarray.DataArray) -> None:
+    """Draw the boundaries between materials, or the mean of the extremes of a smooth medium."""
+    found = np.unique(values)
+    if len(found) > _MOST_MATERIALS:
+        found = found[[0, -1]]
+    if len(found) > 1:
+        up, across = (values[axis].values / MM for axis in values.dims)
+        levels = (found[1:] + found[:-1]) / 2
+        axes.contour(across, up, values, levels=levels, colors="white", linewidths=0.7)
+
+
+# --- the focus ------------------------------------------------------------------------------------
+
+
+def focus_picture(results: str | Path) -> Path:
+    """Draw `focus.png`: the largest pressure along the axes through the focus.
+
+    Args:
+        results: folder with `peak_pressure.nc`.
+
+    Raises:
+        InputError: the file is damaged.
+    """
+    folder = Path(results)
+    peak = readers.fields(folder)["p_max"]
+    focus = readers.focus(folder)
+    unit, name = pressure_unit(focus.pressure)
+    path = folder / "focus.png"
+    with picture(path, 3.6) as figure:
+        panels = figure.subplots(1, len(focus.position), sharey=True, squeeze=False)[0]
+        for axes, axis in zip(panels, focus.position, strict=True):
+            others = {key: at for key, at in focus.position.items() if key != axis}
+            profile = peak.sel(others, method="nearest").squeeze().load()
+            axes.plot(profile[axis] / MM, profile / unit, color=COLOURS[1])
+            _draw_width(axes, focus.edges[axis], HALF * focus.pressure / unit)
+            axes.set(xlabel=f"{axis} (mm)", ylim=(0, 1.08 * (focus.pressure / unit or 1.0)))
+            grid_lines(axes)
+        panels[0].set_ylabel(f"Largest pressure ({name})")
+        subtitle = f"{focus.pressure / unit:.3g} {name} at {_place(focus.position)}"
+        headline(panels[0], _title(folder), f"{subtitle}; widths at -6 dB")
+    return path
+
+
+def _draw_width(axes: Axes, edges: tuple[float, float], level: float) -> None:
+    """Draw the -6 dB level, and the width where the profile has one."""
+    axes.axhline(level, color=QUIET, linewidth=0.8, linestyle="--")
+    low, high = (edge / MM for edge in edges)
+    if not np.isfinite(high - low):
+        return
+    axes.plot([low, high], [level, level], "|-", color=ACCENT, linewidth=2, markersize=10)
+    first, last = axes.get_xlim()
+    if high - low > (last - first) / 4:
+        place: dict[str, Any] = {"xy": ((low + high) / 2, level), "xytext": (0, -16)}
+        place["ha"] = "center"
+    elif last - high > low - first:
+        place = {"xy": (high, level), "xytext": (6, 4), "ha": "left"}
+    else:
+        place = {"xy": (low, level), "xytext": (-6, 4), "ha": "right"}
+    text = f"{high - low:.3g} mm"
+    axes.annotate(text, textcoords="offset points", color=ACCENT, fontweight="bold", **place)
+
+
+# --- the spectrum ---------------------------------------------------------------------------------
+
+
+def spectrum_picture(results: str | Path) -> Path | None:
+    """Draw `spectrum.png`: spectra of the first recorded series at points.
+
+    Args:
+        results: folder of the run.
+
+    Returns:
+        The path of the picture; None if the run has recorded no such series.
+
+    Raises:
+        InputError: a file is damaged.
+    """
+    folder = Path(results)
+    series = next(_point_series(folder), None)
+    if series is None:
+        return None
+    path = folder / "spectrum.png"
+    with picture(path, 4.0) as figure:
+        axes = figure.add_subplot()
+        _draw_spectra(axes, series, read_summary(folder)["case"])
+        subtitle = f"Spectrum of {series.name} at the recorded points (Hann window)"
+        headline(axes, _title(folder), subtitle)
+    return path
+
+
+def _point_series(folder: Path) -> Iterator[xarray.DataArray]:
+    """Recorded series (time, point) that are not zero, of a few points each."""
+    for dataset in readers.open_recorded(folder).values():
+        for values in dataset.data_vars.values():
+            if values.dims == ("time", "point") and values.sizes["time"] >= _LEAST_SAMPLES:
+                few = values[:, : len(COLOURS)].load()
+                if np.any(few):
+                    yield few
+
+
+def _draw_spectra(axes: Axes, series: xarray.DataArray, case: Mapping[str, Any]) -> None:
+    """Draw the spectra of points, in dB of the largest, up to the highest frequency of the grid."""
+    frequencies, amplitudes = spectra(series["time"].values, series.values)
+    levels = 20 * np.log10(np.maximum(amplitudes / amplitudes.max(), 10 ** (_FLOOR / 20)))
+    for n, colour in zip(range(series.sizes["point"]), COLOURS, strict=False):
+        position = {axis: float(series[axis][n]) for axis in "xyz"[: len(case["region"])]}
+        axes.plot(frequencies / 1e6, levels[:, n], color=colour, label=_place(position))
+    axes.legend(frameon=False)
+    axes.set(xlabel="Frequency (MHz)", ylabel="Level (dB re largest)", ylim=(_FLOOR, 5))
+    axes.set_xlim(0, min(case["frequency_max"], frequencies[-1]) / 1e6)
+    grid_lines(axes)
+
+
+def spectra(
+    times: NDArray[np.floating], values: NDArray[np.floating]
+) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Frequencies (Hz), and amplitudes of series (time, ...) in a Hann window."""
+    window = np.hanning(len(times))
+    scale = 2 / window.sum()
+    found = np.abs(np.fft.rfft(values * window.reshape(-1, *[1] * (values.ndim - 1)), axis=0))
+    frequencies = np.fft.rfftfreq(len(times), float(times[1] - times[0]))
+    return frequencies, np.asarray(scale * found)
+
+
+# --- units and text -------------------------------------------------------------------------------
+
+
+def pressure_unit(largest: float) -> tuple[float, str]:
+    """A suitable unit for a pressure (Pa): its value in Pa, and its name."""
+    return next(((u, name) for u, name in _PRESSURE_UNITS if largest >= u), (1.0, "Pa"))
+
+
+def _place(position: Mapping[str, float]) -> str:
+    """Coordinates as text."""
+    return ", ".join(f"{axis} = {at / MM:.4g}" for axis, at in position.items()) + " mm"
+
+
+def _title(folder: Path) -> str:
+    """The title of the run."""
+    return title_of(read_summary(folder), "Ultrasound")
+
+
+PICTURES = [
+    Picture(PEAK_FILE, "pressure.png", "The largest pressure", pressure_picture),
+    Picture(PEAK_FILE, "focus.png", "Profiles through the focus", focus_picture),
+    Picture("summary.json", "spectrum.png", "Spectra at recorded points", spectrum_picture),
+]

@@ -1,0 +1,86 @@
+"""Readers of a run's results: the solver's part of `Result`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from groundswell.errors import InputError
+from groundswell.formats.netcdf import open_dataset
+from groundswell.simulation.summary import read_summary
+from groundswell.solvers.ultrasound.case import MEDIUM_FILE, PEAK_FILE
+from groundswell.solvers.ultrasound.focus import Focus, find_focus
+
+if TYPE_CHECKING:
+    import xarray
+
+
+def fields(folder: Path) -> xarray.Dataset:
+    """Largest, least and root mean square pressure of every point, (z, y, x), Pa.
+
+    Values are read when they are used.
+
+    Raises:
+        InputError: the run has not written them, or the file is damaged.
+    """
+    if not (folder / PEAK_FILE).exists():
+        raise InputError(
+            f"{folder / PEAK_FILE} does not exist; run the case with output.maps = true"
+        )
+    return open_dataset(folder / PEAK_FILE)
+
+
+def medium(folder: Path) -> xarray.Dataset:
+    """Speed, density, absorption and nonlinearity, those that vary, at every point, (z, y, x).
+
+    Values are read when they are used.
+
+    Raises:
+        InputError: the run has not written them, or the file is damaged.
+    """
+    if not (folder / MEDIUM_FILE).exists():
+        raise InputError(
+            f"{folder / MEDIUM_FILE} does not exist; run the case with output.medium = true and a "
+            "medium that varies"
+        )
+    return open_dataset(folder / MEDIUM_FILE)
+
+
+def focus(folder: Path) -> Focus:
+    """The largest pressure outside of bone, its position, and its -6 dB widths along the axes.
+
+    Raises:
+        InputError: the run has not written the largest pressure, or a file is damaged.
+    """
+    properties = medium(folder) if (folder / MEDIUM_FILE).exists() else {}
+    return find_focus(fields(folder)["p_max"], properties.get("speed"))
+
+
+def records(folder: Path) -> dict[str, xarray.Dataset]:
+    """The files of `output.record` by name.
+
+    Values are read when they are used. Fields are staggered: a velocity has a coordinate of its
+    own along its axis.
+
+    Raises:
+        InputError: the run has not recorded fields, or a file is damaged.
+    """
+    found = open_recorded(folder)
+    if not found:
+        raise InputError(f"{folder} has no recorded fields; run the case with output.record")
+    return found
+
+
+def open_recorded(folder: Path) -> dict[str, xarray.Dataset]:
+    """The files of `output.record` by name; none if the run has recorded no fields.
+
+    Raises:
+        InputError: a file is missing or damaged.
+    """
+    from groundswell.outputs.records import open_records
+    from groundswell.solvers.ultrasound.setup import Setup
+
+    others = (PEAK_FILE, MEDIUM_FILE)
+    names = [name for name in read_summary(folder)["files"] if name not in others]
+    recordable = {field.name: field for field in Setup.recordable}
+    return open_records(folder, names, recordable, downward=False)

@@ -1,0 +1,267 @@
+"""A step of the k-space scheme by Fourier transforms of a library, on any device and grid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from groundswell.backends import Array, Backend, Cells, Launch, Source
+from groundswell.backends.source import precision
+from groundswell.backends.transforms import spectrum_dtype, spectrum_shape
+from groundswell.grids.cartesian import Triple
+from groundswell.solvers.ultrasound.absorption import STOKES
+from groundswell.solvers.ultrasound.fused import Fields, Inject
+from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
+from groundswell.solvers.ultrasound.operators import SpectralOperators
+from groundswell.solvers.ultrasound.point_source import PointSource
+from groundswell.solvers.ultrasound.window import bell
+
+KERNELS = Path(__file__).parent / "kernels" / "kspace.h"
+AXES = "xyz"
+TO_VELOCITY, TO_PRESSURE = 1, -1  # shifts of derivatives, in half cells
+Exchanged = Callable[[Sequence[Array]], Sequence[Launch]]
+
+
+class SpectralStep:
+    """A step on a grid or on a window of it.
+
+    Args:
+        backend: the device.
+        operators: operators of the grid and the time step.
+        medium: the medium.
+        fields: the fields, which the step updates.
+        sources: time-dependent sources.
+        inject: see `Injection`.
+
+    Attributes:
+        launches: a step, without the advance of the clock.
+        differentiate: leaves the derivatives of p at velocity points in u.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        operators: SpectralOperators,
+        medium: AcousticMedium,
+        fields: Fields,
+        sources: Sequence[PointSource],
+        inject: Inject,
+    ) -> None:
+        self._backend, self.operators, self.medium = backend, operators, medium
+        self.p, self.u, self.rho = fields.p, fields.u, fields.rho
+        self.dtype, self.grid, self._sources = str(fields.p.dtype), operators.grid, sources
+        self._inject, self.axes = inject, range(len(fields.u))
+        shape = self.grid.shape
+        self._derivatives = [backend.zeros(shape, self.dtype) for _ in self.axes]
+        self._spectrum, self._work = (
+            backend.zeros(spectrum_shape(shape), spectrum_dtype(self.dtype)) for _ in range(2)
+        )
+        self._transform = backend.real_transform(shape, self.dtype)
+        self._module = backend.compile(self._source())
+        self._layers = {
+            (axis, staggered): self._table(operators.layer(axis, staggered=staggered))
+            for axis in self.axes
+            for staggered in (False, True)
+        }
+        self.set_exchange(lambda arrays: [])
+
+    def set_exchange(self, exchange: Exchanged) -> None:
+        """Compose the step with a function that returns launches which fill overlaps of arrays."""
+        self._exchange = exchange
+        fill = list(self._fill_overlaps([self.p]))
+        self.differentiate = [*fill, *self._gradients(self.u)]
+        self.launches = [*fill, *self._compose()]
+
+    # --- the step ---------------------------------------------------------------------------------
+
+    def _compose(self) -> Iterator[Launch]:
+        """A step: velocity, velocity sources, density, pressure sources, pressure."""
+        yield from self._gradients(self._derivatives)
+        yield from (self._accelerate(axis) for axis in self.axes)
+        yield from self._add_sources("u")
+        yield from self._divergence()
+        yield self._compress()
+        yield from self._add_sources("p")
+        yield from self._losses()
+        yield self._equation_of_state()
+
+    def _gradients(self, results: Sequence[Array]) -> Iterator[Launch]:
+        """Derivatives of the pressure, whose overlaps are filled, at velocity points."""
+        yield self._transform.forward(self.p, self._spectrum)
+        for axis in self.axes:
+            yield self._derivative(axis, TO_VELOCITY)
+            yield self._transform.inverse(self._work, results[axis])
+
+    def _divergence(self) -> Iterator[Launch]:
+        """Derivatives of the velocities along their axes at pressure points."""
+        yield from self._fill_overlaps(self.u)
+        for axis in self.axes:
+            yield self._transform.forward(self.u[axis], self._spectrum)
+            yield self._derivative(axis, TO_PRESSURE)
+            yield self._transform.inverse(self._work, self._derivatives[axis])
+
+    def _derivative(self, axis: int, shift: int) -> Launch:
+        """Spectrum of the derivative along an axis."""
+        arrays = self._work, self._spectrum, self._table(self.operators.derivative(axis, shift))
+        name = f"derivative_{AXES[axis]}"
+        return self._module.launch(name, self._modes, *arrays, self._kappa)
+
+    def _accelerate(self, axis: int) -> Launch:
+        return self._module.launch(
+            f"accelerate_{AXES[axis]}",
+            self._points,
+            self.u[axis],
+            self._derivatives[axis],
+            self._layers[axis, True],
+            self._property(self.operators.dt / self.medium.staggered_density(axis)),
+        )
+
+    def _compress(self) -> Launch:
+        layers = [self._layers[axis, False] for axis in self.axes]
+        split = (self._three(arrays) for arrays in (self.rho, self._derivatives, layers))
+        arguments = [array for arrays in split for array in arrays]
+        density = self._property(self.medium.density)
+        return self._module.launch("compress", self._points, *arguments, density)
+
+    def _losses(self) -> Iterator[Launch]:
+        """Fractional Laplacians: of the rate of density for absorption, of density for dispersion.
+
+        `compress` has left rho_0 div u in the first derivative.
+        """
+        medium, absorption, dispersion = self.medium, *self._derivatives[:2]
+        powers = {}
+        if medium.is_absorbing and medium.power != STOKES:
+            powers[medium.power - 2] = absorption
+        if medium.is_dispersive:
+            powers[medium.power - 1] = dispersion
+            rho = self._three(self.rho)
+            yield self._module.launch("total_density", self._points, dispersion, *rho)
+        yield from self._fill_overlaps(list(powers.values()))
+        for power, values in powers.items():
+            yield from self._fractional_laplacian(values, power)
+
+    def _fractional_laplacian(self, values: Array, power: float) -> Iterator[Launch]:
+        yield from self._scaled(values, self._table(self.operators.fractional_laplacian(power)))
+
+    def _scaled(self, values: Array, factors: Array) -> Iterator[Launch]:
+        """Multiply the spectrum of an array by real factors."""
+        yield self._transform.forward(values, self._spectrum)
+        yield self._module.launch("scale", self._modes, self._spectrum, factors)
+        yield self._transform.inverse(self._spectrum, values)
+
+    def _equation_of_state(self) -> Launch:
+        medium, absorption, dispersion = self.medium, *self._derivatives[:2]
+        return self._module.launch(
+            "equation_of_state",
+            self._points,
+            self.p,
+            *self._three(self.rho),
+            self._property(np.square(medium.speed)),
+            self._property(np.asarray(medium.nonlinearity) / (2 * np.asarray(medium.density))),
+            self._property(medium.tau if medium.is_absorbing else 0.0),
+            absorption,
+            self._property(medium.eta if medium.is_dispersive else 0.0),
+            dispersion,
+        )
+
+    # --- overlaps ---------------------------------------------------------------------------------
+
+    def _fill_overlaps(self, arrays: Sequence[Array]) -> Iterator[Launch]:
+        """Fill the overlaps with the neighbours' values times the bell function."""
+        if arrays:
+            yield from self._exchange(arrays)
+        for array in arrays:
+            yield from self._taper(array)
+
+    def _taper(self, array: Array) -> Iterator[Launch]:
+        """Multiply the overlaps of an array by the bell function."""
+        for axis in self.axes:
+            if overlap := self._overlaps[axis]:
+                extent = [2 * overlap if a == axis else n for a, n in enumerate(self.grid.cells)]
+                values = bell(overlap)
+                table = self._table(np.concatenate([values[::-1], values]))
+                name = f"taper_{AXES[axis]}"
+                yield self._module.launch(name, Cells(*extent), array, table, overlap)
+
+    @property
+    def _overlaps(self) -> Triple:
+        window = self.operators.window
+        return window.overlap if window else (0, 0, 0)
+
+    # --- sources ----------------------------------------------------------------------------------
+
+    def _add_sources(self, kind: str) -> Iterator[Launch]:
+        """Sources of the pressure, which act on each split density, or of velocities."""
+        for source in self._sources:
+            if source.field[0] == kind:
+                fields = self.rho if kind == "p" else [self.u[AXES.index(source.field[1])]]
+                yield from self._apply(source, fields)
+
+    def _apply(self, source: PointSource, fields: Sequence[Array]) -> Iterator[Launch]:
+        if source.mode != "additive":
+            name = "set_source" if source.mode == "dirichlet" else "add_source"
+            yield from (self._inject(name, source, field) for field in fields)
+            return
+        source_term = self._derivatives[1]
+        yield self._module.launch("clear", self._points, source_term)
+        yield self._inject("add_source", source, source_term)
+        yield from self._taper(source_term)
+        yield from self._scaled(source_term, self._source_kappa)
+        yield from (
+            self._module.launch("add", self._points, field, source_term) for field in fields
+        )
+
+    # --- tables -----------------------------------------------------------------------------------
+
+    def _source(self) -> Source:
+        medium, (nx, ny, nz) = self.medium, self.grid.cells
+        uniform = {
+            "DENSITY": (medium.density,),
+            "SPEED": (medium.speed,),
+            "NONLINEARITY": (medium.nonlinearity, medium.density),
+            "ABSORPTION": (medium.absorption, medium.speed),
+        }
+        constants = {
+            "AXES": len(self.axes),
+            "NONLINEAR": medium.is_nonlinear,
+            "ABSORBING": medium.is_absorbing,
+            "DISPERSIVE": medium.is_dispersive,
+            **{f"UNIFORM_{key}": not any(map(np.ndim, used)) for key, used in uniform.items()},
+        }
+        parameters = {"NX": nx, "NY": ny, "NZ": nz, "MX": nx // 2 + 1, "DT": self.operators.dt}
+        return Source(KERNELS, precision(self.dtype) | constants, parameters)
+
+    @property
+    def _points(self) -> Cells:
+        return Cells(*self.grid.cells)
+
+    @property
+    def _modes(self) -> Cells:
+        nx, ny, nz = self.grid.cells
+        return Cells(nx // 2 + 1, ny, nz)
+
+    def _table(self, values: ArrayLike) -> Array:
+        """A device copy of real or complex values."""
+        values = np.asarray(values)
+        wanted = spectrum_dtype(self.dtype) if np.iscomplexobj(values) else self.dtype
+        return self._backend.to_device(np.ascontiguousarray(values, wanted))
+
+    def _property(self, values: Values) -> Array:
+        """A device copy of a property: one value, or one of each point."""
+        return self._table(np.atleast_1d(values))
+
+    def _three(self, arrays: Sequence[Array]) -> list[Array]:
+        """One array for each axis; kernels do not use that of an axis that the grid lacks."""
+        return [*arrays, arrays[0]][:3]
+
+    @cached_property
+    def _kappa(self) -> Array:
+        return self._table(self.operators.kappa())
+
+    @cached_property
+    def _source_kappa(self) -> Array:
+        return self._table(self.operators.source_kappa())

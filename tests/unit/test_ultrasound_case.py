@@ -1,0 +1,285 @@
+"""Ultrasound cases: what is said of each mistake, what set-up chooses, and its warnings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from ultrasound_cases import ARC, DROP, build, setup
+
+from groundswell.errors import CaseError, InputError
+from groundswell.solvers.ultrasound.fast_sizes import (
+    cheapest_margin,
+    cost,
+    is_fast,
+    next_fast,
+    prime_factors,
+)
+from groundswell.solvers.ultrasound.initial_pressure import smoothed
+
+AXES = "must have 2 or 3 entries: x, y and, in three dimensions, z"
+POINT = {"kind": "point", "position": ["5 mm", "5 mm"]}
+RING = {"kind": "annular-array", "apex": [0, 0], "radius": 1, "focus": [1, 0]}
+VELOCITY = {"source__0__pressure": DROP, "source__0__velocity": "1 m/s"}
+SAMPLES = {"kind": "samples", "interval": 1e-8}
+
+
+def record(**changes: Any) -> dict[str, Any]:
+    return {"output__record": [{"fields": "p", "where": {"kind": "all"}, "file": "a.nc"} | changes]}
+
+
+def signal(**content: Any) -> dict[str, Any]:
+    return {"source__0__signal": content}
+
+
+MISTAKES = [
+    ({"grid__points": [50]}, "grid.points", AXES),
+    ({"grid__points": [50, 4]}, "grid.points[1]", "has 4 points; it must have from 8 to 1048576"),
+    ({"grid__points": [50, 40, 1]}, "grid.points[2]", "For two dimensions, leave z out"),
+    ({"grid__points": [10**7, 40]}, "grid.points[0]", "has 1e+07 points"),
+    ({"grid__points": [50.5, 40]}, "grid.points[0]", "must be a whole number"),
+    ({"grid__points": DROP}, "grid", "give points or size"),
+    ({"grid__size": ["10 mm", "10 mm"]}, "grid.size", "give only one of points and size"),
+    ({"grid__points": DROP, "grid__size": ["10 mm", "10.1 mm"]}, "grid.size[1]",
+     "must be a whole number of spacings; nearest: 0.01 m or 0.01025 m"),
+    ({"grid__points": DROP, "grid__size": [1e30, "10 mm"]}, "grid.size[0]", "has 4e+33 points"),
+    ({"grid__spacing": DROP}, "grid.spacing", "is required"),
+    ({"grid__spacing": "-1 mm"}, "grid.spacing", "must be greater than 0"),
+    ({"grid__spacing": "1 s"}, "grid.spacing", "is not a length; give a length such as"),
+    ({"grid__spacing": ["1 mm"]}, "grid.spacing", AXES),
+    ({"grid__spacing": ["1 mm", 0]}, "grid.spacing[1]", "must be greater than 0"),
+    ({"grid__spacing": [1, 1, 1]}, "grid.spacing", "must be one length, or 2 as in points"),
+    ({"grid__origin": [0]}, "grid.origin", AXES),
+    ({"grid__origin": "1 mm"}, "grid.origin", "must be a list"),
+    ({"time__courant": 0}, "time.courant", "must be greater than 0"),
+    ({"time__reference_speed": 0}, "time.reference_speed", "must be greater than 0"),
+    ({"time__step": "3 us"}, "time.step", "at most the duration, 2e-06 s"),
+    ({"time__duration": DROP}, "time.duration", "is required; give a time"),
+    ({"boundary__width": -1}, "boundary.width", "must be at least 0"),
+    ({"boundary__width": 2.5}, "boundary.width", "must be a whole number"),
+    ({"boundary__width": "wide"}, "boundary.width", 'must be "auto", a number, or a list'),
+    ({"boundary__width": [10, -1]}, "boundary.width[1]", "must be at least 0"),
+    ({"boundary__width": [10, 10, 10]}, "boundary.width", "or one for each axis of the grid"),
+    ({"boundary__strength": 0}, "boundary.strength", "must be greater than 0"),
+    ({"boundary__inside": 1}, "boundary.inside", "must be true or false"),
+    ({"source": DROP}, "source", "give an [initial] pressure or a [[source]]"),
+    ({"initial": {"kind": "cube"}}, "initial.kind", "must be ball, gaussian or array"),
+    ({"initial": {"kind": "array"}}, "initial", "give file or values"),
+    ({"initial": {"kind": "array", "values": [1, 2]}}, "initial.values", "from Python only"),
+    ({"initial": {"kind": "array", "file": "no.npy"}}, "initial.file", "does not exist"),
+    ({"initial": {"kind": "ball", "centre": [0], "radius": 1, "pressure": 1}}, "initial.centre",
+     AXES),
+    ({"overlap__points": 0}, "overlap.points", "must be at least 1"),
+    ({"overlap__accuracy": 1}, "overlap.accuracy", "must be less than 1"),
+    (record(fields="vx"), "output.record[0].fields", "must be p, ux, uy or uz"),
+    (record(file="medium.nc"), "output.record[0].file", "is the name of another file"),
+    ({"source__0__shape": DROP}, "source[0]", "give shape or elements"),
+    ({"source__0__shape__kind": "ark"}, "source[0].shape.kind", 'did you mean "arc"?'),
+    ({"source__0__elements": [ARC]}, "source[0].elements", "give only one of shape and elements"),
+    ({"source__0__shape": DROP, "source__0__elements": []}, "source[0].elements", "not be empty"),
+    ({"source__0__shape": DROP, "source__0__elements": [POINT, {"kind": "mask", "indices": [1]}]},
+     "source[0].elements[1].kind", 'cannot be "mask"; use shape'),
+    ({"source__0__shape__diameter": "20 mm"}, "source[0].shape", "Arc: diameter = 0.02 m, but"),
+    ({"source__0__shape": RING | {"diameters": []}}, "source[0].shape.diameters", "not be empty"),
+    ({"source__0__shape": RING | {"diameters": [[0.2, 0.1]]}}, "source[0].shape", "Ring: inner"),
+    ({"source__0__pressure": DROP}, "source[0]", "give pressure or velocity"),
+    (VELOCITY, "source[0].direction", "must be a direction of the velocity"),
+    (VELOCITY | {"source__0__direction": [0, 0]}, "source[0].direction", "must be a direction"),
+    (VELOCITY | {"source__0__direction": [1, 0, 1]}, "source[0].direction", "must have z = 0"),
+    ({"source__0__direction": [1, 0]}, "source[0].direction", "is for a velocity; leave it out"),
+    ({"source__0__mode": "add"}, "source[0].mode", '"additive", "uncorrected" or "dirichlet"'),
+    ({"source__0__weights": [1, 2]}, "source[0].weights", "must have one entry per element: 1"),
+    ({"source__0__phases": ["1 s"]}, "source[0].phases[0]", "is not an angle"),
+    ({"source__0__delays": [-1]}, "source[0].delays[0]", "must be at least 0"),
+    ({"source__0__delays": [1], "source__0__steering": [0, 0]}, "source[0].delays", "only one of"),
+    ({"source__0__shape": {"kind": "mask", "indices": [1]}, "source__0__steering": [0, 0]},
+     "source[0].steering", "is for surfaces; a mask has one signal per point"),
+    (signal(kind="sin"), "source[0].signal.kind", "must be sine, burst or samples"),
+    ({"source__0__signal__cycles": 0}, "source[0].signal.cycles", "must be greater than 0"),
+    ({"source__0__signal__window": "box"}, "source[0].signal.window", '"gaussian" or "hann"'),
+    (signal(kind="sine", frequency=1e6, ramp=-1), "source[0].signal.ramp", "must be at least 0"),
+    (signal(**SAMPLES), "source[0].signal", "give values or file"),
+    (signal(**SAMPLES, values=[1]), "source[0].signal.values", "2 or more finite numbers"),
+    (signal(**SAMPLES, values=["a", "b"]), "source[0].signal.values", "2 or more finite numbers"),
+    (signal(**SAMPLES, values=[[1, 2], [3]]), "source[0].signal.values", "2 or more finite"),
+    (signal(**SAMPLES, values=[1, np.nan]), "source[0].signal.values", "2 or more finite numbers"),
+    (signal(**SAMPLES, values=[1, 2]) | {"source__0__phases": [1]}, "source[0].phases",
+     "is for a sine or a burst; samples have delays only"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "key", "told"), MISTAKES)
+def test_a_mistake_is_told_once_with_its_key(changes: Any, key: str, told: str) -> None:
+    with pytest.raises(CaseError) as caught:
+        build(**changes)
+    assert len(caught.value.problems) == 1, caught.value.problems
+    problem = caught.value.problems[0]
+    assert problem.key == key
+    assert told in problem.allowed
+
+
+REFUSALS = [
+    ({"time__reference_speed": 1000, "time__step": "1 us"},
+     "time.step = 1e-06 s is unstable with time.reference_speed = 1000 m/s; use at most 8.212e-08"),
+    ({"boundary__width": [10, 20], "boundary__inside": True},
+     "boundary.width = 20 leaves no point of 40 along y; give at most 19"),
+    (record(fields="uz"), "uz is for three dimensions"),
+    (record(where={"kind": "points", "positions": [["90 mm", 0, 0]]}), "x = 0.09 m of output"),
+    ({"source__0__shape__apex": ["-10 mm", "5 mm"]}, "an Arc extends from x = -0.01 to"),
+    ({"source__0__shape": {"kind": "disc", "centre": [0, 0], "diameter": 1}},
+     "a Disc is a surface, but the grid is two-dimensional"),
+    (signal(**SAMPLES, file="two.npy"), "2 signals for 1 elements or points"),
+    (signal(**SAMPLES, file="one.npy"), "holds an array float64 (1,)"),
+    ({"initial": {"kind": "ball", "centre": [1, 0], "radius": 1e-3, "pressure": 1}},
+     "[initial] of kind 'ball' has no pressure at any grid point"),
+    ({"initial": {"kind": "array", "file": "two.npy"}}, "has the shape (10, 2); it must have one"),
+    ({"initial": {"kind": "array", "values": np.full((40, 50), np.nan)}},
+     "initial.values has values that are not finite numbers"),
+    ({"medium__speed": np.full((3, 3), 1500.0)}, "medium.speed has the shape (3, 3)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "told"), REFUSALS)
+def test_what_does_not_fit_the_grid_is_refused(changes: Any, told: str, tmp_path: Path) -> None:
+    np.save(tmp_path / "one.npy", np.zeros(1))
+    np.save(tmp_path / "two.npy", np.zeros((10, 2)))
+    with pytest.raises(InputError) as caught:
+        setup(tmp_path, **changes).quantities()
+    assert not isinstance(caught.value, CaseError)
+    assert told in str(caught.value)
+
+
+# --- the grid and the time step -------------------------------------------------------------------
+
+
+def test_points_and_sizes_describe_the_same_grid() -> None:
+    by_size = build(grid__points=DROP, grid__size=["12.5 mm", "10 mm"]).grid
+    assert by_size.counts == build().grid.counts == (50, 40, 1)
+    assert by_size.spacings == (0.25e-3,) * 3
+    each = build(grid__spacing=["0.25 mm", "0.5 mm"]).grid
+    assert each.spacings[:2] == (0.25e-3, 0.5e-3)
+
+
+def test_automatic_layers_make_transforms_fast() -> None:
+    prepared = setup(grid__points=[53, 83])  # prime numbers
+    assert all(20 <= width <= 40 for width in prepared.layers.before[:2])
+    assert all(is_fast(n) for n in prepared.grid.cells[:2])
+    assert prepared.grid.before == prepared.grid.after == prepared.layers.before
+    assert not prepared.warnings()
+
+
+@pytest.mark.parametrize(("width", "expected"), [(0, (0, 0)), (12, (12, 12)), ([5, 7], (5, 7))])
+def test_layers_have_the_given_width(width: Any, expected: tuple[int, int]) -> None:
+    prepared = setup(boundary__width=width)
+    assert prepared.layers.before[:2] == expected
+    assert prepared.grid.cells == (50 + 2 * expected[0], 40 + 2 * expected[1], 1)
+
+
+def test_layers_inside_do_not_enlarge_the_grid() -> None:
+    prepared = setup(boundary__width=8, boundary__inside=True, source__0__shape=POINT)
+    assert prepared.grid.cells == prepared.grid.region == (50, 40, 1)
+    assert prepared.layers.before == (8, 8, 0)
+
+
+def test_the_step_follows_from_the_courant_number_and_divides_the_duration() -> None:
+    layer = {"kind": "layer", "axis": "x", "from": "8 mm", "speed": 3000}
+    prepared = setup(time__courant=0.2, medium__shape=[layer])
+    assert prepared.dt * 3000 / 0.25e-3 == pytest.approx(0.2, rel=0.02)
+    assert prepared.dt * prepared.steps == pytest.approx(2e-6)
+    assert prepared.dt <= 0.2 * 0.25e-3 / 3000 * (1 + 1e-9)
+    slow = setup(time__reference_speed=1500, medium__shape=[layer])
+    assert slow.dt <= slow.stability_limit < np.inf
+
+
+# --- quantities and warnings ----------------------------------------------------------------------
+
+
+def test_check_shows_grid_waves_and_step() -> None:
+    shown = {quantity.key: quantity for quantity in setup().quantities()}
+    assert shown["points"].value == (90, 80) and "0.25 mm apart" in shown["points"].text
+    assert shown["frequency_max"].text == "3 MHz"
+    assert shown["points_per_wavelength"].value == pytest.approx(6)
+    assert shown["courant"].value == pytest.approx(0.3)
+    assert shown["dt"].text == "50 ns"
+    assert shown["dt_limit"].value is None and "none" in shown["dt_limit"].text
+    limited = setup(time__reference_speed=1000).quantities()
+    assert next(q for q in limited if q.key == "dt_limit").text.endswith(" ns")
+    sampled = setup(**signal(**SAMPLES, values=[0, 1])).quantities()
+    assert "points_per_wavelength" not in {quantity.key for quantity in sampled}
+
+
+def test_coarse_grids_cause_a_warning() -> None:
+    (warning,) = setup(source__0__signal__frequency="2.5 MHz").warnings()
+    assert "2.5 MHz, has 2.4 points per wavelength" in warning
+    assert warning.endswith("a spacing of at most 0.2 mm")
+
+
+def test_transducers_in_an_absorbing_layer_cause_a_warning() -> None:
+    (warning,) = setup(source__0__shape=POINT | {"position": ["-1 mm", "5 mm"]}).warnings()
+    assert warning == (
+        "source[0] extends from -1 to -1 mm along x, into an absorbing layer; move it to -0.125 to "
+        "12.375 mm"
+    )
+    inside: dict[str, Any] = {"boundary__width": 8, "boundary__inside": True}
+    (warning,) = setup(source__0__shape=POINT | {"position": ["5 mm", "9 mm"]}, **inside).warnings()
+    assert "along y" in warning and "1.875 to 7.875 mm" in warning
+    assert not setup(boundary__width=0, source__0__shape=POINT).warnings()
+
+
+def test_slow_transforms_cause_a_warning() -> None:
+    (warning,) = setup(grid__points=[53, 40], boundary__width=0).warnings()
+    assert "53 points along x are slow, since 53 has the prime factor 53; 54 points" in warning
+
+
+# --- fast sizes -----------------------------------------------------------------------------------
+
+
+def test_fast_sizes_have_small_prime_factors() -> None:
+    assert prime_factors(360) == [2, 2, 2, 3, 3, 5] and prime_factors(97) == [97]
+    assert prime_factors(1) == [] and is_fast(1) and is_fast(2 * 3 * 5 * 7)
+    assert not is_fast(11) and next_fast(97) == 98 and next_fast(96) == 96
+    assert cost(8) == 8 * 6
+
+
+def test_the_cheapest_margin_counts_all_sizes() -> None:
+    margins = range(4, 12)
+    costs = {margin: cost(50 + 2 * margin) + cost(51 + 2 * margin) for margin in margins}
+    assert costs[cheapest_margin([50, 51], margins)] == min(costs.values())
+    assert cheapest_margin([48], range(8, 9)) == 8
+
+
+# --- initial pressure -----------------------------------------------------------------------------
+
+
+def test_a_ball_has_its_pressure_inside_and_none_outside() -> None:
+    ball = {"kind": "ball", "centre": ["6 mm", "5 mm"], "radius": "2 mm", "pressure": "3 kPa"}
+    prepared = setup(initial=ball | {"smooth": False})
+    x, y = prepared.coordinates(0), prepared.coordinates(1)
+    distance = np.hypot(x - 6e-3, y[:, None] - 5e-3)
+    assert np.array_equal(prepared.initial[0] == 3000, distance <= 2e-3 + 1e-12)
+    assert set(np.unique(prepared.initial)) == {0, 3000}
+
+
+def test_a_gaussian_falls_with_its_width() -> None:
+    content = {"kind": "gaussian", "centre": ["6 mm", "5 mm"], "width": "1 mm", "pressure": 2.0}
+    prepared = setup(initial=content | {"smooth": False})
+    row, column = np.unravel_index(prepared.initial[0].argmax(), prepared.initial[0].shape)
+    assert prepared.initial[0, row, column + 4] == pytest.approx(2 * np.exp(-0.5), rel=1e-6)
+
+
+def test_an_array_fills_the_region_only() -> None:
+    values = np.random.default_rng(1).normal(size=(40, 50))
+    prepared = setup(initial={"kind": "array", "values": values, "smooth": False})
+    np.testing.assert_array_equal(prepared.initial[prepared.grid.region_slices][0], values)
+    assert np.count_nonzero(prepared.initial) == values.size
+
+
+def test_smoothing_keeps_the_largest_magnitude_and_removes_the_highest_wavenumbers() -> None:
+    values = np.zeros((1, 32, 48))
+    values[0, 10, 20] = -5.0
+    found = smoothed(values)
+    assert np.abs(found).max() == pytest.approx(5) and found.min() == pytest.approx(-5)
+    spectrum = np.abs(np.fft.fft2(found[0]))
+    assert spectrum[16].max() < 1e-12 * spectrum[0, 0]
