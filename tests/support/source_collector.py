@@ -19,8 +19,10 @@ from groundswell.solvers.cavity.tiles import Tile
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import Earthquake
+from groundswell.solvers.ultrasound.fused import Fields, FusedStep
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
+from groundswell.solvers.ultrasound.point_source import Injection, PointSource
 from groundswell.solvers.ultrasound.propagation import Propagation
 
 
@@ -90,6 +92,22 @@ def ultrasound_sources(dtype: str, *, heterogeneous: bool) -> list[Source]:
     backend = SourceCollector()
     Propagation(backend, SpectralOperators(grid, 1e-7, 1500.0), medium, dtype)
     return backend.sources
+
+
+def fused_sources(dtype: str, kind: str) -> list[Source]:
+    """What the fused step of a medium that is "lossless", or absorbing with "sources", compiles."""
+    shape, backend = (64, 48, 80), SourceCollector()
+    values = [np.full(shape, value) for value in (1500.0, 1000.0, 1e-9)]
+    medium = AcousticMedium(*values[:2])
+    if kind != "lossless":
+        medium = AcousticMedium(*values, power=1.5, nonlinearity=np.full(shape, 6.0))
+    signal = np.ones(3)
+    sources = [PointSource(name, np.arange(4), signal) for name in ("p", "ux", "uz")]
+    fields = Fields(*[np.zeros(shape, dtype)], *[[np.zeros(shape, dtype)] * 3] * 2)
+    operators = SpectralOperators(Grid(shape[::-1], (1e-3,) * 3), 1e-7, 1500.0)
+    sources = sources if kind == "sources" else []
+    FusedStep(backend, operators, medium, fields, sources, Injection(backend, dtype))
+    return backend.sources[1:]  # the first is that of the injection
 
 
 def assembly_sources(dtype: str) -> list[Source]:

@@ -21,6 +21,7 @@ from source_collector import (
     SourceCollector,
     assembly_sources,
     cavity_sources,
+    fused_sources,
     solver_sources,
     ultrasound_sources,
 )
@@ -197,6 +198,21 @@ POISSON_LIMITS = {
 # Bytes that a thread may spill: around the call that divides in double precision, where two
 # kernels, which work on few cells, would otherwise leave fewer threads to a multiprocessor, and in
 # one that waits for memory all the time, of whose threads there must be many.
+FUSED_LIMITS = {  # of the fused k-space step, of which several blocks share a multiprocessor
+    "find_gradient": (64, 128),
+    "find_divergence": (64, 128),
+    "find_laplacians": (64, 108),
+    "correct_source": (72, 112),
+    "clear_counts": (10, 10),
+    "erase": (12, 12),
+    "forward_x": (72, 124),
+    "inverse_x": (64, 124),
+    "add_inverse_x": (64, 112),
+    "accelerate": (80, 128),
+    "compress": (128, 255),
+    "find_pressure": (128, 255),
+    "forward_density": (96, 184),
+}
 SPILLS = {"inject_moments": 16, "inject_forces": 32, "put_velocity": 32, "put_stress": 16}
 SPILLS["assemble"] = 96
 SPILLS["receive_rows"] = 32
@@ -270,6 +286,15 @@ def test_the_k_space_schemes_kernels(
     for source in ultrasound_sources(dtype, heterogeneous=heterogeneous):
         check(source, precision)
     check(shift_source(dtype, (16, 12, 9)), precision)
+
+
+@pytest.mark.parametrize("kind", ["lossless", "power law", "sources"])
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_fused_k_space_steps_kernels(
+    check: Check, dtype: str, precision: str, kind: str
+) -> None:
+    for source in fused_sources(dtype, kind):
+        check(source, precision, FUSED_LIMITS)
 
 
 def test_the_exchanges_kernels(check: Check) -> None:

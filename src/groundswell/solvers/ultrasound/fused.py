@@ -235,8 +235,11 @@ class FusedStep:
 
     @cached_property
     def _counts(self) -> Array:
-        """How many blocks have ended each of two passes over a segment of up to three fields."""
-        return self._backend.zeros((2 * len(AXES) * self._passes.segments,), np.uint32)
+        """How many blocks have ended each of two passes over a segment of up to three fields.
+
+        The last number is that of the blocks that have started.
+        """
+        return self._backend.zeros((2 * len(AXES) * self._passes.segments + 1,), np.uint32)
 
     # --- properties of the step -------------------------------------------------------------------
 

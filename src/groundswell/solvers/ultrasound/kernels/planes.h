@@ -2,15 +2,17 @@
 //
 // A launch takes the segments of k_x one after the other through its passes: transforms along y, along z, and
 // back along y. A few segments fit into the second-level cache, where their values stay between the passes.
-// Each block does one task: the lines of a part of a pass. A GPU starts blocks in the order of their numbers;
-// tasks of a pass come LAG tasks after those of the pass before. A block also waits until all blocks of the
-// earlier pass over its segment have ended, which it seldom has to.
+// Each block does one task: the lines of a part of a pass. Blocks draw the numbers of their tasks in the order
+// in which they start; tasks of a pass come LAG tasks after those of the pass before. A block waits until all
+// blocks of the earlier pass over its segment have ended, which it seldom has to. These have started before, so
+// they do end.
 #include "lines.h"
 
 METHOD constexpr int parts(int n, int lines) { return (n + lines - 1) / lines; }
 
 constexpr int SLOTS = parts(NY > NZ ? NY : NZ, GROUP);  // tasks of a pass over a segment; some may not exist
 constexpr int ALL_SEGMENTS = SEGMENTS + 1;              // with that of k_x = MX
+constexpr int COUNTS = 2 * 3 * ALL_SEGMENTS;  // of blocks that have ended; the number of started blocks follows
 
 struct Task {
   int pass, field, segment, part;
@@ -37,6 +39,17 @@ INLINE void add_one(unsigned* counter) {
   __threadfence();
   BARRIER();
   if (threadIdx.x == 0) atomicAdd(counter, 1u);
+}
+
+// The number of this block's task: how many blocks have started before.
+INLINE index_t draw(unsigned* ended) {
+#ifdef NO_DRAW
+  return blockIdx.x;
+#endif
+  SHARED(unsigned, number, );
+  if (threadIdx.x == 0) number = atomicAdd(ended + COUNTS, 1u);
+  BARRIER();
+  return number;
 }
 
 // Calls body(task, worker, line) for the task of a block: passes 0 along y, 1 along z, and from 2 on back along
@@ -83,7 +96,7 @@ KERNEL find_gradient(Complex* p, Complex* along_y, Complex* along_z, const real*
                      const real* z2, const Complex* dx, const Complex* dy, const Complex* dz,
                      const Complex* twiddles_y, const Complex* twiddles_z, unsigned* ended) {
   FOR_BLOCKS(e, blocks(4, 1)) {
-    in_order<4>(e, 1, ended, [&](Task task, Worker w, DeviceLine line) {
+    in_order<4>(draw(ended), 1, ended, [&](Task task, Worker w, DeviceLine line) {
       if (task.pass == 0) forward_along_y(w, twiddles_y, p, line);
       if (task.pass == 1) gradient_along_z(w, twiddles_z, p, along_z, line, {x2, y2, z2}, dz);
       if (task.pass == 2) gradient_along_y(w, twiddles_y, p, along_y, line, dx, dy);
@@ -98,7 +111,7 @@ KERNEL find_divergence(Complex* ux, Complex* uy, Complex* uz, const real* x2, co
                        const Complex* twiddles_z, unsigned* ended) {
   FOR_BLOCKS(e, blocks(3, 3)) {
     apply(
-        e, 3, twiddles_y, ended, [&](int axis) { return axis == 0 ? ux : axis == 1 ? uy : uz; },
+        draw(ended), 3, twiddles_y, ended, [&](int axis) { return axis == 0 ? ux : axis == 1 ? uy : uz; },
         [&](int axis, Complex* u, Worker w, DeviceLine line) {
           derivative_along_z(w, twiddles_z, u, line, axis, {x2, y2, z2}, dx, dy, dz);
         });
@@ -111,7 +124,7 @@ KERNEL find_laplacians(Complex* rate, Complex* density, const real* x2, const re
   constexpr int FIELDS = ABSORBING + DISPERSIVE;
   FOR_BLOCKS(e, blocks(3, FIELDS)) {
     apply(
-        e, FIELDS, twiddles_y, ended, [&](int field) { return ABSORBING && field == 0 ? rate : density; },
+        draw(ended), FIELDS, twiddles_y, ended, [&](int field) { return ABSORBING && field == 0 ? rate : density; },
         [&](int field, Complex* values, Worker w, DeviceLine line) {
           laplacian_along_z(w, twiddles_z, values, line, ABSORBING && field == 0, {x2, y2, z2});
         });
@@ -123,7 +136,7 @@ KERNEL correct_source(Complex* term, const real* x2, const real* y2, const real*
                       const Complex* twiddles_z, unsigned* ended) {
   FOR_BLOCKS(e, blocks(3, 1)) {
     apply(
-        e, 1, twiddles_y, ended, [&](int) { return term; },
+        draw(ended), 1, twiddles_y, ended, [&](int) { return term; },
         [&](int, Complex* values, Worker w, DeviceLine line) {
           const real across = x2[line.kx] + y2[line.other];
           scale_along_z(w, twiddles_z, values, line, [&](int z) { return source_kappa(across + z2[z]); });
