@@ -200,8 +200,8 @@ POISSON_LIMITS = {
 # one that waits for memory all the time, of whose threads there must be many.
 FUSED_LIMITS = {  # of the fused k-space step, of which several blocks share a multiprocessor
     "find_gradient": (64, 128),
-    "find_divergence": (64, 128),
-    "find_laplacians": (64, 108),
+    "find_divergence": (76, 128),
+    "find_laplacians": (72, 112),
     "correct_source": (72, 112),
     "clear_counts": (10, 10),
     "erase": (12, 12),

@@ -1,0 +1,65 @@
+"""Benchmarks of the ultrasound solver: a step on one device, and on several ranks.
+
+They reproduce the figures of Vaverka, Spetko, Treeby & Jaros on the multi-GPU k-Wave: the error of
+overlaps, the parts of a step, and the gain of GPU-aware transports over MPI through the host.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from groundswell.bench import Benchmark, Session
+from groundswell.bench.rig import Rig
+from groundswell.exchange import probe
+from groundswell.exchange.world import MpiWorld
+from groundswell.solvers.ultrasound.benchmarks.draw import draw
+from groundswell.solvers.ultrasound.benchmarks.tables import TABLES
+
+__all__ = ["BENCHMARK", "Sizes", "draw"]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes of the measured problems.
+
+    Args:
+        errors: points per wavelength of packets, and overlaps.
+        edges: points along an edge of the cubes on one device.
+        domains: the same for the cubes that eight ranks share; the last one is broken down.
+        overlaps: overlaps of their blocks, points.
+        weak: points along an edge of a rank's cube, and its overlap, for weak scaling.
+        transports: transports to measure; None for all that work.
+    """
+
+    errors: tuple[tuple[float, tuple[int, ...]], ...]
+    edges: tuple[int, ...]
+    domains: tuple[int, ...]
+    overlaps: tuple[int, ...]
+    weak: tuple[int, int]
+    transports: tuple[str, ...] | None = None
+
+
+FEW = (2, 4, 8, 16, 32)
+ERRORS = ((4.0, tuple(range(2, 33, 2))), (3.0, FEW), (6.0, FEW))
+SIZES = {
+    "cuda": Sizes(ERRORS, (256, 512), (256, 512), FEW, (240, 8)),
+    "cpu": Sizes(ERRORS, (64, 96), (32, 48), (2, 4, 8, 16), (40, 8), ("mpi", "peer")),
+}
+FULL = SIZES | {"cuda": replace(SIZES["cuda"], domains=(256, 512, 1024), weak=(480, 16))}
+
+
+def prepare(session: Session) -> dict[str, Any]:
+    """The ranks' clock, and the transports that work."""
+    backend, job, wanted = session.backend, session.world, session.sizes.transports
+    facts: dict[str, Any] = {"about": "Times are medians of repeats, of the slowest rank each."}
+    if isinstance(job, MpiWorld):
+        reasons = probe.usable(backend, job, wanted)
+        works = [name for name, why in reasons.items() if not why]
+        session.rig = Rig(backend, job, works)
+        session.rig.notes += [f"{name}: {why}" for name, why in reasons.items() if why]
+        facts |= {"works": works, "notes": session.rig.notes}
+    return facts
+
+
+BENCHMARK = Benchmark(SIZES, prepare, TABLES, draw, FULL)

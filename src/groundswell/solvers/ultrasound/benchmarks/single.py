@@ -1,0 +1,138 @@
+"""Time of a step on one device."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Sequence
+from math import prod
+from statistics import median
+
+import numpy as np
+
+from groundswell.backends import Backend, Launch
+from groundswell.backends.base import in_order
+from groundswell.backends.transforms import spectrum_dtype, spectrum_shape
+from groundswell.bench.tables import Row
+from groundswell.solvers.ultrasound.benchmarks.blocks import (
+    CUTS,
+    EIGHT,
+    LOSSY,
+    PHYSICS,
+    Blocks,
+    blocks_of_eight,
+    propagation_on,
+    small_setup,
+)
+from groundswell.solvers.ultrasound.propagation import Propagation
+from groundswell.solvers.ultrasound.window import Window
+
+REPEATS, LEAST_SECONDS, MOST_TIMES = 5, 0.1, 1000
+
+
+def measure_single(backend: Backend, edges: Sequence[int]) -> Iterator[Row]:
+    """Steps on cubes, which include absorbing layers, in media that vary.
+
+    Yields:
+        Rows: `cells`, `physics`, `seconds` per step, `MLUPS`, `memory` in bytes (None on a host),
+        `floor` in seconds for the least traffic at the measured bandwidth, `share` of it that the
+        step reaches, and the time `transforms` of the `count` transforms of a step by the library.
+    """
+    for edge in edges:
+        for physics in PHYSICS:
+            yield _measure_cube(backend, edge, physics)
+
+
+def _measure_cube(backend: Backend, edge: int, physics: str) -> Row:
+    cells = (edge,) * 3
+    gc.collect()
+    bandwidth = backend.measure_bandwidth()  # it returns unused memory to the device
+    free = backend.memory_info()[0]
+    propagation = propagation_on(backend, physics, Window.whole_of(cells))
+    seconds = alone(backend, propagation.launches)
+    memory = None if backend.on_host else free - backend.memory_info()[0]
+    least = prod(cells) * small_setup(physics, varying=True).bytes_per_update / bandwidth
+    return {
+        "cells": cells,
+        "physics": physics,
+        "seconds": seconds,
+        "MLUPS": prod(cells) / seconds / 1e6,
+        "memory": memory,
+        "bandwidth": bandwidth,
+        "floor": least,
+        "share": least / seconds,
+        "count": transform_count(propagation),
+        "transforms": transform_seconds(propagation, alone(backend, transform_pair(propagation))),
+    }
+
+
+def speed_text(value: float) -> str:
+    """A number of million points a second."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def measure_blocks(backend: Backend, edge: int, overlaps: Sequence[int]) -> Iterator[Row]:
+    """Steps on the block of one of eight ranks that share a cube, without the exchange.
+
+    Yields:
+        Rows as from `ranks.measure_breakdown`.
+    """
+    for cut in CUTS:
+        for overlap in overlaps:
+            blocks = blocks_of_eight(edge, cut, overlap, EIGHT)
+            about = {"cut": cut, "overlap": overlap, "processes": blocks.processes}
+            about |= {"extended": blocks.extended, "factor": blocks.largest_factor}
+            yield {**about, "transport": "none", **_measure_block(backend, blocks)}
+
+
+def _measure_block(backend: Backend, blocks: Blocks) -> Row:
+    propagation = propagation_on(backend, LOSSY, blocks.window(0))
+    compute = alone(backend, propagation.launches)
+    pair = alone(backend, transform_pair(propagation))
+    return parts_of(compute, compute, transform_seconds(propagation, pair))
+
+
+def parts_of(seconds: float, compute: float, transforms: float) -> Row:
+    """Parts of a step's time.
+
+    Args:
+        seconds: a step.
+        compute: a step without exchange.
+        transforms: the transforms of a step by themselves; a step with faster ones of its own can
+            take less, and then consists of nothing else.
+    """
+    compute = min(compute, seconds)
+    transforms = min(transforms, compute)
+    parts = {"transforms": transforms, "kernels": compute - transforms}
+    return {"seconds": seconds, **parts, "exchange": seconds - compute}
+
+
+# --- transforms -----------------------------------------------------------------------------------
+
+
+def transform_count(propagation: Propagation) -> int:
+    """Number of transforms of a step."""
+    return 1 + 3 * len(propagation.axes) + 2 * propagation.medium.fractional_laplacians
+
+
+def transform_pair(propagation: Propagation) -> list[Launch]:
+    """A transform of the pressure by the backend's library, and its inverse elsewhere."""
+    backend, shape, dtype = propagation.backend, propagation.grid.shape, propagation.dtype
+    transform = backend.real_transform(shape, dtype)
+    spectrum = backend.zeros(spectrum_shape(shape), spectrum_dtype(dtype))
+    result = backend.zeros(shape, dtype)
+    return [transform.forward(propagation.p, spectrum), transform.inverse(spectrum, result)]
+
+
+def transform_seconds(propagation: Propagation, pair: float) -> float:
+    """Time of the transforms of a step from that of a pair."""
+    return transform_count(propagation) / 2 * pair
+
+
+def alone(backend: Backend, launches: Sequence[Launch]) -> float:
+    """Seconds for launches without other ranks: the median of REPEATS after a warm-up."""
+    graph = backend.capture(in_order(launches))
+    graph.replay(1)
+    one = backend.measure_seconds(lambda: graph.replay(1))
+    times = int(np.clip(LEAST_SECONDS / one, 1, MOST_TIMES))
+    found = [backend.measure_seconds(lambda: graph.replay(times)) for _ in range(REPEATS)]
+    return median(found) / times
