@@ -1,64 +1,109 @@
-"""The k-space scheme against exact solutions of the wave equation and of its losses."""
+"""Ultrasound as users meet it: problems of `groundswell verify`, mistakes they notice, examples."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
+from variants import short_and_long
 
+from groundswell import registry
 from groundswell.backends import open_backend
-from groundswell.grids.cartesian import Grid
-from groundswell.solvers.ultrasound.absorption import nepers
+from groundswell.simulation.preparation import check
+from groundswell.solvers.ultrasound import absorption, operators, sources, window
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
-from groundswell.solvers.ultrasound.propagation import Propagation
+from groundswell.solvers.ultrasound.verification import PROBLEMS, nonlinear
+from groundswell.verify import Check
 
-SPEED, DENSITY, EDGE = 1500.0, 1000.0, 1e-3  # m/s, kg/m^3, m
-
-
-def propagation(cells: tuple[int, int, int], dt: float, medium: AcousticMedium) -> Propagation:
-    operators = SpectralOperators(Grid(cells, (EDGE,) * 3), dt, SPEED)
-    return Propagation(open_backend("cpu"), operators, medium, "float64")
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "transcranial").glob("*.toml"))
+LONG = ["bowl:bowl", "nonlinear:mendousse", "overlaps:absorption"]
 
 
-def test_a_gaussian_ball_spreads_as_in_theory() -> None:
-    """r p = ((r - ct) f(|r - ct|) + (r + ct) f(r + ct)) / 2; one step takes half a cell's time."""
-    n, sigma, steps, dt = 48, 2.5 * EDGE, 16, 0.5 * EDGE / SPEED
-    x = EDGE * (np.arange(n) - n // 2)
-    r = np.sqrt(x[:, None, None] ** 2 + x[:, None] ** 2 + x**2)
-    waves = propagation((n, n, n), dt, AcousticMedium(SPEED, DENSITY))
-    waves.start(np.exp(-0.5 * (r / sigma) ** 2))
-    for _ in range(steps):
-        waves.step()
-    t = SPEED * steps * dt
-    sides = ((r + side * t) * np.exp(-0.5 * ((r + side * t) / sigma) ** 2) for side in (-1, 1))
-    exact = sum(sides) / (2 * np.where(r > 0, r, np.inf))
-    assert np.abs(waves.p - exact)[r > 0].max() < 1e-7 * np.abs(exact).max()
+def checks_of(name: str) -> list[Check]:
+    problem = registry.find("ultrasound").resolve(f".verification.{name}")
+    return list(problem(open_backend("cpu"), False))
 
 
-@pytest.mark.parametrize("power", [1.1, 1.5, 2.0])
-def test_plane_waves_lose_energy_by_the_power_law(power: float) -> None:
-    """A standing wave decays as exp(-alpha c t), alpha = alpha_0 omega^y, and turns faster.
+def show(checks: list[Check]) -> list[str]:
+    return [f"{c.name}: {c.value:.4g} {c.unit} ({c.tolerance}) {c.note}" for c in checks]
 
-    Its frequency is k / (1 / c + alpha_0 tan(pi y / 2) omega^(y - 1)).
-    """
-    n, waves_along, dt = 32, 2, 0.1 * EDGE / SPEED
-    k = 2 * np.pi * waves_along / (n * EDGE)
-    omega = SPEED * k
-    alpha_0 = float(nepers(0.75, power))  # from dB / (MHz^y cm)
-    medium = AcousticMedium(SPEED, DENSITY, alpha_0, power)
-    waves = propagation((n, 2, 2), dt, medium)
-    shape = np.broadcast_to(np.cos(k * EDGE * np.arange(n)), (2, 2, n))
-    waves.start(shape)
-    amplitudes = []
-    for _ in range(500):
-        waves.step()
-        amplitudes.append(np.mean(waves.p * shape) * 2)
-    # p(t) = exp(-a t) cos(b t): a sum of two exponentials, fitted by linear prediction.
-    p = np.array(amplitudes)
-    (s, q), *_ = np.linalg.lstsq(np.column_stack([p[1:-1], p[:-2]]), p[2:], rcond=None)
-    root = complex(np.roots([1, -s, -q])[0])
-    decay, turning = -np.log(abs(root)) / dt, abs(np.angle(root)) / dt
-    assert decay == pytest.approx(alpha_0 * omega**power * SPEED, rel=0.01)
-    dispersion = 0 if power == 2 else alpha_0 * np.tan(np.pi * power / 2) * omega ** (power - 1)
-    wanted = k / (1 / SPEED + dispersion)
-    assert turning - omega == pytest.approx(wanted - omega, rel=0.02, abs=6e-6 * omega)
+
+@pytest.mark.parametrize("name", short_and_long(PROBLEMS, LONG))
+def test_the_solver_comes_close_enough(name: str) -> None:
+    checks = checks_of(name)
+    print(*show(checks), sep="\n")
+    assert checks
+    assert not show([check for check in checks if not check.passed])
+
+
+# --- what the problems notice --------------------------------------------------------------------
+
+
+def scaled(factor: float) -> Callable[[Any], Any]:
+    """What makes a function return its values times a factor."""
+    return lambda function: lambda *arguments: factor * function(*arguments)
+
+
+def replaced_by(value: Any) -> Callable[[Any], Any]:
+    return lambda original: value
+
+
+# Where a mistake is made, the name there, the mistake, and the problem that must fail.
+MISTAKES: dict[str, tuple[Any, str, Callable[[Any], Any], str]] = {
+    "k-space correction 0.1 % too large": (
+        SpectralOperators,
+        "kappa",
+        scaled(1.001),
+        "waves:phase_error",
+    ),
+    "absorption 1 % too large": (absorption, "tau", scaled(1.01), "waves:power_law"),
+    "dispersion 2 % too large": (absorption, "eta", scaled(1.02), "waves:power_law"),
+    "nonlinearity 2 % too large": (nonlinear, "NONLINEARITY", replaced_by(5.1), "nonlinear:fubini"),
+    "density of one neighbour at velocity points": (
+        AcousticMedium,
+        "staggered_density",
+        replaced_by(lambda medium, axis: medium.density),
+        "interfaces:plate",
+    ),
+    "sources 1 % too strong": (sources, "_scales", scaled(1.01), "sources:planes"),
+    "transducers 1 % too strong": (sources, "_scales", scaled(1.01), "bowl:arc"),
+    "sources without their correction": (
+        SpectralOperators,
+        "source_kappa",
+        replaced_by(lambda found: np.ones_like(found.magnitudes()) / found.grid.count),
+        "sources:planes",
+    ),
+    "a quadratic profile of the layers": (
+        operators,
+        "PML_POWER",
+        replaced_by(2),
+        "layers:plane_waves",
+    ),
+    "a bell function that is too steep": (window, "bell_shape", scaled(4), "overlaps:accuracy"),
+}
+EVERY_DAY = ("absorption 1 % too large", "transducers 1 % too strong")
+RARE = [mistake for mistake in MISTAKES if mistake not in EVERY_DAY]
+
+
+@pytest.mark.parametrize("mistake", short_and_long(MISTAKES, RARE))
+def test_a_problem_notices(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, name, change, problem = MISTAKES[mistake]
+    monkeypatch.setattr(owner, name, change(getattr(owner, name)))
+    checks = checks_of(problem)
+    print(*show(checks), sep="\n")
+    assert not all(check.passed for check in checks)
+
+
+# --- examples -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_transcranial_cases_can_run_as_they_are(path: Path) -> None:
+    found = check(path)
+    assert found["problems"] == [] and found["warnings"] == []
+    assert found["memory"] < 1e9
+    assert found["region"] == (251, 141, 141)

@@ -199,7 +199,7 @@ POISSON_LIMITS = {
 # kernels, which work on few cells, would otherwise leave fewer threads to a multiprocessor, and in
 # one that waits for memory all the time, of whose threads there must be many.
 FUSED_LIMITS = {  # of the fused k-space step, of which several blocks share a multiprocessor
-    "find_gradient": (64, 128),
+    "find_gradient": (76, 128),
     "find_divergence": (76, 128),
     "find_laplacians": (72, 112),
     "correct_source": (72, 112),

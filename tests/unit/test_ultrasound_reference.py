@@ -22,7 +22,7 @@ def test_fubini_harmonics_are_those_of_the_implicit_solution() -> None:
     assert reference.fubini(np.arange(1, 7), sigma) == pytest.approx(harmonics, abs=1e-12)
 
 
-@pytest.mark.parametrize("goldberg", [1.0, 8.0, 15.0])
+@pytest.mark.parametrize("goldberg", [1.0, 4.0, 8.0])
 def test_mendousse_solves_burgers_equation(goldberg: float) -> None:
     """dP/dsigma = P dP/dphase + d^2P/dphase^2 / G, from a sine."""
     sigma, step = 0.9, 1e-4
