@@ -214,6 +214,7 @@ class KWaveSimulation:
         """Continue from a state after some steps."""
         for name, array in self.state().items():
             self._backend.assign(array, arrays[name])
+        self.waves.prepare()
         self._set_step(steps)
         self.first = self._written = steps
 
