@@ -37,29 +37,37 @@ def points_per_wavelength(setup: Setup) -> float | None:
 
 
 def passes(setup: Setup) -> int:
-    """Arrays that the step reads or writes at least, if each pass along an axis does so once.
+    """Least number of arrays that a step reads or writes; half a spectrum is as large as one.
 
-    Passes transform along one axis and do everything that is local there: an array is read or
-    written once by each, and half a spectrum is as large as an array.
+    As in the fused step, a pass along x reads and writes each of its fields once, and spectra stay
+    in a cache between the passes along the other axes. On n axes, the gradient takes 1 + n arrays,
+    the velocities 4 n, the divergence 2 n, and density and pressure 3 n + 2. Each fractional
+    Laplacian adds 4, and both of them n for the densities, which are read again. Each property that
+    varies is read where it is used.
+    """
+    medium, axes, count = setup.medium, setup.axes, setup.medium.fractional_laplacians
+    losses = 4 * count + axes * (count > 0)
+    read = [*[medium.density] * 2, medium.speed, medium.nonlinearity, *[medium.absorption] * count]
+    return 10 * axes + 3 + losses + sum(np.ndim(values) > 0 for values in read)
+
+
+def arrays(setup: Setup, *, fused: bool) -> float:
+    """Arrays of one value per point that a run keeps on its device.
+
+    Args:
+        fused: whether it takes the fused step.
     """
     medium, axes = setup.medium, setup.axes
-    lossless = 51 if axes == 3 else 23
-    properties = (axes + 1) * np.ndim(medium.density) + np.ndim(medium.speed)
-    varying = [medium.nonlinearity, *[medium.absorption] * medium.fractional_laplacians]
-    losses = (4 * axes - 4) * medium.fractional_laplacians
-    return lossless + losses + (properties + sum(map(np.ndim, varying))) // 3
-
-
-def arrays(setup: Setup) -> float:
-    """Arrays of one value per point that a run keeps on its device."""
-    medium, axes = setup.medium, setup.axes
-    fields = 1 + 3 * axes  # pressure, velocity, density and derivatives
-    spectra = 2 + 2 + 0.5  # of two fields, work areas of transforms, and kappa
-    properties = [*[medium.density] * (axes + 1), medium.speed, medium.nonlinearity]
-    losses = [medium.absorption] * (medium.is_absorbing + medium.is_dispersive)
-    varying = sum(np.ndim(values) > 0 for values in [*properties, *losses])
-    sources = 0.5 * any(source.mode == "additive" for source in setup.sources)
-    return fields + spectra + varying + sources + 0.5 * medium.fractional_laplacians
+    absorption = [medium.absorption] * (medium.is_absorbing + medium.is_dispersive)
+    densities = [medium.density] * (1 if fused else axes + 1)
+    properties = [*densities, medium.speed, medium.nonlinearity, *absorption]
+    varying = sum(np.ndim(values) > 0 for values in properties)
+    fields = 1 + 2 * axes  # pressure, velocity and density
+    has_filter = any(source.mode == "additive" for source in setup.sources)
+    if fused:
+        return fields + varying + axes + has_filter  # spectra, and a source term
+    # Derivatives; two spectra, the work areas of both transforms, and tables of wavenumbers.
+    return fields + varying + axes + 4.5 + 0.5 * (has_filter + medium.fractional_laplacians)
 
 
 def quantities(setup: Setup) -> list[Quantity]:

@@ -25,6 +25,7 @@ from groundswell.solvers.ultrasound import check
 from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.fast_sizes import cheapest_margin
 from groundswell.solvers.ultrasound.initial_pressure import initial_pressure
+from groundswell.solvers.ultrasound.line_transforms import supports
 from groundswell.solvers.ultrasound.media import build_medium
 from groundswell.solvers.ultrasound.media.case import PROPERTIES
 from groundswell.solvers.ultrasound.medium import AcousticMedium
@@ -262,8 +263,11 @@ class Setup(BlockSetup):
 
     def memory_of(self, part: Part, ranks: Sequence[int] = (1, 1, 1)) -> int:
         """Device memory of a rank's arrays and records, bytes."""
-        points = int(np.prod(self.window(part, ranks).extended, dtype=np.int64))
-        fields = int(self.itemsize * points * check.arrays(self))
+        window = self.window(part, ranks)
+        points = int(np.prod(window.extended, dtype=np.int64))
+        is_gpu = self.case.run.backend == "cuda"
+        fused = is_gpu and not any(window.overlap) and supports(window.extended[::-1])
+        fields = int(self.itemsize * points * check.arrays(self, fused=fused))
         return fields + self.recording(part).device_bytes(self.case.output.records)
 
     @property

@@ -1,8 +1,8 @@
 """The points that a rank transforms: its block of the grid and overlaps with its neighbours.
 
 A local Fourier basis replaces the transform of the whole grid by transforms of overlapping blocks
-(Israeli, Vozovoi & Averbuch 1993, J. Sci. Comput. 8, 135-149; Jaros, Rendell & Treeby 2016,
-Int. J. High Perform. Comput. Appl. 30, 137-155). Before a transform, a bell function reduces the
+(Israeli, Vozovoi & Averbuch 1993, J. Sci. Comput. 8, 135-149; Jaros, Vaverka & Treeby 2016,
+Supercomput. Front. Innov. 3, 40-55). Before a transform, a bell function reduces the
 values in the overlaps smoothly to zero. Derivatives in the block itself are then nearly those of
 the whole grid.
 """
