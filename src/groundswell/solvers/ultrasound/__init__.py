@@ -26,6 +26,7 @@ info = SolverInfo(
     package=__name__,
     case=".case:UltrasoundCase",
     solver=".solver:Ultrasound",
+    problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",
     pictures=".plots:PICTURES",
     results={name: f".results:{name}" for name in ("fields", "medium", "focus", "records")},

@@ -1,0 +1,23 @@
+"""Problems with known answers for the ultrasound solver."""
+
+from __future__ import annotations
+
+PROBLEMS = [
+    "waves:ball",
+    "waves:power_law",
+    "waves:phase_error",
+    "nonlinear:fubini",
+    "nonlinear:mendousse",
+    "interfaces:normal_incidence",
+    "interfaces:plate",
+    "sources:planes",
+    "sources:point",
+    "bowl:arc",
+    "bowl:bowl",
+    "bowl:piston",
+    "layers:plane_waves",
+    "layers:ball",
+    "overlaps:accuracy",
+    "overlaps:absorption",
+    "overlaps:torus",
+]

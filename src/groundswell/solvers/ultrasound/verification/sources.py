@@ -1,0 +1,139 @@
+"""Amplitudes of the waves that sources emit, for every mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import hankel2
+
+from groundswell.backends import Backend
+from groundswell.solvers.ultrasound.verification import simulation as sim
+from groundswell.solvers.ultrasound.verification.simulation import DENSITY, SPEED, Complexes
+from groundswell.verify import Check
+
+FREQUENCY, PRESSURE = 500e3, 1e3  # Hz, Pa
+PER_WAVELENGTH, PERIOD = 6, 12  # points of a wavelength, steps of a period
+SPACING, STEP = SPEED / FREQUENCY / PER_WAVELENGTH, 1 / FREQUENCY / PERIOD
+DISTANCE = 36  # from the source to the places on either side, points
+
+
+@dataclass(frozen=True)
+class PlaneSource:
+    """A source on a plane.
+
+    Args:
+        kind: "pressure" or "velocity".
+        mode: "additive", "uncorrected" or "dirichlet".
+        offset: distance of the plane from one of grid points, cells.
+    """
+
+    kind: str
+    mode: str
+    offset: float = 0.0
+
+    @property
+    def position(self) -> float:
+        """Position of the plane, m; velocity points are half a cell further than others."""
+        half = 0.5 if self.kind == "velocity" else 0.0
+        return (DISTANCE + half + self.offset) * SPACING
+
+    @property
+    def amplitude(self) -> float:
+        """Pressure of its waves in theory, relative to PRESSURE.
+
+        The correction of additive sources is a factor cos(omega dt / 2). A value on the plane
+        belongs to the waves and to a near field of wavenumbers up to pi / d in quadrature, whose
+        integral has a closed form.
+        """
+        phase, highest = 2 * np.pi / PERIOD, np.pi * PER_WAVELENGTH / PERIOD
+        if self.mode == "additive":
+            return 1.0
+        if self.mode == "uncorrected":
+            return float(1 / np.cos(phase / 2))
+        sines = np.sin((highest + phase) / 2) / np.sin((highest - phase) / 2)
+        return float(1 / np.hypot(1, np.log(sines) / np.pi))
+
+
+def planes(backend: Backend, full: bool) -> Iterator[Check]:
+    """Plane sources on and between planes of grid points, in long steps.
+
+    Between planes, weights of grid points are accurate to 1e-3. Sources of the mode "dirichlet" set
+    values at points, so they can only be on planes of points.
+    """
+    for kind in ("pressure", "velocity"):
+        for mode in ("additive", "uncorrected", "dirichlet"):
+            yield from _check(backend, PlaneSource(kind, mode), 5e-4)
+        for mode in ("additive", "uncorrected"):
+            yield from _check(backend, PlaneSource(kind, mode, 0.37), 1e-3)
+
+
+def _check(backend: Backend, source: PlaneSource, within: float) -> Iterator[Check]:
+    """Amplitudes on both sides, and the arrival.
+
+    A velocity causes opposite pressures on both sides. Pressure signals act half a step late: a
+    step adds the value at its beginning, not the one in its middle.
+    """
+    name = f"{source.kind}, {source.mode}{', off the grid' if source.offset else ''}"
+    left, right = _waves(backend, source)
+    yield Check.near(f"{name}: amplitude", abs(right), source.amplitude, within)
+    sign = -1 if source.kind == "velocity" else 1
+    yield Check.at_most(f"{name}: left from right", abs(left - sign * right), within)
+    if source.mode != "dirichlet":
+        late, steps = 0.5 * (source.kind == "pressure"), -np.angle(right) / (2 * np.pi) * PERIOD
+        yield Check.near(f"{name}: delay", steps, late, 1e-3, "steps")
+
+
+def _waves(backend: Backend, source: PlaneSource) -> Complexes:
+    """Complex amplitudes of the waves to the left and the right of the source, at its plane."""
+    steps = PERIOD * (4 + 2 * DISTANCE // PER_WAVELENGTH + 8)
+    motion = {"velocity": PRESSURE / (DENSITY * SPEED), "direction": [1, 0]}
+    section = {
+        "shape": sim.plane(source.position, SPACING),
+        "signal": {"kind": "sine", "frequency": FREQUENCY},
+        "mode": source.mode,
+        **({"pressure": PRESSURE} if source.kind == "pressure" else motion),
+    }
+    case = sim.channel(
+        *(2 * DISTANCE + 2, SPACING, 40),
+        source=[section],
+        time={"duration": steps * STEP, "step": STEP},
+    )
+    places = np.array([0, 2 * DISTANCE + 1])
+    found = sim.build(case, backend)
+    sim.advance(found, steps - 3 * PERIOD)
+    samples = sim.record(found, (0, 0), 3 * PERIOD)[:, places]
+    travelled = np.abs(places * SPACING - source.position) / SPEED
+    phases = 2j * np.pi * FREQUENCY * travelled + 0.5j * np.pi
+    return sim.harmonics(samples, PERIOD)[0] * np.exp(phases) / PRESSURE
+
+
+def point(backend: Backend, full: bool) -> Iterator[Check]:
+    """A point source off the grid in two dimensions.
+
+    Its rate of mass is that of a square cell, so the pressure at the distance r is
+    (k d / 2) H(k r), with the Hankel function H of the second kind and order 0.
+    """
+    n = 192 if full else 72
+    centre = np.array([0.5 * n + 0.3, 0.5 * n - 0.4]) * SPACING
+    steps = PERIOD * (4 + n // PER_WAVELENGTH)
+    section = {
+        "shape": {"kind": "point", "position": centre.tolist()},
+        "pressure": PRESSURE,
+        "signal": {"kind": "sine", "frequency": FREQUENCY},
+    }
+    case = sim.make_case(
+        grid={"points": [n, n], "spacing": SPACING},
+        source=[section],
+        time={"duration": steps * STEP, "step": STEP},
+    )
+    found = sim.build(case, backend)
+    sim.advance(found, steps - PERIOD)
+    amplitudes = np.abs(sim.harmonics(sim.record(found, 0, PERIOD), PERIOD)[0]) / PRESSURE
+    x, y = (SPACING * np.arange(n) - at for at in centre)
+    r, k = np.hypot(x, y[:, None]), 2 * np.pi * FREQUENCY / SPEED
+    exact = k * SPACING / 2 * np.abs(hankel2(0, k * r))
+    far = r > 2 * SPEED / FREQUENCY
+    error = np.abs(amplitudes / exact - 1)[far].max()
+    yield Check.at_most("point: relative error", error, 3e-3, note="from 2 wavelengths on")
