@@ -166,7 +166,12 @@ def test_automatic_layers_make_transforms_fast() -> None:
     prepared = setup(grid__points=[53, 83])  # prime numbers
     assert all(20 <= width <= 40 for width in prepared.layers.before[:2])
     assert all(is_fast(n) for n in prepared.grid.cells[:2])
-    assert prepared.grid.before == prepared.grid.after == prepared.layers.before
+    assert (prepared.grid.before, prepared.grid.after) == (
+        prepared.layers.before,
+        prepared.layers.after,
+    )
+    assert all(n % 2 == 0 for n in prepared.grid.cells[:2])
+    assert all(b - a in (0, 1) for a, b in zip(*prepared._widths, strict=True))
     assert not prepared.warnings()
 
 

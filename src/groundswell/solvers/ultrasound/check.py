@@ -154,8 +154,8 @@ def _absorbed_sources(setup: Setup) -> Iterator[str]:
 def _free_of_layers(setup: Setup, axis: int) -> tuple[float, float]:
     """The part of an axis without layers, half a spacing beyond its points, m."""
     at, half = setup.coordinates(axis), setup.grid.spacing[axis] / 2
-    width = setup.layers.before[axis]
-    return float(at[width]) - half, float(at[len(at) - 1 - width]) + half
+    first, last = setup.layers.before[axis], len(at) - 1 - setup.layers.after[axis]
+    return float(at[first]) - half, float(at[last]) + half
 
 
 def _slow_transforms(setup: Setup) -> Iterator[str]:

@@ -23,7 +23,7 @@ from groundswell.simulation.exchanging import part_of
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.ultrasound import check
 from groundswell.solvers.ultrasound.case import UltrasoundCase
-from groundswell.solvers.ultrasound.fast_sizes import cheapest_margin
+from groundswell.solvers.ultrasound.fast_sizes import cheapest_margin, cheapest_size
 from groundswell.solvers.ultrasound.initial_pressure import initial_pressure
 from groundswell.solvers.ultrasound.line_transforms import supports
 from groundswell.solvers.ultrasound.media import build_medium
@@ -35,7 +35,7 @@ from groundswell.solvers.ultrasound.sources import SourceGrid, point_sources
 from groundswell.solvers.ultrasound.spectral_step import AXES
 from groundswell.solvers.ultrasound.window import Window, overlap_for
 
-WIDTHS = {2: range(20, 41), 3: range(10, 21)}  # of automatic layers, points, by number of axes
+WIDTHS = {2: (20, 40), 3: (10, 20)}  # least and most of automatic layers, by number of axes
 HALF_CELLS = ((0.5, 0.0, 0.0), (0.0, 0.5, 0.0), (0.0, 0.0, 0.5))  # of velocities
 MORE_OVERLAP = 8  # points by which an overlap may grow for faster transforms
 
@@ -90,31 +90,38 @@ class Setup(BlockSetup):
         region, spacing = self.case.grid.counts, self.case.grid.spacings
         if self.case.boundary.inside:
             return Grid(region, spacing)
-        return Grid(region, spacing, self._widths, self._widths)
+        return Grid(region, spacing, *self._widths)
 
     @property
     def layers(self) -> AbsorbingLayers:
         """The absorbing layers."""
-        return AbsorbingLayers(self._widths, self._widths, (self.case.boundary.strength,) * 3)
+        return AbsorbingLayers(*self._widths, (self.case.boundary.strength,) * 3)
 
     @cached_property
-    def _widths(self) -> Triple:
-        """Widths of the absorbing layers along x, y and z, points."""
-        wanted, counts = self.case.boundary.width, self.case.grid.counts[: self.axes]
-        if wanted == "auto":
-            inside = self.case.boundary.inside
-            widths = WIDTHS[self.axes]
-            found = [widths[0] if inside else cheapest_margin([n], widths) for n in counts]
-        else:
-            found = list(wanted) if isinstance(wanted, tuple) else [wanted] * self.axes
-        for axis, (n, width) in enumerate(zip(counts, found, strict=True)):
-            if self.case.boundary.inside and 2 * width >= n:
-                raise InputError(
-                    f"boundary.width = {width} leaves no point of {n} along {'xyz'[axis]}; give at "
-                    f"most {(n - 1) // 2}, or inside = false"
-                )
-        x, y, z = (*found, 0)[:3]
-        return x, y, z
+    def _widths(self) -> tuple[Triple, Triple]:
+        """Widths of the absorbing layers on the low and the high sides (x, y, z), points."""
+        pairs = [self._pair(axis) for axis in range(self.axes)]
+        (x0, x1), (y0, y1), (z0, z1) = [*pairs, (0, 0)][:3]
+        return (x0, y0, z0), (x1, y1, z1)
+
+    def _pair(self, axis: int) -> tuple[int, int]:
+        """Widths of the absorbing layers at both ends of an axis, points.
+
+        Automatic widths make transforms fast; they may differ by one point.
+        """
+        wanted, n = self.case.boundary.width, self.case.grid.counts[axis]
+        least, most = WIDTHS[self.axes]
+        if wanted == "auto" and not self.case.boundary.inside:
+            margin = cheapest_size(n + 2 * least, n + 2 * most) - n
+            return margin // 2, margin - margin // 2
+        width = least if wanted == "auto" else wanted
+        chosen = width[axis] if isinstance(width, tuple) else int(width)
+        if self.case.boundary.inside and 2 * chosen >= n:
+            raise InputError(
+                f"boundary.width = {chosen} leaves no point of {n} along {'xyz'[axis]}; give at "
+                f"most {(n - 1) // 2}, or inside = false"
+            )
+        return chosen, chosen
 
     def coordinates(self, axis: int) -> NDArray[np.float64]:
         """Positions of all points along an axis, absorbing layers included, m."""
