@@ -128,6 +128,8 @@ REFUSALS = [
     (record(fields="uz"), "uz is for three dimensions"),
     (record(where={"kind": "points", "positions": [["90 mm", 0, 0]]}), "x = 0.09 m of output"),
     ({"source__0__shape__apex": ["-10 mm", "5 mm"]}, "an Arc extends from x = -0.01 to"),
+    ({"source__0__mode": "dirichlet"},
+     'source[0]: mode = "dirichlet" sets values at grid points, but the surface lies between'),
     ({"source__0__shape": {"kind": "disc", "centre": [0, 0], "diameter": 1}},
      "a Disc is a surface, but the grid is two-dimensional"),
     (signal(**SAMPLES, file="two.npy"), "2 signals for 1 elements or points"),

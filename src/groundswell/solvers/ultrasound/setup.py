@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import asin, ceil, inf, pi
+from math import ceil, pi
 from typing import Any
 
 import numpy as np
@@ -33,10 +33,12 @@ from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOp
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.sources import SourceGrid, point_sources
 from groundswell.solvers.ultrasound.spectral_step import AXES
+from groundswell.solvers.ultrasound.stability import longest_step
 from groundswell.solvers.ultrasound.window import Window, overlap_for
 
 WIDTHS = {2: (20, 40), 3: (10, 20)}  # least and most of automatic layers, by number of axes
 HALF_CELLS = ((0.5, 0.0, 0.0), (0.0, 0.5, 0.0), (0.0, 0.0, 0.5))  # of velocities
+SAFETY = 0.9  # automatic steps, relative to the longest stable one
 MORE_OVERLAP = 8  # points by which an overlap may grow for faster transforms
 
 
@@ -68,10 +70,13 @@ class Setup(BlockSetup):
             InputError: a part of the case does not fit its grid, or the time step is unstable.
         """
         if self.dt > self.stability_limit:
+            losses = " and this absorption" if self.medium.is_absorbing else ""
+            slow = self.reference_speed < self.largest_speed
+            cure = f", or reference_speed = {self.largest_speed:g}" if slow else ""
             raise InputError(
                 f"time.step = {self.dt:g} s is unstable with time.reference_speed = "
-                f"{self.reference_speed:g} m/s; use at most {self.stability_limit:.4g} s, or the "
-                f"largest sound speed, {self.largest_speed:g} m/s, as reference_speed"
+                f"{self.reference_speed:g} m/s{losses}; use at most {self.stability_limit:.4g} s"
+                f"{cure}"
             )
         if self.axes == 2 and any("uz" in record.fields for record in self.case.output.record):
             raise InputError("output.record: uz is for three dimensions; the grid has two")
@@ -166,15 +171,9 @@ class Setup(BlockSetup):
 
     @cached_property
     def stability_limit(self) -> float:
-        """Longest stable step in a lossless medium, s; infinite if no wave exceeds the reference.
-
-        Mast et al. 2001, IEEE Trans. Ultrason. Ferroelectr. Freq. Control 48, 341-354.
-        """
-        ratio = self.reference_speed / self.largest_speed
-        if ratio >= 1:
-            return inf
+        """Longest stable step, s; infinite if steps of any length are stable."""
         k = pi * float(np.sqrt(sum(h**-2 for h in self.grid.spacing[: self.axes])))
-        return 2 / (self.reference_speed * k) * asin(ratio)
+        return longest_step(self.medium, k, self.reference_speed)
 
     @cached_property
     def steps(self) -> int:
@@ -183,7 +182,7 @@ class Setup(BlockSetup):
         wanted = time.step
         if wanted == "auto":
             courant = time.courant * self.smallest_spacing / self.largest_speed
-            wanted = min(courant, self.stability_limit)
+            wanted = min(courant, SAFETY * self.stability_limit)
         return max(1, ceil(time.duration / float(wanted) - 1e-9))
 
     @property

@@ -144,6 +144,11 @@ def _elements(
     )
     layer = on.grid.spacing[axis or 0]
     points, weights = transducers.interpolation_matrix(surfaces, on.points(axis), layer=layer)
+    if section.mode == "dirichlet" and not np.allclose(weights.data, 1):
+        raise InputError(
+            'mode = "dirichlet" sets values at grid points, but the surface lies between them or '
+            'ends there; use mode = "additive", or a mask of points'
+        )
     if section.steering is not None:  # as if the medium at the elements were everywhere
         array = array.focused(section.steering, float(np.mean(on.speeds(points))))
     return points, csr_matrix(weights.T), array
