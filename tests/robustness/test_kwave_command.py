@@ -233,7 +233,7 @@ def test_damaged_files_of_an_unfinished_simulation(source: Path, capsys: Capture
     state.write_bytes(kept[0][:3000])
     assert_fails(checkpointed(source), capsys, "cannot be read as a checkpoint")
     state.write_bytes(kept[1])
-    assert_fails(checkpointed(source), capsys, "is no checkpoint of this version")
+    assert_fails(checkpointed(source), capsys, "is not a checkpoint of this version")
     state.write_bytes(kept[0])
     output.write_bytes(kept[1][:3000])
     assert_fails(checkpointed(source), capsys, "cannot be read as the output file to continue")

@@ -237,7 +237,7 @@ def test_transducers_in_an_absorbing_layer_cause_a_warning() -> None:
 
 def test_slow_transforms_cause_a_warning() -> None:
     (warning,) = setup(grid__points=[53, 40], boundary__width=0).warnings()
-    assert "53 points along x are slow, since 53 has the prime factor 53; 54 points" in warning
+    assert "53 points along x are slow, because 53 has the prime factor 53; 54 points" in warning
 
 
 # --- fast sizes -----------------------------------------------------------------------------------

@@ -561,11 +561,11 @@ def test_plain_hdf5_files_of_another_order_are_refused(tmp_path: Path) -> None:
         ),
         (
             {"quantity": "labels", "file": "ct.nii.gz", "material": [{"label": 1, "speed": 1}] * 2},
-            "has a material already",
+            "already has a material",
         ),
         (
             {"quantity": "hounsfield", "file": "ct.nii.gz", "skull": {"absorption": [2, 1]}},
-            "the least and the largest absorption",
+            "the smallest and the largest absorption",
         ),
         (
             {
@@ -760,7 +760,7 @@ def test_images_that_are_rotated_or_have_times_are_refused(tmp_path: Path) -> No
     turned = np.eye(4)
     turned[0, 1], turned[1, 0] = 0.05, -0.05
     text = refusal(file=labels_file(save_nifti(tmp_path, label_values(), turned)))
-    assert "is rotated against the axes" in text and "resample it" in text
+    assert "is rotated relative to the axes" in text and "resample it" in text
     several = np.repeat(label_values()[..., None], 2, axis=3)
     assert "has an image of shape" in refusal(file=labels_file(save_nifti(tmp_path, several)))
     assert_labels(build(file=labels_file(save_nifti(tmp_path, several[..., :1]))), several[..., 0])

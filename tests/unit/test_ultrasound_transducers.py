@@ -386,9 +386,13 @@ REFUSED_SIGNALS: list[tuple[str, Any, tuple[Any, ...]]] = [
     (r"samples have the shape \(1,\)", SampledSignal, (np.ones(1), 1e-7)),
     ("phase = 0.5 rad", SampledSignal(np.ones(5), 1e-7).at, (np.zeros(1), 0.5)),
     ("dt = 0 s", element_signals, (WAVE, 5, 0.0)),
-    ("least is -1e-06 s, .* add 1e-06 s to all", element_signals, (WAVE, 5, DT, 1, 0, [0, -1e-6])),
+    (
+        "smallest is -1e-06 s, .* add 1e-06 s to all",
+        element_signals,
+        (WAVE, 5, DT, 1, 0, [0, -1e-6]),
+    ),
     ("2 amplitudes, 3 phases, 1 delays", element_signals, (WAVE, 5, DT, [1, 2], [1, 2, 3])),
-    ("amplitudes: not all are finite", element_signals, (WAVE, 5, DT, [1, np.nan])),
+    ("amplitudes: some are not finite", element_signals, (WAVE, 5, DT, [1, np.nan])),
     ("speed = 0 m/s", focus_delays, (np.zeros((2, 3)), FOCUS, 0.0)),
 ]
 

@@ -23,7 +23,7 @@ Position = tuple[Length, Length, Length]
 Axis = Literal["x", "y", "z"]
 Method = Literal["nearest", "linear", "cubic"]
 What = Literal["raw", "max", "min", "rms", "mean", "final", "amplitude", "phase"]
-HARMONICS: tuple[What, ...] = ("amplitude", "phase")  # of oscillations at given frequencies
+HARMONICS: tuple[What, ...] = ("amplitude", "phase")  # fitted at given frequencies
 SUFFIXES = (".h5", ".nc", ".vtkhdf")
 _LONGEST_NAME = 180  # bytes; file systems allow 255, and temporary names are longer
 
@@ -166,8 +166,8 @@ class RecordSection(Section):
     """`[[output.record]]`: a time series or statistics of fields at selected positions.
 
     `from` is the first step or time; `interval` is rounded to whole steps. With a series and
-    statistics in `what`, `file` has the series, and a second file the statistics. The amplitude and
-    phase are those of oscillations at `frequencies`.
+    statistics in `what`, `file` contains the series, and a second file the statistics. Amplitudes
+    and phases are those of oscillations at `frequencies`.
     """
 
     fields: Annotated[tuple[str, ...], BeforeValidator(_as_list), NotEmpty]
@@ -254,7 +254,11 @@ class Recordable:
             if what not in self.what:
                 yield ("what", n), f"must be {listed(self.what)} for this solver"
         if not self.timed and record.has_harmonics:
-            yield ("what",), "cannot have amplitudes: steps of this solver have no common length"
+            yield (
+                ("what",),
+                "cannot have amplitudes or phases: the steps of this solver have no common length; "
+                "choose other statistics",
+            )
         if not self.timed and record.interval is not None:
             yield (
                 ("interval",),

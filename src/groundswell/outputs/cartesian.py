@@ -367,8 +367,8 @@ def read_mask(
     """Read flat indices into an array of this shape.
 
     Raises:
-        InputError: the file is damaged, or holds no mask or indices of this shape; the message
-            names the `section` of the case.
+        InputError: the file is damaged, does not contain a mask of this shape or indices, or an
+            index is out of range. The message names the `section` of the case.
     """
     found: Any = where.indices
     if where.file is not None:

@@ -1,8 +1,8 @@
 """Amplitudes and phases of oscillations, fitted to samples by least squares.
 
-A value is approximated by a + sum of A sin(2 pi f t + phase) over given frequencies. The normal
-equations need sums of the samples times basis functions only, which run along with the simulation.
-The fit is exact for such oscillations, whether or not the samples span whole periods.
+A value is approximated by a constant plus A sin(2 pi f t + phase), summed over given frequencies f.
+The normal equations need only sums of samples times basis functions, which accumulate during the
+run. The fit is exact for such oscillations, whether or not the samples span whole periods.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from groundswell.errors import InputError
 
 Floats = NDArray[np.float64]
 
-MOST = 30  # condition number of the basis functions, by which errors of samples may grow
+MOST = 30  # largest condition number of the basis functions: errors of samples grow by up to this
 
 
 def basis_functions(frequencies: Sequence[float], times: Floats) -> Floats:
@@ -30,7 +30,8 @@ def require_resolved(frequencies: Sequence[float], times: Floats, file: str) -> 
     """Check that samples at these times determine the amplitudes.
 
     Raises:
-        InputError: the samples span less than a period, or too few for the frequencies.
+        InputError: the samples span less than a period, are too few, or cannot separate the
+            frequencies.
     """
     lowest = 1 / min(frequencies)
     span = times[-1] - times[0] if len(times) else 0.0
@@ -39,12 +40,12 @@ def require_resolved(frequencies: Sequence[float], times: Floats, file: str) -> 
             f"the record {file!r} has {len(times)} samples in {span:g} s, from which the "
             f"amplitudes at {', '.join(f'{f:g}' for f in frequencies)} Hz cannot be found; record "
             f"at least one period, {lowest:g} s, with several samples per period, and frequencies "
-            "that differ by more than one over the recorded time"
+            "that differ by more than 1 / (recorded time)"
         )
 
 
 def fit(sums: NDArray[np.floating], basis: Floats) -> tuple[Floats, Floats]:
-    """Amplitudes, and phases in degrees, (frequencies, ...).
+    """Amplitudes and phases (degrees) of the least-squares fit, (frequencies, ...).
 
     Args:
         sums: sums of samples times basis functions, (1 + 2 frequencies, ...).

@@ -37,8 +37,8 @@ class Targets:
         begin, every: first step and interval of samples.
         ring: ring buffer of all samples, if they are kept.
         statistics: running statistics, (fields, *count), by name.
-        sums: sums of samples times basis functions, (terms, fields, *count), if they are wanted.
-        basis: the basis functions, (samples, terms).
+        sums: sums of samples times basis functions, (terms, fields, *count), for harmonics.
+        basis: the basis functions, (samples, terms), for harmonics.
     """
 
     begin: int
@@ -114,7 +114,7 @@ class RecordLaunches:
         return [ring, *(targets.statistics.get(name, nothing) for name in WANTED)]
 
     def _harmonics(self, targets: Targets) -> tuple[Any, ...]:
-        """Sums, basis functions, and the number of terms and samples."""
+        """Sums, basis functions, and the numbers of terms and of samples."""
         if targets.sums is None or targets.basis is None:
             nothing = self._backend.zeros((1,), self._dtype)
             return nothing, nothing, 0, 0

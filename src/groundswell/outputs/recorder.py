@@ -85,7 +85,7 @@ class Recorder:
         return Ring(self._backend, shape, every, slots, dtype, self._schedule.begin)
 
     def _new_sums(self, shape: tuple[int, ...]) -> tuple[Array | None, Array | None]:
-        """Sums of samples times basis functions, and these functions; None without harmonics."""
+        """Sums of samples times basis functions, and the functions; None without harmonics."""
         if not self.section.has_harmonics:
             return None, None
         basis = self._recording.basis(self.section).astype(self._recording.dtype)
@@ -153,7 +153,7 @@ class Recorder:
 
     @property
     def _coordinates(self) -> dict[str, Variable]:
-        """Coordinates of statistics: those of a sample, and the frequencies."""
+        """Coordinates of statistics: those of a sample, and the frequencies if there are any."""
         values = np.array(self.section.frequencies)
         frequency = Variable(("frequency",), values, attrs={"units": "Hz"})
         harmonics = {"frequency": frequency} if len(values) else {}
@@ -200,7 +200,10 @@ class Recorder:
     def _fit(
         self, field: RecordableField, sums: NDArray[Any], steps: int
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Amplitudes and phases (degrees, of a sine at time 0) of a field, (frequencies, ...)."""
+        """Amplitudes and phases (degrees, of a sine at time 0) of a field, (frequencies, ...).
+
+        Phases are corrected for the time offset of the field.
+        """
         basis = self._recording.basis(self.section)[: self._schedule.samples(steps)]
         amplitudes, phases = fit(sums, basis)
         delay = field.time_offset * (self._recording.seconds or 0.0)

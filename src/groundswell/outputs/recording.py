@@ -209,7 +209,7 @@ class Recording:
         seconds: length of a time step; None if steps have no common length.
         at_once: steps that one call of the solver's `step` makes.
         attrs: attributes of the files.
-        steps: number of steps of the run, which amplitudes need.
+        steps: number of steps of the run; required for amplitudes and phases.
     """
 
     domain: Domain
@@ -233,7 +233,7 @@ class Recording:
         return Schedule.of(section, self.seconds, self.at_once)
 
     def basis(self, section: RecordSection) -> NDArray[np.float64]:
-        """The basis functions of a section's amplitudes at all its samples, (samples, terms)."""
+        """The basis functions of a section's harmonics at all of its samples, (samples, terms)."""
         assert self.steps is not None
         schedule = self.schedule(section)
         times = schedule.times(range(schedule.samples(self.steps)))

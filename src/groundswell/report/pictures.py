@@ -21,8 +21,8 @@ class Picture:
         source: results file that it shows.
         file: file name of the picture.
         caption: caption in the report.
-        draw: function of the results folder that returns the path of the picture, or None if there
-            is nothing to show.
+        draw: function that draws the picture of a results folder. It returns the path of the
+            picture, or None if there is nothing to show.
     """
 
     source: str

@@ -30,7 +30,7 @@ class NonFiniteSearch:
         part: the cells of these views.
         dt: the time step, s.
         axes: names of the coordinates x, y and z in messages.
-        origin: position of the first value of the region, m; by default half a cell from zero.
+        origin: position of the first value of the region, m; by default half a cell from 0.
 
     Attributes:
         launches: the launches of the search.

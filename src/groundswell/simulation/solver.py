@@ -240,10 +240,14 @@ class FiniteCheck(Protocol):
 
 @runtime_checkable
 class Preparing(Protocol):
-    """Capability: steps need values that follow from the fields, which may have changed."""
+    """Capability: steps need values derived from the fields, such as a spectrum."""
 
     def prepare(self) -> None:
-        """Enqueue their computation; called before the first step, and whenever a loop goes on."""
+        """Enqueue the computation of these values from the current fields.
+
+        The time loop calls it before the first step, and whenever it resumes, because a user may
+        have changed the fields.
+        """
         ...
 
 

@@ -10,7 +10,7 @@
 // What becomes of a value, as bits of `wanted`; see outputs/recorder.py.
 constexpr index_t RAW = 1, MAX = 2, MIN = 4, MEAN = 8, RMS = 16;
 
-// Sums of samples times basis functions, from which harmonics are fitted.
+// Sums of samples times basis functions, for the fit of harmonics.
 struct Harmonics {
   real* sums;
   const real* basis;

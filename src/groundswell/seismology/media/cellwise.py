@@ -1,4 +1,4 @@
-"""Media with one value per cell of the region: arrays and AWP meshes, read plane by plane."""
+"""Media with one value per cell of the region (arrays and AWP meshes), read plane by plane."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class ArrayMedium:
 
 
 def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type to compute in: double for integers and for floats too short for moduli in Pa."""
+    """The type for computations: double for integers and for floats too short for moduli in Pa."""
     return dtype if dtype in (np.float32, np.float64) else np.dtype(np.float64)
 
 
@@ -106,7 +106,7 @@ class AwpMedium:
 def _profile(medium: Medium) -> Profile | None:
     """The profile of a medium that is constant in each cell; None if it varies along x or y."""
     rows = []
-    for k in range(medium.cells[2]):  # The first plane that varies ends the search.
+    for k in range(medium.cells[2]):  # ends at the first plane that varies
         row = uniform_values(medium.plane(k).given())
         if row is None:
             return None

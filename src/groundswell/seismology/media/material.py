@@ -170,7 +170,7 @@ def count_cells(mask: Mask, cells: Counts) -> int:
 
 
 def uniform_values(plane: Mapping[str, Values]) -> dict[str, float] | None:
-    """The properties of a plane that has the same values everywhere; None if any of them varies."""
+    """The properties of a plane if they have the same values everywhere; None if any varies."""
     if any((values != values.flat[0]).any() for values in plane.values()):
         return None
     return {name: float(values.flat[0]) for name, values in plane.items()}

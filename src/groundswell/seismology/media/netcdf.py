@@ -1,4 +1,4 @@
-"""Models on a grid of their own in NetCDF files, read plane by plane."""
+"""Models in NetCDF files, on their own grids, read plane by plane."""
 
 from __future__ import annotations
 
@@ -90,9 +90,7 @@ class NetcdfMedium:
         first = max(0, int(np.searchsorted(depths, 0.0, side="right")) - 1)
         depths = depths[first : int(np.searchsorted(depths, bottom)) + 1]
         rows = []
-        for node in range(
-            first, first + len(depths)
-        ):  # The first slab that varies ends the search.
+        for node in range(first, first + len(depths)):  # ends at the first slab that varies
             row = uniform_values(self._slabs_at(node))
             if row is None:
                 return None
@@ -149,8 +147,8 @@ def build_netcdf(
 ) -> NetcdfMedium | CellAverages:
     """The medium of a NetCDF model: averages over cells if the model is finer than the grid.
 
-    Along each axis, a cell has as many samples as the model has grid steps there, at most FINEST.
-    `NetcdfMedium` describes the arguments and errors.
+    Along each axis, the number of samples per cell is the number of model grid steps per cell, at
+    most FINEST. `NetcdfMedium` describes the arguments and errors.
     """
     medium = NetcdfMedium(section, cells, spacing, geography)
     level, upright = (min(FINEST, ceil(n - 1e-6)) for n in medium.resolution())

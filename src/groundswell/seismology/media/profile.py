@@ -88,12 +88,12 @@ def linear_profile(
     """The profile through values at depths, constant above the first and below the last.
 
     Two values at one depth are a discontinuity. Between a fluid and a solid, the medium changes
-    half-way.
+    halfway.
 
     Args:
         depths: ascending depths, m, (n,).
         table: properties at the depths, (n,) each.
-        complete: function that returns the material of interpolated properties.
+        complete: function that returns the material with given interpolated properties.
     """
     vs = table["vs"]
 

@@ -90,24 +90,24 @@ def simulate(
             and `nonlinearity` are numbers or arrays (nz, ny, nx), or (ny, nx) in two dimensions.
             Quantities are numbers in SI units or text such as "1.5 km/s".
         sources: tables with the keys of `[[source]]`.
-        initial: initial pressure, Pa: an array of all points, or a table with the keys of
-            `[initial]`.
-        spacing: distance of points, m, or one for each axis (x, y, z).
+        initial: initial pressure, Pa: an array with one value per point of the region, or a table
+            with the keys of `[initial]`.
+        spacing: distance between neighbouring points, m, or one for each axis (x, y, z).
         duration: duration of the run, s.
-        folder: results folder. By default a temporary folder, `result.folder`, which exists as
-            long as the result.
+        folder: results folder. By default a temporary folder, `result.folder`, which is deleted
+            together with the result.
         overwrite: replace results of another case in that folder.
         quiet: show no progress.
-        case: `points` (x, y, z), required if there is no array; `records`, tables with the keys of
+        case: `points` (x, y, z), required without an array; `records`, tables with the keys of
             `[[output.record]]`; `backend` ("cpu" or "cuda"); `precision` ("single" or "double");
             the sections `grid`, `time`, `boundary`, `overlap`, `output` and `run` as tables, for
             their other keys; the text `title`.
 
     Returns:
-        `result.fields`, an `xarray.Dataset` (z, y, x) of the largest, least and root mean square
-        pressure; `result.focus`, the largest pressure, its position and the -6 dB widths;
-        `result.records`, recorded fields by file; `result.medium`, the properties that vary;
-        `result.summary`; `result.folder`.
+        `result.fields`, an `xarray.Dataset` (z, y, x) of the maximum, minimum and root mean square
+        pressure; `result.focus`, the largest pressure outside bone, its position and the -6 dB
+        widths; `result.records`, recorded fields by file; `result.medium`, the properties that vary
+        in space; `result.summary`; `result.folder`.
 
     Raises:
         InputError: the input is invalid; nothing has been written.
@@ -132,7 +132,7 @@ def _as_initial(initial: ArrayLike | Table | None) -> dict[str, Any] | None:
 
 
 def _points_of(values: Sequence[Any]) -> tuple[int, ...] | None:
-    """Number of points along x, y and z of the first array; None if there is no array."""
+    """Number of points (x, y, z) of the first array, or (x, y) in 2-D; None without an array."""
     shape = next((value.shape for value in values if isinstance(value, np.ndarray)), None)
     if shape is None:
         return None

@@ -40,11 +40,11 @@ PEAK_RECORD = RecordSection(
 
 @dataclass(frozen=True)
 class OneOrEach:
-    """Annotation of one value for all axes of the grid, or a list of one for each.
+    """Annotation of one value for all axes of the grid, or a list with one value per axis.
 
     Args:
         kind: type of the values.
-        word: word that is valid instead of values, such as "auto".
+        word: text that is allowed instead of values, such as "auto".
     """
 
     kind: Any
@@ -65,7 +65,7 @@ class OneOrEach:
 
 
 class GridSection(Section):
-    """`[grid]`: points of the region, without the absorbing layers.
+    """`[grid]`: the points of the region, which does not include absorbing layers outside it.
 
     Points lie at origin + i spacing. A grid with two axes is two-dimensional.
     """
@@ -77,7 +77,7 @@ class GridSection(Section):
 
     @property
     def spacings(self) -> tuple[float, float, float]:
-        """Distances of points along x, y and z, m; that along z is of no importance in 2-D."""
+        """Grid spacings along x, y and z, m; the spacing along z is not used in 2-D."""
         given = self.spacing if isinstance(self.spacing, tuple) else (self.spacing,) * 3
         x, y, z = (*given, given[0])[:3]
         return x, y, z
@@ -90,7 +90,7 @@ class GridSection(Section):
 
     @property
     def _lengths(self) -> tuple[float, ...]:
-        """Lengths along each axis of the grid in spacings."""
+        """Length along each axis of the grid, in spacings."""
         if self.points is not None:
             return self.points
         return tuple(n / h for n, h in zip(self.size or (), self.spacings, strict=False))
@@ -119,10 +119,11 @@ class GridSection(Section):
 
 
 class UltrasoundTime(TimeSection):
-    """`[time]`: the duration, and the step, or "auto" for the Courant number `courant`.
+    """`[time]`: the duration and the step. With `step = "auto"`, `courant` determines the step.
 
-    The Courant number is the distance that the fastest wave travels in a step, over the smallest
-    spacing. `reference_speed` is the speed of the k-space correction, by default the largest one.
+    The Courant number is the distance that the fastest wave travels in a step, divided by the
+    smallest spacing. `reference_speed` is the sound speed of the k-space correction, by default the
+    largest sound speed of the medium.
     """
 
     courant: Annotated[Number, Positive] = 0.3
@@ -132,8 +133,8 @@ class UltrasoundTime(TimeSection):
 class BoundarySection(Section):
     """`[boundary]`: perfectly matched layers.
 
-    `width` is the number of points of each layer, by default one for which transforms are fast; 0
-    makes the region periodic. The layers are outside of the region unless `inside` is true.
+    `width` is the number of points of each layer. The default is a width for which transforms are
+    fast; 0 makes the axis periodic. The layers are outside the region unless `inside` is true.
     `strength` is the largest absorption, Np per point.
     """
 
@@ -148,7 +149,7 @@ class BoundarySection(Section):
 
 
 class InitialBase(Section):
-    """Keys of every initial pressure; `smooth` removes wavenumbers that the grid cannot carry."""
+    """Keys of every initial pressure; `smooth` reduces high wavenumbers by a Blackman window."""
 
     smooth: Flag = True
 
@@ -186,7 +187,7 @@ def _as_pressures(value: Any) -> Any:
 
 
 class ArraySection(InitialBase):
-    """`kind = "array"`: pressures of all points of the region, Pa, in a NumPy file or an array."""
+    """`kind = "array"`: pressure at all points of the region, Pa, in a NumPy file or an array."""
 
     kind: Literal["array"]
     file: DataFile | None = None
@@ -204,10 +205,10 @@ InitialSection = Annotated[BallSection | GaussianSection | ArraySection, TaggedU
 
 
 class OverlapSection(Section):
-    """`[overlap]`: how ranks share the grid; see the guide on the local Fourier basis.
+    """`[overlap]`: overlap between the blocks of ranks; see docs/ultrasound.md, Several processes.
 
-    `points` is the least overlap on either side of a block, by default that for `accuracy`, the
-    error of the pressure relative to transforms of the whole grid.
+    `points` is the minimum overlap on either side of a block. By default it follows from
+    `accuracy`, the wanted error of the pressure relative to transforms of the whole grid.
     """
 
     points: Count | None = None
@@ -217,8 +218,8 @@ class OverlapSection(Section):
 class UltrasoundOutput(OutputSection):
     """`[output]`: the folder, records of pressure and velocity, and maps of the whole region.
 
-    With `maps`, the largest, least and root mean square pressure of every point go to PEAK_FILE.
-    `medium` writes the properties that vary to MEDIUM_FILE.
+    With `maps`, PEAK_FILE contains the maximum, minimum and root mean square pressure at every
+    point. With `medium`, MEDIUM_FILE contains the properties that vary in space.
     """
 
     recordable: ClassVar[Recordable] = Recordable(FIELDS, files=(PEAK_FILE, MEDIUM_FILE))
@@ -255,7 +256,7 @@ class UltrasoundCase(Case):
     run: UltrasoundRun = UltrasoundRun()
 
     def violations(self) -> Iterator[Violation]:
-        """A case without sound, or lists and directions for another number of axes."""
+        """A case without any source, or lists and directions for another number of axes."""
         axes = 3 if self.grid.counts[2] > 1 else 2
         if self.initial is None and not self.source:
             yield ("source",), "is required: give an [initial] pressure or a [[source]]"

@@ -1,4 +1,4 @@
-"""What `groundswell check` says of an ultrasound case, and warnings before a run."""
+"""Quantities that `groundswell check` shows for an ultrasound case, and warnings before a run."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from groundswell.solvers.ultrasound.setup import Setup
 
 MM, NS, MHZ = 1e-3, 1e-9, 1e6  # m, s, Hz
-LEAST_POINTS = 3.0  # per wavelength, of the slowest wave of a source
-LARGEST_FACTOR = 13  # prime factors above which transforms are several times slower
+LEAST_POINTS = 3.0  # per wavelength, for the highest source frequency in the slowest medium
+LARGEST_FACTOR = 13  # transforms with a larger prime factor are several times slower
 
 
 def frequencies(setup: Setup) -> list[float]:
@@ -28,7 +28,10 @@ def frequencies(setup: Setup) -> list[float]:
 
 
 def points_per_wavelength(setup: Setup) -> float | None:
-    """Points per wavelength of the highest source frequency in the slowest medium, if any."""
+    """Points per wavelength of the highest source frequency in the slowest medium.
+
+    None if no source has a frequency.
+    """
     found = frequencies(setup)
     if not found:
         return None
@@ -37,13 +40,13 @@ def points_per_wavelength(setup: Setup) -> float | None:
 
 
 def passes(setup: Setup) -> int:
-    """Least number of arrays that a step reads or writes; half a spectrum is as large as one.
+    """Minimum number of arrays that a step reads or writes.
 
-    As in the fused step, a pass along x reads and writes each of its fields once, and spectra stay
-    in a cache between the passes along the other axes. On n axes, the gradient takes 1 + n arrays,
-    the velocities 4 n, the divergence 2 n, and density and pressure 3 n + 2. Each fractional
-    Laplacian adds 4, and both of them n for the densities, which are read again. Each property that
-    varies is read where it is used.
+    The spectrum of a real array counts as one array. As in the fused step, a pass along x reads and
+    writes each of its fields once, and spectra stay in a cache between the passes along the other
+    axes. On n axes, the gradient takes 1 + n arrays, the velocities 4 n, the divergence 2 n, and
+    density and pressure 3 n + 2. Each fractional Laplacian adds 4. If there are any, the densities
+    are read again, which adds n. A property that varies in space is read wherever it is used.
     """
     medium, axes, count = setup.medium, setup.axes, setup.medium.fractional_laplacians
     losses = 4 * count + axes * (count > 0)
@@ -52,10 +55,10 @@ def passes(setup: Setup) -> int:
 
 
 def arrays(setup: Setup, *, fused: bool) -> float:
-    """Arrays of one value per point that a run keeps on its device.
+    """Number of arrays with one value per point that a run keeps on its device.
 
     Args:
-        fused: whether it takes the fused step.
+        fused: whether the run uses the fused step.
     """
     medium, axes = setup.medium, setup.axes
     absorption = [medium.absorption] * (medium.is_absorbing + medium.is_dispersive)
@@ -65,13 +68,13 @@ def arrays(setup: Setup, *, fused: bool) -> float:
     fields = 1 + 2 * axes  # pressure, velocity and density
     has_filter = any(source.mode == "additive" for source in setup.sources)
     if fused:
-        return fields + varying + axes + has_filter  # spectra, and a source term
-    # Derivatives; two spectra, the work areas of both transforms, and tables of wavenumbers.
+        return fields + varying + axes + has_filter  # spectra and a source term
+    # Derivatives, two spectra, the work areas of both transforms, and tables of wavenumbers.
     return fields + varying + axes + 4.5 + 0.5 * (has_filter + medium.fractional_laplacians)
 
 
 def quantities(setup: Setup) -> list[Quantity]:
-    """Grid, waves, time step and memory."""
+    """Quantities of the grid, the waves, the time step and the memory."""
     grid, limit = setup.grid, setup.stability_limit
     n = setup.axes
     cells, spacing, region = grid.cells[:n], grid.spacing[:n], grid.region[:n]
@@ -118,7 +121,7 @@ def quantities(setup: Setup) -> list[Quantity]:
 
 
 def warnings(setup: Setup) -> list[str]:
-    """Waves that the grid cannot carry, sources in layers, and sizes with slow transforms."""
+    """Warnings about waves that the grid cannot resolve, sources in layers, and slow transforms."""
     return [*_coarse_grids(setup), *_absorbed_sources(setup), *_slow_transforms(setup)]
 
 
@@ -152,7 +155,7 @@ def _absorbed_sources(setup: Setup) -> Iterator[str]:
 
 
 def _free_of_layers(setup: Setup, axis: int) -> tuple[float, float]:
-    """The part of an axis without layers, half a spacing beyond its points, m."""
+    """Limits of an axis without its layers, half a spacing beyond the outermost points, m."""
     at, half = setup.coordinates(axis), setup.grid.spacing[axis] / 2
     first, last = setup.layers.before[axis], len(at) - 1 - setup.layers.after[axis]
     return float(at[first]) - half, float(at[last]) + half
@@ -162,7 +165,7 @@ def _slow_transforms(setup: Setup) -> Iterator[str]:
     for axis, n in enumerate(setup.grid.cells[: setup.axes]):
         if not is_fast(n) and max(prime_factors(n)) > LARGEST_FACTOR:
             yield (
-                f"transforms of {n} points along {'xyz'[axis]} are slow, since {n} has the prime "
+                f"transforms of {n} points along {'xyz'[axis]} are slow, because {n} has the prime "
                 f"factor {max(prime_factors(n))}; {next_fast(n)} points are faster: change the "
-                'grid or boundary.width, or leave it "auto"'
+                'grid or boundary.width, or use boundary.width = "auto"'
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-LARGEST_FACTOR = 7  # prime factors for which transforms have special code
+LARGEST_FACTOR = 7  # largest prime factor for which FFT libraries have optimised code
 
 
 def prime_factors(n: int) -> list[int]:
@@ -24,7 +24,7 @@ def is_fast(n: int) -> bool:
 
 
 def cost(n: int) -> float:
-    """Estimated time of a transform of n points, in operations: n times its prime factors' sum."""
+    """Estimated cost of a transform of n points: n times the sum of its prime factors."""
     return float(n * sum(prime_factors(n)))
 
 
@@ -36,16 +36,16 @@ def next_fast(n: int) -> int:
 
 
 def cheapest_size(least: int, most: int) -> int:
-    """The number of points from `least` to `most` whose transform costs least.
+    """The number of points from `least` to `most` with the fastest transform.
 
-    Transforms of real values along the fastest axis are twice as fast for even numbers, and the
-    fused step needs them.
+    Along the fastest axis, transforms of an even number of real values take half the time, and the
+    fused step requires an even number.
     """
     return min(range(least, most + 1), key=lambda n: cost(n) * (1 + n % 2))
 
 
 def cheapest_margin(counts: Iterable[int], margins: Iterable[int]) -> int:
-    """The margin m for which transforms of n + 2 m points cost least in all, for all n of `counts`.
+    """The margin m with the least total cost of transforms of n + 2 m points, n in `counts`.
 
     Args:
         counts: numbers of points.

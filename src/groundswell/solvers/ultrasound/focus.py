@@ -1,4 +1,4 @@
-"""The focus of a beam: the largest pressure outside of bone, and its -6 dB widths."""
+"""The focus of a beam: the largest pressure outside bone, and its -6 dB widths."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import xarray
 
-HALF = 10 ** (-6 / 20)  # -6 dB: the pressure relative to that of the focus
-BONE = 1800.0  # m/s, sound speed between those of soft tissue and those of bone
+HALF = 10 ** (-6 / 20)  # -6 dB: pressure relative to that at the focus
+BONE = 1800.0  # m/s, threshold between the sound speeds of soft tissue and of bone
 
 
 class Focus(NamedTuple):
@@ -35,14 +35,14 @@ class Focus(NamedTuple):
 
 
 def find_focus(pressure: xarray.DataArray, speed: xarray.DataArray | None = None) -> Focus:
-    """Find the largest of all pressures (z, y, x), and the -6 dB widths along the axes there.
+    """Find the focus of a map of the maximum pressure (z, y, x), and its -6 dB widths.
 
     The search leaves out bone, where standing waves may be stronger than the focus behind it. It
     does not leave out the near field of the transducer, which may be stronger than a weak focus.
 
     Args:
-        pressure: largest pressure of each point, Pa.
-        speed: sound speed, m/s. Points that are faster than BONE count as bone, unless all are.
+        pressure: maximum pressure at each point, Pa.
+        speed: sound speed, m/s. Points with a speed of BONE or more count as bone, unless all do.
     """
     at = _searched(pressure, speed).argmax(...)
     axes = [str(axis) for axis in pressure.dims if pressure.sizes[axis] > 1][::-1]
@@ -63,9 +63,9 @@ def _searched(pressure: xarray.DataArray, speed: xarray.DataArray | None) -> xar
 def edges_of(
     positions: NDArray[np.floating], values: NDArray[np.floating], peak: int
 ) -> tuple[float, float]:
-    """Positions before and after the point `peak` where values fall to -6 dB of it.
+    """Positions before and after the point `peak` where values fall to -6 dB of the peak.
 
-    Values are interpolated linearly. The position is NaN on a side where they do not fall as far.
+    Values are interpolated linearly. A position is NaN if the values do not fall that far.
     """
     before = _first_below(positions[peak::-1], values[peak::-1])
     return before, _first_below(positions[peak:], values[peak:])

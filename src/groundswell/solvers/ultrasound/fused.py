@@ -1,9 +1,9 @@
-"""A step of the k-space scheme as passes along lines of the grid, for GPUs.
+"""The fused step of the k-space scheme for GPUs: passes along lines of the grid.
 
-A pass transforms all lines of one axis in shared memory, and does what the step needs there before
-it writes them back: passes along x also update the fields at points, those along z multiply the
-spectra by operators (kernels/rows.h and planes.h). A pass thus reads and writes each of its arrays
-once. Spectra outlive a step, which begins with the spectrum of p along x.
+A pass transforms all lines of one axis in shared memory, and also does other work on the values
+before it writes them back. Passes along x update the fields at points, and passes along z multiply
+the spectra by operators (kernels/rows.h and planes.h). A pass therefore reads and writes each of
+its arrays once. A step starts from the spectrum of p along x, which the previous step has left.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Fields:
 
 
 class FusedStep:
-    """A step on a grid that `supports` holds for.
+    """A step on a grid for which `supports` is true.
 
     Args:
         backend: a GPU.
@@ -55,13 +55,13 @@ class FusedStep:
         medium: the medium.
         fields: the fields, which the step updates.
         sources: time-dependent sources.
-        inject: a launch that adds the signals of a source to a field ("add_source") or sets its
-            values ("set_source").
+        inject: function that returns a launch which adds the signals of a source to a field
+            ("add_source") or sets its values ("set_source").
 
     Attributes:
-        launches: a step, without the advance of the step number.
-        differentiate: leaves the derivatives of p at velocity points in u.
-        begin: has to run before the first step, and after each change of p.
+        launches: the launches of a step, without the one that advances the clock.
+        differentiate: launches that write the derivatives of p at velocity points to u.
+        begin: launches that must run before the first step, and whenever p was changed.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class FusedStep:
     # --- the step ---------------------------------------------------------------------------------
 
     def _compose(self) -> Iterator[Launch]:
-        """A step: velocity, velocity sources, density, pressure sources, pressure."""
+        """Launches of a step: velocity, velocity sources, density, pressure sources, pressure."""
         yield from self._gradient()
         yield self._accelerate()
         yield from self._add_sources("u")
@@ -112,13 +112,13 @@ class FusedStep:
         yield from self._planes("find_gradient", extent, x, y, z, *self._squares, *factors)
 
     def _divergence(self) -> Iterator[Launch]:
-        """Derivatives of the velocities along their axes at pressure points, likewise."""
+        """Derivatives of the velocities along their axes at pressure points, as spectra along x."""
         factors = (self._derivative(axis, TO_PRESSURE) for axis in range(3))
         arrays = (*self._spectra, *self._squares, *factors)
         yield from self._planes("find_divergence", self._passes.plane_blocks(3, 3), *arrays)
 
     def _fractional_laplacians(self) -> Iterator[Launch]:
-        """Those of the rate of density for absorption, of density for dispersion."""
+        """Fractional Laplacians: of density's rate for absorption, of density for dispersion."""
         rate, density, _ = self._spectra
         if self._medium.is_dispersive and self._acts_on("p"):
             yield self._rows("forward_density", 1, *self._fields.rho, density)
@@ -165,7 +165,7 @@ class FusedStep:
         return self._property(self._medium.density, self._has_uniform_density)
 
     def _staggered_densities(self) -> list[Array]:
-        """For each axis dt / rho_0 at velocity points, or rho_0, whose means the kernel takes."""
+        """For each axis, dt / rho_0 at velocity points, or rho_0 if the kernel computes means."""
         medium, dt = self._medium, self._operators.dt
         if self._takes_means:
             return [self._density] * 3
@@ -179,12 +179,12 @@ class FusedStep:
 
     @property
     def _deferred(self) -> list[int]:
-        """Axes with velocity sources, which act before the transform of the velocity."""
+        """Axes with velocity sources: sources act first, so the transform of u is deferred."""
         names = {source.field for source in self._sources}
         return [axis for axis, name in enumerate(AXES) if f"u{name}" in names]
 
     def _add_sources(self, kind: str) -> Iterator[Launch]:
-        """Sources of the pressure, which act on each split density, or of velocities."""
+        """Pressure sources, which act on each split density, or velocity sources."""
         for source in self._sources:
             if source.field[0] == kind:
                 axis = AXES.index(source.field[-1]) if kind == "u" else 2
@@ -209,7 +209,7 @@ class FusedStep:
         yield self._rows("add_inverse_x", 1, spectrum, *three, last=(len(fields),))
 
     def _erase(self, source: PointSource) -> Launch:
-        """Launch that clears the source term again."""
+        """Launch that resets the source term to zero at the points of a source."""
         points = self._backend.to_device(np.ascontiguousarray(source.points, np.int64))
         launch, count = self._modules[FILES["erase"]].launch, len(source.points)
         return launch("erase", Items(count), self._source_term, points, count)
@@ -235,9 +235,9 @@ class FusedStep:
 
     @cached_property
     def _counts(self) -> Array:
-        """How many blocks have ended each of two passes over a segment of up to three fields.
+        """Numbers of blocks that have finished the first two passes over each segment and field.
 
-        The last number is that of the blocks that have started.
+        There are up to three fields. The last entry is the number of blocks that have started.
         """
         return self._backend.zeros((2 * len(AXES) * self._passes.segments + 1,), np.uint32)
 
@@ -288,7 +288,7 @@ class FusedStep:
         }
 
     def _mode_constants(self) -> dict[str, Any]:
-        """Exponents of (c_ref |k| dt / 2)^2, and factors, of the functions of |k|."""
+        """Exponents and factors of the functions of |k|, which use (c_ref |k| dt / 2)^2."""
         operators, power = self._operators, self._medium.power
         unit = 2 / (operators.reference_speed * operators.dt)
         scale = 1 / (FORWARD_SCALE * operators.grid.count)
@@ -336,14 +336,16 @@ class FusedStep:
         return self._backend.to_device(np.ascontiguousarray(values, wanted))
 
     def _property(self, values: Values, uniform: bool = True) -> Array:
-        """A device copy: of one value, or one of each point; always that if not uniform."""
+        """A device copy of a property: one value, or one per point; always the latter if not
+        `uniform`.
+        """
         if not uniform:
             values = np.broadcast_to(np.asarray(values), self._operators.grid.shape)
         return self._table(np.atleast_1d(values))
 
 
 def series_terms(square: float, tolerance: float) -> int:
-    """Terms of the series of sin(x) / x and cos x above a tolerance, for x^2 = square."""
+    """Number of terms above a tolerance in the series of sin(x) / x and cos x, for x^2 = square."""
     count, term = 0, 1.0
     while term > tolerance:
         count += 1

@@ -1,4 +1,4 @@
-"""Initial pressure of a case on all points of its grid."""
+"""Initial pressure of a case at all points of its grid."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 def initial_pressure(section: InitialSection, grid: Grid, positions: Sequence[Floats]) -> Floats:
-    """Initial pressure on all points, (nz, ny, nx), Pa; zero in the absorbing layers of an array.
+    """Initial pressure at all points, (nz, ny, nx), Pa. An array is zero in absorbing layers.
 
     Args:
         section: the section of the case.
@@ -41,8 +41,8 @@ def initial_pressure(section: InitialSection, grid: Grid, positions: Sequence[Fl
             pressure = section.pressure * np.exp(-squared / (2 * section.width**2))
     if not pressure.any():
         raise InputError(
-            f"[initial] of kind {section.kind!r} has no pressure at any grid point; check its "
-            "centre, size and values"
+            f"[initial] of kind {section.kind!r} has no pressure at any grid point; change its "
+            "centre, size or values"
         )
     return smoothed(pressure) if section.smooth else pressure
 
@@ -65,17 +65,17 @@ def _array(section: ArraySection, shape: tuple[int, ...]) -> Floats:
 
 
 def smoothed(values: Floats) -> Floats:
-    """Values without the wavenumbers that a grid cannot carry, with the same largest magnitude.
+    """Smooth values by a Blackman window in the spectrum; the largest magnitude stays the same.
 
-    The spectrum is multiplied by a Blackman window of the wavenumber, relative to the largest one
-    of each axis, as k-Wave does (Treeby & Cox 2010, J. Biomed. Opt. 15, 021314).
+    The window is a function of the wavenumber relative to the largest one of each axis, at which it
+    is zero. k-Wave uses the same window (Treeby & Cox 2010, J. Biomed. Opt. 15, 021314).
     """
     axes = [axis for axis, n in enumerate(values.shape) if n > 1]
     squares = np.zeros(())
     for axis in axes:
-        share = 2 * np.fft.fftfreq(values.shape[axis])
+        relative = 2 * np.fft.fftfreq(values.shape[axis])
         squares = squares + np.expand_dims(
-            share**2, [other for other in range(values.ndim) if other != axis]
+            relative**2, [other for other in range(values.ndim) if other != axis]
         )
     radius = np.minimum(np.sqrt(squares), 1)
     window = 0.42 + 0.5 * np.cos(np.pi * radius) + 0.08 * np.cos(2 * np.pi * radius)

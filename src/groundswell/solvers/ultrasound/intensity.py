@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     import xarray
 
 AXES = "xyz"
-MIDPOINT = (-1 / 16, 9 / 16, 9 / 16, -1 / 16)  # cubic interpolation half-way between points
+MIDPOINT = (-1 / 16, 9 / 16, 9 / 16, -1 / 16)  # cubic interpolation halfway between points
 
 
 def mean_intensity(recorded: xarray.Dataset) -> xarray.Dataset:
-    """Mean of the pressure times the velocity over a period, W/m^2, at pressure points.
+    """Mean intensity, the pressure times the velocity averaged over a period, W/m^2.
 
-    Velocities that lie half a cell further are moved to pressure points by cubic interpolation. The
-    points at the ends of such an axis, where it needs values from outside, are NaN. Recorded phases
-    already take account of the times of the velocities.
+    Values are at pressure points. Staggered velocities are interpolated there by cubics. The result
+    is NaN at the ends of an axis, where the interpolation would need values outside the record.
+    Recorded phases already account for the times of the velocities.
 
     Args:
         recorded: a record with `what = ["amplitude", "phase"]` of p and of velocities.
 
     Returns:
-        `ix`, `iy` and `iz`, those of them whose velocity was recorded.
+        Those of `ix`, `iy` and `iz` whose velocity was recorded.
 
     Raises:
         InputError: the pressure or all velocities are missing.

@@ -15,35 +15,35 @@ from groundswell.backends import Blocks
 from groundswell.backends.transforms import spectrum_dtype
 
 LARGEST_RADIX = 8
-LONGEST = 1024  # values of a line
-LONG = 512
-MOST_VALUES = 2**31  # of a field; kernels count lines with 32 bits
-LEAST_BYTES, LANE_BYTES = 32, 64  # contiguous values of a segment along x, and of a block of lines
-SEGMENT_BYTES = 9_000_000  # a few segments should fit into the second-level cache
-LAG = 64  # tasks of planes.h, beyond a whole segment, between a pass and the next one
+LONGEST = 1024  # most values of a line
+LONG = 512  # lines with more values leave room for fewer lines in a block
+MOST_VALUES = 2**31  # limit of the values of a field; kernels count lines with 32 bits
+LEAST_BYTES, LANE_BYTES = 32, 64  # contiguous bytes of a segment along x, and of a block of lines
+SEGMENT_BYTES = 9_000_000  # a few segments should fit into the L2 cache
+LAG = 64  # tasks in planes.h between a pass and the next one, in addition to a whole segment
 T = TypeVar("T", bound=np.generic)
 
 
 @dataclass(frozen=True)
 class Tiling:
-    """Most threads of a block, and how many blocks must fit on a multiprocessor."""
+    """Largest number of threads of a block, and of blocks that must fit on a multiprocessor."""
 
     threads: int
     blocks: int
 
     def of_type(self, value_bytes: int) -> Tiling:
-        """The same registers per value in double precision need twice as many per thread."""
+        """The tiling for values of a size; threads need twice the registers in double precision."""
         return self if value_bytes == 8 else Tiling(self.threads, max(self.blocks // 2, 1))
 
 
-# Of each file of kernels, found by measurement on an H100.
+# Tiling of each file of kernels, found by measurement on an H100.
 TILINGS = {
     "planes": Tiling(256, 4),
     "transform_rows": Tiling(256, 2),
     "accelerate_rows": Tiling(128, 6),
     "compress_rows": Tiling(128, 4),
 }
-# Files of the kernels of rows.
+# File of each kernel that works on rows.
 FILES = {
     "accelerate": "accelerate_rows",
     "compress": "compress_rows",
@@ -58,7 +58,7 @@ FILES = {
 
 @dataclass(frozen=True)
 class Plan:
-    """A transform of n values by radices whose product is n."""
+    """A transform of n values as stages of radices whose product is n."""
 
     radices: tuple[int, ...]
 
@@ -68,14 +68,14 @@ class Plan:
         return prod(self.radices)
 
     def order(self) -> NDArray[np.int64]:
-        """Wavenumber at each place of the spectrum: the digits in reversed order, (n,)."""
+        """Wavenumber at each position of the spectrum, in digit-reversed order, (n,)."""
         order = np.zeros(1, np.int64)
         for radix in reversed(self.radices):
             order = (np.arange(radix)[:, None] + radix * order).reshape(-1)
         return order
 
     def twiddles(self) -> NDArray[np.complex128]:
-        """Factors exp(-2 pi i q j / L) between stages: of each stage, for q, then j, (n - 1,)."""
+        """Factors exp(-2 pi i q j / L) between stages, ordered by stage, q and j, (n - 1,)."""
         parts, length = [], self.n
         for radix in self.radices:
             j, q = np.arange(length // radix), np.arange(1, radix)
@@ -84,13 +84,13 @@ class Plan:
         return np.concatenate(parts)
 
     def threads(self, most: int) -> int:
-        """Threads of a line, at most `most`: one per butterfly of the largest radix, or a part."""
+        """Threads of a line: one per butterfly of the largest radix, or fewer, at most `most`."""
         count = self.n // max(self.radices)
         return -(-count // -(-count // max(most, 1)))
 
 
 def plan(n: int) -> Plan | None:
-    """The plan of fewest radices, then of the smallest; None without one of at least two."""
+    """The plan with the fewest, then smallest radices; None if there is none with two or more."""
     found = [r for r in _factorisations(n, LARGEST_RADIX) if len(r) > 1]
     return Plan(min(found, key=lambda r: (len(r), sum(r)))[::-1]) if found else None
 
@@ -107,8 +107,8 @@ def _factorisations(n: int, largest: int) -> Iterator[tuple[int, ...]]:
 def supports(shape: tuple[int, ...]) -> bool:
     """Whether the passes can transform fields (nz, ny, nx).
 
-    The field has three axes, nx is even, and nx / 2, ny and nz are products of at least two of the
-    numbers from 2 to 8, up to 1024.
+    This requires three axes, an even nx, fewer than 2^31 values, and nx / 2, ny and nz that are at
+    most 1024 and products of two or more numbers from 2 to 8.
     """
     nz, ny, nx = shape
     lengths = (nx // 2, ny, nz)
@@ -118,7 +118,7 @@ def supports(shape: tuple[int, ...]) -> bool:
 
 @dataclass(frozen=True)
 class Passes:
-    """How passes divide fields (nz, ny, nx).
+    """Division of fields (nz, ny, nx) into segments, lines and blocks.
 
     Args:
         plans: transforms of pairs along x, and of values along y and z.
@@ -131,7 +131,7 @@ class Passes:
 
     @classmethod
     def of(cls, shape: tuple[int, int, int], dtype: DTypeLike) -> Passes:
-        """The passes of fields that `supports` holds for."""
+        """The passes of fields for which `supports` is true."""
         nz, ny, nx = shape
         x, y, z = (plan(n) for n in (nx // 2, ny, nz))
         assert x and y and z
@@ -145,7 +145,7 @@ class Passes:
 
     @cached_property
     def width(self) -> int:
-        """Wavenumbers of a segment, of which a row has a whole number."""
+        """Number of wavenumbers of a segment; a row consists of whole segments."""
         nz, ny, _ = self.shape
         least, most = LEAST_BYTES // self.value_bytes, self.most_lanes
         wanted = SEGMENT_BYTES // (ny * nz * self.value_bytes)
@@ -153,37 +153,37 @@ class Passes:
 
     @property
     def group(self) -> int:
-        """Lines of each k_x in a block."""
+        """Number of lines of each k_x in a block."""
         return max(self.most_lanes // self.width, 1)
 
     @property
     def most_lanes(self) -> int:
-        """Most lines of a block: fewer if they are long, so that several blocks fit in memory."""
+        """Largest number of lines of a block; smaller for long lines, to limit shared memory."""
         size = LANE_BYTES if max(self.shape[:2]) <= LONG else LANE_BYTES // 2
         return size // self.value_bytes
 
     @property
     def lanes(self) -> int:
-        """Lines of a block."""
+        """Number of lines of a block."""
         return self.width * self.group
 
     def row_threads(self, file: str) -> int:
-        """Threads of a row in a file of kernels."""
+        """Number of threads of a row in a file of kernels."""
         return self.plans[0].threads(TILINGS[file].threads)
 
     def rows(self, file: str) -> int:
-        """Rows of a block."""
+        """Number of rows of a block."""
         nz, ny, _ = self.shape
         return _divisor(nz * ny, TILINGS[file].threads // self.row_threads(file))
 
     @property
     def line_threads(self) -> int:
-        """Threads of a line along y or z."""
+        """Number of threads of a line along y or z."""
         most = TILINGS["planes"].threads // self.lanes
         return max(plan.threads(most) for plan in self.plans[1:])
 
     def gap(self, spacing: int) -> int:
-        """Values between gaps of a line in shared memory, 0 for none; see SharedLine."""
+        """Number of values between gaps of a line in shared memory, 0 for none; see SharedLine."""
         return 0 if spacing * self.value_bytes >= 128 else 8
 
     def row_blocks(self, file: str, fields: int, tiles: int) -> Blocks:
@@ -201,23 +201,23 @@ class Passes:
 
     @property
     def slots(self) -> int:
-        """Tasks of a pass over a segment."""
+        """Number of tasks of a pass over a segment."""
         return -(-max(self.shape[:2]) // self.group)
 
     @property
     def lag(self) -> int:
-        """Tasks between those of a pass and of the next one."""
+        """Number of tasks by which a pass lags behind the previous one."""
         return self.slots + LAG
 
     @property
     def segments(self) -> int:
-        """Number of segments; the highest wavenumber is one."""
+        """Number of segments; the highest wavenumber has its own."""
         return self.plans[0].n // self.width + 1
 
     def in_order(self, axis: int, values: NDArray[T]) -> NDArray[T]:
-        """Values for each wavenumber, in the order of the spectrum; x is in natural order.
+        """Values for each wavenumber in the order of the spectrum, which is natural along x.
 
-        Along y, values m of all innermost butterflies follow each other.
+        Along y, value 0 of all innermost butterflies comes first, then value 1, and so on.
         """
         order = self.plans[axis].order()
         if axis == 1:

@@ -21,13 +21,13 @@ class AcousticMedium:
     Args:
         speed: sound speed c, m/s.
         density: density rho_0 at pressure points, kg/m^3.
-        absorption: coefficient alpha_0 of the absorption, Np (rad/s)^-power / m; 0 without.
+        absorption: coefficient alpha_0 of the absorption, Np (rad/s)^-power / m.
         power: exponent y of the absorption; 2 is a thermoviscous fluid.
         nonlinearity: parameter B/A; 0 in a linear medium.
-        absorbs, disperses: whether absorption and dispersion act; both do in nature.
+        absorbs, disperses: whether to include absorption and dispersion.
         staggered: density at the velocity points of each axis, kg/m^3; by default means of two
             pressure points.
-        nonlinear: whether the equations are nonlinear even if B/A is zero: convection remains.
+        nonlinear: whether to use the nonlinear equations even if B/A is zero (convection remains).
     """
 
     speed: Values

@@ -1,13 +1,13 @@
 """Spectral operators of the k-space pseudospectral method on a staggered grid, as tables.
 
-Derivatives are multiplications by i k in the spectrum. A phase factor exp(+- i k d / 2) moves the
+Derivatives are multiplications by i k in the spectrum. A phase factor exp(+- i k d / 2) shifts the
 result by half a cell, from pressure points to velocity points (+) or back (-). The factor
 kappa = sinc(c_ref |k| dt / 2), with sinc(x) = sin(x) / x, makes a step exact in homogeneous media
 with sound speed c_ref (Tabei, Mast & Waag 2002, J. Acoust. Soc. Am. 111, 53-63). The highest
 wavenumber of an even number of points counts as negative.
 
-Spectra are those of transforms of real arrays: their last axis, x, has the non-negative wavenumbers
-only. Arrays have the axes (z, y, x); axes are numbered 0, 1, 2 for x, y, z.
+Spectra are those of real arrays: their last axis, x, contains only the non-negative wavenumbers.
+Arrays have the axes (z, y, x); axes are numbered 0, 1, 2 for x, y, z.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class SpectralOperators:
         dt: time step, s.
         reference_speed: sound speed c_ref of the k-space correction, m/s.
         layers: the absorbing layers; by default those around the region of the grid.
-        window: the place of this grid in a larger one; by default it is the whole grid.
+        window: the position of this grid in a larger one; by default, it is the whole grid.
     """
 
     grid: Grid
@@ -93,7 +93,7 @@ class SpectralOperators:
         return np.cos(phase) / self.grid.count
 
     def fractional_laplacian(self, power: float) -> Floats:
-        """Factors |k|^power of a fractional Laplacian, with the scale 1 / N; zero at k = 0.
+        """Factors |k|^power of a fractional Laplacian, with the scale 1 / N; 0 at k = 0.
 
         Treeby & Cox (2010), J. Acoust. Soc. Am. 127, 2741-2748.
         """
@@ -103,7 +103,7 @@ class SpectralOperators:
     def layer(self, axis: int, *, staggered: bool) -> Floats:
         """Factor of the perfectly matched layers along an axis for half a step, (n,).
 
-        At the depth x of a layer of P points, exp(-dt strength (c_ref / d) (x / P)^4 / 2).
+        It is exp(-dt strength (c_ref / d) (x / P)^4 / 2) at depth x in a layer of P points.
 
         Args:
             staggered: whether the points are velocity points of this axis, half a cell further.

@@ -1,4 +1,4 @@
-"""The files of a run: records, maps of the pressure, and the medium."""
+"""The files of a run: recorded fields, maps of the pressure, and the medium."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from groundswell.solvers.ultrasound.setup import Setup
 PROPERTIES = (
     RecordableField("speed", "m s-1", "sound speed"),
     RecordableField("density", "kg m-3", "density"),
-    RecordableField("absorption", "1", "absorption coefficient, Np (rad/s)^-y / m"),
+    RecordableField("absorption", "Np (rad/s)^-y m-1", "absorption coefficient"),
     RecordableField("nonlinearity", "1", "nonlinearity parameter B/A"),
 )
 
 
 class Outputs(Recorders):
-    """Recorders, and the properties of the medium that vary.
+    """Recorders, and the file of the properties of the medium that vary in space.
 
     Args:
         fields: this rank's part of the recordable fields over the region, by name.
@@ -59,7 +59,7 @@ class Outputs(Recorders):
         return paths
 
     def _write_medium(self, path: Path) -> list[Path]:
-        """Write the properties that vary, over the region, (z, y, x)."""
+        """Write the properties that vary in space, over the region, (z, y, x)."""
         medium, grid = self._setup.medium, self._setup.grid
         varying = [of for of in PROPERTIES if np.ndim(getattr(medium, of.name))]
         if not varying:

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 MM = 1e-3  # m
 PLANES = (("x", "y"), ("x", "z"), ("y", "z"))  # horizontal and vertical axis
 _PRESSURE_UNITS = ((1e6, "MPa"), (1e3, "kPa"), (1.0, "Pa"), (1e-3, "mPa"))
-_MOST_MATERIALS = 8  # values of the speed up to which each boundary is outlined
-_HIGHEST = 7.0  # inches, of panels
-_LEFT, _BELOW, _BAR = 0.75, 0.6, 1.3  # inches, for labels on the left, below, and the colour bar
-_FLOOR = -80.0  # dB, the lowest level of a spectrum
-_LEAST_SAMPLES = 16  # of a series with a meaningful spectrum
+_MOST_MATERIALS = 8  # with more values of the property, only their mean is outlined
+_HIGHEST = 7.0  # inches, largest height of a panel
+_LEFT, _BELOW, _BAR = 0.75, 0.6, 1.3  # inches, for labels on the left and below, and the colour bar
+_FLOOR = -80.0  # dB, lowest level that a spectrum shows
+_LEAST_SAMPLES = 16  # shorter series have no useful spectrum
 
 
 # --- the largest pressure -------------------------------------------------------------------------
@@ -48,7 +48,7 @@ _LEAST_SAMPLES = 16  # of a series with a meaningful spectrum
 def pressure_picture(results: str | Path) -> Path:
     """Draw `pressure.png`: the largest pressure in the planes of the grid through the focus.
 
-    White lines outline the medium where its speed, or otherwise its density, varies.
+    White lines outline the parts of the medium, by sound speed or, if that is uniform, by density.
 
     Args:
         results: folder with `peak_pressure.nc`.
@@ -220,7 +220,7 @@ def spectrum_picture(results: str | Path) -> Path | None:
         results: folder of the run.
 
     Returns:
-        The path of the picture; None if the run has recorded no such series.
+        The path of the picture, or None if the run has recorded no such series.
 
     Raises:
         InputError: a file is damaged.
@@ -239,7 +239,7 @@ def spectrum_picture(results: str | Path) -> Path | None:
 
 
 def _point_series(folder: Path) -> Iterator[xarray.DataArray]:
-    """Recorded series (time, point) that are not zero, of a few points each."""
+    """Recorded series (time, point) that are not all zero; the first few points of each."""
     for dataset in readers.open_recorded(folder).values():
         for values in dataset.data_vars.values():
             if values.dims == ("time", "point") and values.sizes["time"] >= _LEAST_SAMPLES:
@@ -264,7 +264,7 @@ def _draw_spectra(axes: Axes, series: xarray.DataArray, case: Mapping[str, Any])
 def spectra(
     times: NDArray[np.floating], values: NDArray[np.floating]
 ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-    """Frequencies (Hz), and amplitudes of series (time, ...) in a Hann window."""
+    """Frequencies (Hz) and amplitudes of series (time, ...) with a Hann window."""
     window = np.hanning(len(times))
     scale = 2 / window.sum()
     found = np.abs(np.fft.rfft(values * window.reshape(-1, *[1] * (values.ndim - 1)), axis=0))

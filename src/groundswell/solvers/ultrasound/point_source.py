@@ -26,8 +26,8 @@ class PointSource:
         signals: one signal for all points, (samples,), or several, (samples, signals). A pressure
             source acts on each split density: its signal has the unit of density.
         mode: "additive" with the k-space correction, "uncorrected" without, or "dirichlet".
-        weights: share of each signal at each point, a sparse matrix (points, signals). By default
-            the one signal acts at all points, or signal n at point n.
+        weights: factor of each signal at each point, a sparse matrix (points, signals). By default,
+            a single signal acts at all points, and signal n of several at point n.
     """
 
     field: str
@@ -48,7 +48,7 @@ class PointSource:
 
 
 def injection_source(dtype: DTypeLike) -> Source:
-    """The kernels that add signals to fields, and that advance the clock."""
+    """The kernels that add signals to fields and advance the clock."""
     return Source(KERNELS, precision(dtype))
 
 
@@ -61,7 +61,7 @@ class Injection:
 
     Attributes:
         clock: number of steps made, on the device, (1,).
-        advance: the launch that advances it by one.
+        advance: the launch that advances the clock by one step.
     """
 
     def __init__(self, backend: Backend, dtype: str) -> None:

@@ -1,4 +1,4 @@
-"""The k-space pseudospectral scheme: fields, and a step as a list of launches.
+"""The k-space pseudospectral scheme: its fields, and a step as a list of launches.
 
 Pressure p and the density rho are at pressure points and times n dt; the velocities u are at points
 half a cell further along their axis, and half a step earlier. Density and velocity are split along
@@ -59,7 +59,7 @@ class Propagation:
         self.launches = [*self._scheme.launches, self._inject.advance]
 
     def _choose_scheme(self) -> FusedStep | SpectralStep:
-        """The fused step where it applies: on a GPU, and on whole grids that it supports."""
+        """The fused step if possible: on a GPU, for a whole grid that it supports."""
         window, shape = self.operators.window, self.grid.shape
         has_overlaps = window is not None and any(window.overlap)
         is_gpu = not self.backend.on_host
@@ -80,7 +80,7 @@ class Propagation:
     def start(self, pressure: ArrayLike) -> None:
         """Set the initial pressure of a fluid at rest, (nz, ny, nx), Pa.
 
-        Velocities belong to half a step before, so they are half a step backwards from rest.
+        Velocities are half a step earlier, so they result from half a step backwards in time.
         """
         values = np.broadcast_to(np.asarray(pressure, float), self.grid.shape)
         density = values / (len(self.axes) * np.square(self.medium.speed))
@@ -95,7 +95,7 @@ class Propagation:
         self.prepare()
 
     def prepare(self) -> None:
-        """Enqueue what must precede steps after the pressure has changed otherwise."""
+        """Enqueue the launches that must precede a step if something else has set the pressure."""
         if isinstance(self._scheme, FusedStep):
             in_order(self._scheme.begin)()
 

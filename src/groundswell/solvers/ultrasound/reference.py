@@ -51,7 +51,7 @@ def piston(distance: ArrayLike, diameter: float, wavenumber: float) -> Complexes
 def _axial_pressure(
     z: NDArray[np.float64], rim: NDArray[np.float64], factor: float, wavenumber: float
 ) -> Complexes:
-    """The solution in a form without a singularity at the focus.
+    """The solution of `focused_bowl` in a form without a singularity at the focus.
 
     (exp(-i k z) - exp(-i k B)) / (1 - z / R) = i k L sinc(k (B - z) / 2) exp(-i k (B + z) / 2) with
     sinc(x) = sin(x) / x and L = (B - z) / (1 - z / R) = factor / (B + z).
@@ -68,7 +68,7 @@ def _axial_pressure(
 def focused_arc(
     distance: ArrayLike, radius: float, diameter: float, wavenumber: float
 ) -> Complexes:
-    """Pressure on the axis of an arc, the bowl of two dimensions; see `focused_bowl`.
+    """Pressure on the axis of an arc, the two-dimensional form of a bowl; see `focused_bowl`.
 
     This is the integral of (k / 2) H(k r) over the arc by Gauss-Legendre quadrature. H is the
     Hankel function of the second kind and order 0, and r the distance from the point on the axis.
@@ -92,14 +92,14 @@ def focused_arc(
 
 
 def fubini(harmonic: ArrayLike, sigma: ArrayLike) -> Floats:
-    """Amplitude of a harmonic of a lossless plane wave that starts as a sine, relative to it.
+    """Relative amplitude of a harmonic of a lossless plane wave that starts as a sine.
 
     Fubini's solution, 2 J_n(n sigma) / (n sigma), holds before the shock (Hamilton & Blackstock
     1998, Nonlinear Acoustics, chapter 4).
 
     Args:
         harmonic: number n of the harmonic, from 1.
-        sigma: distance over that of the shock, rho c^3 / (beta omega p); 0 < sigma <= 1.
+        sigma: distance divided by the shock distance, rho c^3 / (beta omega p); 0 < sigma <= 1.
     """
     argument = np.multiply(harmonic, sigma)
     return np.asarray(2 * jv(harmonic, argument) / argument)
@@ -114,9 +114,9 @@ def mendousse(phase: ArrayLike, sigma: ArrayLike, goldberg: float) -> Floats:
 
     Args:
         phase: omega times the retarded time, rad.
-        sigma: distance over that of the shock; see `fubini`.
-        goldberg: Gol'dberg number G, the absorption length over the distance of the shock; at most
-            20, above which terms cancel.
+        sigma: distance divided by the shock distance; see `fubini`.
+        goldberg: Gol'dberg number G, the absorption length divided by the shock distance. At most
+            20: for larger values, terms cancel.
     """
     phase, sigma = np.broadcast_arrays(np.asarray(phase, float), np.asarray(sigma, float))
     zeta, slope = np.full(phase.shape, float(ive(0, goldberg / 2))), np.zeros(phase.shape)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def fields(folder: Path) -> xarray.Dataset:
-    """Largest, least and root mean square pressure of every point, (z, y, x), Pa.
+    """Maximum, minimum and root mean square pressure at every point, (z, y, x), Pa.
 
-    Values are read when they are used.
+    Values are read on first use.
 
     Raises:
         InputError: the run has not written them, or the file is damaged.
@@ -31,9 +31,9 @@ def fields(folder: Path) -> xarray.Dataset:
 
 
 def medium(folder: Path) -> xarray.Dataset:
-    """Speed, density, absorption and nonlinearity, those that vary, at every point, (z, y, x).
+    """The properties of the medium that vary in space, at every point, (z, y, x).
 
-    Values are read when they are used.
+    These are some of speed, density, absorption and nonlinearity. Values are read on first use.
 
     Raises:
         InputError: the run has not written them, or the file is damaged.
@@ -41,13 +41,13 @@ def medium(folder: Path) -> xarray.Dataset:
     if not (folder / MEDIUM_FILE).exists():
         raise InputError(
             f"{folder / MEDIUM_FILE} does not exist; run the case with output.medium = true and a "
-            "medium that varies"
+            "medium that varies in space"
         )
     return open_dataset(folder / MEDIUM_FILE)
 
 
 def focus(folder: Path) -> Focus:
-    """The largest pressure outside of bone, its position, and its -6 dB widths along the axes.
+    """The largest pressure outside bone, its position, and its -6 dB widths along the axes.
 
     Raises:
         InputError: the run has not written the largest pressure, or a file is damaged.
@@ -59,8 +59,8 @@ def focus(folder: Path) -> Focus:
 def records(folder: Path) -> dict[str, xarray.Dataset]:
     """The files of `output.record` by name.
 
-    Values are read when they are used. Fields are staggered: a velocity has a coordinate of its
-    own along its axis.
+    Values are read on first use. Velocities are staggered: each has its own coordinate along its
+    axis.
 
     Raises:
         InputError: the run has not recorded fields, or a file is damaged.

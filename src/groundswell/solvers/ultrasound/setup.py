@@ -36,15 +36,15 @@ from groundswell.solvers.ultrasound.spectral_step import AXES
 from groundswell.solvers.ultrasound.stability import longest_step
 from groundswell.solvers.ultrasound.window import Window, overlap_for
 
-WIDTHS = {2: (20, 40), 3: (10, 20)}  # least and most of automatic layers, by number of axes
-HALF_CELLS = ((0.5, 0.0, 0.0), (0.0, 0.5, 0.0), (0.0, 0.0, 0.5))  # of velocities
-SAFETY = 0.9  # automatic steps, relative to the longest stable one
+WIDTHS = {2: (20, 40), 3: (10, 20)}  # range of automatic layer widths, by number of axes
+HALF_CELLS = ((0.5, 0.0, 0.0), (0.0, 0.5, 0.0), (0.0, 0.0, 0.5))  # offsets of velocities
+SAFETY = 0.9  # largest automatic step, relative to the longest stable one
 MORE_OVERLAP = 8  # points by which an overlap may grow for faster transforms
 
 
 @dataclass(frozen=True)
 class Setup(BlockSetup):
-    """A case with its medium and sources on all points of its grid."""
+    """A case, with its medium and sources at all points of its grid."""
 
     case: UltrasoundCase
 
@@ -91,7 +91,7 @@ class Setup(BlockSetup):
 
     @cached_property
     def grid(self) -> Grid:
-        """The region, and the absorbing layers around it unless they are inside."""
+        """The region, with the absorbing layers around it unless they are inside."""
         region, spacing = self.case.grid.counts, self.case.grid.spacings
         if self.case.boundary.inside:
             return Grid(region, spacing)
@@ -161,7 +161,7 @@ class Setup(BlockSetup):
 
     @property
     def highest_frequency(self) -> float:
-        """Highest frequency that the grid carries everywhere, two points per wavelength, Hz."""
+        """Highest frequency that the grid resolves everywhere, at 2 points per wavelength, Hz."""
         return self.smallest_speed / (2 * max(self.grid.spacing[: self.axes]))
 
     @property
@@ -187,19 +187,19 @@ class Setup(BlockSetup):
 
     @property
     def dt(self) -> float:
-        """The time step, s, of which the duration is a multiple."""
+        """The time step, s; the duration is a multiple of it."""
         return float(self.case.time.duration) / self.steps
 
     @cached_property
     def sources(self) -> list[PointSource]:
-        """The time-dependent sources on all points."""
+        """The time-dependent sources at all points."""
         speed = self.medium.speed
         on = SourceGrid(self.grid, self.case.grid.origin, speed, self.dt, self.steps)
         return point_sources(self.case.source, on)
 
     @cached_property
     def initial(self) -> NDArray[np.float64] | None:
-        """The initial pressure on all points, (nz, ny, nx), Pa; None without."""
+        """The initial pressure at all points, (nz, ny, nx), Pa; None without `[initial]`."""
         if self.case.initial is None:
             return None
         return initial_pressure(
@@ -210,7 +210,7 @@ class Setup(BlockSetup):
 
     @property
     def least_overlap(self) -> int:
-        """Least overlap of blocks, points."""
+        """Minimum overlap of blocks, points."""
         return self.case.overlap.points or overlap_for(self.case.overlap.accuracy)
 
     def window(self, part: Part, ranks: Sequence[int]) -> Window:
@@ -222,7 +222,7 @@ class Setup(BlockSetup):
         return Window(self.grid.cells, part.start, part.cells, self._overlaps(ranks))
 
     def _overlaps(self, ranks: Sequence[int]) -> Triple:
-        """Overlaps along x, y and z: at least the wanted ones, and cheap to transform."""
+        """Overlaps along x, y and z: at least `least_overlap`, and fast to transform."""
         least = self.least_overlap
         margins = range(least, least + MORE_OVERLAP + 1)
         found = []
@@ -238,7 +238,11 @@ class Setup(BlockSetup):
         return SpectralOperators(grid, self.dt, self.reference_speed, self.layers, window)
 
     def decompose(self, ranks: int) -> DecompositionSummary:
-        """Summary of the decomposition for a number of ranks; raises what `cut` raises."""
+        """Summary of the decomposition for a number of ranks.
+
+        Raises:
+            InputError: see `cut`.
+        """
         cut = self.cut(ranks)
         parts = [part_of(self.grid, cut, rank) for rank in range(ranks)]
         memory = [self.memory_of(part, cut.processes[::-1]) for part in parts]
@@ -256,10 +260,7 @@ class Setup(BlockSetup):
 
     @property
     def bytes_per_update(self) -> float:
-        """Minimum memory traffic of a point, bytes.
-
-        Transforms along one axis read and write the spectrum once; see docs/ultrasound.md.
-        """
+        """Minimum memory traffic of a step per point, bytes; see `check.passes`."""
         return float(self.itemsize * check.passes(self))
 
     @property
@@ -297,16 +298,16 @@ class Setup(BlockSetup):
         return Recording(domain, fields, self.dtype, self.dt, attrs=attrs, steps=self.steps)
 
     def quantities(self) -> list[Quantity]:
-        """Values for `check`, `summary.json` and the report."""
+        """Quantities for `check`, `summary.json` and the report."""
         return check.quantities(self)
 
     def warnings(self) -> list[str]:
-        """Reasons to expect poor results."""
+        """Warnings before the run."""
         return check.warnings(self)
 
 
 def take(values: Any, window: Window) -> Any:
-    """The values of a window from those of all points, (nz, ny, nx); numbers stay numbers."""
+    """Values of a window from those of all points, (nz, ny, nx); a number is returned unchanged."""
     if np.ndim(values) == 0 or window.cells == window.whole:
         return values
     x, y, z = (window.indices(axis) for axis in range(3))

@@ -1,4 +1,4 @@
-"""One rank's part of an ultrasound run: the k-space scheme on its window of the grid."""
+"""The ultrasound solver on one rank: the k-space scheme on the rank's window of the grid."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Ultrasound(ExplicitSolver):
         return self.propagation.launches
 
     def _exchange_overlaps(self, arrays: Sequence[Array]) -> list[Launch]:
-        """Launches that fill the overlaps of arrays, edges and corners included."""
+        """Launches that fill the overlaps of arrays, including edges and corners."""
         width = self.window.overlap[::-1]
         return self._exchange([Ghosts(width, width, corners=True)] * len(arrays), arrays)
 
@@ -108,7 +108,7 @@ class Ultrasound(ExplicitSolver):
         return exchange.launches
 
     def prepare(self) -> None:
-        """Compute what a step needs of the present pressure."""
+        """Enqueue the computation of what a step needs from the current pressure."""
         self.propagation.prepare()
 
     def restart(self) -> None:
@@ -142,7 +142,7 @@ class Ultrasound(ExplicitSolver):
         return fields | {"clock": clock} | self.outputs.state()
 
     def describe_ranks(self) -> dict[str, object]:
-        """How the ranks share the grid, and the transport that they actually use."""
+        """The decomposition of the grid among ranks, and the transport that they use."""
         return {
             "count": self.world.size,
             "processes": self.decomposition.processes[::-1],
@@ -155,7 +155,7 @@ class Ultrasound(ExplicitSolver):
 
 
 def _within(ghosts: Ghosts, width: tuple[int, ...]) -> Ghosts:
-    """Ghosts along divided axes only: the others have no overlap, and nothing lies beyond them."""
+    """Ghosts limited to the overlap of each axis, which is 0 along axes that are not divided."""
     low, high = (tuple(map(min, side, width)) for side in (ghosts.low, ghosts.high))
     return replace(ghosts, low=low, high=high)
 

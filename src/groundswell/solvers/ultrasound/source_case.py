@@ -30,14 +30,14 @@ PER_ELEMENT = ("weights", "phases", "delays")  # keys with one entry per element
 
 
 def two_or_three(entries: Sequence[Any]) -> Sequence[Any]:
-    """The entries, of which there must be two or three."""
+    """The entries; a list with another length than two or three is invalid."""
     if len(entries) not in (2, 3):
         reject([((), "must have 2 or 3 entries: x, y and, in three dimensions, z")])
     return entries
 
 
 def _with_z(entries: Any) -> Any:
-    """Three entries; two of them lie in the plane z = 0."""
+    """Three entries; z = 0 is added to two entries."""
     if isinstance(entries, list | tuple):
         return (*two_or_three(entries), 0.0)[:3]
     return entries
@@ -88,7 +88,7 @@ class LineShape(ShapeSection):
 
 
 class ArcShape(ShapeSection):
-    """`kind = "arc"`: the bowl of two dimensions."""
+    """`kind = "arc"`: an arc of a circle, the two-dimensional form of a bowl."""
 
     kind: Literal["arc"]
     apex: Position
@@ -176,7 +176,7 @@ Shape = Annotated[
 
 
 class SineSignal(Section):
-    """`kind = "sine"`: a continuous wave that grows during `ramp` cycles."""
+    """`kind = "sine"`: a continuous wave whose amplitude ramps up during `ramp` cycles."""
 
     kind: Literal["sine"]
     frequency: Annotated[Frequency, Positive]
@@ -189,7 +189,7 @@ class SineSignal(Section):
 
 
 class BurstSignal(Section):
-    """`kind = "burst"`: `cycles` cycles of a sine in a window."""
+    """`kind = "burst"`: `cycles` cycles of a sine times a window."""
 
     kind: Literal["burst"]
     frequency: Annotated[Frequency, Positive]
@@ -238,11 +238,12 @@ SignalSection = Annotated[SineSignal | BurstSignal | SampledSignal, TaggedUnion(
 
 
 class SourceSection(Section):
-    """`[[source]]`: a transducer of one or more elements, which emit the same signal.
+    """`[[source]]`: a transducer of one or more elements.
 
-    `pressure` or `velocity` is the amplitude. A pressure p on a plane emits waves of the pressure p
-    to both sides. A velocity moves the medium along `direction`. `weights`, `phases` and `delays`
-    have one entry per element; `steering` is a point at which delays focus the elements.
+    All elements emit the same signal, unless it has samples for each. `pressure` or `velocity` is
+    the amplitude. A plane source of pressure p emits waves of amplitude p to both sides. A velocity
+    moves the medium along `direction`. `weights`, `phases` and `delays` have one entry per element.
+    `steering` is the point at which delays focus the elements.
     """
 
     shape: Shape | None = None
@@ -272,7 +273,7 @@ class SourceSection(Section):
         yield from exactly_one(self, "shape", "elements")
         yield from exactly_one(self, "pressure", "velocity")
         if self.velocity is not None and (self.direction is None or not any(self.direction)):
-            yield ("direction",), "must be a direction of the velocity, such as [0, 0, 1]"
+            yield ("direction",), "must be a direction of the velocity, such as [1, 0, 0]"
         if self.velocity is None and self.direction is not None:
             yield ("direction",), "is for a velocity; leave it out"
         if self.steering and self.delays:
@@ -282,18 +283,18 @@ class SourceSection(Section):
         yield from self._mask_violations() if self.mask else self._element_violations()
 
     def _mask_violations(self) -> Iterator[Violation]:
-        """Keys of surfaces."""
+        """Keys that only surfaces may have."""
         for name in (*PER_ELEMENT, "steering"):
             if getattr(self, name) is not None:
                 yield (name,), "is for surfaces; a mask has one signal per point instead"
 
     def _element_violations(self) -> Iterator[Violation]:
-        """Impossible surfaces, masks among them, or lists with too few or too many entries."""
+        """Invalid surfaces, masks as elements, or lists with too few or too many entries."""
         count = 0
         for n, shape in enumerate(self.shapes if self.shape or self.elements else ()):
             place = ("shape",) if self.elements is None else ("elements", n)
             if isinstance(shape, MaskWhere):
-                yield (*place, "kind"), 'cannot be "mask"; use shape'
+                yield (*place, "kind"), 'cannot be "mask"; use shape instead of elements'
                 return
             try:
                 count += len(shape.elements)

@@ -1,4 +1,4 @@
-"""Sources of a case at the points of its grid, with the signals that the scheme adds."""
+"""Sources of a case: their grid points, and the signals that the scheme adds or sets there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 
 class SourceGrid(NamedTuple):
-    """What sources depend on besides their sections.
+    """The grid, the sound speeds and the times that sources depend on.
 
     Attributes:
         grid: the grid.
@@ -98,7 +98,7 @@ def _source(
     if signals.shape[1] not in (1, weights.shape[1]):
         raise InputError(
             f"signal has {signals.shape[1]} signals for {weights.shape[1]} elements or "
-            "points; give one for all, or one for each"
+            "points; give one signal for all, or one for each"
         )
     if signals.shape[1] < weights.shape[1]:
         weights = csr_matrix(weights.sum(axis=1))
@@ -110,7 +110,7 @@ def _source(
 def _scales(
     section: SourceSection, on: SourceGrid, axis: int | None, points: NDArray[np.int64]
 ) -> Floats:
-    """Factors from amplitudes to what the scheme adds in a step, or sets, at each point.
+    """Factors from amplitudes to the values that the scheme adds per step, or sets, at each point.
 
     An additive source of the pressure p adds the density 2 dt p / (c d), divided equally among the
     split densities; one of the velocity u adds 2 c dt u / d (Treeby & Cox 2010, J. Biomed. Opt. 15,
@@ -149,13 +149,13 @@ def _elements(
             'mode = "dirichlet" sets values at grid points, but the surface lies between them or '
             'ends there; use mode = "additive", or a mask of points'
         )
-    if section.steering is not None:  # as if the medium at the elements were everywhere
+    if section.steering is not None:  # delays assume the mean speed at the elements everywhere
         array = array.focused(section.steering, float(np.mean(on.speeds(points))))
     return points, csr_matrix(weights.T), array
 
 
 def _mask_points(where: MaskWhere, grid: Grid) -> NDArray[np.int64]:
-    """Flat indices in all points of a mask of the region."""
+    """Flat indices, among all points of the grid, of a mask of the region."""
     shape = grid.region[::-1]
     inside = np.unravel_index(read_mask(where, shape, "shape"), shape)
     moved = tuple(n + first for n, first in zip(inside, grid.before[::-1], strict=True))

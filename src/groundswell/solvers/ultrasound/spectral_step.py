@@ -1,4 +1,4 @@
-"""A step of the k-space scheme by Fourier transforms of a library, on any device and grid."""
+"""A step of the k-space scheme with Fourier transforms of a library, for any device and grid."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Exchanged = Callable[[Sequence[Array]], Sequence[Launch]]
 
 
 class SpectralStep:
-    """A step on a grid or on a window of it.
+    """A step on a whole grid or on a window of it.
 
     Args:
         backend: the device.
@@ -38,8 +38,8 @@ class SpectralStep:
         inject: see `Injection`.
 
     Attributes:
-        launches: a step, without the advance of the clock.
-        differentiate: leaves the derivatives of p at velocity points in u.
+        launches: the launches of a step, without the one that advances the clock.
+        differentiate: launches that write the derivatives of p at velocity points to u.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class SpectralStep:
     # --- the step ---------------------------------------------------------------------------------
 
     def _compose(self) -> Iterator[Launch]:
-        """A step: velocity, velocity sources, density, pressure sources, pressure."""
+        """Launches of a step: velocity, velocity sources, density, pressure sources, pressure."""
         yield from self._gradients(self._derivatives)
         yield from (self._accelerate(axis) for axis in self.axes)
         yield from self._add_sources("u")
@@ -90,7 +90,7 @@ class SpectralStep:
         yield self._equation_of_state()
 
     def _gradients(self, results: Sequence[Array]) -> Iterator[Launch]:
-        """Derivatives of the pressure, whose overlaps are filled, at velocity points."""
+        """Derivatives of the pressure at velocity points; its overlaps must be filled."""
         yield self._transform.forward(self.p, self._spectrum)
         for axis in self.axes:
             yield self._derivative(axis, TO_VELOCITY)
@@ -130,7 +130,7 @@ class SpectralStep:
     def _losses(self) -> Iterator[Launch]:
         """Fractional Laplacians: of the rate of density for absorption, of density for dispersion.
 
-        `compress` has left rho_0 div u in the first derivative.
+        `compress` has written rho_0 div u to the first derivative.
         """
         medium, absorption, dispersion = self.medium, *self._derivatives[:2]
         powers = {}
@@ -171,7 +171,7 @@ class SpectralStep:
     # --- overlaps ---------------------------------------------------------------------------------
 
     def _fill_overlaps(self, arrays: Sequence[Array]) -> Iterator[Launch]:
-        """Fill the overlaps with the neighbours' values times the bell function."""
+        """Fill the overlaps of arrays with the neighbours' values times the bell function."""
         if arrays:
             yield from self._exchange(arrays)
         for array in arrays:
@@ -195,7 +195,7 @@ class SpectralStep:
     # --- sources ----------------------------------------------------------------------------------
 
     def _add_sources(self, kind: str) -> Iterator[Launch]:
-        """Sources of the pressure, which act on each split density, or of velocities."""
+        """Pressure sources, which act on each split density, or velocity sources."""
         for source in self._sources:
             if source.field[0] == kind:
                 fields = self.rho if kind == "p" else [self.u[AXES.index(source.field[1])]]
@@ -255,7 +255,7 @@ class SpectralStep:
         return self._table(np.atleast_1d(values))
 
     def _three(self, arrays: Sequence[Array]) -> list[Array]:
-        """One array for each axis; kernels do not use that of an axis that the grid lacks."""
+        """One array for each of three axes; kernels ignore the third in two dimensions."""
         return [*arrays, arrays[0]][:3]
 
     @cached_property

@@ -6,9 +6,9 @@ A plane wave with the wavenumber k in a homogeneous medium obeys
     a = c^2 (1 - eta k^(y - 1)) K^2 dt^2,    b = c^2 |tau| k^(y - 2) K^2 dt,
     K = 2 sin(c_ref k dt / 2) / (c_ref dt),
 
-since the rate of the density that causes the absorption is that of the last step. It does not grow
-if a + 2 b <= 4. Without losses this is the limit of Mast et al. (2001), IEEE Trans. Ultrason.
-Ferroelectr. Freq. Control 48, 341-354. In media that vary, the largest coefficients count.
+because the absorption uses the rate of density of the last step. The wave does not grow if
+a + 2 b <= 4. Without losses, this is the limit of Mast et al. (2001), IEEE Trans. Ultrason.
+Ferroelectr. Freq. Control 48, 341-354. In heterogeneous media, we use the largest coefficients.
 """
 
 from __future__ import annotations
@@ -23,10 +23,8 @@ from groundswell.solvers.ultrasound.absorption import STOKES
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 
 WAVENUMBERS = 16  # at which the limit is evaluated, up to the largest
-SHORTEST, TRIALS = (
-    1e-4,
-    2000,
-)  # shortest step relative to the longest that matters, and their number
+SHORTEST = 1e-4  # shortest trial step, relative to the longest one
+TRIALS = 2000  # number of trial steps
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ def longest_step(medium: AcousticMedium, largest_k: float, reference_speed: floa
     """
     found = Coefficients.of(medium)
     k = largest_k * np.arange(1, WAVENUMBERS + 1) / WAVENUMBERS
-    longest = WAVENUMBERS * pi / (reference_speed * largest_k)  # when the slowest wave has turned
+    longest = WAVENUMBERS * pi / (reference_speed * largest_k)  # c_ref k dt / 2 = pi / 2 at k[0]
     trials = longest * np.geomspace(SHORTEST, 1, TRIALS)
     stable = 0.0
     for dt in trials:

@@ -30,7 +30,7 @@ ROCKS = ((2600, 1400, 2050), (4000, 2200, 2350), (5000, 2850, 2550), (6000, 3460
 ON_FACES = (800.0, 2000.0, 3600.0)
 OFF_FACES = (730.0, 1950.0, 3560.0)
 
-HALF_STEP = 5.0  # m, from an interface to the nodes of the NetCDF model
+HALF_STEP = 5.0  # m, distance from an interface to the nearest nodes of the NetCDF model
 
 SIZE = (11000.0, 11000.0, 5000.0)  # m
 EPICENTRE, DEPTH = (3110.0, 4530.0), 2830.0  # m
@@ -88,11 +88,11 @@ def _checks(
     """Checks of the misfit at each spacing, and of its decrease with each refinement.
 
     Args:
-        name: of the problem.
-        layers: the layers of the exact solution.
-        medium: the `[medium]` table of the simulation.
-        limits: limit of the misfit, %, by spacing, m.
-        backend: of the simulation.
+        name: name of the problem.
+        layers: layers of the exact solution.
+        medium: `[medium]` table of the simulation.
+        limits: limits of the misfit, %, by spacing, m.
+        backend: backend of the simulation.
     """
     misfits = {h: _misfit(_case(medium, h), layers, backend) for h in limits}
     where = f"{len(OFFSETS)} stations, defaults"

@@ -1,7 +1,8 @@
 """Benchmarks of the ultrasound solver: a step on one device, and on several ranks.
 
-They reproduce the figures of Vaverka, Spetko, Treeby & Jaros on the multi-GPU k-Wave: the error of
-overlaps, the parts of a step, and the gain of GPU-aware transports over MPI through the host.
+They measure the quantities in the figures of Vaverka, Spetko, Treeby & Jaros on the multi-GPU
+k-Wave: the error of overlaps, the parts of a step, and the speed-up of GPU-aware transports over
+MPI through the host.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ class Sizes:
     """Sizes of the measured problems.
 
     Args:
-        errors: points per wavelength of packets, and overlaps.
+        errors: points per wavelength of wave packets, and overlaps.
         edges: points along an edge of the cubes on one device.
-        domains: the same for the cubes that eight ranks share; the last one is broken down.
-        overlaps: overlaps of their blocks, points.
+        domains: points along an edge of the cubes that eight ranks share. The parts of a step are
+            measured for the last one.
+        overlaps: overlaps of the blocks of these cubes, points.
         weak: points along an edge of a rank's cube, and its overlap, for weak scaling.
         transports: transports to measure; None for all that work.
     """
@@ -50,9 +52,9 @@ FULL = SIZES | {"cuda": replace(SIZES["cuda"], domains=(256, 512, 1024), weak=(4
 
 
 def prepare(session: Session) -> dict[str, Any]:
-    """The ranks' clock, and the transports that work."""
+    """Set up the timing of ranks, and find the transports that work."""
     backend, job, wanted = session.backend, session.world, session.sizes.transports
-    facts: dict[str, Any] = {"about": "Times are medians of repeats, of the slowest rank each."}
+    facts: dict[str, Any] = {"about": "Times are medians over repeats of the slowest rank's time."}
     if isinstance(job, MpiWorld):
         reasons = probe.usable(backend, job, wanted)
         works = [name for name, why in reasons.items() if not why]

@@ -45,11 +45,12 @@ CUTS = ("1-D", "3-D")
 
 
 def small_setup(physics: str, *, varying: bool) -> Setup:
-    """A case of few points with a kind of physics; its medium has one value, or one per point."""
+    """A small case; its medium is uniform, or an array with one value per point if `varying`."""
     shape = (16, 16, 16)
     medium: dict[str, Any] = dict(PHYSICS[physics])
     if varying:
-        medium |= {k: np.full(shape, value) for k, value in medium.items() if k in PROPERTIES}
+        factor = np.linspace(1, 1 + VARIATION, np.prod(shape)).reshape(shape)
+        medium |= {name: value * factor for name, value in medium.items() if name in PROPERTIES}
     case = build_case(medium, initial=np.ones(shape), spacing=SPACING, duration=1e-6)
     return Setup(case)
 
@@ -72,7 +73,7 @@ def _waves(window: Window, periods: int) -> NDArray[np.float32]:
 
 
 def propagation_on(backend: Backend, physics: str, window: Window) -> Propagation:
-    """Sound in a medium that varies, in single precision."""
+    """The propagation of sound in a heterogeneous medium, in single precision."""
     fastest = PHYSICS[physics]["speed"] * (1 + VARIATION)
     grid, dt = Grid(window.extended, (SPACING,) * 3), COURANT * SPACING / fastest
     operators = SpectralOperators(grid, dt, fastest, LAYERS, window)
@@ -111,7 +112,7 @@ class Blocks:
 
     @property
     def largest_factor(self) -> int:
-        """The largest prime factor of these numbers."""
+        """The largest prime factor of the numbers in `extended`."""
         return max(max(prime_factors(n)) for n in self.extended)
 
     @property
@@ -126,9 +127,9 @@ class Blocks:
 
 
 def blocks_of_eight(edge: int, cut: str, overlap: int, ranks: int) -> Blocks:
-    """Blocks as large as those of a cube on eight ranks, cut along z, or along three axes.
+    """Blocks as large as those of a cube that eight ranks share, cut along z or along three axes.
 
-    Blocks that are cut along three axes have overlaps along all of them on any number of ranks.
+    Blocks cut along three axes have overlaps along all of them, on any number of ranks.
     """
     if cut == "1-D":
         return Blocks((edge, edge, edge // EIGHT), (1, 1, ranks), (0, 0, overlap))
@@ -142,7 +143,7 @@ def even_grid(ranks: int) -> Triple:
 
 
 class Overlaps:
-    """The exchanges of a propagation's step, whose transport can change.
+    """The exchanges in a step of a propagation; their transport can be changed.
 
     Args:
         rig: the ranks.
@@ -166,7 +167,7 @@ class Overlaps:
         self._launches = [in_order(exchange.launches) for exchange in self.exchanges]
 
     def close(self) -> None:
-        """Exchange nothing any more; all ranks must call it."""
+        """Close the exchanges of `connect`; all ranks must call it."""
         for exchange in self.exchanges:
             exchange.check()
             exchange.close()
@@ -180,7 +181,7 @@ class Overlaps:
             yield [GhostField(array, width, ghosts) for array in arrays]
 
     def _fill(self, arrays: Sequence[Array]) -> list[Launch]:
-        """A launch that fills the overlaps of arrays by the present exchange, if there is one."""
+        """A launch that fills the overlaps of arrays by the current exchange, if there is one."""
         number = len(self._groups)
         self._groups.append(arrays)
 

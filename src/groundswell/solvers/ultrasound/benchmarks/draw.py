@@ -100,8 +100,8 @@ def _single(axes: Axes, measured: Run) -> None:
     axes.invert_yaxis()
     axes.margins(x=0.1)
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.set_xlabel("million points updated a second")
-    _title(axes, "A step on one device, media that vary")
+    axes.set_xlabel("million points updated per second")
+    _title(axes, "A step on one device, heterogeneous media")
 
 
 # --- parts of a step ------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def _stack(axes: Axes, places: Sequence[float], rows: Rows) -> None:
     axes.grid(visible=False, axis="x")
     axes.tick_params(axis="x", length=0)
     axes.margins(y=0.25)
-    axes.set_ylabel("ms a step")
+    axes.set_ylabel("ms per step")
     axes.legend(loc="upper left", frameon=False, fontsize=9, ncols=3)
 
 
@@ -180,7 +180,7 @@ def _transports(axes: Axes, measured: Run) -> None:
         axes.plot(list(best), list(best.values()), style, color=colour, label=label)
     _published(axes, {row["overlap"] for row in rows})
     axes.axhline(1, color=INK, lw=0.8)
-    axes.set_ylabel("times as fast")
+    axes.set_ylabel("speed-up")
     axes.set_xlabel("overlap, points")
     if rows:
         axes.legend(loc="upper left", frameon=False, fontsize=9, ncols=2)

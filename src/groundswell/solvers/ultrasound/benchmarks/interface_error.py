@@ -1,8 +1,8 @@
 """Error of one interface between two blocks, by overlap and shape of the bell function.
 
-A wave packet crosses from one block of a line into the next. The error is the largest difference of
-the pressure from that of the same scheme with transforms of the whole line, over the largest
-pressure.
+A wave packet crosses from one block of a line into the next. The error is the largest difference
+between its pressure and that of the same scheme with transforms of the whole line, divided by the
+largest pressure.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SHAPES = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0)
 
 
 def measure_errors(cases: Sequence[tuple[float, Sequence[int]]]) -> Iterator[Row]:
-    """Send a packet across an interface.
+    """Measure the error of a wave packet that crosses an interface.
 
     Args:
         cases: points per wavelength, and overlaps.
@@ -57,12 +57,12 @@ def measure_errors(cases: Sequence[tuple[float, Sequence[int]]]) -> Iterator[Row
 
 @dataclass(frozen=True)
 class Blocks:
-    """A periodic line of blocks; each is transformed by itself, or all together without bells.
+    """A periodic line of blocks, transformed one by one, or all together if there are no bells.
 
     Args:
         points: number of points of a block.
         count: number of blocks.
-        bells: bell functions that are compared, (bells, overlap).
+        bells: bell functions to compare, (bells, overlap).
     """
 
     points: int

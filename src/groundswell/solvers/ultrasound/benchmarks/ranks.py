@@ -27,8 +27,8 @@ from groundswell.solvers.ultrasound.benchmarks.single import (
 )
 from groundswell.solvers.ultrasound.propagation import Propagation
 
-STAGED = "mpi"  # through the host's memory
-SECONDS = 1200.0  # that ranks may spend on a table
+STAGED = "mpi"  # through host memory
+SECONDS = 1200.0  # limit of the time for a table
 
 
 # --- a step and its parts -------------------------------------------------------------------------
@@ -39,8 +39,8 @@ def measure_breakdown(rig: Rig, edge: int, overlaps: Sequence[int]) -> Iterator[
 
     Yields:
         Rows: `cut`, `processes`, `overlap`, `extended` points of a rank, their largest prime
-        `factor`, `transport`, `seconds` of a step, and of them the time of the `transforms` by the
-        library, other `kernels`, and the `exchange`: what it adds to the step.
+        `factor`, `transport`, `seconds` per step, and its parts: the time of the `transforms` by
+        the library, of other `kernels`, and the time that the `exchange` adds to the step.
     """
     for cut in CUTS:
         for overlap in overlaps:
@@ -62,7 +62,7 @@ def measure_transports(rig: Rig, edges: Sequence[int], overlaps: Sequence[int]) 
 
     Yields:
         Rows: `edge` of the cube of eight ranks, `cut`, `processes`, `overlap`, `transport`, `path`,
-        `seconds` of a step, and `speedup` over MPI through the host.
+        `seconds` per step, and `speedup` over MPI through the host.
     """
     for edge in edges:
         for cut in CUTS:
@@ -77,7 +77,7 @@ def measure_transports(rig: Rig, edges: Sequence[int], overlaps: Sequence[int]) 
 
 
 def _steps(rig: Rig, edge: int, cut: str, overlap: int) -> dict[str, Any]:
-    """Times of a step by transport, remembered between tables; nothing if time is up."""
+    """Times of a step by transport, kept for other tables; empty if the time limit is reached."""
     key = (edge, cut, overlap)
     if key not in rig.remembered:
         blocks = blocks_of_eight(edge, cut, overlap, rig.world.size)
@@ -91,7 +91,7 @@ def _steps(rig: Rig, edge: int, cut: str, overlap: int) -> dict[str, Any]:
 
 
 def _measure(rig: Rig, blocks: Blocks, transports: Sequence[str]) -> dict[str, Any]:
-    """Time `compute` of a step without exchange, of its `transforms`, and of `steps`."""
+    """Times: `compute`, a step without exchange; its `transforms`; `steps` by transport."""
     propagation = rig.attempt("a block", lambda: _propagation(rig, blocks))
     if propagation is None:
         return {}
@@ -112,7 +112,7 @@ def _propagation(rig: Rig, blocks: Blocks) -> Propagation:
 
 
 def _step(rig: Rig, overlaps: Overlaps, propagation: Propagation, transport: str) -> Row:
-    """Seconds of a step, and the path of its messages."""
+    """Seconds per step, and the path of its messages."""
     with rig.holding(overlaps):
         overlaps.connect(transport)
         in_graph = all(exchange.in_graph for exchange in overlaps.exchanges)
@@ -135,14 +135,15 @@ def _transforms(rig: Rig, propagation: Propagation) -> float:
 
 
 def measure_weak(rig: Rig, edge: int, overlap: int) -> Iterator[Row]:
-    """Steps on a cube of each rank, on 1, 2, 4 and so on up to all ranks.
+    """Steps with one cube per rank, on 1, 2, 4 and so on up to all ranks.
 
-    Axes that are not divided have no overlaps. One rank transforms its cube only, and takes the
-    fused step where there is one.
+    Axes that are not divided have no overlaps. A single rank transforms only its cube, and uses the
+    fused step if that supports the grid.
 
     Yields:
-        Rows: `ranks`, `processes`, `cells` of a block, `extended` points of a rank, `seconds`, of
-        them the time of the `exchange`, its `share`, and the `efficiency` relative to one rank.
+        Rows: `ranks`, `processes`, `cells` of a block, `extended` points of a rank, `seconds` per
+        step, the time of the `exchange`, its `share` of the step, and the `efficiency` relative to
+        one rank.
     """
     alone = None
     for count in counts(rig.world.size):
@@ -158,7 +159,7 @@ def counts(ranks: int) -> list[int]:
 
 
 def _on_some(rig: Rig, count: int, measure: Any) -> Row | None:
-    """What the first ranks measure by themselves while the others wait."""
+    """The measurement of the first `count` ranks while the others wait."""
     job = rig.world
     comm = job.comm.Split(int(job.rank >= count), job.rank)
     found = None

@@ -30,12 +30,13 @@ REPEATS, LEAST_SECONDS, MOST_TIMES = 5, 0.1, 1000
 
 
 def measure_single(backend: Backend, edges: Sequence[int]) -> Iterator[Row]:
-    """Steps on cubes, which include absorbing layers, in media that vary.
+    """Steps on cubes, including absorbing layers, in heterogeneous media.
 
     Yields:
-        Rows: `cells`, `physics`, `seconds` per step, `MLUPS`, `memory` in bytes (None on a host),
-        `floor` in seconds for the least traffic at the measured bandwidth, `share` of it that the
-        step reaches, and the time `transforms` of the `count` transforms of a step by the library.
+        Rows: `cells`, `physics`, `seconds` per step, `MLUPS` (million points per second), `memory`
+        in bytes (None on a host), `floor`, the time for the minimum traffic at the measured
+        bandwidth, `share`, the floor divided by the time of the step, and `transforms`, the time
+        of the `count` transforms of a step by the library.
     """
     for edge in edges:
         for physics in PHYSICS:
@@ -66,7 +67,7 @@ def _measure_cube(backend: Backend, edge: int, physics: str) -> Row:
 
 
 def speed_text(value: float) -> str:
-    """A number of million points a second."""
+    """A number of million points per second as text."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
@@ -97,8 +98,8 @@ def parts_of(seconds: float, compute: float, transforms: float) -> Row:
     Args:
         seconds: a step.
         compute: a step without exchange.
-        transforms: the transforms of a step by themselves; a step with faster ones of its own can
-            take less, and then consists of nothing else.
+        transforms: the transforms of a step by the library. The fused step has faster ones and can
+            take less time in all; the whole step then counts as transforms.
     """
     compute = min(compute, seconds)
     transforms = min(transforms, compute)
@@ -115,7 +116,7 @@ def transform_count(propagation: Propagation) -> int:
 
 
 def transform_pair(propagation: Propagation) -> list[Launch]:
-    """A transform of the pressure by the backend's library, and its inverse elsewhere."""
+    """A transform of the pressure by the backend's library, and its inverse to another array."""
     backend, shape, dtype = propagation.backend, propagation.grid.shape, propagation.dtype
     transform = backend.real_transform(shape, dtype)
     spectrum = backend.zeros(spectrum_shape(shape), spectrum_dtype(dtype))
@@ -124,12 +125,12 @@ def transform_pair(propagation: Propagation) -> list[Launch]:
 
 
 def transform_seconds(propagation: Propagation, pair: float) -> float:
-    """Time of the transforms of a step from that of a pair."""
+    """Time of all transforms of a step, from the time of a pair."""
     return transform_count(propagation) / 2 * pair
 
 
 def alone(backend: Backend, launches: Sequence[Launch]) -> float:
-    """Seconds for launches without other ranks: the median of REPEATS after a warm-up."""
+    """Seconds for launches on this rank only: the median of REPEATS after a warm-up."""
     graph = backend.capture(in_order(launches))
     graph.replay(1)
     one = backend.measure_seconds(lambda: graph.replay(1))

@@ -30,7 +30,7 @@ from groundswell.solvers.ultrasound.benchmarks.single import (
 
 
 def _known(name: str, text: Callable[[Any], str]) -> Callable[[Row], str]:
-    """The cell of a figure that some rows lack."""
+    """The text of a value that some rows lack."""
     return lambda row: text(row[name]) if row.get(name) is not None else ""
 
 
@@ -102,7 +102,8 @@ def _kwave(measured: Measured) -> Iterator[Row]:
 
 SINGLE = Table(
     "single",
-    "A step on one device; the floor is the least traffic at the bandwidth measured just then",
+    "A step on one device; the floor is the time for the minimum memory traffic at the bandwidth "
+    "measured just before",
     [
         _source("here", 27),
         _extent("points", "cells", 15),
@@ -177,7 +178,7 @@ def _range(row: Row) -> str:
 
 TRANSPORTS = Table(
     "transports",
-    "A step by transport, and its speed-up over MPI through the host (figure 3; published: of "
+    "A step by transport, and its speed-up over MPI through the host (figure 3; published: "
     "simulations on eight P40)",
     [
         Column("cube of eight", lambda row: format_extent((row["edge"],) * 3), 18),
@@ -199,7 +200,7 @@ TRANSPORTS = Table(
 
 WEAK = Table(
     "weak",
-    f"Weak scaling: a cube of each rank, {LOSSY}",
+    f"Weak scaling: one cube per rank, {LOSSY}",
     [
         field("ranks"),
         _extent("cut", "processes", 9),

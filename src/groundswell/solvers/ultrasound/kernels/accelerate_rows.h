@@ -1,8 +1,8 @@
 // The pass along x of the k-space scheme that updates the velocities.
 #include "rows.h"
 
-// dt / rho_0 at velocity points. `density` is that, or with MEAN_DENSITY rho_0 at pressure points, of which
-// velocity points have the mean of two; the last ones have the density of the last pressure points.
+// dt / rho_0 at velocity points, which is `density`. With MEAN_DENSITY, `density` is rho_0 at pressure points,
+// and velocity points have the mean of two; the last velocity points have that of the last pressure points.
 INLINE Complex step_over_density(const real* RESTRICT density, int axis, Worker w, int n) {
   const index_t pair = w.pair(n);
   if (!MEAN_DENSITY) return property(density, UNIFORM_DENSITY, pair);
@@ -14,14 +14,14 @@ INLINE Complex step_over_density(const real* RESTRICT density, int axis, Worker 
   return {REAL(2) * DT * RECIPROCAL(here.re + next.re), REAL(2) * DT * RECIPROCAL(here.im + next.im)};
 }
 
-// Fetches the row of a field into the second-level cache, for later.
+// Prefetches the row of a field into the L2 cache.
 INLINE void prefetch_row(Worker w, const real* field) {
   constexpr int LINE = 128 / sizeof(Complex);
   for (int n = w.thread * LINE; n < MX; n += THREADS_X * LINE) prefetch(field + 2 * w.pair(n));
 }
 
-// u <- s (s u - dt / rho_0 dp), with the layer's factor s and the density at velocity points. The spectrum of
-// dp becomes that of u, except for the axes in DEFERRED (bits), whose sources come first.
+// u <- s (s u - dt / rho_0 dp), with the factor s of the absorbing layer and the density at velocity points.
+// The spectrum of dp becomes that of u, except for the axes in DEFERRED (bits), where sources act first.
 KERNEL accelerate(real* ux, real* uy, real* uz, Complex* spectrum_x, Complex* spectrum_y, Complex* spectrum_z,
                   const real* RESTRICT layer_x, const real* RESTRICT layer_y, const real* RESTRICT layer_z,
                   const real* RESTRICT density_x, const real* RESTRICT density_y,

@@ -27,11 +27,11 @@ struct State {
 };
 
 // rho_i <- q (q rho_i - dt r du_i/di) with r = rho_0, or rho_0 + 2 rho in a nonlinear medium. The spectra are
-// those of du_i/di. What they become:
-//   STATE_FOLLOWS   nothing comes between this and the equation of state: p, whose spectrum is the first one
-//   FRACTIONAL      the first spectrum becomes that of rho_0 div u, and unless sources DEFER_DENSITY, the
-//                   second one that of the density
-//   otherwise       p becomes rho_0 div u
+// those of du_i/di. Results:
+//   STATE_FOLLOWS   p by the equation of state, and its spectrum in the first one; nothing acts in between
+//   FRACTIONAL      the first spectrum becomes that of rho_0 div u; unless sources DEFER_DENSITY, the second
+//                   one becomes that of the density
+//   otherwise       p becomes rho_0 div u in an ABSORBING medium
 KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z, Complex* spectrum_x,
                 Complex* spectrum_y, Complex* spectrum_z, real* RESTRICT p, const real* RESTRICT layer_x,
                 const real* RESTRICT layer_y, const real* RESTRICT layer_z, const real* RESTRICT density,
@@ -76,7 +76,7 @@ KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z
   }
 }
 
-// The spectrum of the density, to which sources have been added.
+// The spectrum of the density, after sources have acted on it.
 KERNEL forward_density(const real* rho_x, const real* rho_y, const real* rho_z, Complex* spectrum,
                        const Complex* RESTRICT roots, const Complex* RESTRICT twiddles) {
   FOR_ROWS(w, 1, twiddles) {

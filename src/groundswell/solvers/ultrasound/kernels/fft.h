@@ -1,13 +1,14 @@
-// Fourier transforms of lines of N values by the threads of a GPU's block, in shared memory.
+// Fourier transforms of lines of N values in shared memory, by the threads of a GPU block.
 //
 // N is a product of radices R, R', ... Stage by stage, a transform splits a line of length L into R lines of
 // length L / R (decimation in frequency, Cooley & Tukey 1965, Math. Comp. 19, 297-301). A thread holds the R
 // values of a butterfly in registers. Each butterfly overwrites its own values, so the spectrum is in
 // digit-reversed order: wavenumber k = q + R (q' + R' ...) is at the place q N / R + q' N / (R R') + ... The
-// inverse transform runs backwards through the stages and starts from that order. None is scaled.
+// inverse transform starts from that order and runs through the stages backwards. Transforms are not scaled.
 //
-// The outermost stage has stride N / R, and the innermost one stride 1. Both are functions of a butterfly, so
-// that kernels can read and write other memory there, or go back from the spectrum at once.
+// The outermost stage has stride N / R, and the innermost one stride 1. Both are available as functions of a
+// single butterfly, so that kernels can read and write other memory there, or start the inverse transform right
+// after the innermost stage.
 #pragma once
 #include "portable.h"
 
@@ -31,7 +32,7 @@ INLINE Complex turned(Complex a) {
   return SIGN > 0 ? Complex{-a.im, a.re} : Complex{a.im, -a.re};
 }
 
-// --- roots of unity as constants of the compiler -----------------------------------------------------------
+// --- roots of unity as compile-time constants --------------------------------------------------------------
 
 constexpr double TWO_PI = 6.283185307179586476925286766559;
 
@@ -139,8 +140,9 @@ INLINE void transform(Complex (&v)[R]) {
 
 // --- lines -------------------------------------------------------------------------------------------------
 
-// A line in shared memory, beside SPACING - 1 others. A gap after every GAP values (0: none) avoids bank
-// conflicts. The addresses of a butterfly differ by constants if its values or their distances fit the gaps.
+// A line in shared memory, interleaved with SPACING - 1 others. A gap after every GAP values (0: none) avoids
+// bank conflicts. The addresses of a butterfly differ by constants if its values or their distances fit the
+// gaps.
 template <int SPACING, int GAP>
 struct SharedLine {
   Complex* memory;

@@ -1,8 +1,8 @@
 // One step of the k-space pseudospectral method; see propagation.py for the order of the kernels.
 //
 // Real arrays are (NZ, NY, NX), spectra (NZ, NY, MX) with MX = NX / 2 + 1. A property of the medium has one
-// value per point, or a single value if its constant UNIFORM_... is set. Density is split along the AXES
-// coordinate axes, 2 or 3, for the perfectly matched layers.
+// value per point, or a single value if its constant UNIFORM_... is set. For the perfectly matched layers, the
+// density is split along the coordinate axes, of which there are AXES (2 or 3).
 #include "portable.h"
 
 struct Complex {
@@ -57,7 +57,7 @@ KERNEL scale(Complex* RESTRICT values, const real* RESTRICT factors) {
 
 // --- at points ---------------------------------------------------------------------------------------------
 
-// u <- s (s u - dt / rho dp), with the layer's factor s and the density at velocity points.
+// u <- s (s u - dt / rho_0 dp), with the factor s of the absorbing layer and the density at velocity points.
 template <int AXIS>
 INLINE void accelerate(real* RESTRICT u, const real* RESTRICT gradient, const real* RESTRICT layer,
                        const real* RESTRICT step_over_density) {
@@ -80,7 +80,6 @@ KERNEL accelerate_y(real* u, const real* gradient, const real* layer, const real
 KERNEL accelerate_z(real* u, const real* gradient, const real* layer, const real* step_over_density) {
   accelerate<2>(u, gradient, layer, step_over_density);
 }
-
 
 // rho_i <- q (q rho_i - dt r du_i/di) with r = rho_0, or rho_0 + 2 rho in a nonlinear medium. In an ABSORBING
 // medium, d_x then becomes rho_0 div u.

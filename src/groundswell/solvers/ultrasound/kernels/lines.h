@@ -1,9 +1,9 @@
-// Transforms along y and z of one step of the k-space scheme, with the operators between them.
+// Transforms along y and z of one step of the k-space scheme, and the operators between them.
 //
-// A spectrum has the wavenumbers k_x < MX = NX / 2 in segments of WIDTH, (MX / WIDTH, NZ, NY, WIDTH), and
-// behind them those of k_x = MX, (NZ, NY). Along y and z it is in digit-reversed order where transformed, as
-// are the tables of k_y and k_z. A block transforms WIDTH x GROUP lines at a time: those of neighbouring
-// k_x, and of neighbouring z or y. Each has LINE_THREADS threads.
+// A spectrum stores the wavenumbers k_x < MX = NX / 2 in segments of WIDTH, (MX / WIDTH, NZ, NY, WIDTH),
+// followed by those of k_x = MX, (NZ, NY). Axes y and z that have been transformed are in digit-reversed order,
+// as are the tables of k_y and k_z. A block transforms WIDTH x GROUP lines at a time: those of neighbouring
+// k_x, and of neighbouring z or y. Each line has LINE_THREADS threads.
 #include "fft.h"
 
 constexpr int LANES = WIDTH * GROUP;  // lines of a block
@@ -14,16 +14,17 @@ using Line = SharedLine<LANES, LINE_GAP>;
 constexpr int SEGMENTS = MX / WIDTH;
 constexpr index_t NYQUIST = static_cast<index_t>(MX) * NY * NZ;
 
-// A line in device memory: where it starts, its stride and wavenumber along x, and its place along the third
-// axis. The lines of k_x = MX lie beside those of other z or y; if there are too few, some are done twice.
+// A line in device memory: its first value, its stride, its wavenumber along x, and its position along the
+// third axis. The lines of k_x = MX are grouped with those of other z or y; if there are too few, a block
+// repeats the last one.
 struct DeviceLine {
   index_t first;
   int stride, kx, other;
   METHOD index_t operator()(int n) const { return first + static_cast<index_t>(n) * stride; }
 };
 
-// The same line, of which the compiler does not know that. It computes the addresses of stores anew instead of
-// keeping those of loads in registers.
+// The same line, hidden from the compiler. It then recomputes the addresses for stores instead of keeping those
+// of loads in registers.
 INLINE DeviceLine again(DeviceLine line) {
   asm volatile("" : "+r"(line.stride));
   return line;
@@ -49,8 +50,8 @@ INLINE DeviceLine line_along_z(int segment, int part, int lane) {
   return {NYQUIST + y, NY, MX, y};
 }
 
-// Accesses that bypass the first-level cache, which does not see what other multiprocessors write. The last
-// one of a value lets the second-level cache evict it first.
+// Accesses that bypass the L1 cache, which does not see writes of other multiprocessors. LAST marks the last
+// store of a value, which the L2 cache may then evict first.
 #ifdef DOUBLE_PRECISION
 typedef double2 Pair;
 #else
@@ -71,7 +72,7 @@ INLINE void store(Complex* address, Complex value) {
     __stcg(reinterpret_cast<Pair*>(address), pair);
 }
 
-// What a thread of a block works on: one line in shared memory, of which there may be two.
+// The work of a thread of a block: a line in shared memory, and a second one in kernels that need it.
 struct Worker {
   int lane, thread;
   Line line, second;
@@ -82,7 +83,7 @@ INLINE Worker worker(Complex* memory, int length) {
   return {lane, thread, {memory + lane}, {memory + Line::place(length) + lane}};
 }
 
-// The innermost butterflies, between the stages of two transforms.
+// Calls body(values, first) for the innermost butterflies, between the stages of two transforms.
 template <class F, class Body>
 INLINE void innermost(int thread, Body body) {
   F::Innermost::butterflies(thread, [&](int first) {
@@ -132,7 +133,7 @@ INLINE void end_inverses(Worker w, const Complex* twiddles, Complex* out, Comple
   outermost_inverse<LAST, F>(w.thread, w.second, twiddles, other, again(place));
 }
 
-// A spectrum multiplied by factor(place of k_z) between its transforms along z, in place.
+// Multiplies a spectrum by factor(place of k_z) between its transforms along z, in place.
 template <class Factor>
 INLINE void scale_along_z(Worker w, const Complex* twiddles, Complex* spectrum, DeviceLine place,
                           Factor factor) {
@@ -184,8 +185,8 @@ INLINE real power(real x, real exponent) {
 
 // --- one line of a pass ------------------------------------------------------------------------------------
 
-// Place in device memory of value m of the innermost butterfly that starts at `first`: those of neighbouring
-// threads are neighbours.
+// Place in device memory of value m of the innermost butterfly that starts at `first`. Values of neighbouring
+// threads are adjacent.
 INLINE int stored(int first, int m) {
   constexpr int RADIX = FourierY::LAST_RADIX;
   return m * (NY / RADIX) + first / RADIX;

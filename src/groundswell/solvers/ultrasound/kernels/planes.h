@@ -1,18 +1,18 @@
 // The operators of one step of the k-space scheme on spectra along x: transforms along y and z, and back.
 //
-// A launch takes the segments of k_x one after the other through its passes: transforms along y, along z, and
-// back along y. A few segments fit into the second-level cache, where their values stay between the passes.
-// Each block does one task: the lines of a part of a pass. Blocks draw the numbers of their tasks in the order
-// in which they start; tasks of a pass come LAG tasks after those of the pass before. A block waits until all
-// blocks of the earlier pass over its segment have ended, which it seldom has to. These have started before, so
-// they do end.
+// A launch processes the segments of k_x one after the other, in several passes: transforms along y, along z,
+// and back along y. A few segments fit into the L2 cache, so their values stay there between the passes. Each
+// block performs one task: some lines of a pass. Blocks get the numbers of their tasks in the order in which
+// they start, and the tasks of a pass follow those of the previous pass LAG tasks later. A block waits until
+// all blocks of the previous pass over its segment have ended, which is rarely necessary. There is no deadlock,
+// because these blocks have started before.
 #include "lines.h"
 
 METHOD constexpr int parts(int n, int lines) { return (n + lines - 1) / lines; }
 
-constexpr int SLOTS = parts(NY > NZ ? NY : NZ, GROUP);  // tasks of a pass over a segment; some may not exist
-constexpr int ALL_SEGMENTS = SEGMENTS + 1;              // with that of k_x = MX
-constexpr int COUNTS = 2 * 3 * ALL_SEGMENTS;  // of blocks that have ended; the number of started blocks follows
+constexpr int SLOTS = parts(NY > NZ ? NY : NZ, GROUP);  // tasks of a pass over a segment; some may be empty
+constexpr int ALL_SEGMENTS = SEGMENTS + 1;              // includes that of k_x = MX
+constexpr int COUNTS = 2 * 3 * ALL_SEGMENTS;            // counters of ended blocks; that of started ones follows
 
 struct Task {
   int pass, field, segment, part;
@@ -25,7 +25,7 @@ METHOD constexpr index_t blocks(int passes, int fields) {
   return static_cast<index_t>(passes) * (fields * ALL_SEGMENTS * SLOTS + 2 * LAG);
 }
 
-// Waits until a counter has reached a number.
+// Waits until a counter reaches a number.
 INLINE void await(const unsigned* counter, unsigned number) {
   if (threadIdx.x == 0)
     while (*static_cast<const volatile unsigned*>(counter) < number) {
@@ -34,14 +34,14 @@ INLINE void await(const unsigned* counter, unsigned number) {
   BARRIER();
 }
 
-// Adds 1 to a counter when all threads of the block have come here.
+// Adds 1 to a counter after all threads of the block have arrived.
 INLINE void add_one(unsigned* counter) {
   __threadfence();
   BARRIER();
   if (threadIdx.x == 0) atomicAdd(counter, 1u);
 }
 
-// The number of this block's task: how many blocks have started before.
+// The number of this block's task: the number of blocks that have started before.
 INLINE index_t draw(unsigned* ended) {
 #ifdef NO_DRAW
   return blockIdx.x;

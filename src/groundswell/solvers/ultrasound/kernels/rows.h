@@ -1,9 +1,9 @@
-// Passes along x of one step of the k-space scheme: what happens at points, between transforms of rows.
+// Passes along x of one step of the k-space scheme: operations at points, between transforms of rows.
 //
-// Real arrays are (NZ, NY, NX), spectra (MX / WIDTH, NZ, NY, WIDTH) with MX = NX / 2, and behind them (NZ, NY)
+// Real arrays are (NZ, NY, NX). Spectra are (MX / WIDTH, NZ, NY, WIDTH) with MX = NX / 2, followed by (NZ, NY)
 // for k_x = MX. A row is transformed as MX complex values x[2n] + i x[2n + 1] (Press et al., Numerical Recipes,
-// section 12.3). Spectra have twice the values of a discrete Fourier transform. A block has ROWS rows, of up
-// to three fields, and THREADS_X threads for each.
+// section 12.3). Values of spectra are twice those of a discrete Fourier transform. A block works on ROWS rows
+// of up to three fields, with THREADS_X threads per row.
 #include "fft.h"
 
 using Row = SharedLine<1, ROW_GAP>;
@@ -14,7 +14,7 @@ constexpr int STRIDE = Outermost::STRIDE;
 constexpr int PITCH = Row::place(MX);
 constexpr int BLOCKS = NY * NZ / ROWS;
 
-// What a thread works on. Its row has the same place in up to three tiles of ROWS rows.
+// The work of a thread: its row, which has the same position in up to three tiles of ROWS rows.
 struct Worker {
   Complex* memory;
   int thread, row;
@@ -65,7 +65,7 @@ INLINE void store_spectrum(Worker w, int tile, Complex* spectrum, const Complex*
     spectrum[mode(MX / 2, w.row)] = REAL(2) * conjugate(w[tile][FourierX::place(MX / 2)]);
 }
 
-// The inverse transforms of some tiles but for the outermost stage, and the forward ones after it.
+// The inverse transforms of some tiles up to the outermost stage, and the forward transforms after that stage.
 template <class... Tiles>
 INLINE void begin_inverse(Worker w, Tiles... tiles) {
   FourierX::inner<INVERSE>(w.thread, w.twiddles, w[tiles]...);
@@ -112,7 +112,7 @@ INLINE Complex layer_at(const real* RESTRICT layer, int axis, Worker w, int n) {
   return {factor, factor};
 }
 
-// q (q value - weight * derivative), with the layer's factor q.
+// q (q value - weight * derivative), with the factor q of the absorbing layer.
 INLINE Complex advanced(Complex value, Complex q, Complex weight, Complex derivative) {
   return {q.re * FMA(-weight.re, derivative.re, q.re * value.re),
           q.im * FMA(-weight.im, derivative.im, q.im * value.im)};
@@ -125,7 +125,7 @@ INLINE Complex advanced(Complex value, Complex q, Complex weight, Complex deriva
   FOR_BLOCKS(e, BLOCKS * (count))    \
   if (const Worker w = worker(memory, e / (count), twiddles); true)
 
-// The inverse, which calls body(first, values) for each butterfly of pairs.
+// The inverse transform of rows; calls body(first, values) for each butterfly of pairs.
 template <class Body>
 INLINE void inverse_rows(Worker w, const Complex* spectrum, const Complex* RESTRICT roots, Body body) {
   load_spectrum(w, 0, spectrum, roots);

@@ -1,4 +1,4 @@
-// Transforms along x of the fields of the k-space scheme, and sources.
+// Transforms along x of the fields and of the source term of the k-space scheme.
 #include "rows.h"
 
 // Transforms of the rows of a field.
@@ -24,7 +24,7 @@ KERNEL inverse_x(const Complex* spectrum, real* values, const Complex* RESTRICT 
   }
 }
 
-// Adds the inverse to each of `count` fields.
+// Adds the inverse transform to each of `count` fields.
 KERNEL add_inverse_x(const Complex* spectrum, real* a, real* b, real* c, const Complex* RESTRICT roots,
                      const Complex* RESTRICT twiddles, index_t count) {
   FOR_ROWS(w, 1, twiddles) {

@@ -37,15 +37,16 @@ class Options:
         input, output: the files.
         outputs: names of the requested outputs; see OUTPUTS.
         start: step of the first sample, from 1.
-        device: number of the GPU; None for the current one.
+        device: index of the GPU; None for the current one.
         threads: number of CPU threads; None for the default.
-        progress: steps between progress messages, percent.
-        benchmark: number of steps instead of that of the file.
-        verbose: amount of messages, 0 to 2.
+        progress: interval between progress messages, percent of all steps.
+        benchmark: number of steps, which replaces that of the file; None to keep it.
+        verbose: verbosity of messages, 0 to 2.
         compression: level of deflate compression, 0 to 9.
-        copy_mask: whether the output file repeats the sensor mask.
+        copy_mask: whether to copy the sensor mask to the output file.
         checkpoint: file with the state of an unfinished simulation.
-        interval, timesteps: seconds or steps until a checkpoint ends this part of the simulation.
+        interval, timesteps: seconds or steps after which this part of the simulation writes a
+            checkpoint and ends.
     """
 
     input: Path
@@ -65,7 +66,7 @@ class Options:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that ends with exit code 1 after an error, as k-Wave's commands do."""
+    """A parser that exits with code 1 after an error, as k-Wave's commands do."""
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -103,7 +104,7 @@ def _check(parser: argparse.ArgumentParser, options: Options) -> None:
 def _parser(program: str, version: str) -> _Parser:
     parser = _Parser(
         prog=program,
-        description="Run an ultrasound simulation of k-Wave's HDF5 input format. "
+        description="Run an ultrasound simulation from an input file in k-Wave's HDF5 format. "
         "If the checkpoint file exists, the simulation continues from it.",
     )
     parser.add_argument("--version", action="version", version=version)
@@ -113,7 +114,10 @@ def _parser(program: str, version: str) -> _Parser:
     for name, text in OUTPUTS.items():
         sampled.add_argument(*filter(None, [SHORT.get(name)]), f"--{name}", help=text, **FLAG)
     sampled.add_argument(
-        "--copy_sensor_mask", dest="copy_mask", help="copy the sensor mask", **FLAG
+        "--copy_sensor_mask",
+        dest="copy_mask",
+        help="copy the sensor mask to the output file",
+        **FLAG,
     )
     _add_number(sampled, "-s", 1, "step of the first sample, from 1", dest="start", default=1)
     return parser
@@ -128,11 +132,11 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     files.add_argument("-i", dest="input", required=True, help="input file", **file)
     files.add_argument("-o", dest="output", required=True, help="output file", **file)
     files.add_argument("--checkpoint_file", dest="checkpoint", help="checkpoint file", **file)
-    text = "write a checkpoint and end after so many seconds"
+    text = "write a checkpoint and exit after N seconds"
     _add_number(files, "--checkpoint_interval", 1, text, dest="interval")
-    text = "write a checkpoint and end after so many steps"
+    text = "write a checkpoint and exit after N steps"
     _add_number(files, "--checkpoint_timesteps", 1, text, dest="timesteps")
-    text = "level of compression of the output file, 0 to 9 (default: 0)"
+    text = "compression level of the output file, 0 to 9 (default: 0)"
     _add_choice(files, "-c", range(10), text, "compression")
 
 
@@ -140,11 +144,11 @@ def _add_run(parser: argparse.ArgumentParser, *, with_gpu: bool) -> None:
     run = parser.add_argument_group("run")
     _add_number(run, "-t", 1, "number of CPU threads", dest="threads")
     if with_gpu:
-        _add_number(run, "-g", 0, "number of the GPU", dest="device")
-    text = "report progress every so many percent (default: 5)"
+        _add_number(run, "-g", 0, "index of the GPU, from 0", dest="device")
+    text = "report progress every N percent of the steps (default: 5)"
     _add_number(run, "-r", 1, text, dest="progress", default=5)
-    _add_number(run, "--benchmark", 1, "make so many steps, whatever the input file says")
-    _add_choice(run, "--verbose", range(3), "amount of messages, 0 to 2 (default: 0)", "verbose")
+    _add_number(run, "--benchmark", 1, "run N steps instead of the number in the input file")
+    _add_choice(run, "--verbose", range(3), "verbosity, 0 to 2 (default: 0)", "verbose")
 
 
 def _add_choice(group: Any, name: str, allowed: range, text: str, dest: str) -> None:

@@ -40,7 +40,7 @@ class Checkpoint:
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint, backend: Backend) -> None:
-    """Write a checkpoint; an older one stays until the new one is complete.
+    """Write a checkpoint; an older one is kept until the new one is complete.
 
     Raises:
         DiskFull: the disk is full.
@@ -63,7 +63,7 @@ def read_checkpoint(path: Path, expected: Checkpoint) -> Checkpoint:
     """Read a checkpoint.
 
     Args:
-        expected: one with the sizes, options and arrays that it must have.
+        expected: a checkpoint with the sizes, options and arrays that the file must have.
 
     Returns:
         The checkpoint, with arrays on the host.
@@ -77,7 +77,7 @@ def read_checkpoint(path: Path, expected: Checkpoint) -> Checkpoint:
         steps = int(file[STEP][0, 0, 0])
     for name, array in expected.arrays.items():
         if arrays[name].shape != array.shape or arrays[name].dtype != array.dtype:
-            raise InputError(f"{path}: {name} has another shape or type; {REMEDY}")
+            raise InputError(f"{path}: {name} has a different shape or type; {REMEDY}")
     return Checkpoint(expected.cells, steps, expected.request, arrays)
 
 
@@ -85,7 +85,7 @@ def _require_header(path: Path, file: h5py.File, expected: Checkpoint) -> None:
     """Check type, version, grid and outputs of a checkpoint."""
     version = {name: attribute(file, name) for name in VERSION}
     if attribute(file, "file_type") != "checkpoint" or version != VERSION:
-        raise InputError(f"{path} is no checkpoint of this version; {REMEDY}")
+        raise InputError(f"{path} is not a checkpoint of this version; {REMEDY}")
     cells = tuple(int(file[name][0, 0, 0]) for name in SIZES)
     if cells != expected.cells:
         raise InputError(f"{path} has a grid of {cells} points, not {expected.cells}; {REMEDY}")

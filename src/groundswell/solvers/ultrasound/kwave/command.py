@@ -1,7 +1,7 @@
 """The commands kspaceFirstOrder-OMP (CPU) and kspaceFirstOrder-CUDA (GPU).
 
-They exit with 0 after a complete simulation, or when a part of it ends at a checkpoint; with 1
-after any error, with one message on standard error.
+The exit code is 0 if the simulation is complete or ends with a checkpoint. It is 1 after any error,
+with one message on standard error.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ BACKENDS = {OMP: "cpu", CUDA: "cuda"}
 
 
 def main_omp(arguments: Sequence[str] | None = None) -> int:
-    """Run kspaceFirstOrder-OMP with arguments, by default the process's; returns the exit code."""
+    """Run kspaceFirstOrder-OMP, by default with the process's arguments; returns the exit code."""
     return main(OMP, arguments)
 
 
 def main_cuda(arguments: Sequence[str] | None = None) -> int:
-    """Run kspaceFirstOrder-CUDA with arguments, by default the process's; returns the exit code."""
+    """Run kspaceFirstOrder-CUDA, by default with the process's arguments; returns the exit code."""
     return main(CUDA, arguments)
 
 
@@ -49,7 +49,7 @@ def main(program: str, arguments: Sequence[str] | None = None) -> int:
     try:
         options = parse(program, f"{program} of Groundswell {__version__}", arguments)
         with stop_request() as stop, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of values that are not finite; see `Run`
+            warnings.simplefilter("ignore")  # about values that are not finite; `Run` reports them
             Run(program, options).run(stop)
     except SystemExit as end:  # --help, --version or invalid arguments
         return end.code if isinstance(end.code, int) else 1
@@ -69,7 +69,7 @@ def _fail(program: str, message: str) -> int:
 
 
 class Run:
-    """A simulation, or the part of it between two checkpoints, from files to files."""
+    """A simulation, or a part of one that ends with a checkpoint: reads and writes the files."""
 
     def __init__(self, program: str, options: Options) -> None:
         self._program, self._options = program, options
@@ -108,7 +108,7 @@ class Run:
             raise Interrupted(f"stopped by {stop} after step {simulation.done}; {self._advice}")
 
     def _restore(self, backend: Backend, data: KWaveInput, simulation: KWaveSimulation) -> bool:
-        """Continue from the checkpoint file if there is one, else begin; returns which."""
+        """Continue from the checkpoint file if there is one (returns True), otherwise begin."""
         path = self._options.checkpoint
         if path is None or not path.exists():
             simulation.begin()
@@ -127,7 +127,7 @@ class Run:
     def _simulate(
         self, simulation: KWaveSimulation, data: KWaveInput, output: OutputFile, stop: StopRequest
     ) -> None:
-        """Advance to the end, the checkpoint, or a signal."""
+        """Advance to the end or to a checkpoint, or until a signal arrives."""
         options, begun = self._options, time.monotonic()
 
         def ends() -> bool:
@@ -160,7 +160,10 @@ class Run:
             return
         simulation.write_results(output.write)
         if not simulation.is_finite():
-            self._log.warn("the pressure is not finite: the time step is too long for the medium")
+            self._log.warn(
+                "the pressure is not finite; the time step may be too long for the medium: use a "
+                "shorter dt"
+            )
         self._end_phase("post-processing_phase")
         output.finish(data.steps, self._attributes(), options.compression)
         if options.checkpoint is not None:

@@ -1,7 +1,7 @@
-"""Datasets of k-Wave's HDF5 files: checked reading, and files whose disk space is reserved.
+"""Datasets of k-Wave's HDF5 files: reading with checks, and creation with reserved disk space.
 
 All datasets are 32-bit floats or unsigned 64-bit integers, little endian. Input datasets have three
-axes, (z, y, x), and carry their type in attributes. Indices count from 1, with x fastest.
+axes, (z, y, x), and attributes that state their type. Indices count from 1, with x fastest.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def attribute(item: Any, name: str) -> str:
 
 
 def set_attributes(item: Any, values: Mapping[str, str]) -> None:
-    """Write attributes as strings of fixed length, which other readers expect."""
+    """Write attributes as strings of fixed length, as other readers expect."""
     for name, value in values.items():
         item.attrs[name] = np.bytes_(value.encode("ascii", "replace") or b" ")
 
@@ -96,7 +96,7 @@ class InputDatasets:
         return value
 
     def choice(self, name: str, allowed: Collection[int], default: int | None = None) -> int:
-        """An integer out of a few."""
+        """An integer from a set of allowed values."""
         value = self.count(name, default, below=2**64)
         if value not in allowed:
             listed = ", ".join(map(str, allowed))

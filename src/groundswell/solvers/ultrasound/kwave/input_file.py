@@ -37,7 +37,8 @@ class KWaveInput:
     """The content of an input file.
 
     Args:
-        operators: the grid with its absorbing layers inside, time step and reference speed.
+        operators: the grid, which includes the absorbing layers, the time step and the reference
+            speed.
         medium: the medium.
         sources: time-dependent sources.
         initial_pressure: pressure at the end of the first step, (nz, ny, nx), Pa.
@@ -72,8 +73,8 @@ def read_input(path: str | Path, steps: int | None = None) -> KWaveInput:
         steps: number of steps; by default that of the file.
 
     Raises:
-        InputError: the file is missing or damaged, is no input file, or describes a simulation
-            that the fluid solver cannot run.
+        InputError: the file is missing or damaged, is not an input file, or describes a simulation
+            that the solver for fluids cannot run.
     """
     path = Path(path)
     if not path.is_file():
@@ -113,7 +114,7 @@ def _read(file: InputDatasets, steps: int | None) -> KWaveInput:
 
 
 def _refuse_other_solvers(file: InputDatasets) -> None:
-    """Refuse grids and media of k-Wave's other solvers."""
+    """Raise InputError for grids and media of k-Wave's other solvers."""
     kinds = {
         "nonuniform_grid_flag": "grids with varying spacing",
         "axisymmetric_flag": "axisymmetric grids",

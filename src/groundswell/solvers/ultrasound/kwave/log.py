@@ -18,8 +18,9 @@ class Log:
     """Messages of a run.
 
     Args:
-        verbose: 0 for progress only, 1 with the simulation, 2 with the device and the outputs.
-        percent: steps between progress messages.
+        verbose: 0 for progress only, 1 to add the medium and sources, 2 to add the device and the
+            outputs.
+        percent: interval between progress messages, percent of all steps.
     """
 
     def __init__(self, verbose: int, percent: int) -> None:
@@ -36,7 +37,7 @@ class Log:
         print(f"warning: {text}", file=sys.stderr)
 
     def describe(self, program: str, backend: Backend, data: KWaveInput, options: Options) -> None:
-        """Print what will be simulated."""
+        """Print a description of the simulation."""
         grid, medium = data.grid, data.medium
         kinds = {
             "absorbing": medium.is_absorbing,

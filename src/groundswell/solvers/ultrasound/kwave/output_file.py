@@ -1,7 +1,7 @@
 """k-Wave's output files: datasets with reserved disk space, attributes, compression.
 
 A new file has a temporary name until the simulation ends or stops at a checkpoint. It then gets its
-final name, and a later part of the simulation continues it in place.
+final name. A later part of the simulation appends to it in place.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ STEP = "t_index"  # dataset with the number of steps made
 
 
 def header(kind: str) -> dict[str, str]:
-    """Attributes at the beginning of every file of k-Wave's."""
+    """Attributes that identify a file, for every file in k-Wave's formats."""
     return {
         "created_by": f"Groundswell {__version__}",
         "creation_date": datetime.now(UTC).strftime("%d-%B-%Y-%H-%M-%S"),
@@ -117,7 +117,7 @@ class OutputFile:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """After an error, remove a new file, and leave one that was continued."""
+        """After an error, remove a new file, but keep a file of an earlier part."""
         if kind is None:
             return
         with suppress(Exception):  # report the first failure only
@@ -148,8 +148,8 @@ class OutputFile:
         if kind != "output" or shapes != wanted:
             file.close()
             raise InputError(
-                f"{self.path} does not belong to this simulation or has other outputs; repeat the "
-                f"options that began it, or {remedy}"
+                f"{self.path} does not belong to this simulation or has other outputs; use the "
+                f"options of the first part, or {remedy}"
             )
         return file
 

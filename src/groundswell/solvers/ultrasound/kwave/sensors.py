@@ -1,4 +1,4 @@
-"""What an output file contains: time series, statistics and final fields, and their layout.
+"""Contents of an output file: time series, statistics and final fields, and their layout.
 
 Datasets of a list of points have the axes (1, samples, points), or (1, 1, points) without time.
 Those of cuboids are groups with a dataset for each cuboid, (samples, z, y, x) or (z, y, x).
@@ -23,7 +23,7 @@ from groundswell.solvers.ultrasound.kwave.datasets import FLOAT, LONG, Layout
 INDEX, CORNERS = "sensor_mask_index", "sensor_mask_corners"
 STATISTICS = ("max", "min", "rms")
 EVERYWHERE = ("max", "min")  # statistics that are also available at all grid points
-FRAME = Frame({}, {})  # our own writer needs no coordinates
+FRAME = Frame({}, {})  # k-Wave's files have no coordinates
 
 Write = Callable[[str, Any, NDArray[Any]], None]  # dataset, index and values
 
@@ -106,8 +106,8 @@ class Sampling:
 
     Args:
         fields: names of the fields.
-        place: where.
-        kinds: what: "raw" for time series, "max", "min", "rms".
+        place: the points.
+        kinds: "raw" for time series, "max", "min", "rms".
     """
 
     fields: tuple[str, ...]
@@ -187,7 +187,7 @@ class Sampler:
         self.launches = self.records.record(views, selection, targets)
 
     def write_series(self, steps: range, after: Event | None, write: Write) -> None:
-        """Write the samples of some steps, which are complete at the event `after`."""
+        """Write the samples of some steps, which are complete after the event `after`."""
         if self._ring is None or not (numbers := self._ring.numbers(steps.start, steps.stop)):
             return
         place = self.sampling.place

@@ -1,4 +1,4 @@
-"""A simulation of an input file on a device: fields, sampling, batches of steps, its state."""
+"""A simulation of an input file on a device: fields, sampling, batches of steps, and state."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from groundswell.solvers.ultrasound.kwave.velocities import CentredVelocities
 from groundswell.solvers.ultrasound.propagation import Propagation
 from groundswell.solvers.ultrasound.spectral_step import AXES
 
-BATCH_SECONDS = 0.2  # aim for the duration of a batch of steps
+BATCH_SECONDS = 0.2  # target duration of a batch of steps
 LONGEST_BATCH = 1024
 
 Report = Callable[[int], None]  # receives the number of steps made
@@ -46,7 +46,7 @@ class KWaveSimulation:
 
     Raises:
         InputError: there is no step `start`.
-        RunFailed: the memory of the device is too small.
+        RunFailed: the device has too little memory.
     """
 
     def __init__(
@@ -98,9 +98,9 @@ class KWaveSimulation:
     # --- steps ------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Begin with the fluid at rest, or with the first step, which sets the initial pressure.
+        """Start with the fluid at rest, or with an initial pressure, which counts as step 1.
 
-        Sources do not act in this step, but their first sample belongs to it.
+        Sources do not act in step 1: their first sample is skipped.
         """
         if self._data.initial_pressure is None:
             return
@@ -142,7 +142,7 @@ class KWaveSimulation:
         return self._backend.capture(step)
 
     def _write_until(self, step: int, after: Event | None, write: Write) -> None:
-        """Write the samples of all steps up to `step`, which are complete at the event `after`."""
+        """Write the samples of all steps up to `step`, complete after the event `after`."""
         if after is not None:
             after.wait()
         for sampler in self._samplers:

@@ -1,7 +1,7 @@
 """Sources of an input file: pressure, velocity and transducer signals at grid points.
 
-Signals are stored in the form in which the scheme adds them: the writer of the file has scaled
-them, a pressure source to the unit of density.
+The file contains signals as the scheme adds them: the program that wrote it has scaled them, and a
+pressure source has the unit of density.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def read_sources(file: InputDatasets, axes: int, points: int) -> tuple[PointSour
 def _family(
     file: InputDatasets, kind: str, samples: Mapping[str, int], points: int
 ) -> Iterator[PointSource]:
-    """Sources of the pressure, or of the velocity components, which share their points."""
+    """Pressure sources, or sources of the velocity components, which share their points."""
     active = {field: count for field, count in samples.items() if count}
     if not active:
         return
@@ -56,7 +56,7 @@ def _family(
 
 
 def _points(file: InputDatasets, kind: str, points: int) -> NDArray[np.int64]:
-    """The points of a source, each of which may occur once."""
+    """The points of a source; each may occur only once."""
     name = f"{kind}_source_index"
     found = file.indices(name, points)
     if len(np.unique(found)) < len(found):
@@ -65,10 +65,10 @@ def _points(file: InputDatasets, kind: str, points: int) -> NDArray[np.int64]:
 
 
 def _transducer(file: InputDatasets, duration: int, points: int) -> PointSource:
-    """The signal that each point of a transducer adds to ux after its own delay.
+    """The source of a transducer, whose points add a signal to ux after their own delays.
 
-    Point k adds signal[delay_k + n] at step n < `duration`; nothing after the signal's end. Points
-    with the same delay share a column of signals.
+    Point k adds signal[delay_k + n] at step n < `duration`, and nothing after the end of the
+    signal. Points with the same delay share a column of signals.
     """
     places = _points(file, "u", points)
     signal = file.values("transducer_source_input")
@@ -81,7 +81,7 @@ def _transducer(file: InputDatasets, duration: int, points: int) -> PointSource:
 
 
 def _delays(file: InputDatasets, count: int, samples: int) -> NDArray[np.int64]:
-    """First sample of each point, from 0. Some writers store integers, others floats."""
+    """First sample of each point, from 0. Some programs store integers, others floats."""
     if not file.is_of_type("delay_mask", FLOAT):
         return file.indices("delay_mask", samples, count)
     delays = file.values("delay_mask", count)

@@ -1,4 +1,4 @@
-"""Velocities at pressure points, from those half a cell further along their axes."""
+"""Velocities at pressure points, computed from the staggered velocities."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def shift_source(dtype: str, shape: tuple[int, ...]) -> Source:
 def half_cell_back(operators: SpectralOperators, axis: int) -> NDArray[np.complex128]:
     """Factors exp(-i k d / 2) of a shift by half a cell, with the scale 1 / N, (n,).
 
-    The highest wavenumber of an even number of points is left out: it has no imaginary part.
+    The factor of the highest wavenumber of an even number of points is 0: half a cell further, a
+    wave with this wavenumber vanishes at all points.
     """
     k, n = operators.wavenumbers(axis), operators.grid.cells[axis]
     factors = np.exp(-0.5j * k * operators.grid.spacing[axis])

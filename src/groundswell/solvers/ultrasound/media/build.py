@@ -59,16 +59,16 @@ def build_medium(
 
     Args:
         section: the section.
-        positions: ascending coordinates x, y and z of all points, absorbing layers included, m.
+        positions: ascending coordinates x, y and z of all points, including absorbing layers, m.
         region: lowest and highest corner of the region, (x, y, z), m.
         dtype: floating-point type of arrays.
 
     Returns:
-        The medium. Properties that are uniform are floats, others arrays (nz, ny, nx).
+        The medium. Uniform properties are floats, others arrays (nz, ny, nx).
 
     Raises:
-        InputError: the file is damaged or does not cover the region, an array has another shape
-            than the region, a shape or file changes no point, or a value is impossible.
+        InputError: the file is damaged or does not cover the region, the shape of an array is not
+            that of the region, a shape or file changes no point, or a value is invalid.
     """
     points = grid_points(positions, *region)
     given = {name: getattr(section, name) for name in PROPERTIES}
@@ -101,10 +101,10 @@ def _medium(section: MediumSection, values: Mapping[str, Values]) -> AcousticMed
 
 
 class _Properties:
-    """Properties under construction; those that vary become arrays.
+    """Properties under construction; those that vary in space become arrays.
 
     Args:
-        values: number or array of each property; None if a file gives it.
+        values: number or array of each property; None if a file must provide it.
         shape: shape (nz, ny, nx) of arrays.
         dtype: floating-point type of arrays.
     """
@@ -118,7 +118,7 @@ class _Properties:
         """Apply changes.
 
         Raises:
-            InputError: they change no point; with the message `otherwise`.
+            InputError: they change no point; the message is `otherwise`.
         """
         unchanged = True
         for change in changes:
@@ -138,7 +138,7 @@ class _Properties:
         return isinstance(current, np.ndarray) or np.ndim(value) > 0 or current != value
 
     def simplified(self) -> dict[str, Values]:
-        """The properties; arrays of one value become numbers."""
+        """The properties; arrays whose values are all equal become numbers."""
         return {name: _simplify(value) for name, value in self._values.items()}
 
     def _array(self, name: str) -> NDArray[np.floating]:
@@ -172,10 +172,11 @@ def _spread(name: str, value: Values | None, points: GridPoints, dtype: str) -> 
 
 
 def check_values(name: str, values: NDArray[Any], where: str) -> None:
-    """Refuse impossible values of a property; the message starts with `where`.
+    """Check that the values of a property are possible.
 
     Raises:
-        InputError: a value is not finite, negative, or a speed or density of zero.
+        InputError: a value is negative or not finite, or a speed or density is zero. The message
+            starts with `where`.
     """
     least, most, positive = values.min(), values.max(), name in _POSITIVE
     if (least > 0 if positive else least >= 0) and np.isfinite(most):  # false for NaN
@@ -204,7 +205,7 @@ def _shape_changes(
 def _file_changes(
     section: FileSection, points: GridPoints, values: Mapping[str, Values | None]
 ) -> Iterator[Change]:
-    """Changes that a file makes to the properties `values`."""
+    """Changes from a file; `values` are the properties so far."""
     if isinstance(section, PropertiesFile):
         yield from _properties_changes(section, points, values)
     elif isinstance(section, HounsfieldFile):

@@ -27,7 +27,7 @@ Effect = Literal["absorption", "dispersion"]
 
 
 class MaterialSection(Section):
-    """Properties of a part of the medium; those that are not given keep their values.
+    """Properties of a part of the medium; those that are left out keep their values.
 
     Absorption is in dB/(MHz^y cm); nonlinearity is the parameter B/A.
     """
@@ -109,7 +109,7 @@ class BoxSection(MaterialSection):
 
 
 class SphereSection(MaterialSection):
-    """A ball, or a shell where `inner`, the radius of the hollow, is given."""
+    """A ball; with `inner`, the radius of its hollow, a shell."""
 
     kind: Literal["sphere"]
     centre: Point
@@ -160,7 +160,7 @@ class FileSection(Section):
 
     Attributes:
         file: NetCDF or HDF5 with coordinates x, y, z, or NIfTI.
-        axes: axis of the file along x, y and z of the case; "-z" points against z of the file.
+        axes: axis of the file along x, y and z of the case; "-z" is the z axis reversed.
         offset: added to coordinates along x, y and z, m.
     """
 
@@ -191,7 +191,7 @@ class VariablesSection(Section):
 
 
 class PropertiesFile(FileSection):
-    """Properties in NetCDF or HDF5, interpolated linearly; those it lacks keep their values."""
+    """Properties in NetCDF or HDF5, interpolated linearly; others keep their values."""
 
     quantity: Literal["properties"]
     variables: VariablesSection = VariablesSection()
@@ -210,8 +210,8 @@ class SkullSection(Section):
     default because its unit depends on the power y of the medium.
 
     Attributes:
-        absorption: without pores and with pores only, dB/(MHz^y cm).
-        threshold: CT number from which on a point is bone, Hounsfield units.
+        absorption: of bone without pores and of pores only, dB/(MHz^y cm).
+        threshold: CT number at and above which a point is bone, Hounsfield units.
         bone_hounsfield: CT number of bone without pores.
     """
 
@@ -226,7 +226,7 @@ class SkullSection(Section):
     def violations(self) -> Iterator[Violation]:
         """Limits out of order."""
         if self.absorption[0] > self.absorption[1]:
-            yield ("absorption",), "must be the least and the largest absorption, in this order"
+            yield ("absorption",), "must be the smallest and the largest absorption, in this order"
         if not self.threshold < self.bone_hounsfield:
             yield ("threshold",), f"must be less than bone_hounsfield, {self.bone_hounsfield:g}"
 
@@ -246,7 +246,7 @@ class LabelledMaterial(MaterialSection):
 
 
 class LabelsFile(FileSection):
-    """Labels of materials, of the nearest sample; label 0 may have no material."""
+    """Labels of materials; a point has the nearest label. Label 0 may have no material."""
 
     quantity: Literal["labels"]
     variable: str = "labels"
@@ -258,7 +258,7 @@ class LabelsFile(FileSection):
         labels = [material.label for material in self.material]
         for n, label in enumerate(labels):
             if label in labels[:n]:
-                yield ("material", n, "label"), "has a material already; give each label once"
+                yield ("material", n, "label"), "already has a material; give each label once"
 
 
 MediumFile = Annotated[PropertiesFile | HounsfieldFile | LabelsFile, TaggedUnion("quantity")]
@@ -268,7 +268,7 @@ MediumFile = Annotated[PropertiesFile | HounsfieldFile | LabelsFile, TaggedUnion
 
 
 def _or_array(value: Any, read: Callable[[Any], Any]) -> Values:
-    """Validate an array, which only Python can give; `read` validates everything else."""
+    """Validate an array, which is possible from Python only; `read` validates other values."""
     if not isinstance(value, np.ndarray):
         number: float = read(value)
         return number
@@ -295,7 +295,7 @@ class MediumSection(Section):
         absorption: coefficient, dB/(MHz^y cm).
         power: exponent y of the frequency in the absorption; 2 is a thermoviscous fluid.
         nonlinearity: parameter B/A.
-        effects: what acts of absorption and the dispersion that belongs to it.
+        effects: which of absorption and the accompanying dispersion to include.
         shape: parts with other properties; later shapes replace earlier ones.
         file: properties, CT numbers or labels on a grid.
     """

@@ -20,7 +20,7 @@ from groundswell.solvers.ultrasound.media.points import AXES, Floats, GridPoints
 
 Values = NDArray[np.floating]
 
-ABSORPTION = "dB/(MHz^y cm)"  # its power y is that of the case
+ABSORPTION = "dB/(MHz^y cm)"  # the exponent y is that of the case
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,12 @@ class GridFile:
     Points outside the file's extent take the nearest values, but the file must cover the region.
 
     Args:
-        section: the file, and where it lies in the case.
+        section: the file and its position in the case.
         points: the grid.
         names: the variables that may be read.
 
     Attributes:
-        variables: names of those of them that the file has.
+        variables: those of `names` that the file contains.
 
     Raises:
         InputError: the file is damaged, lacks coordinates, or does not cover the region.
@@ -88,7 +88,7 @@ class GridFile:
         ]
 
     def planes(self, name: str, unit: str = "", *, nearest: bool = False) -> Iterator[Values]:
-        """Yield a variable at the points of each plane (ny, nx), from the first z on.
+        """Yield a variable at the points of each plane (ny, nx), starting from the first z.
 
         Args:
             name: the variable.
@@ -96,7 +96,7 @@ class GridFile:
             nearest: take the nearest sample instead of interpolating.
 
         Raises:
-            InputError: the variable is missing, or has other dimensions, gaps or an unknown unit.
+            InputError: the variable is missing, or has wrong dimensions, gaps or an unknown unit.
         """
         values = self.window(name)
         factor = unit_factor(self._units(name), unit, f"{self.path}, variable {name}")
@@ -106,7 +106,7 @@ class GridFile:
             yield factor * x.interpolate(y.interpolate(plane, 0), 1)
 
     def window(self, name: str) -> Values:
-        """The samples (z, y, x) that the points need of a variable, in the unit of the file."""
+        """The samples (z, y, x) of a variable that the points need, in the unit of the file."""
         if name not in self._data.data_vars:
             found = ", ".join(map(str, self._data.data_vars)) or "none of these names"
             raise InputError(f"{self.path} has no variable {name}; it has {found}")
@@ -123,7 +123,7 @@ class GridFile:
         return values
 
     def _with_dimensions(self, name: str) -> Any:
-        """A variable with the dimensions x, y, z; it may lack those of a single grid point."""
+        """A variable with the dimensions x, y, z; the file may lack those with one grid point."""
         data, shape = self._data[name], self._points.shape[::-1]
         missing = [
             axis for n, axis in enumerate(self._axes) if shape[n] == 1 and axis not in data.dims

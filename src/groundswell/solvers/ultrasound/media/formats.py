@@ -23,8 +23,8 @@ _NIFTI_UNITS = {"unknown": "mm", "mm": "mm", "meter": "m", "micron": "um"}
 def open_grid_file(path: Path, names: Iterable[str]) -> xarray.Dataset:
     """Open a NetCDF or HDF5 file as a dataset with the coordinates x, y, z.
 
-    HDF5 files need no dimension scales: x, y and z are then lists of coordinates, and other arrays
-    have the axes (z, y, x), or (y, x).
+    HDF5 files need no dimension scales. Without them, x, y and z must be lists of coordinates, and
+    other arrays must have the axes (z, y, x) or (y, x).
 
     Args:
         path: the file.
@@ -74,11 +74,11 @@ def _units(dataset: Any) -> dict[str, str]:
 def open_nifti(path: Path, name: str) -> xarray.Dataset:
     """Read the image of a NIfTI file as the variable `name`.
 
-    The coordinates x, y, z are those of the header's affine: to the right, to the front and upwards
-    for images of patients.
+    The coordinates x, y, z are those of the header's affine transform. For images of patients, they
+    point to the right, to the front and upwards.
 
     Raises:
-        InputError: the file is damaged, is rotated against its axes, or nibabel is not installed.
+        InputError: the file is damaged, the image is rotated, or nibabel is not installed.
     """
     import xarray
 
@@ -110,12 +110,12 @@ def _three_dimensional(path: Path, values: NDArray[np.float32]) -> NDArray[np.fl
 def _coordinates(
     path: Path, affine: NDArray[np.float64], shape: tuple[int, ...]
 ) -> dict[str, NDArray[np.float64]]:
-    """Coordinates of the voxels' centres; the affine may not rotate by a tenth of a voxel."""
+    """Coordinates of the voxels' centres; a rotation may move no voxel by more than 0.1 voxels."""
     spacing = np.diag(affine)[:3]
     skew = (affine[:3, :3] - np.diag(spacing)) * (np.array(shape) - 1)
     if not np.isfinite(affine).all() or np.abs(skew).max() > 0.1 * np.abs(spacing).min():
         raise InputError(
-            f"{path}: the image is rotated against the axes x, y, z of its affine; resample it on "
-            "a grid along these axes"
+            f"{path}: the image is rotated relative to the axes x, y, z of its affine; resample it "
+            "on a grid along these axes"
         )
     return {axis: affine[n, 3] + spacing[n] * np.arange(shape[n]) for n, axis in enumerate(AXES)}

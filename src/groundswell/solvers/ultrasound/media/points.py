@@ -1,4 +1,4 @@
-"""Points of a grid and which of them lie in the region of a case."""
+"""Points of a grid, and those that lie in the region of a case."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AXES = "xyz"
 
 @dataclass(frozen=True)
 class GridPoints:
-    """Points of a rectilinear grid, those of the absorbing layers included.
+    """Points of a rectilinear grid, including those of the absorbing layers.
 
     Args:
         axes: ascending coordinates x, y and z, m.
@@ -47,7 +47,7 @@ class GridPoints:
 def grid_points(positions: Sequence[ArrayLike], low: ArrayLike, high: ArrayLike) -> GridPoints:
     """Find the points of the region between the corners `low` and `high`, (x, y, z), m.
 
-    A single point along an axis, as in two-dimensional grids, always counts.
+    If an axis has a single point, as in two-dimensional grids, this point is always included.
 
     Raises:
         InputError: the region contains no point along an axis.

@@ -1,8 +1,8 @@
-"""Shapes of parts of a medium: which points of a grid lie inside.
+"""Shapes of parts of a medium, and the grid points that they contain.
 
-Coordinates are in metres. A shape that is given by two coordinates, (x, y), extends without end
-along z, as in two-dimensional grids. Shapes have no smoothed edges: a point is inside or outside.
-Ends of layers, boxes and cylinders are half-open, so that parts which touch share no point.
+Coordinates are in metres. A shape with two coordinates, (x, y), extends to infinity along z, as in
+two-dimensional grids. Shapes have no smoothed edges: a point is inside or outside. Layers, boxes
+and the ends of cylinders are half-open, so that adjacent parts share no point.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class Shape(Protocol):
 
     @property
     def bounds(self) -> tuple[Point, Point]:
-        """Lowest and highest corner of a box around the shape."""
+        """Lowest and highest corner of a box that contains the shape."""
 
     def contains(self, *position: Any) -> Mask:
-        """Whether points lie inside; `position` is arrays x, y and z that broadcast."""
+        """Whether points lie inside; `position` consists of arrays x, y and z that broadcast."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Sphere:
-    """A ball, or the shell of points that are further than `inner` from its centre."""
+    """A ball; with `inner`, only its points farther than this from the centre."""
 
     centre: Point
     radius: float

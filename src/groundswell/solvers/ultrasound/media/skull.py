@@ -11,8 +11,8 @@ limited to 0 <= psi <= 1. Density, sound speed and absorption follow from the po
     alpha = alpha_min + (alpha_max - alpha_min) psi^(1/2)
 
 (Aubry, Tanter, Pernot, Thomas & Fink 2003, J. Acoust. Soc. Am. 113, 84-93). The absorption includes
-losses by scattering in pores, so that it increases with porosity. It would be largest in water: the
-formulas hold in bone only, which is where H exceeds a threshold.
+losses by scattering in pores, so it increases with porosity. The formulas hold only in bone, where
+H reaches a threshold: in water, they would give the largest absorption.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Values = NDArray[np.floating]
 
 
 def porosity(hounsfield: Values, bone_hounsfield: float) -> Values:
-    """Porosity psi of bone with CT numbers `hounsfield`; `bone_hounsfield` is that of no pores."""
+    """Porosity psi of bone from its CT numbers; bone without pores has `bone_hounsfield`."""
     return np.asarray(np.clip(1 - hounsfield / bone_hounsfield, 0, 1))
 
 

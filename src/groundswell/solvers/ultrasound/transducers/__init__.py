@@ -1,4 +1,4 @@
-"""Transducers: surfaces that lie anywhere on a grid, and the signals that drive them."""
+"""Transducers: surfaces at any position on or between grid points, and their signals."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class PhasedArray:
         delays: delay of each element, s, or one for all.
 
     Raises:
-        InputError: there is no element, or a length differs from the number of elements.
+        InputError: there is no element, or a list does not have one entry per element.
     """
 
     elements: tuple[Surface, ...]
@@ -66,7 +66,7 @@ class PhasedArray:
 
 
 def focus_delays(centres: ArrayLike, focus: Vector, speed: float) -> Floats:
-    """Delays with which the sound of all elements arrives at a focus together, (elements,), s.
+    """Delays for which the sound of all elements arrives at a focus together, (elements,), s.
 
     The element farthest from the focus has the delay 0.
 

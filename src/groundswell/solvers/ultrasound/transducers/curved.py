@@ -1,8 +1,8 @@
 """Curved surfaces: arcs in two dimensions; rings, bowls and annular arrays in three.
 
-Each is a part of a circle or a sphere around its apex. A point of it is given by its polar angle
-at the centre of curvature, which is 0 at the apex. The depth of a point is its distance from the
-apex along the axis.
+Each is a part of a circle or sphere, symmetric about an axis through its apex. The polar angle of a
+point is measured at the centre of curvature, from the apex. The depth of a point is its distance
+from the apex along the axis.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ def _require_aperture(owner: str, radius: float, diameter: float) -> None:
 
 @dataclass(frozen=True)
 class Arc(Surface):
-    """An arc of a circle in a plane of constant z: the bowl of two dimensions.
+    """An arc of a circle in a plane of constant z, the two-dimensional form of a bowl.
 
     Args:
-        apex: its middle, m.
+        apex: its midpoint, m.
         radius: radius of curvature, m.
         diameter: length of its chord, m.
         focus: a point on its axis with the z of the apex, on the side of the centre of curvature.
@@ -145,7 +145,7 @@ class SphericalSurface(Surface):
 
     @property
     def reference_point(self) -> Floats:
-        """A point of the circle that halves the area, or the apex if there is no hole."""
+        """A point on the circle that halves the area; the apex if there is no inner circle."""
         shallow, deep = self._depths
         depth = (shallow + deep) / 2 if shallow else 0.0
         return np.asarray(self._points_at(np.array([depth]), np.zeros(1))[0])
@@ -158,7 +158,7 @@ class SphericalSurface(Surface):
         return centre + self.radius * low, centre + self.radius * high
 
     def sample(self, step: float) -> Samples:
-        """Points on a spiral with the golden angle, at equal steps of depth and thus of area."""
+        """Points on a golden-angle spiral, at equal steps of depth and therefore of area."""
         count = count_points(self.measure, step**2)
         shallow, deep = self._depths
         depth = shallow + (deep - shallow) * midpoints(count)
@@ -167,7 +167,7 @@ class SphericalSurface(Surface):
         )
 
     def _points_at(self, depth: Floats, azimuth: Floats) -> Floats:
-        """Positions of given depths (m) and azimuths (rad) about the axis, (n, 3), m."""
+        """Positions, (n, 3), m, of depths (m) and azimuths about the axis (rad)."""
         first, second = orthonormal_frame(self._axis)
         away = np.sqrt(depth * (2 * self.radius - depth))
         across = np.cos(azimuth)[:, None] * first + np.sin(azimuth)[:, None] * second
@@ -182,7 +182,7 @@ class Bowl(SphericalSurface):
         apex: its deepest point, m.
         radius: radius of curvature, m.
         diameter: diameter of its aperture, m.
-        focus: a point on the axis, on the side of the centre of curvature, m. It only gives the
+        focus: a point on the axis, on the side of the centre of curvature, m. It gives only the
             direction: the geometric focus is at the distance `radius` from the apex.
 
     Raises:
@@ -263,8 +263,8 @@ class AnnularArray:
             if ring[0] < before[1]:
                 raise InputError(
                     f"AnnularArray: ring {number} has the inner diameter {ring[0]:g} m, but ring "
-                    f"{number - 1} reaches to {before[1]:g} m; list rings that do not overlap from "
-                    "the innermost to the outermost"
+                    f"{number - 1} has the outer diameter {before[1]:g} m; list rings that do not "
+                    "overlap, from the innermost to the outermost"
                 )
 
     @property
@@ -282,7 +282,7 @@ def _half_angle(radius: float, diameter: float) -> float:
 
 
 def _unit_extent(axis: Floats, inner: float, outer: float) -> tuple[Floats, Floats]:
-    """Least and greatest coordinates of a part of the unit sphere around its centre, (3,) each.
+    """Smallest and largest coordinates of a part of the unit sphere at the origin, (3,) each.
 
     Args:
         axis: unit vector from the apex to the centre.
@@ -290,7 +290,7 @@ def _unit_extent(axis: Floats, inner: float, outer: float) -> tuple[Floats, Floa
     """
 
     def farthest(cosines: Floats) -> Floats:
-        """Greatest components along directions with given cosines to that of the apex."""
+        """Largest components along directions, given the cosines of their angles to the apex."""
         angle = np.arccos(np.clip(cosines, -1, 1))
         return np.asarray(np.cos(np.clip(np.maximum(inner - angle, angle - outer), 0, None)))
 

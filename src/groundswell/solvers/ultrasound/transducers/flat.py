@@ -104,8 +104,8 @@ class Line(Surface):
 class Rectangle(Surface):
     """A plane rectangle.
 
-    Before the rotation, the width is along the projection of the x axis on the rectangle, or along
-    y if the normal is along x. Width, height and normal are right-handed.
+    Before the rotation, the width is along the projection of the x axis onto the rectangle, or
+    along y if the normal is along x. Width, height and normal form a right-handed system.
 
     Args:
         centre: its centre, m.
@@ -201,7 +201,7 @@ class Disc(Surface):
         return self.reference_point - half, self.reference_point + half
 
     def sample(self, step: float) -> Samples:
-        """Points on a spiral with the golden angle, in rings of equal area (Vogel 1979)."""
+        """Points on a golden-angle spiral, in rings of equal area (Vogel 1979)."""
         count = count_points(self.measure, step**2)
         radius = self.diameter / 2 * np.sqrt(midpoints(count))
         angle = GOLDEN_ANGLE * np.arange(count)

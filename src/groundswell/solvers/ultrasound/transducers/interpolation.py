@@ -1,19 +1,19 @@
-"""Weights of grid points for surfaces that lie anywhere between them.
+"""Weights of grid points for surfaces that do not coincide with grid points.
 
-A surface source is a sum of point sources at its integration points. A grid can only represent the
-part of a point source below its highest wavenumber. Along each axis this band-limited part is
+A surface source is a sum of point sources at its integration points. A grid can represent only the
+part of a point source below its highest wavenumber. Along each axis, this band-limited part is
 sinc(d), where d is the distance in cells (Wise, Cox, Jaros & Treeby 2019, J. Acoust. Soc. Am. 146,
-278-288). The product over the axes gives the weights of the grid points around.
+278-288). The product over the axes gives the weights of the surrounding grid points.
 
-The kernel is the infinite sinc, not the Dirichlet kernel of one periodic grid: that one differs by
-its periodic images only, and these are outside of the truncated kernel. Weights beyond an edge of
-the grid go to the opposite side, as the grid is periodic.
+The kernel is the infinite sinc, not the Dirichlet kernel of a periodic grid. The two differ by
+periodic images only, which lie outside the truncated kernel. Weights beyond an edge of the grid are
+added at the opposite side, because the grid is periodic.
 
 As in the paper, the kernel is truncated where the envelope of the sinc, 1 / (pi d), falls below
-`tolerance`, rounded up to whole cells. Truncation alone changes waves of 3 or more points per
-wavelength by up to 10 % at a tolerance of 0.05. The kernel is therefore also tapered by a Kaiser
-window and scaled to the sum 1. This reduces the error to 1e-3 for waves of at least 3 points per
-wavelength; at a tolerance of 0.1, of at least 5.
+`tolerance`, rounded up to whole cells. At a tolerance of 0.05, truncation alone changes waves of 3
+or more points per wavelength by up to 10 %. The kernel is therefore also tapered by a Kaiser window
+and scaled to the sum 1. This reduces the error to 1e-3 for waves of at least 3 points per
+wavelength, or of at least 5 at a tolerance of 0.1.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ Indices = NDArray[np.int64]
 
 KAISER = 6.5  # parameter beta of the window: side lobes of 68 dB
 ON_PLANE = 1e-6  # distance to a grid plane that counts as zero, cells
-TILE = 8  # edge of the blocks of cells whose integration points are handled together, cells
-CHUNK = 512  # integration points in one product: small products run on one thread, faster
+TILE = 8  # edge of the blocks of cells whose integration points are processed together, cells
+CHUNK = 512  # integration points per matrix product: small products run faster, on one thread
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class PointGrid:
 
     @property
     def extent(self) -> tuple[Floats, Floats]:
-        """Least and greatest coordinates: half a cell beyond the first and the last points, m."""
+        """Smallest and largest coordinates: half a cell beyond the first and last points, m."""
         spacing = np.asarray(self.spacing)
         low = np.asarray(self.origin) - spacing / 2
         return low, low + spacing * np.asarray(self.counts)
@@ -110,9 +110,9 @@ def interpolate(
 ) -> GridWeights:
     """Weights of grid points for a source on a surface.
 
-    A source of the pressure or normal velocity s on the surface has the value s * weights at the
-    points. A plane surface that covers a whole plane of a cubic grid has the weight 1 at each point
-    of this plane; a point source has the weights of the band-limited delta, with the sum 1.
+    A source with the pressure or normal velocity s on the surface has the value s * weights at the
+    points. A surface that covers a whole plane of a cubic grid has the weight 1 at each point of
+    this plane. A point source has the weights of the band-limited delta function, which sum to 1.
 
     In general, an integration point with the area A contributes A layer / V, where V is the volume
     per grid point: the surface acts in a layer as thick as one cell. In a grid of D dimensions,
@@ -158,7 +158,7 @@ def interpolation_matrix(
         InputError: there is no element, or see `interpolate`.
     """
     if not elements:
-        raise InputError("transducer: it has 0 elements; give at least one")
+        raise InputError("the transducer has 0 elements; give at least one")
     rows = [interpolate(element, grid, upsampling, tolerance, layer) for element in elements]
     points = np.unique(np.concatenate([row.points for row in rows]))
     columns = np.concatenate([np.searchsorted(points, row.points) for row in rows])
@@ -199,7 +199,7 @@ def _kernel(cells: Floats, first: int, count: int, half_width: int) -> Floats:
 
 
 def _spread(cells: Floats, weights: Floats, grid: PointGrid, half_width: int) -> GridWeights:
-    """Sum of the kernels of all integration points, one slab of tiles along z after the other."""
+    """Sum of the kernels of all integration points, computed slab by slab of tiles along z."""
     parts = [
         (grid.flat(corner + np.argwhere(box)[:, ::-1]), box[box != 0])
         for corner, box in _slabs(cells, weights, half_width)
@@ -233,7 +233,7 @@ def _tile(cells: Floats, weights: Floats, corner: Indices, size: int, half_width
 
 
 def _equal_rows(keys: Indices) -> list[Indices]:
-    """Indices of the rows of each value, (n, k)."""
+    """Groups of indices of equal rows of `keys`, (n, k)."""
     order = np.lexsort(keys.T)
     changes = np.flatnonzero(np.any(np.diff(keys[order], axis=0), axis=1)) + 1
     return [np.asarray(group) for group in np.split(order, changes)]

@@ -1,6 +1,7 @@
 """Signals of transducer elements.
 
-A signal starts at the time 0 and is 0 before. A delay moves all of it; a phase, only its carrier.
+A signal starts at time 0 and is 0 before. A delay shifts the whole signal, a phase only its
+carrier.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Signal(ABC):
 
         Args:
             times: times, s.
-            phase: phase of the carrier, rad, which broadcasts with the times.
+            phase: phase of the carrier, rad; broadcasts with the times.
 
         Raises:
             InputError: the signal has no carrier, and a phase is not zero.
@@ -38,11 +39,11 @@ class Signal(ABC):
 
 @dataclass(frozen=True)
 class ContinuousWave(Signal):
-    """sin(2 pi f t + phase), which grows with (1 - cos(pi t / T)) / 2 during the ramp.
+    """sin(2 pi f t + phase), multiplied by (1 - cos(pi t / T)) / 2 during the ramp.
 
     Args:
         frequency: f, Hz.
-        ramp_cycles: duration T of the ramp, cycles; 0 without.
+        ramp_cycles: duration T of the ramp, cycles; 0 for no ramp.
 
     Raises:
         InputError: the frequency is not positive, or the ramp is negative.
@@ -70,8 +71,8 @@ class ContinuousWave(Signal):
 class ToneBurst(Signal):
     """sin(2 pi f t + phase) times a window of the duration T.
 
-    The Hann window is sin^2(pi t / T). The Gaussian one, exp(-18 (t / T - 1/2)^2), ends at 3
-    standard deviations.
+    The Hann window is sin^2(pi t / T). The Gaussian window is exp(-18 (t / T - 1/2)^2), cut off at
+    3 standard deviations.
 
     Args:
         frequency: f, Hz.
@@ -96,11 +97,11 @@ class ToneBurst(Signal):
             )
 
     def at(self, times: NDArray[np.floating], phase: Floats | float = 0.0) -> Floats:
-        share = times * self.frequency / self.cycles
+        elapsed = times * self.frequency / self.cycles  # t / T
         hann = self.window == "hann"
-        window = np.sin(pi * share) ** 2 if hann else np.exp(-18 * (share - 0.5) ** 2)
+        window = np.sin(pi * elapsed) ** 2 if hann else np.exp(-18 * (elapsed - 0.5) ** 2)
         carrier = np.sin(2 * pi * self.frequency * times + phase)
-        return np.where((share >= 0) & (share <= 1), window * carrier, 0.0)
+        return np.where((elapsed >= 0) & (elapsed <= 1), window * carrier, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +170,7 @@ def element_signals(
     amplitude, phase, delay = _per_element(amplitudes, phases, delays)
     if np.any(delay < 0):
         raise InputError(
-            f"delays: the least is {delay.min():g} s, but signals start at 0 s; add "
+            f"delays: the smallest is {delay.min():g} s, but signals start at 0 s; add "
             f"{-delay.min():g} s to all of them"
         )
     times = dt * np.arange(count)[:, None] - delay
@@ -182,7 +183,7 @@ def _per_element(*values: ArrayLike) -> list[Floats]:
     names = ("amplitudes", "phases", "delays")
     for name, array in zip(names, arrays, strict=True):
         if not np.isfinite(array).all():
-            raise InputError(f"{name}: not all are finite, but they must be; check the data")
+            raise InputError(f"{name}: some are not finite, but all must be; check the data")
     if (
         len({array.size for array in arrays if array.size != 1}) > 1
         or max(map(np.ndim, arrays)) > 1

@@ -1,7 +1,7 @@
 """Surfaces of transducers, and their integration points.
 
-Positions are (x, y, z) in m. A surface is divided into parts of equal size, and each integration
-point stands for one of them.
+Positions are (x, y, z) in m. A surface is divided into parts of equal size. Each integration point
+represents one part.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Samples(NamedTuple):
 
     Attributes:
         points: positions, (n, 3), m.
-        weights: the part of the surface of each point, (n,), m^2; m of a line; 1 of a point.
+        weights: area that each point represents, (n,), m^2; length, m, for a line; 1 for a point.
     """
 
     points: Floats
@@ -46,7 +46,7 @@ class Surface(ABC):
     @property
     @abstractmethod
     def measure(self) -> float:
-        """Area, m^2; length, m, of a line; 1 of a point."""
+        """Area, m^2; length, m, for a line; 1 for a point."""
 
     @property
     @abstractmethod
@@ -56,14 +56,14 @@ class Surface(ABC):
     @property
     @abstractmethod
     def extent(self) -> tuple[Floats, Floats]:
-        """Least and greatest coordinates, (3,) each, m."""
+        """Smallest and largest coordinates, (3,) each, m."""
 
     @abstractmethod
     def sample(self, step: float) -> Samples:
-        """Integration points that are spread evenly.
+        """Evenly distributed integration points.
 
         Args:
-            step: largest distance between neighbours, m: a point has at most the area step^2.
+            step: wanted distance between neighbours, m: a point has at most the area step^2.
         """
 
 
@@ -74,7 +74,7 @@ def describe(surface: Surface) -> str:
 
 
 def count_points(measure: float, size: float) -> int:
-    """Number of parts of at most a given size into which a line or a surface is divided."""
+    """Number of equal parts of a line or a surface such that each has at most a given size."""
     return max(1, ceil(measure / size - ROUNDING))
 
 
@@ -84,7 +84,7 @@ def midpoints(count: int) -> Floats:
 
 
 def equal_samples(points: Floats, measure: float) -> Samples:
-    """Integration points that all stand for the same part of a surface."""
+    """Integration points that all represent parts of the same size."""
     return Samples(points, np.full(len(points), measure / len(points)))
 
 

@@ -1,4 +1,4 @@
-"""Problems with known answers for the ultrasound solver."""
+"""Problems with known solutions for the ultrasound solver."""
 
 from __future__ import annotations
 

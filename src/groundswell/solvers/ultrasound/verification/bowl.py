@@ -1,4 +1,4 @@
-"""Focused and plane transducers in continuous waves: the pressure on their axis."""
+"""Pressure on the axis of focused and plane transducers that emit continuous waves."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from groundswell.verify import Check
 FREQUENCY, PRESSURE = 500e3, 60e3  # Hz, Pa
 WAVELENGTH = SPEED / FREQUENCY  # 3 mm
 K = 2 * np.pi / WAVELENGTH
-BEFORE = 8  # points before the apex: as far as the weights of off-grid points reach
+BEFORE = 8  # points before the apex: the weights of off-grid points extend up to 7 cells
 OFFSET = 0.3  # distance of the apex from a grid point, cells
 WITHIN = 3e-3  # three times the error of the weights of off-grid points
 
 
 @dataclass(frozen=True)
 class Space:
-    """The region of a transducer whose axis is the x axis, and whose apex is near the origin.
+    """The region around a transducer whose axis is the x axis and whose apex is near the origin.
 
     Args:
         length: distance of the far end from the origin, m.
@@ -65,7 +65,7 @@ class Space:
     def axis(self, backend: Backend, shape: dict[str, Any]) -> tuple[Floats, Complexes]:
         """Distances from the apex (m), and the pressure there relative to that of the source.
 
-        The signal sin(omega t) is the real part of -i exp(i omega t), and acts half a step late.
+        The signal sin(omega t) is the real part of -i exp(i omega t); it acts half a step late.
         """
         period = 4 * self.per_wavelength
         steps = period * ceil(1.5 * (self.length + self.width) / WAVELENGTH + 6)
@@ -99,7 +99,7 @@ def arc(backend: Backend, full: bool) -> Iterator[Check]:
 
 
 def bowl(backend: Backend, full: bool) -> Iterator[Check]:
-    """A bowl against O'Neil's solution; in full, benchmark 1 of Aubry et al. (2022) for the bowl.
+    """A bowl against O'Neil's solution; with `full`, benchmark 1 with the bowl source.
 
     Aubry et al. (2022), J. Acoust. Soc. Am. 152, 1003-1019.
     """
@@ -130,7 +130,7 @@ def _curved(kind: str, space: Space, radius: float, diameter: float) -> dict[str
 
 
 def _compare(name: str, x: Floats, found: Complexes, exact: Complexes) -> Iterator[Check]:
-    """Pressure on the axis with its phase, its largest amplitude, and where that is."""
+    """Checks of the complex pressure on the axis, of its peak, and of the peak's position."""
     amplitude, wanted = np.abs(found), np.abs(exact)
     most, where = wanted.max(), f"{x[0] * 1e3:.3g} to {x[-1] * 1e3:.3g} mm from the apex"
     error = np.abs(found - exact).max() / most

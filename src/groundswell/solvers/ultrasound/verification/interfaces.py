@@ -35,7 +35,7 @@ def normal_incidence(backend: Backend, full: bool) -> Iterator[Check]:
 
 
 def plate(backend: Backend, full: bool) -> Iterator[Check]:
-    """Coefficients of a plate of bone in water; waves inside interfere.
+    """Coefficients of a plate of bone in water, in which reflected waves interfere.
 
     With the phase phi = k L across the plate, z = Z2 / Z1 and
     D = cos(phi) + i (z + 1 / z) sin(phi) / 2, the transmission is 1 / D, and the reflection
@@ -49,7 +49,7 @@ def plate(backend: Backend, full: bool) -> Iterator[Check]:
 
 
 def _compare(name: str, full: bool, found: Complexes, exact: Complexes) -> Iterator[Check]:
-    """Amplitudes and phases; errors fall with the square of the spacing."""
+    """Checks of amplitudes and phases, whose errors fall with the square of the spacing."""
     within, turned = (0.002, 0.6) if full else (0.008, 2.4)
     for what, value, wanted in zip(("reflection", "transmission"), found, exact, strict=True):
         yield Check.near(f"{name}: {what}", abs(value), abs(wanted), within)
@@ -58,16 +58,16 @@ def _compare(name: str, full: bool, found: Complexes, exact: Complexes) -> Itera
 
 
 def _impedance(material: dict[str, float]) -> float:
-    """Of plane waves, Pa s/m."""
+    """Impedance of plane waves, Pa s/m."""
     return material["speed"] * material["density"]
 
 
 def _coefficients(
     backend: Backend, full: bool, medium: dict[str, float], part: dict[str, Any]
 ) -> Complexes:
-    """Reflected and transmitted pressure at FREQUENCY over that of the incident wave.
+    """Reflected and transmitted pressure at FREQUENCY, divided by that of the incident wave.
 
-    They are relative to the ends of the part, which begins at x = 0, midway between two points.
+    Phases refer to the ends of the part, which begins at x = 0, midway between two points.
     """
     runs = (_spectra(backend, 24 if full else 12, medium | {"shape": s}) for s in ([], [part]))
     (places, (near, far)), (_, (both, through)) = runs

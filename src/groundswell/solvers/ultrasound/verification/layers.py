@@ -1,4 +1,4 @@
-"""Absorbing layers: what is left of waves that should have left the region."""
+"""Absorbing layers: the remainder of waves that should have left the region."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from groundswell.verify import Check
 
 SPACING, COURANT = 1e-3, 0.5  # m
 DT = COURANT * SPACING / SPEED
-SIGMA = 3.0  # of pulses, points: half of their spectrum is below 12 points per wavelength
+SIGMA = 3.0  # of pulses, points; their spectrum falls to 29 % at 12 points per wavelength
 
-# The largest returning pressure over that of the wave.
-RETURNING = {10: 1e-4, 15: 3e-6, 20: 1e-6}  # by width of the layers, points
+# Largest allowed returning pressure, relative to that of the wave, by width of the layers, points.
+RETURNING = {10: 1e-4, 15: 3e-6, 20: 1e-6}
 
 
 def plane_waves(backend: Backend, full: bool) -> Iterator[Check]:
     """Pressure that returns at normal incidence, by reflection and through both layers.
 
-    The grid is periodic, so what is left beyond one layer enters the region through the other.
+    The grid is periodic: the part of a wave that passes through one layer enters the region through
+    the other.
     """
     n = 256 if full else 32
     for width, limit in RETURNING.items():
@@ -43,14 +44,14 @@ def plane_waves(backend: Backend, full: bool) -> Iterator[Check]:
 
 
 def _absorption(width: int, strength: float = 2.0) -> float:
-    """Absorption of a wave on its way through a layer, Np."""
+    """Absorption of a wave that passes through a layer once, Np."""
     return float(strength * np.sum((np.arange(1, width + 1) / width) ** 4))
 
 
 def ball(backend: Backend, full: bool) -> list[Check]:
     """Pressure and its energy after a ball of pressure has left, at all angles of incidence.
 
-    In three dimensions, nothing remains behind a wave.
+    In three dimensions, the exact pressure behind the wave is zero.
     """
     n, width = (96, 20) if full else (24, 10)
     steps = ceil((n * 3**0.5 / 2 + 6 * SIGMA + 2 * width) / COURANT)

@@ -25,7 +25,7 @@ SHOCK = DENSITY * SPEED**3 / (BETA * 2 * pi * FREQUENCY * PRESSURE)  # distance,
 HARMONICS = 4
 
 # Allowed error, relative to the pressure of the source. The solutions neglect terms of the order of
-# p / (rho c^2) = 4e-3. A beta that is wrong by 2 % changes harmonics by more than is allowed.
+# p / (rho c^2) = 4e-3. An error of 2 % in beta would change harmonics by more than this.
 WITHIN = 1.5e-3
 
 
@@ -59,10 +59,10 @@ def _harmonics(
 ) -> tuple[Floats, Floats]:
     """Harmonics (n, place) of the wave of a plane source, relative to its pressure.
 
-    Absorbing layers are a wavelength wide: in media with losses, thinner ones reflect 1e-3.
+    The absorbing layers are a wavelength wide: in media with losses, thinner layers reflect 1e-3.
 
     Args:
-        wanted: distances of the places over SHOCK. Those of the nearest points are returned, too.
+        wanted: distances divided by SHOCK. Those of the nearest points are returned first.
     """
     per_wavelength = 48 if full else 20
     spacing, period = SPEED / FREQUENCY / per_wavelength, 4 * per_wavelength

@@ -1,4 +1,4 @@
-"""The local Fourier basis: its error against transforms of the whole grid, by overlap."""
+"""The local Fourier basis: its error relative to transforms of the whole grid, by overlap."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ DT = COURANT * SPACING / SPEED
 
 @dataclass(frozen=True)
 class Exchange:
-    """Stands for the exchange of the overlaps of these arrays among the launches of a block."""
+    """Marks, among the launches of a block, the exchange of the overlaps of these arrays."""
 
     arrays: Sequence[Array]
 
     def __call__(self) -> None:
-        """Do nothing: initial pressures include the overlaps."""
+        """Do nothing: the initial pressure includes the overlaps."""
 
 
 class Blocks:
-    """A periodic grid in blocks with their own transforms, which advance in lock step.
+    """A periodic grid divided into blocks that have their own transforms and advance together.
 
     Args:
         cells: number of points of the grid (x, y, z).
@@ -120,15 +120,15 @@ def _error(blocks: Blocks, whole: Blocks, pressure: Floats, steps: int) -> float
 
 # --- pulses along x -------------------------------------------------------------------------------
 
-# Error of two pulses that cross 8 interfaces each, by points per wavelength and overlap: an
-# independent one-dimensional program with the best parameter of the bell function for each.
+# Error of two pulses that cross 8 interfaces each, by points per wavelength and overlap. From an
+# independent one-dimensional program, with the best parameter of the bell function for each.
 INDEPENDENT = {4: {4: 6.7e-3, 8: 1.1e-3, 16: 4.0e-5}, 6: {4: 3.6e-3, 8: 2.6e-4, 16: 3.3e-6}}
 
 
 def accuracy(backend: Backend, full: bool) -> Iterator[Check]:
-    """Pulses in a lossless medium: errors within twice those of the best bell functions.
+    """Pulses in a lossless medium: errors are at most twice those of the best bell functions.
 
-    They grow with the number of interfaces that a pulse crosses: 8 in full, 2 otherwise.
+    Errors grow with the number of interfaces that a pulse crosses: 8 with `full`, 2 otherwise.
     """
     medium = AcousticMedium(SPEED, DENSITY)
     for per_wavelength in (4, 6) if full else (4,):
@@ -139,8 +139,8 @@ def accuracy(backend: Backend, full: bool) -> Iterator[Check]:
             yield Check.at_most(name, error, limit)
 
 
-# Allowed errors by power of the absorption and overlap: about twice those found. The operators are
-# the less local, the smaller the power.
+# Allowed errors by power of the absorption and overlap: about twice the errors found. The smaller
+# the power, the less local the operators.
 ABSORBING = {1.1: {8: 1.5e-2, 16: 4e-4}, 1.5: {8: 2e-3, 16: 5e-5}, 1.9: {8: 1e-3, 16: 3e-5}}
 
 
@@ -157,7 +157,7 @@ def absorption(backend: Backend, full: bool) -> Iterator[Check]:
 def _pulses(
     backend: Backend, full: bool, per_wavelength: int, overlap: int, medium: AcousticMedium
 ) -> float:
-    """Error of a pulse that parts into two, each of which crosses 8 or 2 interfaces."""
+    """Error of a pulse that splits into two, each of which crosses 8 or 2 interfaces."""
     count, size, laps = (8, 128, 1.0) if full else (4, 64, 0.5)
     n = count * size
     x = np.arange(n) - (n + size) / 2
@@ -173,9 +173,9 @@ def _pulses(
 
 
 def torus(backend: Backend, full: bool) -> Iterator[Check]:
-    """A ball of pressure in a torus that is divided along several axes.
+    """A ball of pressure in a periodic grid that is divided along several axes.
 
-    Its spectrum falls to 6 % of its largest value at 4 points per wavelength.
+    The spectrum of the ball falls to 6 % of its largest value at 4 points per wavelength.
     """
     cells, blocks = ((64, 60, 56), (2, 2, 2)) if full else ((40, 36, 16), (2, 2, 1))
     steps, medium = 120 if full else 60, AcousticMedium(SPEED, DENSITY)

@@ -43,9 +43,9 @@ class PlaneSource:
     def amplitude(self) -> float:
         """Pressure of its waves in theory, relative to PRESSURE.
 
-        The correction of additive sources is a factor cos(omega dt / 2). A value on the plane
-        belongs to the waves and to a near field of wavenumbers up to pi / d in quadrature, whose
-        integral has a closed form.
+        The correction of additive sources is a factor cos(omega dt / 2). A value that is set on the
+        plane is the sum of the wave and of a near field of wavenumbers up to pi / d, a quarter of a
+        period out of phase. The integral over these wavenumbers has a closed form.
         """
         phase, highest = 2 * np.pi / PERIOD, np.pi * PER_WAVELENGTH / PERIOD
         if self.mode == "additive":
@@ -57,10 +57,10 @@ class PlaneSource:
 
 
 def planes(backend: Backend, full: bool) -> Iterator[Check]:
-    """Plane sources on and between planes of grid points, in long steps.
+    """Plane sources on and between planes of grid points, with long time steps.
 
-    Between planes, weights of grid points are accurate to 1e-3. Sources of the mode "dirichlet" set
-    values at points, so they can only be on planes of points.
+    Between planes, the weights of grid points are accurate to 1e-3. Sources with the mode
+    "dirichlet" set values at grid points, so they must lie on planes of points.
     """
     for kind in ("pressure", "velocity"):
         for mode in ("additive", "uncorrected", "dirichlet"):
@@ -70,10 +70,10 @@ def planes(backend: Backend, full: bool) -> Iterator[Check]:
 
 
 def _check(backend: Backend, source: PlaneSource, within: float) -> Iterator[Check]:
-    """Amplitudes on both sides, and the arrival.
+    """Checks of the amplitudes on both sides, and of the delay.
 
-    A velocity causes opposite pressures on both sides. Pressure signals act half a step late: a
-    step adds the value at its beginning, not the one in its middle.
+    A velocity source causes opposite pressures on its two sides. Pressure signals act half a step
+    late: a step adds the value at its beginning, not at its middle.
     """
     name = f"{source.kind}, {source.mode}{', off the grid' if source.offset else ''}"
     left, right = _waves(backend, source)
@@ -112,7 +112,7 @@ def _waves(backend: Backend, source: PlaneSource) -> Complexes:
 def point(backend: Backend, full: bool) -> Iterator[Check]:
     """A point source off the grid in two dimensions.
 
-    Its rate of mass is that of a square cell, so the pressure at the distance r is
+    It adds mass at the rate of one square cell, so the pressure at the distance r is
     (k d / 2) H(k r), with the Hankel function H of the second kind and order 0.
     """
     n = 192 if full else 72

@@ -14,8 +14,8 @@ from groundswell.verify import Check
 
 # --- a ball of pressure ---------------------------------------------------------------------------
 
-SPACINGS = (1.0e-3, 0.9e-3, 1.1e-3)  # m; no axis can lend another its spacing
-SIGMA = 2.2 * max(SPACINGS)  # spectrum down to 4e-11 at the highest wavenumber
+SPACINGS = (1.0e-3, 0.9e-3, 1.1e-3)  # m; different, so that a confusion of axes is detected
+SIGMA = 2.2 * max(SPACINGS)  # the spectrum falls to 4e-11 at the highest wavenumber
 
 
 def ball(backend: Backend, full: bool) -> list[Check]:
@@ -46,7 +46,7 @@ def ball(backend: Backend, full: bool) -> list[Check]:
 
 
 def _spherical_wave(r: Floats, distance: float) -> Floats:
-    """Pressure when waves have travelled a distance; no point may be at the centre."""
+    """Pressure after waves have travelled a distance; no point may be at the centre."""
     parts = ((r + d) * np.exp(-((r + d) ** 2) / (2 * SIGMA**2)) for d in (-distance, distance))
     return np.asarray(sum(parts) / (2 * r))
 
@@ -54,14 +54,14 @@ def _spherical_wave(r: Floats, distance: float) -> Floats:
 # --- absorption and dispersion --------------------------------------------------------------------
 
 EDGE = 0.1e-3  # m
-COURANT = 0.02  # absorption lags by half a step, which turns into dispersion
+COURANT = 0.02  # absorption lags by half a step, which acts as dispersion
 POINTS, STEPS, EVERY = 96, 400, 10
 CYCLES = np.array([3, 4, 6])  # standing waves along the channel: 32, 24 and 16 points, 0.5 to 1 MHz
-COEFFICIENT = 0.2  # dB / (MHz^y cm): the equations have the power law for weak absorption
+COEFFICIENT = 0.2  # dB / (MHz^y cm); the equations follow the power law for weak absorption only
 
 
 def power_law(backend: Backend, full: bool) -> Iterator[Check]:
-    """Absorption alpha_0 omega^y, and the dispersion that belongs to it.
+    """Absorption alpha_0 omega^y, and the dispersion that accompanies it.
 
     A standing wave of the wavenumber k is proportional to exp(s t). Its rate is
     s = i omega - alpha c with omega = k / (1 / c + alpha_0 tan(pi y / 2) omega^(y - 1)).
@@ -101,7 +101,7 @@ def _initial(values: Floats) -> dict[str, object]:
 
 
 def _rate(series: Floats, interval: float) -> complex:
-    """Rate s of Re(a exp(s t)) from a series: it obeys a linear recurrence of two terms."""
+    """Rate s of Re(a exp(s t)) from a series, which obeys a linear recurrence of two terms."""
     terms = np.column_stack([series[1:-1], series[:-2]])
     (first, second), *_ = np.linalg.lstsq(terms, series[2:], rcond=None)
     root = complex(np.roots([1, -first, -second])[0])
@@ -116,7 +116,7 @@ def phase_error(backend: Backend, full: bool) -> Iterator[Check]:
     """Frequencies of standing waves for several speeds of the k-space correction.
 
     They obey sin(omega dt / 2) = (c / c_ref) sin(c_ref k dt / 2), hence omega = c k if c_ref = c.
-    With c_ref near 0, steps are those of a leapfrog scheme.
+    With c_ref near 0, the scheme is a leapfrog scheme.
     """
     dt = 0.4 * EDGE / SPEED
     for ratio in (1.0, 1.3, 0.9, 1e-3):
