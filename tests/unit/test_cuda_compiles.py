@@ -413,4 +413,4 @@ def test_no_kernel_of_the_package_is_left_out() -> None:
     headers = [*Path(groundswell.__file__).parent.rglob("*.h"), *KERNELS.glob("*.h")]
     text = "\n".join(path.read_text() for path in headers if path.name != "portable.h")
     names = set(re.findall(r"^KERNEL (\w+)\(", text, re.MULTILINE))
-    assert names == {*LIMITS, *HOT_LIMITS["pml"], *ZFP_LIMITS[1], "apply_elements"}
+    assert names == {*LIMITS, *HOT_LIMITS["pml"], *ZFP_LIMITS[1], *FUSED_LIMITS, "apply_elements"}
