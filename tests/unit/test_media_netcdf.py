@@ -164,6 +164,16 @@ def test_one_different_value_makes_a_model_three_dimensional(tmp_path):
     assert netcdf_medium(save(tmp_path, model), CELLS, SPACING).profile is None
 
 
+def test_a_profile_with_an_impossible_value_is_refused(tmp_path):
+    """Also below the last cell centre, where rows do not read it."""
+    model = random_model(3, [0.0], [0.0], np.arange(0, 600, 100.0)).isel(x=[0, 0], y=[0, 0])
+    model = model.assign_coords(x=[0.0, 500.0], y=[0.0, 500.0]).copy(deep=True)
+    model["rho"][..., 5] = np.inf
+    medium = netcdf_medium(save(tmp_path, model), CELLS, SPACING)
+    with pytest.raises(InputError, match="depth 500 m, has .*rho must be a finite number"):
+        _ = medium.profile
+
+
 def test_a_profile_has_the_properties_that_rules_derive_and_those_of_finer_models(tmp_path):
     nodes = np.arange(0, 510, 25.0)
     model = random_model(3, [0.0], [0.0], nodes).isel(x=[0, 0], y=[0, 0])

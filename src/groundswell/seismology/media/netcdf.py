@@ -26,6 +26,7 @@ from groundswell.seismology.media.material import (
     Material,
     Values,
     describe_cell,
+    find_unphysical,
     uniform_values,
     unit_factor,
 )
@@ -96,6 +97,11 @@ class NetcdfMedium:
                 return None
             rows.append(row)
         table = {role: np.array([row[role] for row in rows]) for role in self._names}
+        if unphysical := find_unphysical(complete_material(table, *self._rules)):
+            raise InputError(
+                f"{self._model.path}, depth {depths[unphysical.entry[0]]:g} m, has "
+                f"{unphysical.properties}: {unphysical.rule}; correct the model"
+            )
         return linear_profile(
             depths,
             table,
