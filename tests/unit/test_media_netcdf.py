@@ -168,9 +168,9 @@ def test_a_profile_with_an_impossible_value_is_refused(tmp_path):
     """Also below the last cell centre, where rows do not read it."""
     model = random_model(3, [0.0], [0.0], np.arange(0, 600, 100.0)).isel(x=[0, 0], y=[0, 0])
     model = model.assign_coords(x=[0.0, 500.0], y=[0.0, 500.0]).copy(deep=True)
-    model["rho"][..., 5] = np.inf
+    model["rho"][..., 5] = -1.0
     medium = netcdf_medium(save(tmp_path, model), CELLS, SPACING)
-    with pytest.raises(InputError, match="depth 500 m, has .*rho must be a finite number"):
+    with pytest.raises(InputError, match=r"depth 500 m, has .*rho must be positive"):
         _ = medium.profile
 
 
