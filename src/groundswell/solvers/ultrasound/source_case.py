@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, PlainValidator
 
@@ -51,44 +51,40 @@ Direction = Annotated[tuple[Number, Number, Number], BeforeValidator(_with_z)]
 
 
 class ShapeSection(Section):
-    """The surface of a transducer or of one of its elements."""
+    """The surface of a transducer or of one of its elements, as a class with the same keys."""
+
+    surface: ClassVar[Callable[..., Surface]]
 
     @property
     def elements(self) -> tuple[Surface, ...]:
         """The surfaces, one for each element."""
         content = {name: getattr(self, name) for name in type(self).model_fields if name != "kind"}
-        return (self.surface(content),)
-
-    def surface(self, content: dict[str, Any]) -> Surface:
-        """The surface with these keys."""
-        raise NotImplementedError
+        return (type(self).surface(**content),)
 
 
 class PointShape(ShapeSection):
     """`kind = "point"`."""
 
+    surface = transducers.Point
+
     kind: Literal["point"]
     position: Position
-
-    def surface(self, content: dict[str, Any]) -> Surface:
-        """See `ShapeSection`."""
-        return transducers.Point(**content)
 
 
 class LineShape(ShapeSection):
     """`kind = "line"`: a straight line."""
 
+    surface = transducers.Line
+
     kind: Literal["line"]
     start: Position
     end: Position
 
-    def surface(self, content: dict[str, Any]) -> Surface:
-        """See `ShapeSection`."""
-        return transducers.Line(**content)
-
 
 class ArcShape(ShapeSection):
     """`kind = "arc"`: an arc of a circle, the two-dimensional form of a bowl."""
+
+    surface = transducers.Arc
 
     kind: Literal["arc"]
     apex: Position
@@ -96,26 +92,22 @@ class ArcShape(ShapeSection):
     diameter: Edge
     focus: Position
 
-    def surface(self, content: dict[str, Any]) -> Surface:
-        """See `ShapeSection`."""
-        return transducers.Arc(**content)
-
 
 class DiscShape(ShapeSection):
     """`kind = "disc"`: a plane piston."""
+
+    surface = transducers.Disc
 
     kind: Literal["disc"]
     centre: Position
     diameter: Edge
     normal: Direction = (0.0, 0.0, 1.0)
 
-    def surface(self, content: dict[str, Any]) -> Surface:
-        """See `ShapeSection`."""
-        return transducers.Disc(**content)
-
 
 class BowlShape(ShapeSection):
     """`kind = "bowl"`: a spherical cap; `focus` is a point on its axis."""
+
+    surface = transducers.Bowl
 
     kind: Literal["bowl"]
     apex: Position
@@ -123,13 +115,11 @@ class BowlShape(ShapeSection):
     diameter: Edge
     focus: Position
 
-    def surface(self, content: dict[str, Any]) -> Surface:
-        """See `ShapeSection`."""
-        return transducers.Bowl(**content)
-
 
 class RectangleShape(ShapeSection):
     """`kind = "rectangle"`."""
+
+    surface = transducers.Rectangle
 
     kind: Literal["rectangle"]
     centre: Position
@@ -137,10 +127,6 @@ class RectangleShape(ShapeSection):
     height: Edge
     normal: Direction = (0.0, 0.0, 1.0)
     rotation: Angle = 0.0
-
-    def surface(self, content: dict[str, Any]) -> Surface:
-        """See `ShapeSection`."""
-        return transducers.Rectangle(**content)
 
 
 class AnnularShape(ShapeSection):
