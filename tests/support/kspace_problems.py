@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from kspace_scheme import KSpaceScheme
 from numpy.typing import NDArray
 
+from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.point_source import PointSource
 
 TOLERANCE = {"float32": 1e-5, "float64": 1e-12}  # of the largest value
@@ -65,6 +68,32 @@ class Problem:
 def layers_of(problem: Problem) -> tuple[int, int, int]:
     x, y, z = problem.layers
     return x, y, z if problem.shape[0] > 1 else 0
+
+
+def operators_of(problem: Problem) -> SpectralOperators:
+    """The operators of a problem's grid, which contains its absorbing layers."""
+    widths = layers_of(problem)
+    nx, ny, nz = (n - 2 * w for n, w in zip(problem.shape[::-1], widths, strict=True))
+    grid = Grid((nx, ny, nz), problem.spacing, widths, widths)
+    return SpectralOperators(grid, problem.dt, problem.reference_speed)
+
+
+def scheme_of(problem: Problem, medium: AcousticMedium, sources: list[PointSource]) -> KSpaceScheme:
+    """The NumPy scheme for a problem with this medium and these sources."""
+    return KSpaceScheme(
+        problem.shape,
+        problem.spacing,
+        problem.dt,
+        problem.reference_speed,
+        medium.speed,
+        medium.density,
+        layers_of(problem),
+        tau=medium.tau if medium.is_absorbing else 0.0,
+        eta=medium.eta if medium.is_dispersive else 0.0,
+        power=problem.power,
+        nonlinearity=medium.nonlinearity,
+        sources=[(s.field, s.points, s.signals, s.mode) for s in sources],
+    )
 
 
 def assert_close(found: NDArray[Any], wanted: NDArray[Any], tolerance: float) -> None:

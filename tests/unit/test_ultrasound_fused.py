@@ -21,17 +21,15 @@ from kspace_problems import (
     TOLERANCE,
     Problem,
     assert_close,
-    layers_of,
+    operators_of,
+    scheme_of,
 )
-from kspace_scheme import KSpaceScheme
 
 from groundswell.backends import Backend, Blocks, Source, cpu, open_backend
 from groundswell.backends.base import in_order
 from groundswell.backends.cpu import CpuBackend
-from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.fused import Fields, FusedStep, series_terms
 from groundswell.solvers.ultrasound.line_transforms import FILES, Passes, plan, supports
-from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.point_source import Injection
 
 EMULATED = Path(__file__).parents[1] / "support" / "cuda_emulation.h"
@@ -213,24 +211,8 @@ LARGE: dict[str, Problem] = {
 
 def make(backend: Backend, problem: Problem, dtype: str) -> tuple[FusedStep, Fields, Any, Any]:
     """The step, its fields, what advances the time of its sources, and the oracle."""
-    medium, sources, widths = problem.medium(), problem.sources(), layers_of(problem)
-    nx, ny, nz = (n - 2 * w for n, w in zip(problem.shape[::-1], widths, strict=True))
-    grid = Grid((nx, ny, nz), problem.spacing, widths, widths)
-    operators = SpectralOperators(grid, problem.dt, problem.reference_speed)
-    wanted = KSpaceScheme(
-        problem.shape,
-        problem.spacing,
-        problem.dt,
-        problem.reference_speed,
-        medium.speed,
-        medium.density,
-        widths,
-        tau=medium.tau if medium.is_absorbing else 0.0,
-        eta=medium.eta if medium.is_dispersive else 0.0,
-        power=problem.power,
-        nonlinearity=medium.nonlinearity,
-        sources=[(s.field, s.points, s.signals, s.mode) for s in sources],
-    )
+    medium, sources = problem.medium(), problem.sources()
+    operators, wanted = operators_of(problem), scheme_of(problem, medium, sources)
     if problem is SMALL["given densities"]:
         medium = replace(medium, staggered=[medium.staggered_density(axis) for axis in range(3)])
     p, *others = (backend.zeros(problem.shape, dtype) for _ in range(7))

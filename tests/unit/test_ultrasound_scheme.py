@@ -2,97 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pytest
-from kspace_scheme import KSpaceScheme
-from numpy.typing import NDArray
+from kspace_problems import (
+    PLANE,
+    PROBLEMS,
+    STEPS,
+    TOLERANCE,
+    Problem,
+    assert_close,
+    operators_of,
+    scheme_of,
+)
 
 from groundswell.backends import Backend, open_backend
 from groundswell.grids.cartesian import Grid
-from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
-from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.propagation import Propagation
-
-TOLERANCE = {"float32": 1e-5, "float64": 1e-12}  # of the largest value
-STEPS = 12
-ALPHA = 4e-9  # Np (rad/s)^-1.5 / m: strong absorption
-
-
-@dataclass
-class Problem:
-    """A medium with some kinds of losses, and sources; properties vary unless `uniform`."""
-
-    shape: tuple[int, int, int]
-    power: float = 2.0
-    alpha: float = 0.0
-    nonlinearity: float = 0.0
-    uniform: bool = False
-    absorbs: bool = True
-    disperses: bool = True
-    modes: tuple[tuple[str, str], ...] = ()  # (field, mode) of sources
-    many: bool = True
-    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(7))
-
-    spacing = (1e-3, 0.8e-3, 1.1e-3)
-    dt, reference_speed = 1e-7, 1700.0
-    layers = (3, 2, 2)
-
-    def varying(self, value: float, share: float = 0.1) -> Any:
-        if self.uniform:
-            return value
-        return value * (1 + share * self.rng.uniform(-1, 1, self.shape))
-
-    def medium(self) -> AcousticMedium:
-        return AcousticMedium(
-            speed=self.varying(1500.0),
-            density=self.varying(1000.0),
-            absorption=self.varying(self.alpha) if self.alpha else 0.0,
-            power=self.power,
-            nonlinearity=self.varying(self.nonlinearity) if self.nonlinearity else 0.0,
-            absorbs=self.absorbs,
-            disperses=self.disperses,
-        )
-
-    def sources(self) -> list[PointSource]:
-        return [self.source(*mode) for mode in self.modes]
-
-    def source(self, name: str, mode: str) -> PointSource:
-        """Signals that end before the last step, at random points."""
-        points = self.rng.choice(int(np.prod(self.shape)), 5, replace=False)
-        size = 2.0 if name == "p" else 1e-3
-        signals = size * self.rng.standard_normal((STEPS - 4, 5) if self.many else STEPS - 4)
-        return PointSource(name, points, signals, mode)  # type: ignore[arg-type]
-
-
-def layers_of(problem: Problem) -> tuple[int, int, int]:
-    x, y, z = problem.layers
-    return x, y, z if problem.shape[0] > 1 else 0
 
 
 def check(backend: Backend, problem: Problem, dtype: str) -> None:
-    medium, sources, widths = problem.medium(), problem.sources(), layers_of(problem)
-    nx, ny, nz = (n - 2 * w for n, w in zip(problem.shape[::-1], widths, strict=True))
-    grid = Grid((nx, ny, nz), problem.spacing, widths, widths)
-    operators = SpectralOperators(grid, problem.dt, problem.reference_speed)
-    found = Propagation(backend, operators, medium, dtype, sources)
-    wanted = KSpaceScheme(
-        problem.shape,
-        problem.spacing,
-        problem.dt,
-        problem.reference_speed,
-        medium.speed,
-        medium.density,
-        widths,
-        tau=medium.tau if medium.is_absorbing else 0.0,
-        eta=medium.eta if medium.is_dispersive else 0.0,
-        power=problem.power,
-        nonlinearity=medium.nonlinearity,
-        sources=[(s.field, s.points, s.signals, s.mode) for s in sources],
-    )
+    medium, sources = problem.medium(), problem.sources()
+    found = Propagation(backend, operators_of(problem), medium, dtype, sources)
+    wanted = scheme_of(problem, medium, sources)
     pressure = 1e6 * problem.rng.standard_normal(problem.shape)
     found.start(pressure)
     wanted.start(pressure)
@@ -103,29 +37,6 @@ def check(backend: Backend, problem: Problem, dtype: str) -> None:
     for axis in wanted.axes:
         assert_close(backend.to_host(found.u[axis]), wanted.u[axis], TOLERANCE[dtype])
         assert_close(backend.to_host(found.rho[axis]), wanted.rho[axis], TOLERANCE[dtype])
-
-
-def assert_close(found: NDArray[Any], wanted: NDArray[Any], tolerance: float) -> None:
-    assert np.abs(found - wanted).max() < tolerance * np.abs(wanted).max()
-
-
-SPACE, PLANE = (12, 14, 18), (1, 16, 15)
-EVERY = tuple(
-    (name, mode) for name in ("p", "ux", "uy") for mode in ("additive", "uncorrected", "dirichlet")
-)
-PROBLEMS = {
-    "lossless": Problem(SPACE),
-    "uniform": Problem(SPACE, uniform=True, alpha=ALPHA, power=1.5, nonlinearity=6.0),
-    "power law": Problem(SPACE, alpha=ALPHA, power=1.5),
-    "power law, nonlinear": Problem(SPACE, alpha=ALPHA, power=1.5, nonlinearity=6.0),
-    "absorption alone": Problem(SPACE, alpha=ALPHA, power=1.5, disperses=False),
-    "dispersion alone": Problem(SPACE, alpha=ALPHA, power=1.5, absorbs=False),
-    "thermoviscous": Problem(SPACE, alpha=1e-15, nonlinearity=5.0),
-    "sources": Problem(SPACE, modes=(*EVERY, ("uz", "additive"))),
-    "one signal, absorbing": Problem(SPACE, alpha=ALPHA, power=1.2, modes=EVERY, many=False),
-    "plane": Problem(PLANE, alpha=ALPHA, power=1.5, nonlinearity=6.0, modes=EVERY),
-    "odd": Problem((9, 11, 13), uniform=True),
-}
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
