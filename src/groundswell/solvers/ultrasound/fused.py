@@ -151,14 +151,8 @@ class FusedStep:
 
     @cached_property
     def _state(self) -> tuple[Array, ...]:
-        """Coefficients of the equation of state: c^2, B/(2A rho_0), tau and eta."""
-        medium = self._medium
-        return (
-            self._property(np.square(medium.speed)),
-            self._property(np.asarray(medium.nonlinearity) / (2 * np.asarray(medium.density))),
-            self._property(medium.tau if medium.is_absorbing else 0.0),
-            self._property(medium.eta if medium.is_dispersive else 0.0),
-        )
+        """Device copies of the coefficients of the equation of state."""
+        return tuple(map(self._property, self._medium.state_coefficients))
 
     @cached_property
     def _density(self) -> Array:

@@ -70,6 +70,16 @@ class AcousticMedium:
         """Coefficient of the dispersion; see absorption.py."""
         return absorption.eta(self.absorption, self.speed, self.power)
 
+    @property
+    def state_coefficients(self) -> tuple[Values, Values, Values, Values]:
+        """Coefficients of the equation of state: c^2, B/(2A rho_0), tau and eta, 0 if inactive."""
+        return (
+            np.square(self.speed),
+            np.asarray(self.nonlinearity) / (2 * np.asarray(self.density)),
+            self.tau if self.is_absorbing else 0.0,
+            self.eta if self.is_dispersive else 0.0,
+        )
+
     def staggered_density(self, axis: int) -> Values:
         """Density at the velocity points of an axis: means of two points, kg/m^3.
 

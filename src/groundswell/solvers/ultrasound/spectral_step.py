@@ -111,21 +111,15 @@ class SpectralStep:
         return self._module.launch(name, self._modes, *arrays, self._kappa)
 
     def _accelerate(self, axis: int) -> Launch:
-        return self._module.launch(
-            f"accelerate_{AXES[axis]}",
-            self._points,
-            self.u[axis],
-            self._derivatives[axis],
-            self._layers[axis, True],
-            self._property(self.operators.dt / self.medium.staggered_density(axis)),
-        )
+        arrays = self.u[axis], self._derivatives[axis], self._layers[axis, True]
+        coefficient = self._step_over_density[axis]
+        return self._module.launch(f"accelerate_{AXES[axis]}", self._points, *arrays, coefficient)
 
     def _compress(self) -> Launch:
         layers = [self._layers[axis, False] for axis in self.axes]
         split = (self._three(arrays) for arrays in (self.rho, self._derivatives, layers))
         arguments = [array for arrays in split for array in arrays]
-        density = self._property(self.medium.density)
-        return self._module.launch("compress", self._points, *arguments, density)
+        return self._module.launch("compress", self._points, *arguments, self._density)
 
     def _losses(self) -> Iterator[Launch]:
         """Fractional Laplacians: of the rate of density for absorption, of density for dispersion.
@@ -154,19 +148,11 @@ class SpectralStep:
         yield self._transform.inverse(self._spectrum, values)
 
     def _equation_of_state(self) -> Launch:
-        medium, absorption, dispersion = self.medium, *self._derivatives[:2]
-        return self._module.launch(
-            "equation_of_state",
-            self._points,
-            self.p,
-            *self._three(self.rho),
-            self._property(np.square(medium.speed)),
-            self._property(np.asarray(medium.nonlinearity) / (2 * np.asarray(medium.density))),
-            self._property(medium.tau if medium.is_absorbing else 0.0),
-            absorption,
-            self._property(medium.eta if medium.is_dispersive else 0.0),
-            dispersion,
-        )
+        absorption, dispersion = self._derivatives[:2]
+        speed_squared, nonlinearity, tau, eta = self._state
+        losses = tau, absorption, eta, dispersion
+        arguments = (self.p, *self._three(self.rho), speed_squared, nonlinearity, *losses)
+        return self._module.launch("equation_of_state", self._points, *arguments)
 
     # --- overlaps ---------------------------------------------------------------------------------
 
@@ -257,6 +243,23 @@ class SpectralStep:
     def _three(self, arrays: Sequence[Array]) -> list[Array]:
         """One array for each of three axes; kernels ignore the third in two dimensions."""
         return [*arrays, arrays[0]][:3]
+
+    # Each way to exchange composes a new step; properties are copied to the device only once.
+
+    @cached_property
+    def _step_over_density(self) -> list[Array]:
+        """dt / rho_0 at the velocity points of each axis."""
+        densities = (self.medium.staggered_density(axis) for axis in self.axes)
+        return [self._property(self.operators.dt / density) for density in densities]
+
+    @cached_property
+    def _density(self) -> Array:
+        return self._property(self.medium.density)
+
+    @cached_property
+    def _state(self) -> tuple[Array, ...]:
+        """Device copies of the coefficients of the equation of state."""
+        return tuple(map(self._property, self.medium.state_coefficients))
 
     @cached_property
     def _kappa(self) -> Array:
