@@ -193,3 +193,18 @@ def test_the_case_asks_for_the_floor():
     content = section(kind="homogeneous", **SOIL, floor={"vs": 2500.0, "vp": None})
     found = medium_statistics(build_medium(content, CELLS, SPACING))
     assert (found.vs_min, found.floored["vs"], found.floored["rho"]) == (2500.0, 60, 0)
+
+
+@pytest.mark.parametrize(
+    ("vs", "refused"), [(0.0, False), (1e-300, True), (0.9, True), (1.0, False)]
+)
+def test_a_solid_has_a_plausible_s_speed(vs: float, refused: bool) -> None:
+    """Tiny speeds overflow the estimates of the absorbing layers; 0 is a fluid."""
+    arrays = random_arrays(6)
+    arrays["vs"][2, 1, 1] = vs
+    medium = ArrayMedium(SPACING, **arrays)
+    if refused:
+        with pytest.raises(InputError, match=r"vs must be at least 1 m/s; is the model in km/s\?"):
+            medium_statistics(medium)
+    else:
+        medium_statistics(medium)

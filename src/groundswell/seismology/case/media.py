@@ -67,7 +67,7 @@ class MaterialBase(Section):
 
     def violations(self) -> Iterator[Violation]:
         """Omitted units, a bulk modulus that is not positive, or a single quality factor."""
-        for name, value in (("vp", self.vp), ("rho", self.rho)):
+        for name, value in (("vp", self.vp), ("vs", self.vs), ("rho", self.rho)):
             if omitted := omitted_unit(name, value):
                 allowed, meant = omitted
                 yield (name,), f'{allowed}; if it is in {meant}, write "{value:g} {meant}"'

@@ -184,7 +184,7 @@ def _read_layer(row: Sequence[str], columns: Sequence[tuple[str, float]], where:
             values[name] = float(text) * factor
         except ValueError:
             raise InputError(f"{where}: {name} = {text!r} is not a number") from None
-    for name in ("vp", "rho"):
+    for name in ("vp", "vs", "rho"):
         if omitted := omitted_unit(name, values[name]):
             allowed, meant = omitted
             raise InputError(

@@ -158,7 +158,8 @@ def _rules(material: Material) -> Iterator[tuple[Mask, str]]:
     yield not_positive, "vp must exceed sqrt(4/3) vs, or the bulk modulus is not positive"
     for name, (least, unit, meant) in MINIMUM.items():
         rule = f"{name} must be at least {least:g} {unit}; is the model in {meant}?"
-        yield getattr(material, name) < least, rule
+        values = getattr(material, name)
+        yield (values > 0) & (values < least), rule
 
 
 # --- rows and cells -------------------------------------------------------------------------------
