@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -13,8 +12,7 @@ import numpy as np
 import pytest
 import xarray
 from gpu import gpu_count
-from parallel_runs import PROGRAM
-from ranks import run_on_ranks
+from ranks import run_cases, run_on_ranks
 from variants import long_variants
 
 pytestmark = pytest.mark.timeout(600)
@@ -138,11 +136,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, full: bool) -> Ran:
         ways = on_cpus if backend == "cpu" else GPU
         alone = {str(w.physics): Way(1, None, w.physics).case(backend) for w in ways}
         cases = {w.name: w.case(backend) for w in ways if w.ranks == ranks} or alone
-        path = folder / "cases.json"
-        path.write_text(json.dumps(cases))
-        done = run_on_ranks(ranks, PROGRAM, path, folder, timeout=500)
-        assert done.returncode == 0, done.stderr[-4000:]
-        return folder
+        return run_cases(ranks, cases, folder)
 
     return run
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from parallel_runs import MORE_PARALLEL_RUNS, PARALLEL_RUNS, PROGRAM, ParallelRun, Variant
-from ranks import run_on_ranks
+from parallel_runs import MORE_PARALLEL_RUNS, PARALLEL_RUNS, ParallelRun, Variant
+from ranks import run_cases
 from result_comparison import assert_same_results, result_arrays
 from variants import long_variants
 
@@ -34,11 +34,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, full: bool) -> Ran:
     def run_all(ranks: int) -> Path:
         whole = {repr(run.variant): run.variant.case() for run in runs}
         cases = {run.name: run.case() for run in runs if run.ranks == ranks} or whole
-        path = folder / f"{ranks}.json"
-        path.write_text(json.dumps(cases))
-        done = run_on_ranks(ranks, PROGRAM, path, folder)
-        assert done.returncode == 0, done.stderr[-4000:]
-        return folder
+        return run_cases(ranks, cases, folder)
 
     return run_all
 

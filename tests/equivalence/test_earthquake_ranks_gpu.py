@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from gpu import gpu_count
-from parallel_runs import MORE_PARALLEL_RUNS, PARALLEL_RUNS, PROGRAM, ParallelRun
-from ranks import run_on_ranks
+from parallel_runs import MORE_PARALLEL_RUNS, PARALLEL_RUNS, ParallelRun
+from ranks import run_cases
 from result_comparison import assert_same_results
 
 pytestmark = [
@@ -43,11 +43,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     def run_all(ranks: int) -> Path:
         if ranks > gpu_count():
             pytest.skip(f"needs {ranks} GPUs")
-        path = folder / f"{ranks}.json"
-        path.write_text(json.dumps(_cases(ranks)))
-        done = run_on_ranks(ranks, PROGRAM, path, folder, timeout=500)
-        assert done.returncode == 0, done.stderr[-4000:]
-        return folder
+        return run_cases(ranks, _cases(ranks), folder)
 
     return run_all
 

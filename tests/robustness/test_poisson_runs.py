@@ -17,7 +17,7 @@ import h5py
 import numpy as np
 import pytest
 from matplotlib.image import imread
-from ranks import run_on_ranks
+from ranks import run_cases
 from variants import long_variants
 
 import groundswell
@@ -30,7 +30,6 @@ from groundswell.spectral_elements.vtkhdf import LagrangeElements
 pytestmark = pytest.mark.timeout(120)
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
-PROGRAM = Path(__file__).parents[1] / "support" / "cases_program.py"
 FINAL = {"convergence.csv", "solution.json", "solution.vtkhdf", "summary.json"}
 ROD = Path(__file__).parents[2] / "examples" / "poisson" / "cylinder.msh"
 
@@ -139,9 +138,7 @@ def test_two_ranks_find_the_same(tmp_path: Path, alone: Path) -> None:
     cases = {"rod": tomllib.loads(rod.read_text())}
     box = write_case(tmp_path, run="processes = [2, 1, 1]")
     cases["box"] = tomllib.loads(box.read_text())
-    (tmp_path / "cases.json").write_text(json.dumps(cases))
-    done = run_on_ranks(2, PROGRAM, tmp_path / "cases.json", tmp_path)
-    assert done.returncode == 0, done.stderr
+    run_cases(2, cases, tmp_path)
     assert_same(tmp_path / "box", alone)
     assert_same(tmp_path / "rod", apart)
     assert numbers(tmp_path / "rod")["error_max"] < 1e-9

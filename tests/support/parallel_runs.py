@@ -7,10 +7,7 @@ exchange, or a value that is added twice, would show.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
-
-PROGRAM = Path(__file__).with_name("cases_program.py")
 
 REGION = (70, 21, 12)  # cells of 100 m, and 4 more at absorbing sides
 PULSE = {"kind": "gaussian", "sigma": 0.03}

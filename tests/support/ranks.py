@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 SOURCE = Path(__file__).parents[2] / "src"
+CASES_PROGRAM = Path(__file__).with_name("cases_program.py")
 
 # Containers run as root, which Open MPI otherwise refuses; its ranks must not spin for each other.
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -60,3 +63,20 @@ def run_on_ranks(
             process.kill()
             raise
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def run_cases(ranks: int, cases: Mapping[str, Any], folder: Path, timeout: float = 500) -> Path:
+    """Run cases by name on so many ranks; the results of each are in a folder of its name."""
+    path = folder / "cases.json"
+    path.write_text(json.dumps(cases))
+    done = run_on_ranks(ranks, CASES_PROGRAM, path, folder, timeout=timeout)
+    assert done.returncode == 0, done.stderr[-4000:]
+    return folder
+
+
+def run_to_json(ranks: int, program: str, folder: Path) -> Any:
+    """The content of the JSON file that a program (text) writes when it runs on several ranks."""
+    path = folder / "found.json"
+    done = run_on_ranks(ranks, "-c", program, path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(path.read_text())

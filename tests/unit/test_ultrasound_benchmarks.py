@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from ranks import run_on_ranks
+from ranks import run_to_json
 from variants import long_variants
 
 from groundswell.backends import open_backend
@@ -48,10 +47,7 @@ def alone() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    path = tmp_path_factory.mktemp("bench") / "found.json"
-    done = run_on_ranks(2, "-c", ON_RANKS, path)
-    assert done.returncode == 0, done.stderr[-2000:]
-    found: dict[str, Any] = json.loads(path.read_text())
+    found: dict[str, Any] = run_to_json(2, ON_RANKS, tmp_path_factory.mktemp("bench"))
     return found
 
 
