@@ -75,49 +75,40 @@ def arrays(setup: Setup, *, fused: bool) -> float:
 
 def quantities(setup: Setup) -> list[Quantity]:
     """Quantities of the grid, the waves, the time step and the memory."""
-    grid, limit = setup.grid, setup.stability_limit
-    n = setup.axes
-    cells, spacing, region = grid.cells[:n], grid.spacing[:n], grid.region[:n]
-    layers = setup.layers.before[:n]
-    per_wavelength = points_per_wavelength(setup)
-    courant = setup.dt * setup.largest_speed / setup.smallest_spacing
-    found = [
-        Quantity(
-            "points",
-            cells,
-            "grid",
-            text=describe_grid(cells, [h / MM for h in spacing], "points, {} mm apart"),
-        ),
-        Quantity("region", region, "region"),
-        Quantity("layers", layers, "absorbing layers", text=f"{format_extent(layers)} points"),
-        Quantity("speed_min", setup.smallest_speed, "slowest sound", "m/s"),
-        Quantity("speed_max", setup.largest_speed, "fastest sound", "m/s"),
-        Quantity(
-            "frequency_max",
-            setup.highest_frequency,
-            "highest frequency of the grid",
-            "Hz",
-            text=f"{setup.highest_frequency / MHZ:.4g} MHz",
-        ),
-        Quantity("dt", setup.dt, "time step", "s", text=f"{setup.dt / NS:.6g} ns"),
-        Quantity("steps", setup.steps, "steps"),
-        Quantity("courant", courant, "Courant number"),
-        Quantity(
-            "dt_limit",
-            None if isinf(limit) else limit,
-            "limit of the time step",
-            "" if isinf(limit) else "s",
-            text=(
-                "none: the k-space correction holds for the fastest sound"
-                if isinf(limit)
-                else f"{limit / NS:.4g} ns"
-            ),
-        ),
-        Quantity("memory", setup.memory, "memory", "B", byte_size(setup.memory)),
-    ]
+    memory = Quantity("memory", setup.memory, "memory", "B", byte_size(setup.memory))
+    return [*_grid_quantities(setup), *_wave_quantities(setup), *_step_quantities(setup), memory]
+
+
+def _grid_quantities(setup: Setup) -> Iterator[Quantity]:
+    n, grid = setup.axes, setup.grid
+    cells, spacing, layers = grid.cells[:n], grid.spacing[:n], setup.layers.before[:n]
+    text = describe_grid(cells, [h / MM for h in spacing], "points, {} mm apart")
+    yield Quantity("points", cells, "grid", text=text)
+    yield Quantity("region", grid.region[:n], "region")
+    yield Quantity("layers", layers, "absorbing layers", text=f"{format_extent(layers)} points")
+
+
+def _wave_quantities(setup: Setup) -> Iterator[Quantity]:
+    highest, per_wavelength = setup.highest_frequency, points_per_wavelength(setup)
+    text = f"{highest / MHZ:.4g} MHz"
+    yield Quantity("speed_min", setup.smallest_speed, "slowest sound", "m/s")
+    yield Quantity("speed_max", setup.largest_speed, "fastest sound", "m/s")
+    yield Quantity("frequency_max", highest, "highest frequency of the grid", "Hz", text=text)
     if per_wavelength is not None:
-        found.insert(6, Quantity("points_per_wavelength", per_wavelength, "points per wavelength"))
-    return found
+        yield Quantity("points_per_wavelength", per_wavelength, "points per wavelength")
+
+
+def _step_quantities(setup: Setup) -> Iterator[Quantity]:
+    limit, label = setup.stability_limit, "limit of the time step"
+    yield Quantity("dt", setup.dt, "time step", "s", text=f"{setup.dt / NS:.6g} ns")
+    yield Quantity("steps", setup.steps, "steps")
+    courant = setup.dt * setup.largest_speed / setup.smallest_spacing
+    yield Quantity("courant", courant, "Courant number")
+    if isinf(limit):
+        text = "none: the k-space correction holds for the fastest sound"
+        yield Quantity("dt_limit", None, label, text=text)
+    else:
+        yield Quantity("dt_limit", limit, label, "s", text=f"{limit / NS:.4g} ns")
 
 
 def warnings(setup: Setup) -> list[str]:

@@ -55,7 +55,8 @@ class Ultrasound(ExplicitSolver):
             backend, {"p": self._own["p"]}, self.part, setup.dt, origin=setup.case.grid.origin
         )
         self.set_exchange(self.first_choice())
-        self._start()
+        if setup.initial is not None:  # otherwise all fields are zero, as they should be
+            self._start()
 
     @property
     def _arrays(self) -> dict[str, Array]:
