@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 from typing import Any
 
 import pytest
+from changed_content import DROP as DROP
+from changed_content import changed_content
 
 from groundswell.errors import CaseError, Problem
 from groundswell.solvers.earthquake import case as schema
@@ -46,22 +47,10 @@ VALID: dict[str, Any] = {
     "run": {"backend": "cuda", "precision": "double", "checkpoint": {"steps": 1000}},
 }
 
-DROP = object()
-
 
 def changed(**changes: Any) -> dict[str, Any]:
     """The valid case with values put at paths such as `source__0__depth`."""
-    content = copy.deepcopy(VALID)
-    for path, value in changes.items():
-        *way, last = (int(part) if part.isdigit() else part for part in path.split("__"))
-        table: Any = content
-        for part in way:
-            table = table[part] if isinstance(part, int) else table.setdefault(part, {})
-        if value is DROP:
-            del table[last]
-        else:
-            table[last] = value
-    return content
+    return changed_content(VALID, changes)
 
 
 def build(content: dict[str, Any], folder: Path | str = "") -> schema.EarthquakeCase:

@@ -19,7 +19,8 @@ from groundswell.solvers.cavity.tiles import Tile
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import Earthquake
-from groundswell.solvers.ultrasound.fused import Fields, FusedStep
+from groundswell.solvers.ultrasound.fields import Fields
+from groundswell.solvers.ultrasound.fused import FusedStep
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.point_source import Injection, PointSource

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 from typing import Any
+
+from changed_content import DROP as DROP
+from changed_content import changed_content
 
 from groundswell.simulation.preparation import prepare
 from groundswell.solvers.ultrasound.case import UltrasoundCase
@@ -21,22 +23,11 @@ VALID: dict[str, Any] = {
     "time": {"duration": "2 us"},
     "source": [{"shape": ARC, "pressure": "1 kPa", "signal": BURST}],
 }
-DROP = object()
 
 
 def changed(**changes: Any) -> dict[str, Any]:
     """The valid case with values put at paths such as `source__0__mode`."""
-    content = copy.deepcopy(VALID)
-    for path, value in changes.items():
-        *way, last = (int(part) if part.isdigit() else part for part in path.split("__"))
-        table: Any = content
-        for part in way:
-            table = table[part] if isinstance(part, int) else table.setdefault(part, {})
-        if value is DROP:
-            del table[last]
-        else:
-            table[last] = value
-    return content
+    return changed_content(VALID, changes)
 
 
 def build(folder: str | Path = "", **changes: Any) -> UltrasoundCase:

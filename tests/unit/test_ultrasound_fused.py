@@ -28,7 +28,8 @@ from kspace_problems import (
 from groundswell.backends import Backend, Blocks, Source, cpu, open_backend
 from groundswell.backends.base import in_order
 from groundswell.backends.cpu import CpuBackend
-from groundswell.solvers.ultrasound.fused import Fields, FusedStep, series_terms
+from groundswell.solvers.ultrasound.fields import Fields
+from groundswell.solvers.ultrasound.fused import FusedStep, series_terms
 from groundswell.solvers.ultrasound.line_transforms import FILES, Passes, plan, supports
 from groundswell.solvers.ultrasound.point_source import Injection
 

@@ -8,11 +8,10 @@ its arrays once. A step starts from the spectrum of p along x, which the previou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,29 +20,14 @@ from groundswell.backends import Array, Backend, Blocks, Items, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.backends.transforms import spectrum_dtype
 from groundswell.solvers.ultrasound.absorption import STOKES
-from groundswell.solvers.ultrasound.line_transforms import FILES, TILINGS, Passes, supports
+from groundswell.solvers.ultrasound.fields import AXES, TO_PRESSURE, TO_VELOCITY, Fields, Inject
+from groundswell.solvers.ultrasound.line_transforms import FILES, TILINGS, Passes
 from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
 from groundswell.solvers.ultrasound.operators import SpectralOperators
-
-if TYPE_CHECKING:
-    from groundswell.solvers.ultrasound.point_source import PointSource
-
-__all__ = ["Fields", "FusedStep", "supports"]
+from groundswell.solvers.ultrasound.point_source import PointSource
 
 KERNELS = Path(__file__).parent / "kernels"
-AXES = "xyz"
-TO_VELOCITY, TO_PRESSURE = 1, -1  # shifts of derivatives, in half cells
 FORWARD_SCALE = 2  # the kernels' forward transforms have twice the usual values
-Inject = Callable[[str, "PointSource", Array], Launch]
-
-
-@dataclass(frozen=True)
-class Fields:
-    """Fields of a step: pressure p, and velocity u and density rho along each axis."""
-
-    p: Array
-    u: Sequence[Array]
-    rho: Sequence[Array]
 
 
 class FusedStep:

@@ -15,7 +15,9 @@ from numpy.typing import ArrayLike
 
 from groundswell.backends import Array, Backend
 from groundswell.backends.base import in_order
-from groundswell.solvers.ultrasound.fused import Fields, FusedStep, supports
+from groundswell.solvers.ultrasound.fields import Fields
+from groundswell.solvers.ultrasound.fused import FusedStep
+from groundswell.solvers.ultrasound.line_transforms import supports
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.point_source import Injection, PointSource

@@ -24,6 +24,7 @@ from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.ultrasound import check
 from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.fast_sizes import cheapest_margin, cheapest_size
+from groundswell.solvers.ultrasound.fields import AXES
 from groundswell.solvers.ultrasound.initial_pressure import initial_pressure
 from groundswell.solvers.ultrasound.line_transforms import supports
 from groundswell.solvers.ultrasound.media import build_medium
@@ -32,7 +33,6 @@ from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOperators
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.sources import SourceGrid, point_sources
-from groundswell.solvers.ultrasound.spectral_step import AXES
 from groundswell.solvers.ultrasound.stability import longest_step
 from groundswell.solvers.ultrasound.window import Window, overlap_for
 

@@ -16,12 +16,12 @@ from groundswell.exchange.world import Alone, World
 from groundswell.outputs.cartesian import ghosts_read
 from groundswell.simulation.exchanging import ExplicitSolver, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch
+from groundswell.solvers.ultrasound.fields import AXES
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.outputs import Outputs
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.propagation import Propagation
 from groundswell.solvers.ultrasound.setup import Setup, take
-from groundswell.solvers.ultrasound.spectral_step import AXES
 from groundswell.solvers.ultrasound.window import Window
 
 

@@ -16,9 +16,9 @@ from groundswell.formats.damage import read_errors_reported
 from groundswell.grids.cartesian import Grid
 from groundswell.outputs.cartesian import read_mask
 from groundswell.solvers.ultrasound import transducers
+from groundswell.solvers.ultrasound.fields import AXES
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.source_case import SampledSignal, SourceSection
-from groundswell.solvers.ultrasound.spectral_step import AXES
 from groundswell.solvers.ultrasound.transducers import PhasedArray, PointGrid, Signal
 
 Floats = NDArray[np.float64]

@@ -14,15 +14,13 @@ from groundswell.backends.source import precision
 from groundswell.backends.transforms import spectrum_dtype, spectrum_shape
 from groundswell.grids.cartesian import Triple
 from groundswell.solvers.ultrasound.absorption import STOKES
-from groundswell.solvers.ultrasound.fused import Fields, Inject
+from groundswell.solvers.ultrasound.fields import AXES, TO_PRESSURE, TO_VELOCITY, Fields, Inject
 from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.window import bell
 
 KERNELS = Path(__file__).parent / "kernels" / "kspace.h"
-AXES = "xyz"
-TO_VELOCITY, TO_PRESSURE = 1, -1  # shifts of derivatives, in half cells
 Exchanged = Callable[[Sequence[Array]], Sequence[Launch]]
 
 

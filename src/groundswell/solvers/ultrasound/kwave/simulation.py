@@ -13,6 +13,7 @@ from groundswell.backends.base import in_order
 from groundswell.errors import InputError, RunFailed
 from groundswell.outputs.launches import RecordLaunches
 from groundswell.outputs.ring_buffer import ring_slots
+from groundswell.solvers.ultrasound.fields import AXES
 from groundswell.solvers.ultrasound.kwave.datasets import FLOAT, Layout
 from groundswell.solvers.ultrasound.kwave.input_file import KWaveInput
 from groundswell.solvers.ultrasound.kwave.sensors import (
@@ -23,7 +24,6 @@ from groundswell.solvers.ultrasound.kwave.sensors import (
 )
 from groundswell.solvers.ultrasound.kwave.velocities import CentredVelocities
 from groundswell.solvers.ultrasound.propagation import Propagation
-from groundswell.solvers.ultrasound.spectral_step import AXES
 
 BATCH_SECONDS = 0.2  # target duration of a batch of steps
 LONGEST_BATCH = 1024
