@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -72,7 +73,7 @@ def complaints(ended: Ended, folder: Path) -> list[str]:
         "several lines": len(lines) > 1 and not is_list,
         "noise": ended.code == 0 and bool(lines),
         "not to be printed": not ended.error.replace("\n", "").isprintable(),
-        "raw bytes": "b'" in ended.error,
+        "raw bytes": re.search(r"(?<!['\w])b'", ended.error) is not None,
         "a long line": any(len(line) > 1000 for line in lines),
         f"left {sorted(left)}": ended.code != 0 and bool(left) and not resumable,
         "incomplete": "RAN" in ended.out and ended.code == 0 and "summary.json" not in left,
