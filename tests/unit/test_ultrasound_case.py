@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -215,6 +216,46 @@ def test_check_shows_grid_waves_and_step() -> None:
     assert next(q for q in limited if q.key == "dt_limit").text.endswith(" ns")
     sampled = setup(**signal(**SAMPLES, values=[0, 1])).quantities()
     assert "points_per_wavelength" not in {quantity.key for quantity in sampled}
+
+
+def lossy(**changes: Any) -> Any:
+    """A case with absorption of 0.5 dB / (MHz^1.5 cm)."""
+    return setup(**{"medium__absorption": 0.5, "medium__power": 1.5} | changes)
+
+
+def test_check_shows_errors_of_absorbed_waves() -> None:
+    shown = {quantity.key: quantity for quantity in lossy().quantities()}
+    absorption, phase = shown["absorption_error"], shown["phase_error"]
+    assert re.fullmatch(
+        r"-1\.\d % at 1 MHz: equations -0\.\d+ %, time step -0\.\d+ %", absorption.text
+    )
+    assert -0.02 < sum(absorption.value.values()) < -0.01
+    assert set(phase.value) == {"equations", "time_step"} and phase.unit == "degrees"
+    assert "degrees at 1 MHz over 12.5 mm: equations +" in phase.text
+    sampled = lossy(**signal(**SAMPLES, values=[0, 1])).quantities()
+    without = lossy(medium__effects=["dispersion"]).quantities()
+    for quantities in (setup().quantities(), sampled, without):
+        assert not {"absorption_error", "phase_error"} & {quantity.key for quantity in quantities}
+
+
+def test_a_wrong_absorption_causes_a_warning_with_a_cure() -> None:
+    assert not lossy().warnings()
+    high = {"source__0__signal__frequency": "1.9 MHz"}
+    (warning,) = lossy(**high, time__courant=0.5).warnings()
+    told = re.fullmatch(
+        r"the largest absorption at 1.9 MHz is (.*) % less than that of the power law; use "
+        r'time\.step = "(.*)" or less',
+        warning,
+    )
+    assert told and 5 < float(told[1]) < 10
+    assert not lossy(**high, time__step=told[2]).warnings()
+    strong = {"medium__absorption": 8.0, "medium__power": 1.1}
+    (warning,) = lossy(**strong).warnings()
+    assert warning.endswith(
+        "the equations of absorption and dispersion hold for weak absorption only; leave out "
+        'dispersion with medium.effects = ["absorption"]'
+    )
+    assert not lossy(**strong, medium__effects=["absorption"]).warnings()
 
 
 def test_coarse_grids_cause_a_warning() -> None:

@@ -15,6 +15,8 @@ _EXPORTS = {
     "build_case": "api",
     "simulate": "api",
     "mean_intensity": "intensity",
+    "instantaneous_intensity": "intensity",
+    "at_pressure_points": "staggered",
     "UltrasoundCase": "case",
     "Ultrasound": "solver",
 }

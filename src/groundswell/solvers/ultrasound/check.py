@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from math import isinf
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from groundswell.case.quantities import Quantity, byte_size
 from groundswell.grids.cartesian import describe_grid, format_extent
+from groundswell.solvers.ultrasound.dispersion import LossyWave, most_absorbing, worst_wave
 from groundswell.solvers.ultrasound.fast_sizes import is_fast, next_fast, prime_factors
 from groundswell.solvers.ultrasound.source_case import SampledSignal
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 MM, NS, MHZ = 1e-3, 1e-9, 1e6  # m, s, Hz
 LEAST_POINTS = 3.0  # per wavelength, for the highest source frequency in the slowest medium
+LARGEST_ERROR = 0.05  # of the absorption, relative
+SHORTER, TRIALS = 1.1, 50  # factor between shorter time steps that are tried, and their number
 LARGEST_FACTOR = 13  # transforms with a larger prime factor are several times slower
 
 
@@ -37,6 +40,18 @@ def points_per_wavelength(setup: Setup) -> float | None:
         return None
     widest = max(setup.grid.spacing[: setup.axes])
     return setup.smallest_speed / max(found) / widest
+
+
+def absorbed_wave(setup: Setup) -> LossyWave | None:
+    """The wave of the highest source frequency at the points with the largest absorption.
+
+    None if the medium does not absorb or no source has a frequency.
+    """
+    found = frequencies(setup)
+    if not (found and setup.medium.is_absorbing):
+        return None
+    points = most_absorbing(setup.medium)
+    return worst_wave(points, max(found), setup.reference_speed, setup.dt)
 
 
 def passes(setup: Setup) -> int:
@@ -74,9 +89,10 @@ def arrays(setup: Setup, *, fused: bool) -> float:
 
 
 def quantities(setup: Setup) -> list[Quantity]:
-    """Quantities of the grid, the waves, the time step and the memory."""
+    """Quantities of the grid, the waves, the time step, the losses and the memory."""
     memory = Quantity("memory", setup.memory, "memory", "B", byte_size(setup.memory))
-    return [*_grid_quantities(setup), *_wave_quantities(setup), *_step_quantities(setup), memory]
+    waves = [*_grid_quantities(setup), *_wave_quantities(setup)]
+    return [*waves, *_step_quantities(setup), *_loss_quantities(setup), memory]
 
 
 def _grid_quantities(setup: Setup) -> Iterator[Quantity]:
@@ -111,9 +127,40 @@ def _step_quantities(setup: Setup) -> Iterator[Quantity]:
         yield Quantity("dt_limit", limit, label, "s", text=f"{limit / NS:.4g} ns")
 
 
+def _loss_quantities(setup: Setup) -> Iterator[Quantity]:
+    """Errors of absorption and dispersion, of the equations and of the time step."""
+    wave = absorbed_wave(setup)
+    if wave is None:
+        return
+    frequency = f"at {max(frequencies(setup)) / MHZ:g} MHz"
+    errors = wave.absorption_errors()
+    text = f"{_percent(sum(errors.values()))} {frequency}: {_parts(errors, _percent)}"
+    yield Quantity("absorption_error", errors, "error of the absorption", text=text)
+    axes = zip(setup.grid.region, setup.grid.spacing, strict=True)
+    longest = max(n * h for n, h in axes)
+    phases = wave.phase_errors(longest)
+    over = f"{_degrees(sum(phases.values()))} {frequency} over {longest / MM:.4g} mm"
+    text = f"{over}: {_parts(phases, _degrees)}"
+    yield Quantity("phase_error", phases, "error of the phase", "degrees", text=text)
+
+
+def _parts(errors: Mapping[str, float], shown: Callable[[float], str]) -> str:
+    """The parts of an error as text."""
+    return f"equations {shown(errors['equations'])}, time step {shown(errors['time_step'])}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:+.2g} %"
+
+
+def _degrees(angle: float) -> str:
+    return f"{angle:+.3g} degrees"
+
+
 def warnings(setup: Setup) -> list[str]:
-    """Warnings about waves that the grid cannot resolve, sources in layers, and slow transforms."""
-    return [*_coarse_grids(setup), *_absorbed_sources(setup), *_slow_transforms(setup)]
+    """Warnings about unresolved waves, wrong losses, sources in layers, and slow transforms."""
+    waves = [*_coarse_grids(setup), *_inexact_absorption(setup)]
+    return [*waves, *_absorbed_sources(setup), *_slow_transforms(setup)]
 
 
 def _coarse_grids(setup: Setup) -> Iterator[str]:
@@ -126,6 +173,32 @@ def _coarse_grids(setup: Setup) -> Iterator[str]:
             f"{LEAST_POINTS:g} or more: a spacing of at most "
             f"{per_wavelength / LEAST_POINTS * widest / MM:.3g} mm"
         )
+
+
+def _inexact_absorption(setup: Setup) -> Iterator[str]:
+    wave = absorbed_wave(setup)
+    if wave is None or abs(wave.absorption_error) <= LARGEST_ERROR:
+        return
+    more = "more" if wave.absorption_error > 0 else "less"
+    yield (
+        f"the largest absorption at {max(frequencies(setup)) / MHZ:g} MHz is "
+        f"{100 * abs(wave.absorption_error):.2g} % {more} than that of the power law; "
+        f"{_cure_of_absorption(setup)}"
+    )
+
+
+def _cure_of_absorption(setup: Setup) -> str:
+    """What to do about an inexact absorption."""
+    points, others = most_absorbing(setup.medium), (max(frequencies(setup)), setup.reference_speed)
+    for dt in setup.dt / SHORTER ** np.arange(1, TRIALS):
+        if abs(worst_wave(points, *others, float(dt)).absorption_error) <= LARGEST_ERROR:
+            return f'use time.step = "{dt / NS:.3g} ns" or less'
+    if not setup.medium.is_dispersive:
+        return "the equations hold for weak absorption only"
+    return (
+        "the equations of absorption and dispersion hold for weak absorption only; leave out "
+        'dispersion with medium.effects = ["absorption"]'
+    )
 
 
 def _absorbed_sources(setup: Setup) -> Iterator[str]:

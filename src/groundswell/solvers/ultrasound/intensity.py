@@ -1,70 +1,101 @@
-"""Mean intensity of continuous waves, from recorded amplitudes and phases."""
+"""Sound intensity, from recorded pressures and velocities."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import xarray
 
 from groundswell.errors import InputError
+from groundswell.solvers.ultrasound.staggered import (
+    AXES,
+    at_pressure_points,
+    at_pressure_times,
+    phasor,
+)
 
-if TYPE_CHECKING:
-    import xarray
 
-AXES = "xyz"
-MIDPOINT = (-1 / 16, 9 / 16, 9 / 16, -1 / 16)  # cubic interpolation halfway between points
+def mean_intensity(recorded: xarray.Dataset, time_step: float | None = None) -> xarray.Dataset:
+    """Mean intensity, the time average of the pressure times the velocity, W/m^2.
 
-
-def mean_intensity(recorded: xarray.Dataset) -> xarray.Dataset:
-    """Mean intensity, the pressure times the velocity averaged over a period, W/m^2.
-
-    Values are at pressure points. Staggered velocities are interpolated there by cubics. The result
-    is NaN at the ends of an axis, where the interpolation would need values outside the record.
-    Recorded phases already account for the times of the velocities.
+    For a time series, it is the mean of `instantaneous_intensity` over all of its times. For
+    amplitudes and phases, it is the mean over a period; recorded phases already account for the
+    times of the velocities. Values are at pressure points; some are NaN, see `at_pressure_points`.
 
     Args:
-        recorded: a record with `what = ["amplitude", "phase"]` of p and of velocities.
+        recorded: a record of p and of velocities, a time series or with
+            `what = ["amplitude", "phase"]`.
+        time_step: see `instantaneous_intensity`.
 
     Returns:
         Those of `ix`, `iy` and `iz` whose velocity was recorded.
 
     Raises:
-        InputError: the pressure or all velocities are missing.
+        InputError: the pressure or all velocities are missing, or see `instantaneous_intensity`.
     """
-    names = [f"u{axis}" for axis in AXES if f"u{axis}_amplitude" in recorded]
-    needed = [f"{name}_{what}" for name in ("p", *names) for what in ("amplitude", "phase")]
-    missing = [name for name in needed if name not in recorded]
+    if "p" in recorded:
+        values = instantaneous_intensity(recorded, time_step)
+        means = values.mean("time", skipna=False, keep_attrs=True)
+        arrays = {str(name)[1]: mean for name, mean in means.items()}
+        return means.assign(_described(arrays, "mean intensity"))
+    names = _velocities(recorded, "_amplitude", "_phase")
+    moved = at_pressure_points(recorded)
+    pressure = phasor(moved, "p")
+    arrays = {name[1]: (pressure * np.conj(phasor(moved, name))).real / 2 for name in names}
+    return moved[[]].assign(_described(arrays, "mean intensity"))
+
+
+def instantaneous_intensity(
+    recorded: xarray.Dataset, time_step: float | None = None
+) -> xarray.Dataset:
+    """Intensity, the pressure times the velocity, at the points and times of the pressure, W/m^2.
+
+    The result has no values at the last time, half a step after the last velocity; see
+    `at_pressure_points` and `at_pressure_times` for the interpolation of the velocities.
+
+    Args:
+        recorded: a time series of p and of velocities.
+        time_step: time step of the run, s; required for files that `result.records` has not opened.
+
+    Returns:
+        Those of `ix`, `iy` and `iz` whose velocity was recorded, (time, ...).
+
+    Raises:
+        InputError: the pressure, all velocities or the time step are missing, or there are fewer
+            than 8 samples.
+    """
+    names = _velocities(recorded, "")
+    step = recorded.attrs.get("time_step") if time_step is None else time_step
+    if step is None:
+        raise InputError("the record does not have the time step of the run; give time_step, in s")
+    moved = at_pressure_points(recorded)
+    arrays = {name[1]: moved["p"] * at_pressure_times(moved[name], step) for name in names}
+    return moved[[]].assign(_described(arrays, "intensity"))
+
+
+def _velocities(recorded: xarray.Dataset, *endings: str) -> list[str]:
+    """Names of the recorded velocities.
+
+    Raises:
+        InputError: there are none, or a variable with one of these endings is missing.
+    """
+    names = [f"u{axis}" for axis in AXES if f"u{axis}{endings[0]}" in recorded]
+    missing = [
+        f"{name}{end}"
+        for name in ("p", *names)
+        for end in endings
+        if f"{name}{end}" not in recorded
+    ]
     if missing or not names:
         raise InputError(
-            f"the record lacks {', '.join(missing) or 'velocities'}; record p and velocities with "
-            'what = ["amplitude", "phase"]'
+            f"the record lacks {', '.join(missing) or 'velocities'}; record p and velocities, as "
+            'time series or with what = ["amplitude", "phase"]'
         )
-    pressure = _phasor(recorded, "p")
-    found = {}
-    for name in names:
-        velocity = _at_pressure_points(_phasor(recorded, name), pressure)
-        intensity = (pressure * np.conj(velocity)).real / 2
-        about = {"units": "W m-2", "long_name": f"mean intensity along {name[1]}"}
-        found[f"i{name[1]}"] = intensity.assign_attrs(about)
-    return recorded[[]].assign(found)
+    return names
 
 
-def _phasor(recorded: xarray.Dataset, name: str) -> xarray.DataArray:
-    """The complex amplitude A exp(i phase)."""
-    angle = np.radians(recorded[f"{name}_phase"])
-    return recorded[f"{name}_amplitude"] * np.exp(1j * angle)
-
-
-def _at_pressure_points(velocity: xarray.DataArray, pressure: xarray.DataArray) -> xarray.DataArray:
-    """A velocity whose points lie half a cell further along one axis, at the pressure points."""
-    own = [str(dim) for dim in velocity.dims if dim not in pressure.dims]
-    if not own:
-        return velocity
-    (dim,) = own
-    axis = dim.partition("_")[0]
-    first, *others = (
-        weight * velocity.shift({dim: shift}, fill_value=np.nan)
-        for weight, shift in zip(MIDPOINT, (2, 1, 0, -1), strict=True)
-    )
-    moved = sum(others, start=first)
-    return moved.rename({dim: axis}).assign_coords({axis: pressure[axis]})
+def _described(arrays: dict[str, xarray.DataArray], quantity: str) -> dict[str, xarray.DataArray]:
+    """Variables ix, iy and iz from arrays by axis."""
+    return {
+        f"i{axis}": array.assign_attrs(units="W m-2", long_name=f"{quantity} along {axis}")
+        for axis, array in arrays.items()
+    }

@@ -60,7 +60,7 @@ def records(folder: Path) -> dict[str, xarray.Dataset]:
     """The files of `output.record` by name.
 
     Values are read on first use. Velocities are staggered: each has its own coordinate along its
-    axis.
+    axis. The attribute `time_step` is the time step of the run, s.
 
     Raises:
         InputError: the run has not recorded fields, or a file is damaged.
@@ -80,7 +80,10 @@ def open_recorded(folder: Path) -> dict[str, xarray.Dataset]:
     from groundswell.outputs.records import open_records
     from groundswell.solvers.ultrasound.setup import Setup
 
-    others = (PEAK_FILE, MEDIUM_FILE)
-    names = [name for name in read_summary(folder)["files"] if name not in others]
+    summary, others = read_summary(folder), (PEAK_FILE, MEDIUM_FILE)
+    names = [name for name in summary["files"] if name not in others]
     recordable = {field.name: field for field in Setup.recordable}
-    return open_records(folder, names, recordable, downward=False)
+    found = open_records(folder, names, recordable, downward=False)
+    for dataset in found.values():
+        dataset.attrs["time_step"] = summary["case"]["dt"]
+    return found
