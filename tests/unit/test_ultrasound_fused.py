@@ -28,10 +28,17 @@ from kspace_problems import (
 from groundswell.backends import Backend, Blocks, Source, cpu, open_backend
 from groundswell.backends.base import in_order
 from groundswell.backends.cpu import CpuBackend
+from groundswell.grids.cartesian import Grid, Triple
 from groundswell.solvers.ultrasound.fields import Fields
-from groundswell.solvers.ultrasound.fused import FusedStep, series_terms
+from groundswell.solvers.ultrasound.fused import FusedStep
+from groundswell.solvers.ultrasound.fused_tables import series_terms
 from groundswell.solvers.ultrasound.line_transforms import FILES, Passes, plan, supports
+from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.operators import AbsorbingLayers
 from groundswell.solvers.ultrasound.point_source import Injection
+from groundswell.solvers.ultrasound.solver import sources_of
+from groundswell.solvers.ultrasound.spectral_step import SpectralStep
+from groundswell.solvers.ultrasound.window import Window
 
 EMULATED = Path(__file__).parents[1] / "support" / "cuda_emulation.h"
 PRELUDE = """
@@ -260,6 +267,97 @@ def test_the_derivatives_of_a_start(tmp_path: Path) -> None:
     in_order(fused.differentiate)()
     for axis in range(3):
         assert_close(fields.u[axis], wanted.slope(pressure, axis, 1), 1e-12)
+
+
+# --- windows --------------------------------------------------------------------------------------
+
+
+class Torus:
+    """A block that is its own neighbour, along the axes that have overlaps."""
+
+    def __init__(self, backend: Backend, problem: Problem, overlap: Triple, dtype: str) -> None:
+        cells = problem.shape[::-1]
+        self.backend, self.window = backend, Window(cells, (0, 0, 0), cells, overlap)
+        self.margins = [(width, width) for width in overlap[::-1]]
+        operators = replace(operators_of(problem), window=self.window)
+        layers = AbsorbingLayers(operators.grid.before, operators.grid.after)
+        extended = Grid(self.window.extended, problem.spacing)
+        operators = replace(operators, grid=extended, layers=layers)
+        medium, shape = self.extend_medium(problem.medium()), extended.shape
+        p, *others = (backend.zeros(shape, dtype) for _ in range(7))
+        self.fields = Fields(p, others[:3], others[3:])
+        sources = sources_of(problem.sources(), self.window)
+        inject = Injection(open_backend("cpu") if backend.on_host else backend, dtype)
+        kind = SpectralStep if type(backend) is CpuBackend else FusedStep
+        self.step = kind(backend, operators, medium, self.fields, sources, inject)
+        self.step.set_exchange(self.fill)
+        self.advance = inject.advance
+
+    def extend(self, values: Any) -> Any:
+        return np.pad(values, self.margins, "wrap") if np.ndim(values) else values
+
+    def extend_medium(self, medium: AcousticMedium) -> AcousticMedium:
+        names = ("speed", "density", "absorption", "nonlinearity")
+        return replace(medium, **{name: self.extend(getattr(medium, name)) for name in names})
+
+    def fill(self, arrays: Any, boundary: Any = (), interior: Any = ()) -> list[Any]:
+        """The exchange comes before the interior work if something precedes it."""
+
+        def fill() -> None:
+            for array in arrays:
+                own = self.backend.to_host(array)[self.window.own]
+                self.backend.assign(array, self.extend(own))
+
+        return [*boundary, fill, *interior] if boundary else [*interior, fill]
+
+    def run(self, steps: int) -> list[Any]:
+        """Pressure, velocities and densities of the block after some steps."""
+        rng = np.random.default_rng(3)
+        arrays = [self.fields.p, *self.fields.u, *self.fields.rho]
+        for array, scale in zip(arrays, [1e6, 1, 1, 1, 1e-1, 1e-1, 1e-1], strict=True):
+            own = scale * rng.standard_normal(self.window.cells[::-1])
+            self.backend.assign(array, np.pad(own, self.margins, constant_values=np.nan))
+        if isinstance(self.step, FusedStep):
+            in_order(self.step.begin)()
+        for _ in range(steps):
+            in_order([*self.step.launches, self.advance])()
+        return [self.backend.to_host(array)[self.window.own] for array in arrays]
+
+
+CUTS: dict[str, Triple] = {"z": (0, 0, 4), "y and z": (0, 3, 4), "all axes": (3, 3, 4)}
+OF_WINDOWS = ("lossless", "power law, nonlinear", "one signal, absorbing", "thermoviscous, sources")
+WINDOWS = [(name, cut) for name in OF_WINDOWS for cut in CUTS]
+QUICK = [("power law, nonlinear", "z"), ("one signal, absorbing", "all axes")]
+EMULATED_WINDOWS = [
+    pytest.param(*window, marks=[] if window in QUICK else pytest.mark.full) for window in WINDOWS
+]
+
+
+def check_window(backend: Backend, name: str, cut: str, dtype: str, steps: int) -> None:
+    def results(device: Backend, kind: str) -> list[Any]:
+        problem = replace(SMALL[name], rng=np.random.default_rng(7))
+        return Torus(device, problem, CUTS[cut], kind).run(steps)
+
+    wanted = results(open_backend("cpu"), "float64")
+    for found, expected in zip(results(backend, dtype), wanted, strict=True):
+        assert np.isfinite(expected).all()
+        assert_close(found, expected, TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize(("name", "cut"), EMULATED_WINDOWS)
+def test_windows_on_an_emulated_gpu_are_those_of_the_library(
+    tmp_path: Path, name: str, cut: str
+) -> None:
+    check_window(EmulatedBackend(tmp_path), name, cut, "float64", steps=3)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize(("name", "cut"), WINDOWS)
+def test_windows_on_a_gpu_are_those_of_the_library(
+    gpu: Any, name: str, cut: str, dtype: str
+) -> None:
+    check_window(gpu, name, cut, dtype, STEPS)
 
 
 @pytest.mark.gpu

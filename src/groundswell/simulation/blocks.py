@@ -146,7 +146,13 @@ class BlockSetup:
         """
         processes = self.case.run.processes
         wanted = tuple(processes)[::-1] if processes else None
-        return decompose(self.grid.shape, ranks, self.periodic[::-1], wanted)
+        periodic = self.periodic[::-1]
+        return decompose(self.grid.shape, ranks, periodic, wanted, width=self.ghost_width)
+
+    @property
+    def ghost_width(self) -> int:
+        """Points that a block receives on each side, by which decompositions are compared."""
+        return 1
 
     def decompose(self, ranks: int) -> DecompositionSummary:
         """Summary of the decomposition for a number of ranks; raises what `cut` raises."""

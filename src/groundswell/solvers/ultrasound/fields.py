@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from groundswell.backends import Array, Launch
 from groundswell.solvers.ultrasound.point_source import PointSource
@@ -20,3 +21,30 @@ class Fields:
     p: Array
     u: Sequence[Array]
     rho: Sequence[Array]
+
+
+class FillOverlaps(Protocol):
+    """Composes launches that fill the overlaps of arrays with values of neighbouring ranks."""
+
+    def __call__(
+        self,
+        arrays: Sequence[Array],
+        boundary: Sequence[Launch] = (),
+        interior: Sequence[Launch] = (),
+    ) -> Sequence[Launch]:
+        """The launches.
+
+        Args:
+            arrays: arrays of the window, (nz, ny, nx) each.
+            boundary: launches that must precede the exchange, for they write what neighbours need.
+            interior: launches that may run during the exchange; they neither write what neighbours
+                need nor read overlaps.
+        """
+        ...
+
+
+def without_overlaps(
+    arrays: Sequence[Array], boundary: Sequence[Launch] = (), interior: Sequence[Launch] = ()
+) -> Sequence[Launch]:
+    """The launches if there are no overlaps; see `FillOverlaps`."""
+    return [*boundary, *interior]

@@ -4,34 +4,49 @@ A pass transforms all lines of one axis in shared memory, and also does other wo
 before it writes them back. Passes along x update the fields at points, and passes along z multiply
 the spectra by operators (kernels/rows.h and planes.h). A pass therefore reads and writes each of
 its arrays once. A step starts from the spectrum of p along x, which the previous step has left.
+
+In a window with overlaps, only the rows of the block are updated. The rows that neighbours need
+come first, so that the exchange runs during the update of the others. Rows that need values of
+neighbours are transformed after the exchange.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from groundswell.backends import Array, Backend, Blocks, Items, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.backends.transforms import spectrum_dtype
 from groundswell.solvers.ultrasound.absorption import STOKES
-from groundswell.solvers.ultrasound.fields import AXES, TO_PRESSURE, TO_VELOCITY, Fields, Inject
+from groundswell.solvers.ultrasound.fields import (
+    AXES,
+    TO_PRESSURE,
+    TO_VELOCITY,
+    Fields,
+    FillOverlaps,
+    Inject,
+    without_overlaps,
+)
+from groundswell.solvers.ultrasound.fused_tables import FusedTables
 from groundswell.solvers.ultrasound.line_transforms import FILES, TILINGS, Passes
-from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
+from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.point_source import PointSource
+from groundswell.solvers.ultrasound.rows import Rows
+from groundswell.solvers.ultrasound.window import Window
 
 KERNELS = Path(__file__).parent / "kernels"
-FORWARD_SCALE = 2  # the kernels' forward transforms have twice the usual values
+Kind = Literal["own", "boundary", "interior", "local", "mixed"]  # of rows, see `Rows`
+Pair = tuple[Array, Array]  # an array and its spectrum along x
 
 
 class FusedStep:
-    """A step on a grid for which `supports` is true.
+    """A step on a grid, or on a window of it, for which `supports` is true.
 
     Args:
         backend: a GPU.
@@ -59,15 +74,24 @@ class FusedStep:
     ) -> None:
         self._backend, self._operators, self._medium = backend, operators, medium
         self._fields, self._sources, self._inject = fields, sources, inject
-        self._dtype = np.dtype(fields.p.dtype)
-        self._passes = Passes.of(operators.grid.shape, self._dtype)
+        self._dtype, shape = np.dtype(fields.p.dtype), operators.grid.shape
+        self._window = operators.window or Window.whole_of(operators.grid.cells)
+        self._rows = Rows.of(self._window)
+        self._passes = Passes.of(shape, self._dtype, self._rows.divisor)
+        self._tables = FusedTables(backend, operators, medium, self._passes, self._dtype)
         self._modules = {
             file: backend.compile(Source(KERNELS / f"{file}.h", self._constants(file)))
             for file in TILINGS
         }
         count = self._passes.spectrum_values
         self._spectra = [backend.zeros((count,), spectrum_dtype(self._dtype)) for _ in AXES]
-        self.begin = [self._rows("forward_x", 1, fields.p, self._spectra[0])]
+        self.set_exchange(without_overlaps)
+
+    def set_exchange(self, fill_overlaps: FillOverlaps) -> None:
+        """Compose the step with an exchange between ranks."""
+        self._fill_overlaps = fill_overlaps
+        pair = self._fields.p, self._spectra[0]
+        self.begin = [*fill_overlaps([self._fields.p]), *self._forward_all(*pair)]
         self.differentiate = [*self.begin, *self._gradient(), *self._gradients_to_velocities()]
         self.launches = list(self._compose())
 
@@ -76,79 +100,100 @@ class FusedStep:
     def _compose(self) -> Iterator[Launch]:
         """Launches of a step: velocity, velocity sources, density, pressure sources, pressure."""
         yield from self._gradient()
-        yield self._accelerate()
-        yield from self._add_sources("u")
-        for axis in self._deferred:
-            yield self._rows("forward_x", 1, self._fields.u[axis], self._spectra[axis])
+        pairs = list(zip(self._fields.u, self._spectra, strict=True))
+        sources, deferred = self._sources_of("u"), [pairs[axis] for axis in self._source_axes]
+        yield from self._exchanged(self._accelerate, pairs, sources, deferred)
         yield from self._divergence()
-        yield self._compress()
-        yield from self._add_sources("p")
         if self._fractional:
+            yield from self._exchanged(self._compress, self._losses, self._density_sources())
             yield from self._fractional_laplacians()
-        if not self._state_follows:
-            yield self._find_pressure()
+        elif not self._state_follows:
+            yield from [*self._compress("own"), *self._sources_of("p")]
+        find_pressure = self._compress if self._state_follows else self._find_pressure
+        yield from self._exchanged(find_pressure, [(self._fields.p, self._spectra[0])])
+
+    def _exchanged(
+        self,
+        update: Callable[[Kind], list[Launch]],
+        pairs: Sequence[Pair],
+        sources: Sequence[Launch] = (),
+        deferred: Sequence[Pair] = (),
+    ) -> Iterator[Launch]:
+        """Launches that update arrays in the block, fill their overlaps, and find their spectra.
+
+        Args:
+            update: returns launches that update rows, and transform the local ones among them.
+            pairs: the arrays and their spectra.
+            sources: launches that act on the arrays after the update.
+            deferred: pairs that `update` does not transform, because sources act before.
+        """
+        if sources:
+            boundary = [*update("own"), *sources]
+            interior = [launch for pair in deferred for launch in self._forward("local", *pair)]
+        else:
+            boundary, interior = update("boundary"), update("interior")
+        yield from self._fill_overlaps([array for array, _ in pairs], boundary, interior)
+        for pair in pairs:
+            yield from self._forward("mixed", *pair)
 
     def _gradient(self) -> Iterator[Launch]:
         """Derivatives of the pressure at velocity points, as spectra along x."""
         x, y, z = self._spectra
-        factors = (self._derivative(axis, TO_VELOCITY) for axis in range(3))
+        factors = self._tables.derivatives(TO_VELOCITY)
         extent = self._passes.plane_blocks(4, 1, lines=2)
-        yield from self._planes("find_gradient", extent, x, y, z, *self._squares, *factors)
+        yield from self._planes("find_gradient", extent, x, y, z, *self._tables.squares, *factors)
 
     def _divergence(self) -> Iterator[Launch]:
         """Derivatives of the velocities along their axes at pressure points, as spectra along x."""
-        factors = (self._derivative(axis, TO_PRESSURE) for axis in range(3))
-        arrays = (*self._spectra, *self._squares, *factors)
+        factors = self._tables.derivatives(TO_PRESSURE)
+        arrays = (*self._spectra, *self._tables.squares, *factors)
         yield from self._planes("find_divergence", self._passes.plane_blocks(3, 3), *arrays)
 
     def _fractional_laplacians(self) -> Iterator[Launch]:
         """Fractional Laplacians: of density's rate for absorption, of density for dispersion."""
         rate, density, _ = self._spectra
-        if self._medium.is_dispersive and self._acts_on("p"):
-            yield self._rows("forward_density", 1, *self._fields.rho, density)
         count = self._medium.is_absorbing + self._medium.is_dispersive
         extent = self._passes.plane_blocks(3, count)
-        yield from self._planes("find_laplacians", extent, rate, density, *self._squares)
+        yield from self._planes("find_laplacians", extent, rate, density, *self._tables.squares)
 
-    def _gradients_to_velocities(self) -> Iterator[Launch]:
-        for spectrum, u in zip(self._spectra, self._fields.u, strict=True):
-            yield self._rows("inverse_x", 1, spectrum, u)
+    @property
+    def _losses(self) -> list[Pair]:
+        """Arrays of which the losses need fractional Laplacians, and their spectra."""
+        rate, density = zip((self._fields.p, self._total), self._spectra, strict=False)
+        return [*[rate] * self._medium.is_absorbing, *[density] * self._medium.is_dispersive]
+
+    @cached_property
+    def _total(self) -> Array:
+        """The density, of which ranks exchange the overlaps if it disperses; otherwise unused."""
+        needed = self._has_overlaps and self._fractional and self._medium.is_dispersive
+        return self._backend.zeros(self._operators.grid.shape if needed else (1,), self._dtype)
 
     # --- passes along x ---------------------------------------------------------------------------
 
-    def _accelerate(self) -> Launch:
-        layers = (self._layer(axis, staggered=True) for axis in range(3))
-        densities = self._staggered_densities()
-        return self._rows(
-            "accelerate", 3, *self._fields.u, *self._spectra, *layers, *densities, tiles=1
-        )
+    def _forward_all(self, array: Array, spectrum: Array) -> list[Launch]:
+        pair = array, spectrum
+        return [*self._forward("local", *pair), *self._forward("mixed", *pair)]
 
-    def _compress(self) -> Launch:
-        layers = (self._layer(axis, staggered=False) for axis in range(3))
-        fields = self._fields
-        arrays = (*fields.rho, *self._spectra, fields.p, *layers, self._density, *self._state[:3])
-        return self._rows("compress", 1, *arrays, tiles=3)
+    def _forward(self, kind: Kind, array: Array, spectrum: Array) -> list[Launch]:
+        return self._along_x("forward_x", kind, array, spectrum, *self._tables.bells)
 
-    def _find_pressure(self) -> Launch:
-        arrays = (self._fields.p, *self._fields.rho, *self._spectra[:2], *self._state)
-        return self._rows("find_pressure", 1, *arrays, tiles=2)
+    def _gradients_to_velocities(self) -> Iterator[Launch]:
+        for spectrum, u in zip(self._spectra, self._fields.u, strict=True):
+            yield from self._along_x("inverse_x", "own", spectrum, u)
 
-    @cached_property
-    def _state(self) -> tuple[Array, ...]:
-        """Device copies of the coefficients of the equation of state."""
-        return tuple(map(self._property, self._medium.state_coefficients))
+    def _accelerate(self, kind: Kind) -> list[Launch]:
+        tables, fields = self._tables, (*self._fields.u, *self._spectra)
+        arrays = (*fields, *tables.staggered_layers, *tables.staggered_densities)
+        return self._along_x("accelerate", kind, *arrays, fields=3)
 
-    @cached_property
-    def _density(self) -> Array:
-        return self._property(self._medium.density, self._has_uniform_density)
+    def _compress(self, kind: Kind) -> list[Launch]:
+        tables, fields = self._tables, (*self._fields.rho, *self._spectra, self._fields.p)
+        arrays = (*fields, *tables.layers, tables.density, *tables.state[:3])
+        return self._along_x("compress", kind, *arrays, self._total, tiles=3)
 
-    def _staggered_densities(self) -> list[Array]:
-        """For each axis, dt / rho_0 at velocity points, or rho_0 if the kernel computes means."""
-        medium, dt = self._medium, self._operators.dt
-        if self._takes_means:
-            return [self._density] * 3
-        uniform = self._has_uniform_density
-        return [self._property(dt / medium.staggered_density(axis), uniform) for axis in range(3)]
+    def _find_pressure(self, kind: Kind) -> list[Launch]:
+        arrays = (self._fields.p, *self._fields.rho, *self._spectra[:2], *self._tables.state)
+        return self._along_x("find_pressure", kind, *arrays, tiles=2)
 
     # --- sources ----------------------------------------------------------------------------------
 
@@ -156,18 +201,28 @@ class FusedStep:
         return any(source.field[0] == kind for source in self._sources)
 
     @property
-    def _deferred(self) -> list[int]:
+    def _source_axes(self) -> list[int]:
         """Axes with velocity sources: sources act first, so the transform of u is deferred."""
         names = {source.field for source in self._sources}
         return [axis for axis, name in enumerate(AXES) if f"u{name}" in names]
 
-    def _add_sources(self, kind: str) -> Iterator[Launch]:
+    def _density_sources(self) -> list[Launch]:
+        """Pressure sources, and the transform of the density after them."""
+        launches = self._sources_of("p")
+        if launches and self._medium.is_dispersive:
+            arrays = *self._fields.rho, self._spectra[1], self._total
+            launches += self._along_x("forward_density", "own", *arrays)
+        return launches
+
+    def _sources_of(self, kind: str) -> list[Launch]:
         """Pressure sources, which act on each split density, or velocity sources."""
+        launches: list[Launch] = []
         for source in self._sources:
             if source.field[0] == kind:
                 axis = AXES.index(source.field[-1]) if kind == "u" else 2
                 fields = self._fields.rho if kind == "p" else [self._fields.u[axis]]
-                yield from self._apply(source, fields, self._spectra[axis])
+                launches += self._apply(source, fields, self._spectra[axis])
+        return launches
 
     def _apply(
         self, source: PointSource, fields: Sequence[Array], spectrum: Array
@@ -179,12 +234,12 @@ class FusedStep:
             yield from (self._inject(name, source, field) for field in fields)
             return
         yield self._inject("add_source", source, self._source_term)
-        yield self._rows("forward_x", 1, self._source_term, spectrum)
+        yield from self._forward_all(self._source_term, spectrum)
         yield self._erase(source)
         extent = self._passes.plane_blocks(3, 1)
-        yield from self._planes("correct_source", extent, spectrum, *self._squares)
+        yield from self._planes("correct_source", extent, spectrum, *self._tables.squares)
         three = [*fields, fields[0], fields[0]][:3]
-        yield self._rows("add_inverse_x", 1, spectrum, *three, last=(len(fields),))
+        yield from self._along_x("add_inverse_x", "own", spectrum, *three, len(fields))
 
     def _erase(self, source: PointSource) -> Launch:
         """Launch that resets the source term to zero at the points of a source."""
@@ -199,17 +254,29 @@ class FusedStep:
 
     # --- launches ---------------------------------------------------------------------------------
 
-    def _rows(
-        self, name: str, fields: int, *arrays: Array, tiles: int = 1, last: tuple[int, ...] = ()
-    ) -> Launch:
-        extent = self._passes.row_blocks(FILES[name], fields, tiles)
-        tables = (self._roots, self._twiddles[0])
-        return self._modules[FILES[name]].launch(name, extent, *arrays, *tables, *last)
+    def _along_x(
+        self, name: str, kind: Kind, *arguments: Any, fields: int = 1, tiles: int = 1
+    ) -> list[Launch]:
+        """The launch of a pass over rows of some fields, if there are such rows."""
+        rows, count = self._lists[kind], len(getattr(self._rows, kind))
+        extent = self._passes.row_blocks(FILES[name], fields * count, tiles)
+        last = self._tables.roots, self._tables.twiddles[0], rows, count
+        launch = self._modules[FILES[name]].launch
+        return [launch(name, extent, *arguments, *last)] if count else []
 
     def _planes(self, name: str, extent: Blocks, *arrays: Array) -> Iterator[Launch]:
         launch = self._modules["planes"].launch
         yield launch("clear_counts", Items(self._counts.size), self._counts, self._counts.size)
-        yield launch(name, extent, *arrays, *self._twiddles[1:], self._counts)
+        yield launch(name, extent, *arrays, *self._tables.twiddles[1:], self._counts)
+
+    @cached_property
+    def _lists(self) -> dict[Kind, Array]:
+        """Numbers of the rows of each kind; kernels read them only if there are overlaps."""
+        to_device = self._backend.to_device
+        listed: Any = dict.fromkeys(get_args(Kind), np.zeros(1, np.int32))
+        if self._has_overlaps:
+            listed = {kind: getattr(self._rows, kind) for kind in listed}
+        return {kind: to_device(rows) for kind, rows in listed.items()}
 
     @cached_property
     def _counts(self) -> Array:
@@ -231,101 +298,35 @@ class FusedStep:
         return not self._fractional and not self._acts_on("p")
 
     @property
-    def _has_uniform_density(self) -> bool:
-        return np.ndim(self._medium.density) == 0 and self._medium.staggered is None
+    def _has_overlaps(self) -> bool:
+        return any(self._window.overlap)
 
-    @property
-    def _takes_means(self) -> bool:
-        return np.ndim(self._medium.density) > 0 and self._medium.staggered is None
-
-    # --- constants and tables ---------------------------------------------------------------------
+    # --- constants --------------------------------------------------------------------------------
 
     def _constants(self, file: str) -> dict[str, Any]:
         medium = self._medium
         losses = {"ABSORBING": medium.is_absorbing, "DISPERSIVE": medium.is_dispersive}
-        own = self._mode_constants() if file == "planes" else self._point_constants()
+        own = self._tables.mode_constants() if file == "planes" else self._point_constants()
         return precision(self._dtype) | self._passes.constants(file) | losses | own
 
     def _point_constants(self) -> dict[str, Any]:
-        medium = self._medium
+        medium, divided = self._medium, not len(self._rows.local)
         uniform = {
             "SPEED": (medium.speed,),
             "NONLINEARITY": (medium.nonlinearity, medium.density),
             "ABSORPTION": (medium.absorption, medium.speed),
         }
+        deferred = range(3) if divided else self._source_axes
         return {
             "DT": self._operators.dt,
             "NONLINEAR": medium.is_nonlinear,
             "FRACTIONAL": self._fractional,
             "STATE_FOLLOWS": self._state_follows,
+            "OVERLAPS": self._has_overlaps,
             "DEFER_DENSITY": self._acts_on("p"),
-            "DEFERRED": sum(1 << axis for axis in self._deferred),
-            "MEAN_DENSITY": self._takes_means,
-            "UNIFORM_DENSITY": self._has_uniform_density,
+            "DEFER_SPECTRA": divided,
+            "DEFERRED": sum(1 << axis for axis in deferred),
+            "MEAN_DENSITY": self._tables.takes_means,
+            "UNIFORM_DENSITY": self._tables.has_uniform_density,
             **{f"UNIFORM_{key}": not any(map(np.ndim, used)) for key, used in uniform.items()},
         }
-
-    def _mode_constants(self) -> dict[str, Any]:
-        """Exponents and factors of the functions of |k|, which use (c_ref |k| dt / 2)^2."""
-        operators, power = self._operators, self._medium.power
-        unit = 2 / (operators.reference_speed * operators.dt)
-        scale = 1 / (FORWARD_SCALE * operators.grid.count)
-        largest = sum(float(self._square(axis).max()) for axis in range(3))
-        return {
-            "SERIES_TERMS": series_terms(largest, float(np.finfo(self._dtype).eps) / 64),
-            "SOURCE_SCALE": scale,
-            "RATE_EXPONENT": (power - 2) / 2,
-            "RATE_SCALE": scale * unit ** (power - 2),
-            "DENSITY_EXPONENT": (power - 1) / 2,
-            "DENSITY_SCALE": scale * unit ** (power - 1),
-        }
-
-    def _square(self, axis: int) -> NDArray[np.float64]:
-        operators = self._operators
-        phase = operators.reference_speed * operators.dt / 2 * operators.wavenumbers(axis)
-        return self._passes.in_order(axis, np.square(phase))
-
-    @cached_property
-    def _squares(self) -> list[Array]:
-        """(c_ref k dt / 2)^2 of each axis."""
-        return [self._table(self._square(axis)) for axis in range(3)]
-
-    def _derivative(self, axis: int, shift: int) -> Array:
-        factors = self._operators.derivative(axis, shift) / FORWARD_SCALE
-        return self._table(self._passes.in_order(axis, factors))
-
-    @cached_property
-    def _twiddles(self) -> list[Array]:
-        return [self._table(plan.twiddles()) for plan in self._passes.plans]
-
-    @cached_property
-    def _roots(self) -> Array:
-        """Roots of unity of the rows, exp(-2 pi i k / nx)."""
-        nx = self._operators.grid.cells[0]
-        return self._table(np.exp(-2j * np.pi * np.arange(nx // 4 + 1) / nx))
-
-    def _layer(self, axis: int, *, staggered: bool) -> Array:
-        return self._table(self._operators.layer(axis, staggered=staggered))
-
-    def _table(self, values: ArrayLike) -> Array:
-        """A device copy of real or complex values."""
-        values = np.asarray(values)
-        wanted = spectrum_dtype(self._dtype) if np.iscomplexobj(values) else self._dtype
-        return self._backend.to_device(np.ascontiguousarray(values, wanted))
-
-    def _property(self, values: Values, uniform: bool = True) -> Array:
-        """A device copy of a property: one value, or one per point; always the latter if not
-        `uniform`.
-        """
-        if not uniform:
-            values = np.broadcast_to(np.asarray(values), self._operators.grid.shape)
-        return self._table(np.atleast_1d(values))
-
-
-def series_terms(square: float, tolerance: float) -> int:
-    """Number of terms above a tolerance in the series of sin(x) / x and cos x, for x^2 = square."""
-    count, term = 0, 1.0
-    while term > tolerance:
-        count += 1
-        term *= square / ((2 * count - 1) * (2 * count))
-    return max(count, 2)

@@ -123,19 +123,21 @@ class Passes:
     Args:
         plans: transforms of pairs along x, and of values along y and z.
         value_bytes: size of a value of a spectrum.
+        row_divisor: number by which the number of rows of each launch can be divided.
     """
 
     shape: tuple[int, int, int]
     plans: tuple[Plan, Plan, Plan]
     value_bytes: int
+    row_divisor: int
 
     @classmethod
-    def of(cls, shape: tuple[int, int, int], dtype: DTypeLike) -> Passes:
-        """The passes of fields for which `supports` is true."""
+    def of(cls, shape: tuple[int, int, int], dtype: DTypeLike, row_divisor: int = 0) -> Passes:
+        """The passes of fields for which `supports` is true; by default over all rows."""
         nz, ny, nx = shape
         x, y, z = (plan(n) for n in (nx // 2, ny, nz))
         assert x and y and z
-        return cls(shape, (x, y, z), spectrum_dtype(dtype).itemsize)
+        return cls(shape, (x, y, z), spectrum_dtype(dtype).itemsize, row_divisor or nz * ny)
 
     @property
     def spectrum_values(self) -> int:
@@ -173,8 +175,7 @@ class Passes:
 
     def rows(self, file: str) -> int:
         """Number of rows of a block."""
-        nz, ny, _ = self.shape
-        return _divisor(nz * ny, TILINGS[file].threads // self.row_threads(file))
+        return _divisor(self.row_divisor, TILINGS[file].threads // self.row_threads(file))
 
     @property
     def line_threads(self) -> int:
@@ -186,11 +187,11 @@ class Passes:
         """Number of values between gaps of a line in shared memory, 0 for none; see SharedLine."""
         return 0 if spacing * self.value_bytes >= 128 else 8
 
-    def row_blocks(self, file: str, fields: int, tiles: int) -> Blocks:
-        """Blocks for rows of some fields, each with tiles of rows in shared memory."""
-        (nz, ny, _), rows = self.shape, self.rows(file)
+    def row_blocks(self, file: str, count: int, tiles: int) -> Blocks:
+        """Blocks for a number of rows, each with tiles of rows in shared memory."""
+        rows = self.rows(file)
         shared = tiles * rows * _padded(self.plans[0].n, self.gap(1)) * self.value_bytes
-        return Blocks(fields * nz * ny // rows, rows * self.row_threads(file), shared)
+        return Blocks(count // rows, rows * self.row_threads(file), shared)
 
     def plane_blocks(self, passes: int, fields: int, lines: int = 1) -> Blocks:
         """Blocks of a kernel of planes.h, with a number of lines in shared memory per thread."""

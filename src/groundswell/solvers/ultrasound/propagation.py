@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike
 
 from groundswell.backends import Array, Backend
 from groundswell.backends.base import in_order
-from groundswell.solvers.ultrasound.fields import Fields
+from groundswell.solvers.ultrasound.fields import Fields, FillOverlaps
 from groundswell.solvers.ultrasound.fused import FusedStep
 from groundswell.solvers.ultrasound.line_transforms import supports
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.point_source import Injection, PointSource
-from groundswell.solvers.ultrasound.spectral_step import Exchanged, SpectralStep
+from groundswell.solvers.ultrasound.spectral_step import SpectralStep
 
 
 class Propagation:
@@ -34,6 +34,8 @@ class Propagation:
         medium: the medium.
         dtype: floating-point type.
         sources: time-dependent sources.
+        fused: whether to use the fused step where the device and the grid allow it. All ranks of a
+            run must use the same step.
 
     Attributes:
         p: pressure, (nz, ny, nx), Pa.
@@ -49,33 +51,30 @@ class Propagation:
         medium: AcousticMedium,
         dtype: str = "float32",
         sources: Sequence[PointSource] = (),
+        fused: bool = True,
     ) -> None:
         self.backend, self.operators, self.medium = backend, operators, medium
-        self.dtype, self.grid, self._sources = dtype, operators.grid, sources
+        self.dtype, self.grid = dtype, operators.grid
         self.axes = range(3 if self.grid.cells[2] > 1 else 2)
         self.p = self._zeros()
         self.u, self.rho = ([self._zeros() for _ in self.axes] for _ in range(2))
         self._inject = Injection(backend, dtype)
         self.clock = self._inject.clock
-        self._scheme = self._choose_scheme()
-        self.launches = [*self._scheme.launches, self._inject.advance]
-
-    def _choose_scheme(self) -> FusedStep | SpectralStep:
-        """The fused step if possible: on a GPU, for a whole grid that it supports."""
-        window, shape = self.operators.window, self.grid.shape
-        has_overlaps = window is not None and any(window.overlap)
-        is_gpu = not self.backend.on_host
-        fused = is_gpu and not has_overlaps and supports(shape)
+        fused = fused and not backend.on_host and supports(self.grid.shape)
         step = FusedStep if fused else SpectralStep
         fields = Fields(self.p, self.u, self.rho)
-        given = (self.operators, self.medium, fields, self._sources, self._inject)
-        return step(self.backend, *given)
-
-    def set_exchange(self, exchange: Exchanged) -> None:
-        """Compose the step with a function that returns launches which fill overlaps of arrays."""
-        assert isinstance(self._scheme, SpectralStep)
-        self._scheme.set_exchange(exchange)
+        self._scheme = step(backend, operators, medium, fields, sources, self._inject)
         self.launches = [*self._scheme.launches, self._inject.advance]
+
+    def set_exchange(self, fill_overlaps: FillOverlaps) -> None:
+        """Compose the step with an exchange between ranks."""
+        self._scheme.set_exchange(fill_overlaps)
+        self.launches = [*self._scheme.launches, self._inject.advance]
+
+    @property
+    def kind(self) -> str:
+        """Kind of the step: "fused", or "library" for one with transforms of a library."""
+        return "fused" if isinstance(self._scheme, FusedStep) else "library"
 
     # --- starting ---------------------------------------------------------------------------------
 

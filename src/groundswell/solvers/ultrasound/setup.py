@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
+from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.traffic import traffic
 from groundswell.grids.cartesian import Grid, Part, Triple
@@ -213,6 +214,11 @@ class Setup(BlockSetup):
         """Minimum overlap of blocks, points."""
         return self.case.overlap.points or overlap_for(self.case.overlap.accuracy)
 
+    @property
+    def ghost_width(self) -> int:
+        """Minimum overlap of blocks; decompositions are compared by points with overlaps."""
+        return self.least_overlap
+
     def window(self, part: Part, ranks: Sequence[int]) -> Window:
         """The points that a rank transforms.
 
@@ -232,6 +238,12 @@ class Setup(BlockSetup):
         x, y, z = found
         return x, y, z
 
+    def supports_fused(self, cut: Decomposition) -> bool:
+        """Whether the fused step supports the windows of all ranks; they must use the same step."""
+        ranks = cut.processes[::-1]
+        parts = (part_of(self.grid, cut, rank) for rank in range(cut.ranks))
+        return all(supports(self.window(part, ranks).extended[::-1]) for part in parts)
+
     def operators(self, window: Window) -> SpectralOperators:
         """The operators of a rank's window."""
         grid = Grid(window.extended, self.grid.spacing)
@@ -245,8 +257,9 @@ class Setup(BlockSetup):
         """
         cut = self.cut(ranks)
         parts = [part_of(self.grid, cut, rank) for rank in range(ranks)]
-        memory = [self.memory_of(part, cut.processes[::-1]) for part in parts]
-        overlap = self._overlaps(cut.processes[::-1])[::-1]
+        fused, ranks_along = self.supports_fused(cut), cut.processes[::-1]
+        memory = [self._memory(part, ranks_along, fused) for part in parts]
+        overlap = self._overlaps(ranks_along)[::-1]
         ghosts = Ghosts(overlap, overlap, corners=True)
         sent = traffic(cut, [(ghosts, self.itemsize)] * self.exchanged_fields)
         return DecompositionSummary.of_blocks(cut, memory, sent)
@@ -266,14 +279,18 @@ class Setup(BlockSetup):
     @property
     def memory(self) -> int:
         """Device memory of the run on one rank, bytes."""
-        return self.memory_of(self.whole)
+        return self._memory(self.whole, (1, 1, 1), supports(self.grid.shape))
 
-    def memory_of(self, part: Part, ranks: Sequence[int] = (1, 1, 1)) -> int:
-        """Device memory of a rank's arrays and records, bytes."""
+    def _memory(self, part: Part, ranks: Sequence[int], fused: bool) -> int:
+        """Device memory of a rank's arrays and records, bytes.
+
+        Args:
+            ranks: number of ranks along x, y and z.
+            fused: whether a GPU uses the fused step.
+        """
         window = self.window(part, ranks)
         points = int(np.prod(window.extended, dtype=np.int64))
-        is_gpu = self.case.run.backend == "cuda"
-        fused = is_gpu and not any(window.overlap) and supports(window.extended[::-1])
+        fused = fused and self.case.run.backend == "cuda"
         fields = int(self.itemsize * points * check.arrays(self, fused=fused))
         return fields + self.recording(part).device_bytes(self.case.output.records)
 

@@ -19,6 +19,7 @@ from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.solvers.ultrasound.fields import AXES
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.outputs import Outputs
+from groundswell.solvers.ultrasound.overlaps import ExchangeOverlaps
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.propagation import Propagation
 from groundswell.solvers.ultrasound.setup import Setup, take
@@ -47,6 +48,7 @@ class Ultrasound(ExplicitSolver):
             medium_of(setup.medium, self.window),
             setup.dtype,
             sources_of(setup.sources, self.window),
+            fused=setup.supports_fused(self.decomposition),
         )
         self._own = {name: array[self.window.own] for name, array in self._arrays.items()}
         self._region = {name: array[self.part.region_slices] for name, array in self._own.items()}
@@ -76,18 +78,15 @@ class Ultrasound(ExplicitSolver):
         self.choice = choice
         self.exchanges: Sequence[Exchange] = ()
         if self.world.size > 1:
-            self.propagation.set_exchange(self._exchange_overlaps)
+            overlap, hidden = self.window.overlap, choice.overlap
+            fill = ExchangeOverlaps(overlap, self._exchange, hidden=hidden)
+            self.propagation.set_exchange(fill)
         records = self.backend.concurrently(*([launch] for launch in self.outputs.launches))
         self._step = in_order([*self._exchange_recorded(), *records, *self.timed_step()])
 
     def timed_step(self) -> list[Launch]:
         """The launches of a step, without recorders."""
         return self.propagation.launches
-
-    def _exchange_overlaps(self, arrays: Sequence[Array]) -> list[Launch]:
-        """Launches that fill the overlaps of arrays, including edges and corners."""
-        width = self.window.overlap[::-1]
-        return self._exchange([Ghosts(width, width, corners=True)] * len(arrays), arrays)
 
     def _exchange_recorded(self) -> list[Launch]:
         """Launches that fill the overlaps that recorders read to interpolate."""
@@ -96,9 +95,9 @@ class Ultrasound(ExplicitSolver):
         found = ghosts_read(whole, setup.case.output.records, self.decomposition)
         if not found:
             return []
-        return self._exchange(list(found.values()), [arrays[name] for name in found])
+        return self._exchange(list(found.values()), [arrays[name] for name in found]).launches
 
-    def _exchange(self, ghosts: Sequence[Ghosts], arrays: Sequence[Array]) -> list[Launch]:
+    def _exchange(self, ghosts: Sequence[Ghosts], arrays: Sequence[Array]) -> Exchange:
         width, narrow = self.window.overlap[::-1], self.setup.case.run.narrow
         fields = [
             GhostField(array, width, _within(needed, width), narrow)
@@ -106,7 +105,7 @@ class Ultrasound(ExplicitSolver):
         ]
         exchange = self.make_exchange(fields)
         self.exchanges = (*self.exchanges, exchange)
-        return exchange.launches
+        return exchange
 
     def prepare(self) -> None:
         """Enqueue the computation of what a step needs from the current pressure."""

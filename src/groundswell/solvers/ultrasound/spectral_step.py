@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from groundswell.backends import Array, Backend, Cells, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.backends.transforms import spectrum_dtype, spectrum_shape
 from groundswell.grids.cartesian import Triple
 from groundswell.solvers.ultrasound.absorption import STOKES
-from groundswell.solvers.ultrasound.fields import AXES, TO_PRESSURE, TO_VELOCITY, Fields, Inject
-from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
+from groundswell.solvers.ultrasound.fields import (
+    AXES,
+    TO_PRESSURE,
+    TO_VELOCITY,
+    Fields,
+    FillOverlaps,
+    Inject,
+    without_overlaps,
+)
+from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.point_source import PointSource
+from groundswell.solvers.ultrasound.tables import Tables
 from groundswell.solvers.ultrasound.window import bell
 
 KERNELS = Path(__file__).parent / "kernels" / "kspace.h"
-Exchanged = Callable[[Sequence[Array]], Sequence[Launch]]
 
 
 class SpectralStep:
@@ -60,16 +67,17 @@ class SpectralStep:
         )
         self._transform = backend.real_transform(shape, self.dtype)
         self._module = backend.compile(self._source())
+        self._table = Tables(backend, self.dtype, shape)
         self._layers = {
             (axis, staggered): self._table(operators.layer(axis, staggered=staggered))
             for axis in self.axes
             for staggered in (False, True)
         }
-        self.set_exchange(lambda arrays: [])
+        self.set_exchange(without_overlaps)
 
-    def set_exchange(self, exchange: Exchanged) -> None:
-        """Compose the step with a function that returns launches which fill overlaps of arrays."""
-        self._exchange = exchange
+    def set_exchange(self, fill_overlaps: FillOverlaps) -> None:
+        """Compose the step with an exchange between ranks."""
+        self._exchange = fill_overlaps
         fill = list(self._fill_overlaps([self.p]))
         self.differentiate = [*fill, *self._gradients(self.u)]
         self.launches = [*fill, *self._compose()]
@@ -228,16 +236,6 @@ class SpectralStep:
         nx, ny, nz = self.grid.cells
         return Cells(nx // 2 + 1, ny, nz)
 
-    def _table(self, values: ArrayLike) -> Array:
-        """A device copy of real or complex values."""
-        values = np.asarray(values)
-        wanted = spectrum_dtype(self.dtype) if np.iscomplexobj(values) else self.dtype
-        return self._backend.to_device(np.ascontiguousarray(values, wanted))
-
-    def _property(self, values: Values) -> Array:
-        """A device copy of a property: one value, or one of each point."""
-        return self._table(np.atleast_1d(values))
-
     def _three(self, arrays: Sequence[Array]) -> list[Array]:
         """One array for each of three axes; kernels ignore the third in two dimensions."""
         return [*arrays, arrays[0]][:3]
@@ -248,16 +246,16 @@ class SpectralStep:
     def _step_over_density(self) -> list[Array]:
         """dt / rho_0 at the velocity points of each axis."""
         densities = (self.medium.staggered_density(axis) for axis in self.axes)
-        return [self._property(self.operators.dt / density) for density in densities]
+        return [self._table.property(self.operators.dt / density) for density in densities]
 
     @cached_property
     def _density(self) -> Array:
-        return self._property(self.medium.density)
+        return self._table.property(self.medium.density)
 
     @cached_property
     def _state(self) -> tuple[Array, ...]:
         """Device copies of the coefficients of the equation of state."""
-        return tuple(map(self._property, self.medium.state_coefficients))
+        return tuple(map(self._table.property, self.medium.state_coefficients))
 
     @cached_property
     def _kappa(self) -> Array:

@@ -102,6 +102,12 @@ def bell(overlap: int, shape: float | None = None) -> NDArray[np.float64]:
     return values
 
 
+def bell_along(window: Window, axis: int) -> NDArray[np.float64]:
+    """Values of the bell function along an axis, 1 in the block, (n,)."""
+    edge = bell(window.overlap[axis])
+    return np.concatenate([edge[::-1], np.ones(window.cells[axis]), edge])
+
+
 def bell_shape(overlap: int) -> float:
     """Parameter L of the bell function: the best one for waves of 3 to 6 points per wavelength."""
     return 0.5 * sqrt(overlap) + 1

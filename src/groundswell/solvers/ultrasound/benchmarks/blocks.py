@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend, Launch
-from groundswell.backends.base import in_order
+from groundswell.backends import Array, Backend
 from groundswell.bench.exchange.links import most_even
 from groundswell.bench.rig import Rig
 from groundswell.exchange.decomposition import Decomposition, process_grids
@@ -23,6 +22,7 @@ from groundswell.solvers.ultrasound.fast_sizes import prime_factors
 from groundswell.solvers.ultrasound.media.case import PROPERTIES
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOperators
+from groundswell.solvers.ultrasound.overlaps import ExchangeOverlaps
 from groundswell.solvers.ultrasound.propagation import Propagation
 from groundswell.solvers.ultrasound.setup import Setup
 from groundswell.solvers.ultrasound.window import Window
@@ -152,41 +152,26 @@ class Overlaps:
     """
 
     def __init__(self, rig: Rig, blocks: Blocks, propagation: Propagation) -> None:
-        self._rig, self._blocks = rig, blocks
-        self._groups: list[Sequence[Array]] = []
+        self._rig, self._blocks, self._propagation = rig, blocks, propagation
+        self._transport = "auto"
         self.exchanges: list[Exchange] = []
-        self._launches: list[Launch] = []
-        propagation.set_exchange(self._fill)
 
     def connect(self, transport: str) -> None:
         """Exchange by a transport; all ranks must call it."""
-        for fields in self._fields():
-            rig, cut = self._rig, self._blocks.decomposition
-            exchange = Exchange(rig.backend, rig.world, cut, fields, transport=transport)
-            self.exchanges.append(exchange)
-        self._launches = [in_order(exchange.launches) for exchange in self.exchanges]
+        self._transport = transport
+        self._propagation.set_exchange(ExchangeOverlaps(self._blocks.overlap, self._exchange))
+
+    def _exchange(self, ghosts: Sequence[Ghosts], arrays: Sequence[Array]) -> Exchange:
+        rig, width = self._rig, self._blocks.overlap[::-1]
+        fields = [GhostField(array, width, g) for array, g in zip(arrays, ghosts, strict=True)]
+        cut = self._blocks.decomposition
+        exchange = Exchange(rig.backend, rig.world, cut, fields, transport=self._transport)
+        self.exchanges.append(exchange)
+        return exchange
 
     def close(self) -> None:
         """Close the exchanges of `connect`; all ranks must call it."""
         for exchange in self.exchanges:
             exchange.check()
             exchange.close()
-        self.exchanges, self._launches = [], []
-
-    def _fields(self) -> Iterator[list[GhostField]]:
-        """Arrays that are exchanged together."""
-        width = self._blocks.overlap[::-1]
-        ghosts = Ghosts(width, width, corners=True)
-        for arrays in self._groups:
-            yield [GhostField(array, width, ghosts) for array in arrays]
-
-    def _fill(self, arrays: Sequence[Array]) -> list[Launch]:
-        """A launch that fills the overlaps of arrays by the current exchange, if there is one."""
-        number = len(self._groups)
-        self._groups.append(arrays)
-
-        def fill() -> None:
-            if self._launches:
-                self._launches[number]()
-
-        return [fill]
+        self.exchanges = []

@@ -17,7 +17,6 @@ from groundswell.solvers.ultrasound.benchmarks.blocks import (
     Blocks,
     Overlaps,
     blocks_of_eight,
-    even_grid,
     propagation_on,
 )
 from groundswell.solvers.ultrasound.benchmarks.single import (
@@ -39,8 +38,9 @@ def measure_breakdown(rig: Rig, edge: int, overlaps: Sequence[int]) -> Iterator[
 
     Yields:
         Rows: `cut`, `processes`, `overlap`, `extended` points of a rank, their largest prime
-        `factor`, `transport`, `seconds` per step, and its parts: the time of the `transforms` by
-        the library, of other `kernels`, and the time that the `exchange` adds to the step.
+        `factor`, `step`, `transport`, `seconds` per step, and its parts: the time of the
+        `transforms` by the library, of other `kernels`, and the time that the `exchange` adds to
+        the step.
     """
     for cut in CUTS:
         for overlap in overlaps:
@@ -86,6 +86,7 @@ def _steps(rig: Rig, edge: int, cut: str, overlap: int) -> dict[str, Any]:
             return {}
         found["about"] = {"cut": cut, "overlap": overlap, "processes": blocks.processes}
         found["about"] |= {"extended": blocks.extended, "factor": blocks.largest_factor}
+        found["about"] |= {"step": found["step"]}
         rig.remembered[key] = found
     return dict(rig.remembered[key])
 
@@ -104,7 +105,8 @@ def _measure(rig: Rig, blocks: Blocks, transports: Sequence[str]) -> dict[str, A
             for name in transports
         }
         steps = {name: step for name, step in found.items() if step is not None}
-    return {"compute": compute, "transforms": transforms, "steps": steps}
+    about = {"step": propagation.kind}
+    return about | {"compute": compute, "transforms": transforms, "steps": steps}
 
 
 def _propagation(rig: Rig, blocks: Blocks) -> Propagation:
@@ -135,10 +137,9 @@ def _transforms(rig: Rig, propagation: Propagation) -> float:
 
 
 def measure_weak(rig: Rig, edge: int, overlap: int) -> Iterator[Row]:
-    """Steps with one cube per rank, on 1, 2, 4 and so on up to all ranks.
+    """Steps with one cube per rank in a row along z, on 1, 2, 4 and so on up to all ranks.
 
-    Axes that are not divided have no overlaps. A single rank transforms only its cube, and uses the
-    fused step if that supports the grid.
+    A single rank transforms only its cube, without overlaps.
 
     Yields:
         Rows: `ranks`, `processes`, `cells` of a block, `extended` points of a rank, `seconds` per
@@ -175,9 +176,8 @@ def _on_some(rig: Rig, count: int, measure: Any) -> Row | None:
 
 def _weak(rig: Rig, edge: int, overlap: int) -> Row | None:
     ranks = rig.world.size
-    processes = even_grid(ranks)
-    x, y, z = (overlap if blocks > 1 else 0 for blocks in processes)
-    blocks = Blocks((edge,) * 3, processes, (x, y, z))
+    processes = (1, 1, ranks)
+    blocks = Blocks((edge,) * 3, processes, (0, 0, overlap if ranks > 1 else 0))
     usual = FASTEST[rig.backend.name]
     fastest = usual if usual in rig.transports else rig.transports[0]
     found = _measure(rig, blocks, [fastest])

@@ -89,7 +89,8 @@ def _measure_block(backend: Backend, blocks: Blocks) -> Row:
     propagation = propagation_on(backend, LOSSY, blocks.window(0))
     compute = alone(backend, propagation.launches)
     pair = alone(backend, transform_pair(propagation))
-    return parts_of(compute, compute, transform_seconds(propagation, pair))
+    parts = parts_of(compute, compute, transform_seconds(propagation, pair))
+    return {"step": propagation.kind, **parts}
 
 
 def parts_of(seconds: float, compute: float, transforms: float) -> Row:

@@ -149,6 +149,7 @@ BREAKDOWN = Table(
         field("overlap"),
         _extent("points of a rank", "extended"),
         field("factor", head="largest prime"),
+        field("step", 7),
         field("transport", 9),
         _milliseconds("ms a step", "seconds"),
         _milliseconds("transforms", "transforms"),

@@ -21,13 +21,13 @@ INLINE void prefetch_row(Worker w, const real* field) {
 }
 
 // u <- s (s u - dt / rho_0 dp), with the factor s of the absorbing layer and the density at velocity points.
-// The spectrum of dp becomes that of u, except for the axes in DEFERRED (bits), where sources act first.
+// The spectrum of dp becomes that of u, except for the axes in DEFERRED (bits), whose transforms follow later.
 KERNEL accelerate(real* ux, real* uy, real* uz, Complex* spectrum_x, Complex* spectrum_y, Complex* spectrum_z,
                   const real* RESTRICT layer_x, const real* RESTRICT layer_y, const real* RESTRICT layer_z,
                   const real* RESTRICT density_x, const real* RESTRICT density_y,
                   const real* RESTRICT density_z, const Complex* RESTRICT roots,
-                  const Complex* RESTRICT twiddles) {
-  FOR_ROWS(w, 3, twiddles) {
+                  const Complex* RESTRICT twiddles, const int* RESTRICT rows, index_t count) {
+  FOR_ROWS(w, 3, twiddles, rows, count) {
     const int axis = e % 3;
     real* const u = select(axis, ux, uy, uz);
     Complex* const spectrum = select(axis, spectrum_x, spectrum_y, spectrum_z);

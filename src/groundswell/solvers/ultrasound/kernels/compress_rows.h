@@ -5,8 +5,6 @@ INLINE Complex multiply_add(Complex a, Complex b, Complex c) {  // of pairs
   return {FMA(a.re, b.re, c.re), FMA(a.im, b.im, c.im)};
 }
 
-INLINE Complex multiply(Complex a, Complex b) { return {a.re * b.re, a.im * b.im}; }
-
 // p = c^2 (rho + B/(2A) rho^2 / rho_0 + tau rate - eta dispersion). `nonlinearity` is B/(2A rho_0).
 struct State {
   const real* RESTRICT speed_squared;
@@ -30,15 +28,18 @@ struct State {
 // those of du_i/di. Results:
 //   STATE_FOLLOWS   p by the equation of state, and its spectrum in the first one; nothing acts in between
 //   FRACTIONAL      the first spectrum becomes that of rho_0 div u; unless sources DEFER_DENSITY, the second
-//                   one becomes that of the density
+//                   one becomes that of the density. With OVERLAPS, p and `total` become these two
 //   otherwise       p becomes rho_0 div u in an ABSORBING medium
+// If the spectra of rows need values of overlaps (DEFER_SPECTRA), they are left to later transforms.
 KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z, Complex* spectrum_x,
                 Complex* spectrum_y, Complex* spectrum_z, real* RESTRICT p, const real* RESTRICT layer_x,
                 const real* RESTRICT layer_y, const real* RESTRICT layer_z, const real* RESTRICT density,
                 const real* RESTRICT speed_squared, const real* RESTRICT nonlinearity,
-                const real* RESTRICT tau, const Complex* RESTRICT roots, const Complex* RESTRICT twiddles) {
+                const real* RESTRICT tau, real* RESTRICT total, const Complex* RESTRICT roots,
+                const Complex* RESTRICT twiddles, const int* RESTRICT rows, index_t count) {
   constexpr bool RATE = FRACTIONAL && ABSORBING, TOTAL = DISPERSIVE && !DEFER_DENSITY;
-  FOR_ROWS(w, 1, twiddles) {
+  constexpr bool FIRST = (STATE_FOLLOWS || RATE) && !DEFER_SPECTRA, SECOND = TOTAL && !DEFER_SPECTRA;
+  FOR_ROWS(w, 1, twiddles, rows, count) {
     const State state{speed_squared, nonlinearity, tau, nullptr};
     load_spectrum(w, 0, spectrum_x, roots);
     load_spectrum(w, 1, spectrum_y, roots);
@@ -64,44 +65,49 @@ KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z
         store_pair(rho_z, pair, rz);
         x[m] = STATE_FOLLOWS ? state.pressure(pair, rx + ry + rz, rate, rate) : rate;
         y[m] = rx + ry + rz;
-        if (STATE_FOLLOWS || (ABSORBING && !FRACTIONAL)) store_pair(p, pair, x[m]);
+        if (STATE_FOLLOWS || (ABSORBING && (OVERLAPS || !FRACTIONAL))) store_pair(p, pair, x[m]);
+        if (OVERLAPS && TOTAL) store_pair(total, pair, y[m]);
       }
-      if (STATE_FOLLOWS || RATE) put(x, w, 0, first);
-      if (TOTAL) put(y, w, 1, first);
+      if (FIRST) put(x, w, 0, first);
+      if (SECOND) put(y, w, 1, first);
     });
-    if (STATE_FOLLOWS || RATE) end_forward(w, 0);
-    if (TOTAL) end_forward(w, 1);
-    if (STATE_FOLLOWS || RATE) store_spectrum(w, 0, spectrum_x, roots);
-    if (TOTAL) store_spectrum(w, 1, spectrum_y, roots);
+    if (FIRST) end_forward(w, 0);
+    if (SECOND) end_forward(w, 1);
+    if (FIRST) store_spectrum(w, 0, spectrum_x, roots);
+    if (SECOND) store_spectrum(w, 1, spectrum_y, roots);
   }
 }
 
-// The spectrum of the density, after sources have acted on it.
+// The spectrum of the density, after sources have acted on it. With OVERLAPS, `total` becomes the density.
 KERNEL forward_density(const real* rho_x, const real* rho_y, const real* rho_z, Complex* spectrum,
-                       const Complex* RESTRICT roots, const Complex* RESTRICT twiddles) {
-  FOR_ROWS(w, 1, twiddles) {
+                       real* RESTRICT total, const Complex* RESTRICT roots, const Complex* RESTRICT twiddles,
+                       const int* RESTRICT rows, index_t count) {
+  FOR_ROWS(w, 1, twiddles, rows, count) {
     Outermost::butterflies(w.thread, [&](int first) {
       Complex v[R];
       UNROLL for (int m = 0; m < R; ++m) {
         const index_t pair = w.pair(first + m * STRIDE);
         v[m] = load_pair(rho_x, pair) + load_pair(rho_y, pair) + load_pair(rho_z, pair);
+        if (OVERLAPS) store_pair(total, pair, v[m]);
       }
-      put(v, w, 0, first);
+      if (!DEFER_SPECTRA) put(v, w, 0, first);
     });
+    if (DEFER_SPECTRA) return;
     end_forward(w, 0);
     store_spectrum(w, 0, spectrum, roots);
   }
 }
 
 // The equation of state, from the spectra of the fractional Laplacians, or from rho_0 div u in p if not
-// FRACTIONAL. The first spectrum becomes that of p.
+// FRACTIONAL. The first spectrum becomes that of p, unless it needs values of overlaps.
 KERNEL find_pressure(real* RESTRICT p, const real* RESTRICT rho_x, const real* RESTRICT rho_y,
                      const real* RESTRICT rho_z, Complex* spectrum_rate,
                      const Complex* spectrum_density, const real* RESTRICT speed_squared,
                      const real* RESTRICT nonlinearity, const real* RESTRICT tau, const real* RESTRICT eta,
-                     const Complex* RESTRICT roots, const Complex* RESTRICT twiddles) {
+                     const Complex* RESTRICT roots, const Complex* RESTRICT twiddles,
+                     const int* RESTRICT rows, index_t count) {
   constexpr bool RATE = FRACTIONAL && ABSORBING;
-  FOR_ROWS(w, 1, twiddles) {
+  FOR_ROWS(w, 1, twiddles, rows, count) {
     const State state{speed_squared, nonlinearity, tau, eta};
     if (RATE) load_spectrum(w, 0, spectrum_rate, roots);
     if (DISPERSIVE) load_spectrum(w, 1, spectrum_density, roots);
@@ -119,8 +125,9 @@ KERNEL find_pressure(real* RESTRICT p, const real* RESTRICT rho_x, const real* R
         rate[m] = state.pressure(pair, rho, rate[m], dispersion[m]);
         store_pair(p, pair, rate[m]);
       }
-      put(rate, w, 0, first);
+      if (!DEFER_SPECTRA) put(rate, w, 0, first);
     });
+    if (DEFER_SPECTRA) return;
     end_forward(w, 0);
     store_spectrum(w, 0, spectrum_rate, roots);
   }

@@ -3,7 +3,8 @@
 // Real arrays are (NZ, NY, NX). Spectra are (MX / WIDTH, NZ, NY, WIDTH) with MX = NX / 2, followed by (NZ, NY)
 // for k_x = MX. A row is transformed as MX complex values x[2n] + i x[2n + 1] (Press et al., Numerical Recipes,
 // section 12.3). Values of spectra are twice those of a discrete Fourier transform. A block works on ROWS rows
-// of up to three fields, with THREADS_X threads per row.
+// of up to three fields, with THREADS_X threads per row. If the grid has OVERLAPS, a launch works on the rows in
+// a list, otherwise on all rows.
 #include "fft.h"
 
 using Row = SharedLine<1, ROW_GAP>;
@@ -12,7 +13,6 @@ using Outermost = FourierX::Outermost;
 constexpr int R = FourierX::FIRST_RADIX;
 constexpr int STRIDE = Outermost::STRIDE;
 constexpr int PITCH = Row::place(MX);
-constexpr int BLOCKS = NY * NZ / ROWS;
 
 // The work of a thread: its row, which has the same position in up to three tiles of ROWS rows.
 struct Worker {
@@ -26,9 +26,10 @@ struct Worker {
   METHOD index_t pair(int n) const { return static_cast<index_t>(row) * MX + n; }
 };
 
-INLINE Worker worker(Complex* memory, index_t block, const Complex* twiddles) {
-  const int thread = threadIdx.x % THREADS_X, row = threadIdx.x / THREADS_X;
-  return {memory + row * PITCH, thread, static_cast<int>(block) * ROWS + row, twiddles};
+INLINE Worker worker(Complex* memory, index_t block, const Complex* twiddles, const int* rows) {
+  const int thread = threadIdx.x % THREADS_X, place = threadIdx.x / THREADS_X;
+  const int n = static_cast<int>(block) * ROWS + place;
+  return {memory + place * PITCH, thread, OVERLAPS ? rows[n] : n, twiddles};
 }
 
 // Index of wavenumber k <= MX of a row.
@@ -96,6 +97,8 @@ INLINE void store_pair(real* values, index_t pair, Complex value) {
   reinterpret_cast<Complex*>(values)[pair] = value;
 }
 
+INLINE Complex multiply(Complex a, Complex b) { return {a.re * b.re, a.im * b.im}; }  // of pairs
+
 INLINE Complex property(const real* RESTRICT values, bool uniform, index_t pair) {
   return uniform ? Complex{values[0], values[0]} : load_pair(values, pair);
 }
@@ -120,10 +123,11 @@ INLINE Complex advanced(Complex value, Complex q, Complex weight, Complex deriva
 
 // --- kernels of rows ---------------------------------------------------------------------------------------
 
-#define FOR_ROWS(w, count, twiddles) \
-  DYNAMIC_SHARED(Complex, memory);   \
-  FOR_BLOCKS(e, BLOCKS * (count))    \
-  if (const Worker w = worker(memory, e / (count), twiddles); true)
+// Kernels get a list of rows, and the number of rows.
+#define FOR_ROWS(w, fields, twiddles, rows, count) \
+  DYNAMIC_SHARED(Complex, memory);                 \
+  FOR_BLOCKS(e, (count) / ROWS * (fields))         \
+  if (const Worker w = worker(memory, e / (fields), twiddles, rows); true)
 
 // The inverse transform of rows; calls body(first, values) for each butterfly of pairs.
 template <class Body>

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.backends import Array, Backend
+from groundswell.backends import Array, Backend, Launch
 from groundswell.grids.cartesian import Grid, Triple
 from groundswell.solvers.ultrasound.absorption import nepers
 from groundswell.solvers.ultrasound.medium import AcousticMedium
@@ -62,7 +62,7 @@ class Blocks:
         self.parts = [_propagation(backend, window, medium) for window in self.windows]
         if len(self.parts) > 1:
             for part in self.parts:
-                part.set_exchange(lambda arrays: [Exchange(arrays)])
+                part.set_exchange(_then_exchange)
 
     def start(self, pressure: Floats) -> None:
         """Set the initial pressure of the grid, (nz, ny, nx), Pa."""
@@ -92,6 +92,12 @@ class Blocks:
             place = tuple(slice(first, first + n) for first, n in axes)
             values[place] = self._backend.to_host(array)[window.own]
         return values
+
+
+def _then_exchange(
+    arrays: Sequence[Array], boundary: Sequence[Launch] = (), interior: Sequence[Launch] = ()
+) -> list[Launch]:
+    return [*boundary, *interior, Exchange(arrays)]
 
 
 def _windows(cells: Triple, blocks: Triple, overlap: int) -> Iterator[Window]:

@@ -1,0 +1,139 @@
+"""Tables, properties and constants that the kernels of the fused step read."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from groundswell.backends import Array, Backend
+from groundswell.solvers.ultrasound.line_transforms import Passes
+from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.operators import SpectralOperators
+from groundswell.solvers.ultrasound.tables import Tables
+from groundswell.solvers.ultrasound.window import Window, bell_along
+
+FORWARD_SCALE = 2  # the kernels' forward transforms have twice the usual values
+
+
+class FusedTables(Tables):
+    """Device copies of what passes along lines need besides the fields.
+
+    Args:
+        passes: the passes, which determine the order of wavenumbers.
+        dtype: floating-point type of the fields.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        operators: SpectralOperators,
+        medium: AcousticMedium,
+        passes: Passes,
+        dtype: DTypeLike,
+    ) -> None:
+        super().__init__(backend, dtype, operators.grid.shape)
+        self._operators, self._medium, self._passes = operators, medium, passes
+
+    # --- passes along y and z ---------------------------------------------------------------------
+
+    def mode_constants(self) -> dict[str, Any]:
+        """Exponents and factors of the functions of |k|, which use (c_ref |k| dt / 2)^2."""
+        operators, power = self._operators, self._medium.power
+        unit = 2 / (operators.reference_speed * operators.dt)
+        scale = 1 / (FORWARD_SCALE * operators.grid.count)
+        largest = sum(float(self._square(axis).max()) for axis in range(3))
+        return {
+            "SERIES_TERMS": series_terms(largest, float(np.finfo(self.dtype).eps) / 64),
+            "SOURCE_SCALE": scale,
+            "RATE_EXPONENT": (power - 2) / 2,
+            "RATE_SCALE": scale * unit ** (power - 2),
+            "DENSITY_EXPONENT": (power - 1) / 2,
+            "DENSITY_SCALE": scale * unit ** (power - 1),
+        }
+
+    def _square(self, axis: int) -> NDArray[np.float64]:
+        operators = self._operators
+        phase = operators.reference_speed * operators.dt / 2 * operators.wavenumbers(axis)
+        return self._passes.in_order(axis, np.square(phase))
+
+    @cached_property
+    def squares(self) -> list[Array]:
+        """(c_ref k dt / 2)^2 of each axis."""
+        return [self(self._square(axis)) for axis in range(3)]
+
+    def derivatives(self, shift: int) -> list[Array]:
+        """Factors of the derivative along each axis; see `SpectralOperators.derivative`."""
+        factors = (self._operators.derivative(axis, shift) / FORWARD_SCALE for axis in range(3))
+        return [self(self._passes.in_order(axis, values)) for axis, values in enumerate(factors)]
+
+    # --- passes along x ---------------------------------------------------------------------------
+
+    @cached_property
+    def twiddles(self) -> list[Array]:
+        """Twiddle factors of the transforms along each axis."""
+        return [self(plan.twiddles()) for plan in self._passes.plans]
+
+    @cached_property
+    def roots(self) -> Array:
+        """Roots of unity of the rows, exp(-2 pi i k / nx)."""
+        nx = self._operators.grid.cells[0]
+        return self(np.exp(-2j * np.pi * np.arange(nx // 4 + 1) / nx))
+
+    @cached_property
+    def bells(self) -> list[Array]:
+        """The bell function along each axis."""
+        window = self._operators.window or Window.whole_of(self._operators.grid.cells)
+        return [self(bell_along(window, axis)) for axis in range(3)]
+
+    @cached_property
+    def layers(self) -> list[Array]:
+        """Factors of the absorbing layers along each axis at pressure points."""
+        return [self(self._operators.layer(axis, staggered=False)) for axis in range(3)]
+
+    @cached_property
+    def staggered_layers(self) -> list[Array]:
+        """The same at the velocity points of each axis."""
+        return [self(self._operators.layer(axis, staggered=True)) for axis in range(3)]
+
+    # --- the medium -------------------------------------------------------------------------------
+
+    @cached_property
+    def state(self) -> tuple[Array, ...]:
+        """The coefficients of the equation of state."""
+        return tuple(map(self.property, self._medium.state_coefficients))
+
+    @cached_property
+    def density(self) -> Array:
+        """rho_0 at pressure points."""
+        return self.property(self._medium.density, uniform=self.has_uniform_density)
+
+    @cached_property
+    def staggered_densities(self) -> list[Array]:
+        """For each axis, dt / rho_0 at velocity points, or rho_0 if the kernel computes means."""
+        if self.takes_means:
+            return [self.density] * 3
+        uniform, staggered = self.has_uniform_density, self._medium.staggered_density
+        values = (self._operators.dt / staggered(axis) for axis in range(3))
+        return [self.property(value, uniform=uniform) for value in values]
+
+    @property
+    def has_uniform_density(self) -> bool:
+        """Whether rho_0 is one number."""
+        return np.ndim(self._medium.density) == 0 and self._medium.staggered is None
+
+    @property
+    def takes_means(self) -> bool:
+        """Whether the density at velocity points is the mean of two pressure points."""
+        return np.ndim(self._medium.density) > 0 and self._medium.staggered is None
+
+
+def series_terms(square: float, tolerance: float) -> int:
+    """Number of terms above a tolerance in the series of sin(x) / x and cos x, for x^2 = square."""
+    count, term = 0, 1.0
+    while term > tolerance:
+        count += 1
+        term *= square / ((2 * count - 1) * (2 * count))
+    return max(count, 2)

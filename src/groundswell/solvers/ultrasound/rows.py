@@ -1,0 +1,55 @@
+"""Rows along x of a window, by whether they need values of neighbours, or neighbours theirs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.solvers.ultrasound.window import Window
+
+Numbers = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Numbers z ny + y of the rows of a window (nz, ny, nx), ascending, (rows,) each.
+
+    Args:
+        own: rows of the block.
+        boundary: rows of the block with values that neighbours need.
+        interior: other rows of the block.
+        local: rows without values of neighbours: those of the block, or none if x is divided.
+        mixed: other rows.
+    """
+
+    own: Numbers
+    boundary: Numbers
+    interior: Numbers
+    local: Numbers
+    mixed: Numbers
+
+    @classmethod
+    def of(cls, window: Window) -> Rows:
+        """The rows of a window."""
+        own, inner = (_without_margin(window, overlaps) for overlaps in (1, 2))
+        undivided = window.overlap[0] == 0
+        interior, local = inner & undivided, own & undivided
+        kinds = (own, own & ~interior, interior, local, ~local)
+        return cls(*(np.flatnonzero(kind).astype(np.int32) for kind in kinds))
+
+    @property
+    def divisor(self) -> int:
+        """Largest common divisor of the numbers of rows."""
+        return gcd(*map(len, (self.own, self.boundary, self.local, self.mixed)))
+
+
+def _without_margin(window: Window, overlaps: int) -> NDArray[np.bool_]:
+    """Whether each row is at least so many overlaps away from the faces of a window, (rows,)."""
+    _, ny, nz = window.extended
+    _, y, z = (overlaps * overlap for overlap in window.overlap)
+    found = np.zeros((nz, ny), bool)
+    found[z : nz - z, y : ny - y] = True
+    return found.reshape(-1)
