@@ -31,7 +31,8 @@ class Problem:
     absorbs: bool = True
     disperses: bool = True
     modes: tuple[tuple[str, str], ...] = ()  # (field, mode) of sources
-    many: bool = True
+    many: bool = True  # signals, one per point
+    independent: int = 5  # number of these that are linearly independent
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(7))
 
     spacing = (1e-3, 0.8e-3, 1.1e-3)
@@ -62,6 +63,9 @@ class Problem:
         points = self.rng.choice(int(np.prod(self.shape)), 5, replace=False)
         size = 2.0 if name == "p" else 1e-3
         signals = size * self.rng.standard_normal((STEPS - 4, 5) if self.many else STEPS - 4)
+        if self.independent < 5:
+            mixed = self.rng.standard_normal((self.independent, 5))
+            signals = signals[:, : self.independent] @ mixed
         return PointSource(name, points, signals, mode)  # type: ignore[arg-type]
 
 
@@ -113,6 +117,9 @@ PROBLEMS = {
     "dispersion alone": Problem(SPACE, alpha=ALPHA, power=1.5, absorbs=False),
     "thermoviscous": Problem(SPACE, alpha=1e-15, nonlinearity=5.0),
     "sources": Problem(SPACE, modes=(*EVERY, ("uz", "additive"))),
+    "few signals": Problem(
+        SPACE, alpha=ALPHA, power=1.5, modes=(*EVERY, ("p", "additive")), independent=2
+    ),
     "one signal, absorbing": Problem(SPACE, alpha=ALPHA, power=1.2, modes=EVERY, many=False),
     "plane": Problem(PLANE, alpha=ALPHA, power=1.5, nonlinearity=6.0, modes=EVERY),
     "odd": Problem((9, 11, 13), uniform=True),

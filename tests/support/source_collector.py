@@ -25,6 +25,7 @@ from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.point_source import Injection, PointSource
 from groundswell.solvers.ultrasound.propagation import Propagation
+from groundswell.solvers.ultrasound.window import Window
 
 
 class SourceCollector(CpuBackend):
@@ -96,17 +97,25 @@ def ultrasound_sources(dtype: str, *, heterogeneous: bool) -> list[Source]:
 
 
 def fused_sources(dtype: str, kind: str) -> list[Source]:
-    """What the fused step of a medium that is "lossless", or absorbing with "sources", compiles."""
+    """What the fused step compiles for a "lossless" medium, or for an absorbing one.
+
+    Of the latter, there are kinds with "sources", with those of few "terms", and with "overlaps"
+    along z, or along "all" axes.
+    """
     shape, backend = (64, 48, 80), SourceCollector()
     values = [np.full(shape, value) for value in (1500.0, 1000.0, 1e-9)]
     medium = AcousticMedium(*values[:2])
     if kind != "lossless":
         medium = AcousticMedium(*values, power=1.5, nonlinearity=np.full(shape, 6.0))
-    signal = np.ones(3)
-    sources = [PointSource(name, np.arange(4), signal) for name in ("p", "ux", "uz")]
+    signals = np.eye(9)[:, : 3 if kind == "terms" else 9]
+    points = np.arange(signals.shape[1])
+    sources = [PointSource(name, points, signals) for name in ("p", "ux", "uz")]
     fields = Fields(*[np.zeros(shape, dtype)], *[[np.zeros(shape, dtype)] * 3] * 2)
-    operators = SpectralOperators(Grid(shape[::-1], (1e-3,) * 3), 1e-7, 1500.0)
-    sources = sources if kind == "sources" else []
+    overlap = {"overlaps": (0, 0, 8), "all": (8, 8, 8)}.get(kind, (0, 0, 0))
+    x, y, z = (n - 2 * o for n, o in zip(shape[::-1], overlap, strict=True))
+    window = Window((x, y, z), (0, 0, 0), (x, y, z), overlap)
+    operators = SpectralOperators(Grid(shape[::-1], (1e-3,) * 3), 1e-7, 1500.0, window=window)
+    sources = sources if kind in ("sources", "terms") else []
     FusedStep(backend, operators, medium, fields, sources, Injection(backend, dtype))
     return backend.sources[1:]  # the first is that of the injection
 

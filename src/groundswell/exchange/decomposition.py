@@ -125,7 +125,6 @@ def decompose(
     periodic: Sequence[bool] | bool = False,
     processes: Sequence[int] | None = None,
     least: Sequence[int] | None = None,
-    width: int = 1,
 ) -> Decomposition:
     """Cut an array for so many ranks.
 
@@ -139,7 +138,6 @@ def decompose(
         periodic: of each axis, or of all.
         processes: blocks along each axis, to be used instead of choosing; 0 leaves an axis open.
         least: points that a block must have along each axis, if there is more than one.
-        width: points that a block receives on each side where there is another block.
 
     Raises:
         InputError: no process grid fits.
@@ -173,7 +171,7 @@ def decompose(
             f"{ranks} ranks cannot share {points} points{asked}: no process grid leaves blocks at "
             f"least {fewest} points; use another number of ranks, or other processes"
         )
-    return Decomposition(points, min(grids, key=lambda g: _cost(points, g, wraps, width)), wraps)
+    return Decomposition(points, min(grids, key=lambda g: _cost(points, g, wraps)), wraps)
 
 
 def _whole(name: str, given: Sequence[int]) -> Index:
@@ -194,13 +192,13 @@ def process_grids(ranks: int, axes: int) -> Iterator[Index]:
                 yield (first, *rest)
 
 
-def _cost(
-    shape: Index, grid: Index, periodic: Sequence[bool], width: int
-) -> tuple[int, int, Index]:
+def _cost(shape: Index, grid: Index, periodic: Sequence[bool]) -> tuple[int, int, Index]:
     """Points that the busiest rank updates and receives, its faces, and how late cut axes come."""
     axes = [_kinds(*axis) for axis in zip(shape, grid, periodic, strict=True)]
-    blocks = product(*axes)
-    most = max(prod(length + faces * width for length, faces in block) for block in blocks)
+    most = 0
+    for block in product(*axes):
+        volume = prod(length for length, _ in block)
+        most = max(most, volume + sum(faces * volume // length for length, faces in block))
     faces = sum(max(faces for _, faces in kinds) for kinds in axes)
     return most, faces, tuple(-g for g in grid)
 

@@ -146,13 +146,7 @@ class BlockSetup:
         """
         processes = self.case.run.processes
         wanted = tuple(processes)[::-1] if processes else None
-        periodic = self.periodic[::-1]
-        return decompose(self.grid.shape, ranks, periodic, wanted, width=self.ghost_width)
-
-    @property
-    def ghost_width(self) -> int:
-        """Points that a block receives on each side, by which decompositions are compared."""
-        return 1
+        return decompose(self.grid.shape, ranks, self.periodic[::-1], wanted)
 
     def decompose(self, ranks: int) -> DecompositionSummary:
         """Summary of the decomposition for a number of ranks; raises what `cut` raises."""

@@ -12,6 +12,7 @@ from groundswell.case.quantities import Quantity, byte_size
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.solvers.ultrasound.dispersion import LossyWave, most_absorbing, worst_wave
 from groundswell.solvers.ultrasound.fast_sizes import is_fast, next_fast, prime_factors
+from groundswell.solvers.ultrasound.separable import separate
 from groundswell.solvers.ultrasound.source_case import SampledSignal
 
 if TYPE_CHECKING:
@@ -81,10 +82,13 @@ def arrays(setup: Setup, *, fused: bool) -> float:
     properties = [*densities, medium.speed, medium.nonlinearity, *absorption]
     varying = sum(np.ndim(values) > 0 for values in properties)
     fields = 1 + 2 * axes  # pressure, velocity and density
-    has_filter = any(source.mode == "additive" for source in setup.sources)
+    terms, others = separate(setup.sources, setup.dtype)
+    fields += len(terms)
     if fused:
-        return fields + varying + axes + has_filter  # spectra and a source term
+        has_source_term = any(source.mode == "additive" for source in others)
+        return fields + varying + axes + has_source_term  # with spectra
     # Derivatives, two spectra, the work areas of both transforms, and tables of wavenumbers.
+    has_filter = any(source.mode == "additive" for source in setup.sources)
     return fields + varying + axes + 4.5 + 0.5 * (has_filter + medium.fractional_laplacians)
 
 

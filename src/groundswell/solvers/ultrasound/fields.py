@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from groundswell.backends import Array, Launch
-from groundswell.solvers.ultrasound.point_source import PointSource
 
 AXES = "xyz"
 TO_VELOCITY, TO_PRESSURE = 1, -1  # shifts of derivatives, in half cells
-Inject = Callable[[str, PointSource, Array], Launch]  # see `Injection`
 
 
 @dataclass(frozen=True)

@@ -29,15 +29,15 @@ from groundswell.solvers.ultrasound.fields import (
     TO_VELOCITY,
     Fields,
     FillOverlaps,
-    Inject,
     without_overlaps,
 )
 from groundswell.solvers.ultrasound.fused_tables import FusedTables
 from groundswell.solvers.ultrasound.line_transforms import FILES, TILINGS, Passes
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
-from groundswell.solvers.ultrasound.point_source import PointSource
+from groundswell.solvers.ultrasound.point_source import Injection, PointSource
 from groundswell.solvers.ultrasound.rows import Rows
+from groundswell.solvers.ultrasound.separable import DeviceTerms, Term, separate
 from groundswell.solvers.ultrasound.window import Window
 
 KERNELS = Path(__file__).parent / "kernels"
@@ -54,8 +54,7 @@ class FusedStep:
         medium: the medium.
         fields: the fields, which the step updates.
         sources: time-dependent sources.
-        inject: function that returns a launch which adds the signals of a source to a field
-            ("add_source") or sets its values ("set_source").
+        inject: required with sources.
 
     Attributes:
         launches: the launches of a step, without the one that advances the clock.
@@ -70,11 +69,13 @@ class FusedStep:
         medium: AcousticMedium,
         fields: Fields,
         sources: Sequence[PointSource] = (),
-        inject: Inject | None = None,
+        inject: Injection | None = None,
     ) -> None:
         self._backend, self._operators, self._medium = backend, operators, medium
-        self._fields, self._sources, self._inject = fields, sources, inject
+        self._fields, self._inject = fields, inject
+        self._clock = inject.clock if inject else backend.zeros((1,), np.int64)
         self._dtype, shape = np.dtype(fields.p.dtype), operators.grid.shape
+        self._terms, self._sources = separate(sources, self._dtype)
         self._window = operators.window or Window.whole_of(operators.grid.cells)
         self._rows = Rows.of(self._window)
         self._passes = Passes.of(shape, self._dtype, self._rows.divisor)
@@ -85,6 +86,7 @@ class FusedStep:
         }
         count = self._passes.spectrum_values
         self._spectra = [backend.zeros((count,), spectrum_dtype(self._dtype)) for _ in AXES]
+        self._u_sources, self._p_sources = map(self._separable_sources, "up")
         self.set_exchange(without_overlaps)
 
     def set_exchange(self, fill_overlaps: FillOverlaps) -> None:
@@ -184,18 +186,41 @@ class FusedStep:
     def _accelerate(self, kind: Kind) -> list[Launch]:
         tables, fields = self._tables, (*self._fields.u, *self._spectra)
         arrays = (*fields, *tables.staggered_layers, *tables.staggered_densities)
-        return self._along_x("accelerate", kind, *arrays, fields=3)
+        return self._along_x("accelerate", kind, *arrays, *self._u_sources, fields=3)
 
     def _compress(self, kind: Kind) -> list[Launch]:
         tables, fields = self._tables, (*self._fields.rho, *self._spectra, self._fields.p)
         arrays = (*fields, *tables.layers, tables.density, *tables.state[:3])
-        return self._along_x("compress", kind, *arrays, self._total, tiles=3)
+        return self._along_x("compress", kind, *arrays, self._total, *self._p_sources, tiles=3)
 
     def _find_pressure(self, kind: Kind) -> list[Launch]:
         arrays = (self._fields.p, *self._fields.rho, *self._spectra[:2], *self._tables.state)
         return self._along_x("find_pressure", kind, *arrays, tiles=2)
 
-    # --- sources ----------------------------------------------------------------------------------
+    # --- sources of few terms, which the updates of the fields add --------------------------------
+
+    def _terms_of(self, kind: str) -> list[Term]:
+        """Terms of the pressure ("p"), or of all velocities ("u") by axis."""
+        terms = sorted(self._terms, key=lambda term: term.field)
+        return [term for term in terms if term.field[0] == kind]
+
+    def _separable_sources(self, kind: str) -> tuple[Any, ...]:
+        """What kernels read of the terms of the pressure or the velocities."""
+        shape = self._operators.grid.shape
+        terms = self._terms_of(kind)
+        found = DeviceTerms(self._backend, self._tables, terms, shape, self._correct)
+        return found.fields, found.signals, self._clock, found.samples
+
+    def _correct(self, term: Term, field: Array) -> Iterator[Launch]:
+        """Write the corrected field of a term to an array of zeros."""
+        assert self._inject is not None
+        spectrum = self._spectra[0]
+        yield self._inject("add_source", term.weights_alone, field)
+        yield from self._forward_all(field, spectrum)
+        yield from self._correct_source(spectrum)
+        yield from self._along_x("inverse_x", "own", spectrum, field)
+
+    # --- other sources ----------------------------------------------------------------------------
 
     def _acts_on(self, kind: str) -> bool:
         return any(source.field[0] == kind for source in self._sources)
@@ -236,10 +261,13 @@ class FusedStep:
         yield self._inject("add_source", source, self._source_term)
         yield from self._forward_all(self._source_term, spectrum)
         yield self._erase(source)
-        extent = self._passes.plane_blocks(3, 1)
-        yield from self._planes("correct_source", extent, spectrum, *self._tables.squares)
+        yield from self._correct_source(spectrum)
         three = [*fields, fields[0], fields[0]][:3]
         yield from self._along_x("add_inverse_x", "own", spectrum, *three, len(fields))
+
+    def _correct_source(self, spectrum: Array) -> Iterator[Launch]:
+        extent = self._passes.plane_blocks(3, 1)
+        yield from self._planes("correct_source", extent, spectrum, *self._tables.squares)
 
     def _erase(self, source: PointSource) -> Launch:
         """Launch that resets the source term to zero at the points of a source."""
@@ -326,7 +354,14 @@ class FusedStep:
             "DEFER_DENSITY": self._acts_on("p"),
             "DEFER_SPECTRA": divided,
             "DEFERRED": sum(1 << axis for axis in deferred),
+            **self._term_constants(),
             "MEAN_DENSITY": self._tables.takes_means,
             "UNIFORM_DENSITY": self._tables.has_uniform_density,
             **{f"UNIFORM_{key}": not any(map(np.ndim, used)) for key, used in uniform.items()},
         }
+
+    def _term_constants(self) -> dict[str, int]:
+        """Numbers of the terms of the pressure and the velocities, and the first of u_y and u_z."""
+        names = [term.field for term in self._terms_of("u")]
+        first = {f"{name.upper()}_TERM": sum(of < name for of in names) for name in ("uy", "uz")}
+        return first | {"P_TERMS": len(self._terms_of("p")), "U_TERMS": len(names)}

@@ -14,7 +14,10 @@ from numpy.typing import DTypeLike, NDArray
 from groundswell.backends import Blocks
 from groundswell.backends.transforms import spectrum_dtype
 
-LARGEST_RADIX = 8
+LARGEST_RADIX = 10
+LARGEST_ROW_RADIX = 8  # along x, where a thread may hold the values of three butterflies
+ALIGNED = 16  # threads of a row that access whole cache lines
+PENALTY = 1.2  # relative cost of other numbers of threads
 LONGEST = 1024  # most values of a line
 LONG = 512  # lines with more values leave room for fewer lines in a block
 MOST_VALUES = 2**31  # limit of the values of a field; kernels count lines with 32 bits
@@ -84,14 +87,24 @@ class Plan:
         return np.concatenate(parts)
 
     def threads(self, most: int) -> int:
-        """Threads of a line: one per butterfly of the largest radix, or fewer, at most `most`."""
-        count = self.n // max(self.radices)
-        return -(-count // -(-count // max(most, 1)))
+        """Threads of a line: one per butterfly of the largest radix, at most `most`."""
+        return min(self.n // max(self.radices), max(most, 1))
+
+    def aligned_threads(self, most: int) -> int:
+        """Threads of a row: few of them are idle, and most accesses are to whole cache lines."""
+        fewest = self.n // max(self.radices)
+        counts = range(min(fewest, ALIGNED), min(self.n // min(self.radices), most) + 1)
+        return min(counts, key=lambda threads: (self._cost(threads), -threads))
+
+    def _cost(self, threads: int) -> float:
+        """Values of all butterflies of a row, those of idle threads included, with a penalty."""
+        turns = (-(-self.n // (radix * threads)) * radix for radix in self.radices)
+        return threads * sum(turns) * (PENALTY if threads % ALIGNED else 1)
 
 
-def plan(n: int) -> Plan | None:
+def plan(n: int, largest: int = LARGEST_RADIX) -> Plan | None:
     """The plan with the fewest, then smallest radices; None if there is none with two or more."""
-    found = [r for r in _factorisations(n, LARGEST_RADIX) if len(r) > 1]
+    found = [r for r in _factorisations(n, largest) if len(r) > 1]
     return Plan(min(found, key=lambda r: (len(r), sum(r)))[::-1]) if found else None
 
 
@@ -108,7 +121,7 @@ def supports(shape: tuple[int, ...]) -> bool:
     """Whether the passes can transform fields (nz, ny, nx).
 
     This requires three axes, an even nx, fewer than 2^31 values, and nx / 2, ny and nz that are at
-    most 1024 and products of two or more numbers from 2 to 8.
+    most 1024 and products of two or more numbers from 2 to 10.
     """
     nz, ny, nx = shape
     lengths = (nx // 2, ny, nz)
@@ -135,7 +148,7 @@ class Passes:
     def of(cls, shape: tuple[int, int, int], dtype: DTypeLike, row_divisor: int = 0) -> Passes:
         """The passes of fields for which `supports` is true; by default over all rows."""
         nz, ny, nx = shape
-        x, y, z = (plan(n) for n in (nx // 2, ny, nz))
+        x, y, z = plan(nx // 2, LARGEST_ROW_RADIX), plan(ny), plan(nz)
         assert x and y and z
         return cls(shape, (x, y, z), spectrum_dtype(dtype).itemsize, row_divisor or nz * ny)
 
@@ -171,7 +184,7 @@ class Passes:
 
     def row_threads(self, file: str) -> int:
         """Number of threads of a row in a file of kernels."""
-        return self.plans[0].threads(TILINGS[file].threads)
+        return self.plans[0].aligned_threads(TILINGS[file].threads)
 
     def rows(self, file: str) -> int:
         """Number of rows of a block."""

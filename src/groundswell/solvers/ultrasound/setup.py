@@ -214,11 +214,6 @@ class Setup(BlockSetup):
         """Minimum overlap of blocks, points."""
         return self.case.overlap.points or overlap_for(self.case.overlap.accuracy)
 
-    @property
-    def ghost_width(self) -> int:
-        """Minimum overlap of blocks; decompositions are compared by points with overlaps."""
-        return self.least_overlap
-
     def window(self, part: Part, ranks: Sequence[int]) -> Window:
         """The points that a rank transforms.
 
@@ -291,7 +286,8 @@ class Setup(BlockSetup):
         window = self.window(part, ranks)
         points = int(np.prod(window.extended, dtype=np.int64))
         fused = fused and self.case.run.backend == "cuda"
-        fields = int(self.itemsize * points * check.arrays(self, fused=fused))
+        exchanged = fused and any(window.overlap) and self.medium.is_dispersive  # the density
+        fields = int(self.itemsize * points * (check.arrays(self, fused=fused) + exchanged))
         return fields + self.recording(part).device_bytes(self.case.output.records)
 
     @property
@@ -311,7 +307,7 @@ class Setup(BlockSetup):
         a, b, c = (first + n * h for first, n, h in sizes)
         domain = CartesianDomain(part, (x, y, z), (low[0], low[1], low[2]), (a, b, c))
         fields = {field.name: field for field in self.recordable[: self.axes + 1]}
-        attrs = {"title": self.case.title}
+        attrs = {"title": self.case.title, "time_step": self.dt}
         return Recording(domain, fields, self.dtype, self.dt, attrs=attrs, steps=self.steps)
 
     def quantities(self) -> list[Quantity]:

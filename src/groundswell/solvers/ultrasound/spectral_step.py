@@ -19,12 +19,12 @@ from groundswell.solvers.ultrasound.fields import (
     TO_VELOCITY,
     Fields,
     FillOverlaps,
-    Inject,
     without_overlaps,
 )
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
-from groundswell.solvers.ultrasound.point_source import PointSource
+from groundswell.solvers.ultrasound.point_source import Injection, PointSource
+from groundswell.solvers.ultrasound.separable import DeviceTerms, Term, separate
 from groundswell.solvers.ultrasound.tables import Tables
 from groundswell.solvers.ultrasound.window import bell
 
@@ -54,11 +54,12 @@ class SpectralStep:
         medium: AcousticMedium,
         fields: Fields,
         sources: Sequence[PointSource],
-        inject: Inject,
+        inject: Injection,
     ) -> None:
         self._backend, self.operators, self.medium = backend, operators, medium
         self.p, self.u, self.rho = fields.p, fields.u, fields.rho
-        self.dtype, self.grid, self._sources = str(fields.p.dtype), operators.grid, sources
+        self.dtype, self.grid = str(fields.p.dtype), operators.grid
+        self._terms, self._sources = separate(sources, self.dtype)
         self._inject, self.axes = inject, range(len(fields.u))
         shape = self.grid.shape
         self._derivatives = [backend.zeros(shape, self.dtype) for _ in self.axes]
@@ -72,6 +73,10 @@ class SpectralStep:
             (axis, staggered): self._table(operators.layer(axis, staggered=staggered))
             for axis in self.axes
             for staggered in (False, True)
+        }
+        self._device_terms = {
+            name: DeviceTerms(backend, self._table, self._terms_of(name), shape, self._correct)
+            for name in {term.field for term in self._terms}
         }
         self.set_exchange(without_overlaps)
 
@@ -188,10 +193,30 @@ class SpectralStep:
 
     def _add_sources(self, kind: str) -> Iterator[Launch]:
         """Pressure sources, which act on each split density, or velocity sources."""
+        for name, terms in self._device_terms.items():
+            if name[0] == kind:
+                yield from (self._add_terms(terms, field) for field in self._fields_of(name))
         for source in self._sources:
             if source.field[0] == kind:
-                fields = self.rho if kind == "p" else [self.u[AXES.index(source.field[1])]]
-                yield from self._apply(source, fields)
+                yield from self._apply(source, self._fields_of(source.field))
+
+    def _fields_of(self, name: str) -> Sequence[Array]:
+        """The fields to which a source of "p", "ux", "uy" or "uz" is added."""
+        return self.rho if name == "p" else [self.u[AXES.index(name[1])]]
+
+    def _terms_of(self, name: str) -> list[Term]:
+        return [term for term in self._terms if term.field == name]
+
+    def _add_terms(self, terms: DeviceTerms, field: Array) -> Launch:
+        arrays = terms.fields, terms.signals, self._inject.clock
+        sizes = len(terms.fields), terms.samples
+        return self._module.launch("add_terms", self._points, field, *arrays, *sizes)
+
+    def _correct(self, term: Term, field: Array) -> Iterator[Launch]:
+        """Write the corrected field of a term to an array of zeros."""
+        yield self._inject("add_source", term.weights_alone, field)
+        yield from self._taper(field)
+        yield from self._scaled(field, self._source_kappa)
 
     def _apply(self, source: PointSource, fields: Sequence[Array]) -> Iterator[Launch]:
         if source.mode != "additive":

@@ -20,12 +20,15 @@ INLINE void prefetch_row(Worker w, const real* field) {
   for (int n = w.thread * LINE; n < MX; n += THREADS_X * LINE) prefetch(field + 2 * w.pair(n));
 }
 
-// u <- s (s u - dt / rho_0 dp), with the factor s of the absorbing layer and the density at velocity points.
+// u <- s (s u - dt / rho_0 dp), with the factor s of the absorbing layer and the density at velocity points, plus
+// sources. Their U_TERMS terms are those of u_x, of u_y from UY_TERM on, and of u_z from UZ_TERM on.
 // The spectrum of dp becomes that of u, except for the axes in DEFERRED (bits), whose transforms follow later.
 KERNEL accelerate(real* ux, real* uy, real* uz, Complex* spectrum_x, Complex* spectrum_y, Complex* spectrum_z,
                   const real* RESTRICT layer_x, const real* RESTRICT layer_y, const real* RESTRICT layer_z,
                   const real* RESTRICT density_x, const real* RESTRICT density_y,
-                  const real* RESTRICT density_z, const Complex* RESTRICT roots,
+                  const real* RESTRICT density_z, const real* RESTRICT source_fields,
+                  const real* RESTRICT source_signals, const long long* RESTRICT clock, index_t samples,
+                  const Complex* RESTRICT roots,
                   const Complex* RESTRICT twiddles, const int* RESTRICT rows, index_t count) {
   FOR_ROWS(w, 3, twiddles, rows, count) {
     const int axis = e % 3;
@@ -33,6 +36,7 @@ KERNEL accelerate(real* ux, real* uy, real* uz, Complex* spectrum_x, Complex* sp
     Complex* const spectrum = select(axis, spectrum_x, spectrum_y, spectrum_z);
     const real* const layer = select(axis, layer_x, layer_y, layer_z);
     const real* const density = select(axis, density_x, density_y, density_z);
+    const Sources<U_TERMS> sources{source_fields, source_signals, clock, samples};
     prefetch_row(w, u);
     if (!UNIFORM_DENSITY) prefetch_row(w, density);
     inverse_rows(w, spectrum, roots, [&](int first, Complex(&v)[R]) {
@@ -40,6 +44,7 @@ KERNEL accelerate(real* ux, real* uy, real* uz, Complex* spectrum_x, Complex* sp
         const int n = first + m * STRIDE;
         const Complex weight = step_over_density(density, axis, w, n);
         v[m] = advanced(load_pair(u, w.pair(n)), layer_at(layer, axis, w, n), weight, v[m]);
+        if (U_TERMS) sources.add(v[m], w.pair(n), select(axis, 0, UY_TERM, UZ_TERM), select(axis, UY_TERM, UZ_TERM, U_TERMS));
         store_pair(u, w.pair(n), v[m]);
       }
       put(v, w, 0, first);

@@ -1,10 +1,6 @@
 // The passes along x of the k-space scheme that update the density and the pressure.
 #include "rows.h"
 
-INLINE Complex multiply_add(Complex a, Complex b, Complex c) {  // of pairs
-  return {FMA(a.re, b.re, c.re), FMA(a.im, b.im, c.im)};
-}
-
 // p = c^2 (rho + B/(2A) rho^2 / rho_0 + tau rate - eta dispersion). `nonlinearity` is B/(2A rho_0).
 struct State {
   const real* RESTRICT speed_squared;
@@ -24,8 +20,8 @@ struct State {
   }
 };
 
-// rho_i <- q (q rho_i - dt r du_i/di) with r = rho_0, or rho_0 + 2 rho in a nonlinear medium. The spectra are
-// those of du_i/di. Results:
+// rho_i <- q (q rho_i - dt r du_i/di) with r = rho_0, or rho_0 + 2 rho in a nonlinear medium, plus sources of
+// P_TERMS terms. The spectra are those of du_i/di. Results:
 //   STATE_FOLLOWS   p by the equation of state, and its spectrum in the first one; nothing acts in between
 //   FRACTIONAL      the first spectrum becomes that of rho_0 div u; unless sources DEFER_DENSITY, the second
 //                   one becomes that of the density. With OVERLAPS, p and `total` become these two
@@ -35,12 +31,15 @@ KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z
                 Complex* spectrum_y, Complex* spectrum_z, real* RESTRICT p, const real* RESTRICT layer_x,
                 const real* RESTRICT layer_y, const real* RESTRICT layer_z, const real* RESTRICT density,
                 const real* RESTRICT speed_squared, const real* RESTRICT nonlinearity,
-                const real* RESTRICT tau, real* RESTRICT total, const Complex* RESTRICT roots,
-                const Complex* RESTRICT twiddles, const int* RESTRICT rows, index_t count) {
+                const real* RESTRICT tau, real* RESTRICT total, const real* RESTRICT source_fields,
+                const real* RESTRICT source_signals, const long long* RESTRICT clock, index_t samples,
+                const Complex* RESTRICT roots, const Complex* RESTRICT twiddles, const int* RESTRICT rows,
+                index_t count) {
   constexpr bool RATE = FRACTIONAL && ABSORBING, TOTAL = DISPERSIVE && !DEFER_DENSITY;
   constexpr bool FIRST = (STATE_FOLLOWS || RATE) && !DEFER_SPECTRA, SECOND = TOTAL && !DEFER_SPECTRA;
   FOR_ROWS(w, 1, twiddles, rows, count) {
     const State state{speed_squared, nonlinearity, tau, nullptr};
+    const Sources<P_TERMS> sources{source_fields, source_signals, clock, samples};
     load_spectrum(w, 0, spectrum_x, roots);
     load_spectrum(w, 1, spectrum_y, roots);
     load_spectrum(w, 2, spectrum_z, roots);
@@ -60,6 +59,13 @@ KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z
         rx = advanced(rx, layer_at(layer_x, 0, w, n), weight, x[m]);
         ry = advanced(ry, layer_at(layer_y, 1, w, n), weight, y[m]);
         rz = advanced(rz, layer_at(layer_z, 2, w, n), weight, z[m]);
+        if (P_TERMS) {
+          Complex source = {0, 0};
+          sources.add(source, pair, 0, P_TERMS);
+          rx = rx + source;
+          ry = ry + source;
+          rz = rz + source;
+        }
         store_pair(rho_x, pair, rx);
         store_pair(rho_y, pair, ry);
         store_pair(rho_z, pair, rz);

@@ -133,6 +133,21 @@ KERNEL add(real* RESTRICT values, const real* RESTRICT others) {
   FOR_CELLS(i, NX, j, NY, k, NZ) { values[point(i, j, k)] += others[point(i, j, k)]; }
 }
 
+// Adds sources that are sums of products of a field and a signal, at the current step: fields are (terms, NZ, NY,
+// NX), signals (samples, terms).
+KERNEL add_terms(real* RESTRICT values, const real* RESTRICT fields, const real* RESTRICT signals,
+                 const long long* clock, index_t terms, index_t samples) {
+  const index_t step = *clock;
+  if (step >= samples) return;
+  FOR_CELLS(i, NX, j, NY, k, NZ) {
+    const index_t c = point(i, j, k);
+    real sum = values[c];
+    for (index_t n = 0; n < terms; ++n)
+      sum = FMA(signals[step * terms + n], fields[n * static_cast<index_t>(NX) * NY * NZ + c], sum);
+    values[c] = sum;
+  }
+}
+
 // --- overlaps ----------------------------------------------------------------------------------------------
 
 // Multiply the first and the last `overlap` points along an axis by the bell function.

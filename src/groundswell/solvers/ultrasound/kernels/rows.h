@@ -97,14 +97,19 @@ INLINE void store_pair(real* values, index_t pair, Complex value) {
   reinterpret_cast<Complex*>(values)[pair] = value;
 }
 
-INLINE Complex multiply(Complex a, Complex b) { return {a.re * b.re, a.im * b.im}; }  // of pairs
+// Products and sums of pairs.
+INLINE Complex multiply(Complex a, Complex b) { return {a.re * b.re, a.im * b.im}; }
+
+INLINE Complex multiply_add(Complex a, Complex b, Complex c) {
+  return {FMA(a.re, b.re, c.re), FMA(a.im, b.im, c.im)};
+}
 
 INLINE Complex property(const real* RESTRICT values, bool uniform, index_t pair) {
   return uniform ? Complex{values[0], values[0]} : load_pair(values, pair);
 }
 
 template <class T>
-INLINE T* select(int n, T* a, T* b, T* c) {
+INLINE T select(int n, T a, T b, T c) {
   return n == 0 ? a : n == 1 ? b : c;
 }
 
@@ -120,6 +125,27 @@ INLINE Complex advanced(Complex value, Complex q, Complex weight, Complex deriva
   return {q.re * FMA(-weight.re, derivative.re, q.re * value.re),
           q.im * FMA(-weight.im, derivative.im, q.im * value.im)};
 }
+
+// Sources that are sums of TERMS products of a field and a signal, see separable.py. Fields are (TERMS, NZ, NY,
+// NX), and signals (samples, TERMS).
+template <int TERMS>
+struct Sources {
+  const real* RESTRICT fields;
+  const real* RESTRICT signals;
+  const long long* RESTRICT clock;
+  index_t samples;
+
+  // Adds the terms from `first` to `last` - 1 at the current step.
+  METHOD void add(Complex& value, index_t pair, int first, int last) const {
+    constexpr index_t PAIRS = static_cast<index_t>(NZ) * NY * MX;
+    const index_t step = *clock;
+    if (step >= samples) return;
+    for (int n = first; n < last; ++n) {
+      const real signal = signals[step * TERMS + n];
+      value = multiply_add({signal, signal}, load_pair(fields, n * PAIRS + pair), value);
+    }
+  }
+};
 
 // --- kernels of rows ---------------------------------------------------------------------------------------
 
