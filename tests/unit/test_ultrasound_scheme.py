@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from kspace_problems import (
+    ALPHA,
     PLANE,
     PROBLEMS,
     STEPS,
@@ -66,3 +67,23 @@ def test_a_new_start_forgets_earlier_steps() -> None:
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_steps_on_a_gpu_are_the_schemes(gpu: Any, name: str, dtype: str) -> None:
     check(gpu, PROBLEMS[name], dtype)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("shape", [(36, 40, 48), (35, 33, 44), (1, 64, 60)])
+def test_a_gpu_follows_the_cpu_for_500_steps(gpu: Any, shape: Any, dtype: str) -> None:
+    """Waves in a torus of weak absorption, by the fused step and by the one with a library."""
+    found = []
+    for backend in (open_backend("cpu"), gpu):
+        problem = Problem(shape, alpha=ALPHA / 1000, power=1.5, nonlinearity=6.0)
+        medium, grid = problem.medium(), Grid(shape[::-1], problem.spacing)
+        operators = SpectralOperators(grid, problem.dt, problem.reference_speed)
+        waves = Propagation(backend, operators, medium, dtype)
+        z, y, x = np.indices(shape)
+        waves.start(1e5 * np.exp(-((x - 20) ** 2 + (y - 17) ** 2 + (z - 15) ** 2) / 12))
+        for _ in range(500):
+            waves.step()
+        found.append(backend.to_host(waves.p))
+    assert np.abs(found[0]).max() > 100
+    assert_close(found[1], found[0], TOLERANCE[dtype])

@@ -29,14 +29,14 @@ BAR = 0.8  # width
 
 def draw(measured: Run, path: Path) -> Path:
     """Errors, speed and parts of a step; on several ranks parts, speed-up and weak scaling."""
-    parts: dict[str, Callable[[Axes, Run], None]] = {"breakdown": _breakdown}
+    parts: list[tuple[str, Callable[[Axes, Run], None]]] = [("breakdown", _breakdown)]
     if measured["ranks"] == 1:
-        parts = {"overlap_error": _errors, "single": _single} | parts
+        parts = [("overlap_error", _errors), ("single", _single), *parts]
     else:
-        parts |= {"transports": _transports, "weak": _weak}
+        parts += [("breakdown", _staged), ("transports", _transports), ("weak", _weak)]
     with picture(path, height=3.9 * len(parts)) as figure:
         panels = figure.subplots(len(parts))
-        for axes, (name, part) in zip(panels, parts.items(), strict=True):
+        for axes, (name, part) in zip(panels, parts, strict=True):
             grid_lines(axes)
             axes.set_axisbelow(True)
             if measured[name]:
@@ -108,8 +108,22 @@ def _single(axes: Axes, measured: Run) -> None:
 
 
 def _breakdown(axes: Axes, measured: Run) -> None:
+    """The parts of a step, without exchange or by the fastest transport."""
+    ranks = measured["ranks"]
+    rows = [row for row in measured["breakdown"] if row["transport"] != STAGED]
+    what = "blocks of eight ranks" if ranks > 1 else "the block of one of eight ranks"
+    title = f"Parts of a step, {what} (a fused step counts as transforms); grey: largest prime"
+    _parts(axes, rows, title)
+
+
+def _staged(axes: Axes, measured: Run) -> None:
+    """The parts of a step whose exchange goes through the host."""
+    rows = [row for row in measured["breakdown"] if row["transport"] == STAGED]
+    _parts(axes, rows, "The same with MPI through the host")
+
+
+def _parts(axes: Axes, rows: Rows, title: str) -> None:
     """Stacked bars in groups by overlap, with the largest prime factor of the sizes above."""
-    rows = measured["breakdown"]
     places: list[float] = []
     names: list[str] = []
     for overlap in dict.fromkeys(row["overlap"] for row in rows):
@@ -120,14 +134,13 @@ def _breakdown(axes: Axes, measured: Run) -> None:
         middle = first + (len(group) - 1) / 2
         _below(axes, middle, f"overlap {overlap}", names[-1].count("\n"))
     ordered = sorted(rows, key=lambda row: int(row["overlap"]))
-    _stack(axes, places, ordered)
+    if ordered:
+        _stack(axes, places, ordered)
     for place, row in zip(places, ordered, strict=True):
         text = str(row["factor"])
         axes.text(place, 1e3 * row["seconds"], text, ha="center", va="bottom", color=QUIET)
     axes.set_xticks(places, names, fontsize=9)
-    ranks = measured["ranks"]
-    what = "blocks of eight ranks" if ranks > 1 else "the block of one of eight ranks"
-    _title(axes, f"Parts of a step, {what}; grey: largest prime factor of the sizes")
+    _title(axes, title)
 
 
 def _bar_name(row: Mapping[str, Any]) -> str:
@@ -185,6 +198,7 @@ def _transports(axes: Axes, measured: Run) -> None:
     if rows:
         axes.legend(loc="upper left", frameon=False, fontsize=9, ncols=2)
         axes.margins(y=0.2)
+    axes.set_ylim(bottom=0)
     _title(axes, "The fastest transport over MPI through the host, by points of a cube of eight")
 
 
