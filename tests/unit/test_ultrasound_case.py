@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 from ultrasound_cases import ARC, DROP, build, setup
 
+import groundswell as gs
+from groundswell.case import read_case
 from groundswell.errors import CaseError, InputError
+from groundswell.simulation.preparation import prepare
 from groundswell.solvers.ultrasound.fast_sizes import (
     cheapest_margin,
     cost,
@@ -256,6 +259,10 @@ def test_a_wrong_absorption_causes_a_warning_with_a_cure() -> None:
         'dispersion with medium.effects = ["absorption"]'
     )
     assert not lossy(**strong, medium__effects=["absorption"]).warnings()
+
+
+def test_the_template_causes_no_warning() -> None:
+    assert not prepare(read_case(gs.ultrasound.info.read_template())).warnings()
 
 
 def test_coarse_grids_cause_a_warning() -> None:

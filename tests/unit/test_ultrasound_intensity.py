@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import pi, sqrt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,9 @@ PLACES: dict[str, Any] = {
 }
 
 
-def run(pressure: np.ndarray, **records: dict[str, Any]) -> dict[str, xr.Dataset]:
+def run(
+    pressure: np.ndarray, records: dict[str, dict[str, Any]], folder: Path | None = None
+) -> dict[str, xr.Dataset]:
     """Records of p, ux and uy in water from a pressure along x, on a periodic grid."""
     result = gs.ultrasound.simulate(
         {"speed": 1500.0, "density": 1000.0},
@@ -92,6 +95,7 @@ def run(pressure: np.ndarray, **records: dict[str, Any]) -> dict[str, xr.Dataset
         time={"step": DT},
         boundary={"width": 0},
         precision="double",
+        folder=folder,
         records=[{"fields": ["p", "ux", "uy"], "file": file} | of for file, of in records.items()],
     )
     return {name: dataset.load() for name, dataset in result.records.items()}
@@ -102,7 +106,7 @@ def pulses() -> dict[str, xr.Dataset]:
     """Records of two pulses of half a pascal that move apart."""
     pulse = np.exp(-(((np.arange(N) - MIDDLE) / SIGMA) ** 2) / 2)
     sparse = {"sparse.nc": {"where": {"kind": "all"}, "every": 4}}
-    return run(pulse, **{file: {"where": where} for file, where in PLACES.items()}, **sparse)
+    return run(pulse, {file: {"where": where} for file, where in PLACES.items()} | sparse)
 
 
 def energy() -> float:
@@ -156,10 +160,18 @@ def test_a_plane_across_its_velocity_has_no_intensity(pulses: dict[str, xr.Datas
 def test_a_standing_wave_has_no_mean_intensity() -> None:
     """Over whole periods: 8 points per wavelength and a Courant number of 1/4 are 32 steps."""
     record = {"where": {"kind": "all"}, "from": STEPS - 129}
-    recorded = run(np.cos(2 * pi / 8 * np.arange(N)), **{"a.nc": record})["a.nc"]
+    recorded = run(np.cos(2 * pi / 8 * np.arange(N)), {"a.nc": record})["a.nc"]
     mean = mean_intensity(recorded)["ix"].values[..., 8:-7]
     assert np.abs(mean).max() < 1e-4 / (2 * RHO_C)
     assert abs(instantaneous_intensity(recorded)["ix"]).max() > 0.2 / RHO_C
+
+
+def test_files_have_the_time_step(pulses: dict[str, xr.Dataset], tmp_path: Path) -> None:
+    for dataset in pulses.values():
+        assert dataset.attrs["time_step"] == pytest.approx(DT)
+    records = run(np.ones(N), {"a.nc": {"where": PLACES["points.nc"]}}, tmp_path)
+    opened = xr.load_dataset(tmp_path / "a.nc", engine="h5netcdf")
+    xr.testing.assert_identical(mean_intensity(opened), mean_intensity(records["a.nc"]))
 
 
 def test_series_without_a_time_step_are_refused(pulses: dict[str, xr.Dataset]) -> None:

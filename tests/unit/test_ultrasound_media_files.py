@@ -208,16 +208,24 @@ def test_plain_hdf5_files_of_another_order_are_refused(tmp_path: Path) -> None:
             "already has a material",
         ),
         (
-            {"quantity": "hounsfield", "file": "ct.nii.gz", "skull": {"absorption": [2, 1]}},
+            {"quantity": "hounsfield", "file": "ct.nii.gz", "skull": {"absorption": [1, 2]}},
+            "skull.bone_hounsfield: is required; give the CT number of the densest bone",
+        ),
+        (
+            {
+                "quantity": "hounsfield",
+                "file": "ct.nii.gz",
+                "skull": {"bone_hounsfield": 2000, "absorption": [2, 1]},
+            },
             "the smallest and the largest absorption",
         ),
         (
             {
                 "quantity": "hounsfield",
                 "file": "ct.nii.gz",
-                "skull": {"absorption": [1, 2], "threshold": 2000},
+                "skull": {"bone_hounsfield": 1800, "absorption": [1, 2], "threshold": 2000},
             },
-            "must be less than bone_hounsfield, 1000",
+            "must be less than bone_hounsfield, 1800",
         ),
     ],
 )

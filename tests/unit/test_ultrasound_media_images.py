@@ -33,17 +33,18 @@ from groundswell.solvers.ultrasound.medium import AcousticMedium
 
 # --- skull ----------------------------------------------------------------------------------------
 
-SKULL: dict[str, Any] = {"absorption": [2.0, 80.0]}
+BONE = 1250.0  # CT number of bone without pores
+SKULL: dict[str, Any] = {"bone_hounsfield": BONE, "absorption": [2.0, 80.0]}
 
 
 def skull(**keys: Any) -> Any:
-    defaults = {"threshold": 300.0, "bone_hounsfield": 1000.0, "bone_speed": 2900.0}
+    defaults = {"threshold": 300.0, "bone_hounsfield": 2000.0, "bone_speed": 2900.0}
     others = {"bone_density": 2100.0, "water_speed": 1500.0, "water_density": 1000.0}
     return SimpleNamespace(absorption=(2.0, 80.0), **{**defaults, **others, **keys})
 
 
 def test_bone_without_pores_and_pores_only_have_the_properties_of_bone_and_water() -> None:
-    found = bone_properties(np.array([1000.0, 1800.0, 0.0, -1000.0, 750.0]), skull())
+    found = bone_properties(np.array([2000.0, 2800.0, 0.0, -1000.0, 1500.0]), skull())
     assert_allclose(found["speed"], [2900, 2900, 1500, 1500, 2550])
     assert_allclose(found["density"], [2100, 2100, 1000, 1000, 1825])
     assert_allclose(found["absorption"], [2, 2, 80, 80, 41])
@@ -54,7 +55,7 @@ def test_ct_numbers_in_netcdf_become_bone(tmp_path: Path) -> None:
     file = {"quantity": "hounsfield", "file": save(tmp_path, data), "variable": "ct"}
     medium = build(speed=1540.0, density=1050.0, file={**file, "skull": SKULL}, power=1.1)
     ct = interpolated(data, "ct")
-    psi = np.clip(1 - ct / 1000, 0, 1)
+    psi = np.clip(1 - ct / BONE, 0, 1)
     bone = ct >= 300
     assert bone.any() and not bone.all()
     assert_allclose(medium.speed, np.where(bone, psi * 1500 + (1 - psi) * 2900, 1540), rtol=1e-12)
@@ -150,7 +151,7 @@ def test_ct_numbers_in_nifti_are_scaled_and_interpolated(tmp_path: Path) -> None
     medium = build(file=file)
     coords = {axis: 2 * H * np.arange(n) for axis, n in zip("xyz", ct.shape, strict=True)}
     data = xr.Dataset({"ct": (("x", "y", "z"), ct)}, coords)
-    psi = np.clip(1 - interpolated(data, "ct") / 1000, 0, 1)
+    psi = np.clip(1 - interpolated(data, "ct") / BONE, 0, 1)
     assert_allclose(medium.speed, psi * 1500 + (1 - psi) * 2900, atol=0.1)
 
 

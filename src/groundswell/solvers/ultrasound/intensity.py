@@ -54,7 +54,8 @@ def instantaneous_intensity(
 
     Args:
         recorded: a time series of p and of velocities.
-        time_step: time step of the run, s; required for files that `result.records` has not opened.
+        time_step: time step of the run, s; by default the attribute `time_step`, which files of
+            records have.
 
     Returns:
         Those of `ix`, `iy` and `iz` whose velocity was recorded, (time, ...).

@@ -83,7 +83,4 @@ def open_recorded(folder: Path) -> dict[str, xarray.Dataset]:
     summary, others = read_summary(folder), (PEAK_FILE, MEDIUM_FILE)
     names = [name for name in summary["files"] if name not in others]
     recordable = {field.name: field for field in Setup.recordable}
-    found = open_records(folder, names, recordable, downward=False)
-    for dataset in found.values():
-        dataset.attrs["time_step"] = summary["case"]["dt"]
-    return found
+    return open_records(folder, names, recordable, downward=False)

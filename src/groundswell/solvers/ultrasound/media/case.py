@@ -203,21 +203,25 @@ class PropertiesFile(FileSection):
             yield ("quantity",), 'must be "hounsfield" or "labels" for a NIfTI file'
 
 
+_BONE = Unit("", "the CT number of the densest bone in the scan, a plain number", "2000")
+
+
 class SkullSection(Section):
     """Properties of skull bone from CT numbers; see skull.py.
 
-    The default speeds and densities are customary for cortical bone and water. Absorption has no
-    default because its unit depends on the power y of the medium.
+    The default speeds and densities are customary for cortical bone and water. The CT number of
+    bone has no default because it depends on the scanner; absorption has none because its unit
+    depends on the power y of the medium.
 
     Attributes:
+        bone_hounsfield: CT number of bone without pores: that of the densest bone in the scan.
         absorption: of bone without pores and of pores only, dB/(MHz^y cm).
-        threshold: CT number at and above which a point is bone, Hounsfield units.
-        bone_hounsfield: CT number of bone without pores.
+        threshold: CT number at and above which a point is bone.
     """
 
+    bone_hounsfield: Annotated[float, _BONE, Positive]
     absorption: tuple[Annotated[Number, NonNegative], Annotated[Number, NonNegative]]
     threshold: Number = 300.0
-    bone_hounsfield: Annotated[Number, Positive] = 1000.0
     bone_speed: Annotated[Speed, Positive] = 2900.0
     bone_density: Annotated[Density, Positive] = 2100.0
     water_speed: Annotated[Speed, Positive] = 1500.0

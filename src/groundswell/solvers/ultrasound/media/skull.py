@@ -1,10 +1,14 @@
 """Acoustic properties of skull bone from X-ray computed tomography (CT).
 
-A CT number H, in Hounsfield units, gives the porosity of bone whose pores contain water:
+A CT number H gives the porosity of bone whose pores contain water:
 
-    psi = 1 - H / H_bone,    H_bone = 1000,
+    psi = 1 - H / H_bone,
 
-limited to 0 <= psi <= 1. Density, sound speed and absorption follow from the porosity:
+limited to 0 <= psi <= 1. H_bone is the CT number of bone without pores. In the article it is 1000,
+because its CT numbers are scaled to bone, H = 1000 (mu - mu_water) / (mu_bone - mu_water) with the
+X-ray attenuation mu. In Hounsfield units, it depends on the tube voltage and the reconstruction
+kernel of the scanner, and is often 1300 to 2200. Density, sound speed and absorption follow from
+the porosity:
 
     rho   = psi rho_water + (1 - psi) rho_bone,
     c     = psi c_water   + (1 - psi) c_bone,
