@@ -80,8 +80,8 @@ def test_a_gpu_follows_the_cpu_for_500_steps(gpu: Any, shape: Any, dtype: str) -
         medium, grid = problem.medium(), Grid(shape[::-1], problem.spacing)
         operators = SpectralOperators(grid, problem.dt, problem.reference_speed)
         waves = Propagation(backend, operators, medium, dtype)
-        z, y, x = np.indices(shape)
-        waves.start(1e5 * np.exp(-((x - 20) ** 2 + (y - 17) ** 2 + (z - 15) ** 2) / 12))
+        z, y, x = (n - size // 2 for n, size in zip(np.indices(shape), shape, strict=True))
+        waves.start(1e5 * np.exp(-(x**2 + y**2 + z**2) / 12))
         for _ in range(500):
             waves.step()
         found.append(backend.to_host(waves.p))
