@@ -94,9 +94,9 @@ def exchanges_in_flight_do_not_mix(at: ExchangeSetup) -> None:
     halos = [at.exchange(cut, [part]) for part in parts]
     for turn in range(100):
         for halo in halos:
-            run(halo.send)
+            run(halo.start)
         for halo in halos if turn % 2 else halos[::-1]:
-            run(halo.receive)
+            run(halo.finish)
         for part in parts:
             part.check()
             part.renew()
@@ -123,10 +123,10 @@ def a_rank_may_lag_behind_by_one_exchange(at: ExchangeSetup) -> None:
     part = at.part(cut, "float64", uniform(2, 2))
     halo = at.exchange(cut, [part])
     for turn in range(4):
-        run(halo.send)
+        run(halo.start)
         if turn % 2 == at.job.rank:
             time.sleep(0.03)
-        run(halo.receive)
+        run(halo.finish)
         part.check()
         part.renew()
     halo.close()
@@ -277,12 +277,12 @@ def poison_is_gone_where_the_exchange_fills(at: ExchangeSetup) -> None:
     halo = at.exchange(cut, parts, poison=True)
     repeat(halo, parts, 1)
     at.job.share(None)
-    run(halo.send)
+    run(halo.start)
     others = around(owners(cut), cut, at.job.rank, MARGIN, at.job.rank) != at.job.rank
     for part in parts[:2]:
         poisoned = others & needed(cut, part.rank, part.ghosts, MARGIN)
         assert poisoned.any() and np.array_equal(np.isnan(part.array), poisoned)
-    run(halo.receive)
+    run(halo.finish)
     for part in parts:
         part.check()
     halo.close()
@@ -312,11 +312,11 @@ def a_rank_that_does_not_come_is_named(at: ExchangeSetup) -> None:
     halo = at.exchange(cut, [part])
     if at.job.rank == 1:
         time.sleep(1.0)
-    run(halo.send)
+    run(halo.start)
     if at.job.rank == 0:
         require_late(halo)
     if at.transport in ("mpi", "peer") or at.job.rank == 1:
-        run(halo.receive)
+        run(halo.finish)
         part.check()
     halo.close()
 
@@ -325,7 +325,7 @@ def require_late(halo: Exchange) -> None:
     """Wait in vain for rank 1."""
     usual, os.environ[PATIENCE] = os.environ[PATIENCE], "0.3"
     try:
-        run(halo.receive)
+        run(halo.finish)
     except RunFailed as error:
         assert "rank 1 has sent no ghost layers for" in str(error), error
     else:

@@ -85,7 +85,7 @@ def check_case(backend: Any, job: World, transport: str, rng: np.random.Generato
             launch()
         for number, known in stored.items():
             play_kernel(fields[number], [put for put in puts if put.field == known])
-        for launch in (*halo.send, *halo.receive):
+        for launch in (*halo.start, *halo.finish):
             launch()
         job.share(None)
         for field, known_values in zip(fields, values, strict=True):

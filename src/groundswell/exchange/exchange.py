@@ -98,27 +98,27 @@ class Exchange:
         return self._kept([*self._before, *self._transfer.open]) if self.puts else []
 
     @property
-    def send(self) -> list[Launch]:
-        """Launches that take values out of the fields and send them off."""
-        return self._kept([*([] if self.puts else self._before), *self._transfer.send])
+    def start(self) -> list[Launch]:
+        """Launches that read values from the fields and send them."""
+        return self._kept([*([] if self.puts else self._before), *self._transfer.start])
 
     @property
-    def receive(self) -> list[Launch]:
-        """Launches that wait for the others' values and put them into the ghost layers.
+    def finish(self) -> list[Launch]:
+        """Launches that wait for the values of other ranks and write them to the ghost layers.
 
-        Between `send` and these nothing may write the points that are sent, or read ghosts.
+        Between `start` and `finish`, no launch may write points that are sent, or read ghosts.
         """
-        return self._kept(self._transfer.receive)
+        return self._kept(self._transfer.finish)
 
     @property
     def launches(self) -> list[Launch]:
-        """The whole exchange; without the values that kernels given `puts` have stored."""
-        return self._kept([*([] if self.puts else self._before), *self._transfer.whole])
+        """The whole exchange, except the values that kernels with `puts` have stored."""
+        return self._kept([*([] if self.puts else self._before), *self._transfer.launches])
 
     @property
-    def halves(self) -> tuple[list[Launch], list[Launch]]:
-        """`send` and `receive`, behind which other work may go on."""
-        return self._backend.fork(self.send), self._backend.join(self.receive)
+    def parts(self) -> tuple[list[Launch], list[Launch]]:
+        """`start` and `finish`; launches between them run during the exchange."""
+        return self._backend.fork(self.start), self._backend.join(self.finish)
 
     @property
     def closed(self) -> bool:
@@ -165,7 +165,7 @@ class Exchange:
         """
         if not boundary:
             return [*self.open, *interior, *self.launches]
-        fork, join = self.halves
+        fork, join = self.parts
         return [*self.open, *boundary, *fork, *interior, *join]
 
     def __call__(self) -> None:

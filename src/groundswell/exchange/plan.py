@@ -25,11 +25,11 @@ class Exchanging(Protocol):
 
     @property
     def launches(self) -> list[Launch]:
-        """All of it."""
+        """The whole exchange."""
 
     @property
-    def halves(self) -> tuple[list[Launch], list[Launch]]:
-        """All of it, up to where messages are under way, and from there on."""
+    def parts(self) -> tuple[list[Launch], list[Launch]]:
+        """Launches that start the exchange, and launches that finish it."""
 
     def check(self) -> None:
         """See that no wait was in vain."""
@@ -53,7 +53,7 @@ class Plan:
         self._interop, self._owners, self._world = interop, tuple(owners), world
         self._exchange: Exchanging | None = exchange
         self._whole, self._under_way = exchange.launches, False
-        self._start, self._finish = exchange.halves
+        self._start, self._finish = exchange.parts
 
     @property
     def path(self) -> str:

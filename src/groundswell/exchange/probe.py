@@ -116,7 +116,7 @@ class _Trial:
             self._halo = Exchange(
                 self._backend, self._world, self._cut, fields, transport=self._name
             )
-            ways = [self._halo.launches, [*self._halo.send, *self._halo.receive]] * TURNS
+            ways = [self._halo.launches, [*self._halo.start, *self._halo.finish]] * TURNS
             wrong = [self._turn(way, (known + n) % PRIME) for n, way in enumerate(ways)]
         return f"{sum(wrong)} values of a trial arrived wrong" if any(wrong) else None
 

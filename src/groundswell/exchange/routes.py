@@ -188,9 +188,9 @@ class StagedRoute(Transfer):
         self.path = f"crystal router in {len(stages)} stages: {stages[0].path}"
         self.in_graph = all(stage.in_graph for stage in stages)
         first, *others = stages
-        self.send = first.send
-        self.receive = [*first.receive, *(launch for stage in others for launch in stage.whole)]
-        self.whole = [launch for stage in stages for launch in stage.whole]
+        self.start = first.start
+        self.finish = [*first.finish, *(launch for stage in others for launch in stage.launches)]
+        self.launches = [launch for stage in stages for launch in stage.launches]
 
     def check(self, after: Event | None = None) -> None:
         for stage in self._stages:

@@ -54,14 +54,14 @@ class NodalExchange(Composite):
         chosen = (interior[:half], shared, interior[half:])
         first, outer, second = (launches_for(elements) for elements in chosen)
         halo, gather = self._halo, self._gather
-        if not (halo.send or halo.receive or gather.send or gather.receive):
+        if not (halo.start or halo.finish or gather.start or gather.finish):
             return [*first, *outer, *second, *gather.local]
         return [
-            *backend.fork(halo.send),
+            *backend.fork(halo.start),
             *first,
-            *backend.continue_fork([*halo.receive, *outer, *gather.send]),
+            *backend.continue_fork([*halo.finish, *outer, *gather.start]),
             *second,
             *backend.join([]),
             *gather.local,
-            *backend.join(gather.receive),
+            *backend.join(gather.finish),
         ]

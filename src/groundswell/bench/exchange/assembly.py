@@ -147,7 +147,7 @@ def _route(rig: Rig, backend: Any, sharing: Sharing, transport: str, route: str)
 
 
 def _times(rig: Rig, operation: Operation) -> dict[str, float]:
-    remote = [*operation.send, *operation.receive]
+    remote = [*operation.start, *operation.finish]
     return {
         "remote": _seconds(rig, operation, remote),
         "whole": _seconds(rig, operation, operation.launches),

@@ -55,10 +55,10 @@ def _times(rig: Rig, halo: Exchange) -> dict[str, float]:
 
 def _both(rig: Rig, halo: Exchange, calls: int) -> None:
     """Start an exchange, do the work, and finish the exchange."""
-    for launch in halo.send:
+    for launch in halo.start:
         launch()
     compute(calls)
-    for launch in halo.receive:
+    for launch in halo.finish:
         launch()
     rig.backend.synchronize()
 

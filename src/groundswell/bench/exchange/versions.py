@@ -96,8 +96,8 @@ class VersionExchange:
         """The launches of all sends, then of all receives."""
         if len(self._parts) == 1:
             return self._parts[0].launches
-        sends = [launch for part in self._parts for launch in part.send]
-        return sends + [launch for part in self._parts for launch in part.receive]
+        sends = [launch for part in self._parts for launch in part.start]
+        return sends + [launch for part in self._parts for launch in part.finish]
 
     def overlap_with(
         self, *, boundary: Sequence[Launch], interior: Sequence[Launch]

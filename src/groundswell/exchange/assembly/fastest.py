@@ -53,7 +53,7 @@ def tune_sharing(
             )
         ]
         made.extend(both)
-        launches = [launch for each in both for launch in (*each.send, *each.receive)]
+        launches = [launch for each in both for launch in (*each.start, *each.finish)]
         in_graph = all(each.in_graph for each in both)
         graph = backend.capture(in_order(launches), in_graph=in_graph)
         return lambda times: backend.measure_seconds(lambda: graph.replay(times))

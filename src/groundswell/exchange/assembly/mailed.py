@@ -128,11 +128,11 @@ class MailedRows(Mailboxes):
     # --- launches ---------------------------------------------------------------------------------
 
     def _launches(self, tables: Tables, old: Values, new: Values) -> None:
-        self.send, self.receive = [], []
+        self.start, self.finish = [], []
         if self._job.messages:
-            self.send = [self._require_no_failure, *self._sending(tables.pack, old)]
-            self.receive = self._receiving(tables.unpack, new)
-        self.whole = [*self.send, *self.receive]
+            self.start = [self._require_no_failure, *self._sending(tables.pack, old)]
+            self.finish = self._receiving(tables.unpack, new)
+        self.launches = [*self.start, *self.finish]
 
     def _sending(self, work: Work, old: Values) -> list[Launch]:
         slices = self._slices(self._in_array(work.source, old), self._in_boxes(work.target))

@@ -42,9 +42,9 @@ class Operation:
         codec: what messages are coded with, see connect.connect. With loss, copies differ.
 
     Attributes:
-        send: launches that take what others need, and send it.
-        local: what needs no other rank; independent of `send` and `receive`.
-        receive: launches that wait for what others send, and finish the operation.
+        start: launches that read the values that other ranks need, and send them.
+        local: what needs no other rank; independent of `start` and `finish`.
+        finish: launches that wait for the values of other ranks, and finish the operation.
 
     Raises:
         InputError: arrays that do not fit, or no such kind or reduction.
@@ -80,7 +80,7 @@ class Operation:
         self.local = world.agree(lambda: work(tables.local, old, new))
         if route == "pairwise" and codec == "none" and by_memory(backend, world, transport):
             self._transfer: Transfer = MailedRows(backend, world, mail, tables, reduction, old, new)
-            self.send, self.receive = self._transfer.send, self._transfer.receive
+            self.start, self.finish = self._transfer.start, self._transfer.finish
             opened(self)
             return
         arena = Values(backend.zeros((old.components, max(mail.path.size, 1)), source.dtype))
@@ -90,8 +90,8 @@ class Operation:
         self._transfer = travel(
             *(backend, world, arena.array, mail.path.stages, transport, route), codec=codec
         )
-        self.send = [*pack, *self._transfer.send]
-        self.receive = [*self._transfer.receive, *unpack]
+        self.start = [*pack, *self._transfer.start]
+        self.finish = [*self._transfer.finish, *unpack]
         opened(self)
 
     @property
@@ -106,16 +106,16 @@ class Operation:
             interior: the other work. It may compute the values of the local part, but not the
                 values that are sent.
         """
-        if not self._transfer.send or not (interior or self.local):
-            return [*self.send, *interior, *self.local, *self.receive]
-        fork, join = self._backend.fork(self.send), self._backend.join(self.receive)
+        if not self._transfer.start or not (interior or self.local):
+            return [*self.start, *interior, *self.local, *self.finish]
+        fork, join = self._backend.fork(self.start), self._backend.join(self.finish)
         return [*fork, *interior, *self.local, *join]
 
     @property
-    def halves(self) -> tuple[list[Launch], list[Launch]]:
+    def parts(self) -> tuple[list[Launch], list[Launch]]:
         """All of it, up to where messages are under way, and from there on."""
-        start = [*self._backend.fork(self.send), *self.local]
-        return start, self._backend.join(self.receive)
+        start = [*self._backend.fork(self.start), *self.local]
+        return start, self._backend.join(self.finish)
 
     @property
     def path(self) -> str:

@@ -40,9 +40,9 @@ class AllToAllTransfer(Transfer):
         self._sent = _spread(job, self._buffers.sent)
         self._received = _spread(job, self._buffers.received)
         self._request: Any = None
-        self.send = [*self._buffers.pack, self._start]
-        self.receive = [self._finish, *self._buffers.unpack]
-        self.whole = [*self.send, *self.receive]
+        self.start = [*self._buffers.pack, self._start]
+        self.finish = [self._finish, *self._buffers.unpack]
+        self.launches = [*self.start, *self.finish]
 
     def _start(self) -> None:
         self._job.backend.record_event().wait()  # MPI knows nothing of streams

@@ -14,9 +14,9 @@ class AloneTransfer(Transfer):
     in_graph = True
 
     def __init__(self, job: Job) -> None:
-        self.send = copy_launch(job.backend, list(own_copies(job.backend, job.fields, job.own)))
-        self.receive = []
-        self.whole = self.send
+        self.start = copy_launch(job.backend, list(own_copies(job.backend, job.fields, job.own)))
+        self.finish = []
+        self.launches = self.start
 
     def close(self) -> None:
         """There is nothing to give back."""

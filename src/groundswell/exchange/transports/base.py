@@ -39,21 +39,21 @@ class Transfer:
     Attributes:
         path: the way that bytes really take, in words.
         in_graph: whether the device does it alone, so that it can be recorded in a graph.
-        puts: points whose values the caller's kernels store where they are wanted; `send` then
+        puts: points whose values the caller's kernels store where they are wanted; `start` then
             leaves them out.
         open: launches that come before those kernels.
-        send: launches that take values out of the fields and send them off.
-        receive: launches that wait for the others' and put them into the ghost layers.
-        whole: launches that do both, where nothing is to be done in between.
+        start: launches that read values from the fields and send them.
+        finish: launches that wait for the values of other ranks and write them to ghost layers.
+        launches: the same as `start` and `finish`, without other work in between.
     """
 
     path: str
     in_graph = False
     puts: Sequence[Put] = ()
     open: Sequence[Launch] = ()
-    send: list[Launch]
-    receive: list[Launch]
-    whole: list[Launch]
+    start: list[Launch]
+    finish: list[Launch]
+    launches: list[Launch]
 
     def check(self, after: Event | None = None) -> None:
         """See that no wait of the device was in vain, by `after` (default: at all).

@@ -77,9 +77,9 @@ class CodedTransfer(Transfer):
         self.path = f"{codec} over {self._inner.path}"
         self.in_graph = self._inner.in_graph and all(c.in_graph for c in (*sent, *received) if c)
         ahead = [*self._inner.open, *self.encode, *own]
-        self.send = [*ahead, *self._inner.send]
-        self.receive = [*self._inner.receive, *self.decode]
-        self.whole = [*ahead, *self._inner.whole, *self.decode]
+        self.start = [*ahead, *self._inner.start]
+        self.finish = [*self._inner.finish, *self.decode]
+        self.launches = [*ahead, *self._inner.launches, *self.decode]
         self._sent = sent
 
     def _coders(self, codec: str) -> tuple[list[Coder | None], list[Coder | None]]:

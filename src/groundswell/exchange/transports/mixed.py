@@ -29,9 +29,9 @@ class MixedTransfer(Transfer):
         self.path = f"{self._near.path} within a host, {self._far.path} between hosts"
         self.in_graph = self._near.in_graph and self._far.in_graph
         self.puts, self.open = self._near.puts, self._near.open
-        self.send = [*self._far.send, *self._near.send]
-        self.receive = [*self._near.receive, *self._far.receive]
-        self.whole = [*self._far.send, *self._near.whole, *self._far.receive]
+        self.start = [*self._far.start, *self._near.start]
+        self.finish = [*self._near.finish, *self._far.finish]
+        self.launches = [*self._far.start, *self._near.launches, *self._far.finish]
 
     def check(self, after: Event | None = None) -> None:
         """See that no wait of the device was in vain."""

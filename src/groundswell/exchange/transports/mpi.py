@@ -47,9 +47,9 @@ class MpiTransfer(Transfer):
         self._receives = _requests(self._comm.Recv_init, job, self._buffers.received)
         self._under_way: list[Request] = []
         self._driver = Driver(job) if threaded else None
-        self.send: list[Launch] = [*self._buffers.pack, *self._outgoing.measure, self._start]
-        self.receive: list[Launch] = [self._finish, *self._buffers.unpack]
-        self.whole = [*self.send, *self.receive]
+        self.start: list[Launch] = [*self._buffers.pack, *self._outgoing.measure, self._start]
+        self.finish: list[Launch] = [self._finish, *self._buffers.unpack]
+        self.launches = [*self.start, *self.finish]
 
     def _start(self) -> None:
         # MPI knows nothing of streams, in which buffers are packed, and emptied the last time.
@@ -93,9 +93,9 @@ class StagedTransfer(Transfer):
         self._up = [job.backend.copy_bytes(device, host, size) for host, device, size in back]
         self._marks: list[Any] = []
         self._emptied = job.backend.record_event()  # the memory that messages arrive in
-        self.send: list[Launch] = [*self._buffers.pack, *self._outgoing.measure, self._copy_down]
-        self.receive: list[Launch] = [self._move, *self._buffers.unpack]
-        self.whole = [*self.send, *self.receive]
+        self.start: list[Launch] = [*self._buffers.pack, *self._outgoing.measure, self._copy_down]
+        self.finish: list[Launch] = [self._move, *self._buffers.unpack]
+        self.launches = [*self.start, *self.finish]
 
     def _copy_down(self) -> None:
         self._emptied.wait()

@@ -33,9 +33,9 @@ class NcclTransfer(Transfer):
         self._job = job
         self._buffers = job.world.agree(lambda: buffers(job))
         self._group = communicator(job.world, job.backend)
-        self.send: list[Launch] = [*self._buffers.pack, self._move]
-        self.receive: list[Launch] = list(self._buffers.unpack)
-        self.whole = [*self.send, *self.receive]
+        self.start: list[Launch] = [*self._buffers.pack, self._move]
+        self.finish: list[Launch] = list(self._buffers.unpack)
+        self.launches = [*self.start, *self.finish]
         self._end_looking = job.backend.add_poll_callback(job.world.require_alive)
         try:
             self._move()  # the first use connects the ranks, which a graph cannot record

@@ -73,12 +73,12 @@ class PeerTransfer(Mailboxes):
 
         look = self._require_no_failure
         self.open = [look, *launch("open_letters")] if self.puts else []
-        self.send = [look, *(launch("send_boxes", outgoing) if sent else launch("raise_letters"))]
-        self.receive = [*self._waits(module), *launch("receive_boxes", incoming)]
+        self.start = [look, *(launch("send_boxes", outgoing) if sent else launch("raise_letters"))]
+        self.finish = [*self._waits(module), *launch("receive_boxes", incoming)]
         if job.backend.on_host:
-            self.whole = [*self.send, *self.receive]
+            self.launches = [*self.start, *self.finish]
         else:
-            self.whole = [look, *launch("swap_boxes", outgoing, incoming)]
+            self.launches = [look, *launch("swap_boxes", outgoing, incoming)]
 
     # --- where things lie -------------------------------------------------------------------------
 

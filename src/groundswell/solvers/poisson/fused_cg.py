@@ -229,9 +229,9 @@ class FusedConjugateGradients(RecordedIteration):
             *backend.fork(shared),
             *interior,
             *backend.join([]),
-            *backend.fork(self._gather.send),  # it has no local part, as all its ids are shared
+            *backend.fork(self._gather.start),  # it has no local part, as all its ids are shared
             *step_found,
-            *backend.continue_fork(self._gather.receive),
+            *backend.continue_fork(self._gather.finish),
         ]
 
     def _add_up(self) -> list[Launch]:
@@ -247,9 +247,9 @@ class FusedConjugateGradients(RecordedIteration):
         backend, halo = self._backend, self._halos[(turn + 1) % CYCLE]
         unshared, shared = self._rows
         return [
-            *backend.fork([*self._sweep(shared, turn, unshared.blocks), *halo.send]),
+            *backend.fork([*self._sweep(shared, turn, unshared.blocks), *halo.start]),
             *self._sweep(unshared, turn, 0),
-            *backend.continue_fork(halo.receive),
+            *backend.continue_fork(halo.finish),
         ]
 
     def _sweep(self, rows: RowSet, turn: int, before: int) -> list[Launch]:
