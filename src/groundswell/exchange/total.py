@@ -74,7 +74,7 @@ class GatheredTotal:
         assert isinstance(world, MpiWorld)
         self._backend, self._world, self._values = backend, world, values
         self.in_graph = transport == "nccl"
-        self._comm: Any = None
+        self._mpi_comm: Any = None
         add = world.agree(self._added_up)  # and all come: MPI's own calls wait for ever
         gather = self._by_nccl() if self.in_graph else self._by_mpi()
         self.launches: list[Launch] = [gather, add]
@@ -99,14 +99,14 @@ class GatheredTotal:
         return gather
 
     def _by_mpi(self) -> Launch:
-        self._comm = self._world.comm.Dup()
+        self._mpi_comm = self._world.comm.Dup()
         opened(self)
         others = [rank for rank in range(self._world.size) if rank != self._world.rank]
         found = np.empty(self._all.shape)
 
         def gather() -> None:
             self._mine = self._backend.to_host(self._values)  # kept, even if the wait is in vain
-            request, patience = self._comm.Iallgather(self._mine, found), Patience(self._world)
+            request, patience = self._mpi_comm.Iallgather(self._mine, found), Patience(self._world)
             while not request.Test():
                 patience.pause("sums", others)
             self._backend.assign(self._all, found)
@@ -118,8 +118,8 @@ class GatheredTotal:
 
     def close(self) -> None:
         """Give back the communicator."""
-        if self._comm:
-            self._comm.Free()
+        if self._mpi_comm:
+            self._mpi_comm.Free()
 
 
 def gathered_source() -> Source:
