@@ -14,8 +14,8 @@ import argparse
 
 from groundswell.bench import Session, fastest
 from groundswell.bench.tables import Row
+from groundswell.exchange.communicator import Communicator, get_communicator
 from groundswell.exchange.devices import open_device
-from groundswell.exchange.world import World, world
 from groundswell.solvers.poisson.benchmarks import Sizes
 from groundswell.solvers.poisson.benchmarks.speed import measure_iterations, measure_weak
 
@@ -26,9 +26,9 @@ def main() -> None:
     parser.add_argument("sizes", nargs="+", type=parsed, metavar="DEGREE:EDGE,EDGE,...")
     parser.add_argument("--backend", choices=("cuda", "cpu"))
     chosen = parser.parse_args()
-    job = world()
+    job = get_communicator()
     backend = open_device(chosen.backend, job) if chosen.backend else fastest(job)
-    bandwidth = sum(job.share(backend.measure_bandwidth()))
+    bandwidth = sum(job.allgather(backend.measure_bandwidth()))
     rows: list[Row] = []
     sizes = Sizes(stream=0, dofs=0, degrees=(), edges=dict(chosen.sizes), bakeoff=())
     measured = {"bandwidth": bandwidth, "iterations": rows}
@@ -41,7 +41,7 @@ def main() -> None:
             print(f"{named(job, row)}: {100 * row['efficiency']:.1f} % of alone", flush=True)
 
 
-def tell(job: World, row: Row, bandwidth: float) -> None:
+def bcast(job: Communicator, row: Row, bandwidth: float) -> None:
     """One line on the first rank."""
     if job.first:
         speed = f"{row['throughput'] / 1e9:.2f} GDOF/s a rank, FOM {row['fom']:.0f}"
@@ -49,7 +49,7 @@ def tell(job: World, row: Row, bandwidth: float) -> None:
         print(f"{named(job, row)}: {1e3 * row['seconds']:.4f} ms, {speed}, {share}", flush=True)
 
 
-def named(job: World, row: Row) -> str:
+def named(job: Communicator, row: Row) -> str:
     """What was measured."""
     return f"N = {row['degree']}, {row['edge']}^3 each of {job.size}, {row['metric']}"
 

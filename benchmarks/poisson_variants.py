@@ -22,7 +22,7 @@ import numpy as np
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.errors import GroundswellError
-from groundswell.exchange.world import Alone
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.solvers.poisson.benchmarks.problems import SCREENING, Cubes
 from groundswell.solvers.poisson.benchmarks.speed import streaming_rate
 from groundswell.solvers.poisson.element_operator import (
@@ -140,7 +140,9 @@ def main() -> None:
     rate = streaming_rate(backend, 1 << 24)
     print(f"streaming rate {rate / 1e9:,.0f} GB/s; {len(refused)} of {len(every)} refused")
     for (degree, metric), variants in tried.items():
-        cubes = Cubes.on(backend, Alone(), degree, max(1, round(chosen.dofs ** (1 / 3) / degree)))
+        cubes = Cubes.on(
+            backend, SerialCommunicator(), degree, max(1, round(chosen.dofs ** (1 / 3) / degree))
+        )
         cubes = replace(cubes, screening=work.screening, components=work.components)
         traffic = replace(cubes.traffic(metric), size=np.dtype(work.dtype).itemsize)
         left = [variant for variant in variants if (degree, metric, variant) not in refused]

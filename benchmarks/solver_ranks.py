@@ -11,8 +11,8 @@ import statistics
 from typing import Any
 
 from groundswell import registry
+from groundswell.exchange.communicator import get_communicator
 from groundswell.exchange.devices import open_device
-from groundswell.exchange.world import world
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.earthquake.benchmarks.throughput import Variant, make_case
 
@@ -36,7 +36,7 @@ parser.add_argument("--steps", type=int, default=64)
 parser.add_argument("--elastic", action="store_true")
 options = parser.parse_args()
 
-job = world()
+job = get_communicator()
 backend = open_device(options.backend, job)
 for transport in options.transports:
     for overlap in [True, False] if job.size > 1 else [False]:
@@ -56,13 +56,13 @@ for transport in options.transports:
         backend.synchronize()
         found = []
         for _ in range(5):
-            job.share(None)
+            job.allgather(None)
             begin = backend.record_event()
             graph.replay(options.steps)
             end = backend.record_event()
             end.wait()
             found.append(
-                max(job.share(end.seconds_since(begin))) / options.steps / solver.steps_at_once
+                max(job.allgather(end.seconds_since(begin))) / options.steps / solver.steps_at_once
             )
         solver.check_health(1)
         seconds = statistics.median(found)

@@ -15,7 +15,7 @@ import numpy as np
 
 from groundswell.backends import Backend, Blocks, Launch, Source, open_backend
 from groundswell.backends.base import in_order
-from groundswell.exchange.world import Alone
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.solvers.poisson.benchmarks.problems import METRICS, SCREENING, Cubes
 from groundswell.solvers.poisson.element_operator import ElementOperator
 
@@ -32,7 +32,9 @@ def main() -> None:
     chosen = parser.parse_args()
     backend = open_backend("cuda")
     for degree in chosen.degrees:
-        cubes = Cubes.on(backend, Alone(), degree, round(chosen.dofs ** (1 / 3) / degree))
+        cubes = Cubes.on(
+            backend, SerialCommunicator(), degree, round(chosen.dofs ** (1 / 3) / degree)
+        )
         for metric in METRICS:
             work = operator(backend, cubes, metric)
             alone = seconds_beside(backend, work, 1, 0)

@@ -17,7 +17,7 @@ from groundswell.exchange.assembly import tiles
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.assembly.rows import TYPES
 from groundswell.exchange.assembly.sharing import find_sharing
-from groundswell.exchange.world import Alone
+from groundswell.exchange.communicator import SerialCommunicator
 
 PROGRAM = Path(__file__).parents[1] / "support" / "assembly_program.py"
 
@@ -113,7 +113,7 @@ def test_large_arrays_are_the_same_on_a_gpu(
 ) -> None:
     """Too large for caches, they go through tiles there, if they begin where sectors do."""
     ids = box_ids(20, 7, 0)
-    sharing = find_sharing(Alone(), ids)
+    sharing = find_sharing(SerialCommunicator(), ids)
     given = np.random.default_rng().integers(-9, 9, (2, len(ids) + 8)).astype(dtype)
     results, tiled = [], []
     launch = tiles.launch_tiles
@@ -122,7 +122,7 @@ def test_large_arrays_are_the_same_on_a_gpu(
         backend = open_backend(name)
         array = backend.to_device(given)
         values = array[:, offset : offset + len(ids)]
-        work = Operation(backend, Alone(), sharing, "gather-scatter", values, values)
+        work = Operation(backend, SerialCommunicator(), sharing, "gather-scatter", values, values)
         in_order(work.launches)()
         results.append(backend.to_host(array).tobytes())
         work.close()

@@ -22,12 +22,12 @@ from groundswell.backends.cpu import CpuBackend
 from groundswell.backends.cuda import geometry
 from groundswell.errors import BackendError, InputError
 from groundswell.exchange.boxes import CHUNK, RAW, Copy, Place, _chunks
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField, plan_messages
 from groundswell.exchange.pattern import Ghosts, uniform
 from groundswell.exchange.transports.base import total
-from groundswell.exchange.world import Alone
 
 SUPPORT = Path(__file__).parents[1] / "support"
 TRANSPORTS = ("mpi", "mpi-thread", "peer", "staged")
@@ -118,7 +118,7 @@ def test_a_periodic_rank_is_its_own_neighbour(dtype: str, corners: bool) -> None
     ghosts = Ghosts((2, 3, 1), (3, 1, 2), corners)
     whole = numbered(cut.shape, dtype)
     array = backend.to_device(before(whole, cut, 0, 3))
-    halo = Exchange(backend, Alone(), cut, [GhostField(array, (3, 3, 3), ghosts)])
+    halo = Exchange(backend, SerialCommunicator(), cut, [GhostField(array, (3, 3, 3), ghosts)])
     assert halo.path == "none: one rank" and halo.bytes == 0
     halo()
     assert np.array_equal(array, after(whole, cut, 0, ghosts, 3))
@@ -126,7 +126,7 @@ def test_a_periodic_rank_is_its_own_neighbour(dtype: str, corners: bool) -> None
 
 def test_blocks_for_another_number_of_ranks_are_refused() -> None:
     with pytest.raises(InputError, match="4 blocks for 1 ranks"):
-        Exchange(open_backend("cpu"), Alone(), decompose((8, 8), 4), [])
+        Exchange(open_backend("cpu"), SerialCommunicator(), decompose((8, 8), 4), [])
 
 
 def test_launches_that_poison_keep_their_poison(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +141,7 @@ def test_launches_that_poison_keep_their_poison(monkeypatch: pytest.MonkeyPatch)
         return array
 
     monkeypatch.setattr(backend, "to_device", watched)
-    launches = Exchange(backend, Alone(), cut, [field], poison=True).launches
+    launches = Exchange(backend, SerialCommunicator(), cut, [field], poison=True).launches
     gc.collect()
     (poison,) = [memory for is_poison, memory in copied if is_poison]
     assert launches and poison() is not None

@@ -19,7 +19,7 @@ from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.assembly.sharing import NOBODY, Sharing, find_sharing
-from groundswell.exchange.world import World, world
+from groundswell.exchange.communicator import Communicator, get_communicator
 
 Values = NDArray[Any]
 
@@ -32,7 +32,7 @@ REDUCERS["max"] = np.maximum
 class Case:
     """Random ids, each with one to eight copies, dealt out to the ranks; some get none."""
 
-    job: World
+    job: Communicator
     backend: Backend
     transport: str
     route: str
@@ -94,14 +94,14 @@ class Case:
         """One random case of everything."""
         ids = self.deal()
         sharing = find_sharing(self.job, ids)
-        everyone = self.job.share((ids, sharing.ids, sharing.own, sharing.owner))
+        everyone = self.job.allgather((ids, sharing.ids, sharing.own, sharing.owner))
         check_sharing(sharing, ids, everyone, self.job.rank)
         types = ["float32", "float64", *["int32", "int64"] * (self.codec == "none")]
         dtype = str(self.rng.choice(types))
         reduction = str(self.rng.choice([*REDUCERS]))
         components = int(self.rng.integers(1, 4))
         local = self.values(dtype, components, len(ids), reduction)
-        whole = assembled(self.job.share((ids, local)), REDUCERS[reduction])
+        whole = assembled(self.job.allgather((ids, local)), REDUCERS[reduction])
         bound = 1e-5 if dtype == "float32" else 1e-13
         exact = dtype.startswith("int") or reduction != "sum"
         empty = np.full((components, len(sharing.ids)), POISON, dtype)
@@ -109,7 +109,7 @@ class Case:
         found = self.run(sharing, "gather-scatter", reduction, local, local)
         expected = np.where(ids == NOBODY, local, spread(whole, ids, local))
         self.compare(found, expected, exact, bound)
-        alike(self.job.share((ids, found)))
+        alike(self.job.allgather((ids, found)))
 
         found = self.run(sharing, "gather", reduction, local, empty)[:, : sharing.own]
         self.compare(found, spread(whole, sharing.ids[: sharing.own], found), exact, bound)
@@ -180,7 +180,7 @@ def check_sharing(sharing: Sharing, ids: Values, everyone: list[Any], rank: int)
 def main() -> None:
     """Run the cases that the command line asks for."""
     name, transport, route, seed, cases, *codec = sys.argv[1:]
-    job = world()
+    job = get_communicator()
     backend = open_backend(name, device_of(job.rank) if name == "cuda" else None)
     rng, own = np.random.default_rng(int(seed)), np.random.default_rng([int(seed), job.rank])
     case = Case(job, backend, transport, route, *(codec or ["none"]), rng, own)

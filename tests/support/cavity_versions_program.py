@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from groundswell.bench.exchange.versions import VERSIONS
+from groundswell.exchange.communicator import get_communicator
 from groundswell.exchange.devices import open_device
-from groundswell.exchange.world import world
 from groundswell.solvers.cavity.benchmarks.speed import exchange_as, make_case
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.setup import Setup
@@ -45,7 +45,7 @@ def same(one: dict[str, Any], part: dict[str, Any]) -> bool:
 def main() -> None:
     """Every version on each transport, for each process grid."""
     name, *transports = sys.argv[1:]
-    job = world()
+    job = get_communicator()
     backend = open_device(name, job)
     one = advanced(Cavity(Setup.from_case(make_case(CELLS)), backend))
     assert all(np.abs(one[name]).max() > 0 for name in ("p", "u", "T"))

@@ -15,9 +15,9 @@ from dense_spectral_elements import at_nodes, equation_of
 
 from groundswell.backends import Array, Backend, Launch, open_backend
 from groundswell.errors import BackendError
+from groundswell.exchange.communicator import Communicator, get_communicator
 from groundswell.exchange.transports.mailboxes import Mailboxes
 from groundswell.exchange.transports.mpi import MpiTransfer
-from groundswell.exchange.world import World, world
 from groundswell.linear.cg import ConjugateGradients
 from groundswell.linear.operators import VectorLayout
 from groundswell.meshes.box import Box
@@ -27,7 +27,7 @@ from groundswell.spectral_elements.partition import ElementPartition
 from groundswell.spectral_elements.space import FunctionSpace
 
 
-def multigrid(backend: Backend, job: World) -> None:
+def multigrid(backend: Backend, job: Communicator) -> None:
     """Nobody stores into another rank's memory who was told to use MPI."""
     box = Box((2, 2, 4))
     mine = ElementPartition.of(box, job.size).elements(job.rank)
@@ -58,7 +58,7 @@ class Diagonal:
         """It holds nothing."""
 
 
-def solved(backend: Backend, job: World, transport: str) -> bytes:
+def solved(backend: Backend, job: Communicator, transport: str) -> bytes:
     """Residuals and this rank's part of the solution; ranks have parts of different sizes."""
     rng, count = np.random.default_rng([5, job.rank]), 100 + 17 * job.rank
     scale = np.exp(rng.uniform(-2, 2, count))
@@ -70,12 +70,12 @@ def solved(backend: Backend, job: World, transport: str) -> bytes:
     )
     solver.b[:] = rng.standard_normal(count)
     outcome = solver.solve()
-    assert len({values.tobytes() for values in job.share(outcome.residuals)}) == 1
+    assert len({values.tobytes() for values in job.allgather(outcome.residuals)}) == 1
     solver.close()
     return bytes(outcome.residuals.tobytes() + solver.x.tobytes())
 
 
-def sums(backend: Backend, job: World) -> None:
+def sums(backend: Backend, job: Communicator) -> None:
     """No rank sends each of the others a message, and the bits are those of peer memory."""
     by_memory = solved(backend, job, "peer")
     for transport in ("mpi", "mpi-thread", "peer+mpi"):
@@ -86,4 +86,4 @@ def sums(backend: Backend, job: World) -> None:
 
 
 if __name__ == "__main__":
-    {"multigrid": multigrid, "sums": sums}[sys.argv[1]](open_backend("cpu"), world())
+    {"multigrid": multigrid, "sums": sums}[sys.argv[1]](open_backend("cpu"), get_communicator())

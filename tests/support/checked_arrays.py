@@ -9,11 +9,11 @@ import numpy as np
 from halo_oracle import after, before, numbered
 
 from groundswell.backends import Backend
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.world import World
 
 MARGIN = 3  # points around each part, more than any ghost layers
 
@@ -21,7 +21,7 @@ MARGIN = 3  # points around each part, more than any ghost layers
 class ExchangeSetup:
     """A rank, its device, and the transport of its messages."""
 
-    def __init__(self, backend: Backend, job: World, transport: str) -> None:
+    def __init__(self, backend: Backend, job: Communicator, transport: str) -> None:
         self.backend, self.job, self.transport = backend, job, transport
 
     def exchange(self, cut: Decomposition, parts: list[CheckedArray], **options: Any) -> Exchange:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.exchange.world import Alone
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.simulation.checkpoint import (
     DistributedArray,
     Progress,
@@ -42,7 +42,10 @@ def state(seed: int) -> dict[str, np.ndarray]:
 
 def alone(arrays: dict[str, np.ndarray]) -> State:
     """Whole arrays at the only rank."""
-    return {name: DistributedArray.replicated(array, Alone()) for name, array in arrays.items()}
+    return {
+        name: DistributedArray.replicated(array, SerialCommunicator())
+        for name, array in arrays.items()
+    }
 
 
 def assert_same(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None:

@@ -16,9 +16,9 @@ from halo_program import device_of
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend, open_backend
+from groundswell.exchange.communicator import Communicator, get_communicator
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
-from groundswell.exchange.world import World, world
 
 MARGIN = 3
 # Largest error, over the largest value: a block of four has bits for its exponent and for steps.
@@ -37,7 +37,9 @@ def whole_field(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) ->
     return values
 
 
-def check_case(backend: Backend, job: World, how: dict[str, str], rng: np.random.Generator) -> None:
+def check_case(
+    backend: Backend, job: Communicator, how: dict[str, str], rng: np.random.Generator
+) -> None:
     """One random decomposition with several fields, exchanged three times."""
     cut = random_cut(rng, job.size, longest=40)
     dtype, bound = str(rng.choice(["float32", "float64"])), BOUNDS.get(how["codec"], 0.0)
@@ -66,13 +68,13 @@ def check_case(backend: Backend, job: World, how: dict[str, str], rng: np.random
                 most = bound * np.abs(whole * (turn + 1)).max()
                 assert np.abs(found - expected).max() <= most, (cut, layers, turn)
     halo.close()
-    job.share(None)
+    job.allgather(None)
 
 
 def main() -> None:
     """Run the cases that the command line asks for."""
     name, transport, codec, seed, cases = sys.argv[1:6]
-    job = world()
+    job = get_communicator()
     backend = open_backend(name, device_of(job.rank) if name == "cuda" else None)
     rng = np.random.default_rng(int(seed))
     for _ in range(int(cases)):

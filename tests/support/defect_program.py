@@ -21,13 +21,13 @@ from halo_oracle import EMPTY, around, needed, owners, random_cut, random_ghosts
 
 from groundswell.backends import open_backend
 from groundswell.errors import InputError, RunFailed
+from groundswell.exchange.communicator import MpiCommunicator, get_communicator
 from groundswell.exchange.connect import TRANSPORTS
+from groundswell.exchange.deadline import TIMEOUT
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.exchange import Exchange
-from groundswell.exchange.patience import PATIENCE
 from groundswell.exchange.pattern import Ghosts, uniform
 from groundswell.exchange.transports import mpi
-from groundswell.exchange.world import MpiWorld, world
 
 PATHS = {
     "mpi": "MPI",
@@ -276,7 +276,7 @@ def poison_is_gone_where_the_exchange_fills(at: ExchangeSetup) -> None:
     parts = [at.part(cut, t, uniform(MARGIN, 2, corners=True), n) for n, t in enumerate(types)]
     halo = at.exchange(cut, parts, poison=True)
     repeat(halo, parts, 1)
-    at.job.share(None)
+    at.job.allgather(None)
     run(halo.start)
     others = around(owners(cut), cut, at.job.rank, MARGIN, at.job.rank) != at.job.rank
     for part in parts[:2]:
@@ -323,7 +323,7 @@ def a_rank_that_does_not_come_is_named(at: ExchangeSetup) -> None:
 
 def require_late(halo: Exchange) -> None:
     """Wait in vain for rank 1."""
-    usual, os.environ[PATIENCE] = os.environ[PATIENCE], "0.3"
+    usual, os.environ[TIMEOUT] = os.environ[TIMEOUT], "0.3"
     try:
         run(halo.finish)
     except RunFailed as error:
@@ -331,7 +331,7 @@ def require_late(halo: Exchange) -> None:
     else:
         raise AssertionError("nothing was wrong")
     finally:
-        os.environ[PATIENCE] = usual
+        os.environ[TIMEOUT] = usual
 
 
 def complaint(test: Check, at: ExchangeSetup) -> str | None:
@@ -339,18 +339,18 @@ def complaint(test: Check, at: ExchangeSetup) -> str | None:
 
     If one rank has given up, the other one's patience with it ends before the first one's does.
     """
-    found, os.environ[PATIENCE] = None, "5"
+    found, os.environ[TIMEOUT] = None, "5"
     try:
         test(at)
     except Exception:
         found = f"rank {at.job.rank}: {traceback.format_exc()[-1500:]}"
-    os.environ[PATIENCE] = "20"
-    return "\n".join(filter(None, at.job.share(found))) or None
+    os.environ[TIMEOUT] = "20"
+    return "\n".join(filter(None, at.job.allgather(found))) or None
 
 
 def main() -> None:
-    backend, job = open_backend("cpu"), world()
-    assert isinstance(job, MpiWorld)
+    backend, job = open_backend("cpu"), get_communicator()
+    assert isinstance(job, MpiCommunicator)
     places = {transport: ExchangeSetup(backend, job, transport) for transport in PATHS}
     found = {
         transport: {test.__name__: complaint(test, at) for test in CHECKS}

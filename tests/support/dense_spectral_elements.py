@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend
-from groundswell.exchange.world import Alone
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.meshes.box import Box
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import Hexahedra, positions
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 def space_on(mesh: Hexahedra, degree: int) -> FunctionSpace:
     """The space on all elements, on one rank."""
-    return FunctionSpace.on(Alone(), mesh, degree, np.arange(mesh.count))
+    return FunctionSpace.on(SerialCommunicator(), mesh, degree, np.arange(mesh.count))
 
 
 def equation_of(

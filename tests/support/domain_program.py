@@ -32,7 +32,7 @@ from halo_oracle import EMPTY, needed, numbered
 
 from groundswell.backends.array_interop import as_array
 from groundswell.exchange import Domain, Field
-from groundswell.exchange.world import world
+from groundswell.exchange.communicator import get_communicator
 
 
 def check_library(library: str, device: str, rng: np.random.Generator) -> None:
@@ -248,7 +248,7 @@ def check_cartesian(device: str, rng: np.random.Generator) -> None:
 
 def check_lonely_error(device: str, rng: np.random.Generator) -> None:
     """An array or an option that one rank cannot have is an error on all, at once."""
-    domain = Domain((8, 8), 1, device=device, processes=np.array([world().size, 0]))
+    domain = Domain((8, 8), 1, device=device, processes=np.array([get_communicator().size, 0]))
     u = domain.zeros()
     require_refusal("no array that can", lambda: domain.exchange([1, 2] if domain.rank else u))
     domain.exchange(u)
@@ -275,7 +275,7 @@ def check_owners(device: str, rng: np.random.Generator) -> None:
     domain.interior(u)[...] = whole[domain.block.slices]
     for point in np.ndindex(9, 11):
         here = domain.local_index(point)
-        assert [at is not None for at in world().share(here)].count(True) == 1
+        assert [at is not None for at in get_communicator().allgather(here)].count(True) == 1
         assert here is None or u[here] == whole[point]
 
 
@@ -306,7 +306,7 @@ def main() -> None:
         checks[what](device, rng)
     else:
         check_library(what, device, rng)
-    if world().first:
+    if get_communicator().first:
         print("all holds")
     if what == "communicators":
         sys.modules["mpi4py.MPI"].Finalize()

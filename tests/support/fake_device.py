@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from groundswell.errors import RunFailed
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.distributed_array import DistributedArray
-from groundswell.exchange.world import Alone, World
 from groundswell.outputs.ring_buffer import Output, Ring
 from groundswell.simulation import checkpoint
 from groundswell.simulation.time_loop import TimeLoop
@@ -86,7 +86,7 @@ class Solver:
     in_graph = True
     updates_per_step = 3
     steps_at_once = 1
-    world: World = Alone()
+    comm: Communicator = SerialCommunicator()
 
     def __init__(
         self, device: Device, every: int, capacity: int, wish: Any = None, breaks_at: int = -1
@@ -125,7 +125,7 @@ class Solver:
     def state(self) -> dict[str, DistributedArray]:
         arrays = {"value": self.value, "clock": self.clock}
         return {
-            name: DistributedArray.replicated(array, self.world) for name, array in arrays.items()
+            name: DistributedArray.replicated(array, self.comm) for name, array in arrays.items()
         }
 
 
@@ -184,10 +184,10 @@ def make_loop(solver: Solver, samples: Samples, folder: Path, *, resume: bool = 
         checkpoint.restore(path, solver.device, solver.state(), done)  # type: ignore[arg-type]
         samples.truncate(done.lengths["samples"])
         step = done.step
-    world = solver.world
-    writer = samples if world.first else None
-    output = Output(solver.ring, writer, lambda block, _: samples.append(block), (2,), (), world)
-    return TimeLoop(solver, solver.device, {"samples": output}, folder, "digest", step, world)  # type: ignore[arg-type]
+    comm = solver.comm
+    writer = samples if comm.first else None
+    output = Output(solver.ring, writer, lambda block, _: samples.append(block), (2,), (), comm)
+    return TimeLoop(solver, solver.device, {"samples": output}, folder, "digest", step, comm)  # type: ignore[arg-type]
 
 
 def silent(step: int, updates: int) -> None: ...

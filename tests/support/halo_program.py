@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import open_backend
+from groundswell.exchange.communicator import Communicator, get_communicator
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.world import World, world
 
 EMPTY = -7.0
 
@@ -62,7 +62,7 @@ def wanted(
     return result
 
 
-def check_case(backend: Any, job: World, transport: str, rng: np.random.Generator) -> None:
+def check_case(backend: Any, job: Communicator, transport: str, rng: np.random.Generator) -> None:
     """One random decomposition with several fields, exchanged three times."""
     axes = int(rng.integers(1, 4))
     while True:
@@ -101,9 +101,9 @@ def check_case(backend: Any, job: World, transport: str, rng: np.random.Generato
             fresh[inner] = (found[inner] + np.ones(1)).astype(found.dtype)
             backend.assign(array, fresh)
         backend.synchronize()
-        job.share(None)
+        job.allgather(None)
     halo.close()
-    job.share(None)
+    job.allgather(None)
 
 
 def device_of(rank: int) -> int:
@@ -118,7 +118,7 @@ def main() -> None:
     name, transport, seed, cases = sys.argv[1:5]
     if "+" in transport:  # two hosts, as far as the ranks can tell
         os.environ["GROUNDSWELL_HOST"] = f"host{int(os.environ['OMPI_COMM_WORLD_RANK']) % 2}"
-    job = world()
+    job = get_communicator()
     backend = open_backend(name, device_of(job.rank) if name == "cuda" else None)
     rng = np.random.default_rng(int(seed))
     for _ in range(int(cases)):

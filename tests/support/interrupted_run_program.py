@@ -15,7 +15,7 @@ from typing import Any
 
 from groundswell.backends import Backend
 from groundswell.cli import main
-from groundswell.exchange.world import world
+from groundswell.exchange.communicator import get_communicator
 from groundswell.simulation import run as runner
 
 
@@ -23,7 +23,7 @@ def stop_at(number: signal.Signals, rank: int, step: int) -> None:
     """Have this process signalled, if it is that rank."""
 
     def report(done: int, updates: int) -> None:
-        if world().rank == rank and done >= step:
+        if get_communicator().rank == rank and done >= step:
             os.kill(os.getpid(), number)
 
     def progress(*_: Any, **__: Any) -> Any:

@@ -18,13 +18,13 @@ from halo_program import EMPTY, random_ghosts, wanted, whole
 
 from groundswell.backends import open_backend
 from groundswell.backends.cpu import CpuBackend
+from groundswell.exchange.communicator import Communicator, get_communicator
 from groundswell.exchange.connect import FUSED, TRANSPORTS
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.puts import Put
 from groundswell.exchange.transports import peer
-from groundswell.exchange.world import World, world
 
 MARGIN = 3
 NAMES = ("direct", "fused")
@@ -60,7 +60,7 @@ def play_kernel(field: GhostField, puts: list[Put]) -> None:
             ctypes.memmove(address + put.shift, address, size)
 
 
-def check_case(backend: Any, job: World, transport: str, rng: np.random.Generator) -> int:
+def check_case(backend: Any, job: Communicator, transport: str, rng: np.random.Generator) -> int:
     """One random decomposition with two fields, exchanged four times; how much kernels stored."""
     axes = int(rng.integers(1, 4))
     shape = tuple(int(n) for n in rng.integers(job.size, job.size + 6, axes))
@@ -87,14 +87,14 @@ def check_case(backend: Any, job: World, transport: str, rng: np.random.Generato
             play_kernel(fields[number], [put for put in puts if put.field == known])
         for launch in (*halo.start, *halo.finish):
             launch()
-        job.share(None)
+        job.allgather(None)
         for field, known_values in zip(fields, values, strict=True):
             expected = wanted(known_values + turn, cut, job.rank, field.ghosts, MARGIN)
             assert np.array_equal(field.array, expected), (job.rank, cut, turn, puts)
             own = field.array[(slice(MARGIN, -MARGIN),) * axes] + 1
             field.array[...] = EMPTY
             field.array[(slice(MARGIN, -MARGIN),) * axes] = own
-        job.share(None)
+        job.allgather(None)
     halo.close()
     return len(puts)
 
@@ -105,9 +105,9 @@ def main() -> None:
     CpuBackend.export_handle = export  # type: ignore[method-assign]
     TRANSPORTS["cpu"]["direct"] = lambda job: peer.PeerTransfer(job, direct=True)
     FUSED["cpu"]["fused"] = lambda job: peer.PeerTransfer(job, direct=True, fused=True)
-    job, backend, rng = world(), open_backend("cpu"), np.random.default_rng(seed)
+    job, backend, rng = get_communicator(), open_backend("cpu"), np.random.default_rng(seed)
     stored = [check_case(backend, job, name, rng) for _ in range(cases) for name in NAMES]
-    assert job.size == 1 or any(job.share(any(stored)))
+    assert job.size == 1 or any(job.allgather(any(stored)))
     if job.first:
         print("all cases hold")
 

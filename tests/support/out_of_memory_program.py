@@ -20,6 +20,7 @@ import pytest
 from groundswell.backends import open_backend
 from groundswell.errors import InputError
 from groundswell.exchange.assembly import sharing
+from groundswell.exchange.communicator import Communicator, get_communicator
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
@@ -27,10 +28,9 @@ from groundswell.exchange.pattern import uniform
 from groundswell.exchange.total import GatheredTotal, Total
 from groundswell.exchange.transports import peer as peer_module
 from groundswell.exchange.transports.mailboxes import Mailboxes
-from groundswell.exchange.world import World, world
 
 
-def check(job: World, make: Callable[[], Any], where: Any, name: str) -> None:
+def check(job: Communicator, make: Callable[[], Any], where: Any, name: str) -> None:
     """What cannot be made if that function fails on the last rank can be made afterwards."""
     last = job.size - 1
     fault = patch.object(where, name, side_effect=MemoryError("no room"))
@@ -40,16 +40,16 @@ def check(job: World, make: Callable[[], Any], where: Any, name: str) -> None:
     ):
         make()
     for turn in range(3):
-        assert job.share((turn, job.rank)) == [(turn, rank) for rank in range(job.size)], name
+        assert job.allgather((turn, job.rank)) == [(turn, rank) for rank in range(job.size)], name
     make()
 
 
-def mailboxes(job: World) -> None:
+def mailboxes(job: Communicator) -> None:
     """Whatever is missing: memory for others, for the host, for the device, or after all these."""
     backend = open_backend("cpu")
 
     def make() -> None:
-        total = job.agree(lambda: Total(backend, job, 4))
+        total = job.collective_try(lambda: Total(backend, job, 4))
         total.close()
 
     for name in (
@@ -63,7 +63,7 @@ def mailboxes(job: World) -> None:
         check(job, make, backend, name)
 
 
-def peer(job: World) -> None:
+def peer(job: Communicator) -> None:
     """Tables of what is sent and received, when all have mapped each other's memory."""
     backend, cut = open_backend("cpu"), decompose((12, 5), job.size, True)
     block = cut.block(job.rank)
@@ -81,7 +81,7 @@ def peer(job: World) -> None:
         check(job, make, peer_module, name)
 
 
-def sums(job: World) -> None:
+def sums(job: Communicator) -> None:
     """Before and while all make what gathers numbers, which MPI begins without any patience."""
     backend = open_backend("cpu")
 
@@ -95,10 +95,10 @@ def sums(job: World) -> None:
         assert (values == job.size).all()
 
     for name in ("memory_info", "zeros", "compile"):
-        check(job, lambda: job.agree(make), backend, name)
+        check(job, lambda: job.collective_try(make), backend, name)
 
 
-def ids(job: World) -> None:
+def ids(job: Communicator) -> None:
     """Before, between and after the messages that tell who shares what."""
     mine = np.arange(job.rank, 20)
 
@@ -111,4 +111,6 @@ def ids(job: World) -> None:
 
 
 if __name__ == "__main__":
-    {"mailboxes": mailboxes, "peer": peer, "sums": sums, "sharing": ids}[sys.argv[1]](world())
+    {"mailboxes": mailboxes, "peer": peer, "sums": sums, "sharing": ids}[sys.argv[1]](
+        get_communicator()
+    )

@@ -25,10 +25,10 @@ from groundswell.backends.base import in_order
 from groundswell.errors import BackendError, InputError, RunFailed
 from groundswell.exchange.assembly import mailed, operation
 from groundswell.exchange.assembly.operation import Operation
+from groundswell.exchange.communicator import Communicator, SerialCommunicator, get_communicator
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.total import Total
 from groundswell.exchange.tuning import Choice
-from groundswell.exchange.world import Alone, World, world
 from groundswell.linear.cg import ConvergenceHistory
 from groundswell.linear.operators import LinearOperator
 from groundswell.meshes.box import Box
@@ -65,7 +65,7 @@ def cycle(backend: Backend, space: FunctionSpace, x: Array, y: Array) -> LinearO
 
 def applied(
     backend: Backend,
-    job: World,
+    job: Communicator,
     mesh: Hexahedra,
     degree: int,
     mine: Numbers,
@@ -89,7 +89,10 @@ def applied(
 
 
 def check_case(
-    backend: Backend, job: World, rng: np.random.Generator, make: Callable[..., LinearOperator]
+    backend: Backend,
+    job: Communicator,
+    rng: np.random.Generator,
+    make: Callable[..., LinearOperator],
 ) -> bool:
     """A random mesh, dealt out at random: some ranks get little, or nothing."""
     mesh, degree = random_mesh(rng), int(rng.integers(1, 6))
@@ -98,10 +101,10 @@ def check_case(
     numbers = np.unique(mesh.ids(degree, everyone)).tolist()
     u = dict(zip(numbers, rng.standard_normal(len(numbers)).tolist(), strict=True))
     mine = everyone[owner == job.rank]
-    parts = job.share(applied(backend, job, mesh, degree, mine, u, make))
+    parts = job.allgather(applied(backend, job, mesh, degree, mine, u, make))
     if not job.first:
         return True
-    whole = applied(open_backend("cpu"), Alone(), mesh, degree, everyone, u, make)
+    whole = applied(open_backend("cpu"), SerialCommunicator(), mesh, degree, everyone, u, make)
     together = {i: v for part in parts for i, v in part.items()}
     assert sum(map(len, parts)) == len(together) == len(whole)
     # A cycle's steps follow from an eigenvalue, to whose estimate rounding adds up.
@@ -109,7 +112,7 @@ def check_case(
     return all(abs(together[i] - v) <= most for i, v in whole.items())
 
 
-def check_solution(backend: Backend, job: World, **how: Any) -> None:
+def check_solution(backend: Backend, job: Communicator, **how: Any) -> None:
     """Residuals and the solution are one rank's, to rounding; sides belong to whoever has them."""
     counts, degree = (3, 4, 5), 5
     box = Box(counts, deform=lambda p: p + 0.1 * p[..., ::-1] ** 2, order=2)
@@ -120,7 +123,7 @@ def check_solution(backend: Backend, job: World, **how: Any) -> None:
     if not job.first:
         return
     everyone = np.arange(box.count)
-    whole, alone = solved(open_backend("cpu"), Alone(), box, degree, everyone, **how)
+    whole, alone = solved(open_backend("cpu"), SerialCommunicator(), box, degree, everyone, **how)
     # Differences in the last bit grow from iteration to iteration.
     apart = 1 if how else 3
     assert outcome.converged and abs(outcome.iterations - alone.iterations) <= apart
@@ -133,7 +136,7 @@ def check_solution(backend: Backend, job: World, **how: Any) -> None:
     assert np.allclose(found, whole[mine], rtol=0, atol=near * np.abs(whole).max())
 
 
-def check_ways(backend: Backend, job: World) -> None:
+def check_ways(backend: Backend, job: Communicator) -> None:
     """The bits of a solution are the same whatever way values take between as many ranks."""
     box = Box((3, 4, 5), deform=lambda p: p + 0.1 * p[..., ::-1] ** 2, order=2)
     mine = ElementPartition.of(box, job.size).elements(job.rank)
@@ -147,7 +150,7 @@ def check_ways(backend: Backend, job: World) -> None:
         solved(backend, job, box, 3, mine, transport="ether", route="pairwise")
 
 
-def check_mean(backend: Backend, job: World, mean: float, **how: Any) -> None:
+def check_mean(backend: Backend, job: Communicator, mean: float, **how: Any) -> None:
     """Where any constant may be added to u; the error is what so few elements leave."""
     counts, degree = (3, 4, 5), 6
     box = Box(counts, periodic=(True, True, True))
@@ -163,7 +166,7 @@ def check_mean(backend: Backend, job: World, mean: float, **how: Any) -> None:
     problem.close()
 
 
-def check_fused_cg(backend: Backend, job: World) -> None:
+def check_fused_cg(backend: Backend, job: Communicator) -> None:
     """Residuals of fused iterations are one rank's, to rounding, and the same bits on all.
 
     Also where kernels wait for other ranks' sums themselves, as on GPUs; where places among
@@ -173,7 +176,7 @@ def check_fused_cg(backend: Backend, job: World) -> None:
     counts = (3, 4, 5)
     box = Box(counts, periodic=(True, False, False))
     block = decompose(counts[::-1], job.size, (False,) * 3).block(job.rank)
-    whole = residuals(open_backend("cpu"), Alone(), box, np.arange(box.count), WAY)
+    whole = residuals(open_backend("cpu"), SerialCommunicator(), box, np.arange(box.count), WAY)
     mine = box.block(block.start, block.shape)
     variants = (
         nullcontext(),
@@ -184,30 +187,30 @@ def check_fused_cg(backend: Backend, job: World) -> None:
     for variant in variants:
         with variant:
             found = residuals(backend, job, box, mine, WAY)
-        assert len(set(job.share(found.tobytes()))) == 1
+        assert len(set(job.allgather(found.tobytes()))) == 1
         assert np.allclose(found[:20], whole[:20], rtol=1e-12, atol=0), (found[:20], whole[:20])
 
 
-def check_file(backend: Backend, job: World) -> None:
+def check_file(backend: Backend, job: Communicator) -> None:
     """What rank 0 writes has the u of all; where it cannot, all are told."""
     box = Box((2, 3, 4), deform=lambda p: p + 0.1 * p[..., ::-1] ** 2, order=2)
     tags = {"west": 1, "north": 4}
     sides = {name: {"kind": "fixed", "value": "x - y * z"} for name in tags}
     found = gs.poisson.solve(box, 4, "x * y + z", sides, sides=tags, backend=backend.name)
     with TemporaryDirectory() as folder:
-        path = found.write(Path(job.tell(folder)) / "u.vtkhdf")
+        path = found.write(Path(job.bcast(folder)) / "u.vtkhdf")
         with pytest.raises(InputError, match="vtkhdf/u cannot be written"):
             found.write(path / "u")
         if not job.first:
             return
         written = LagrangeElements.read(path)
-    alone, _ = solved(open_backend("cpu"), Alone(), box, 4, np.arange(box.count))
+    alone, _ = solved(open_backend("cpu"), SerialCommunicator(), box, 4, np.arange(box.count))
     wanted = to_equidistant(alone[..., None], 4, 4)[..., 0]
     assert np.allclose(written.fields["u"][written.connectivity], wanted, rtol=0, atol=1e-7)
 
 
 def residuals(
-    backend: Backend, job: World, mesh: Hexahedra, mine: Numbers, way: Mapping[str, str]
+    backend: Backend, job: Communicator, mesh: Hexahedra, mine: Numbers, way: Mapping[str, str]
 ) -> NDArray[np.float64]:
     """Of NekBone's problem, whose right-hand side is a wave over the ids."""
     space = FunctionSpace.on(job, mesh, 4, mine).with_exchange(Choice(**way))
@@ -223,7 +226,7 @@ def residuals(
 
 
 def solved(
-    backend: Backend, job: World, mesh: Hexahedra, degree: int, mine: Numbers, **how: Any
+    backend: Backend, job: Communicator, mesh: Hexahedra, degree: int, mine: Numbers, **how: Any
 ) -> tuple[NDArray[np.float64], ConvergenceHistory]:
     """Prescribed on two sides that meet at an edge."""
     space = FunctionSpace.on(job, mesh, degree, mine)
@@ -249,7 +252,7 @@ def system_on(
     return LinearSystem(backend, tuned, equation_of(**equation), method)
 
 
-def check_ranks_that_fail(backend: Backend, job: World) -> None:
+def check_ranks_that_fail(backend: Backend, job: Communicator) -> None:
     """What one rank fails of all are told, and nothing stays open.
 
     Where all have met in a question to all, they are in step afterwards.
@@ -263,7 +266,7 @@ def check_ranks_that_fail(backend: Backend, job: World) -> None:
     }
     for text, fault in faults.items():
         assert failed(backend, job, fault, text) >= 2  # the operator's
-        assert job.share(job.rank) == [*range(job.size)]
+        assert job.allgather(job.rank) == [*range(job.size)]
     failed(
         backend,
         job,
@@ -272,7 +275,7 @@ def check_ranks_that_fail(backend: Backend, job: World) -> None:
     )
 
 
-def failed(backend: Backend, job: World, fault: Any, told: str) -> int:
+def failed(backend: Backend, job: Communicator, fault: Any, told: str) -> int:
     """How many operations are closed of a solver that the last rank cannot make."""
     box, last = Box((2, 2, job.size)), job.size - 1
     mine = box.block((job.rank, 0, 0), (1, 2, 2))
@@ -285,7 +288,7 @@ def failed(backend: Backend, job: World, fault: Any, told: str) -> int:
         fault if job.rank == last else nullcontext(),
         pytest.raises((InputError, RunFailed, ValueError)) as failure,
     ):
-        job.agree(build)
+        job.collective_try(build)
     assert told.format(last) in str(failure.value), failure.value
     return len({id(call.args[0]) for call in closed.call_args_list})
 
@@ -298,7 +301,7 @@ CYCLES = 4  # cases with multigrid
 def main() -> None:
     """Operators and cycles on random meshes, then solutions."""
     name, WAY["transport"], WAY["route"], seed, cases = sys.argv[1:6]
-    job = world()
+    job = get_communicator()
     backend = open_backend(name, device_of(job.rank) if name == "cuda" else None)
     for case in range(int(cases)):
         for make in (operator, cycle) if case < CYCLES else (operator,):

@@ -12,11 +12,11 @@ from typing import Any
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import RunFailed
 from groundswell.exchange import probe, probe_gpu_mpi
+from groundswell.exchange.communicator import MpiCommunicator, get_communicator
 from groundswell.exchange.connect import TRANSPORTS
-from groundswell.exchange.patience import PATIENCE
+from groundswell.exchange.deadline import TIMEOUT
 from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.mpi import MpiTransfer
-from groundswell.exchange.world import MpiWorld, world
 
 BUSES = ("0000:1b:00.0", "0000:43:00.0")
 
@@ -29,7 +29,7 @@ class Spoilt(MpiTransfer):
     def _finish(self) -> None:
         super()._finish()
         self.turns += 1
-        if self.turns > 1 and self._job.world.rank == self._job.world.size - 1:
+        if self.turns > 1 and self._job.comm.rank == self._job.comm.size - 1:
             ctypes.memset(self._buffers.received[0][0], 255, 1)
 
 
@@ -37,7 +37,7 @@ class Lame(MpiTransfer):
     """Rank 1 gives up, so that the others wait for it in vain."""
 
     def _start(self) -> None:
-        if self._job.world.rank == 1:
+        if self._job.comm.rank == 1:
             raise RunFailed("rank 1 is lame")
         super()._start()
 
@@ -49,12 +49,12 @@ def broken(job: Job) -> Any:
 
 def mistaken(job: Job) -> Any:
     """A transport that has a mistake, which shows on one rank."""
-    if job.world.rank == 1:
+    if job.comm.rank == 1:
         raise TypeError("a mistake")
     return MpiTransfer(job)
 
 
-def check_mistake(backend: Backend, job: MpiWorld) -> None:
+def check_mistake(backend: Backend, job: MpiCommunicator) -> None:
     """It is no reason not to use a transport, and all ranks are told."""
     TRANSPORTS["cpu"] |= {"mistaken": mistaken}
     try:
@@ -63,10 +63,10 @@ def check_mistake(backend: Backend, job: MpiWorld) -> None:
         assert "a mistake" in str(error), error
     else:
         raise AssertionError("a mistake is taken for a reason")
-    assert job.share(job.rank) == list(range(job.size))
+    assert job.allgather(job.rank) == list(range(job.size))
 
 
-def check_child(job: MpiWorld) -> None:
+def check_child(job: MpiCommunicator) -> None:
     """A job started from within a job ends, says something, and does no harm."""
     if job.first:
         try:
@@ -74,21 +74,21 @@ def check_child(job: MpiWorld) -> None:
         except probe_gpu_mpi.NotTried as obstacle:
             found = f"not tried: {obstacle}"
         print("child:", found)
-    assert job.share(job.rank) == list(range(job.size))
+    assert job.allgather(job.rank) == list(range(job.size))
 
 
 def main() -> None:
     """Try all of them."""
-    job, backend = world(), open_backend("cpu")
-    assert isinstance(job, MpiWorld)
+    job, backend = get_communicator(), open_backend("cpu")
+    assert isinstance(job, MpiCommunicator)
     if job.rank < probe_gpu_mpi.RANKS:
-        assert all(probe_gpu_mpi.received(job.comm, backend, size) for size in (1, 1 << 21))
+        assert all(probe_gpu_mpi.received(job.mpi_comm, backend, size) for size in (1, 1 << 21))
     TRANSPORTS["cpu"] |= {"spoilt": Spoilt, "lame": Lame, "broken": broken}
     found = probe.usable(backend, job, ["mpi"])
     assert found == {"mpi": None}, found
     probe.TRIAL_SECONDS = 1.0
     found = probe.usable(backend, job)
-    assert job.tell(found) == found and os.environ.get(PATIENCE) is None
+    assert job.bcast(found) == found and os.environ.get(TIMEOUT) is None
     for name, reason in found.items():
         if job.first:
             print(f"{name}: {reason}")

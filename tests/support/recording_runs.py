@@ -12,9 +12,9 @@ from thread_ranks import run_on_threads
 
 from groundswell.backends.cpu import CpuBackend
 from groundswell.case.recording import RecordSection
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.pattern import receives
-from groundswell.exchange.world import World
 from groundswell.grids.cartesian import GHOSTS, Field, Grid, Layout, Part
 from groundswell.outputs.cartesian import CartesianDomain, ghosts_read
 from groundswell.outputs.recorder import Recorders
@@ -92,27 +92,27 @@ class Rank:
     """What one rank records of a film."""
 
     def __init__(
-        self, film: Film, cut: Decomposition, world: World, sections: Sequence[RecordSection]
+        self, film: Film, cut: Decomposition, comm: Communicator, sections: Sequence[RecordSection]
     ) -> None:
-        self.film, self.cut, self.world, self.sections = film, cut, world, sections
-        block = cut.block(world.rank)
+        self.film, self.cut, self.comm, self.sections = film, cut, comm, sections
+        block = cut.block(comm.rank)
         self.part = Part.from_block(film.grid, block.start, block.shape)
         self._needed = ghosts_read(offered(film, Part.whole(film.grid)), sections, cut)
 
     def ghosts(self, name: str) -> list[tuple[Any, Any]]:
         if name not in self._needed:
             return []
-        pieces = receives(self.cut, self.world.rank, self._needed[name])
+        pieces = receives(self.cut, self.comm.rank, self._needed[name])
         return [(piece.here, piece.shape) for piece in pieces]
 
     def play(self, folder: Path, first: int, last: int, seed: int, *, stop: bool) -> None:
         """Record steps first .. last - 1 in batches; then write a checkpoint, or all files."""
-        backend, film, world = CpuBackend(), self.film, self.world
+        backend, film, comm = CpuBackend(), self.film, self.comm
         layout = Layout(self.part.cells, np.dtype(film.dtype).itemsize)
         fields = {name: Field(backend, layout, film.dtype) for name in FIELDS}
         arrays = {name: f.interior[self.part.region_slices] for name, f in fields.items()}
         recording = offered(film, self.part)
-        found = Recorders(self.sections, recording, arrays, backend, world)
+        found = Recorders(self.sections, recording, arrays, backend, comm)
         lengths = self._take_up(folder / NAME, backend, found) if first else None
         outputs = found.open(folder, lengths)
         rng, drained = np.random.default_rng(seed), first
@@ -129,7 +129,7 @@ class Rank:
         writers = {name: output.writer for name, output in outputs.items() if output.writer}
         if stop:
             done = Progress(last, "digest", {name: w.length for name, w in writers.items()})
-            save(folder / NAME, backend, found.state(), done, world)
+            save(folder / NAME, backend, found.state(), done, comm)
             for writer in writers.values():
                 writer.close()
             return
@@ -171,9 +171,9 @@ def record(
         wraps = film.periodic[::-1]
         cut = decompose(film.grid.shape, ranks, wraps, wanted[::-1], (1, 1, 1))
 
-        def act(world: World, cut: Any = cut, first: int = first, last: int = last) -> None:
+        def act(comm: Communicator, cut: Any = cut, first: int = first, last: int = last) -> None:
             stop = last < steps
-            Rank(film, cut, world, sections).play(folder, first, last, last, stop=stop)
+            Rank(film, cut, comm, sections).play(folder, first, last, last, stop=stop)
 
         for told in run_on_threads(ranks, act):
             if told is not None:

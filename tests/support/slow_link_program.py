@@ -14,11 +14,11 @@ from halo_program import device_of
 
 from groundswell.backends import open_backend
 from groundswell.bench.exchange.slow_link import Link, LinkedBackend
+from groundswell.exchange.communicator import get_communicator
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.world import world
 
 EACH = 1000  # points of a rank
 LINKS = {  # and seconds that two messages of one value of 8 bytes to each of two neighbours take
@@ -32,7 +32,7 @@ SLACK = 0.25  # s that this may take besides: less than a latency for each messa
 def main() -> None:
     """Exchange over each link, and look at the clock."""
     name, transport = sys.argv[1:3]
-    job = world()
+    job = get_communicator()
     backend = open_backend(name, device_of(job.rank) if name == "cuda" else None)
     cut = decompose((EACH * job.size,), job.size, (True,), (job.size,))
     arrays = [backend.zeros((EACH + 2,), "float64") for _ in range(2)]
@@ -44,14 +44,14 @@ def main() -> None:
         backend.synchronize()
         for n, array in enumerate(arrays):
             backend.assign(array, np.full(EACH + 2, job.rank + 10.0 * n))
-        job.share(None)
+        job.allgather(None)
         begun = time.monotonic()
         halo()
         backend.synchronize()
         spent = time.monotonic() - begun
         halo.check()
         # The last to begin waits for nobody else, so it has waited for the link alone.
-        assert least <= max(job.share(spent)) <= least + SLACK, (link, spent)
+        assert least <= max(job.allgather(spent)) <= least + SLACK, (link, spent)
         for n, array in enumerate(arrays):
             around = [(job.rank + step) % job.size + 10.0 * n for step in (-1, 1)]
             assert backend.to_host(array)[[0, -1]].tolist() == around

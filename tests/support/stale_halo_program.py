@@ -17,7 +17,7 @@ import numpy as np
 
 from groundswell.errors import RunFailed
 from groundswell.exchange import Domain, Numbering
-from groundswell.exchange.patience import PATIENCE
+from groundswell.exchange.deadline import TIMEOUT
 from groundswell.exchange.transports.mailboxes import Mailboxes
 
 BRIEF, LONG = "0.3", "30"  # s
@@ -35,10 +35,10 @@ def require_failure(act: Callable[[], Any]) -> None:
 
 def impatient(plan: Callable[[], Any]) -> Any:
     """A plan whose kernels wait themselves, and not for long."""
-    os.environ[PATIENCE] = BRIEF
+    os.environ[TIMEOUT] = BRIEF
     with patch.object(Mailboxes, "_waits", return_value=[]):
         made = plan()
-    os.environ[PATIENCE] = LONG
+    os.environ[TIMEOUT] = LONG
     return made
 
 
@@ -52,13 +52,13 @@ def main(what: str) -> None:
         u = keeper.zeros()
         plan = impatient(lambda: keeper.plan(u))
     plan()  # all is well
-    keeper.world.share(None)
+    keeper.comm.allgather(None)
     if keeper.rank == 0:
         plan()
-    keeper.world.share(None)  # rank 1 sends nothing before rank 0 has waited in vain
+    keeper.comm.allgather(None)  # rank 1 sends nothing before rank 0 has waited in vain
     if keeper.rank == 1:
         plan()
-    keeper.world.share(None)
+    keeper.comm.allgather(None)
     if what in ("exchange", "operation") and keeper.rank == 0:
         require_failure(plan)
     if what == "gather":

@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import GroundswellError
-from groundswell.exchange.world import World
+from groundswell.exchange.communicator import Communicator
 
 TIMEOUT = 30  # s
 
 
-class ThreadRank(World):
+class ThreadRank(Communicator):
     """One rank, which runs in a thread."""
 
     def __init__(self, rank: int, size: int, table: list[Any], barrier: threading.Barrier) -> None:
         self.rank, self.size = rank, size
         self._table, self._barrier = table, barrier
 
-    def _spread(self, kind: str, value: Any) -> list[Any]:
+    def _allgather(self, kind: str, value: Any) -> list[Any]:
         self._table[self.rank] = value
         self._barrier.wait(TIMEOUT)
         received = list(self._table)
@@ -31,14 +31,14 @@ class ThreadRank(World):
         return received
 
     def gather(self, value: Any) -> list[Any]:
-        received = self.share(value)
+        received = self.allgather(value)
         return received if self.first else []
 
-    def tell(self, value: Any) -> Any:
-        return self.share(value)[0]
+    def bcast(self, value: Any) -> Any:
+        return self.allgather(value)[0]
 
-    def swap(self, parts: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.int64]]:
-        said = self.share(parts)
+    def alltoallv(self, parts: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.int64]]:
+        said = self.allgather(parts)
         found = {rank: theirs[self.rank] for rank, theirs in enumerate(said) if self.rank in theirs}
         return {rank: part for rank, part in found.items() if len(part)}
 
@@ -52,7 +52,7 @@ class ThreadRank(World):
         self._barrier.abort()
 
 
-def run_on_threads(size: int, act: Callable[[World], Any]) -> list[Any]:
+def run_on_threads(size: int, act: Callable[[Communicator], Any]) -> list[Any]:
     """What `act` returns on each of so many ranks, or the exception that ended it there."""
     table, barrier = [None] * size, threading.Barrier(size)
 

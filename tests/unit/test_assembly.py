@@ -15,7 +15,7 @@ from groundswell.exchange.assembly import rows as module
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.assembly.rows import OPERATIONS, TYPES, Rows, Values, reduce_rows
 from groundswell.exchange.assembly.sharing import NOBODY, find_sharing
-from groundswell.exchange.world import Alone
+from groundswell.exchange.communicator import SerialCommunicator
 
 REDUCE: dict[str, Any] = {"sum": np.add, "multiply": np.multiply, "min": np.minimum}
 REDUCE["max"] = np.maximum
@@ -131,12 +131,12 @@ def test_rows_that_are_taken_out() -> None:
 def test_one_rank(backend: Backend) -> None:
     """Without others, all four are sums and copies of its own."""
     ids = np.array([4, 9, 4, NOBODY, 0, 9, 9])
-    sharing = find_sharing(Alone(), ids)
+    sharing = find_sharing(SerialCommunicator(), ids)
     assert sharing.ids.tolist() == [0, 4, 9] and sharing.own == sharing.alone == 3
     local, whole = np.arange(1.0, 8.0), np.full(3, np.nan)
 
     def run(kind: str, source: Any, target: Any) -> Any:
-        work = Operation(backend, Alone(), sharing, kind, source, target)
+        work = Operation(backend, SerialCommunicator(), sharing, kind, source, target)
         in_order(work.launches)()
         work.close()
         return target
@@ -161,16 +161,24 @@ def test_one_rank(backend: Backend) -> None:
 def test_what_does_not_fit(
     backend: Backend, kind: str, shapes: Any, dtypes: Any, words: str
 ) -> None:
-    sharing = find_sharing(Alone(), np.array([1, 2, 1]))
+    sharing = find_sharing(SerialCommunicator(), np.array([1, 2, 1]))
     source, target = (np.zeros(s, d) for s, d in zip(shapes, dtypes, strict=True))
     with pytest.raises(InputError, match=words):
-        Operation(backend, Alone(), sharing, kind, source, target)
+        Operation(backend, SerialCommunicator(), sharing, kind, source, target)
 
 
 def test_an_unknown_reduction(backend: Backend) -> None:
-    sharing = find_sharing(Alone(), np.array([1, 2, 1]))
+    sharing = find_sharing(SerialCommunicator(), np.array([1, 2, 1]))
     with pytest.raises(InputError, match="reduction 'mean' does not exist; allowed: sum"):
-        Operation(backend, Alone(), sharing, "gather", np.zeros(3), np.zeros(2), reduction="mean")
+        Operation(
+            backend,
+            SerialCommunicator(),
+            sharing,
+            "gather",
+            np.zeros(3),
+            np.zeros(2),
+            reduction="mean",
+        )
 
 
 def test_values_with_gaps(backend: Backend) -> None:

@@ -14,7 +14,7 @@ from groundswell.backends import open_backend
 from groundswell.bench import Benchmark, Recorder, Session, benchmark, measure, run_bench, subjects
 from groundswell.bench.tables import Row, Table, field, show
 from groundswell.errors import InputError
-from groundswell.exchange.world import Alone
+from groundswell.exchange.communicator import SerialCommunicator
 
 
 def rising(session: Session) -> Iterator[Row]:
@@ -45,7 +45,7 @@ def bench(*tables: Table) -> Benchmark:
 
 
 def session() -> Session:
-    return Session(open_backend("cpu"), Alone(), (1, 2))
+    return Session(open_backend("cpu"), SerialCommunicator(), (1, 2))
 
 
 def test_rows_know_those_before() -> None:

@@ -13,7 +13,7 @@ from groundswell.backends import open_backend
 from groundswell.bench import Session, measure
 from groundswell.bench.exchange import published
 from groundswell.bench.tables import show
-from groundswell.exchange.world import Alone
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.solvers.cavity.benchmarks import BENCHMARK, Sizes, draw
 
 SMALL = Sizes(edges=(12, 16), edge=12, large=0, steady=(23, 1e4))
@@ -21,18 +21,18 @@ ON_RANKS = """
 import json, sys
 from groundswell.backends import open_backend
 from groundswell.bench import Session, measure
-from groundswell.exchange.world import world
+from groundswell.exchange.communicator import get_communicator
 from groundswell.solvers.cavity.benchmarks import BENCHMARK, Sizes
 sizes = Sizes(edges=(), edge=12, large=14, steady=(0, 0))
-found = measure(BENCHMARK, Session(open_backend("cpu"), world(), sizes))
-if world().first:
+found = measure(BENCHMARK, Session(open_backend("cpu"), get_communicator(), sizes))
+if get_communicator().first:
     json.dump(found, open(sys.argv[1], "w"))
 """
 
 
 @pytest.fixture(scope="module")
 def alone() -> dict[str, Any]:
-    return measure(BENCHMARK, Session(open_backend("cpu"), Alone(), SMALL))
+    return measure(BENCHMARK, Session(open_backend("cpu"), SerialCommunicator(), SMALL))
 
 
 @pytest.fixture(scope="module")

@@ -167,20 +167,20 @@ def test_ids_of_a_box_of_elements() -> None:
 FAILING = """
 from groundswell.backends import open_backend
 from groundswell.bench.rig import Rig
-from groundswell.exchange.world import world
+from groundswell.exchange.communicator import get_communicator
 
-job = world()
+job = get_communicator()
 rig = Rig(open_backend("cpu"), job, ["good", "bad"])
 rig.begin("links", 60.0)
 
 def act():
     if job.rank == 1:
         raise ValueError("one rank has had enough")
-    return rig.world.share("a word to a rank that has gone")
+    return rig.comm.allgather("a word to a rank that has gone")
 
 assert rig.attempt("bad", act) is None
 assert rig.transports == ["good"]
-assert rig.attempt("good", lambda: rig.world.share(job.rank)) == [0, 1]
+assert rig.attempt("good", lambda: rig.comm.allgather(job.rank)) == [0, 1]
 rig.begin("ladder", 60.0)
 assert rig.transports == ["good", "bad"]
 rig.begin("progress", -1.0)
@@ -191,8 +191,8 @@ if job.first:
 
 
 def test_a_failure_of_one_rank_leaves_the_others_in_step() -> None:
-    done = run_on_ranks(2, "-c", FAILING, GROUNDSWELL_PATIENCE="2")
+    done = run_on_ranks(2, "-c", FAILING, GROUNDSWELL_TIMEOUT="2")
     assert done.returncode == 0, done.stderr[-2000:]
     failed, late = done.stdout.splitlines()
-    assert failed.startswith("links: bad: RunFailed: rank 1 has sent no word")
+    assert failed.startswith("links: bad: RunFailed: rank 1 has sent no message")
     assert late == "progress: the rest was skipped: time limit reached"

@@ -16,12 +16,12 @@ from groundswell.bench.exchange.ladder import WIDEST, grids, rung_exchange
 from groundswell.bench.exchange.links import most_even, torus
 from groundswell.errors import BackendError
 from groundswell.exchange.boxes import copy_launch
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.decomposition import Decomposition, decompose, process_grids
 from groundswell.exchange.messages import GhostField, plan_messages
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.buffers import Buffers
-from groundswell.exchange.world import Alone
 
 
 @pytest.fixture(scope="module")
@@ -56,15 +56,15 @@ def test_torus() -> None:
 class Recorded:
     """Stands for an exchange: what it would send, worked out from its arguments."""
 
-    def __init__(self, backend: Any, world: Any, cut: Any, fields: Any, **options: Any) -> None:
+    def __init__(self, backend: Any, comm: Any, cut: Any, fields: Any, **options: Any) -> None:
         self.packing = "kernel" if isinstance(options["transport"], str) else "copies"
         self.path, self.in_graph = "nowhere", False
         together = options.get("aggregate", True)
-        self.messages = plan_messages(cut, world.rank, fields, aggregate=together)
+        self.messages = plan_messages(cut, comm.rank, fields, aggregate=together)
         self.bytes = sum(message.send_bytes for message in self.messages)
 
 
-class Ranks(Alone):
+class Ranks(SerialCommunicator):
     """One of several ranks that never speak."""
 
     def __init__(self, rank: int, size: int) -> None:
@@ -75,7 +75,7 @@ class SmallRig:
     """As much of a rig as rungs need."""
 
     def __init__(self, backend: Backend, ranks: int) -> None:
-        self.backend, self.world = backend, Ranks(0, ranks)
+        self.backend, self.comm = backend, Ranks(0, ranks)
 
 
 def recorded(

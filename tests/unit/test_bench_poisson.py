@@ -16,7 +16,7 @@ from ranks import run_on_ranks
 from groundswell.backends import open_backend
 from groundswell.bench import Session, measure
 from groundswell.bench.tables import show
-from groundswell.exchange.world import Alone
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.meshes.box import Box
 from groundswell.solvers.poisson.benchmarks import BENCHMARK, Sizes, draw
 from groundswell.solvers.poisson.benchmarks.problems import Cubes, processes
@@ -48,7 +48,9 @@ def said() -> list[str]:
 
 @pytest.fixture(scope="module")
 def alone(said: list[str]) -> dict[str, Any]:
-    return measure(BENCHMARK, Session(open_backend("cpu"), Alone(), SMALL, said.append))
+    return measure(
+        BENCHMARK, Session(open_backend("cpu"), SerialCommunicator(), SMALL, said.append)
+    )
 
 
 def test_what_is_measured_next_is_told(alone: dict[str, Any], said: list[str]) -> None:
@@ -85,7 +87,7 @@ def test_iterations(alone: dict[str, Any]) -> None:
 
 def test_the_bakeoff_problem(alone: dict[str, Any]) -> None:
     """Inside of the sides there are 13^3 values, and residuals of these alone."""
-    assert Cubes.on(open_backend("cpu"), Alone(), 7, 2).inside.sum() == 13**3
+    assert Cubes.on(open_backend("cpu"), SerialCommunicator(), 7, 2).inside.sum() == 13**3
     assert [row["problem"] for row in alone["bakeoff"]] == ["BP5"] * 2 + ["BP6"] * 2
     for row in alone["bakeoff"]:
         assert (row["degree"], row["dofs"]) == (7, 15**3 * {"BP5": 1, "BP6": 3}[row["problem"]])
@@ -127,7 +129,7 @@ def residual(edge: int, metric: str) -> float:
     box = Box((edge, edge, 2 * edge))
     space = space_on(box, 3)
     backend = open_backend("cpu")
-    cubes = Cubes(Alone(), 3, edge, box, space)
+    cubes = Cubes(SerialCommunicator(), 3, edge, box, space)
     elements = ElementOperator(backend, space, 0.1, "f8", metric=metric)
     solver = FusedConjugateGradients(backend, elements, max_iterations=100)
     backend.assign(solver.b, cubes.load)
@@ -136,7 +138,7 @@ def residual(edge: int, metric: str) -> float:
 
 
 def test_a_load_knows_no_ranks() -> None:
-    cubes = Cubes.on(open_backend("cpu"), Alone(), 2, 2)
+    cubes = Cubes.on(open_backend("cpu"), SerialCommunicator(), 2, 2)
     ids = cubes.space.sharing.ids
     assert np.array_equal(
         cubes.load[np.argsort(ids)], np.sin(0.7 * np.arange(125)) + np.cos(1e-3 * np.arange(125))

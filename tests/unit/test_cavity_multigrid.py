@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from groundswell.backends import open_backend
 from groundswell.errors import InputError
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.tuning import Choice
-from groundswell.exchange.world import Alone
 from groundswell.grids.cartesian import GHOSTS
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.decomposition import decompose_grids
@@ -119,7 +119,7 @@ def test_a_coarse_grid_is_forced() -> None:
     setup = Setup(cavity((9, 7, 8), {}, scheme="rk3", courant=0.05))
     backend, rng = open_backend("cpu"), np.random.default_rng(3)
     cut = decompose_grids(setup, 1)[0]
-    level = Level(setup, backend, Alone(), cut, Choice("auto"), coarse=True)
+    level = Level(setup, backend, SerialCommunicator(), cut, Choice("auto"), coarse=True)
     flow, more = ({n: rng.normal(size=setup.grid.shape) for n in NAMES} for _ in range(2))
     level.fill(flow)
     level.set_step_sizes()

@@ -9,7 +9,7 @@ import pytest
 
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import RunFailed
-from groundswell.exchange.world import Alone
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.linear import cg
 from groundswell.linear.cg import ConjugateGradients
 from groundswell.linear.operators import VectorLayout
@@ -65,7 +65,7 @@ def textbook(matrix: Any, b: Any, times: int, inverse: Any) -> tuple[Any, list[f
 def layout(
     backend: Backend, size: int, own: int | None = None, dtype: str = "float64"
 ) -> VectorLayout:
-    return VectorLayout(backend, Alone(), size, size if own is None else own, dtype)
+    return VectorLayout(backend, SerialCommunicator(), size, size if own is None else own, dtype)
 
 
 @pytest.mark.parametrize("size", [1, 7, 300, 700])

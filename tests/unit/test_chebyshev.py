@@ -9,7 +9,7 @@ import pytest
 
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
-from groundswell.exchange.world import Alone
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.linear import chebyshev
 from groundswell.linear.chebyshev import (
     Chebyshev,
@@ -70,7 +70,7 @@ def random_matrix(rng: np.random.Generator, size: int, condition: float) -> Any:
 
 def smoother(backend: Backend, a: Any, s: Any, dtype: str = "float64", **how: Any) -> Chebyshev:
     start = np.cos(np.arange(SIZE) ** 2)
-    vectors = VectorLayout(backend, Alone(), SIZE + MORE, SIZE, dtype)
+    vectors = VectorLayout(backend, SerialCommunicator(), SIZE + MORE, SIZE, dtype)
     return Chebyshev(vectors, Padded(a), Padded(s), start, **how)
 
 
@@ -143,14 +143,18 @@ def test_the_largest_eigenvalue(condition: float) -> None:
     a, s = random_matrix(rng, 200, condition), random_matrix(rng, 200, 2.0)
     largest = np.linalg.eigvals(s @ a).real.max()
     start = rng.standard_normal(200)
-    found = largest_eigenvalue(Alone(), lambda x: a @ x, lambda x: s @ x, start)
+    found = largest_eigenvalue(SerialCommunicator(), lambda x: a @ x, lambda x: s @ x, start)
     assert 0.95 * largest <= found <= (1 + 1e-9) * largest
 
 
 def test_nothing_to_look_for() -> None:
     nothing, start = np.zeros((3, 3)), np.ones(3)
-    assert largest_eigenvalue(Alone(), lambda x: x, lambda x: nothing @ x, start) == 1.0
-    assert largest_eigenvalue(Alone(), lambda x: 7 * x, lambda x: x, start) == pytest.approx(7.0)
+    assert (
+        largest_eigenvalue(SerialCommunicator(), lambda x: x, lambda x: nothing @ x, start) == 1.0
+    )
+    assert largest_eigenvalue(
+        SerialCommunicator(), lambda x: 7 * x, lambda x: x, start
+    ) == pytest.approx(7.0)
 
 
 @pytest.mark.parametrize("target", ["float32", "float64"])

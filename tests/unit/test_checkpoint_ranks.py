@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from thread_ranks import ThreadRank, run_on_threads
 
 from groundswell.errors import DiskFull, InputError
-from groundswell.exchange.world import Alone, World
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.formats.atomic import temporary_path
 from groundswell.simulation.checkpoint import (
     NAME,
@@ -47,11 +47,11 @@ def whole_state(seed: int) -> dict[str, np.ndarray]:
     }
 
 
-def portions(arrays: dict[str, np.ndarray], world: World, ghosts: int = 1) -> State:
+def portions(arrays: dict[str, np.ndarray], comm: Communicator, ghosts: int = 1) -> State:
     """One rank's: its rows and some of its neighbours' beside them, as far as there are any."""
-    start, stop = (ROWS * n // world.size for n in (world.rank, world.rank + 1))
+    start, stop = (ROWS * n // comm.size for n in (comm.rank, comm.rank + 1))
     first, last = max(0, start - ghosts), min(ROWS, stop + ghosts)
-    found = {"clock": DistributedArray.replicated(arrays["clock"].copy(), world)}
+    found = {"clock": DistributedArray.replicated(arrays["clock"].copy(), comm)}
     for name, axis in (("vx", 0), ("layers/velocity/x", 1)):
         whole = arrays[name]
         box = tuple(slice(0, n) for n in whole.shape)
@@ -74,8 +74,8 @@ def save_on(ranks: int, path: Path, seed: int, progress: Progress = PROGRESS) ->
 def assert_restored(path: Path, ranks: int, seed: int) -> None:
     progress = read_progress(path, "digest")
     for rank in range(ranks):
-        world = ThreadRank(rank, ranks, [], Barrier(1))
-        found, expected = (portions(whole_state(n), world) for n in (99, seed))
+        comm = ThreadRank(rank, ranks, [], Barrier(1))
+        found, expected = (portions(whole_state(n), comm) for n in (99, seed))
         restore(path, BACKEND, found, progress)
         assert_same(
             {name: portion.array for name, portion in found.items()},
@@ -191,14 +191,14 @@ def test_ranks_that_answer_for_too_little_or_too_much(tmp_path: Path) -> None:
     for change in (-1, 1):
         whole = whole_state(6)
 
-        def write(world: World, whole: Any = whole, change: int = change) -> None:
-            state = dict(portions(whole, world, ghosts=1))
+        def write(comm: Communicator, whole: Any = whole, change: int = change) -> None:
+            state = dict(portions(whole, comm, ghosts=1))
             field = state["vx"]
             [(here, there)] = field.own
-            if world.rank == 1:
+            if comm.rank == 1:
                 here, there = ((slice(s[0].start, s[0].stop + change), s[1]) for s in (here, there))
             state["vx"] = DistributedArray(field.array, field.shape, field.window, ((here, there),))
-            save(path, BACKEND, state, PROGRESS, world)
+            save(path, BACKEND, state, PROGRESS, comm)
 
         assert run_on_threads(3, write) == [None] * 3
         with pytest.raises(InputError, match=rf"hold {5 * (ROWS + change)} values of 'vx'"):
@@ -208,11 +208,11 @@ def test_ranks_that_answer_for_too_little_or_too_much(tmp_path: Path) -> None:
 # --- index lists ----------------------------------------------------------------------------------
 
 
-def scattered(whole: np.ndarray, world: World, seed: int, ghosts: int) -> State:
+def scattered(whole: np.ndarray, comm: Communicator, seed: int, ghosts: int) -> State:
     """One rank's rows in no order, and so many ghosts, which may be its own rows again."""
     rng = np.random.default_rng(seed)
-    owner = rng.integers(0, world.size, len(whole))
-    mine = rng.permutation(np.flatnonzero(owner == world.rank))
+    owner = rng.integers(0, comm.size, len(whole))
+    mine = rng.permutation(np.flatnonzero(owner == comm.rank))
     copies = rng.integers(0, len(whole), ghosts) if len(whole) else mine[:0]
     rows = np.concatenate([mine, copies]).astype(np.int64)
     here = rng.permutation(len(rows) + 2)[: len(rows)]  # the array has two rows of padding
@@ -234,8 +234,8 @@ def test_index_lists_come_back_to_any_ranks(rows: int, wrote: int, reads: int, s
         assert told == [None] * wrote
         progress = read_progress(path, "digest")
         for rank in range(reads):
-            world = ThreadRank(rank, reads, [], Barrier(1))
-            found, expected = (scattered(w, world, seed + 1, 4) for w in (0 * whole, whole))
+            comm = ThreadRank(rank, reads, [], Barrier(1))
+            found, expected = (scattered(w, comm, seed + 1, 4) for w in (0 * whole, whole))
             restore(path, BACKEND, found, progress)
             assert_same({"u": found["u"].array}, {"u": expected["u"].array})
 
@@ -244,11 +244,11 @@ def test_index_lists_come_back_to_any_ranks(rows: int, wrote: int, reads: int, s
 def test_boxes_and_index_lists_read_each_other(tmp_path: Path, lists_first: bool) -> None:
     whole = np.random.default_rng(5).normal(size=(ROWS, 4)).astype("f4")
 
-    def boxes(world: World, values: np.ndarray) -> State:
-        return {"u": portions({"vx": values, **NOTHING}, world)["vx"]}
+    def boxes(comm: Communicator, values: np.ndarray) -> State:
+        return {"u": portions({"vx": values, **NOTHING}, comm)["vx"]}
 
-    def lists(world: World, values: np.ndarray) -> State:
-        return scattered(values, world, 7, 2)
+    def lists(comm: Communicator, values: np.ndarray) -> State:
+        return scattered(values, comm, 7, 2)
 
     wrote, reads = (lists, boxes) if lists_first else (boxes, lists)
     path = tmp_path / NAME
@@ -256,16 +256,16 @@ def test_boxes_and_index_lists_read_each_other(tmp_path: Path, lists_first: bool
         run_on_threads(3, lambda w: save(path, BACKEND, wrote(w, whole), PROGRESS, w)) == [None] * 3
     )
     for rank in range(2):
-        world = ThreadRank(rank, 2, [], Barrier(1))
-        found, expected = reads(world, 0 * whole), reads(world, whole)
+        comm = ThreadRank(rank, 2, [], Barrier(1))
+        found, expected = reads(comm, 0 * whole), reads(comm, whole)
         restore(path, BACKEND, found, read_progress(path, "digest"))
         assert_same({"u": found["u"].array}, {"u": expected["u"].array})
 
 
 def test_an_index_list_that_is_damaged(tmp_path: Path) -> None:
     path, whole = tmp_path / NAME, np.arange(12.0).reshape(6, 2)
-    save(path, BACKEND, scattered(whole, Alone(), 1, 0), PROGRESS)
+    save(path, BACKEND, scattered(whole, SerialCommunicator(), 1, 0), PROGRESS)
     with h5py.File(path, "r+") as file:
         file["state/u/0-rows"][0] += 1
     with pytest.raises(InputError, match="'u' is not what was written"):
-        restore(path, BACKEND, scattered(whole, Alone(), 1, 0), PROGRESS)
+        restore(path, BACKEND, scattered(whole, SerialCommunicator(), 1, 0), PROGRESS)

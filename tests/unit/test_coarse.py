@@ -14,7 +14,7 @@ from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
 from groundswell.exchange.assembly.sharing import find_sharing
-from groundswell.exchange.world import Alone
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.linear.coarse import SYMMETRIC, CoarseSolver, factor_bytes, make_inverse
 from groundswell.linear.operators import VectorLayout
 
@@ -41,13 +41,13 @@ def solver(
     ids = np.stack([rng.choice(IDS, CORNERS, replace=False) for _ in range(ELEMENTS)]) * 1000
     parts = rng.standard_normal((ELEMENTS, CORNERS, CORNERS))
     parts = parts @ parts.swapaxes(1, 2)
-    sharing = find_sharing(Alone(), ids.ravel())
+    sharing = find_sharing(SerialCommunicator(), ids.ravel())
     count = len(sharing.ids)
     whole = np.zeros((count, count))
     for part, row in zip(parts, sharing.rows.reshape(ELEMENTS, CORNERS), strict=True):
         whole[np.ix_(row, row)] += part
     fixed = rng.random(count) < 0.2
-    vectors = VectorLayout(backend, Alone(), count, sharing.own, dtype)
+    vectors = VectorLayout(backend, SerialCommunicator(), count, sharing.own, dtype)
     return CoarseSolver(vectors, sharing, parts, fixed, **how), whole, fixed
 
 

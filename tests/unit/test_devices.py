@@ -18,17 +18,17 @@ from groundswell.backends.links import read_links
 from groundswell.errors import BackendError, GroundswellError, InputError
 from groundswell.exchange import devices
 from groundswell.exchange.binding import cost
+from groundswell.exchange.communicator import MpiCommunicator, SerialCommunicator
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.topology import Machine
 from groundswell.exchange.traffic import traffic
-from groundswell.exchange.world import Alone, MpiWorld
 
 BusIds = Sequence[str]
 
 
-class Rank(MpiWorld):
+class Rank(MpiCommunicator):
     """A rank that is a thread.
 
     Args:
@@ -52,7 +52,7 @@ class Rank(MpiWorld):
         here = self._hosts[self.rank].lower()
         return [n for n, host in enumerate(self._hosts) if host.lower() == here]
 
-    def _spread(self, kind: str, value: Any) -> list[Any]:
+    def _allgather(self, kind: str, value: Any) -> list[Any]:
         self._said[self.rank] = value
         self._meet.wait(10)
         heard = list(self._said)
@@ -78,8 +78,8 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
 
         def work(rank: int) -> None:
             try:
-                world = Rank(rank, hosts or "a" * len(seen), said, meet)
-                found[rank] = open_device("cuda", world, matrix)  # type: ignore[call-overload]
+                comm = Rank(rank, hosts or "a" * len(seen), said, meet)
+                found[rank] = open_device("cuda", comm, matrix)  # type: ignore[call-overload]
             except GroundswellError as error:
                 found[rank] = error  # type: ignore[call-overload]
 
@@ -254,7 +254,7 @@ def test_traffic_of_another_job(nvml: FakeNvml, taken: Taken) -> None:
 
 def test_one_process_takes_the_current_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "open_backend", lambda *arguments: arguments)
-    assert open_device("cuda", Alone()) == ("cuda",)
+    assert open_device("cuda", SerialCommunicator()) == ("cuda",)
 
 
 # --- traffic --------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from source_collector import SourceCollector
 from thread_ranks import ThreadRank, run_on_threads
 
-from groundswell.exchange.world import World
+from groundswell.exchange.communicator import Communicator
 from groundswell.simulation.checkpoint import (
     NAME,
     DistributedArray,
@@ -90,8 +90,8 @@ def prepared(sides: str, top: str, q: bool, processes: Any) -> Setup:
     return Setup.from_case(case)
 
 
-def part(setup: Setup, world: World) -> OnePart:
-    return OnePart(setup, SourceCollector(), world)
+def part(setup: Setup, comm: Communicator) -> OnePart:
+    return OnePart(setup, SourceCollector(), comm)
 
 
 @cache
@@ -232,10 +232,10 @@ def fill(solver: OnePart, truth: Truth) -> None:
 
 
 def save_in_parts(setup: Setup, truth: Truth, path: Path) -> None:
-    def act(world: World) -> None:
-        solver = part(setup, world)
+    def act(comm: Communicator) -> None:
+        solver = part(setup, comm)
         fill(solver, truth)
-        save(path, solver.backend, solver.state(), Progress(7, "digest", {}), world)
+        save(path, solver.backend, solver.state(), Progress(7, "digest", {}), comm)
 
     count = int(np.prod(setup.case.run.processes))
     assert run_on_threads(count, act) == [None] * count

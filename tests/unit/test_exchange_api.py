@@ -23,7 +23,7 @@ from groundswell.errors import InputError
 from groundswell.exchange import Domain, Field, Ghosts, Numbering, keeper
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE
 from groundswell.exchange.connect import FUSED, TRANSPORTS
-from groundswell.exchange.patience import DEFAULT_PATIENCE, PATIENCE
+from groundswell.exchange.deadline import DEFAULT_TIMEOUT, TIMEOUT
 from groundswell.exchange.routes import ROUTES
 
 ROOT = Path(__file__).parents[2]
@@ -291,7 +291,7 @@ def test_the_page_names_what_there_is() -> None:
         f"`{name}`" in PAGE for device in (*TRANSPORTS.values(), *FUSED.values()) for name in device
     )
     assert all(f"| {wide} | {sent} |" in PAGE for wide, sent in CONVERSIONS if narrower(wide, sent))
-    assert PATIENCE in PAGE and f"{DEFAULT_PATIENCE:.0f} unless set" in PAGE
+    assert TIMEOUT in PAGE and f"{DEFAULT_TIMEOUT:.0f} unless set" in PAGE
     assert f"the last {keeper.MOST_PLANS} sets" in PAGE
 
 

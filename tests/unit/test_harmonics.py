@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose
 from groundswell.backends import Backend, open_backend
 from groundswell.case.recording import RecordSection
 from groundswell.errors import CaseError, InputError
-from groundswell.exchange.world import Alone
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.grids.cartesian import Grid, Part
 from groundswell.outputs.cartesian import CartesianDomain
 from groundswell.outputs.harmonics import basis_functions, fit
@@ -78,7 +78,7 @@ def check(backend: Backend, record: RecordSection, folder: Path) -> None:
     rng = np.random.default_rng(3)
     parts = [(f, *rng.uniform(0.5, 2, (2, 2))) for f in record.frequencies]
     fields = {name: backend.zeros(SHAPE, "float64") for name in "pu"}
-    recorders = Recorders([record], recording(), fields, backend, Alone())
+    recorders = Recorders([record], recording(), fields, backend, SerialCommunicator())
     for step in range(STEPS):
         for n, (name, offset) in enumerate((("p", 0.0), ("u", -0.5))):
             t = (step + offset) * DT
@@ -101,7 +101,7 @@ def test_the_sums_belong_to_checkpoints_and_to_the_memory() -> None:
     record = section()
     backend = open_backend("cpu")
     fields = {name: backend.zeros(SHAPE, "float64") for name in "pu"}
-    state = Recorders([record], recording(), fields, backend, Alone()).state()
+    state = Recorders([record], recording(), fields, backend, SerialCommunicator()).state()
     assert {f"record/cw.nc/sum{m}/{name}" for m in range(3) for name in "pu"} <= state.keys()
     with_sums = recording().device_bytes([record])
     plain = recording().device_bytes([section(what=["max"], frequencies=[])])

@@ -9,8 +9,8 @@ import pytest
 from thread_ranks import run_on_threads
 
 from groundswell.errors import BackendError
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.transports import nccl
-from groundswell.exchange.world import World
 
 
 class Group:
@@ -55,8 +55,8 @@ def communicators(lame: int | None) -> tuple[list[Backend], list[Any]]:
     """Three ranks' backends, and what comes of asking each for a communicator."""
     backends = [Backend(lame=rank == lame) for rank in range(3)]
 
-    def ask(world: World) -> Any:
-        return nccl.communicator(world, backends[world.rank])
+    def ask(comm: Communicator) -> Any:
+        return nccl.communicator(comm, backends[comm.rank])
 
     return backends, run_on_threads(3, ask)
 

@@ -14,7 +14,7 @@ from thread_ranks import run_on_threads
 from groundswell.backends.cpu import CpuBackend
 from groundswell.case.recording import RecordSection
 from groundswell.errors import InputError
-from groundswell.exchange.world import Alone, World
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import positions
@@ -141,10 +141,10 @@ def where(**content: Any) -> Any:
     return RecordSection(fields=["u"], file="r.nc", what="final", where=content).where
 
 
-def recorded(world: World, mesh: Box, degree: int, of: Any, values: Any) -> tuple[Any, Any]:
+def recorded(comm: Communicator, mesh: Box, degree: int, of: Any, values: Any) -> tuple[Any, Any]:
     """Where a rank's values belong, and what its kernel finds; each has every third element."""
-    elements = np.arange(world.rank, mesh.count, world.size)
-    chosen = ElementDomain(world, mesh, degree, elements).select(of, [FIELD])
+    elements = np.arange(comm.rank, mesh.count, comm.size)
+    chosen = ElementDomain(comm, mesh, degree, elements).select(of, [FIELD])
     backend = CpuBackend()
     launches = RecordLaunches(backend, "float64", backend.zeros((1,), np.int64))
     ring = Ring(backend, (1, *chosen.count), 1, 1, "float64")
@@ -178,9 +178,9 @@ def test_a_position_outside_the_mesh_is_refused_on_all_ranks() -> None:
     mesh = MESHES["box"]
     of = where(kind="points", positions=[[0.0, 0.1, 3.0], [0.0, 0.5, 3.0], [2.0, 0.1, 3.0]])
 
-    def act(world: World) -> Any:
-        elements = np.arange(world.rank, mesh.count, world.size)
-        return ElementDomain(world, mesh, 2, elements).select(of, [FIELD])
+    def act(comm: Communicator) -> Any:
+        elements = np.arange(comm.rank, mesh.count, comm.size)
+        return ElementDomain(comm, mesh, 2, elements).select(of, [FIELD])
 
     for error in run_on_threads(3, act):
         assert isinstance(error, InputError)
@@ -190,7 +190,7 @@ def test_a_position_outside_the_mesh_is_refused_on_all_ranks() -> None:
 
 def test_a_plane_reaches_over_the_whole_mesh_and_marks_what_lies_outside() -> None:
     mesh = MESHES["curved"]
-    domain = ElementDomain(Alone(), mesh, 3, np.arange(mesh.count))
+    domain = ElementDomain(SerialCommunicator(), mesh, 3, np.arange(mesh.count))
     chosen = domain.select(where(kind="plane", normal="y", at=0.4, points=(21, 11)), [FIELD])
     assert isinstance(chosen, PointSelection)
     assert chosen.frame.dims["u"] == ("z", "x") and chosen.frame.shape("u") == (11, 21)
@@ -205,7 +205,7 @@ def test_a_plane_reaches_over_the_whole_mesh_and_marks_what_lies_outside() -> No
 
 def test_what_elements_do_not_have_is_refused() -> None:
     mesh = MESHES["box"]
-    domain = ElementDomain(Alone(), mesh, 3, np.arange(mesh.count))
+    domain = ElementDomain(SerialCommunicator(), mesh, 3, np.arange(mesh.count))
     with pytest.raises(InputError, match=r"points = \[n, m\]"):
         domain.select(where(kind="plane", normal="y", at=0.1), [FIELD])
     with pytest.raises(InputError, match="'all' is for grids; use points, line or plane"):

@@ -103,7 +103,7 @@ def test_half_a_cycle_holds_nothing(
     operations: list[Operation], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(backend: Backend, spaces: Any, *given: Any) -> None:
-        spaces[0].world.fail_together(InputError("no lowest level"))
+        spaces[0].comm.fail_together(InputError("no lowest level"))
 
     monkeypatch.setattr(multigrid, "_make_coarse_solver", refuse)
     with pytest.raises(InputError, match="no lowest level"):

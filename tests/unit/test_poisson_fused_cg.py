@@ -10,7 +10,7 @@ from dense_spectral_elements import equation_of, space_on
 
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
-from groundswell.exchange.world import Alone
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.linear.cg import ConjugateGradients, ConvergenceHistory
 from groundswell.linear.operators import VectorLayout
 from groundswell.meshes.box import Box
@@ -118,7 +118,7 @@ def test_components_are_one_system(backend: Backend) -> None:
             self.launches = [lambda: np.multiply(x, np.tile(scale, 3), out=y)]
 
     solver = FusedConjugateGradients(backend, elements, scale, components=3, max_iterations=16)
-    vectors = VectorLayout(backend, Alone(), 3 * count, 3 * count, "float64")
+    vectors = VectorLayout(backend, SerialCommunicator(), 3 * count, 3 * count, "float64")
     plain = ConjugateGradients(vectors, Three, precondition=Diagonal, max_iterations=16)
     solver.b[:], plain.b[:] = b, b.ravel()
     found, wanted = solver.solve(), plain.solve()

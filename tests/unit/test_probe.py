@@ -16,9 +16,9 @@ from ranks import AS_ROOT, SOURCE, launcher, run_on_ranks
 from groundswell.backends import open_backend
 from groundswell.errors import BackendError, InputError
 from groundswell.exchange import mpi_library, prerequisites, probe, probe_gpu_mpi
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.probe_gpu_mpi import BEGUN, MARK, NOT_TRIED, WORKS, NotTried
-from groundswell.exchange.world import Alone
 
 PROGRAM = Path(__file__).parents[1] / "support" / "probe_program.py"
 
@@ -38,7 +38,7 @@ def test_ranks_agree_on_what_works() -> None:
 
 
 def test_alone_nothing_works() -> None:
-    found = probe.usable(open_backend("cpu"), Alone())
+    found = probe.usable(open_backend("cpu"), SerialCommunicator())
     assert set(found) == set(TRANSPORTS["cpu"])
     assert all(reason and "mpiexec -n 4" in reason for reason in found.values())
 

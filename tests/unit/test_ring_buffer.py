@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundswell.exchange.world import Alone
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.outputs.ring_buffer import Output, Ring
 
 
@@ -76,7 +76,7 @@ def test_two_batches_of_the_most_steps_fit(every: int, capacity: int) -> None:
 # --- several ranks --------------------------------------------------------------------------------
 
 
-class Among(Alone):
+class Among(SerialCommunicator):
     """One of several ranks whose turn it is: what they gather is there when the last one has been.
 
     Their turns end with rank 0's.

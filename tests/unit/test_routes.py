@@ -11,8 +11,8 @@ from thread_ranks import run_on_threads
 
 from groundswell.backends import open_backend
 from groundswell.errors import BackendError
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.routes import Itinerary, Run, plan_route, travel
-from groundswell.exchange.world import Alone, World
 
 OWN = 3  # places of an arena that are taken before
 
@@ -20,7 +20,7 @@ OWN = 3  # places of an arena that are taken before
 def itineraries(route: str, counts: NDArray[np.int64]) -> list[Itinerary]:
     """Of each rank, where counts[a, b] values go from a to b."""
 
-    def act(job: World) -> Itinerary:
+    def act(job: Communicator) -> Itinerary:
         incoming = {r: int(n) for r, n in enumerate(counts[:, job.rank]) if n}
         return plan_route(job, route, *outgoing(counts, job.rank), incoming)
 
@@ -98,4 +98,6 @@ def test_a_crystal_router_sends_few_messages(ranks: int) -> None:
 def test_an_unknown_route() -> None:
     backend = open_backend("cpu")
     with pytest.raises(BackendError, match="'ring' does not exist; allowed: pairwise"):
-        travel(backend, Alone(), backend.zeros((1, 1), "float32"), [{}], "auto", "ring")
+        travel(
+            backend, SerialCommunicator(), backend.zeros((1, 1), "float32"), [{}], "auto", "ring"
+        )

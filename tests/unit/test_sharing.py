@@ -13,13 +13,13 @@ from thread_ranks import run_on_threads
 
 from groundswell.errors import InputError
 from groundswell.exchange.assembly.sharing import NOBODY, Sharing, find_sharing
-from groundswell.exchange.world import Alone, World
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 
 IDS = st.integers(NOBODY, 12) | st.integers(0, 2**63 - 1)
 
 
 def sharings(ids: list[list[int]]) -> list[Sharing]:
-    def act(job: World) -> Sharing:
+    def act(job: Communicator) -> Sharing:
         return find_sharing(job, np.array(ids[job.rank], np.int64))
 
     found = run_on_threads(len(ids), act)
@@ -89,7 +89,7 @@ def test_owners_follow_from_the_ids_alone() -> None:
 )
 def test_what_is_no_id(ids: Any, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        find_sharing(Alone(), ids)
+        find_sharing(SerialCommunicator(), ids)
 
 
 def test_one_rank_s_mistake_is_told_to_all() -> None:

@@ -13,7 +13,7 @@ from fake_device import Device, Samples, Solver, expected, make_loop, silent
 from thread_ranks import run_on_threads
 
 from groundswell.errors import Interrupted, RunFailed
-from groundswell.exchange.world import World
+from groundswell.exchange.communicator import Communicator
 from groundswell.simulation import checkpoint
 from groundswell.simulation.signals import StopRequest
 from groundswell.simulation.time_loop import TimeLoop
@@ -33,13 +33,13 @@ def on_ranks(
     All ranks record alike. `ask(rank, step, stop)` is called at the end of each batch.
     """
 
-    def run(world: World) -> int:
-        solver = Solver(Device("random", world.rank), 3, 8, SimpleNamespace(steps=70, minutes=None))
-        solver.world, stop = world, StopRequest()
+    def run(comm: Communicator) -> int:
+        solver = Solver(Device("random", comm.rank), 3, 8, SimpleNamespace(steps=70, minutes=None))
+        solver.comm, stop = comm, StopRequest()
         resume = (folder / checkpoint.NAME).exists()
-        world.share(None)  # all have looked before anybody writes
+        comm.allgather(None)  # all have looked before anybody writes
         loop = make_loop(solver, samples, folder, resume=resume)
-        loop.run(300, lambda step, updates: ask(world.rank, step, stop), stop)
+        loop.run(300, lambda step, updates: ask(comm.rank, step, stop), stop)
         return loop.step
 
     return run_on_threads(ranks, run)
@@ -66,12 +66,12 @@ def test_checkpoints_of_ranks_are_due_when_rank_0_says_so(
     """Their clocks differ."""
     saved: list[tuple[int, int]] = []
 
-    def save(path: Path, backend: Any, state: Any, progress: Any, world: World) -> None:
-        saved.append((world.rank, progress.step))
+    def save(path: Path, backend: Any, state: Any, progress: Any, comm: Communicator) -> None:
+        saved.append((comm.rank, progress.step))
 
     monkeypatch.setattr(checkpoint, "save", save)
     monkeypatch.setattr(
-        TimeLoop, "_checkpoint_due", lambda loop: loop.step % (20 + loop.world.rank) == 0
+        TimeLoop, "_checkpoint_due", lambda loop: loop.step % (20 + loop.comm.rank) == 0
     )
     monkeypatch.setattr(TimeLoop, "_most_steps", 1)
     assert on_ranks(3, Samples(), tmp_path, lambda *_: None) == [300] * 3
@@ -82,10 +82,10 @@ def test_checkpoints_of_ranks_are_due_when_rank_0_says_so(
 def test_a_failure_on_one_rank_ends_them_all(tmp_path: Path, broken: int) -> None:
     samples = Samples()
 
-    def run(world: World) -> None:
-        at = 120 if world.rank == broken else -1
-        solver = Solver(Device("random", world.rank), 3, 8, breaks_at=at)
-        solver.world = world
+    def run(comm: Communicator) -> None:
+        at = 120 if comm.rank == broken else -1
+        solver = Solver(Device("random", comm.rank), 3, 8, breaks_at=at)
+        solver.comm = comm
         make_loop(solver, samples, tmp_path).run(300, silent, StopRequest())
 
     failed = run_on_threads(3, run)

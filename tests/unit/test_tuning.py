@@ -13,8 +13,8 @@ import pytest
 from groundswell.backends import open_backend
 from groundswell.errors import BackendError
 from groundswell.exchange import tuning as module
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.tuning import Choice, Memory, Rehearsal, candidates, tune
-from groundswell.exchange.world import Alone
 
 SLOW, FAST, FAR = Choice("mpi"), Choice("peer"), Choice("direct")
 SECONDS = {SLOW: 3e-2, FAST: 2e-2, FAR: 9e-2}
@@ -37,7 +37,7 @@ def rehearse(seconds: dict[Choice, float], runs: list[Any]) -> Callable[[Choice]
 
 def test_the_fastest_comes_first_and_cold_runs_do_not_count() -> None:
     runs: list[Any] = []
-    found = tune(Alone(), list(SECONDS), rehearse(SECONDS, runs))
+    found = tune(SerialCommunicator(), list(SECONDS), rehearse(SECONDS, runs))
     assert found.best == FAST and not found.remembered
     assert [t.choice for t in found.trials] == [FAST, SLOW, FAR]
     assert [t.seconds for t in found.trials] == pytest.approx([2e-2, 3e-2, 9e-2])
@@ -46,20 +46,20 @@ def test_the_fastest_comes_first_and_cold_runs_do_not_count() -> None:
 
 def test_what_is_hopeless_is_not_repeated() -> None:
     runs: list[Any] = []
-    tune(Alone(), [FAST, FAR], rehearse(SECONDS, runs))
+    tune(SerialCommunicator(), [FAST, FAR], rehearse(SECONDS, runs))
     assert [choice for choice, _ in runs].count(FAR) == 2
     assert [choice for choice, _ in runs].count(FAST) == 2 + module.REPEATS
 
 
 def test_it_takes_as_long_as_the_slowest_rank_in_the_median() -> None:
-    class Pair(Alone):
+    class Pair(SerialCommunicator):
         """Another rank beside this one, which needs twice as long once in a while."""
 
         def __init__(self) -> None:
             super().__init__()
             self.turns = 0
 
-        def _spread(self, kind: str, value: Any) -> list[Any]:
+        def _allgather(self, kind: str, value: Any) -> list[Any]:
             if not isinstance(value, float):
                 return [value]
             self.turns += 1
@@ -75,27 +75,27 @@ def test_what_cannot_be_made_is_left_out_with_its_reason() -> None:
             raise BackendError("no such link")
         return rehearse(SECONDS, [])(choice)
 
-    found = tune(Alone(), list(SECONDS), make)
+    found = tune(SerialCommunicator(), list(SECONDS), make)
     assert found.best == SLOW
     assert found.trials[-1].seconds is None and found.trials[-1].reason == "no such link"
     with pytest.raises(BackendError, match="no such link"):
-        tune(Alone(), [FAST], make)
+        tune(SerialCommunicator(), [FAST], make)
 
 
 def test_it_is_remembered_for_the_same_choices(tmp_path: Path) -> None:
     memory, runs = Memory("key", tmp_path), list[Any]()
-    first = tune(Alone(), list(SECONDS), rehearse(SECONDS, []), memory)
-    again = tune(Alone(), list(SECONDS), rehearse(SECONDS, runs), memory)
+    first = tune(SerialCommunicator(), list(SECONDS), rehearse(SECONDS, []), memory)
+    again = tune(SerialCommunicator(), list(SECONDS), rehearse(SECONDS, runs), memory)
     assert again.remembered and again.best == first.best and not runs
-    assert not tune(Alone(), [SLOW], rehearse(SECONDS, runs), memory).remembered
+    assert not tune(SerialCommunicator(), [SLOW], rehearse(SECONDS, runs), memory).remembered
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", json.dumps({"trials": []}), '{"trials": [{}]}'])
 def test_what_cannot_be_read_is_found_out_anew(tmp_path: Path, text: str) -> None:
     (tmp_path / "tuning-key.json").write_text(text)
     memory = Memory("key", tmp_path)
-    assert not tune(Alone(), [FAST], rehearse(SECONDS, []), memory).remembered
-    assert tune(Alone(), [FAST], rehearse(SECONDS, []), memory).remembered
+    assert not tune(SerialCommunicator(), [FAST], rehearse(SECONDS, []), memory).remembered
+    assert tune(SerialCommunicator(), [FAST], rehearse(SECONDS, []), memory).remembered
 
 
 def test_keys_tell_problems_machines_and_libraries_apart(
@@ -103,7 +103,7 @@ def test_keys_tell_problems_machines_and_libraries_apart(
 ) -> None:
     monkeypatch.setenv("GROUNDSWELL_CACHE", str(tmp_path))
 
-    class Two(Alone):
+    class Two(SerialCommunicator):
         size = 2
 
     def key(device: str = "A", library: str = "MPI 1", problem: Any = 1) -> str:
@@ -116,10 +116,12 @@ def test_keys_tell_problems_machines_and_libraries_apart(
 
 
 def test_candidates_on_a_cpu() -> None:
-    found = candidates(open_backend("cpu"), Alone(), fused=True)
+    found = candidates(open_backend("cpu"), SerialCommunicator(), fused=True)
     assert {c.transport for c in found} == {"peer", "mpi", "mpi-thread"}
     assert len(found) == len(set(found)) == 3 * 2 * 2
-    assert candidates(open_backend("cpu"), Alone(), transport="mpi", overlap=False) == [
+    assert candidates(
+        open_backend("cpu"), SerialCommunicator(), transport="mpi", overlap=False
+    ) == [
         Choice("mpi", True, False),
         Choice("mpi", False, False),
     ]
@@ -127,16 +129,18 @@ def test_candidates_on_a_cpu() -> None:
 
 def test_kernels_store_ghosts_only_ahead_of_an_overlap() -> None:
     backend: Any = SimpleNamespace(name="cuda")
-    found = [c for c in candidates(backend, Alone(), fused=True) if c.transport == "fused"]
+    found = [
+        c for c in candidates(backend, SerialCommunicator(), fused=True) if c.transport == "fused"
+    ]
     assert found == [Choice("fused", True, True), Choice("fused", False, True)]
-    assert not [c for c in candidates(backend, Alone()) if c.transport == "fused"]
+    assert not [c for c in candidates(backend, SerialCommunicator()) if c.transport == "fused"]
 
 
 def test_between_hosts_peer_memory_needs_another_way() -> None:
-    class Hosts(Alone):
+    class Hosts(SerialCommunicator):
         size = 2
 
-        def _spread(self, kind: str, value: Any) -> list[Any]:
+        def _allgather(self, kind: str, value: Any) -> list[Any]:
             return [value, value]
 
     found = {c.transport for c in candidates(open_backend("cpu"), Hosts())}

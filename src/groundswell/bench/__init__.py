@@ -18,8 +18,8 @@ from groundswell import registry
 from groundswell.backends import Backend
 from groundswell.bench.tables import Measured, Printer, Row, Table, say
 from groundswell.errors import BackendError, InputError, did_you_mean, listed, quoted
+from groundswell.exchange.communicator import Communicator, get_communicator
 from groundswell.exchange.devices import open_device
-from groundswell.exchange.world import World, world
 from groundswell.formats.atomic import atomic_write
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Session:
 
     Args:
         backend: the backend that is measured.
-        world: the ranks that measure together.
+        comm: the ranks that measure together.
         sizes: problem sizes, as the benchmark defines them.
         progress: called with the name of each table before it is measured.
 
@@ -47,7 +47,7 @@ class Session:
     """
 
     backend: Backend
-    world: World
+    comm: Communicator
     sizes: Any
     progress: Progress = lambda what: None
     measured: dict[str, Any] = field(default_factory=dict)
@@ -155,13 +155,13 @@ def measure(
     Raises:
         InputError: there are no tables for this number of ranks.
     """
-    recorder, job, begun = recorder or Recorder(), session.world, time.monotonic()
+    recorder, job, begun = recorder or Recorder(), session.comm, time.monotonic()
     tables = benchmark.tables_of(subject, job.size)
     measured = session.measured
     measured |= {
         "subject": subject,
         "backend": session.backend.name,
-        "devices": job.share(session.backend.device),
+        "devices": job.allgather(session.backend.device),
         "versions": session.backend.versions(),
         "ranks": job.size,
         "notes": [],
@@ -205,7 +205,7 @@ def run_bench(
         InputError: there is no benchmark of this subject, or none for this number of ranks.
         BackendError: the backend is unknown or missing.
     """
-    found, ranks = benchmark(subject), world()
+    found, ranks = benchmark(subject), get_communicator()
     found.tables_of(subject, ranks.size)
     machine = open_device(backend, ranks) if backend else fastest(ranks)
     sizes = found.full if full and found.full else found.sizes
@@ -255,7 +255,7 @@ def benchmark(subject: str) -> Benchmark:
     return found
 
 
-def fastest(ranks: World) -> Backend:
+def fastest(ranks: Communicator) -> Backend:
     """The GPU if there is one, otherwise the CPU."""
     try:
         return open_device("cuda", ranks)

@@ -13,8 +13,8 @@ from numpy.typing import DTypeLike
 from groundswell.backends import Array, Backend, Graph
 from groundswell.backends.base import in_order
 from groundswell.bench.tables import Row
-from groundswell.exchange.patience import patience_of, patience_seconds
-from groundswell.exchange.world import MpiWorld
+from groundswell.exchange.communicator import MpiCommunicator
+from groundswell.exchange.deadline import timeout_of, timeout_seconds
 
 Result = TypeVar("Result")
 
@@ -38,15 +38,15 @@ class Rig:
         transports: names of the transports to measure.
 
     Attributes:
-        world: a communicator for the measurements. It differs from the job's own, so that a rank
+        comm: a communicator for the measurements. It differs from the job's own, so that a rank
             that gives up cannot disturb later collective operations.
         notes: what was not measured, and why.
         remembered: cached measurements.
     """
 
-    def __init__(self, backend: Backend, job: MpiWorld, transports: Sequence[str]) -> None:
+    def __init__(self, backend: Backend, job: MpiCommunicator, transports: Sequence[str]) -> None:
         self.backend, self.notes = backend, list[str]()
-        self.world = MpiWorld(job.comm)
+        self.comm = MpiCommunicator(job.mpi_comm)
         self._job, self._every = job, list(transports)
         self.remembered: dict[Any, Any] = {}
         self._held: list[Any] = []  # failed exchanges are never freed: late messages may arrive
@@ -64,21 +64,21 @@ class Rig:
 
     def attempt(self, what: str, act: Callable[[], Result]) -> Result | None:
         """Call `act` on all ranks; None, with a note, if it fails on a rank or time is up."""
-        if self._job.tell(time.monotonic() > self._end):
+        if self._job.bcast(time.monotonic() > self._end):
             self._note("the rest was skipped: time limit reached")
             return None
         result, error = None, None
         try:
-            with patience_of(min(patience_seconds(), LONGEST_SILENCE)):
+            with timeout_of(min(timeout_seconds(), LONGEST_SILENCE)):
                 result = act()
         except Exception as failure:  # a transport that fails must not end the measurements
             error = f"{type(failure).__name__}: {failure}"
-        with patience_of(max(patience_seconds(), 3 * LONGEST_SILENCE)):  # others may time out first
-            errors = [e for e in self._job.share(error) if e is not None]
+        with timeout_of(max(timeout_seconds(), 3 * LONGEST_SILENCE)):  # others may time out first
+            errors = [e for e in self._job.allgather(error) if e is not None]
         if errors:
             self._note(f"{what}: {errors[0]}")
             self._lost.add(what)
-            self.world = MpiWorld(self._job.comm)
+            self.comm = MpiCommunicator(self._job.mpi_comm)
         return None if errors else result
 
     def _note(self, text: str) -> None:
@@ -94,7 +94,7 @@ class Rig:
         with self.holding(halo):
             seconds = self.seconds(in_order(halo.launches), in_graph=halo.in_graph)
             halo.check()
-            sent = max(self.world.share(halo.bytes))
+            sent = max(self.comm.allgather(halo.bytes))
             row = {"transport": transport, "path": halo.path, "in_graph": halo.in_graph}
             halo.close()
         return {**row, "seconds": seconds, "sent": sent}
@@ -113,12 +113,12 @@ class Rig:
         graph = self.backend.capture(launch, in_graph=in_graph)
         times = self._enough(graph)
         spent = [self._once(graph, times) for _ in range(REPEATS)]
-        return float(np.median(np.max(self.world.share(spent), axis=0)))
+        return float(np.median(np.max(self.comm.allgather(spent), axis=0)))
 
     def _enough(self, graph: Graph) -> int:
         """Number of calls in a measurement; the same on all ranks."""
         self._once(graph, 1)
-        one = max(self.world.share(self._once(graph, FEWEST)))
+        one = max(self.comm.allgather(self._once(graph, FEWEST)))
         return int(np.clip(REPEAT_SECONDS / one, FEWEST, MOST))
 
     def _once(self, graph: Graph, times: int) -> float:

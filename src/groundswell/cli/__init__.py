@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from groundswell.errors import GroundswellError, Interrupted, known_to_all
 
 if TYPE_CHECKING:
-    from groundswell.exchange.world import World
+    from groundswell.exchange.communicator import Communicator
 
 DEBUG = "--debug"  # allowed anywhere, so we remove it before the command line is parsed
 
@@ -109,16 +109,16 @@ def _say(text: str, code: int, *, everywhere: bool) -> None:
         print(f"groundswell: {text}", file=sys.stderr)
 
 
-def _job() -> World | None:
+def _job() -> Communicator | None:
     """The job of several ranks to which this process belongs, or None."""
     from groundswell.exchange.launcher import started_ranks
 
     if started_ranks() == 1:
         return None  # a single process does not import MPI
-    from groundswell.exchange.world import world
+    from groundswell.exchange.communicator import get_communicator
 
     try:
-        job = world()
+        job = get_communicator()
     except GroundswellError:
         return None
     return job if job.size > 1 else None

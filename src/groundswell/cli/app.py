@@ -99,7 +99,7 @@ def run(
         mpiexec -n 4 groundswell run case.toml
     """
     from groundswell.cli import results, tables
-    from groundswell.exchange.world import world
+    from groundswell.exchange.communicator import get_communicator
     from groundswell.simulation.run import run as run_case
 
     result = run_case(
@@ -111,7 +111,7 @@ def run(
         backend=backend,
         precision=precision,
     )
-    if not world().first:
+    if not get_communicator().first:
         return
     summary = result.summary if no_pictures else results.with_pictures(result.folder)
     if as_json:
@@ -238,7 +238,7 @@ def bench(
     as_json: AsJson = False,
 ) -> None:
     from groundswell.bench import run_bench
-    from groundswell.exchange.world import world
+    from groundswell.exchange.communicator import get_communicator
 
     measured = run_bench(
         subject,
@@ -248,7 +248,7 @@ def bench(
         shown=not as_json,
         progress=_tell if as_json else None,
     )
-    if as_json and world().first:
+    if as_json and get_communicator().first:
         _print_json(measured)
 
 

@@ -13,9 +13,9 @@ from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.links import read_links
 from groundswell.errors import BackendError
 from groundswell.exchange import mpi_library, probe
+from groundswell.exchange.communicator import Communicator, get_communicator
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.devices import open_device
-from groundswell.exchange.world import World, world
 from groundswell.simulation.summary import library_versions
 
 EXTRAS = ("cuda-core", "cuda-bindings", "mpi4py", "obspy")
@@ -28,8 +28,8 @@ def describe_machine() -> dict[str, Any] | None:
 
     All ranks of a job must call it. Rank 0 gets the description, other ranks None.
     """
-    job = world()
-    found = job.agree(lambda: _host() if job.first else None)
+    job = get_communicator()
+    found = job.collective_try(lambda: _host() if job.first else None)
     mpi = {**mpi_library.describe(), "ranks": job.size, "hosts": _hosts(job)}
     if job.size > 1:
         transports = {name: _on_ranks(name, job) for name in BACKENDS}
@@ -92,15 +92,15 @@ def _links() -> dict[str, Any]:
     }
 
 
-def _hosts(job: World) -> int:
+def _hosts(job: Communicator) -> int:
     """Number of hosts: groups of ranks that share memory."""
-    return len(set(job.share(job.same_host[0])))
+    return len(set(job.allgather(job.same_host[0])))
 
 
-def _on_ranks(name: str, job: World) -> dict[str, Any]:
+def _on_ranks(name: str, job: Communicator) -> dict[str, Any]:
     """The transports between the ranks: whether each works, and why not."""
     try:
-        backend = job.agree(lambda: open_device(name, job))
+        backend = job.collective_try(lambda: open_device(name, job))
         reasons = probe.usable(backend, job)
     except BackendError as error:
         reasons = dict.fromkeys(TRANSPORTS[name], str(error))

@@ -22,12 +22,13 @@ from groundswell.backends import Array, Backend
 from groundswell.backends.array_interop import is_immutable
 from groundswell.errors import InputError
 from groundswell.exchange.arguments import flag, for_each, real_numbers, whole_numbers
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Block, Decomposition, Index, decompose
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.fastest import fastest
-from groundswell.exchange.keeper import PlanKeeper, cartesian, ranks_of
 from groundswell.exchange.overlap import Box, open_sides, split
 from groundswell.exchange.plan import Plan
+from groundswell.exchange.plan_cache import PlanCache, cartesian, ranks_of
 from groundswell.exchange.request import (
     Borrowed,
     Field,
@@ -47,10 +48,9 @@ from groundswell.exchange.request import (
 )
 from groundswell.exchange.traffic import traffic
 from groundswell.exchange.tuning import Choice, candidates
-from groundswell.exchange.world import World
 
 
-class Domain(PlanKeeper):
+class Domain(PlanCache):
     """An array's index space, cut into one block a rank.
 
     Args:
@@ -67,7 +67,7 @@ class Domain(PlanKeeper):
         transport, aggregate, poison, codec: of its plans; see `plan`.
 
     Attributes:
-        cut, world, backend: the decomposition, the ranks, the device.
+        cut, comm, backend: the decomposition, the ranks, the device.
         ghosts: the layers.
         rank, size: this rank's number, and how many there are.
         block: this rank's part: `start`, `shape`, and `slices` of the whole.
@@ -194,11 +194,11 @@ class Domain(PlanKeeper):
             RunFailed: a rank is late or lost, see `check`; on all ranks.
         """
         self._require_open()
-        self.world.agree(self.check)
+        self.comm.collective_try(self.check)
         self._interop.wait_for_user(self._interop.user_streams(None, [array]))
         view = self.interior(self._interop.view(array, writable=False))
-        blocks = self.world.gather(self.backend.to_host(view))
-        if not self.world.first:
+        blocks = self.comm.gather(self.backend.to_host(view))
+        if not self.comm.first:
             return None
         leading = blocks[0].shape[: -len(self.own)]
         whole: NDArray[Any] = np.empty((*leading, *self.cut.shape), blocks[0].dtype)
@@ -268,7 +268,7 @@ class Domain(PlanKeeper):
             return borrowed, options(self.backend, **how)
 
         self._require_open()
-        return self._made(*self.world.agree(prepare))
+        return self._made(*self.comm.collective_try(prepare))
 
     def _made(self, borrowed: list[Borrowed], how: dict[str, Any]) -> Plan:
         terms = [b.terms for b in borrowed]
@@ -281,18 +281,18 @@ class Domain(PlanKeeper):
             return self._prepared(borrowed, how | chosen)
 
         self._interop.synchronize_device()  # no trial may write ghosts that the user still reads
-        choices = candidates(self.backend, self.world, overlap=False)
+        choices = candidates(self.backend, self.comm, overlap=False)
         problem = [self.cut, *terms, how["codec"], how["poison"]]
-        return make(fastest(self.backend, self.world, problem, make, choices))
+        return make(fastest(self.backend, self.comm, problem, make, choices))
 
     def _prepared(self, borrowed: list[Borrowed], how: dict[str, Any]) -> Plan:
         fields = [field for b in borrowed for field in b.fields()]
         how = how | {"poison": how["poison"] or None}  # None: as GROUNDSWELL_DEBUG says
-        exchange = Exchange(self.backend, self.world, self.cut, fields, **how)
+        exchange = Exchange(self.backend, self.comm, self.cut, fields, **how)
         return self._planned(exchange, [b.owner for b in borrowed])
 
     def _require_agreement(self, terms: list[Any], how: dict[str, Any]) -> None:
-        said = self.world.share((self.cut, terms, how))
+        said = self.comm.allgather((self.cut, terms, how))
         if different := [rank for rank, other in enumerate(said) if other != said[0]]:
             raise InputError(
                 f"rank {different[0]} exchanges {said[different[0]]}, and rank 0 {said[0]}; all "
@@ -307,7 +307,7 @@ class Domain(PlanKeeper):
 
         # The first time, an error on one rank, such as a wrong GPU, becomes one on all. Later the
         # others may have a plan, and would not wait to be told.
-        return borrow() if self._plans else list(self.world.agree(borrow))
+        return borrow() if self._plans else list(self.comm.collective_try(borrow))
 
     def _borrow(self, field: Field) -> Borrowed:
         view, axes = self._interop.view(field.array), len(self.own)
@@ -336,7 +336,7 @@ class Domain(PlanKeeper):
 
 def _decomposed(
     shape: Index,
-    ranks: World,
+    ranks: Communicator,
     comm: Any,
     periodic: bool | Sequence[bool] | None,
     processes: Sequence[int] | None,

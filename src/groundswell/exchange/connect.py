@@ -5,15 +5,15 @@ from __future__ import annotations
 from groundswell.backends import Backend
 from groundswell.errors import BackendError
 from groundswell.exchange.codecs.coder import ANY_LENGTH, FOREIGN, require_codec
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.prerequisites import foreseen
-from groundswell.exchange.transports.alone import AloneTransfer
 from groundswell.exchange.transports.base import Job, Maker, Transfer
 from groundswell.exchange.transports.coded import CodedTransfer, common_type
-from groundswell.exchange.transports.mixed import MixedTransfer
+from groundswell.exchange.transports.hybrid import HybridTransfer
+from groundswell.exchange.transports.local import LocalTransfer
 from groundswell.exchange.transports.mpi import MpiTransfer, StagedTransfer
 from groundswell.exchange.transports.nccl import NcclTransfer
 from groundswell.exchange.transports.peer import PeerTransfer
-from groundswell.exchange.world import World
 
 # By backend, the fastest as a rule first; the keys are what users write.
 TRANSPORTS: dict[str, dict[str, Maker]] = {
@@ -56,14 +56,14 @@ def connect(job: Job, transport: str | Maker, codec: str = "none") -> Transfer:
         BackendError: there is no such transport, or it does not work here, or with this codec.
     """
     if callable(transport):
-        return AloneTransfer(job) if job.world.size == 1 else transport(job)
+        return LocalTransfer(job) if job.comm.size == 1 else transport(job)
     if require_codec(codec) != "none":
-        job.world.agree(lambda: common_type(job.fields))
-    chosen = resolved(job.backend, job.world, transport)
+        job.comm.collective_try(lambda: common_type(job.fields))
+    chosen = resolved(job.backend, job.comm, transport)
     names = chosen.split("+")
     make = _maker(job.backend, chosen, codec)
-    if job.world.size == 1:
-        return AloneTransfer(job)
+    if job.comm.size == 1:
+        return LocalTransfer(job)
     if codec in ANY_LENGTH and names[-1] not in TAKE_ANY_LENGTH:
         raise BackendError(
             f"transport {chosen!r} wants to know the length of messages before they are coded; "
@@ -72,10 +72,10 @@ def connect(job: Job, transport: str | Maker, codec: str = "none") -> Transfer:
     return make(job)
 
 
-def resolved(backend: Backend, world: World, transport: str) -> str:
+def resolved(backend: Backend, comm: Communicator, transport: str) -> str:
     """The transport that a name stands for; raises BackendError if it stands for none."""
     if transport in ("auto", "fastest"):
-        return usual(backend, world)
+        return usual(backend, comm)
     here = TRANSPORTS[backend.name] | FUSED[backend.name]
     names = transport.split("+")
     if len(names) > 2 or not set(names) <= set(here):
@@ -86,21 +86,21 @@ def resolved(backend: Backend, world: World, transport: str) -> str:
     return transport
 
 
-def by_memory(backend: Backend, world: World, transport: str = "auto") -> bool:
+def by_memory(backend: Backend, comm: Communicator, transport: str = "auto") -> bool:
     """Whether ranks store straight into each other's memory."""
-    chosen = resolved(backend, world, transport)
-    return world.size > 1 and chosen in IN_MEMORY & TRANSPORTS[backend.name].keys()
+    chosen = resolved(backend, comm, transport)
+    return comm.size > 1 and chosen in IN_MEMORY & TRANSPORTS[backend.name].keys()
 
 
-def usual(backend: Backend, world: World) -> str:
+def usual(backend: Backend, comm: Communicator) -> str:
     """The transport that is taken unless another one is asked for or measured to be faster."""
-    one_host = all(world.share(len(world.same_host) == world.size))
+    one_host = all(comm.allgather(len(comm.same_host) == comm.size))
     return "peer" if one_host else "peer+mpi"
 
 
 def _checked(name: str, job: Job, *, threaded: bool = False) -> Transfer:
     """MPI used in a way that not every library stands: a wrong guess ends in a crash."""
-    if reason := foreseen(name, job.backend, job.world):
+    if reason := foreseen(name, job.backend, job.comm):
         raise BackendError(f"transport {name!r} does not work here: {reason}")
     return MpiTransfer(job, threaded=threaded)
 
@@ -114,4 +114,4 @@ def _maker(backend: Backend, transport: str, codec: str) -> Maker:
     stored = names[-1] == "direct" and codec not in FOREIGN
     bytes_on = FUSED[backend.name].get("fused", last) if stored else last
     far: Maker = last if codec == "none" else lambda job: CodedTransfer(job, codec, bytes_on)
-    return (lambda job: MixedTransfer(job, near[0], far)) if near else far
+    return (lambda job: HybridTransfer(job, near[0], far)) if near else far

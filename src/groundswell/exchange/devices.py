@@ -12,11 +12,11 @@ from groundswell.backends import Backend, open_backend
 from groundswell.backends.links import read_links
 from groundswell.errors import BackendError, InputError
 from groundswell.exchange.binding import bind
+from groundswell.exchange.communicator import Communicator, MpiCommunicator
 from groundswell.exchange.topology import Machine
-from groundswell.exchange.world import MpiWorld, World
 
 
-def open_device(name: str, world: World, traffic: ArrayLike | None = None) -> Backend:
+def open_device(name: str, comm: Communicator, traffic: ArrayLike | None = None) -> Backend:
     """A rank's backend: on GPUs one of the machine's, on CPUs its share of the cores.
 
     The ranks of a machine that see the same GPUs share these out so that heavy traffic takes fast
@@ -31,32 +31,30 @@ def open_device(name: str, world: World, traffic: ArrayLike | None = None) -> Ba
         BackendError: the device is absent, on all ranks if it is on one.
         InputError: traffic of another shape.
     """
-    if not isinstance(world, MpiWorld):
+    if not isinstance(comm, MpiCommunicator):
         return open_backend(name)
     if name == "cuda":
-        return open_backend(name, _gpu(world, _chain(world.size) if traffic is None else traffic))
-    return open_backend(name, threads=_share_of_cores(world))
+        return open_backend(name, _gpu(comm, _chain(comm.size) if traffic is None else traffic))
+    return open_backend(name, threads=_share_of_cores(comm))
 
 
-def _gpu(world: MpiWorld, traffic: ArrayLike) -> int:
+def _gpu(comm: MpiCommunicator, traffic: ArrayLike) -> int:
     """The number of this rank's GPU among those that it sees."""
-    seen: list[list[str]] = world.share(world.agree(gpu_buses))
-    mates = [rank for rank in world.same_machine if seen[rank] == seen[world.rank]]
+    seen: list[list[str]] = comm.allgather(comm.collective_try(gpu_buses))
+    mates = [rank for rank in comm.same_machine if seen[rank] == seen[comm.rank]]
     sent = np.asarray(traffic)
-    if sent.shape != (world.size, world.size):
-        raise InputError(
-            f"traffic is {sent.shape}; {world.size} ranks need one row and column each"
-        )
-    chosen = _bound(seen[world.rank], sent[np.ix_(mates, mates)])
+    if sent.shape != (comm.size, comm.size):
+        raise InputError(f"traffic is {sent.shape}; {comm.size} ranks need one row and column each")
+    chosen = _bound(seen[comm.rank], sent[np.ix_(mates, mates)])
     # What NVML says may differ between processes, but what one of them says serves all.
-    lead = world.share(chosen)[mates[0]]
-    return seen[world.rank].index(lead[mates.index(world.rank)])
+    lead = comm.allgather(chosen)[mates[0]]
+    return seen[comm.rank].index(lead[mates.index(comm.rank)])
 
 
-def sharers(backend: Backend, world: World) -> list[int]:
+def sharers(backend: Backend, comm: Communicator) -> list[int]:
     """The ranks that share the memory of this one's device: a GPU's, or all of a machine's."""
-    devices = world.share(getattr(backend, "bus", None))
-    return [rank for rank in world.same_machine if devices[rank] == devices[world.rank]]
+    devices = comm.allgather(getattr(backend, "bus", None))
+    return [rank for rank in comm.same_machine if devices[rank] == devices[comm.rank]]
 
 
 def count_devices(name: str) -> int:
@@ -101,12 +99,12 @@ def _chain(ranks: int) -> NDArray[np.int64]:
     return ahead + ahead.T
 
 
-def _share_of_cores(world: MpiWorld) -> int | None:
+def _share_of_cores(comm: MpiCommunicator) -> int | None:
     """How many threads fill this rank's share of the machine's cores.
 
     None if OMP_NUM_THREADS, of the user or the launcher, decides.
     """
-    allowed = world.share(os.sched_getaffinity(0))
-    here = [allowed[rank] for rank in world.same_machine]
+    allowed = comm.allgather(os.sched_getaffinity(0))
+    here = [allowed[rank] for rank in comm.same_machine]
     share = max(1, len(set().union(*here)) // len(here))
     return None if "OMP_NUM_THREADS" in os.environ else share

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Array, Backend
-from groundswell.exchange.world import World
+from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Field, Part
 
 Index = tuple[Any, ...]  # slices, one an axis; or an index list of the first axis, then slices
@@ -40,11 +40,11 @@ class DistributedArray:
     own: tuple[tuple[Index, Index], ...]
 
     @classmethod
-    def replicated(cls, array: Array, world: World) -> DistributedArray:
+    def replicated(cls, array: Array, comm: Communicator) -> DistributedArray:
         """A whole array that every rank has; rank 0 owns it."""
         everything = tuple(slice(0, n) for n in array.shape)
         window = ((everything, everything),)
-        return cls(array, array.shape, window, window if world.first else ())
+        return cls(array, array.shape, window, window if comm.first else ())
 
     @classmethod
     def of_boxes(
@@ -82,11 +82,11 @@ class DistributedArray:
         spans = [[span(0, first[axis], cells[axis])] for axis in AXES]
         return cls.of_boxes(region, part.grid.region[::-1], spans)
 
-    def gather(self, backend: Backend, world: World) -> NDArray[Any] | None:
+    def gather(self, backend: Backend, comm: Communicator) -> NDArray[Any] | None:
         """The whole array at rank 0, None elsewhere; all ranks must call it."""
         host = backend.to_host(self.array)
-        parts = world.gather([(there, host[here]) for here, there in self.own])
-        if not world.first:
+        parts = comm.gather([(there, host[here]) for here, there in self.own])
+        if not comm.first:
             return None
         whole = np.zeros(self.shape, self.array.dtype)
         for part in parts:

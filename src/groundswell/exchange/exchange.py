@@ -1,6 +1,6 @@
 """An exchange: whose ghost layers, on which transport, and when.
 
-halo = Exchange(backend, world, cut, fields)
+halo = Exchange(backend, comm, cut, fields)
 halo()                                                             # all at once, or
 step = halo.overlap_with(boundary=[boundary], interior=[interior])  # during interior work
 """
@@ -18,6 +18,7 @@ from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Event, debugging
 from groundswell.errors import InputError
 from groundswell.exchange.boxes import Copy, Place, copy_launch
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import connect
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.messages import (
@@ -30,7 +31,6 @@ from groundswell.exchange.messages import (
 from groundswell.exchange.puts import put_arguments
 from groundswell.exchange.transports.base import Job, Maker
 from groundswell.exchange.transports.coded import CodedTransfer
-from groundswell.exchange.world import World
 
 
 class Exchange:
@@ -61,7 +61,7 @@ class Exchange:
     def __init__(
         self,
         backend: Backend,
-        world: World,
+        comm: Communicator,
         cut: Decomposition,
         fields: Sequence[GhostField],
         *,
@@ -71,26 +71,26 @@ class Exchange:
         stored: Mapping[int, int] | None = None,
         codec: str = "none",
     ) -> None:
-        if cut.ranks != world.size:
-            raise InputError(f"{cut.ranks} blocks for {world.size} ranks; one each is needed")
+        if cut.ranks != comm.size:
+            raise InputError(f"{cut.ranks} blocks for {comm.size} ranks; one each is needed")
         self._closed = False
         self._backend, self._fields = backend, list(fields)
-        world.agree(lambda: list(ghost_boxes(cut, world.rank, self._fields)))
-        self._messages = plan_messages(cut, world.rank, self._fields, aggregate=aggregate)
-        own = own_parcels(cut, world.rank, self._fields)
+        comm.collective_try(lambda: list(ghost_boxes(cut, comm.rank, self._fields)))
+        self._messages = plan_messages(cut, comm.rank, self._fields, aggregate=aggregate)
+        own = own_parcels(cut, comm.rank, self._fields)
         job = Job(
             backend,
-            world,
+            comm,
             self._fields,
             self._messages,
             own=own,
             stored=stored or {},
         )
         poison = debugging() if poison is None else poison
-        around = list(foreign_boxes(cut, world.rank, self._fields)) if poison else []
+        around = list(foreign_boxes(cut, comm.rank, self._fields)) if poison else []
         self._before = copy_launch(backend, self._poison(around))
         self._transfer = connect(job, transport, codec)
-        self.puts = put_arguments(backend, self._transfer.puts, cut.block(world.rank).shape)
+        self.puts = put_arguments(backend, self._transfer.puts, cut.block(comm.rank).shape)
 
     @property
     def open(self) -> list[Launch]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from groundswell.backends import Backend
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.plan import Plan
 from groundswell.exchange.probe import usable
 from groundswell.exchange.tuning import Choice, Memory, Rehearsal, tune
-from groundswell.exchange.world import World
 
 
 def fastest(
     backend: Backend,
-    world: World,
+    comm: Communicator,
     problem: Iterable[object],
     make: Callable[[Choice], Plan],
     choices: Sequence[Choice],
@@ -34,17 +34,17 @@ def fastest(
         tried.append(plan := make(choice))
         return lambda times: _seconds(backend, plan, times)
 
-    able = able_among(backend, world, choices)
-    found = tune(world, able, rehearse, Memory.of(world, backend, problem))
+    able = able_among(backend, comm, choices)
+    found = tune(comm, able, rehearse, Memory.of(comm, backend, problem))
     for plan in tried:
         plan.close()
     return found.best
 
 
-def able_among(backend: Backend, world: World, choices: Sequence[Choice]) -> Sequence[Choice]:
+def able_among(backend: Backend, comm: Communicator, choices: Sequence[Choice]) -> Sequence[Choice]:
     """Those whose transports work between all ranks; all of them if none does."""
     # Peer memory ends at the host's walls; of two transports the one between hosts is tried.
-    works = usable(backend, world, sorted({_far(choice) for choice in choices}))
+    works = usable(backend, comm, sorted({_far(choice) for choice in choices}))
     return [choice for choice in choices if not works[_far(choice)]] or choices
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from groundswell.errors import BackendError
-from groundswell.exchange.world import world
+from groundswell.exchange.communicator import get_communicator
 
 THREAD_LEVELS = ("single", "funneled", "serialized", "multiple")  # in the standard's order
 MPIX_GPU_SUPPORT_CUDA = 0
@@ -23,7 +23,7 @@ def load() -> Any:
     Raises:
         BackendError: mpi4py or its library is missing.
     """
-    world()  # joins the job, if there is one
+    get_communicator()  # joins the job, if there is one
     try:
         import mpi4py
 

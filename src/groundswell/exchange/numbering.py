@@ -23,14 +23,14 @@ from groundswell.exchange.assembly.rows import TYPES
 from groundswell.exchange.assembly.sharing import find_sharing
 from groundswell.exchange.codecs.coder import require_codec
 from groundswell.exchange.fastest import fastest
-from groundswell.exchange.keeper import PlanKeeper, ranks_of
 from groundswell.exchange.plan import Plan
+from groundswell.exchange.plan_cache import PlanCache, ranks_of
 from groundswell.exchange.request import find_device, transport_of
 from groundswell.exchange.routes import ROUTES
 from groundswell.exchange.tuning import Choice, ways
 
 
-class Numbering(PlanKeeper):
+class Numbering(PlanCache):
     """Global ids of local values, on all ranks.
 
     Local values have one for each id given, assembled values one for each different id of this
@@ -71,7 +71,7 @@ class Numbering(PlanKeeper):
         self._sharing = find_sharing(ranks, ids)
         backend = find_device(device, ranks, np.zeros((ranks.size, ranks.size), np.int64))
         super().__init__(ranks, backend, frees_comm=comm is not None)
-        self._how = self.world.agree(lambda: self._options(transport, route, codec))
+        self._how = self.comm.collective_try(lambda: self._options(transport, route, codec))
         self.ids, self.own = self._sharing.ids, self._sharing.own
 
     def zeros(self, dtype: Any = "float64", components: int | None = None) -> Array:
@@ -155,7 +155,7 @@ class Numbering(PlanKeeper):
         given = {"transport": transport, "route": route, "codec": codec}
         how = self._how | {name: value for name, value in given.items() if value is not None}
         self._require_open()
-        how = self.world.agree(lambda: self._options(**how))
+        how = self.comm.collective_try(lambda: self._options(**how))
         return self._made(kind, source, source if target is None else target, op, how)
 
     # --- plans ------------------------------------------------------------------------------------
@@ -169,13 +169,13 @@ class Numbering(PlanKeeper):
         self._plan_of(key, lambda: self._made(kind, source, target, op, self._how)).run(streams)
 
     def _made(self, kind: str, source: Any, target: Any, op: str, how: dict[str, str]) -> Plan:
-        old, new = self.world.agree(lambda: self._views(source, target))
+        old, new = self.comm.collective_try(lambda: self._views(source, target))
         terms = (kind, op, old.dtype.str, old.shape[:-1], *how.values())
         self._require_agreement(terms)
 
         def make(choice: Choice, old: Array = old, new: Array = new) -> Plan:
             operation = Operation(
-                *(self.backend, self.world, self._sharing, kind, old, new),
+                *(self.backend, self.comm, self._sharing, kind, old, new),
                 reduction=op,
                 transport=choice.transport,
                 route=choice.route,
@@ -183,15 +183,15 @@ class Numbering(PlanKeeper):
             )
             return self._planned(operation, [source, target])
 
-        choices = ways(self.backend, self.world, **how)
+        choices = ways(self.backend, self.comm, **how)
         if len(choices) == 1 or self.size == 1:
             return make(choices[0])
         # Trials change what they are done to.
         scratch = [self.backend.zeros(tuple(a.shape), a.dtype) for a in (old, new)]
         trial = partial(make, old=scratch[0], new=scratch[0] if new is old else scratch[1])
-        sizes = self.world.share([len(rows) for rows in self._sharing.sharers.values()])
+        sizes = self.comm.allgather([len(rows) for rows in self._sharing.sharers.values()])
         problem = [terms, len(self._sharing.rows), len(self.ids), choices, sizes]
-        return make(fastest(self.backend, self.world, problem, trial, choices))
+        return make(fastest(self.backend, self.comm, problem, trial, choices))
 
     def _views(self, source: Any, target: Any) -> tuple[Array, Array]:
         """The arrays of an operation, of which the source may be read-only if it stays as it is."""
@@ -208,7 +208,7 @@ class Numbering(PlanKeeper):
         return where, view.shape, view.strides, view.dtype.str
 
     def _require_agreement(self, terms: tuple[Any, ...]) -> None:
-        said = self.world.share(terms)
+        said = self.comm.allgather(terms)
         if different := [rank for rank, other in enumerate(said) if other != said[0]]:
             raise InputError(
                 f"rank {different[0]} wants {said[different[0]]}, and rank 0 {said[0]}; all must "

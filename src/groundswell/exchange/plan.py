@@ -9,7 +9,7 @@ from groundswell.backends import Launch
 from groundswell.backends.array_interop import ArrayInterop, StreamHandles
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
-from groundswell.exchange.world import World
+from groundswell.exchange.communicator import Communicator
 
 
 class Exchanging(Protocol):
@@ -48,9 +48,9 @@ class Plan:
     """
 
     def __init__(
-        self, interop: ArrayInterop, exchange: Exchanging, owners: Iterable[Any], world: World
+        self, interop: ArrayInterop, exchange: Exchanging, owners: Iterable[Any], comm: Communicator
     ) -> None:
-        self._interop, self._owners, self._world = interop, tuple(owners), world
+        self._interop, self._owners, self._comm = interop, tuple(owners), comm
         self._exchange: Exchanging | None = exchange
         self._whole, self._under_way = exchange.launches, False
         self._start, self._finish = exchange.parts
@@ -83,7 +83,7 @@ class Plan:
         """The same, for streams by their handles."""
         self._require(under_way=False)
         self._interop.wait_for_user(streams)
-        self._world.begin_exchange()
+        self._comm.begin_exchange()
         in_order(self._whole)()
         self._interop.make_user_wait(streams)
 
@@ -92,7 +92,7 @@ class Plan:
         self._require(under_way=False)
         self._interop.wait_for_user(self._interop.user_streams(stream, self._owners))
         self._under_way = True
-        self._world.begin_exchange()
+        self._comm.begin_exchange()
         in_order(self._start)()
 
     def finish(self, stream: Any = None) -> None:

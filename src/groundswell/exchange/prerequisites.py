@@ -8,8 +8,8 @@ from typing import Any
 from groundswell.backends import Backend
 from groundswell.errors import GroundswellError
 from groundswell.exchange import mpi_library, probe_gpu_mpi
+from groundswell.exchange.communicator import Communicator, MpiCommunicator
 from groundswell.exchange.devices import sharers
-from groundswell.exchange.world import MpiWorld, World
 
 # What libraries raise that cannot be used here. All else is a mistake of ours, and no reason.
 OBSTRUCTED = (GroundswellError, ImportError, MemoryError, OSError, RuntimeError)
@@ -17,15 +17,15 @@ OBSTRUCTED = (GroundswellError, ImportError, MemoryError, OSError, RuntimeError)
 Reason = str | None  # why something does not work, in a sentence
 
 
-def foreseen(name: str, backend: Backend, world: World) -> Reason:
+def foreseen(name: str, backend: Backend, comm: Communicator) -> Reason:
     """What can be said against a transport before it is used; all ranks get the same answer."""
     check = CHECKS.get(name)
-    return agreed(world, lambda: check(backend, world)) if check else None  # type: ignore
+    return agreed(comm, lambda: check(backend, comm)) if check else None  # type: ignore
 
 
-def agreed(world: World, examine: Callable[[], Reason]) -> Reason:
+def agreed(comm: Communicator, examine: Callable[[], Reason]) -> Reason:
     """The reason of the first rank that has one."""
-    reasons = world.share(world.agree(lambda: reason_of(examine)))
+    reasons = comm.allgather(comm.collective_try(lambda: reason_of(examine)))
     return next((reason for reason in reasons if reason), None)
 
 
@@ -37,19 +37,19 @@ def reason_of(examine: Callable[[], Reason]) -> Reason:
         return kind + " ".join(str(error).split())
 
 
-def _one_host(backend: Backend, world: MpiWorld) -> Reason:
-    if len(world.same_host) == world.size:
+def _one_host(backend: Backend, comm: MpiCommunicator) -> Reason:
+    if len(comm.same_host) == comm.size:
         return None
     return "the ranks are on several hosts, and peer memory joins those of one"
 
 
-def _threads(backend: Backend, world: MpiWorld) -> Reason:
+def _threads(backend: Backend, comm: MpiCommunicator) -> Reason:
     level = mpi_library.thread_level()
     return None if level == "multiple" else f"MPI lets one thread call it only (level: {level})"
 
 
-def _nccl(backend: Backend, world: MpiWorld) -> Reason:
-    mates = sharers(backend, world)
+def _nccl(backend: Backend, comm: MpiCommunicator) -> Reason:
+    mates = sharers(backend, comm)
     if len(mates) > 1:
         return f"ranks {', '.join(map(str, mates))} share a GPU, and NCCL needs one for each"
     return nccl_library()
@@ -63,18 +63,18 @@ def nccl_library() -> Reason:
     return None
 
 
-def _gpu_mpi(backend: Backend, world: MpiWorld) -> Reason:
+def _gpu_mpi(backend: Backend, comm: MpiCommunicator) -> Reason:
     """On each host the first rank has it tried, on the GPUs of the first two.
 
     What works on a host is taken to work between hosts.
     """
-    buses, here = world.share(_bus(backend)), world.same_host
-    if world.rank != here[0]:
+    buses, here = comm.allgather(_bus(backend)), comm.same_host
+    if comm.rank != here[0]:
         return None
     return probe_gpu_mpi.why_not(tuple(buses[rank] for rank in here[: probe_gpu_mpi.RANKS]))
 
 
-CHECKS: dict[str, Callable[[Backend, MpiWorld], Reason]] = {
+CHECKS: dict[str, Callable[[Backend, MpiCommunicator], Reason]] = {
     "direct": _one_host,
     "peer": _one_host,
     "nccl": _nccl,

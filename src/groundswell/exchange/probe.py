@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend, Launch
 from groundswell.exchange import mpi_library, probe_gpu_mpi
 from groundswell.exchange.boxes import compile_kernels
+from groundswell.exchange.communicator import Communicator, MpiCommunicator
 from groundswell.exchange.connect import TRANSPORTS
+from groundswell.exchange.deadline import timeout_of, timeout_seconds
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.devices import gpu_buses
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
-from groundswell.exchange.patience import patience_of, patience_seconds
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.prerequisites import (
     Reason,
@@ -28,7 +29,6 @@ from groundswell.exchange.prerequisites import (
     nccl_library,
     reason_of,
 )
-from groundswell.exchange.world import MpiWorld, World
 
 ALONE = "one process has nobody to exchange with; start several, such as with mpiexec -n 4"
 TRIAL_SECONDS = 30.0  # patience of a trial
@@ -38,7 +38,9 @@ GHOSTS = Ghosts((2, 1, 1), (1, 2, 1), corners=True)
 PRIME = 16_777_213  # the whole numbers below it are exact in single precision too
 
 
-def usable(backend: Backend, world: World, names: Iterable[str] | None = None) -> dict[str, Reason]:
+def usable(
+    backend: Backend, comm: Communicator, names: Iterable[str] | None = None
+) -> dict[str, Reason]:
     """For each transport None if it works between all ranks, otherwise why not.
 
     All ranks must call it, and get the same answers.
@@ -50,11 +52,13 @@ def usable(backend: Backend, world: World, names: Iterable[str] | None = None) -
         BackendError: the kernels of an exchange cannot be compiled.
     """
     wanted = list(TRANSPORTS[backend.name] if names is None else names)
-    if not isinstance(world, MpiWorld):
+    if not isinstance(comm, MpiCommunicator):
         return dict.fromkeys(wanted, ALONE)
-    with patience_of(max(patience_seconds(), LONG_SECONDS)):
-        world.agree(lambda: compile_kernels(backend))  # a trial has no patience for compilers
-        return {name: _why_not(name, backend, world) for name in wanted}
+    with timeout_of(max(timeout_seconds(), LONG_SECONDS)):
+        comm.collective_try(
+            lambda: compile_kernels(backend)
+        )  # a trial has no patience for compilers
+        return {name: _why_not(name, backend, comm) for name in wanted}
 
 
 def prospects(name: str) -> dict[str, Reason]:
@@ -70,8 +74,8 @@ def prospects(name: str) -> dict[str, Reason]:
     }
 
 
-def _why_not(name: str, backend: Backend, world: MpiWorld) -> Reason:
-    return foreseen(name, backend, world) or _tried(name, backend, world)
+def _why_not(name: str, backend: Backend, comm: MpiCommunicator) -> Reason:
+    return foreseen(name, backend, comm) or _tried(name, backend, comm)
 
 
 # --- ranks that could be started here ------------------------------------------------------------
@@ -99,22 +103,22 @@ OBSTACLES: dict[str, Callable[[], Reason]] = {"nccl": _nccl_alone, "mpi-gpu": _g
 class _Trial:
     """A small exchange: blocks of uneven sizes that wrap around, corners too, in two types."""
 
-    def __init__(self, name: str, backend: Backend, world: MpiWorld) -> None:
-        self._name, self._backend, self._job = name, backend, world
-        points = (2 * world.size + 3, 2 * world.size + 1, 40)
+    def __init__(self, name: str, backend: Backend, comm: MpiCommunicator) -> None:
+        self._name, self._backend, self._job = name, backend, comm
+        points = (2 * comm.size + 3, 2 * comm.size + 1, 40)
         # Rows stay whole, so that they are long enough to be stored straight into ghost layers.
-        self._cut = decompose(points, world.size, True, (0, 0, 1))
+        self._cut = decompose(points, comm.size, True, (0, 0, 1))
 
     def run(self) -> Reason:
         """Exchange several times; what goes wrong is returned or raised."""
-        with patience_of(TRIAL_SECONDS):
-            # A world of its own: a rank that gives up must not confuse the words of the job.
-            self._world = MpiWorld(self._job.comm)
-            known = _known(self._cut, self._world.rank)
+        with timeout_of(TRIAL_SECONDS):
+            # A communicator of its own: a rank that gives up must not confuse the words of the job.
+            self._comm = MpiCommunicator(self._job.mpi_comm)
+            known = _known(self._cut, self._comm.rank)
             self._arrays = [self._backend.zeros(known.shape, dtype) for dtype in ("f4", "f8")]
             fields = [GhostField(array, GHOSTS.low, GHOSTS) for array in self._arrays]
             self._halo = Exchange(
-                self._backend, self._world, self._cut, fields, transport=self._name
+                self._backend, self._comm, self._cut, fields, transport=self._name
             )
             ways = [self._halo.launches, [*self._halo.start, *self._halo.finish]] * TURNS
             wrong = [self._turn(way, (known + n) % PRIME) for n, way in enumerate(ways)]
@@ -128,7 +132,7 @@ class _Trial:
         for array in self._arrays:
             self._backend.assign(array, own.astype(array.dtype))
         self._backend.synchronize()
-        self._world.share(None)
+        self._comm.allgather(None)
         for launch in launches:
             launch()
         self._backend.synchronize()
@@ -138,16 +142,16 @@ class _Trial:
     def close(self) -> None:
         """Give everything back, after success on all ranks."""
         self._halo.close()
-        self._world.comm.Free()
+        self._comm.mpi_comm.Free()
 
 
 # A late message may still come into the memory of a trial that failed, so it is never freed.
 _FAILED: list[_Trial] = []
 
 
-def _tried(name: str, backend: Backend, world: MpiWorld) -> Reason:
-    trial = _Trial(name, backend, world)
-    reason = agreed(world, trial.run)
+def _tried(name: str, backend: Backend, comm: MpiCommunicator) -> Reason:
+    trial = _Trial(name, backend, comm)
+    reason = agreed(comm, trial.run)
     if reason:
         _FAILED.append(trial)
     else:

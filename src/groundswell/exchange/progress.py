@@ -1,8 +1,9 @@
-"""How far each rank of a job is, told when one has waited for long, and when a program ends.
+"""Progress of the ranks: how many exchanges and collective calls each has begun.
 
-All ranks make the same exchanges and the same collective calls, in the same order. So of any two
-ranks one is ahead, and has begun no fewer of either. Where that does not hold, or a rank has ended
-before the others, waits would be in vain: ranks see it within a second.
+All ranks make the same exchanges and collective calls in the same order. Of two ranks, one is
+therefore ahead in both counts, or equal. If this does not hold, or a rank has ended before the
+others, a wait cannot end. Ranks send their counts to each other while they wait, and when they end,
+so that all of them detect this within a second.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ import numpy as np
 
 from groundswell.errors import RunFailed
 
-TAG = 2  # of messages
-READ_EVERY = 64  # exchanges and calls, so that what slower ranks were told does not pile up
+TAG = 2
+READ_EVERY = 64  # exchanges and calls, so that received messages do not accumulate
 RUNNING, ENDED, FAILED = range(3)
 
 _ALL: WeakSet[Progress] = WeakSet()
 
 
 class Position(NamedTuple):
-    """What a rank has begun, and whether its program has ended."""
+    """Numbers of exchanges and calls that a rank has begun, and the state of its program."""
 
     exchanges: int = 0
     calls: int = 0
@@ -33,27 +34,27 @@ class Position(NamedTuple):
 
 
 class Progress:
-    """This rank's position, and what it knows of the others'.
+    """The position of this rank, and the last known ones of the others.
 
     Args:
-        comm: a communicator of the ranks, whose messages with this tag are nobody else's.
+        comm: an mpi4py communicator of the ranks; messages with TAG must be of this class only.
     """
 
     def __init__(self, comm: Any) -> None:
         from mpi4py import MPI
 
         self._mpi, self._comm, self._lock = MPI, comm, Lock()
-        self._here = self._told = Position()
+        self._here = self._sent_position = Position()
         self._others: dict[int, Position] = {}
-        self._sent: list[Any] = []
+        self._requests: list[Any] = []
         _ALL.add(self)
 
     def begin_exchange(self) -> None:
-        """An exchange that all ranks make begins here."""
+        """Count an exchange of all ranks."""
         self._move(self._here._replace(exchanges=self._here.exchanges + 1))
 
     def begin_call(self) -> None:
-        """A collective call begins here."""
+        """Count a collective call."""
         self._move(self._here._replace(calls=self._here.calls + 1))
 
     def _move(self, there: Position) -> None:
@@ -62,33 +63,33 @@ class Progress:
             with self._lock:
                 self._read()
 
-    def look(self) -> None:
-        """Tell the others how far this rank is, once, and see that it does not wait in vain.
+    def check(self) -> None:
+        """Send the position of this rank, and check that its wait can end.
 
         Raises:
-            RunFailed: a rank has ended, or does something else.
+            RunFailed: a rank has ended, or makes other calls.
         """
         with self._lock:  # a thread may wait as well
-            self._tell()
+            self._send()
             self._read()
         for rank, other in self._others.items():
-            if reason := _in_vain(self._here, other):
+            if reason := _why_not(self._here, other):
                 raise RunFailed(f"rank {rank} {reason}")
 
     def end(self, *, failed: bool) -> None:
-        """This rank's program ends; only errors of others matter from here on."""
+        """Report the end of this rank's program; afterwards, only errors of other ranks matter."""
         if self._here.state == RUNNING and self._comm and not self._mpi.Is_finalized():
             self._here = self._here._replace(state=FAILED if failed else ENDED)
             with self._lock:
-                self._tell()
+                self._send()
 
-    def _tell(self) -> None:
-        if self._told == self._here:
+    def _send(self) -> None:
+        if self._sent_position == self._here:
             return
-        self._told, numbers = self._here, np.array(self._here, np.int64)
+        self._sent_position, numbers = self._here, np.array(self._here, np.int64)
         others = (rank for rank in range(self._comm.size) if rank != self._comm.rank)
-        self._sent = [request for request in self._sent if not request.Test()]
-        self._sent += [self._comm.Isend(numbers, rank, TAG) for rank in others]
+        self._requests = [request for request in self._requests if not request.Test()]
+        self._requests += [self._comm.Isend(numbers, rank, TAG) for rank in others]
 
     def _read(self) -> None:
         status, numbers = self._mpi.Status(), np.empty(len(Position._fields), np.int64)
@@ -97,8 +98,8 @@ class Progress:
             self._others[status.Get_source()] = Position(*numbers.tolist())
 
 
-def _in_vain(here: Position, other: Position) -> str | None:
-    """Why a wait of the rank that is here cannot end, in the words that follow "rank n"."""
+def _why_not(here: Position, other: Position) -> str | None:
+    """Why a wait of this rank for the other one cannot end; the text follows "rank n"."""
     if other.state == FAILED:
         return "has failed; see its messages"
     if here.state != RUNNING:
@@ -117,7 +118,7 @@ def _in_vain(here: Position, other: Position) -> str | None:
 
 @atexit.register
 def end() -> None:
-    """Tell all ranks that this one's program ends, and whether by an error."""
+    """Report to all ranks that the program of this one ends, and whether by an error."""
     failed = getattr(sys, "last_value", None) is not None
     for progress in list(_ALL):
         progress.end(failed=failed)

@@ -15,13 +15,13 @@ from groundswell.errors import InputError
 from groundswell.exchange.arguments import flag, for_each, integers, is_many, whole_numbers
 from groundswell.exchange.boxes import AXES, CONVERSIONS, ITEMSIZE
 from groundswell.exchange.codecs.coder import require_codec
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.decomposition import Block, Index
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.overlap import Box
 from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.world import World
 
 Layers = int | Sequence[int | tuple[int, int]] | Ghosts
 Slices = tuple[slice, ...]
@@ -180,7 +180,7 @@ def slices(first: Index, box: Box) -> Slices:
 # --- options --------------------------------------------------------------------------------------
 
 
-def find_device(device: str | Backend, world: World, traffic: ArrayLike) -> Backend:
+def find_device(device: str | Backend, comm: Communicator, traffic: ArrayLike) -> Backend:
     """A rank's backend as users name it: "cpu", "cuda", "cuda:1", or one that is open.
 
     Args:
@@ -190,7 +190,7 @@ def find_device(device: str | Backend, world: World, traffic: ArrayLike) -> Back
         return device
     name, _, number = device.partition(":") if isinstance(device, str) else ("", "", "?")
     if not number:
-        return open_device(name, world, traffic)
+        return open_device(name, comm, traffic)
     if name != "cuda" or not number.isdecimal():
         raise InputError(f'device = {device!r}: allowed are "cpu", "cuda", and "cuda:0" and so on')
     return open_backend(name, int(number))

@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend
 from groundswell.backends.base import Array, Event
 from groundswell.errors import BackendError, known_to_all
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import connect
 from groundswell.exchange.messages import ALIGNMENT, GhostField, Message, Parcel
 from groundswell.exchange.pattern import Ghosts, Piece
 from groundswell.exchange.transports.alltoall import AllToAllTransfer
 from groundswell.exchange.transports.base import Job, Transfer
-from groundswell.exchange.world import World
 
 ROUTES = ("pairwise", "alltoall", "crystal")
 
@@ -90,20 +90,20 @@ def plan_pairwise(size: int, outgoing: Mapping[int, Run], incoming: Mapping[int,
     return Itinerary(size, [stage], arrivals)
 
 
-def plan_crystal(world: World, size: int, outgoing: Mapping[int, Run]) -> Itinerary:
+def plan_crystal(comm: Communicator, size: int, outgoing: Mapping[int, Run]) -> Itinerary:
     """The crystal router's hops; all ranks must call it. Arguments as of `plan_pairwise`."""
-    held = {(world.rank, peer): run for peer, run in outgoing.items()}  # by sender and receiver
-    first, end, stages = 0, world.size, []
-    for _ in range((world.size - 1).bit_length()):
+    held = {(comm.rank, peer): run for peer, run in outgoing.items()}  # by sender and receiver
+    first, end, stages = 0, comm.size, []
+    for _ in range((comm.size - 1).bit_length()):
         low, high = _halves(first, end)
-        mine, other = (low, high) if world.rank in low else (high, low)
+        mine, other = (low, high) if comm.rank in low else (high, low)
         stage: Stage = {}
         leaving = {pair: run for pair, run in held.items() if pair[1] in other}
         if leaving:
-            stage[_partner(world.rank, mine, other)] = Hop(sends=list(leaving.values()))
+            stage[_partner(comm.rank, mine, other)] = Hop(sends=list(leaving.values()))
         told = {peer: _listed(leaving) for peer in stage}
         held = {pair: run for pair, run in held.items() if pair not in leaving}
-        for peer, table in sorted(world.swap(told).items()):
+        for peer, table in sorted(comm.alltoallv(told).items()):
             for sender, receiver, count in table.reshape(-1, 3).tolist():
                 held[sender, receiver] = Run(size, count)
                 stage.setdefault(peer, Hop()).receives.append(held[sender, receiver])
@@ -133,17 +133,21 @@ def _listed(blocks: Mapping[tuple[int, int], Run]) -> NDArray[np.int64]:
 
 
 def plan_route(
-    world: World, route: str, size: int, outgoing: Mapping[int, Run], incoming: Mapping[int, int]
+    comm: Communicator,
+    route: str,
+    size: int,
+    outgoing: Mapping[int, Run],
+    incoming: Mapping[int, int],
 ) -> Itinerary:
     """The hops of a route; all ranks must call it. Arguments as of `plan_pairwise`."""
-    if route == "crystal" and world.size > 1:
-        return plan_crystal(world, size, outgoing)
+    if route == "crystal" and comm.size > 1:
+        return plan_crystal(comm, size, outgoing)
     return plan_pairwise(size, outgoing, incoming)
 
 
 def travel(
     backend: Backend,
-    world: World,
+    comm: Communicator,
     arena: Array,
     stages: Sequence[Stage],
     transport: str,
@@ -163,8 +167,8 @@ def travel(
     """
     if route not in ROUTES:
         raise BackendError(f"route {route!r} does not exist; allowed: {', '.join(ROUTES)}")
-    jobs = [_job(backend, world, arena, stage) for stage in stages]
-    if route == "alltoall" and world.size > 1:
+    jobs = [_job(backend, comm, arena, stage) for stage in stages]
+    if route == "alltoall" and comm.size > 1:
         if codec != "none":
             raise BackendError(f"codec {codec!r} is for messages; route 'alltoall' has none")
         return AllToAllTransfer(jobs[0], transport)
@@ -177,7 +181,7 @@ def travel(
             for transfer in transfers:
                 transfer.close()
         raise
-    return transfers[0] if route == "pairwise" or world.size == 1 else StagedRoute(transfers)
+    return transfers[0] if route == "pairwise" or comm.size == 1 else StagedRoute(transfers)
 
 
 class StagedRoute(Transfer):
@@ -201,12 +205,12 @@ class StagedRoute(Transfer):
             stage.close()
 
 
-def _job(backend: Backend, world: World, arena: Array, stage: Stage) -> Job:
+def _job(backend: Backend, comm: Communicator, arena: Array, stage: Stage) -> Job:
     """A stage's messages: boxes of the arena, nearest ranks above this one first."""
     values = GhostField(arena, (0, 0), Ghosts((0, 0), (0, 0)))
-    near_first = sorted(stage, key=lambda peer: (peer - world.rank) % world.size)
+    near_first = sorted(stage, key=lambda peer: (peer - comm.rank) % comm.size)
     messages = [_message(peer, stage[peer], values) for peer in near_first]
-    return Job(backend, world, [values], messages)
+    return Job(backend, comm, [values], messages)
 
 
 def _message(peer: int, hop: Hop, values: GhostField) -> Message:

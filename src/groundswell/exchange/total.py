@@ -12,13 +12,13 @@ import numpy as np
 
 from groundswell.backends import Array, Backend, Blocks, Launch, Source
 from groundswell.exchange.boxes import compile_kernels
+from groundswell.exchange.cleanup import opened
+from groundswell.exchange.communicator import Communicator, MpiCommunicator
+from groundswell.exchange.deadline import Deadline
 from groundswell.exchange.messages import ALIGNMENT, Message
-from groundswell.exchange.patience import Patience
 from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.mailboxes import Mailboxes
 from groundswell.exchange.transports.nccl import communicator
-from groundswell.exchange.undo import opened
-from groundswell.exchange.world import MpiWorld, World
 
 SIZE = np.dtype(np.float64).itemsize
 
@@ -40,16 +40,16 @@ class Total(Mailboxes):
 
     awaited = "sums"
 
-    def __init__(self, backend: Backend, world: World, count: int) -> None:
+    def __init__(self, backend: Backend, comm: Communicator, count: int) -> None:
         size = -(-count * SIZE // ALIGNMENT) * ALIGNMENT
-        others = [rank for rank in range(world.size) if rank != world.rank]
+        others = [rank for rank in range(comm.size) if rank != comm.rank]
         messages = [Message(rank, 0, (), (), size, size) for rank in others]
-        super().__init__(Job(backend, world, [], messages))
+        super().__init__(Job(backend, comm, [], messages))
         desks = [self._desk(n, m) for n, m in enumerate(messages)]
-        desks.insert(world.rank, [0, 0, -1])  # all add up in the order of ranks
+        desks.insert(comm.rank, [0, 0, -1])  # all add up in the order of ranks
         post = self._post([1] * len(others), 1)
         table = backend.to_device(np.array(desks, np.int64))
-        self.arguments: tuple[Any, ...] = (table, world.size, self._flip, *post)
+        self.arguments: tuple[Any, ...] = (table, comm.size, self._flip, *post)
         self.waits: list[Launch] = self._waits(compile_kernels(backend))
 
     def _desk(self, number: int, message: Message) -> list[int]:
@@ -70,25 +70,25 @@ class GatheredTotal:
         launches: what adds up.
     """
 
-    def __init__(self, backend: Backend, world: World, values: Array, transport: str) -> None:
-        assert isinstance(world, MpiWorld)
-        self._backend, self._world, self._values = backend, world, values
+    def __init__(self, backend: Backend, comm: Communicator, values: Array, transport: str) -> None:
+        assert isinstance(comm, MpiCommunicator)
+        self._backend, self._comm, self._values = backend, comm, values
         self.in_graph = transport == "nccl"
         self._mpi_comm: Any = None
-        add = world.agree(self._added_up)  # and all come: MPI's own calls wait for ever
+        add = comm.collective_try(self._added_up)  # and all come: MPI's own calls wait for ever
         gather = self._by_nccl() if self.in_graph else self._by_mpi()
         self.launches: list[Launch] = [gather, add]
 
     def _added_up(self) -> Launch:
         """Makes sums of what is gathered."""
-        ranks, count = self._world.size, self._values.size
+        ranks, count = self._comm.size, self._values.size
         self._all = self._backend.zeros((ranks, count), "f8")
         module = self._backend.compile(gathered_source())
         ends = (self._all, ranks, count, self._values)
         return module.launch("add_up_ranks", Blocks(1, count), *ends)
 
     def _by_nccl(self) -> Launch:
-        group, address = communicator(self._world, self._backend), self._backend.address
+        group, address = communicator(self._comm, self._backend), self._backend.address
         ends = address(self._values), address(self._all), self._values.nbytes
 
         def gather() -> None:
@@ -99,14 +99,14 @@ class GatheredTotal:
         return gather
 
     def _by_mpi(self) -> Launch:
-        self._mpi_comm = self._world.comm.Dup()
+        self._mpi_comm = self._comm.mpi_comm.Dup()
         opened(self)
-        others = [rank for rank in range(self._world.size) if rank != self._world.rank]
+        others = [rank for rank in range(self._comm.size) if rank != self._comm.rank]
         found = np.empty(self._all.shape)
 
         def gather() -> None:
             self._mine = self._backend.to_host(self._values)  # kept, even if the wait is in vain
-            request, patience = self._mpi_comm.Iallgather(self._mine, found), Patience(self._world)
+            request, patience = self._mpi_comm.Iallgather(self._mine, found), Deadline(self._comm)
             while not request.Test():
                 patience.pause("sums", others)
             self._backend.assign(self._all, found)

@@ -21,9 +21,9 @@ from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.source import digest
 from groundswell.errors import GroundswellError, known_to_all
 from groundswell.exchange import mpi_library
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import FUSED, TRANSPORTS, usual
 from groundswell.exchange.routes import ROUTES
-from groundswell.exchange.world import World
 
 REPEATS = 5
 SHORTEST = 0.02  # s that a repeat lasts at least
@@ -113,10 +113,10 @@ class Memory:
         self._folder = folder or default_folder()
 
     @classmethod
-    def of(cls, world: World, backend: Backend, problem: Iterable[Any]) -> Memory:
+    def of(cls, comm: Communicator, backend: Backend, problem: Iterable[Any]) -> Memory:
         """Where the tuning of a problem on these ranks' machines is remembered."""
-        devices = [*world.share(backend.device), repr(world.share(world.same_host))]
-        library = mpi_library.version() if world.size > 1 else ""
+        devices = [*comm.allgather(backend.device), repr(comm.allgather(comm.same_host))]
+        library = mpi_library.version() if comm.size > 1 else ""
         return cls(digest(__version__, *devices, library, *map(repr, problem)))
 
     def load(self) -> Tuning | None:
@@ -141,7 +141,7 @@ def _write(path: Path, text: str) -> None:
 
 def candidates(
     backend: Backend,
-    world: World,
+    comm: Communicator,
     *,
     transport: str = "auto",
     overlap: bool | str = "auto",
@@ -158,10 +158,10 @@ def candidates(
     """
     overlaps = [True, False] if overlap == "auto" else [bool(overlap)]
     names = {
-        o: transports(backend, world, fused=fused and o) if transport == "auto" else [transport]
+        o: transports(backend, comm, fused=fused and o) if transport == "auto" else [transport]
         for o in overlaps
     }
-    far = usual(backend, world) != "peer"
+    far = usual(backend, comm) != "peer"
     tried = codecs if far or len(codecs) == 1 else codecs[:1]
     return [
         Choice(n, a, o, codec=c)
@@ -174,7 +174,7 @@ def candidates(
 
 
 def ways(
-    backend: Backend, world: World, *, transport: str, route: str, codec: str = "none"
+    backend: Backend, comm: Communicator, *, transport: str, route: str, codec: str = "none"
 ) -> list[Choice]:
     """The choices of an exchange whose messages may go through other ranks.
 
@@ -182,7 +182,7 @@ def ways(
         transport, route: what the user asks for; "fastest" for all that there are.
         codec: of all.
     """
-    names = transports(backend, world) if transport == "fastest" else [transport]
+    names = transports(backend, comm) if transport == "fastest" else [transport]
     routes = ROUTES if route == "fastest" else (route,)
     # MPI's own exchange of all with all is no choice among transports.
     whole = [name for name in names if name in ("auto", "mpi")]
@@ -190,10 +190,10 @@ def ways(
     return [Choice(name, route=r, codec=codec) for r in routes for name in names_of.get(r, names)]
 
 
-def transports(backend: Backend, world: World, *, fused: bool = False) -> list[str]:
+def transports(backend: Backend, comm: Communicator, *, fused: bool = False) -> list[str]:
     """What could connect these ranks: on several hosts, peer memory only together with others."""
     names = [*(FUSED[backend.name] if fused else ()), *TRANSPORTS[backend.name]]
-    if usual(backend, world) == "peer":
+    if usual(backend, comm) == "peer":
         return names
     near = [name for name in names if name in NEAR]
     far = [name for name in names if name not in NEAR]
@@ -201,7 +201,7 @@ def transports(backend: Backend, world: World, *, fused: bool = False) -> list[s
 
 
 def tune(
-    world: World,
+    comm: Communicator,
     choices: Sequence[Choice],
     rehearse: Callable[[Choice], Rehearsal],
     memory: Memory | None = None,
@@ -214,42 +214,42 @@ def tune(
     Raises:
         GroundswellError: none of the choices can be made; the error of the first.
     """
-    known = world.tell(memory.load() if memory and world.first else None)
+    known = comm.bcast(memory.load() if memory and comm.first else None)
     if known and known.best in choices:
         return Tuning(known.trials, remembered=True)
     trials: list[Trial] = []
     for choice in choices:
         best = min((t.seconds for t in trials if t.seconds is not None), default=float("inf"))
-        trials.append(_try(world, choice, rehearse, best))
+        trials.append(_try(comm, choice, rehearse, best))
     if all(t.seconds is None for t in trials):
         rehearse(choices[0])
     trials.sort(key=lambda t: (t.seconds is None, t.seconds))
     tuning = Tuning(tuple(trials))
-    if memory and world.first:
+    if memory and comm.first:
         memory.save(tuning)
     return tuning
 
 
 def _try(
-    world: World, choice: Choice, rehearse: Callable[[Choice], Rehearsal], best: float
+    comm: Communicator, choice: Choice, rehearse: Callable[[Choice], Rehearsal], best: float
 ) -> Trial:
     try:
-        run = world.agree(lambda: rehearse(choice))
+        run = comm.collective_try(lambda: rehearse(choice))
     except GroundswellError as error:
         if not known_to_all(error):
             raise
         return Trial(choice, None, str(error))
-    return Trial(choice, _measure(world, run, best))
+    return Trial(choice, _measure(comm, run, best))
 
 
-def _measure(world: World, run: Rehearsal, best: float) -> float:
+def _measure(comm: Communicator, run: Rehearsal, best: float) -> float:
     """Seconds of one exchange."""
     run(1)  # warm
-    once = max(world.share(run(1)))
+    once = max(comm.allgather(run(1)))
     if once > HOPELESS * best:
         return once
     times = max(1, min(1000, int(SHORTEST / max(once, 1e-9))))
-    return statistics.median(max(world.share(run(times))) / times for _ in range(REPEATS))
+    return statistics.median(max(comm.allgather(run(times))) / times for _ in range(REPEATS))
 
 
 def _trial(*, seconds: float | None, reason: str, **choice: Any) -> Trial:

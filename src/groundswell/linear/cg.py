@@ -19,9 +19,9 @@ from groundswell.backends import Array, Backend, Blocks, Items, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
 from groundswell.errors import RunFailed
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import by_memory, resolved
 from groundswell.exchange.total import GatheredTotal, Total
-from groundswell.exchange.world import World
 from groundswell.linear.operators import Composite, OperatorFactory, Recordable, VectorLayout
 
 SOURCE = Path(__file__).with_name("cg.h")
@@ -103,17 +103,17 @@ class RecordedIteration(Composite):
         self._graph = self._backend.capture(in_order(step), in_graph=self.in_graph)
 
     def _find_step(
-        self, world: World, dtype: str, partial: Array, transport: str = "auto"
+        self, comm: Communicator, dtype: str, partial: Array, transport: str = "auto"
     ) -> tuple[list[Recordable], list[Launch]]:
         """Launches that find the next step from blocks' sums, (blocks * SUMS,), and their parts."""
         backend, module = self._backend, self._backend.compile(cg_source(dtype))
         sums, block = backend.zeros((SUMS,), "f8"), Blocks(1, LANES)
         parts, state = (partial, partial.size // SUMS, sums), self._progress
-        if world.size == 1:
+        if comm.size == 1:
             return [], [module.launch("find_step", block, *parts, *state)]
-        if by_memory(backend, world, transport):
-            return self._find_step_by_memory(Total(backend, world, SUMS), dtype, parts)
-        total = GatheredTotal(backend, world, sums, resolved(backend, world, transport))
+        if by_memory(backend, comm, transport):
+            return self._find_step_by_memory(Total(backend, comm, SUMS), dtype, parts)
+        total = GatheredTotal(backend, comm, sums, resolved(backend, comm, transport))
         add_up = module.launch("add_up_parts", block, *parts)
         find = module.launch("find_step", block, sums, 1, sums, *state)
         return [total], [add_up, *total.launches, find]
@@ -201,7 +201,7 @@ class ConjugateGradients(RecordedIteration):
         operators = [*([] if precondition is None else [precondition(self.b, u)]), applied]
         blocks = max(1, min(MAX_BLOCKS, -(-own // LANES)))
         partial = backend.zeros((blocks * SUMS,), "f8")
-        total, find_step = self._find_step(vectors.world, vectors.dtype, partial, transport)
+        total, find_step = self._find_step(vectors.comm, vectors.dtype, partial, transport)
         module = backend.compile(cg_source(vectors.dtype))
         products = (self.b, u, w, own, partial, blocks)
         measure: list[Launch] = [

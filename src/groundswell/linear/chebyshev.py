@@ -20,7 +20,7 @@ from scipy import linalg, optimize
 from groundswell.backends import Array, Items, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
-from groundswell.exchange.world import World
+from groundswell.exchange.communicator import Communicator
 from groundswell.linear.operators import (
     HERE,
     LinearOperator,
@@ -79,7 +79,7 @@ class Chebyshev:
         self._apply, self._precondition = apply(self.x, self._w), precondition(self.r, self._z)
         self.parts: list[LinearOperator] = [self._apply, self._precondition]
         self.largest = SAFETY * largest_eigenvalue(
-            vectors.world,
+            vectors.comm,
             self._product(self._apply, self.x, self._w),
             self._product(self._precondition, self.r, self._z),
             np.asarray(start, float),
@@ -126,7 +126,9 @@ class Chebyshev:
         return product
 
 
-def largest_eigenvalue(world: World, apply: Product, precondition: Product, start: Floats) -> float:
+def largest_eigenvalue(
+    comm: Communicator, apply: Product, precondition: Product, start: Floats
+) -> float:
     """Estimate the largest eigenvalue of S A from below, to a few per cent; 1 if S is 0.
 
     The steps of conjugate gradients on A x = start, preconditioned by S, define the tridiagonal
@@ -134,7 +136,7 @@ def largest_eigenvalue(world: World, apply: Product, precondition: Product, star
     """
 
     def product(a: Floats, b: Floats) -> float:
-        return float(sum(world.share(float(a @ b))))
+        return float(sum(comm.allgather(float(a @ b))))
 
     r, z = start, precondition(start)
     p, size = z, product(start, z)

@@ -79,34 +79,34 @@ class CoarseSolver(Composite):
         *,
         method: str = "auto",
     ) -> None:
-        self._vectors, world = vectors, vectors.world
+        self._vectors, comm = vectors, vectors.comm
         self.b, self.x = vectors.zeros(), vectors.zeros()
         mine = Contribution(sharing.ids, sharing.ids[fixed], *assemble_entries(sharing, matrices))
-        gathered = [Contribution(*each) for each in world.gather(tuple(mine))]
+        gathered = [Contribution(*each) for each in comm.gather(tuple(mine))]
         all_ids = [each.ids for each in gathered]
         ids = np.unique(np.concatenate(all_ids)) if gathered else sharing.ids
         # Rank 0 alone knows the indices of each rank's values among all.
         self._rows = [np.searchsorted(ids, each) for each in all_ids]
-        self._owned = world.gather(sharing.own)
+        self._owned = comm.gather(sharing.own)
         self._total = len(ids)
-        self._solve: Solve = world.agree(
+        self._solve: Solve = comm.collective_try(
             lambda: _solve_gathered(ids, gathered, method) if gathered else _identity
         )
         self.launches: list[Launch] = [self._run]
 
     def _run(self) -> None:
         # Ranks exchange integers that have the bits of the floating-point values.
-        backend, world = self._vectors.backend, self._vectors.world
+        backend, comm = self._vectors.backend, self._vectors.comm
         mine = np.asarray(backend.to_host(self.b[: self._vectors.own]), float)
-        received = world.swap({0: mine.view(np.int64)})
+        received = comm.alltoallv({0: mine.view(np.int64)})
         sent = {}
-        if world.first:
+        if comm.first:
             b = np.zeros(self._total)
             for rank, part in received.items():
                 b[self._rows[rank][: self._owned[rank]]] = part.view(np.float64)
             x = self._solve(b)
             sent = {rank: x[rows].view(np.int64) for rank, rows in enumerate(self._rows)}
-        for part in world.swap(sent).values():
+        for part in comm.alltoallv(sent).values():
             backend.assign(self.x, part.view(np.float64).astype(self.x.dtype))
 
 

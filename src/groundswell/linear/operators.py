@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from groundswell.backends import Array, Backend, Items, Launch, Source
-from groundswell.exchange.world import World
+from groundswell.exchange.communicator import Communicator
 
 HERE = Path(__file__).parent
 C_TYPES = {"float32": "float", "float64": "double"}
@@ -25,7 +25,7 @@ class VectorLayout:
     """
 
     backend: Backend
-    world: World
+    comm: Communicator
     size: int
     own: int
     dtype: str

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from groundswell.backends import Array, Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.case.recording import HARMONICS, RecordSection
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.distributed_array import DistributedArray
-from groundswell.exchange.world import World
 from groundswell.formats.netcdf import Variable
 from groundswell.outputs.files import write_fields
 from groundswell.outputs.harmonics import fit
@@ -53,10 +53,10 @@ class Recorder:
         launches: RecordLaunches,
         arrays: Mapping[str, Array],
         backend: Backend,
-        world: World,
+        comm: Communicator,
     ) -> None:
         self.section, self._recording = section, recording
-        self._backend, self._world, self._record = backend, world, launches
+        self._backend, self._comm, self._record = backend, comm, launches
         self._fields = recording.fields_of(section)
         self._arrays = [arrays[name] for name in section.fields]
         self._selection = recording.select(section)
@@ -118,11 +118,11 @@ class Recorder:
             return None
         source = (self.section, self._recording, self._selection)
         path = folder / self.section.file
-        writer: Any = open_series(*source, path, length) if self._world.first else None
+        writer: Any = open_series(*source, path, length) if self._comm.first else None
         write = append_to(*source, writer)
         shape = (len(self._fields), *self._selection.shape)
         place = (slice(None), *self._selection.place)
-        return Output(self._ring, writer, write, shape, place, self._world)
+        return Output(self._ring, writer, write, shape, place, self._comm)
 
     # --- statistics and final values --------------------------------------------------------------
 
@@ -138,7 +138,7 @@ class Recorder:
         plain = [what for what in wanted if what not in HARMONICS]
         found = [self._gather(what, steps) for what in plain]
         sums = self._gather_sums()
-        if not self._world.first:
+        if not self._comm.first:
             return []
         variables = {
             name: variable
@@ -175,7 +175,7 @@ class Recorder:
         """The sums of each field and term at rank 0, None on other ranks."""
         terms = () if self._sums is None else tuple(self._sums)
         return [
-            [self._distributed(term[n]).gather(self._backend, self._world) for term in terms]
+            [self._distributed(term[n]).gather(self._backend, self._comm) for term in terms]
             for n in range(len(self._fields))
         ]
 
@@ -214,7 +214,7 @@ class Recorder:
         """A statistic of each field at rank 0, None on other ranks; NaN without samples."""
         array = self._final() if what == "final" else self._statistics[what]
         parts = [self._distributed(array[n]) for n in range(len(self._fields))]
-        found = [part.gather(self._backend, self._world) for part in parts]
+        found = [part.gather(self._backend, self._comm) for part in parts]
         samples, complete = self._schedule.samples(steps), self._selection.complete
         return [
             None if whole is None else complete(_finished(what, whole, samples)) for whole in found
@@ -255,16 +255,16 @@ class Recorders:
         recording: Recording,
         arrays: Mapping[str, Array],
         backend: Backend,
-        world: World,
+        comm: Communicator,
         clock: Array | None = None,
     ) -> None:
-        self._backend, self._world, self._has_clock = backend, world, clock is not None
+        self._backend, self._comm, self._has_clock = backend, comm, clock is not None
         launches = RecordLaunches(
             backend, recording.dtype, backend.zeros((1,), np.int64) if clock is None else clock
         )
         self._clock = launches.clock
         self._all = [
-            Recorder(section, recording, launches, arrays, backend, world) for section in sections
+            Recorder(section, recording, launches, arrays, backend, comm) for section in sections
         ]
         self.launches = [launch for each in self._all for launch in each.launches]
         needs_tick = bool(self._all) and clock is None
@@ -282,7 +282,7 @@ class Recorders:
             for name, array in each.state().items()
         }
         own = {} if self._has_clock or not self._all else {"record/clock": self._clock}
-        clocks = {n: DistributedArray.replicated(array, self._world) for n, array in own.items()}
+        clocks = {n: DistributedArray.replicated(array, self._comm) for n, array in own.items()}
         return found | clocks
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:

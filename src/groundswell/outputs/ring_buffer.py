@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Event
-from groundswell.exchange.world import Alone, World
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 
 RING_BYTES = 256 * 2**20  # limit of device memory for the ring buffers of one kind of output
 MOST_STEPS = 1024  # largest batch of steps that a ring buffer of small samples holds
@@ -100,13 +100,13 @@ class Output:
         write: Callable[[NDArray[Any], range], None],
         shape: tuple[int, ...],
         place: Place = (),
-        world: World | None = None,
+        comm: Communicator | None = None,
     ) -> None:
         self._ring = ring
         self.writer = writer
         self._write = write
         self._shape, self._place = shape, place
-        self._world = world or Alone()
+        self._comm = comm or SerialCommunicator()
 
     @property
     def most_steps(self) -> int:
@@ -122,8 +122,8 @@ class Output:
         numbers = self._ring.numbers(begin, end)
         if not numbers:
             return lambda: None
-        parts = self._world.gather((self._place, self._ring.read(begin, end, after)))
-        if not self._world.first:
+        parts = self._comm.gather((self._place, self._ring.read(begin, end, after)))
+        if not self._comm.first:
             return lambda: None
         block = self._assembled(parts, len(numbers))
         return lambda: self._write(block, numbers)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from groundswell.backends import Array, Backend, Launch, Source
 from groundswell.backends.base import ROW_ALIGNMENT, in_order
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.messages import GhostField
@@ -22,7 +23,6 @@ from groundswell.exchange.overlap import Box, boundary_first
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.traffic import traffic
 from groundswell.exchange.tuning import Choice
-from groundswell.exchange.world import Alone, World
 from groundswell.grids.cartesian import Field, Grid, Layout, Part
 from groundswell.outputs.cartesian import CartesianDomain, ghosts_read
 from groundswell.outputs.recorder import Recorders
@@ -166,10 +166,10 @@ class BlockSolver(ExplicitSolver):
         module: the compiled kernels.
     """
 
-    def __init__(self, setup: Any, backend: Backend, world: World | None = None) -> None:
-        self.setup, self.backend, self.world = setup, backend, world or Alone()
-        self.decomposition = setup.cut(self.world.size)
-        self.part = part_of(setup.grid, self.decomposition, self.world.rank)
+    def __init__(self, setup: Any, backend: Backend, comm: Communicator | None = None) -> None:
+        self.setup, self.backend, self.comm = setup, backend, comm or SerialCommunicator()
+        self.decomposition = setup.cut(self.comm.size)
+        self.part = part_of(setup.grid, self.decomposition, self.comm.rank)
         self.layout = Layout(self.part.cells, setup.itemsize)
         self.fields = {name: Field(backend, self.layout, setup.dtype) for name in setup.fields}
         self.module = backend.compile(self.source())
@@ -179,7 +179,7 @@ class BlockSolver(ExplicitSolver):
             setup.recording(self.part),
             interiors,
             backend,
-            self.world,
+            self.comm,
         )
         self.finite_check = NonFiniteSearch(backend, interiors, self.part, setup.dt)
         self.set_exchange(self.first_choice())
@@ -221,7 +221,7 @@ class BlockSolver(ExplicitSolver):
 
         The cells that neighbours need are updated first.
         """
-        wanted, rank = self.choice.overlap, self.world.rank
+        wanted, rank = self.choice.overlap, self.comm.rank
         boundary, interior = boundary_first(
             self.decomposition, rank, self._thickness, wanted=wanted
         )

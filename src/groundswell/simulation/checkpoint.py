@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend
 from groundswell.errors import InputError
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.distributed_array import DistributedArray, Index, complete, numbers_of
-from groundswell.exchange.world import Alone, World
 from groundswell.formats.atomic import atomic_write, disk_errors, exists, temporary_path
 from groundswell.formats.damage import read_errors_reported
 
@@ -53,7 +53,7 @@ class Progress:
 
 
 def save(
-    path: Path, backend: Backend, state: State, progress: Progress, world: World | None = None
+    path: Path, backend: Backend, state: State, progress: Progress, comm: Communicator | None = None
 ) -> None:
     """Write the state under temporary names, then rename it over the previous checkpoint.
 
@@ -63,18 +63,18 @@ def save(
     Raises:
         DiskFull: there is no space for the checkpoint; the previous one remains.
     """
-    world = world or Alone()
-    parts = tuple(f"{path.stem}-{progress.step}-{rank}.h5" for rank in range(1, world.size))
+    comm = comm or SerialCommunicator()
+    parts = tuple(f"{path.stem}-{progress.step}-{rank}.h5" for rank in range(1, comm.size))
     whole_progress = replace(progress, parts=parts)
-    place = path if world.first else path.with_name(parts[world.rank - 1])
+    place = path if comm.first else path.with_name(parts[comm.rank - 1])
 
     def write(now: bool) -> None:
         if now:
             _write(place, backend, state, whole_progress)
 
-    world.agree(lambda: write(not world.first))
-    world.agree(lambda: write(world.first))
-    world.agree(lambda: _remove_parts(path, keep=parts) if world.first else None)
+    comm.collective_try(lambda: write(not comm.first))
+    comm.collective_try(lambda: write(comm.first))
+    comm.collective_try(lambda: _remove_parts(path, keep=parts) if comm.first else None)
 
 
 def _write(path: Path, backend: Backend, state: State, progress: Progress) -> None:

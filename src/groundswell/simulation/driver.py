@@ -24,4 +24,4 @@ def driver_of(
     if isinstance(solver, DirectSolver):
         return Solve(solver)
     assert isinstance(solver, TimeStepper)
-    return TimeLoop(solver, opened.backend, outputs, folder, digest, first, opened.world)
+    return TimeLoop(solver, opened.backend, outputs, folder, digest, first, opened.comm)

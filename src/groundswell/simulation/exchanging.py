@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Event, in_order
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, candidates, tune
-from groundswell.exchange.world import World
 from groundswell.grids.cartesian import Field, Grid, Part
 from groundswell.simulation.finite_check import NonFiniteSearch
 
@@ -30,7 +30,7 @@ class ExchangingSolver:
     Subclasses define `set_exchange`, `timed_step` and `restart`.
 
     Attributes:
-        world: the ranks.
+        comm: the ranks.
         decomposition: which rank has which cells.
         choice: transport, overlap and codec of the exchange.
         exchanges: the exchanges of a step.
@@ -41,7 +41,7 @@ class ExchangingSolver:
 
     setup: Any
     backend: Backend
-    world: World
+    comm: Communicator
     decomposition: Decomposition
     choice: Choice
     exchanges: Sequence[Exchange] = ()
@@ -71,17 +71,17 @@ class ExchangingSolver:
 
     def autotune(self) -> Tuning | None:
         """Choose the fastest exchange, then return to the initial condition; None on one rank."""
-        if self.world.size == 1:
+        if self.comm.size == 1:
             return None
         run = self.setup.case.run
         options = {"transport": run.transport, "overlap": run.overlap, "codecs": run.codecs}
-        choices = candidates(self.backend, self.world, fused=self.fused, **options)
+        choices = candidates(self.backend, self.comm, fused=self.fused, **options)
         about = (self.setup.case.solver, self.decomposition, options, run.narrow, self.setup.dtype)
-        problem = self.world.tell((*about, *self.exchanged, self.world.same_host))
-        memory = Memory.of(self.world, self.backend, problem)
-        tuning = tune(self.world, choices, self._timer, memory)
+        problem = self.comm.bcast((*about, *self.exchanged, self.comm.same_host))
+        memory = Memory.of(self.comm, self.backend, problem)
+        tuning = tune(self.comm, choices, self._timer, memory)
         self.set_exchange(tuning.best)
-        self.world.agree(self.restart)
+        self.comm.collective_try(self.restart)
         return tuning
 
     def _timer(self, choice: Choice) -> Rehearsal:
@@ -97,7 +97,7 @@ class ExchangingSolver:
     def make_exchange(self, fields: Sequence[GhostField], **options: Any) -> Exchange:
         """An exchange of these ghosts by the present choice; see `Exchange` for more options."""
         return Exchange(
-            *(self.backend, self.world, self.decomposition, fields),
+            *(self.backend, self.comm, self.decomposition, fields),
             transport=self.choice.transport,
             aggregate=self.choice.aggregate,
             codec=self.choice.codec,
@@ -117,7 +117,7 @@ class ExchangingSolver:
     def describe_ranks(self) -> dict[str, Any]:
         """How the ranks share the grid, and the transport that they actually use."""
         return {
-            "count": self.world.size,
+            "count": self.comm.size,
             "processes": self.decomposition.processes[::-1],
             "transport": self.exchanges[0].path,
             "overlap": self.overlaps,
@@ -128,7 +128,7 @@ class ExchangingSolver:
     @property
     def overlaps(self) -> bool:
         """Whether updates hide the exchanges."""
-        return self.choice.overlap and self.world.size > 1
+        return self.choice.overlap and self.comm.size > 1
 
     @property
     def bytes_sent(self) -> int:

@@ -16,9 +16,9 @@ from groundswell.case import Case, as_case
 from groundswell.case.common import RunSection
 from groundswell.case.quantities import as_values
 from groundswell.errors import InputError, now_known
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.devices import open_device, sharers
 from groundswell.exchange.tuning import Tuning
-from groundswell.exchange.world import Alone, World
 from groundswell.simulation.progress import compilation_progress
 from groundswell.simulation.resources import SMALLER, estimate_resources, require_memory
 from groundswell.simulation.results_folder import folder_of
@@ -29,7 +29,7 @@ Phases = Callable[[str], AbstractContextManager[None]]  # measures the wall time
 
 def prepare(
     case: Case | str | Path,
-    job: World | None = None,
+    job: Communicator | None = None,
     *,
     backend: str | None = None,
     precision: str | None = None,
@@ -44,9 +44,9 @@ def prepare(
     Raises:
         InputError: the case or its data cannot be used, on any rank.
     """
-    job = job or Alone()
-    loaded = job.agree(lambda: as_case(case, backend=backend, precision=precision))
-    setup: Setup = job.agree(
+    job = job or SerialCommunicator()
+    loaded = job.collective_try(lambda: as_case(case, backend=backend, precision=precision))
+    setup: Setup = job.collective_try(
         lambda: registry.find(loaded.solver).load("setup").from_case(loaded, job)
     )
     return setup
@@ -129,14 +129,14 @@ def case_digest(setup: Setup) -> str:
     return sha256(" ".join(parts).encode()).hexdigest()
 
 
-def shared_digest(setup: Setup, job: World) -> str:
+def shared_digest(setup: Setup, job: Communicator) -> str:
     """The digest of the case that all ranks have read; all ranks must call it.
 
     Raises:
         InputError: the ranks have read different cases or data.
     """
-    digest: str = job.agree(lambda: case_digest(setup))
-    digests = job.share(digest)
+    digest: str = job.collective_try(lambda: case_digest(setup))
+    digests = job.allgather(digest)
     others = [rank for rank, other in enumerate(digests) if other != digests[0]]
     if others:
         raise now_known(
@@ -158,14 +158,14 @@ class OpenSolver:
     """A solver on its device, ready for the first step.
 
     Args:
-        world: the ranks that share it.
+        comm: the ranks that share it.
         bandwidth: memory bandwidth of all ranks' devices together, bytes/s; 0 if not measured.
         in_cache: whether the data of the run fit in the caches of the devices.
         tuning: the measurements of `autotune`, if there were any.
     """
 
     setup: Setup
-    world: World
+    comm: Communicator
     backend: Backend
     solver: Solver
     bandwidth: float
@@ -175,7 +175,7 @@ class OpenSolver:
 
 def open_solver(
     setup: Setup,
-    job: World,
+    job: Communicator,
     phase: Phases | None = None,
     *,
     quiet: bool = True,
@@ -193,35 +193,37 @@ def open_solver(
     """
     phase = phase or (lambda name: nullcontext())
     with phase("read"):
-        shares = job.agree(lambda: setup.decompose(job.size))
+        shares = job.collective_try(lambda: setup.decompose(job.size))
     with phase("measure bandwidth"):
         backend = open_device(setup.case.run.backend, job, shares.traffic)
         bandwidth = _measure_bandwidth(backend, job) if measure else 0.0
     with phase("build"), compilation_progress(quiet=quiet):
         # All ranks read the free memory before any of them allocates.
-        job.agree(lambda: _require_memory(shares.memory, backend, job))
+        job.collective_try(lambda: _require_memory(shares.memory, backend, job))
         in_cache = _fits_in_cache(shares.memory, backend, job)
-        solver = job.agree(lambda: _build(setup, backend, job))
+        solver = job.collective_try(lambda: _build(setup, backend, job))
         tuning = solver.autotune() if isinstance(solver, Tunable) else None
     return OpenSolver(setup, job, backend, solver, bandwidth, in_cache, tuning)
 
 
-def _measure_bandwidth(backend: Backend, job: World) -> float:
-    job.share(None)  # a barrier: ranks of one host share its bandwidth, so they measure together
-    return float(sum(job.share(backend.measure_bandwidth())))
+def _measure_bandwidth(backend: Backend, job: Communicator) -> float:
+    job.allgather(
+        None
+    )  # a barrier: ranks of one host share its bandwidth, so they measure together
+    return float(sum(job.allgather(backend.measure_bandwidth())))
 
 
-def _require_memory(needs: Sequence[int], backend: Backend, job: World) -> None:
+def _require_memory(needs: Sequence[int], backend: Backend, job: Communicator) -> None:
     mates = sharers(backend, job)
     require_memory([needs[rank] for rank in mates], backend.memory_info()[0])
 
 
-def _fits_in_cache(needs: Sequence[int], backend: Backend, job: World) -> bool:
+def _fits_in_cache(needs: Sequence[int], backend: Backend, job: Communicator) -> bool:
     mates = sharers(backend, job)
-    return all(job.share(sum(needs[rank] for rank in mates) <= backend.cache_bytes))
+    return all(job.allgather(sum(needs[rank] for rank in mates) <= backend.cache_bytes))
 
 
-def _build(setup: Setup, backend: Backend, job: World) -> Solver:
+def _build(setup: Setup, backend: Backend, job: Communicator) -> Solver:
     try:
         solver: Solver = registry.find(setup.case.solver).load("solver")(setup, backend, job)
     except MemoryError as error:

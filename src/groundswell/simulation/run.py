@@ -14,7 +14,7 @@ from groundswell import registry
 from groundswell.case import Case
 from groundswell.case.quantities import as_values, byte_size
 from groundswell.errors import DiskFull, NotFinite, RunFailed
-from groundswell.exchange.world import World, world
+from groundswell.exchange.communicator import Communicator, get_communicator
 from groundswell.formats.appendable_hdf5 import METADATA_BYTES
 from groundswell.simulation import checkpoint
 from groundswell.simulation.checkpoint import Progress
@@ -68,9 +68,9 @@ class _Run:
     driver: TimeLoop | Solve = field(init=False)
 
     @property
-    def world(self) -> World:
+    def comm(self) -> Communicator:
         """The ranks that share the run."""
-        return self.opened.world
+        return self.opened.comm
 
     def start(self, done: Progress | None) -> None:
         """Open the output files; start at step 0 or resume from the checkpoint."""
@@ -78,7 +78,7 @@ class _Run:
         if done is not None and isinstance(solver, TimeStepper):
             checkpoint.restore(files.checkpoint, self.opened.backend, solver.state(), done)
             first, lengths = done.step, done.lengths
-        elif self.world.first:
+        elif self.comm.first:
             files.remove_unfinished()  # from an earlier run, which this run replaces
         files.outputs = solver.outputs.open(files.folder, lengths)
         self.driver = driver_of(self.opened, files.outputs, files.folder, self.digest, first)
@@ -97,9 +97,11 @@ class _Run:
         """Write the final files; then all files replace those of an earlier run."""
         self.files.all_steps_made = True
         with self.clock("write"):
-            names = self.world.agree(lambda: self.files.complete(self.opened.solver.outputs.write))
+            names = self.comm.collective_try(
+                lambda: self.files.complete(self.opened.solver.outputs.write)
+            )
         summary = self.summary(names)
-        self.world.agree(lambda: self.files.publish(summary) if self.world.first else None)
+        self.comm.collective_try(lambda: self.files.publish(summary) if self.comm.first else None)
         self.opened.solver.close()
 
     @property
@@ -167,7 +169,7 @@ def run(
         RunFailed: the run started but could not continue.
         Interrupted: a signal stopped the run; if it had made steps, it has written a checkpoint.
     """
-    clock, job = _Clock(), world()
+    clock, job = _Clock(), get_communicator()
     with ExitStack() as claim:
         with stopping_at_once(NOTHING_WRITTEN):
             with clock("read"):
@@ -175,19 +177,21 @@ def run(
                 digest = shared_digest(setup, job)
                 files = RunFiles(folder_of(setup.case, folder))
                 # Refuse an impossible request before the device is opened and kernels compiled.
-                job.agree(lambda: require_writable(files.folder))
-                job.agree(lambda: claim.enter_context(locked(files.folder)) if job.first else None)
-                done = job.agree(
+                job.collective_try(lambda: require_writable(files.folder))
+                job.collective_try(
+                    lambda: claim.enter_context(locked(files.folder)) if job.first else None
+                )
+                done = job.collective_try(
                     lambda: progress_to_resume(
                         files.folder, digest, resume=resume, overwrite=overwrite
                     )
                 )
-                job.agree(lambda: _require_room(setup, files, done))
+                job.collective_try(lambda: _require_room(setup, files, done))
             opened = open_solver(setup, job, clock, quiet=quiet or not job.first)
         current = _Run(opened, files, digest, clock)
         with stop_request() as stop, _with_remedy(current), files.cleaned_up_on_failure(job.first):
             with clock("read"):
-                job.agree(lambda: current.start(done))
+                job.collective_try(lambda: current.start(done))
             current.advance(quiet or not job.first, stop)
             current.finish()
     return Result(files.folder)

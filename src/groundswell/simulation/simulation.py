@@ -13,7 +13,7 @@ from groundswell.backends import Array
 from groundswell.backends.array_interop import array_interop
 from groundswell.case import Case
 from groundswell.errors import InputError, quoted
-from groundswell.exchange.world import world
+from groundswell.exchange.communicator import get_communicator
 from groundswell.simulation import checkpoint
 from groundswell.simulation.driver import driver_of
 from groundswell.simulation.preparation import open_solver, prepare, shared_digest
@@ -50,7 +50,7 @@ class Simulation:
         precision: str | None = None,
         restart: str | Path | None = None,
     ) -> None:
-        job = world()
+        job = get_communicator()
         setup = prepare(case, job, backend=backend, precision=precision)
         self._digest = shared_digest(setup, job)
         self._opened = open_solver(setup, job, measure=False)
@@ -133,7 +133,7 @@ class Simulation:
         found = self.solver.distributed_fields()
         if name not in found:
             raise InputError(f"no field is called {quoted(name)}; there are {', '.join(found)}")
-        return found[name].gather(self._opened.backend, self._opened.world)
+        return found[name].gather(self._opened.backend, self._opened.comm)
 
     @property
     def step(self) -> int:
@@ -173,7 +173,7 @@ class Simulation:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None or self._opened.world.size == 1:  # after an error, other ranks may be stuck
+        if kind is None or self._opened.comm.size == 1:  # after an error, other ranks may be stuck
             self.close()
 
     def __repr__(self) -> str:
@@ -201,8 +201,10 @@ class Simulation:
         opened, solver = self._opened, self.solver
         self._time_loop("restart")
         assert isinstance(solver, TimeStepper)
-        done = opened.world.agree(lambda: checkpoint.read_progress(path, self._digest))
-        opened.world.agree(lambda: checkpoint.restore(path, opened.backend, solver.state(), done))
+        done = opened.comm.collective_try(lambda: checkpoint.read_progress(path, self._digest))
+        opened.comm.collective_try(
+            lambda: checkpoint.restore(path, opened.backend, solver.state(), done)
+        )
         self._driver = driver_of(opened, {}, None, self._digest, done.step)
 
 

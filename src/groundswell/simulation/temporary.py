@@ -8,7 +8,7 @@ from tempfile import mkdtemp
 from weakref import finalize
 
 from groundswell.case import Case
-from groundswell.exchange.world import world
+from groundswell.exchange.communicator import get_communicator
 from groundswell.simulation.result import Result
 from groundswell.simulation.run import run
 
@@ -32,10 +32,10 @@ def run_built(
     """
     if folder is not None:
         return run(case, folder=folder, overwrite=overwrite, quiet=quiet)
-    job = world()
-    scratch = job.agree(lambda: mkdtemp(prefix="groundswell-") if job.first else "")
+    job = get_communicator()
+    scratch = job.collective_try(lambda: mkdtemp(prefix="groundswell-") if job.first else "")
     try:
-        result = run(case, folder=job.tell(scratch), quiet=quiet)
+        result = run(case, folder=job.bcast(scratch), quiet=quiet)
     except BaseException:
         _remove(scratch)
         raise

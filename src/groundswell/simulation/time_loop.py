@@ -16,7 +16,7 @@ from typing import NamedTuple
 from groundswell.backends import Backend, Event, Graph
 from groundswell.case.common import CheckpointSection
 from groundswell.errors import Interrupted
-from groundswell.exchange.world import Alone, World
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.outputs.ring_buffer import Output
 from groundswell.simulation import checkpoint
 from groundswell.simulation.checkpoint import Progress
@@ -45,7 +45,7 @@ class TimeLoop:
         folder: the results folder, for checkpoints. None if only the caller stops and saves.
         digest: digest of the case, stored in checkpoints.
         step: steps done; initially those of the restored checkpoint.
-        world: the ranks that run the loop together, in the same batches.
+        comm: the ranks that run the loop together, in the same batches.
 
     Attributes:
         first: the step at which the loop started.
@@ -60,7 +60,7 @@ class TimeLoop:
     folder: Path | None
     digest: str
     step: int = 0
-    world: World = field(default_factory=Alone)
+    comm: Communicator = field(default_factory=SerialCommunicator)
     seconds: float = field(default=0.0, init=False)
     updates: int = field(default=0, init=False)
     first: int = field(init=False)
@@ -130,7 +130,7 @@ class TimeLoop:
         if found is None or self.step < self._next_check:
             return False
         self._next_check = self._check_after(self.step)
-        return bool(self.world.agree(lambda: found.check_convergence(self.step)))
+        return bool(self.comm.collective_try(lambda: found.check_convergence(self.step)))
 
     def _next_stage(self) -> Graph | None:
         """The graph of the next stage; None if there is none and the run has converged."""
@@ -152,10 +152,10 @@ class TimeLoop:
         """Write a checkpoint of the current step, after flushing the output files to disk."""
         self._settle()
         writers = {name: output.writer for name, output in self.outputs.items() if output.writer}
-        self.world.agree(lambda: [writer.sync() for writer in writers.values()])
+        self.comm.collective_try(lambda: [writer.sync() for writer in writers.values()])
         lengths = {name: writer.length for name, writer in writers.items()}
         progress = Progress(self.step, self.digest, None if self.folder is None else lengths)
-        checkpoint.save(path, self.backend, self.solver.state(), progress, self.world)
+        checkpoint.save(path, self.backend, self.solver.state(), progress, self.comm)
         self._saved_at, self._saved_step = time.monotonic(), self.step
         self._start_marks()
 
@@ -186,7 +186,7 @@ class TimeLoop:
         if end.step > self._drained:
             self._drain(end.step, end.event)
             pace = end.event.seconds_since(begin.event) / (end.step - begin.step)
-            self._size = self.world.tell(_next_size(self._size, pace))
+            self._size = self.comm.bcast(_next_size(self._size, pace))
 
     def _enqueue_finite_check(self) -> None:
         if isinstance(self.solver, FiniteCheck):
@@ -196,7 +196,7 @@ class TimeLoop:
     def _drain(self, end: int, after: Event | None) -> None:
         """Write the samples of all steps up to `end`, which are complete at the event `after`."""
         written = [output.collect(self._drained, end, after) for output in self.outputs.values()]
-        self.world.agree(lambda: self._check_and_write(written, after))
+        self.comm.collective_try(lambda: self._check_and_write(written, after))
         self._drained = end
 
     def _check_and_write(self, written: Sequence[Callable[[], None]], after: Event | None) -> None:
@@ -214,7 +214,7 @@ class TimeLoop:
 
     def _interrupt_or_save(self, stop: StopRequest) -> None:
         """Stop if any rank received a signal; save if rank 0 finds that a checkpoint is due."""
-        wishes = self.world.share((str(stop), self._checkpoint_due()))
+        wishes = self.comm.allgather((str(stop), self._checkpoint_due()))
         asked = next((signal for signal, _ in wishes if signal), "")
         if asked:
             self._interrupt(f"stopped by {asked} after step {self.step}")
@@ -228,7 +228,7 @@ class TimeLoop:
             path = self.folder / checkpoint.NAME
             self.save(path)
             reason += f"; continue with --resume ({path})"
-        self.world.fail_together(Interrupted(reason))
+        self.comm.fail_together(Interrupted(reason))
 
     @property
     def _wish(self) -> CheckpointSection | None:

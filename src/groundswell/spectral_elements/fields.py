@@ -7,21 +7,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from groundswell.exchange.world import World
+from groundswell.exchange.communicator import Communicator
 from groundswell.meshes.hexahedra import Floats, Hexahedra, Numbers
 
 if TYPE_CHECKING:
     import xarray
 
 
-def gather_on_root(world: World, mesh: Hexahedra, elements: Numbers, values: Floats) -> Floats:
+def gather_on_root(
+    comm: Communicator, mesh: Hexahedra, elements: Numbers, values: Floats
+) -> Floats:
     """Values on the whole mesh, (elements, (N + 1)^3), at rank 0; all ranks must call it.
 
     Args:
         elements: numbers of this rank's elements.
         values: on these, (elements, (N + 1)^3).
     """
-    parts = world.gather((elements, values))  # before memory is allocated, which may fail
+    parts = comm.gather((elements, values))  # before memory is allocated, which may fail
     whole = np.zeros((mesh.count if parts else 0, *values.shape[1:]))
     for chosen, part in parts:
         whole[chosen] = part

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from groundswell.case.recording import LineWhere, PlaneWhere, PointsWhere, Where
 from groundswell.errors import InputError
-from groundswell.exchange.world import World
+from groundswell.exchange.communicator import Communicator
 from groundswell.formats.netcdf import Variable
 from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers, positions
 from groundswell.outputs.positions import line_frame, point_frame, positions_of
@@ -29,7 +29,7 @@ class ElementDomain:
         elements: numbers of this rank's.
     """
 
-    world: World
+    comm: Communicator
     mesh: Hexahedra
     degree: int
     elements: Numbers
@@ -75,7 +75,7 @@ class ElementDomain:
         nobody = self.mesh.count
         numbers = np.full(len(here), nobody)
         numbers[here] = self.elements[found.elements[here]]
-        first = np.min(self.world.share(numbers), axis=0)
+        first = np.min(self.comm.allgather(numbers), axis=0)
         mine = np.flatnonzero(here & (numbers == first))
         return mine, np.flatnonzero(first == nobody)
 
@@ -96,7 +96,7 @@ class ElementDomain:
         for part in chunks(len(self.elements), (self.degree + 1) ** AXES):
             nodes = positions(self.mesh, self.degree, self.elements[part]).reshape(-1, AXES)
             low, high = np.minimum(low, nodes.min(axis=0)), np.maximum(high, nodes.max(axis=0))
-        lows, highs = zip(*self.world.share((low, high)), strict=True)
+        lows, highs = zip(*self.comm.allgather((low, high)), strict=True)
         return np.min(lows, axis=0), np.max(highs, axis=0)
 
     def _plane(self, where: PlaneWhere, fields: Sequence[RecordableField]) -> tuple[Floats, Frame]:

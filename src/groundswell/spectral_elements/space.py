@@ -13,8 +13,8 @@ from groundswell.errors import InputError
 from groundswell.exchange.assembly.fastest import tune_sharing
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.assembly.sharing import Sharing, find_sharing
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.tuning import Choice, Tuning
-from groundswell.exchange.world import World
 from groundswell.linear.operators import VectorLayout
 from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers, face_nodes, positions
 
@@ -36,7 +36,7 @@ class FunctionSpace:
         tuning: how that was chosen; None if there was nothing to choose.
     """
 
-    world: World
+    comm: Communicator
     mesh: Hexahedra
     degree: int
     elements: Numbers
@@ -45,17 +45,19 @@ class FunctionSpace:
     tuning: Tuning | None = None
 
     @classmethod
-    def on(cls, world: World, mesh: Hexahedra, degree: int, elements: ArrayLike) -> FunctionSpace:
+    def on(
+        cls, comm: Communicator, mesh: Hexahedra, degree: int, elements: ArrayLike
+    ) -> FunctionSpace:
         """The space on disjoint sets of elements; all ranks must call it.
 
         Raises:
             InputError: a rank has more values than 32-bit indices can address.
         """
         chosen = np.asarray(elements, np.int64)
-        ids = world.agree(lambda: mesh.ids(degree, chosen).ravel())
-        sharing = find_sharing(world, ids)
-        world.agree(lambda: require_addressable(len(sharing.ids)))
-        return cls(world, mesh, degree, chosen, sharing)
+        ids = comm.collective_try(lambda: mesh.ids(degree, chosen).ravel())
+        sharing = find_sharing(comm, ids)
+        comm.collective_try(lambda: require_addressable(len(sharing.ids)))
+        return cls(comm, mesh, degree, chosen, sharing)
 
     def with_exchange(self, exchange: Choice) -> FunctionSpace:
         """The same space with another exchange."""
@@ -71,13 +73,13 @@ class FunctionSpace:
             transport, route: restrict the choice, see `tune_sharing`.
         """
         tuning = tune_sharing(
-            backend, self.world, self.sharing, dtype, transport=transport, route=route
+            backend, self.comm, self.sharing, dtype, transport=transport, route=route
         )
         return self if tuning is None else replace(self, exchange=tuning.best, tuning=tuning)
 
     def coarsen(self, degree: int) -> FunctionSpace:
         """The space of a lower degree on the same elements; all ranks must call it."""
-        coarse = FunctionSpace.on(self.world, self.mesh, degree, self.elements)
+        coarse = FunctionSpace.on(self.comm, self.mesh, degree, self.elements)
         return coarse.with_exchange(self.exchange)
 
     def operation(
@@ -94,7 +96,7 @@ class FunctionSpace:
             sharing: of some of the values; by default of all.
         """
         return Operation(
-            *(backend, self.world, sharing or self.sharing, kind, source, target),
+            *(backend, self.comm, sharing or self.sharing, kind, source, target),
             transport=self.exchange.transport,
             route=self.exchange.route,
         )
@@ -111,7 +113,7 @@ class FunctionSpace:
 
     def vectors(self, backend: Backend, dtype: str) -> VectorLayout:
         """The layout of assembled vectors."""
-        return VectorLayout(backend, self.world, self.size, self.own, dtype)
+        return VectorLayout(backend, self.comm, self.size, self.own, dtype)
 
     @property
     def dofs(self) -> Numbers:

@@ -10,7 +10,7 @@ from groundswell.bench.exchange.draw import draw
 from groundswell.bench.exchange.tables import TABLES
 from groundswell.bench.rig import Rig
 from groundswell.exchange import probe
-from groundswell.exchange.world import MpiWorld
+from groundswell.exchange.communicator import MpiCommunicator
 
 __all__ = ["BENCHMARK", "Sizes", "draw"]
 
@@ -47,8 +47,8 @@ SIZES = {
 
 def prepare(session: Session) -> dict[str, Any]:
     """Find the transports that work; `notes` lists the others."""
-    job = session.world
-    assert isinstance(job, MpiWorld)
+    job = session.comm
+    assert isinstance(job, MpiCommunicator)
     reasons = probe.usable(session.backend, job)
     works = [name for name, why in reasons.items() if not why]
     session.rig = Rig(session.backend, job, works)

@@ -49,8 +49,8 @@ def measure_local(rig: Rig, elements: int) -> Iterator[Row]:
         operation.
     """
     begun = time.monotonic()
-    ids = box_ids(elements, DEGREE, rig.world.rank)
-    sharing = rig.attempt("numbering", lambda: find_sharing(rig.world, ids))
+    ids = box_ids(elements, DEGREE, rig.comm.rank)
+    sharing = rig.attempt("numbering", lambda: find_sharing(rig.comm, ids))
     numbered, bandwidth = time.monotonic() - begun, rig.backend.measure_bandwidth()
     if sharing is None:
         return
@@ -65,7 +65,7 @@ def _local(rig: Rig, sharing: Sharing, kind: str, bandwidth: float) -> Row:
     pairs = {"gather-scatter": (local, local), "gather": (local, whole), "scatter": (whole, local)}
     begun, transport = time.monotonic(), FASTEST[rig.backend.name]
     operation = Operation(
-        *(rig.backend, rig.world, sharing, kind, *pairs[kind]), transport=transport
+        *(rig.backend, rig.comm, sharing, kind, *pairs[kind]), transport=transport
     )
     setup = time.monotonic() - begun
     moved, seconds = _moved(sharing, kind), _seconds(rig, operation, operation.local)
@@ -99,7 +99,7 @@ def measure_routes(rig: Rig, elements: int) -> Iterator[Row]:
     Yields:
         Rows: `transport`, `route`, `bytes` sent, `remote` and `whole` in seconds, and `path`.
     """
-    sharing = find_sharing(rig.world, box_ids(elements, DEGREE, rig.world.rank))
+    sharing = find_sharing(rig.comm, box_ids(elements, DEGREE, rig.comm.rank))
     ways = [(name, route) for name in rig.transports for route in ("pairwise", "crystal")]
     ways += [("mpi", "alltoall")] * ("mpi" in rig.transports)
     for transport, route in ways:
@@ -116,10 +116,10 @@ def measure_crowd(rig: Rig) -> Iterator[Row]:
     Yields:
         Rows: `gap`, the cost of a message, and the keys of `measure_routes`.
     """
-    rank = rig.world.rank
-    others = np.delete(np.arange(rig.world.size), rank)
-    ids = np.minimum(others, rank) * rig.world.size + np.maximum(others, rank)
-    sharing = find_sharing(rig.world, ids)
+    rank = rig.comm.rank
+    others = np.delete(np.arange(rig.comm.size), rank)
+    ids = np.minimum(others, rank) * rig.comm.size + np.maximum(others, rank)
+    sharing = find_sharing(rig.comm, ids)
     for gap in GAPS:
         for route in ("pairwise", "crystal"):
             make = partial(_slow, rig, sharing, route, gap)
@@ -135,7 +135,7 @@ def _slow(rig: Rig, sharing: Sharing, route: str, gap: float) -> Row:
 def _route(rig: Rig, backend: Any, sharing: Sharing, transport: str, route: str) -> Row:
     values = rig.filled((len(sharing.rows),), "float64")
     operation = Operation(
-        *(backend, rig.world, sharing, "gather-scatter", values, values),
+        *(backend, rig.comm, sharing, "gather-scatter", values, values),
         transport=transport,
         route=route,
     )

@@ -46,8 +46,8 @@ def _seconds(rig: Rig, edge: int, transport: str | None) -> float:
     if transport is None:
         return rig.seconds(in_order(_updates(rig, array, edge, None)), in_graph=True)
     field = GhostField(array, (WIDTH,) * 3, uniform(WIDTH))
-    cut = torus(rig.world.size, edge)
-    halo = Exchange(rig.backend, rig.world, cut, [field], transport=transport, stored={0: 0})
+    cut = torus(rig.comm.size, edge)
+    halo = Exchange(rig.backend, rig.comm, cut, [field], transport=transport, stored={0: 0})
     launches = [*halo.open, *_updates(rig, array, edge, halo), *halo.launches]
     seconds = rig.seconds(in_order(launches), in_graph=halo.in_graph)
     halo.check()

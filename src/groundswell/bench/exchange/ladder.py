@@ -34,7 +34,7 @@ def measure_ladder(rig: Rig, edge: int) -> Iterator[Row]:
         Rows: `grid` (processes along i, j, k, as the paper writes them), `rung`, `transport`,
         `seconds`, and `sent`: the largest number of bytes that a rank sends.
     """
-    for processes in grids(rig.world.size):
+    for processes in grids(rig.comm.size):
         cut = Decomposition((edge,) * 3, processes, (False,) * 3)
         arrays = allocate(rig, cut)
         for rung in VERSIONS.values():
@@ -62,7 +62,7 @@ def _cuts(grid: Index) -> int:
 
 def allocate(rig: Rig, cut: Decomposition) -> list[Array]:
     """This rank's part of the five fields."""
-    shape = tuple(n + 2 * WIDEST for n in cut.block(rig.world.rank).shape)
+    shape = tuple(n + 2 * WIDEST for n in cut.block(rig.comm.rank).shape)
     return [rig.filled(shape, "float64") for _ in range(FIELDS)]
 
 
@@ -74,4 +74,4 @@ def rung_exchange(
         GhostField(array, (WIDEST,) * 3, uniform(width))
         for array, width in zip(arrays, WIDTHS, strict=True)
     ]
-    return VersionExchange(version, rig.backend, rig.world, cut, fields, transport=transport)
+    return VersionExchange(version, rig.backend, rig.comm, cut, fields, transport=transport)

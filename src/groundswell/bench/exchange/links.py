@@ -64,7 +64,7 @@ def face_exchange(rig: Rig, transport: str, size: int, faces: int) -> Exchange:
     """
     power = (size // VALUE).bit_length() - 1
     face = (1 << power // 2, 1 << (power - power // 2))
-    ranks = rig.world.size
+    ranks = rig.comm.size
     cut = Decomposition((OWN_PLANES * ranks, *face), (ranks, 1, 1), (True, False, False))
     ghosts = Ghosts((1, 0, 0), (faces - 1, 0, 0))
     array = rig.filled((OWN_PLANES + 2, *face), "float32")
@@ -73,24 +73,24 @@ def face_exchange(rig: Rig, transport: str, size: int, faces: int) -> Exchange:
 
 def one_field(rig: Rig, transport: str, cut: Decomposition, field: GhostField) -> Exchange:
     """An exchange of a single field."""
-    return Exchange(rig.backend, rig.world, cut, [field], transport=transport)
+    return Exchange(rig.backend, rig.comm, cut, [field], transport=transport)
 
 
 def _ring(rig: Rig, size: int, faces: int) -> list[tuple[int, int]]:
     """The next and the previous rank, with the bytes that each gets."""
-    world = rig.world
-    return [((world.rank + step) % world.size, size) for step in (1, -1)[:faces]]
+    comm = rig.comm
+    return [((comm.rank + step) % comm.size, size) for step in (1, -1)[:faces]]
 
 
 def _limit(rig: Rig, messages: Sequence[tuple[int, int]]) -> Row:
     """Time of plain copies of these numbers of bytes, which are the same on all ranks."""
-    backend, world = rig.backend, rig.world
+    backend, comm = rig.backend, rig.comm
     offsets, size = total([size for _, size in messages])
     mine, source = backend.allocate_shared(size), rig.filled((size,), "uint8")
-    handles = world.share(mine.handle)
-    peers = {peer for peer, _ in messages} - {world.rank}  # of two ranks both neighbours are one
+    handles = comm.allgather(mine.handle)
+    peers = {peer for peer, _ in messages} - {comm.rank}  # of two ranks both neighbours are one
     theirs = {peer: backend.attach_handle(handles[peer]) for peer in peers}
-    bases = {peer: memory.address for peer, memory in theirs.items()} | {world.rank: mine.address}
+    bases = {peer: memory.address for peer, memory in theirs.items()} | {comm.rank: mine.address}
     copies = [
         backend.copy_bytes(bases[peer] + offset, backend.address(source) + offset, size)
         for offset, (peer, size) in zip(offsets, messages, strict=True)
@@ -98,7 +98,7 @@ def _limit(rig: Rig, messages: Sequence[tuple[int, int]]) -> Row:
     seconds = rig.seconds(in_order(copies), in_graph=True)
     for memory in theirs.values():
         memory.close()
-    world.share(None)  # nobody uses it any more
+    comm.allgather(None)  # nobody uses it any more
     mine.close()
     return {"transport": "copy", "path": "plain copies", "in_graph": True, "seconds": seconds}
 
@@ -122,16 +122,16 @@ def measure_neighbours(rig: Rig, blocks: Sequence[tuple[int, int]]) -> Iterator[
     for edge, width in blocks:
         array = rig.filled((edge + 2 * width,) * 3, "float32")
         for name, corners in FIGURES.items():
-            cut, ghosts = torus(rig.world.size, edge), uniform(width, corners=corners)
+            cut, ghosts = torus(rig.comm.size, edge), uniform(width, corners=corners)
             field = GhostField(array, (width,) * 3, ghosts)
-            pieces = receives(cut, rig.world.rank, ghosts)
+            pieces = receives(cut, rig.comm.rank, ghosts)
             who = [piece.owner for piece in pieces]
             about = {
                 "neighbours": name,
                 "bytes": edge * edge * width * VALUE,
                 "processes": cut.processes,
-                "own": who.count(rig.world.rank),
-                "ranks": len(set(who) - {rig.world.rank}),
+                "own": who.count(rig.comm.rank),
+                "ranks": len(set(who) - {rig.comm.rank}),
             }
             limit = rig.attempt("copy", partial(_limit, rig, _by_peer(rig, cut, pieces)))
             if limit:
@@ -147,7 +147,7 @@ def _by_peer(rig: Rig, cut: Decomposition, pieces: Sequence[Piece]) -> list[tupl
     peers = {piece.owner for piece in pieces}
     return [
         (peer, sum(VALUE * prod(p.shape) for p in pieces if p.owner == peer))
-        for peer in sorted(peers, key=lambda peer: cut.shift(rig.world.rank, peer))
+        for peer in sorted(peers, key=lambda peer: cut.shift(rig.comm.rank, peer))
     ]
 
 

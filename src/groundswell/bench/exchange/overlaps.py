@@ -30,7 +30,7 @@ def measure_overlaps(rig: Rig, edge: int, widths: Sequence[int]) -> Iterator[Row
         Rows: `cut` ("1-D" or "3-D"), `overlap`, `transport`, `seconds`, and `speedup` over MPI
         through the host.
     """
-    ranks = rig.world.size
+    ranks = rig.comm.size
     slabs = Decomposition((edge * ranks, edge, edge), (ranks, 1, 1), (True, False, False))
     for name, cut in {"1-D": slabs, "3-D": torus(ranks, edge)}.items():
         for width in widths:

@@ -13,6 +13,7 @@ from functools import partial
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Event
 from groundswell.exchange.boxes import Copy
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
@@ -21,7 +22,6 @@ from groundswell.exchange.transports.base import Job, Transfer
 from groundswell.exchange.transports.buffers import Buffers
 from groundswell.exchange.transports.mpi import MpiTransfer
 from groundswell.exchange.transports.nccl import NcclTransfer
-from groundswell.exchange.world import World
 
 AXES = (0, 1, 2)  # k, j, i of the paper
 FAST = (2,)
@@ -69,7 +69,7 @@ class VersionExchange:
         self,
         version: Version,
         backend: Backend,
-        world: World,
+        comm: Communicator,
         cut: Decomposition,
         fields: Sequence[GhostField],
         *,
@@ -79,7 +79,7 @@ class VersionExchange:
         used = [axis for axis in AXES if cut.processes[axis] > 1 or cut.periodic[axis]] or [0]
         packed = [axis for axis in used if axis in version.packed]
         copied = [axis for axis in used if axis not in version.packed]
-        make = partial(Exchange, backend, world, cut)
+        make = partial(Exchange, backend, comm, cut)
         self._parts: list[Exchange] = []
         if packed:
             self._parts.append(make(_along(packed, fields, version), transport=transport))

@@ -9,14 +9,14 @@ from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.assembly.sharing import Sharing
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.fastest import able_among
 from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, tune, ways
-from groundswell.exchange.world import World
 
 
 def tune_sharing(
     backend: Backend,
-    world: World,
+    comm: Communicator,
     sharing: Sharing,
     dtype: DTypeLike,
     *,
@@ -36,8 +36,8 @@ def tune_sharing(
         GroundswellError: no way that is allowed works here.
     """
     wanted = ("fastest" if name == "auto" else name for name in (transport, route))
-    choices = ways(backend, world, **dict(zip(("transport", "route"), wanted, strict=True)))
-    if world.size == 1:
+    choices = ways(backend, comm, **dict(zip(("transport", "route"), wanted, strict=True)))
+    if comm.size == 1:
         return None
     some, kind = sharing.of_several, np.dtype(dtype)
     assembled = backend.zeros((len(sharing.ids),), kind)
@@ -46,7 +46,7 @@ def tune_sharing(
 
     def rehearse(choice: Choice) -> Rehearsal:
         both = [
-            Operation(backend, world, *of_values, transport=choice.transport, route=choice.route)
+            Operation(backend, comm, *of_values, transport=choice.transport, route=choice.route)
             for of_values in (
                 (sharing, "halo", assembled, assembled),
                 (some, "gather", local, gathered),
@@ -58,9 +58,9 @@ def tune_sharing(
         graph = backend.capture(in_order(launches), in_graph=in_graph)
         return lambda times: backend.measure_seconds(lambda: graph.replay(times))
 
-    sizes = world.share([len(places) for places in sharing.sharers.values()])
-    memory = Memory.of(world, backend, ["shared values", kind.name, transport, route, sizes])
-    found = tune(world, able_among(backend, world, choices), rehearse, memory)
+    sizes = comm.allgather([len(places) for places in sharing.sharers.values()])
+    memory = Memory.of(comm, backend, ["shared values", kind.name, transport, route, sizes])
+    found = tune(comm, able_among(backend, comm, choices), rehearse, memory)
     for operation in made:
         operation.close()
     return found

@@ -21,11 +21,11 @@ from groundswell.exchange.assembly.rows import (
 )
 from groundswell.exchange.assembly.tables import Mail, Tables, Work
 from groundswell.exchange.boxes import compile_kernels
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.messages import ALIGNMENT, Message
 from groundswell.exchange.routes import Run
 from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.mailboxes import Mailboxes
-from groundswell.exchange.world import World
 
 SOURCE = Path(__file__).with_name("mailed.h")
 FEW_WAIT = 16  # blocks; of more, one waits for all, see mailed.h
@@ -51,7 +51,7 @@ class MailedRows(Mailboxes):
     def __init__(
         self,
         backend: Backend,
-        world: World,
+        comm: Communicator,
         mail: Mail,
         tables: Tables,
         reduction: str,
@@ -59,14 +59,14 @@ class MailedRows(Mailboxes):
         new: Values,
     ) -> None:
         source = mailed_source(str(old.array.dtype), reduction)
-        self._module = world.agree(lambda: backend.compile(source))
+        self._module = comm.collective_try(lambda: backend.compile(source))
         self._size, self._components = old.array.dtype.itemsize, old.components
         kept = len(mail.sharing.ids) - mail.sharing.alone
-        messages = self._messages(world, mail.runs, mail.path.arrivals)
-        super().__init__(Job(backend, world, [], messages), room=self._bytes(kept))
+        messages = self._messages(comm, mail.runs, mail.path.arrivals)
+        super().__init__(Job(backend, comm, [], messages), room=self._bytes(kept))
         self._lay_out(mail, kept)
         self.path += ", straight into mailboxes"
-        world.agree(lambda: self._launches(tables, old, new))
+        comm.collective_try(lambda: self._launches(tables, old, new))
         del self._at, self._step  # the device has what it needs of them
 
     # --- where things lie -------------------------------------------------------------------------
@@ -76,10 +76,10 @@ class MailedRows(Mailboxes):
         return -(-self._components * count * self._size // ALIGNMENT) * ALIGNMENT
 
     def _messages(
-        self, world: World, sent: Mapping[int, Run], come: Mapping[int, Run]
+        self, comm: Communicator, sent: Mapping[int, Run], come: Mapping[int, Run]
     ) -> list[Message]:
         """One for each peer, nearest ranks above this one first."""
-        peers = sorted({*sent, *come}, key=lambda peer: (peer - world.rank) % world.size)
+        peers = sorted({*sent, *come}, key=lambda peer: (peer - comm.rank) % comm.size)
         nothing = Run(0, 0)
 
         def size(runs: Mapping[int, Run], peer: int) -> int:

@@ -18,11 +18,11 @@ from groundswell.exchange.assembly.rows import OPERATIONS, Values, reduce_rows
 from groundswell.exchange.assembly.sharing import Sharing
 from groundswell.exchange.assembly.tables import TABLES, Mail, Work, pattern
 from groundswell.exchange.assembly.tiles import reduce_in_place
+from groundswell.exchange.cleanup import opened
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import by_memory
 from groundswell.exchange.routes import travel
 from groundswell.exchange.transports.base import Transfer
-from groundswell.exchange.undo import opened
-from groundswell.exchange.world import World
 
 
 class Operation:
@@ -54,7 +54,7 @@ class Operation:
     def __init__(
         self,
         backend: Backend,
-        world: World,
+        comm: Communicator,
         sharing: Sharing,
         kind: str,
         source: Array,
@@ -66,9 +66,9 @@ class Operation:
         codec: str = "none",
     ) -> None:
         self._backend, self.closed = backend, False
-        old, new = world.agree(lambda: _fitting(sharing, kind, source, target, reduction))
-        world.agree(lambda: _require_places(backend, kind, source, target))
-        mail = Mail.plan(world, sharing, route, *pattern(sharing, world.rank, kind))
+        old, new = comm.collective_try(lambda: _fitting(sharing, kind, source, target, reduction))
+        comm.collective_try(lambda: _require_places(backend, kind, source, target))
+        mail = Mail.plan(comm, sharing, route, *pattern(sharing, comm.rank, kind))
         tables = TABLES[kind](mail)
         self.bytes = mail.path.sent * old.components * source.dtype.itemsize
 
@@ -77,18 +77,18 @@ class Operation:
                 return reduce_in_place(backend, reduction, put, todo.target, todo.others)
             return reduce_rows(backend, reduction, (taken, todo.source), (put, todo.target))
 
-        self.local = world.agree(lambda: work(tables.local, old, new))
-        if route == "pairwise" and codec == "none" and by_memory(backend, world, transport):
-            self._transfer: Transfer = MailedRows(backend, world, mail, tables, reduction, old, new)
+        self.local = comm.collective_try(lambda: work(tables.local, old, new))
+        if route == "pairwise" and codec == "none" and by_memory(backend, comm, transport):
+            self._transfer: Transfer = MailedRows(backend, comm, mail, tables, reduction, old, new)
             self.start, self.finish = self._transfer.start, self._transfer.finish
             opened(self)
             return
         arena = Values(backend.zeros((old.components, max(mail.path.size, 1)), source.dtype))
-        pack, unpack = world.agree(
+        pack, unpack = comm.collective_try(
             lambda: (work(tables.pack, old, arena), work(tables.unpack, arena, new))
         )
         self._transfer = travel(
-            *(backend, world, arena.array, mail.path.stages, transport, route), codec=codec
+            *(backend, comm, arena.array, mail.path.stages, transport, route), codec=codec
         )
         self.start = [*pack, *self._transfer.start]
         self.finish = [*self._transfer.finish, *unpack]

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
 from groundswell.exchange.assembly.rows import Rows, by_window, narrow, padded_size
-from groundswell.exchange.world import World
+from groundswell.exchange.communicator import Communicator
 
 Numbers = NDArray[np.int64]
 
@@ -62,7 +62,7 @@ class Sharing:
         return Sharing(self.ids[first:], self.own - first, 0, rows, sharers, owner)
 
 
-def find_sharing(world: World, ids: ArrayLike) -> Sharing:
+def find_sharing(comm: Communicator, ids: ArrayLike) -> Sharing:
     """Who shares this rank's ids; all ranks must call it.
 
     An id's owner is one of its sharers that follows from the id alone, each as often as the others.
@@ -73,10 +73,10 @@ def find_sharing(world: World, ids: ArrayLike) -> Sharing:
     Raises:
         InputError: numbers that are no ids.
     """
-    numbers, different, rising = world.agree(lambda: _numbered(_checked(ids)))
-    answers = _meet(world, different, rising)
-    return world.agree(  # type: ignore[no-any-return]
-        lambda: _arranged(world.rank, numbers, different, rising, answers)
+    numbers, different, rising = comm.collective_try(lambda: _numbered(_checked(ids)))
+    answers = _meet(comm, different, rising)
+    return comm.collective_try(  # type: ignore[no-any-return]
+        lambda: _arranged(comm.rank, numbers, different, rising, answers)
     )
 
 
@@ -154,13 +154,13 @@ def _ordered(group: NDArray[np.int8], numbers: Numbers) -> Numbers:
     return np.concatenate([part[by_window(sizes[part])] for part in parts])
 
 
-def _meet(world: World, ids: Numbers, rising: Numbers) -> dict[int, Numbers]:
+def _meet(comm: Communicator, ids: Numbers, rising: Numbers) -> dict[int, Numbers]:
     """What the homes answer, see `_introduce`, of ids that get into rising order this way."""
-    if world.size == 1:
+    if comm.size == 1:
         return {}
     # What may fail is agreed on before each swap, in which the others would wait in vain.
-    asked = world.agree(lambda: _by_home(ids[rising], world.size))
-    return world.swap(world.agree(partial(_introduce, world.swap(asked))))
+    asked = comm.collective_try(lambda: _by_home(ids[rising], comm.size))
+    return comm.alltoallv(comm.collective_try(partial(_introduce, comm.alltoallv(asked))))
 
 
 def _by_home(ids: Numbers, ranks: int) -> dict[int, Numbers]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from groundswell.exchange.assembly.rows import Numbers, Rows
 from groundswell.exchange.assembly.sharing import Sharing
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.routes import Itinerary, Run, plan_route
-from groundswell.exchange.world import World
 
 Lists = dict[int, Numbers]  # by rank: places in Sharing.ids
 
@@ -69,7 +69,7 @@ class Mail:
 
     @classmethod
     def plan(
-        cls, world: World, sharing: Sharing, route: str, outgoing: Lists, incoming: Lists
+        cls, comm: Communicator, sharing: Sharing, route: str, outgoing: Lists, incoming: Lists
     ) -> Mail:
         """All ranks must call it."""
         first, runs = len(sharing.ids) - sharing.alone, {}
@@ -77,8 +77,8 @@ class Mail:
             runs[peer] = Run(first, len(rows))
             first += len(rows)
         counts = {peer: len(rows) for peer, rows in incoming.items()}
-        path = plan_route(world, route, first, runs, counts)
-        return cls(sharing, world.rank, outgoing, incoming, runs, path)
+        path = plan_route(comm, route, first, runs, counts)
+        return cls(sharing, comm.rank, outgoing, incoming, runs, path)
 
     @property
     def leaving(self) -> tuple[Numbers, Numbers, Numbers]:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from groundswell.errors import BackendError
-from groundswell.exchange.patience import Patience
+from groundswell.exchange.communicator import MpiCommunicator
+from groundswell.exchange.deadline import Deadline
 from groundswell.exchange.transports.base import Job, Transfer
 from groundswell.exchange.transports.buffers import Buffers
 from groundswell.exchange.transports.mpi import communicator, peers
-from groundswell.exchange.world import MpiWorld
 
 
 class AllToAllTransfer(Transfer):
@@ -34,7 +34,7 @@ class AllToAllTransfer(Transfer):
             )
         self._job = job
         staged = not job.backend.on_host
-        self._buffers = job.world.agree(lambda: Buffers(job, on_host=staged))
+        self._buffers = job.comm.collective_try(lambda: Buffers(job, on_host=staged))
         self._comm = communicator(job)
         self.path = "MPI_Alltoallv" + " through pinned host memory" * staged
         self._sent = _spread(job, self._buffers.sent)
@@ -49,7 +49,7 @@ class AllToAllTransfer(Transfer):
         self._request = self._comm.Ialltoallv(self._sent, self._received)
 
     def _finish(self) -> None:
-        patience = Patience(self._job.world)
+        patience = Deadline(self._job.comm)
         while not self._request.Test():
             patience.pause("ghost layers", peers(self._job))
 
@@ -61,8 +61,8 @@ def _spread(job: Job, places: list[tuple[int, int]]) -> list[Any]:
     """Memory of messages as MPI wants it: all of it, and sizes and offsets by rank."""
     from mpi4py import MPI
 
-    assert isinstance(job.world, MpiWorld)
-    sizes, offsets = (np.zeros(job.world.size, np.int64) for _ in range(2))
+    assert isinstance(job.comm, MpiCommunicator)
+    sizes, offsets = (np.zeros(job.comm.size, np.int64) for _ in range(2))
     first = places[0][0] if places else 0
     for message, (address, size) in zip(job.messages, places, strict=True):
         sizes[message.peer], offsets[message.peer] = size, address - first

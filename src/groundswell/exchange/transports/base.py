@@ -7,9 +7,9 @@ from dataclasses import KW_ONLY, dataclass, field
 
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Event
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.messages import GhostField, Message, Parcel
 from groundswell.exchange.puts import Put
-from groundswell.exchange.world import World
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Job:
     """
 
     backend: Backend
-    world: World
+    comm: Communicator
     fields: Sequence[GhostField]
     messages: Sequence[Message]
     _: KW_ONLY

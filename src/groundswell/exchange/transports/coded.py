@@ -50,7 +50,7 @@ class CodedTransfer(Transfer):
 
     def __init__(self, job: Job, codec: str, make: Maker) -> None:
         self._job, backend = job, job.backend
-        sent, received = job.world.agree(lambda: self._coders(codec))
+        sent, received = job.comm.collective_try(lambda: self._coders(codec))
         sizes = [c.capacity if c else 0 for c in (*sent, *received)]
         offsets = np.cumsum([0, *(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes)]).tolist()
         self._bytes = backend.zeros((max(offsets[-1], 1),), np.uint8)
@@ -65,7 +65,7 @@ class CodedTransfer(Transfer):
             )
         ]
         field = GhostField(self._bytes, (0,), Ghosts((0,), (0,)))
-        inner = Job(backend, job.world, [field], messages, stored={0: 0})
+        inner = Job(backend, job.comm, [field], messages, stored={0: 0})
         self._inner = make(inner)
         shifts = {put.first[0]: put.shift for put in self._inner.puts}
         self.encode, self.decode = list[Launch](), list[Launch]()

@@ -17,11 +17,11 @@ from groundswell.backends import Blocks, Launch, Module
 from groundswell.backends.base import Array, Event, SharedMemory
 from groundswell.errors import BackendError, RunFailed
 from groundswell.exchange.boxes import THREADS
+from groundswell.exchange.cleanup import opened
+from groundswell.exchange.deadline import CHECK_SECONDS, late, timeout_seconds
 from groundswell.exchange.devices import sharers
 from groundswell.exchange.messages import Buffer, Message
-from groundswell.exchange.patience import CHECK_SECONDS, late, patience_seconds
 from groundswell.exchange.transports.base import Job, Transfer, total
-from groundswell.exchange.undo import opened
 
 FLAG = 128  # bytes: flags lie on cache lines of their own
 LETTER = (
@@ -76,28 +76,28 @@ class Mailboxes(Transfer):
         boxes, size = total([m.receive_bytes for m in messages])
         self._first = FLAG * len(messages)
         # Bytes from each half to the other: one number for all, as any rank's kernels want it.
-        self._flip = max(job.world.share(room + size))
+        self._flip = max(job.comm.allgather(room + size))
         straight = straight or [{}] * len(messages)
         self._mine = {
             (m.peer, m.key): _Mail(FLAG * n, self._first + room + box, parcels)
             for n, (m, box, parcels) in enumerate(zip(messages, boxes, straight, strict=True))
         }
-        self._memory = job.world.agree(
+        self._memory = job.comm.collective_try(
             lambda: backend.allocate_shared(self._first + 2 * self._flip)
         )
         self._attached: dict[tuple[int, Any], SharedMemory] = {}
         self._end_looking: Callable[[], None] | None = None
         self._failure: Array | None = None
         self._closed = False
-        job.world.agree(self._meet)
-        self._mates = sharers(backend, job.world)
+        job.comm.collective_try(self._meet)
+        self._mates = sharers(backend, job.comm)
         self.path = f"peer memory by {backend.sharing_mechanism}"
 
     def _meet(self) -> None:
         """Map what the peers share, and have what flags and waits need."""
         opened(self)  # first of all: ranks must close it together, whatever fails on one of them
         job, backend = self._job, self._job.backend
-        offers = job.world.share((self._memory.handle, self._mine))
+        offers = job.comm.allgather((self._memory.handle, self._mine))
         self._offers = {m.peer: offers[m.peer] for m in job.messages}
         self._map_all()
         # What the host tells waits of the device, to end; and what they tell it, see letters.h.
@@ -110,11 +110,11 @@ class Mailboxes(Transfer):
         for peer, (handle, mail) in self._offers.items():
             self._map(peer, handle)
             for message in (m for m in self._job.messages if m.peer == peer):
-                for other, _, _ in mail[self._job.world.rank, message.key].straight.values():
+                for other, _, _ in mail[self._job.comm.rank, message.key].straight.values():
                     self._map(peer, other)
 
     def _map(self, peer: int, handle: Any) -> None:
-        if peer not in self._job.world.same_host:
+        if peer not in self._job.comm.same_host:
             raise BackendError(f"rank {peer} is on another host: its memory is out of reach")
         if (peer, handle) not in self._attached:
             self._attached[peer, handle] = self._job.backend.attach_handle(handle)
@@ -127,7 +127,7 @@ class Mailboxes(Transfer):
 
     def _mail(self, message: Message) -> _Mail:
         """What the peer has said of where a message for it goes."""
-        return cast(_Mail, self._offers[message.peer][1][self._job.world.rank, message.key])
+        return cast(_Mail, self._offers[message.peer][1][self._job.comm.rank, message.key])
 
     def _base(self, peer: int) -> int:
         """Address of what a peer shares."""
@@ -153,7 +153,7 @@ class Mailboxes(Transfer):
         job = self._job
         rows = [self._letter(m, int(n)) for m, n in zip(job.messages, chunks, strict=True)]
         self._letters = job.backend.to_device(np.array([*rows, [0] * len(LETTER)], np.int64))
-        patience = (self._failure, self._stop_address, round(patience_seconds() * 1e9))
+        patience = (self._failure, self._stop_address, round(timeout_seconds() * 1e9))
         done = job.backend.zeros((len(rows) + 1,), np.int64)
         return (self._letters, len(rows), blocks, done, self._epoch, *patience)
 
@@ -197,8 +197,8 @@ class Mailboxes(Transfer):
             begun = time.monotonic()
             look()
             while missing[0]:
-                self._job.world.require_alive()
-                if time.monotonic() - begun > patience_seconds():
+                self._job.comm.require_alive()
+                if time.monotonic() - begun > timeout_seconds():
                     raise self._late(int(missing[0]))
                 look()
 
@@ -221,12 +221,12 @@ class Mailboxes(Transfer):
             raise self._late(int(self._stop[1]))
 
     def _late(self, number: int) -> RunFailed:
-        return late(self.awaited, [self._job.messages[number - 1].peer], patience_seconds())
+        return late(self.awaited, [self._job.messages[number - 1].peer], timeout_seconds())
 
     def _look_after_others(self) -> None:
         """While the host waits for the device, which may wait for a rank that has died."""
         try:
-            self._job.world.require_alive()
+            self._job.comm.require_alive()
         except RunFailed:
             self._stop[0] = 1  # ends all waits of the device
             raise
@@ -246,6 +246,6 @@ class Mailboxes(Transfer):
             self._end_looking()
         self._unmap()
         try:  # memory is freed when nobody maps it any more
-            self._job.world.fail_together(error, "close")
+            self._job.comm.fail_together(error, "close")
         finally:
             self._memory.close()

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from groundswell.backends import Launch
-from groundswell.exchange.patience import BUSY_SECONDS, Patience
+from groundswell.exchange.communicator import MpiCommunicator
+from groundswell.exchange.deadline import BUSY_SECONDS, Deadline
 from groundswell.exchange.transports.base import Job, Transfer, total
 from groundswell.exchange.transports.buffers import Buffers
 from groundswell.exchange.transports.outgoing import PART, Outgoing, memory_of
-from groundswell.exchange.world import MpiWorld
 
 Request = Any  # of mpi4py
 THREAD_BUSY_SECONDS = 1e-3  # of a thread that drives MPI: the cores are for the kernels
@@ -39,7 +39,7 @@ class MpiTransfer(Transfer):
         buffers: Callable[[Job], Buffers] = Buffers,
     ) -> None:
         self._job = job
-        self._buffers = job.world.agree(lambda: buffers(job))
+        self._buffers = job.comm.collective_try(lambda: buffers(job))
         aware = not job.backend.on_host
         self.path = "GPU-aware MPI" if aware else "MPI" + ", driven by a thread" * threaded
         self._comm = communicator(job)
@@ -82,7 +82,7 @@ class StagedTransfer(Transfer):
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._buffers = job.world.agree(lambda: Buffers(job))
+        self._buffers = job.comm.collective_try(lambda: Buffers(job))
         self._comm = communicator(job)
         parts = [_staged(job, part, STAGE) for part in (self._buffers.sent, self._buffers.received)]
         self._memory = [memory for memory, _, _ in parts]
@@ -111,7 +111,7 @@ class StagedTransfer(Transfer):
 
     def _move(self) -> None:
         """Send each part when its copy is down, copy each part up when it has come."""
-        patience = Patience(self._job.world)
+        patience = Deadline(self._job.comm)
         leaving = list(zip(self._marks, self._outgoing.parts, strict=True))
         coming, sent = list(zip(self._receives, self._up, strict=True)), []
         while leaving or coming:
@@ -180,21 +180,21 @@ class Driver:
 
 
 def complete(job: Job, requests: Sequence[Request], *, busy: float = BUSY_SECONDS) -> None:
-    """Wait for requests, with patience; `busy` as of Patience.
+    """Wait for requests, with patience; `busy` as of Deadline.
 
     Raises:
         RunFailed: a rank is late or lost.
     """
     if not requests:
         return
-    patience = Patience(job.world, busy=busy)
+    patience = Deadline(job.comm, busy=busy)
     everything, quick = list(requests), float("inf")
     begun = time.thread_time()
     while not type(requests[0]).Testall(everything):
         lasted = time.thread_time() - begun  # without what other threads took of the core
         quick = min(quick, lasted)
         if lasted > max(MOVED * quick, MOVED_SECONDS):
-            patience.stir(min(LONGER * lasted, busy))
+            patience.stay_busy(min(LONGER * lasted, busy))
         patience.pause("ghost layers", peers(job))
         begun = time.thread_time()
 
@@ -206,8 +206,8 @@ def peers(job: Job) -> list[int]:
 
 def communicator(job: Job) -> Any:
     """A communicator of its own keeps the messages of exchanges apart."""
-    assert isinstance(job.world, MpiWorld)
-    return job.world.comm.Dup()
+    assert isinstance(job.comm, MpiCommunicator)
+    return job.comm.mpi_comm.Dup()
 
 
 def _requests(

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from groundswell.backends import Launch
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.transports.base import Job, Transfer
 from groundswell.exchange.transports.buffers import Buffers
-from groundswell.exchange.world import World
 
 
 class NcclTransfer(Transfer):
@@ -31,18 +31,18 @@ class NcclTransfer(Transfer):
 
     def __init__(self, job: Job, *, buffers: Callable[[Job], Buffers] = Buffers) -> None:
         self._job = job
-        self._buffers = job.world.agree(lambda: buffers(job))
-        self._group = communicator(job.world, job.backend)
+        self._buffers = job.comm.collective_try(lambda: buffers(job))
+        self._group = communicator(job.comm, job.backend)
         self.start: list[Launch] = [*self._buffers.pack, self._move]
         self.finish: list[Launch] = list(self._buffers.unpack)
         self.launches = [*self.start, *self.finish]
-        self._end_looking = job.backend.add_poll_callback(job.world.require_alive)
+        self._end_looking = job.backend.add_poll_callback(job.comm.require_alive)
         try:
             self._move()  # the first use connects the ranks, which a graph cannot record
             job.backend.synchronize()
         except Exception:
             self._end_looking()
-            abort(job.world, job.backend)
+            abort(job.comm, job.backend)
             raise
 
     def _move(self) -> None:
@@ -55,32 +55,34 @@ class NcclTransfer(Transfer):
         self._end_looking()
 
 
-# By world and backend, which are kept so that their numbers are not given to others.
-_GROUPS: dict[tuple[int, int], tuple[World, Any, Any]] = {}
+# By communicator and backend, which are kept so that their numbers are not given to others.
+_GROUPS: dict[tuple[int, int], tuple[Communicator, Any, Any]] = {}
 
 
-def communicator(world: World, backend: Any) -> Any:
+def communicator(comm: Communicator, backend: Any) -> Any:
     """The ranks' NCCL communicator, made at first use."""
     if not _GROUPS:
         atexit.register(leave)
-    key = (id(world), id(backend))
+    key = (id(comm), id(backend))
     if key not in _GROUPS:
-        token = world.tell(world.agree(lambda: backend.nccl_unique_id() if world.first else None))
+        token = comm.bcast(
+            comm.collective_try(lambda: backend.nccl_unique_id() if comm.first else None)
+        )
 
         def join() -> None:
-            _GROUPS[key] = world, backend, backend.nccl_communicator(world.size, token, world.rank)
+            _GROUPS[key] = comm, backend, backend.nccl_communicator(comm.size, token, comm.rank)
 
         try:
-            world.agree(join)
+            comm.collective_try(join)
         except Exception:
-            abort(world, backend)
+            abort(comm, backend)
             raise
     return _GROUPS[key][2]
 
 
-def abort(world: World, backend: Any) -> None:
+def abort(comm: Communicator, backend: Any) -> None:
     """Give up the communicator, if there is one, without waiting for other ranks."""
-    if found := _GROUPS.pop((id(world), id(backend)), None):
+    if found := _GROUPS.pop((id(comm), id(backend)), None):
         found[2].abort()
 
 

@@ -19,11 +19,11 @@ from groundswell.exchange.boxes import (
     compile_kernels,
     count_chunks,
 )
+from groundswell.exchange.cleanup import all_or_nothing
 from groundswell.exchange.messages import Message, Parcel, own_copies, pack, unpack
 from groundswell.exchange.puts import Put, alike
 from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.mailboxes import Mailboxes, Straight
-from groundswell.exchange.undo import all_or_nothing
 
 DIRECT_BYTES = 128  # of a row: shorter ones waste most of what a link carries,
 SCATTERED_BYTES = 1 << 18  # unless all of them are no more than this: a mailbox costs a round
@@ -44,13 +44,13 @@ class PeerTransfer(Mailboxes):
     awaited = "ghost layers"
 
     def __init__(self, job: Job, *, direct: bool = False, fused: bool = False) -> None:
-        straight = job.world.agree(
+        straight = job.comm.collective_try(
             lambda: [_straight(job, m) if direct else {} for m in job.messages]
         )
         self._stored = job.stored if fused else {}
         with all_or_nothing():
             super().__init__(job, straight=straight)
-            job.world.agree(self._compose)
+            job.comm.collective_try(self._compose)
         self.path += ", straight into ghost layers" * direct
         self.path += ", by the kernels that compute the values" * bool(self.puts)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.exchange.world import Alone, World
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.material import (
     Counts,
@@ -103,17 +103,17 @@ class _Extremes:
         self.sides += other.sides
 
 
-def medium_statistics(medium: Medium, world: World | None = None) -> MediumStatistics:
+def medium_statistics(medium: Medium, comm: Communicator | None = None) -> MediumStatistics:
     """Validate a medium plane by plane and return its extremes; ranks divide the planes.
 
     Raises:
         InputError: a property is not finite or not positive (except vs = 0 in a fluid), or the bulk
             modulus is not positive; names a cell, the first one on a single rank.
     """
-    job = world or Alone()
+    job = comm or SerialCommunicator()
     own = find_runs(medium)[job.rank :: job.size]
     total = _Extremes()
-    for extremes in job.share(job.agree(lambda: _extremes(medium, own))):
+    for extremes in job.allgather(job.collective_try(lambda: _extremes(medium, own))):
         total.add(extremes)
     lows, highs, slowest = total.lows, total.highs, total.slowest
     _, rows, slowest_at_sides, vp_at_sides = map(np.array, zip(*sorted(total.sides), strict=True))

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend, Blocks, Constant, Items, Launch, Parameter, Source
 from groundswell.backends.base import ROW_ALIGNMENT, Array, in_order
 from groundswell.backends.source import precision
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.overlap import Box, boundary_first
 from groundswell.exchange.pattern import Ghosts, uniform
 from groundswell.exchange.tuning import Choice
-from groundswell.exchange.world import World
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.outputs.cartesian import ghosts_read
 from groundswell.solvers.cavity.boundary_conditions import boundary_parameters
@@ -42,7 +42,7 @@ class Level:
     """One rank's part of one grid.
 
     Args:
-        world: the ranks that share the grid.
+        comm: the ranks that share the grid.
         decomposition: which rank owns which points.
         choice: how ranks exchange ghosts.
         coarse: whether a finer grid adds a forcing to the rates of change.
@@ -64,15 +64,15 @@ class Level:
         self,
         setup: Setup,
         backend: Backend,
-        world: World,
+        comm: Communicator,
         decomposition: Decomposition,
         choice: Choice,
         *,
         coarse: bool,
     ) -> None:
-        self.setup, self.backend, self.world = setup, backend, world
+        self.setup, self.backend, self.comm = setup, backend, comm
         self.decomposition, self.coarse = decomposition, coarse
-        block = decomposition.block(world.rank)
+        block = decomposition.block(comm.rank)
         self.part = Part.from_block(setup.grid, block.start, block.shape)
         self.layout = Layout(self.part.cells, np.dtype(setup.dtype).itemsize)
         self.copies = [self._new() for _ in range(setup.scheme.copies)]
@@ -99,7 +99,7 @@ class Level:
     def _sweep(self, start: int, latest: int, target: int, stage: int) -> list[Launch]:
         """One stage; the ghost exchange overlaps with the computation of the interior."""
         boundary, interior = boundary_first(
-            self.decomposition, self.world.rank, self._thickness, wanted=self.choice.overlap
+            self.decomposition, self.comm.rank, self._thickness, wanted=self.choice.overlap
         )
         before, during = (
             [self._advance(box, start, latest, target, stage) for box in boxes]
@@ -155,7 +155,7 @@ class Level:
         fields = (*_pointers(self.copies[0]), *_pointers(self.copies[1]))
         self.module.launch("sum_rows", Blocks(parts, LANES), *fields, self._sums, parts)()
         sums = self.backend.to_host(self._sums)
-        sums_of_ranks = self.world.share((sums[:, :-1].sum(axis=0), float(sums[:, -1].max())))
+        sums_of_ranks = self.comm.allgather((sums[:, :-1].sum(axis=0), float(sums[:, -1].max())))
         squares = sum(squares for squares, _ in sums_of_ranks)
         return np.sqrt(squares / self.setup.grid.count), max(limit for _, limit in sums_of_ranks)
 
@@ -169,7 +169,7 @@ class Level:
             fields = (*_pointers(self.copies[0]), *_pointers(self.copies[1]))
             offset = k * self.layout.plane + j * self.layout.row + i
             self.module.launch("find_drift", Items(1), *fields, self.drift, offset)()
-        drift = max(self.world.share(float(self.backend.to_host(self.drift)[0])), key=abs)
+        drift = max(self.comm.allgather(float(self.backend.to_host(self.drift)[0])), key=abs)
         self.backend.assign(self.drift, np.array([drift]))
 
     def reset_drift(self) -> None:
@@ -202,7 +202,7 @@ class Level:
         """An exchange of a state's ghosts, and of `more`, with the chosen options."""
         return self.make_exchange(
             self.backend,
-            self.world,
+            self.comm,
             self.decomposition,
             [*self._fields(state, ghosts), *more],
             transport=self.choice.transport,

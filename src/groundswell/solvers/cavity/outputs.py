@@ -35,7 +35,7 @@ class Outputs:
             recording(solver.setup, finest.part),
             {name: field.interior for name, field in finest.copies[0].items()},
             backend,
-            solver.world,
+            solver.comm,
         )
         at_once = ([launch] for launch in self._recorders.launches)
         self.launches = [*backend.concurrently(*at_once), *self._recorders.tick]
@@ -70,14 +70,14 @@ class Outputs:
     def flow(self) -> Flow | None:
         """The whole flow on rank 0, None on the others; collective."""
         whole_fields = {name: self._gather(name) for name in FIELDS}
-        if not self._solver.world.first:
+        if not self._solver.comm.first:
             return None
         return Flow.of(self._solver.setup, whole_fields)
 
     def _gather(self, name: str) -> NDArray[Any]:
         solver = self._solver
-        block = solver.levels[0].decomposition.block(solver.world.rank)
+        block = solver.levels[0].decomposition.block(solver.comm.rank)
         field = np.zeros(solver.setup.grid.shape, solver.setup.dtype)
-        for slices, part in solver.world.gather((block.slices, solver.snapshot(name))):
+        for slices, part in solver.comm.gather((block.slices, solver.snapshot(name))):
             field[slices] = part
         return field

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.case.quantities import Quantity
-from groundswell.exchange.world import World
+from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Grid, Layout, Part
 from groundswell.outputs.recording import Recording
 from groundswell.simulation.solver import DecompositionSummary
@@ -74,7 +74,7 @@ class Setup:
     depth: int = 0
 
     @classmethod
-    def from_case(cls, case: CavityCase, world: World | None = None) -> Setup:
+    def from_case(cls, case: CavityCase, comm: Communicator | None = None) -> Setup:
         """Prepare a case, having checked the files that it names.
 
         Raises:

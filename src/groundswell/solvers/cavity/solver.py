@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.errors import NotFinite
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.tuning import Choice
-from groundswell.exchange.world import Alone, World
 from groundswell.simulation.exchanging import ExchangingSolver
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import decompose_grids
@@ -38,20 +38,20 @@ class Cavity(ExchangingSolver):
     """One rank's part of a flow; `step` advances it.
 
     Args:
-        world: the ranks that share the grid.
+        comm: the ranks that share the grid.
 
     Attributes:
         levels: the grids, finest first.
         stage: index of the finest grid in use.
     """
 
-    def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
-        self.setup, self.backend, self.world = setup, backend, world or Alone()
+    def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
+        self.setup, self.backend, self.comm = setup, backend, comm or SerialCommunicator()
         self.choice = self.first_choice()
-        decompositions = decompose_grids(setup, self.world.size)
+        decompositions = decompose_grids(setup, self.comm.size)
         self.decomposition = decompositions[0]
         self.levels = [
-            Level(grid, backend, self.world, decomposition, self.choice, coarse=n > 0)
+            Level(grid, backend, self.comm, decomposition, self.choice, coarse=n > 0)
             for n, (grid, decomposition) in enumerate(zip(setup.grids, decompositions, strict=True))
         ]
         self._stage = backend.zeros((1,), np.int64)
@@ -122,7 +122,7 @@ class Cavity(ExchangingSolver):
         fewer = f" or time.levels lower than {len(self.levels)}" if len(self.levels) > 1 else ""
         return (
             f"the flow grows without bounds at step {step}"
-            + f" ({', '.join(bad)} on rank {self.world.rank} not finite)" * bool(bad)
+            + f" ({', '.join(bad)} on rank {self.comm.rank} not finite)" * bool(bad)
             + f": the run is unstable; set time.courant lower than {self.setup.courant:g}{fewer}"
         )
 
@@ -207,9 +207,9 @@ class Cavity(ExchangingSolver):
             for name, field in level.copies[0].items():
                 state[f"{name}-{n}"] = DistributedArray.of_field(field, level.part)
             for name, array in (("pace", level.step_sizes), ("drift", level.drift)):
-                state[f"{name}-{n}"] = DistributedArray.replicated(array, self.world)
+                state[f"{name}-{n}"] = DistributedArray.replicated(array, self.comm)
         common = {"history": self.history.rows, "stage": self._stage}
-        state |= {n: DistributedArray.replicated(array, self.world) for n, array in common.items()}
+        state |= {n: DistributedArray.replicated(array, self.comm) for n, array in common.items()}
         return state | self.outputs.state()
 
     @property

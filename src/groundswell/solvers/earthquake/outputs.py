@@ -52,7 +52,7 @@ class Outputs:
     def __init__(self, solver: Earthquake) -> None:
         self._setup, self._backend = solver.setup, solver.backend
         self._module, self._clock = solver.module, solver.clock
-        self._part, self._world = solver.part, solver.world
+        self._part, self._comm = solver.part, solver.comm
         self._fields = {name: field.interior for name, field in solver.fields.items()}
         self._velocities = [self._fields[name] for name in ("vx", "vy", "vz")]
         self._record = RecordLaunches(self._backend, self._setup.dtype, self._clock)
@@ -62,7 +62,7 @@ class Outputs:
             self._recording,
             self._regions,
             self._backend,
-            self._world,
+            self._comm,
             self._clock,
         )
         self._rings: dict[str, Ring] = {}
@@ -112,7 +112,7 @@ class Outputs:
     def write(self, folder: Path) -> list[Path]:
         """Write the shaking map, and seismograms in other formats, at the end of the run."""
         peaks, records = self._gather_peaks(), self._recorders.write(folder)
-        if not self._world.first:
+        if not self._comm.first:
             return []
         return [*self._write_map(folder, peaks), *self._write_formats(folder), *records]
 
@@ -134,7 +134,7 @@ class Outputs:
         nx, ny, _ = self._setup.grid.region
         whole = np.zeros((2, ny, nx), self._setup.dtype)
         own = taken(self._part, strided(self._setup.grid.region, 1)).place
-        for place, peaks in self._world.gather((own, here)):
+        for place, peaks in self._comm.gather((own, here)):
             if peaks is not None:
                 whole[:, *place[1:]] = peaks
         return whole
@@ -231,7 +231,7 @@ class Outputs:
 
     def _seismogram_output(self, folder: Path, length: int | None) -> Output:
         setup = self._setup
-        writer: Any = self._world.first and SeismogramWriter(
+        writer: Any = self._comm.first and SeismogramWriter(
             folder / "seismograms.h5",
             setup.receivers,
             setup.sampling["seismograms"],
@@ -250,7 +250,7 @@ class Outputs:
     def _surface_output(self, folder: Path, length: int | None) -> Output:
         setup = self._setup
         stride = setup.case.output.surface.stride
-        writer: Any = self._world.first and SurfaceWriter(
+        writer: Any = self._comm.first and SurfaceWriter(
             folder / "surface.nc",
             self._surface_points(stride),
             setup.sampling["surface"],
@@ -272,7 +272,7 @@ class Outputs:
         hx, hy, hz = setup.grid.spacing
         stride, shift = section.stride, (1 - section.stride) / 2
         nz, ny, nx = self._volume.shape
-        writer: Any = self._world.first and VolumeWriter(
+        writer: Any = self._comm.first and VolumeWriter(
             folder / "volumes.vtkhdf",
             (nx, ny, nz),
             (stride * hx, stride * hy, stride * hz),
@@ -295,7 +295,7 @@ class Outputs:
     def _output(
         self, name: str, writer: Any, write: Any, shape: tuple[int, ...], place: tuple[Any, ...]
     ) -> Output:
-        return Output(self._rings[name], writer or None, write, shape, place, self._world)
+        return Output(self._rings[name], writer or None, write, shape, place, self._comm)
 
     # --- places -----------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
-from groundswell.exchange.world import World
+from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Grid, Layout, Part
 from groundswell.grids.geography import Geography
 from groundswell.seismology.attenuation import Relaxation, fit
@@ -74,7 +74,7 @@ class Setup:
     relaxation: Relaxation | None
 
     @classmethod
-    def from_case(cls, case: Any, world: World | None = None) -> Setup:
+    def from_case(cls, case: Any, comm: Communicator | None = None) -> Setup:
         """Read and check the data of a case; ranks divide the reading of the medium.
 
         Raises:
@@ -85,7 +85,7 @@ class Setup:
         validation.require_feasible_size(layout, FIELDS[case.attenuation.model != "none"])
         geography = case.grid.frame
         medium = build_medium(case.medium, grid.region, grid.spacing, geography)
-        statistics = medium_statistics(medium, world)
+        statistics = medium_statistics(medium, comm)
         setup = cls(case, grid, geography, medium, statistics, _relaxation(case, statistics))
         setup._validate()
         return setup

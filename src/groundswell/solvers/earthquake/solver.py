@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend, Cells, Constant, Exact, Launch, Parameter, Source
 from groundswell.backends.base import ROW_ALIGNMENT, Array, in_order
 from groundswell.backends.source import precision
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.overlap import Box, boundary_first
 from groundswell.exchange.tuning import Choice
-from groundswell.exchange.world import Alone, World
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.simulation.exchanging import ExplicitSolver, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch
@@ -56,17 +56,17 @@ class Earthquake(ExplicitSolver):
     """The earthquake solver on one rank; `step` advances it by `setup.dt`.
 
     Args:
-        world: the ranks among which the grid is decomposed.
+        comm: the ranks among which the grid is decomposed.
     """
 
     fused = True
 
-    def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
+    def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
         self.setup = setup
         self.backend = backend
-        self.world = world or Alone()
-        self.decomposition = decompose_grid(setup, self.world.size)
-        self.part = part_of(setup.grid, self.decomposition, self.world.rank)
+        self.comm = comm or SerialCommunicator()
+        self.decomposition = decompose_grid(setup, self.comm.size)
+        self.part = part_of(setup.grid, self.decomposition, self.comm.rank)
         self.layout = Layout(self.part.cells, np.dtype(setup.dtype).itemsize)
         self.has_surface = setup.free_surface and self.part.start[2] == 0
         self.attenuated = setup.relaxation is not None
@@ -134,7 +134,7 @@ class Earthquake(ExplicitSolver):
         """The cells to update before an exchange, and those to update during it."""
         thickness = (*THICKNESS, ROW_ALIGNMENT // np.dtype(self.setup.dtype).itemsize)
         overlap = self.choice.overlap
-        return boundary_first(self.decomposition, self.world.rank, thickness, wanted=overlap)
+        return boundary_first(self.decomposition, self.comm.rank, thickness, wanted=overlap)
 
     def _update_velocity(
         self, boxes: Sequence[Box], ticks: int, puts: Sequence[Any] = ()
@@ -238,7 +238,7 @@ class Earthquake(ExplicitSolver):
             "CORRECTED_ROWS": self.materials.are_corrected,
             "ATTENUATION": self.attenuated,
             "FREE_SURFACE": self.has_surface,
-            "NEIGHBOURS": self.world.size > 1 and not self.backend.on_host,
+            "NEIGHBOURS": self.comm.size > 1 and not self.backend.on_host,
             "SHEAR_REACH": SHEAR_REACH,
             "ABOVE": float(surface_weights(setup.free_surface)[0]),
         }
@@ -288,7 +288,7 @@ class Earthquake(ExplicitSolver):
         return {
             **state,
             **self.outputs.state(),
-            "clock": DistributedArray.replicated(self.clock, self.world),
+            "clock": DistributedArray.replicated(self.clock, self.comm),
         }
 
     def snapshot(self, name: str) -> NDArray[Any]:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.errors import InputError
+from groundswell.exchange.communicator import get_communicator
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.request import transport_of
-from groundswell.exchange.world import world
 from groundswell.meshes.hexahedra import Floats, Hexahedra, Numbers, positions
 from groundswell.solvers.poisson import validation as arguments
 from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
@@ -81,7 +81,7 @@ class Solution:
             InputError: the path cannot hold a file.
             RunFailed: the disk is full.
         """
-        path, job = Path(path), world()
+        path, job = Path(path), get_communicator()
 
         def write_on_root() -> None:
             u = gather_on_root(job, self.mesh, self.elements, self.values)
@@ -89,7 +89,7 @@ class Solution:
                 attrs = {"degree": self.degree}
                 LagrangeElements.of(self.mesh, self.degree, {"u": u}, attrs).write(path)
 
-        job.agree(write_on_root)
+        job.collective_try(write_on_root)
         return path
 
     def __repr__(self) -> str:
@@ -215,7 +215,7 @@ class Problem:
             arguments.require_faces(sides, mesh)
         self._equation = Equation(screening=equation.screening, mean=equation.mean)
         self._equation = self._with_values({})
-        job = world()
+        job = get_communicator()
         self.elements = ElementPartition.of(mesh, job.size, method=partition).elements(job.rank)
         device, dtype = open_device(backend, job), DTYPES[precision]
         transport = transport_of(device, transport)
@@ -225,7 +225,7 @@ class Problem:
             tuned = space.autotune(device, dtype, transport=transport, route=run.route)
             return BoundaryValueProblem(device, tuned, self._equation, method, dtype)
 
-        self._problem: BoundaryValueProblem = job.agree(build)
+        self._problem: BoundaryValueProblem = job.collective_try(build)
         self.positions = self._problem.nodes
 
     def solve(

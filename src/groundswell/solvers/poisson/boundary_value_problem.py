@@ -78,7 +78,7 @@ class BoundaryValueProblem:
             InputError: a function is not finite or not real.
         """
         chosen = equation or self._equation
-        terms: Terms = self._space.world.agree(lambda: self._evaluate(chosen))
+        terms: Terms = self._space.comm.collective_try(lambda: self._evaluate(chosen))
         self._terms = terms
         return terms
 
@@ -109,7 +109,7 @@ class BoundaryValueProblem:
         terms = self._terms or self.evaluate()
         guess = None
         if start is not None:
-            guess = self._space.world.agree(lambda: evaluate(start, self.nodes, "start"))
+            guess = self._space.comm.collective_try(lambda: evaluate(start, self.nodes, "start"))
         return self.system.solve(
             terms.source, terms.prescribed, loads=terms.loads, start=guess, tolerance=tolerance
         )
@@ -131,8 +131,8 @@ class BoundaryValueProblem:
                 square += float((mass * error**2).sum())
             return largest, square
 
-        world = self._space.world
-        largest, squares = zip(*world.share(world.agree(measure)), strict=True)
+        comm = self._space.comm
+        largest, squares = zip(*comm.allgather(comm.collective_try(measure)), strict=True)
         return max(largest), float(np.sqrt(sum(squares)))
 
     def require_finite(self, exact: Function) -> None:

@@ -145,7 +145,7 @@ class FusedConjugateGradients(RecordedIteration):
         self.b, self.x = self._vectors.residuals[0], self._vectors.x
         # Residuals are 0 where values are prescribed, so the operator needs no mask.
         is_mask = scale is None or bool(np.isin(scale, (0, 1)).all())
-        self._factors = None if all(space.world.share(is_mask)) else factors
+        self._factors = None if all(space.comm.allgather(is_mask)) else factors
         self._local = self._zeros(space.dofs.size) if local is None else local
         self._shared = self._zeros(space.size - sharing.alone)
         # One kernel reads both; rows are padded to at most twice as many indices.
@@ -163,7 +163,7 @@ class FusedConjugateGradients(RecordedIteration):
     def _record_cycle(self) -> None:
         space, vectors, backend = self._elements.space, self._vectors, self._backend
         total, find_step = self._find_step(
-            space.world, self._elements.dtype, self._sums, space.exchange.transport
+            space.comm, self._elements.dtype, self._sums, space.exchange.transport
         )
         step_found = [*self._add_up(), *find_step]
         measured = [self._measure_turn(turn, step_found) for turn in range(CYCLE)]

@@ -62,7 +62,7 @@ class LinearSystem(Composite):
         self.parts = (self._iteration, self.operator)
         self._mass = self.operator.elements.keep_mass()
         self.imbalance, mean = 0.0, equation.mean
-        self._mean = None if mean is None else MeanConstraint(space.world, self._mass, mean)
+        self._mean = None if mean is None else MeanConstraint(space.comm, self._mass, mean)
 
     def _make_multigrid_cg(self, cycle: Cycle | None, iterations: int) -> RecordedIteration:
         def precondition(x: Array, y: Array) -> LinearOperator:
@@ -80,7 +80,7 @@ class LinearSystem(Composite):
         vectors = self.space.vectors(self._backend, self._dtype)
         operator = self._make_operator(vectors.zeros(), vectors.zeros())
         scale = operator.mask / operator.diagonal() if is_jacobi else operator.mask
-        is_identity = all(self.space.world.share(bool((scale == 1).all())))
+        is_identity = all(self.space.comm.allgather(bool((scale == 1).all())))
         return FusedConjugateGradients(
             *(self._backend, operator.elements, None if is_identity else scale),
             max_iterations=iterations,
@@ -150,7 +150,7 @@ class LinearSystem(Composite):
         """The Euclidean norm over all ranks."""
         power = self._exponent(residual)
         square = float(np.sum(np.ldexp(residual, -power) ** 2))
-        return float(np.ldexp(np.sqrt(sum(self.space.world.share(square))), power))
+        return float(np.ldexp(np.sqrt(sum(self.space.comm.allgather(square))), power))
 
     def _solve_residual(self, b: Floats, tolerance: float) -> tuple[Floats, ConvergenceHistory]:
         """Solve A x = b for assembled b; x is 0 if b is small enough already."""
@@ -169,7 +169,7 @@ class LinearSystem(Composite):
         Devices work on values near 1, because multigrid's single precision has neither 1e-40 nor
         1e40.
         """
-        largest = max(self.space.world.share(float(np.abs(values).max(initial=0.0))))
+        largest = max(self.space.comm.allgather(float(np.abs(values).max(initial=0.0))))
         return int(np.frexp(largest)[1])
 
     def _normalised(self, linear: Callable[[Floats], Floats], values: Floats) -> Floats:

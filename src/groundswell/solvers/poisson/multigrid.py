@@ -22,7 +22,7 @@ from groundswell.backends import Array, Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
 from groundswell.exchange.assembly.sharing import scattered
-from groundswell.exchange.world import World
+from groundswell.exchange.communicator import Communicator
 from groundswell.linear.chebyshev import Chebyshev
 from groundswell.linear.coarse import CoarseSolver
 from groundswell.linear.operators import Composite, LinearOperator, convert
@@ -225,16 +225,16 @@ def _make_coarse_solver(
     matrices = galerkin_matrices(finest, spaces[0].degree, equation.screening)
     fixed = np.zeros(lowest.size, bool)
     fixed[lowest.dofs[lowest.boundary_nodes(equation.fixed)]] = True
-    world, ids = lowest.world, lowest.sharing.ids
-    if not equation.screening and not any(world.share(bool(fixed.any()))):
-        fixed |= _is_smallest(world, ids)  # any constant may be added
+    comm, ids = lowest.comm, lowest.sharing.ids
+    if not equation.screening and not any(comm.allgather(bool(fixed.any()))):
+        fixed |= _is_smallest(comm, ids)  # any constant may be added
     vectors = lowest.vectors(backend, cycle.dtype)
     return CoarseSolver(vectors, lowest.sharing, matrices, fixed, method=cycle.coarse)
 
 
-def _is_smallest(world: World, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _is_smallest(comm: Communicator, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which of these ids is the smallest of all ranks."""
-    return np.asarray(ids == min(world.share(int(ids.min(initial=2**63 - 1)))))
+    return np.asarray(ids == min(comm.allgather(int(ids.min(initial=2**63 - 1)))))
 
 
 def _compute_geometry(space: FunctionSpace) -> GeometricFactors:
@@ -249,4 +249,4 @@ def _compute_geometry(space: FunctionSpace) -> GeometricFactors:
                 "choose another preconditioner"
             ) from error
 
-    return space.world.agree(compute)  # type: ignore[no-any-return]
+    return space.comm.collective_try(compute)  # type: ignore[no-any-return]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from groundswell.errors import InputError
-from groundswell.exchange.world import World
+from groundswell.exchange.communicator import Communicator
 from groundswell.meshes.hexahedra import Floats
 
 # Imbalance of source and fluxes over their absolute sums: above the first a warning is due; above
@@ -26,7 +26,7 @@ class MeanConstraint:
         mean: of u over the domain.
     """
 
-    world: World
+    comm: Communicator
     mass: Floats
     mean: float
 
@@ -46,13 +46,13 @@ class MeanConstraint:
         rest = sum(self._sum(part) for part in parts)
         size = sum(self._sum(np.abs(part)) for part in parts)
         imbalance = abs(rest) / (size or 1.0)
-        self.world.agree(lambda: require_balanced(rest, imbalance))
+        self.comm.collective_try(lambda: require_balanced(rest, imbalance))
         constant = rest / self._sum(self.mass) * self.mass
         return sum(parts, -constant), imbalance
 
     def remove_rounding(self, b: Floats, own: int) -> Floats:
         """Make the own entries of an assembled right-hand side sum to 0 over all ranks."""
-        b[:own] -= self._sum(b[:own]) / sum(self.world.share(own))
+        b[:own] -= self._sum(b[:own]) / sum(self.comm.allgather(own))
         return b
 
     def shift(self, values: Floats) -> Floats:
@@ -62,7 +62,7 @@ class MeanConstraint:
 
     def _sum(self, values: Floats) -> float:
         """The sum over all ranks."""
-        return float(sum(self.world.share(float(values.sum()))))
+        return float(sum(self.comm.allgather(float(values.sum()))))
 
 
 def require_balanced(rest: float, imbalance: float) -> None:

@@ -50,7 +50,7 @@ class Operator(NodalExchange):
         metric: str | None = None,
     ) -> None:
         self._backend, self._space, self._x, self._y = backend, space, x, y
-        self.elements = space.world.agree(
+        self.elements = space.comm.collective_try(
             lambda: ElementOperator(backend, space, equation.screening, x.dtype, metric=metric)
         )
         self.local = backend.zeros((space.dofs.size,), x.dtype)

@@ -29,13 +29,13 @@ class Outputs:
 
     def __init__(self, solver: Poisson) -> None:
         self._solver = solver
-        setup, world, sections = solver.setup, solver.world, solver.setup.case.output.record
-        domain = ElementDomain(world, setup.mesh, setup.degree, solver.elements)
+        setup, comm, sections = solver.setup, solver.comm, solver.setup.case.output.record
+        domain = ElementDomain(comm, setup.mesh, setup.degree, solver.elements)
         attrs = {"title": setup.case.title}
         recording = Recording(domain, {"u": SOLUTION}, "float64", attrs=attrs)
         # Locate positions now, so that invalid ones raise an error before the solution.
         self._u = solver.backend.zeros(solver.values.shape if sections else (0, 1), "float64")
-        self._recorders = Recorders(sections, recording, {"u": self._u}, solver.backend, world)
+        self._recorders = Recorders(sections, recording, {"u": self._u}, solver.backend, comm)
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
         """Files that grow during the run: none."""
@@ -44,7 +44,7 @@ class Outputs:
     def write(self, folder: Path) -> list[Path]:
         """Write all files; rank 0 writes."""
         summary, fields, records = self._summary(), self._fields(), self._records(folder)
-        if not self._solver.world.first:
+        if not self._solver.comm.first:
             return []
         files = [
             *records,
@@ -65,7 +65,7 @@ class Outputs:
         """Summary of the whole solution; all ranks must call it."""
         solver, history = self._solver, self._solver.history
         first, last = (float(history.residuals[n]) for n in (0, -1))
-        ranges = solver.world.share((solver.values.min(), solver.values.max()))
+        ranges = solver.comm.allgather((solver.values.min(), solver.values.max()))
         low, high = zip(*ranges, strict=True)
         found = {
             "iterations": history.iterations,
@@ -95,7 +95,7 @@ class Outputs:
         found = {"u": solver.values}
         if (exact := setup.exact) is not None:
             found["error"] = solver.values - evaluate(exact, solver.problem.nodes, "exact")
-        where = (solver.world, setup.mesh, solver.elements)
+        where = (solver.comm, setup.mesh, solver.elements)
         return {name: gather_on_root(*where, values) for name, values in found.items()}
 
     def _write_fields(self, path: Path, fields: Mapping[str, Floats]) -> Path:

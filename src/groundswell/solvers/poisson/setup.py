@@ -12,7 +12,7 @@ import numpy as np
 from groundswell.case.expressions import Expression
 from groundswell.case.quantities import Quantity
 from groundswell.errors import CaseError, Problem
-from groundswell.exchange.world import World
+from groundswell.exchange.communicator import Communicator
 from groundswell.linear.coarse import factor_bytes
 from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.gmsh import read_gmsh
@@ -47,7 +47,7 @@ class Setup:
     sides: Mapping[str, int]
 
     @classmethod
-    def from_case(cls, case: PoissonCase, world: World | None = None) -> Setup:
+    def from_case(cls, case: PoissonCase, comm: Communicator | None = None) -> Setup:
         """Build or read the mesh.
 
         Raises:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.tuning import Tuning
-from groundswell.exchange.world import Alone, World
 from groundswell.linear.cg import ConvergenceHistory
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
@@ -26,7 +26,7 @@ class Poisson:
     """One rank's part of a boundary value problem.
 
     Args:
-        world: the ranks that share the elements.
+        comm: the ranks that share the elements.
 
     Attributes:
         elements: numbers of this rank's elements.
@@ -40,18 +40,18 @@ class Poisson:
 
     unit = "MDOF/s"  # million unknowns per second and iteration
 
-    def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
-        self.setup, self.backend, self.world = setup, backend, world or Alone()
+    def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
+        self.setup, self.backend, self.comm = setup, backend, comm or SerialCommunicator()
         run, method = setup.case.run, setup.case.method
-        self.partition = setup.partition(self.world.size)
-        self.elements = self.partition.elements(self.world.rank)
-        space = FunctionSpace.on(self.world, setup.mesh, setup.degree, self.elements)
+        self.partition = setup.partition(self.comm.size)
+        self.elements = self.partition.elements(self.comm.rank)
+        space = FunctionSpace.on(self.comm, setup.mesh, setup.degree, self.elements)
         space = space.autotune(backend, setup.dtype, transport=run.transport, route=run.route)
         self.problem = BoundaryValueProblem(backend, space, setup.equation, method, setup.dtype)
         # Functions that are not finite are refused before the solution.
         self.problem.evaluate()
         if (exact := setup.exact) is not None:
-            self.world.agree(lambda: self.problem.require_finite(exact))
+            self.comm.collective_try(lambda: self.problem.require_finite(exact))
         self.values: Floats = np.zeros(self.problem.nodes.shape[:-1])
         self.history = ConvergenceHistory(np.zeros(1), converged=False)
         self.outputs = Outputs(self)
@@ -108,9 +108,9 @@ class Poisson:
     def describe_ranks(self) -> dict[str, Any]:
         """How the ranks share the elements, for the summary."""
         size = np.dtype(self.setup.dtype).itemsize
-        sent = self.partition.shared_nodes(self.setup.degree) if self.world.size > 1 else 0
+        sent = self.partition.shared_nodes(self.setup.degree) if self.comm.size > 1 else 0
         return {
-            "count": self.world.size,
+            "count": self.comm.size,
             "processes": self.partition.processes,
             "transport": self.problem.system.operator.path,
             "route": self.problem.system.space.exchange.route,

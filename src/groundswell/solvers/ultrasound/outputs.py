@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from groundswell.backends import Array
-from groundswell.exchange.world import World
+from groundswell.exchange.communicator import Communicator
 from groundswell.formats.netcdf import Variable
 from groundswell.grids.cartesian import Part
 from groundswell.outputs.files import write_fields
@@ -39,15 +39,15 @@ class Outputs(Recorders):
         part: Part,
         fields: Mapping[str, Array],
         propagation: Propagation,
-        world: World,
+        comm: Communicator,
     ) -> None:
-        self._setup, self._first = setup, world.first
+        self._setup, self._first = setup, comm.first
         super().__init__(
             setup.case.output.records,
             setup.recording(part),
             fields,
             propagation.backend,
-            world,
+            comm,
             propagation.clock,
         )
 

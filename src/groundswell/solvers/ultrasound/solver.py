@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from groundswell.backends import Array, Backend, Launch
 from groundswell.backends.base import in_order
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.tuning import Choice
-from groundswell.exchange.world import Alone, World
 from groundswell.outputs.cartesian import ghosts_read
 from groundswell.simulation.exchanging import ExplicitSolver, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch
@@ -30,17 +30,17 @@ class Ultrasound(ExplicitSolver):
     """The ultrasound solver on one rank; `step` advances it by `setup.dt`.
 
     Args:
-        world: the ranks among which the grid is divided.
+        comm: the ranks among which the grid is divided.
 
     Attributes:
         window: the points that this rank transforms.
         propagation: the scheme on these points.
     """
 
-    def __init__(self, setup: Setup, backend: Backend, world: World | None = None) -> None:
-        self.setup, self.backend, self.world = setup, backend, world or Alone()
-        self.decomposition = setup.cut(self.world.size)
-        self.part = part_of(setup.grid, self.decomposition, self.world.rank)
+    def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
+        self.setup, self.backend, self.comm = setup, backend, comm or SerialCommunicator()
+        self.decomposition = setup.cut(self.comm.size)
+        self.part = part_of(setup.grid, self.decomposition, self.comm.rank)
         self.window = setup.window(self.part, self.decomposition.processes[::-1])
         self.propagation = Propagation(
             backend,
@@ -52,7 +52,7 @@ class Ultrasound(ExplicitSolver):
         )
         self._own = {name: array[self.window.own] for name, array in self._arrays.items()}
         self._region = {name: array[self.part.region_slices] for name, array in self._own.items()}
-        self.outputs = Outputs(setup, self.part, self._region, self.propagation, self.world)
+        self.outputs = Outputs(setup, self.part, self._region, self.propagation, self.comm)
         self.finite_check = NonFiniteSearch(
             backend, {"p": self._own["p"]}, self.part, setup.dt, origin=setup.case.grid.origin
         )
@@ -77,7 +77,7 @@ class Ultrasound(ExplicitSolver):
         self.close()
         self.choice = choice
         self.exchanges: Sequence[Exchange] = ()
-        if self.world.size > 1:
+        if self.comm.size > 1:
             overlap, hidden = self.window.overlap, choice.overlap
             fill = ExchangeOverlaps(overlap, self._exchange, hidden=hidden)
             self.propagation.set_exchange(fill)
@@ -126,7 +126,7 @@ class Ultrasound(ExplicitSolver):
         """Pressure, velocities and densities of this rank's block, the clock, and the recorders."""
         densities = zip(AXES, self.propagation.rho, strict=False)
         arrays = self._arrays | {f"rho{axis}": rho for axis, rho in densities}
-        block = self.decomposition.block(self.world.rank)
+        block = self.decomposition.block(self.comm.rank)
         fields = {
             name: DistributedArray.of_boxes(
                 array[self.window.own],
@@ -138,13 +138,13 @@ class Ultrasound(ExplicitSolver):
             )
             for name, array in arrays.items()
         }
-        clock = DistributedArray.replicated(self.propagation.clock, self.world)
+        clock = DistributedArray.replicated(self.propagation.clock, self.comm)
         return fields | {"clock": clock} | self.outputs.state()
 
     def describe_ranks(self) -> dict[str, object]:
         """The decomposition of the grid among ranks, and the transport that they use."""
         return {
-            "count": self.world.size,
+            "count": self.comm.size,
             "processes": self.decomposition.processes[::-1],
             "transport": self.exchanges[0].path if self.exchanges else "none",
             "overlap": self.overlaps,

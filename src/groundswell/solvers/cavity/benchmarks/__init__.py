@@ -12,7 +12,7 @@ from typing import Any
 
 from groundswell.bench import Benchmark, Session
 from groundswell.bench.rig import Rig
-from groundswell.exchange.world import MpiWorld
+from groundswell.exchange.communicator import MpiCommunicator
 from groundswell.solvers.cavity.benchmarks.draw import draw
 from groundswell.solvers.cavity.benchmarks.tables import TABLES
 
@@ -44,12 +44,12 @@ SIZES = {
 
 def prepare(session: Session) -> dict[str, Any]:
     """The device's bandwidth and the ranks' clock."""
-    backend, job = session.backend, session.world
+    backend, job = session.backend, session.comm
     facts = {
         "about": "ssspnt: ten million points updated a second; those of several ranks together.",
         "bandwidth": backend.measure_bandwidth(),
     }
-    if isinstance(job, MpiWorld):
+    if isinstance(job, MpiCommunicator):
         session.rig = Rig(backend, job, ["mpi", "peer" if backend.on_host else "direct"])
         facts["notes"] = session.rig.notes
     return facts

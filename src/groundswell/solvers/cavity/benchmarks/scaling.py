@@ -42,9 +42,9 @@ def measure_weak(rig: Rig, edge: int, large: int) -> Iterator[Row]:
 def measure_growth(rig: Rig, edge: int) -> Iterator[Row]:
     """Grids that grow along k, then j, then i, for any decomposition (table 1), in our version."""
     cells, ranks, axis = [edge] * 3, 1, 2
-    while ranks < rig.world.size:
+    while ranks < rig.comm.size:
         cells[axis], ranks, axis = 2 * cells[axis], 2 * ranks, (axis - 1) % 3
-    if ranks != rig.world.size:
+    if ranks != rig.comm.size:
         return
     nx, ny, nz = cells
     for cut in cuts(rig):
@@ -53,7 +53,7 @@ def measure_growth(rig: Rig, edge: int) -> Iterator[Row]:
 
 def cuts(rig: Rig) -> list[Cells]:
     """Process grids along i, j, k: each axis alone, then the most even ones."""
-    return [(i, j, k) for k, j, i in grids(rig.world.size)]
+    return [(i, j, k) for k, j, i in grids(rig.comm.size)]
 
 
 def _compared(rig: Rig, cells: Cells, cut: Cells, one: Cells) -> Iterator[Row]:
@@ -89,7 +89,7 @@ def _measured(rig: Rig, case: CavityCase, one: Cells, version: str = "") -> list
     found = rig.attempt(run.transport, partial(on_ranks, rig, case, version))
     if found is None:
         return []
-    ideal = rig.world.size * _single(rig, one)
+    ideal = rig.comm.size * _single(rig, one)
     row = {
         "version": version or "ours",
         "processes": run.processes,
@@ -104,7 +104,7 @@ def _single(rig: Rig, cells: Cells) -> float:
     """Speed of one device, of the slowest of all that compute the same at once."""
     if cells not in rig.remembered:
         solver = Cavity(Setup.from_case(make_case(cells)), rig.backend)
-        seconds = max(rig.world.share(alone(rig.backend, solver)))
+        seconds = max(rig.comm.allgather(alone(rig.backend, solver)))
         rig.remembered[cells] = speed(cells, seconds)["ssspnt"]
     return float(rig.remembered[cells])
 

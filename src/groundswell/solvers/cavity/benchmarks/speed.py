@@ -61,7 +61,7 @@ def on_ranks(rig: Rig, case: CavityCase, version: str = "") -> Row:
     Args:
         version: one of VERSIONS, to exchange as the paper does; by default our own exchange.
     """
-    solver = Cavity(Setup.from_case(case), rig.backend, rig.world)
+    solver = Cavity(Setup.from_case(case), rig.backend, rig.comm)
     with rig.holding(solver):
         if version:
             exchange_as(solver, version)

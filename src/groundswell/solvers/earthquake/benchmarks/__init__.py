@@ -10,7 +10,7 @@ from typing import Any
 
 from groundswell.bench import Benchmark, Session
 from groundswell.bench.rig import FASTEST, Rig
-from groundswell.exchange.world import MpiWorld
+from groundswell.exchange.communicator import MpiCommunicator
 from groundswell.solvers.earthquake.benchmarks import throughput
 from groundswell.solvers.earthquake.benchmarks.slow_links import SIZES
 from groundswell.solvers.earthquake.benchmarks.tables import TABLES
@@ -20,9 +20,9 @@ __all__ = ["BENCHMARK", "draw"]
 
 def prepare(session: Session) -> dict[str, Any]:
     """The device's bandwidth and the ranks' clock."""
-    backend, job = session.backend, session.world
+    backend, job = session.backend, session.comm
     facts: dict[str, Any] = {"bandwidth": backend.measure_bandwidth()}
-    if isinstance(job, MpiWorld):
+    if isinstance(job, MpiCommunicator):
         session.rig = Rig(backend, job, [FASTEST[backend.name]])
         facts["notes"] = session.rig.notes
     return facts

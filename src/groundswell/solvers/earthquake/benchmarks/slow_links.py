@@ -103,8 +103,8 @@ class Study:
         self._rig, self._done = rig, 0
         self._linked = LinkedBackend(rig.backend)
         backend = cast(Backend, self._linked)  # it passes on all that it does not change
-        self.solver = Earthquake(Setup.from_case(_case(rig, cells)), backend, rig.world)
-        others = rig.backend.name == "cuda" and all(rig.world.share(is_installed()))
+        self.solver = Earthquake(Setup.from_case(_case(rig, cells)), backend, rig.comm)
+        others = rig.backend.name == "cuda" and all(rig.comm.allgather(is_installed()))
         self._codecs = [*CODECS[1:], *FOREIGN * others]
         self._transport = FASTEST[rig.backend.name]
         self._latest: dict[str, Row] = {}  # of each codec
@@ -126,7 +126,7 @@ class Study:
         """Steps over a link with each codec, and the tuner's choice."""
         self._linked.set_link(Link(link, LATENCY) if link else None)
         choices = [Choice(self._transport, codec=codec) for codec in CODECS]
-        tuning = tune(self._rig.world, choices, self._timer)
+        tuning = tune(self._rig.comm, choices, self._timer)
         taken = {t.choice.codec: t.seconds for t in tuning.trials if t.seconds is not None}
         plain = taken.get("none")
         return [
@@ -177,7 +177,7 @@ class Study:
         layers = (velocity_halo(), stress_halo(solver.setup, solver.decomposition))
         totals: dict[str, NDArray[np.int64]] = {}
         for found, exchange in zip(layers, solver.exchanges, strict=True):
-            of_ranks = self._rig.world.share(exchange.coded.lengths() if exchange.coded else {})
+            of_ranks = self._rig.comm.allgather(exchange.coded.lengths() if exchange.coded else {})
             for key, (name, _) in enumerate(found):
                 lengths = np.sum([lengths.get(key, (0, 0)) for lengths in of_ranks], axis=0)
                 totals[name] = totals.get(name, 0) + lengths
@@ -191,8 +191,8 @@ class Study:
 def _case(rig: Rig, cells: tuple[int, int, int]) -> EarthquakeCase:
     """The benchmark's earthquake with this number of cells per rank, and ranks along y."""
     nx, ny, nz = cells
-    case = make_case(Variant("ranks", (nx, ny * rig.world.size, nz)))
-    run = {"processes": (1, rig.world.size, 1), "codec": "none"}
+    case = make_case(Variant("ranks", (nx, ny * rig.comm.size, nz)))
+    run = {"processes": (1, rig.comm.size, 1), "codec": "none"}
     return case.model_copy(update={"run": case.run.model_copy(update=run)})
 
 

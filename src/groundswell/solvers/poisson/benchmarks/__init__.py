@@ -80,9 +80,9 @@ SIZES = FULL | {
 
 def prepare(session: Session) -> dict[str, Any]:
     """Measure the rates of the device for rooflines."""
-    backend, job = session.backend, session.world
-    job.share(None)  # ranks of one host share its bandwidth, so they measure together
-    facts: dict[str, Any] = {"bandwidth": sum(job.share(backend.measure_bandwidth()))}
+    backend, job = session.backend, session.comm
+    job.allgather(None)  # ranks of one host share its bandwidth, so they measure together
+    facts: dict[str, Any] = {"bandwidth": sum(job.allgather(backend.measure_bandwidth()))}
     facts["about"] = f"memory: {facts['bandwidth'] / 1e9:,.0f} GB/s"
     if job.size == 1:
         facts["peak"] = compute_rate(backend)

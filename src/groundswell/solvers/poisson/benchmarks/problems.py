@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from groundswell.backends import Backend
-from groundswell.exchange.world import World
+from groundswell.exchange.communicator import Communicator
 from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.roofline import Traffic, stored_factors
@@ -35,7 +35,7 @@ class Cubes:
         space: this rank's part.
     """
 
-    world: World
+    comm: Communicator
     degree: int
     edge: int
     box: Box
@@ -44,13 +44,13 @@ class Cubes:
     components: int = 1
 
     @classmethod
-    def on(cls, backend: Backend, world: World, degree: int, edge: int) -> Cubes:
+    def on(cls, backend: Backend, comm: Communicator, degree: int, edge: int) -> Cubes:
         """Create the problem with the fastest exchange; all ranks must call it."""
-        x, y, z = (edge * n for n in processes(world.size))
+        x, y, z = (edge * n for n in processes(comm.size))
         box = Box((x, y, z))
-        elements = ElementPartition.of(box, world.size).elements(world.rank)
-        space = FunctionSpace.on(world, box, degree, elements).autotune(backend, "f8")
-        return cls(world, degree, edge, box, space)
+        elements = ElementPartition.of(box, comm.size).elements(comm.rank)
+        space = FunctionSpace.on(comm, box, degree, elements).autotune(backend, "f8")
+        return cls(comm, degree, edge, box, space)
 
     @property
     def assembled(self) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from groundswell.backends import Backend
 from groundswell.bench import Session
 from groundswell.bench.tables import Row
-from groundswell.exchange.world import World
+from groundswell.exchange.communicator import Communicator
 from groundswell.meshes.box import Box, kershaw
 from groundswell.solvers.poisson.case import MethodSection, Preconditioner
 from groundswell.solvers.poisson.equation import Equation, zero
@@ -29,12 +29,12 @@ def measure_solves(session: Session) -> Iterator[Row]:
     for edge in session.sizes.solves:
         box = Box((edge,) * 3, deform=kershaw(EPS, EPS), order=1)
         for method in METHODS:
-            yield _solved(session.backend, session.world, box, method)
+            yield _solved(session.backend, session.comm, box, method)
 
 
-def _solved(backend: Backend, world: World, box: Box, method: Preconditioner) -> Row:
-    mine, begun = ElementPartition.of(box, world.size).elements(world.rank), time.monotonic()
-    space = FunctionSpace.on(world, box, DEGREE, mine).autotune(backend, "float64")
+def _solved(backend: Backend, comm: Communicator, box: Box, method: Preconditioner) -> Row:
+    mine, begun = ElementPartition.of(box, comm.size).elements(comm.rank), time.monotonic()
+    space = FunctionSpace.on(comm, box, DEGREE, mine).autotune(backend, "float64")
     equation = Equation(fixed=dict.fromkeys(range(1, 7), zero))
     system = LinearSystem(backend, space, equation, MethodSection(preconditioner=method))
     ready = time.monotonic()
@@ -46,10 +46,10 @@ def _solved(backend: Backend, world: World, box: Box, method: Preconditioner) ->
         "edge": box.counts[0],
         "elements": box.count,
         "dofs": box.count_nodes(DEGREE),
-        "ranks": world.size,
+        "ranks": comm.size,
         "preconditioner": method,
         "iterations": outcome.iterations,
         "converged": outcome.converged,
-        "seconds": max(world.share(outcome.seconds)),
-        "set_up": max(world.share(ready - begun)),
+        "seconds": max(comm.allgather(outcome.seconds)),
+        "set_up": max(comm.allgather(ready - begun)),
     }

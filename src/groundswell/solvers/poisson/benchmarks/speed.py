@@ -13,7 +13,7 @@ from groundswell.backends import Backend, Blocks, Items, Source
 from groundswell.backends.base import in_order
 from groundswell.bench import Session
 from groundswell.bench.tables import Row
-from groundswell.exchange.world import Alone, World
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.benchmarks.problems import SCREENING, Cubes, kinds
 from groundswell.solvers.poisson.element_operator import ElementOperator
@@ -26,14 +26,14 @@ ITERATIONS = 100
 BAKEOFF, BAKEOFF_DEGREE = {"BP5": 1, "BP6": 3}, 7  # components of each problem
 
 
-class AtOnce(Alone):
+class AtOnce(SerialCommunicator):
     """A rank without others that measures at the same time: ranks of a host share its memory."""
 
-    def __init__(self, job: World) -> None:
+    def __init__(self, job: Communicator) -> None:
         self._job = job
 
     def share(self, value: Any) -> list[Any]:
-        self._job.share(None)
+        self._job.allgather(None)
         return [value]
 
 
@@ -66,7 +66,7 @@ def measure_operator(session: Session) -> Iterator[Row]:
     backend, sizes, peak = session.backend, session.sizes, session.measured["peak"]
     after = streaming_rate(backend, sizes.stream)
     for degree, edge in sizes.operator.items():
-        cubes = Cubes.on(backend, Alone(), degree, edge)
+        cubes = Cubes.on(backend, SerialCommunicator(), degree, edge)
         for metric in kinds(backend):
             before, seconds = after, _applied(backend, cubes, metric)
             after = streaming_rate(backend, sizes.stream)
@@ -89,24 +89,24 @@ def measure_iterations(session: Session) -> Iterator[Row]:
     """100 iterations on cubes of elements on each rank (figures 4 to 6)."""
     for degree, edges in session.sizes.edges.items():
         for edge in edges:
-            yield from _on_cube(session, session.world, degree, edge)
+            yield from _on_cube(session, session.comm, degree, edge)
 
 
-def _on_cube(session: Session, world: World, degree: int, edge: int) -> Iterator[Row]:
-    cubes = Cubes.on(session.backend, world, degree, edge)
+def _on_cube(session: Session, comm: Communicator, degree: int, edge: int) -> Iterator[Row]:
+    cubes = Cubes.on(session.backend, comm, degree, edge)
     for metric in kinds(session.backend):
         yield _iterated(session, cubes, metric)
 
 
 def measure_weak(session: Session) -> Iterator[Row]:
     """Time of the largest cubes, on each rank alone at the same time, and on all ranks together."""
-    world, rows = session.world, session.measured["iterations"]
+    comm, rows = session.comm, session.measured["iterations"]
     for degree in dict.fromkeys(row["degree"] for row in rows):
         edge = max(row["edge"] for row in rows if row["degree"] == degree)
         largest = [row for row in rows if (row["degree"], row["edge"]) == (degree, edge)]
-        by_itself = _on_cube(session, AtOnce(world), degree, edge)
+        by_itself = _on_cube(session, AtOnce(comm), degree, edge)
         for alone, row in zip(by_itself, largest, strict=True):
-            seconds = max(world.share(alone["seconds"]))
+            seconds = max(comm.allgather(alone["seconds"]))
             told = {name: row[name] for name in ("degree", "edge", "ranks", "metric", "seconds")}
             yield {**told, "alone": seconds, "efficiency": seconds / row["seconds"]}
 
@@ -120,7 +120,7 @@ def measure_bakeoff(session: Session) -> Iterator[Row]:
     """
     backend = session.backend
     for edge in session.sizes.bakeoff:
-        every = Cubes.on(backend, session.world, BAKEOFF_DEGREE, edge)
+        every = Cubes.on(backend, session.comm, BAKEOFF_DEGREE, edge)
         for problem, components in BAKEOFF.items():
             cubes = replace(every, screening=0.0, components=components)
             for metric in kinds(backend):
@@ -143,7 +143,7 @@ def _applied(backend: Backend, cubes: Cubes, metric: str) -> float:
 
 def _iterated(session: Session, cubes: Cubes, metric: str, mask: Floats | None = None) -> Row:
     backend, bandwidth = session.backend, session.measured["bandwidth"]
-    components, world = cubes.components, cubes.world
+    components, comm = cubes.components, cubes.comm
     variant = choose_variant(
         *("float64", cubes.degree, metric, cubes.screening),
         components=components,
@@ -160,25 +160,25 @@ def _iterated(session: Session, cubes: Cubes, metric: str, mask: Floats | None =
     seconds = []
     for _ in range(REPEATS + 1):  # the first one warms up
         backend.assign(solver.b, load)
-        world.share(None)
+        comm.allgather(None)
         outcome = solver.solve()
-        seconds.append(max(world.share(outcome.seconds)) / ITERATIONS)
+        seconds.append(max(comm.allgather(outcome.seconds)) / ITERATIONS)
     solver.close()
     best = min(seconds[1:])
     residuals = outcome.residuals
     return {
         "degree": cubes.degree,
         "edge": cubes.edge,
-        "ranks": world.size,
+        "ranks": comm.size,
         "elements": cubes.box.count,
         "dofs": cubes.assembled,
         "usual_dofs": cubes.usual,
         "metric": metric,
-        "way": str(cubes.space.exchange) if world.size > 1 else "",
+        "way": str(cubes.space.exchange) if comm.size > 1 else "",
         "seconds": best,
         "fom": cubes.merit / best / 1e9,
-        "throughput": cubes.assembled / world.size / best,
-        "usual_throughput": cubes.usual / world.size / best,
+        "throughput": cubes.assembled / comm.size / best,
+        "usual_throughput": cubes.usual / comm.size / best,
         "share": cubes.traffic(metric).iteration / best / bandwidth,
         "residual": float(residuals[-1] / residuals[0]),
     }

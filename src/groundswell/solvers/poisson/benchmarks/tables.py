@@ -123,7 +123,7 @@ def _peaks(session: Session) -> Iterator[Row]:
     for metric in METRICS:
         rows = [r for r in session.measured["iterations"] if r["degree"] == 15]
         if merits := [row["fom"] for row in rows if row["metric"] == metric]:
-            best = {"fom": max(merits), "ranks": session.world.size}
+            best = {"fom": max(merits), "ranks": session.comm.size}
             yield {"machine": "here", "metric": metric} | best
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from groundswell.backends import Backend
 from groundswell.exchange.assembly.sharing import scattered
-from groundswell.exchange.world import Alone
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.meshes.box import Box
 from groundswell.meshes.gmsh import ORDERS, read_gmsh
 from groundswell.meshes.hexahedra import Floats, Hexahedra, face_nodes
@@ -44,7 +44,7 @@ def gradient(x: Floats, y: Floats, z: Floats) -> Floats:
 
 def whole_space(mesh: Hexahedra, degree: int) -> FunctionSpace:
     """The space on all elements, on one rank."""
-    return FunctionSpace.on(Alone(), mesh, degree, np.arange(mesh.count))
+    return FunctionSpace.on(SerialCommunicator(), mesh, degree, np.arange(mesh.count))
 
 
 def noise_on(space: FunctionSpace) -> Floats:

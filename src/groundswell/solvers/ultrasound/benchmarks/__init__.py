@@ -13,7 +13,7 @@ from typing import Any
 from groundswell.bench import Benchmark, Session
 from groundswell.bench.rig import Rig
 from groundswell.exchange import probe
-from groundswell.exchange.world import MpiWorld
+from groundswell.exchange.communicator import MpiCommunicator
 from groundswell.solvers.ultrasound.benchmarks.draw import draw
 from groundswell.solvers.ultrasound.benchmarks.tables import TABLES
 
@@ -53,9 +53,9 @@ FULL = SIZES | {"cuda": replace(SIZES["cuda"], domains=(256, 512, 1024), weak=(4
 
 def prepare(session: Session) -> dict[str, Any]:
     """Set up the timing of ranks, and find the transports that work."""
-    backend, job, wanted = session.backend, session.world, session.sizes.transports
+    backend, job, wanted = session.backend, session.comm, session.sizes.transports
     facts: dict[str, Any] = {"about": "Times are medians over repeats of the slowest rank's time."}
-    if isinstance(job, MpiWorld):
+    if isinstance(job, MpiCommunicator):
         reasons = probe.usable(backend, job, wanted)
         works = [name for name, why in reasons.items() if not why]
         session.rig = Rig(backend, job, works)

@@ -165,7 +165,7 @@ class Overlaps:
         rig, width = self._rig, self._blocks.overlap[::-1]
         fields = [GhostField(array, width, g) for array, g in zip(arrays, ghosts, strict=True)]
         cut = self._blocks.decomposition
-        exchange = Exchange(rig.backend, rig.world, cut, fields, transport=self._transport)
+        exchange = Exchange(rig.backend, rig.comm, cut, fields, transport=self._transport)
         self.exchanges.append(exchange)
         return exchange
 

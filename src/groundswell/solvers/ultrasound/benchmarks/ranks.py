@@ -9,8 +9,8 @@ from typing import Any
 from groundswell.backends.base import in_order
 from groundswell.bench.rig import FASTEST, Rig
 from groundswell.bench.tables import Row
-from groundswell.exchange.patience import patience_of, patience_seconds
-from groundswell.exchange.world import MpiWorld
+from groundswell.exchange.communicator import MpiCommunicator
+from groundswell.exchange.deadline import timeout_of, timeout_seconds
 from groundswell.solvers.ultrasound.benchmarks.blocks import (
     CUTS,
     LOSSY,
@@ -80,7 +80,7 @@ def _steps(rig: Rig, edge: int, cut: str, overlap: int) -> dict[str, Any]:
     """Times of a step by transport, kept for other tables; empty if the time limit is reached."""
     key = (edge, cut, overlap)
     if key not in rig.remembered:
-        blocks = blocks_of_eight(edge, cut, overlap, rig.world.size)
+        blocks = blocks_of_eight(edge, cut, overlap, rig.comm.size)
         found = _measure(rig, blocks, rig.transports)
         if not found:
             return {}
@@ -110,7 +110,7 @@ def _measure(rig: Rig, blocks: Blocks, transports: Sequence[str]) -> dict[str, A
 
 
 def _propagation(rig: Rig, blocks: Blocks) -> Propagation:
-    return propagation_on(rig.backend, LOSSY, blocks.window(rig.world.rank))
+    return propagation_on(rig.backend, LOSSY, blocks.window(rig.comm.rank))
 
 
 def _step(rig: Rig, overlaps: Overlaps, propagation: Propagation, transport: str) -> Row:
@@ -147,7 +147,7 @@ def measure_weak(rig: Rig, edge: int, overlap: int) -> Iterator[Row]:
         one rank.
     """
     alone = None
-    for count in counts(rig.world.size):
+    for count in counts(rig.comm.size):
         row = _on_some(rig, count, partial(_weak, edge=edge, overlap=overlap))
         if row:
             alone = alone or row["seconds"]
@@ -161,21 +161,21 @@ def counts(ranks: int) -> list[int]:
 
 def _on_some(rig: Rig, count: int, measure: Any) -> Row | None:
     """The measurement of the first `count` ranks while the others wait."""
-    job = rig.world
-    comm = job.comm.Split(int(job.rank >= count), job.rank)
+    job = rig.comm
+    comm = job.mpi_comm.Split(int(job.rank >= count), job.rank)
     found = None
     if job.rank < count:
-        some = Rig(rig.backend, MpiWorld(comm), rig.transports)
+        some = Rig(rig.backend, MpiCommunicator(comm), rig.transports)
         some.begin("weak", SECONDS)
         found = measure(some)
         rig.notes += [note for note in some.notes if note not in rig.notes]
-    with patience_of(max(patience_seconds(), SECONDS)):
-        told: Row | None = job.tell(found)
+    with timeout_of(max(timeout_seconds(), SECONDS)):
+        told: Row | None = job.bcast(found)
     return told
 
 
 def _weak(rig: Rig, edge: int, overlap: int) -> Row | None:
-    ranks = rig.world.size
+    ranks = rig.comm.size
     processes = (1, 1, ranks)
     blocks = Blocks((edge,) * 3, processes, (0, 0, overlap if ranks > 1 else 0))
     usual = FASTEST[rig.backend.name]

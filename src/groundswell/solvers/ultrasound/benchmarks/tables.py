@@ -126,7 +126,7 @@ SINGLE = Table(
 
 def _breakdown(session: Session) -> Iterator[Row]:
     edge, overlaps = session.sizes.domains[-1], session.sizes.overlaps
-    if session.world.size == 1:
+    if session.comm.size == 1:
         return measure_blocks(session.backend, edge, overlaps)
     session.rig.begin("breakdown", SECONDS)
     return measure_breakdown(session.rig, edge, overlaps)

@@ -15,32 +15,32 @@ import pytest
 from ranks import run_on_ranks
 
 from groundswell.errors import BackendError, InputError, RunFailed
-from groundswell.exchange import patience as patience_module
-from groundswell.exchange import words
-from groundswell.exchange import world as module
+from groundswell.exchange import collective_message
+from groundswell.exchange import communicator as module
+from groundswell.exchange import deadline as deadline_module
+from groundswell.exchange.collective_message import CollectiveMessage
+from groundswell.exchange.communicator import MpiCommunicator, SerialCommunicator
+from groundswell.exchange.deadline import (
+    DEFAULT_TIMEOUT,
+    TIMEOUT,
+    Deadline,
+    late,
+    timeout_seconds,
+)
 from groundswell.exchange.launcher import (
     LAUNCHER_VARIABLES,
     SIZE_VARIABLES,
     exclude_libfabric,
     started_ranks,
 )
-from groundswell.exchange.patience import (
-    DEFAULT_PATIENCE,
-    PATIENCE,
-    Patience,
-    late,
-    patience_seconds,
-)
 from groundswell.exchange.processes import Process
-from groundswell.exchange.words import Word
-from groundswell.exchange.world import Alone, MpiWorld
 
-PROGRAM = Path(__file__).parents[1] / "support" / "world_program.py"
+PROGRAM = Path(__file__).parents[1] / "support" / "communicator_program.py"
 
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    monkeypatch.delenv(PATIENCE, raising=False)
+    monkeypatch.delenv(TIMEOUT, raising=False)
     return monkeypatch
 
 
@@ -48,10 +48,10 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 def test_alone() -> None:
-    job = Alone()
+    job = SerialCommunicator()
     assert (job.rank, job.size, job.first) == (0, 1, True)
-    assert job.share("a") == job.gather("a") == ["a"] and job.tell("a") == "a"
-    assert job.agree(lambda: 7) == 7
+    assert job.allgather("a") == job.gather("a") == ["a"] and job.bcast("a") == "a"
+    assert job.collective_try(lambda: 7) == 7
     job.require_alive()
     with pytest.raises(SystemExit) as caught:
         job.abort(3)
@@ -65,30 +65,33 @@ def test_alone_raises_its_own_error() -> None:
         raise error
 
     with pytest.raises(InputError) as caught:
-        Alone().agree(act)
+        SerialCommunicator().collective_try(act)
     assert caught.value is error
 
 
 def test_other_exceptions_are_nobodys_business() -> None:
     """A mistake in the program is not turned into words for its user."""
     with pytest.raises(ZeroDivisionError):
-        Alone().agree(lambda: 1 // 0)
+        SerialCommunicator().collective_try(lambda: 1 // 0)
 
 
 @pytest.fixture
 def launched(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    """As if nobody had asked for the world yet, and no launcher had started this process."""
+    """As if nobody had asked for the communicator yet, and no launcher had started this process."""
     for name in (*SIZE_VARIABLES, *LAUNCHER_VARIABLES):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.delitem(sys.modules, "mpi4py.MPI", raising=False)
-    module.world.cache_clear()
+    module.get_communicator.cache_clear()
     yield monkeypatch
-    module.world.cache_clear()
+    module.get_communicator.cache_clear()
 
 
 def test_a_process_of_its_own_needs_no_mpi(launched: pytest.MonkeyPatch) -> None:
     launched.setitem(sys.modules, "mpi4py", None)  # importing it fails
-    assert isinstance(module.world(), Alone) and module.world() is module.world()
+    assert (
+        isinstance(module.get_communicator(), SerialCommunicator)
+        and module.get_communicator() is module.get_communicator()
+    )
 
 
 @pytest.mark.parametrize("name", SIZE_VARIABLES)
@@ -96,7 +99,7 @@ def test_several_processes_need_mpi(launched: pytest.MonkeyPatch, name: str) -> 
     launched.setitem(sys.modules, "mpi4py", None)
     launched.setenv(name, "4")
     with pytest.raises(BackendError, match=r"4 processes were started.*groundswell\[mpi\]"):
-        module.world()
+        module.get_communicator()
 
 
 @pytest.mark.parametrize("name", LAUNCHER_VARIABLES)
@@ -107,7 +110,7 @@ def test_a_launcher_that_does_not_tell_how_many_needs_mpi(
     launched.setenv(name, "0")
     assert started_ranks() == 0
     with pytest.raises(BackendError, match=rf"several processes were started \({name}\)"):
-        module.world()
+        module.get_communicator()
 
 
 @pytest.mark.parametrize(
@@ -152,14 +155,14 @@ def with_mpi(launched: pytest.MonkeyPatch, size: int) -> None:
 def test_mpi_that_has_begun_is_asked(launched: pytest.MonkeyPatch) -> None:
     """Whatever the launcher; a program may have begun MPI itself."""
     with_mpi(launched, 3)
-    launched.setattr(module, "MpiWorld", lambda comm: comm.size)
-    assert started_ranks() == module.world() == 3  # type: ignore[comparison-overlap]
+    launched.setattr(module, "MpiCommunicator", lambda comm: comm.size)
+    assert started_ranks() == module.get_communicator() == 3  # type: ignore[comparison-overlap]
 
 
 def test_one_process_may_begin_mpi(launched: pytest.MonkeyPatch) -> None:
     with_mpi(launched, 1)
     launched.setenv("PMIX_RANK", "0")
-    assert isinstance(module.world(), Alone)
+    assert isinstance(module.get_communicator(), SerialCommunicator)
 
 
 def test_processes_of_another_mpi_are_not_left_alone(launched: pytest.MonkeyPatch) -> None:
@@ -167,7 +170,7 @@ def test_processes_of_another_mpi_are_not_left_alone(launched: pytest.MonkeyPatc
     with_mpi(launched, 1)
     launched.setenv("PMI_SIZE", "4")
     with pytest.raises(BackendError, match=r"4 processes.*Some MPI 4.2\).*unset PMI_SIZE"):
-        module.world()
+        module.get_communicator()
 
 
 # --- patience -------------------------------------------------------------------------------------
@@ -177,49 +180,49 @@ def test_processes_of_another_mpi_are_not_left_alone(launched: pytest.MonkeyPatc
 def test_patience_is_read_from_the_environment(
     patient: pytest.MonkeyPatch, text: str, seconds: float
 ) -> None:
-    assert patience_seconds() == DEFAULT_PATIENCE
-    patient.setenv(PATIENCE, text)
-    assert patience_seconds() == seconds
-    patient.setenv(PATIENCE, "")
-    assert patience_seconds() == DEFAULT_PATIENCE
+    assert timeout_seconds() == DEFAULT_TIMEOUT
+    patient.setenv(TIMEOUT, text)
+    assert timeout_seconds() == seconds
+    patient.setenv(TIMEOUT, "")
+    assert timeout_seconds() == DEFAULT_TIMEOUT
 
 
 @pytest.mark.parametrize("text", ["0", "-3", "inf", "nan", "five", "2 s", "1e999"])
 def test_other_patience_is_refused(patient: pytest.MonkeyPatch, text: str) -> None:
-    patient.setenv(PATIENCE, text)
+    patient.setenv(TIMEOUT, text)
     with pytest.raises(InputError) as caught:
-        patience_seconds()
-    assert str(caught.value) == f"{PATIENCE} = {text!r} must be a number of seconds above zero"
+        timeout_seconds()
+    assert str(caught.value) == f"{TIMEOUT} = {text!r} must be a number of seconds above zero"
 
 
 def test_patience_ends_and_names_who_is_late() -> None:
-    patience, begun = Patience(Alone(), 0.05), time.monotonic()
-    with pytest.raises(RunFailed, match="rank 3, 5 has sent no word for 0 s.*" + PATIENCE):
+    patience, begun = Deadline(SerialCommunicator(), 0.05), time.monotonic()
+    with pytest.raises(RunFailed, match="rank 3, 5 has sent no message for 0 s.*" + TIMEOUT):
         while time.monotonic() - begun < 5:
-            patience.pause("word", [3, 5])
+            patience.pause("message", [3, 5])
     assert 0.04 < time.monotonic() - begun < 1
 
 
 def test_pauses_look_for_the_dead_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[float] = []
 
-    class Watched(Alone):
+    class Watched(SerialCommunicator):
         def require_alive(self) -> None:
             looks.append(time.monotonic())
             if len(looks) == 3:
                 raise RunFailed("rank 1 has ended")
 
-    monkeypatch.setattr(patience_module, "CHECK_SECONDS", 0.05)
-    patience = Patience(Watched(), 60, busy=0.0)
+    monkeypatch.setattr(deadline_module, "CHECK_SECONDS", 0.05)
+    patience = Deadline(Watched(), 60, busy=0.0)
     with pytest.raises(RunFailed, match="rank 1 has ended"):
         while True:
-            patience.pause("word", [1])
+            patience.pause("message", [1])
     assert looks[2] - looks[0] > 0.09
 
 
 def test_the_message_of_a_late_rank_has_a_cure() -> None:
     text = str(late("ghost layers", [4], 12.4))
-    assert text.startswith("rank 4 has sent no ghost layers for 12 s") and PATIENCE in text
+    assert text.startswith("rank 4 has sent no ghost layers for 12 s") and TIMEOUT in text
 
 
 # --- the living and the dead ----------------------------------------------------------------------
@@ -227,12 +230,12 @@ def test_the_message_of_a_late_rank_has_a_cure() -> None:
 
 def test_a_dead_rank_is_named() -> None:
     """Of the ranks of this host; processes of others cannot be seen."""
-    job = object.__new__(MpiWorld)  # what it knows of its processes, without MPI
+    job = object.__new__(MpiCommunicator)  # what it knows of its processes, without MPI
     here = Process.this()
     dead = here._replace(number=2**22 + 1)  # more than there can be
     job.rank, job.size = 0, 3
     job._processes, job._hosts = [here, dead, here], [0, 1, 0]
-    job._progress = SimpleNamespace(look=lambda: None)
+    job._progress = SimpleNamespace(check=lambda: None)
     job.require_alive()
     assert job.same_host == [0, 2] and job.same_machine == [0, 1, 2]
     job._processes[2] = dead
@@ -240,24 +243,25 @@ def test_a_dead_rank_is_named() -> None:
         job.require_alive()
 
 
-# --- long words -----------------------------------------------------------------------------------
+# --- long messages --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [0, 5, 99, 1000])
-def test_parts_make_up_a_word_and_the_last_is_shorter(
+def test_parts_make_up_a_message_and_the_last_is_shorter(
     monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    monkeypatch.setattr(words, "PART", 10)
-    word = Word("gather", bytes(size))
-    *parts, last = words.parts(word)
+    monkeypatch.setattr(collective_message, "PART", 10)
+    message = CollectiveMessage("gather", bytes(size))
+    *parts, last = collective_message.parts(message)
     assert {len(part) for part in parts} <= {10} and len(last) < 10
-    assert pickle.loads(b"".join([*parts, last])) == word
+    assert pickle.loads(b"".join([*parts, last])) == message
 
 
-def test_a_word_of_whole_parts_has_an_empty_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    word = Word("gather", bytes(1000))
-    monkeypatch.setattr(words, "PART", len(pickle.dumps(word, pickle.HIGHEST_PROTOCOL)))
-    assert [len(part) for part in words.parts(word)] == [words.PART, 0]
+def test_a_message_of_whole_parts_has_an_empty_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    message = CollectiveMessage("gather", bytes(1000))
+    size = len(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
+    monkeypatch.setattr(collective_message, "PART", size)
+    assert [len(part) for part in collective_message.parts(message)] == [size, 0]
 
 
 # --- several ranks --------------------------------------------------------------------------------
@@ -345,22 +349,22 @@ def test_ranks_of_an_unknown_launcher_find_each_other(how: str) -> None:
 
 def test_a_rank_that_sleeps_too_long_is_named() -> None:
     begun = time.monotonic()
-    done = run_on_ranks(2, PROGRAM, "late", timeout=60, **{PATIENCE: "2"})
+    done = run_on_ranks(2, PROGRAM, "late", timeout=60, **{TIMEOUT: "2"})
     assert time.monotonic() - begun < 15 and done.returncode != 0  # long before it wakes up
-    match = re.search(r"rank 0 after (.*) s: rank 1 has sent no word for 2 s", done.stdout)
+    match = re.search(r"rank 0 after (.*) s: rank 1 has sent no message for 2 s", done.stdout)
     assert match and 2 <= float(match[1]) < 4, done.stdout + done.stderr[-1000:]
 
 
 def test_late_words_are_not_taken_for_others() -> None:
     """Of a call that rank 0 has given up all ranks are told, and none waits longer than it did."""
-    done = run_on_ranks(3, PROGRAM, "missed", timeout=60, **{PATIENCE: "1"})
+    done = run_on_ranks(3, PROGRAM, "missed", timeout=60, **{TIMEOUT: "1"})
     assert done.returncode == 0, done.stderr[-2000:]
     lines = sorted(done.stdout.splitlines())
     assert "rank 0 interrupted ['new 0', 'new 1', 'new 2']" in lines
-    raised = [line for line in lines if "raised rank 1 has sent no word for 1 s" in line]
+    raised = [line for line in lines if "raised rank 1 has sent no message for 1 s" in line]
     assert len(raised) == 6 and not any("heard" in line for line in lines), lines
 
 
 def test_patience_that_is_no_number_ends_all_ranks() -> None:
-    done = run_on_ranks(2, PROGRAM, "words", timeout=60, **{PATIENCE: "soon"})
-    assert done.returncode != 0 and f"{PATIENCE} = 'soon' must be" in done.stderr
+    done = run_on_ranks(2, PROGRAM, "words", timeout=60, **{TIMEOUT: "soon"})
+    assert done.returncode != 0 and f"{TIMEOUT} = 'soon' must be" in done.stderr

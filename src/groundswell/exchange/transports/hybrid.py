@@ -9,14 +9,14 @@ from groundswell.errors import known_to_all
 from groundswell.exchange.transports.base import Job, Maker, Transfer
 
 
-class MixedTransfer(Transfer):
+class HybridTransfer(Transfer):
     """Messages to ranks of this host on one transport, all others on another.
 
     What goes far is sent first and awaited last.
     """
 
     def __init__(self, job: Job, near: Maker, far: Maker) -> None:
-        beside = set(job.world.same_host)
+        beside = set(job.comm.same_host)
         close = [m for m in job.messages if m.peer in beside]
         distant = [m for m in job.messages if m.peer not in beside]
         self._near = near(replace(job, messages=close))

@@ -1,7 +1,7 @@
 """A program for several ranks that speak to each other outside any exchange.
 
-    mpiexec -n 2 python world_program.py words|parts|missed|late|unknown|begun
-    mpiexec -n 6 python world_program.py hosts
+    mpiexec -n 2 python communicator_program.py words|parts|missed|late|unknown|begun
+    mpiexec -n 6 python communicator_program.py hosts
 
 Every rank prints lines that begin with its number.
 """
@@ -22,11 +22,10 @@ from unittest.mock import patch
 import numpy as np
 
 from groundswell.errors import CaseError, GroundswellError, InputError, Problem, RunFailed
-from groundswell.exchange import Domain, processes
-from groundswell.exchange import words as long_words
-from groundswell.exchange.patience import Patience
-from groundswell.exchange.words import Word
-from groundswell.exchange.world import World, world
+from groundswell.exchange import Domain, collective_message, processes
+from groundswell.exchange.collective_message import CollectiveMessage
+from groundswell.exchange.communicator import Communicator, get_communicator
+from groundswell.exchange.deadline import Deadline
 
 
 @dataclass(frozen=True)
@@ -36,13 +35,13 @@ class Frozen(ZeroDivisionError):
     reason: str
 
 
-def say(job: World, *words: Any) -> None:
+def say(job: Communicator, *words: Any) -> None:
     """One line in one go: the ranks' outputs are mixed."""
     sys.stdout.write(" ".join(["rank", str(job.rank), *map(str, words)]) + "\n")
     sys.stdout.flush()
 
 
-def refuse(job: World, rank: int, error: Exception) -> Callable[[], str]:
+def refuse(job: Communicator, rank: int, error: Exception) -> Callable[[], str]:
     """What fails on one rank only."""
 
     def act() -> str:
@@ -53,26 +52,26 @@ def refuse(job: World, rank: int, error: Exception) -> Callable[[], str]:
     return act
 
 
-def attempt(job: World, act: Callable[[], Any]) -> str:
+def attempt(job: Communicator, act: Callable[[], Any]) -> str:
     """What comes of it, on one line."""
     try:
-        return f"returned {job.agree(act)}"
+        return f"returned {job.collective_try(act)}"
     except (GroundswellError, ZeroDivisionError) as error:
         text = str(error).replace("\n", "|")
         return f"raised {type(error).__name__}: {text}"
 
 
-def twice(job: World, act: Callable[[], Any]) -> Any:
+def twice(job: Communicator, act: Callable[[], Any]) -> Any:
     """What comes of it the second time, if the first one is given up."""
     attempt(job, act)
-    return job.agree(act)
+    return job.collective_try(act)
 
 
-def words(job: World) -> None:
+def words(job: Communicator) -> None:
     """Everything that ranks can say to each other."""
-    say(job, "share", job.share({"rank": job.rank, "long": "x" * 100_000})[-1]["rank"])
+    say(job, "share", job.allgather({"rank": job.rank, "long": "x" * 100_000})[-1]["rank"])
     say(job, "gather", job.gather(job.rank * 10))
-    say(job, "tell", job.tell(f"said by {job.rank}"))
+    say(job, "tell", job.bcast(f"said by {job.rank}"))
     say(job, "same host", job.same_host == list(range(job.size)))  # type: ignore[attr-defined]
     job.require_alive()
     say(job, "agree", attempt(job, refuse(job, -1, InputError("never"))))
@@ -82,29 +81,29 @@ def words(job: World) -> None:
     say(job, "case", attempt(job, refuse(job, 1, error)))
     say(job, "mistake", attempt(job, refuse(job, 1, ZeroDivisionError("by 0"))))
     mistake = refuse(job, 1, ZeroDivisionError("by 0"))
-    say(job, "nested", attempt(job, lambda: job.agree(mistake)))
+    say(job, "nested", attempt(job, lambda: job.collective_try(mistake)))
     say(job, "afterwards", attempt(job, refuse(job, -1, InputError("never"))))
     frozen = refuse(job, 1, Frozen("by 0"))
-    say(job, "frozen", attempt(job, lambda: job.agree(frozen)))
+    say(job, "frozen", attempt(job, lambda: job.collective_try(frozen)))
     for known in (InputError("refused"), ZeroDivisionError("by 0")):
         same = refuse(job, 1, known)  # one object, as a module may have, or a cache
         for act in (same, same, partial(twice, job, same)):
             say(job, f"same{type(known).__name__}", attempt(job, act))
     for turn in range(300):
-        assert job.share(turn) == [turn] * job.size
+        assert job.allgather(turn) == [turn] * job.size
 
 
-def parts(job: World) -> None:
-    """Words of many messages; one of a whole number of them."""
-    exact = Word("share", bytes(1000))
-    for long_words.PART in (len(pickle.dumps(exact, pickle.HIGHEST_PROTOCOL)), 500):
-        assert job.share(exact.value) == [exact.value] * job.size
+def parts(job: Communicator) -> None:
+    """Messages of many parts; one of a whole number of them."""
+    exact = CollectiveMessage("allgather", bytes(1000))
+    for collective_message.PART in (len(pickle.dumps(exact, pickle.HIGHEST_PROTOCOL)), 500):
+        assert job.allgather(exact.value) == [exact.value] * job.size
         for size in (0, 100, 100_000):
             mine = np.full(size, job.rank)
-            for heard in (job.share(mine), job.gather(mine)):
+            for heard in (job.allgather(mine), job.gather(mine)):
                 for rank, values in enumerate(heard):
                     assert np.array_equal(values, np.full(size, rank))
-            assert len(job.tell(mine)) == size
+            assert len(job.bcast(mine)) == size
     say(job, "parts arrived")
 
 
@@ -117,7 +116,7 @@ def hosts() -> None:
         processes._stat = lambda number: (stat(number)[0], stat(number)[1] + 1)
     if rank == 5:
         os.environ[processes.HOST] = "another"
-    job = world()
+    job = get_communicator()
     say(job, job.same_host, job.same_machine)
     job.require_alive()
 
@@ -128,12 +127,12 @@ def unknown(kept: tuple[str, ...]) -> None:
         if name not in kept:
             del os.environ[name]
     domain = Domain((8, 8))
-    say(domain.world, "of", domain.size)
+    say(domain.comm, "of", domain.size)
 
 
-def missed(job: World) -> None:
+def missed(job: Communicator) -> None:
     """What is told in a call that another rank has given up is never taken for the next call's."""
-    with patch.object(Patience, "pause", side_effect=KeyboardInterrupt):
+    with patch.object(Deadline, "pause", side_effect=KeyboardInterrupt):
         try:
             if job.rank == 1:
                 time.sleep(0.5)
@@ -146,19 +145,19 @@ def missed(job: World) -> None:
         time.sleep(1.5)
     for word in ("old", "new"):
         try:
-            say(job, "heard", job.share(word))
+            say(job, "heard", job.allgather(word))
         except RunFailed as error:
             say(job, "raised", error)
     assert time.monotonic() - begun < 5
 
 
-def late(job: World) -> None:
+def late(job: Communicator) -> None:
     """Rank 1 sleeps longer than the others' patience lasts."""
     begun = time.monotonic()
     if job.rank == 1:
         time.sleep(20)
     try:
-        job.share(None)
+        job.allgather(None)
     except RunFailed as error:
         say(job, f"after {time.monotonic() - begun:.1f} s:", error)
         job.abort(3)
@@ -174,4 +173,6 @@ if __name__ == "__main__":
         names = tuple(name for name in os.environ if "SIZE" not in name)
         unknown(names)
     else:
-        {"words": words, "parts": parts, "missed": missed, "late": late}[sys.argv[1]](world())
+        {"words": words, "parts": parts, "missed": missed, "late": late}[sys.argv[1]](
+            get_communicator()
+        )

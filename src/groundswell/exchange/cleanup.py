@@ -1,4 +1,4 @@
-"""What ranks open together is closed again where they cannot finish what they make of it."""
+"""Closing of resources that ranks have opened together, after an error that all ranks know."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from groundswell.errors import begin_together, known_to_all
 
 
 class Closable(Protocol):
-    """Something that all ranks open together, and close together; the second time does nothing."""
+    """A resource that all ranks open and close together; closing it twice does nothing."""
 
     def close(self) -> None:
-        """Give back what it holds of other ranks."""
+        """Release what it holds of other ranks."""
 
 
 _opened: ContextVar[list[Closable] | None] = ContextVar("opened", default=None)
 
 
 def opened(part: Closable) -> None:
-    """Say that a part is open, which an `all_or_nothing` around may have to close."""
+    """Register an open resource, which an enclosing `all_or_nothing` closes after an error."""
     if (parts := _opened.get()) is not None:
         parts.append(part)
 
 
 class all_or_nothing:  # noqa: N801, it reads as `suppress` does
-    """Close what is opened in here, the last part first, if an error ends it that all ranks know.
+    """Context that closes what was opened in it, the last first, after an error on all ranks.
 
-    Ranks that know of no error would not take part, so it is left to what is around to close parts
-    once they do.
+    After an error that other ranks do not know yet, they would not close theirs. The enclosing
+    context then closes the resources, once all ranks know the error.
     """
 
-    # No generator: those set attributes of errors that pass through, which some classes forbid.
+    # Not a generator, which would set attributes of errors; some classes forbid that.
     def __enter__(self) -> None:
         self._around, self._parts = _opened.get(), list[Closable]()
         self._before = _opened.set(self._parts), begin_together()
@@ -51,7 +51,7 @@ class all_or_nothing:  # noqa: N801, it reads as `suppress` does
 
 
 def _close(parts: Sequence[Closable]) -> None:
-    """Close all, but not what follows one that cannot be: a rank is lost, or the device."""
-    with suppress(Exception):  # the first error is the one to tell
+    """Close all in reverse; stop at the first that fails, since a rank or the device is lost."""
+    with suppress(Exception):  # the original error matters more
         for part in reversed(parts):
             part.close()

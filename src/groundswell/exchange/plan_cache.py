@@ -13,27 +13,32 @@ from groundswell.backends import Backend
 from groundswell.backends.array_interop import ArrayInterop, array_interop
 from groundswell.errors import GroundswellError, InputError
 from groundswell.exchange import progress
+from groundswell.exchange.communicator import (
+    Communicator,
+    MpiCommunicator,
+    SerialCommunicator,
+    get_communicator,
+)
 from groundswell.exchange.plan import Exchanging, Plan
-from groundswell.exchange.world import Alone, MpiWorld, World, world
 
 MOST_PLANS = 16  # that are kept for arrays which were given without one
 
-_OPEN: list[PlanKeeper] = []
+_OPEN: list[PlanCache] = []
 
 
-class PlanKeeper:
+class PlanCache:
     """The plans that a user has made, and those that are kept for the arrays of simple calls.
 
     Attributes:
-        world, backend: the ranks, the device.
+        comm, backend: the ranks, the device.
         rank, size: this rank's number, and how many there are.
     """
 
     what: str  # that is kept, in messages
 
-    def __init__(self, world: World, backend: Backend, *, frees_comm: bool) -> None:
-        self.world, self.backend = world, backend
-        self.rank, self.size = world.rank, world.size
+    def __init__(self, comm: Communicator, backend: Backend, *, frees_comm: bool) -> None:
+        self.comm, self.backend = comm, backend
+        self.rank, self.size = comm.rank, comm.size
         self._interop: ArrayInterop = array_interop(backend)
         self._cached: OrderedDict[Any, Plan] = OrderedDict()
         self._plans: list[Plan] = []
@@ -51,7 +56,7 @@ class PlanKeeper:
 
     def _planned(self, exchange: Exchanging, owners: list[Any]) -> Plan:
         """A new plan, to be closed in the end."""
-        plan = Plan(self._interop, exchange, owners, self.world)
+        plan = Plan(self._interop, exchange, owners, self.comm)
         self._plans = [*(p for p in self._plans if not p.closed), plan]
         return plan
 
@@ -93,9 +98,9 @@ class PlanKeeper:
 
     def _leave(self) -> None:
         """Part from the others, when all have let go of each other's memory."""
-        self.world.fail_together(None, "close")
-        if self._frees_comm and isinstance(self.world, MpiWorld):
-            self.world.comm.Free()
+        self.comm.fail_together(None, "close")
+        if self._frees_comm and isinstance(self.comm, MpiCommunicator):
+            self.comm.mpi_comm.Free()
 
     def _require_open(self) -> None:
         if self not in _OPEN:
@@ -122,20 +127,20 @@ def _close_all() -> None:
                 if keeper.size == 1:
                     raise
                 print(f"groundswell, rank {keeper.rank}: {error}", file=sys.stderr, flush=True)
-                keeper.world.abort(error.exit_code)
+                keeper.comm.abort(error.exit_code)
 
 
-def ranks_of(comm: Any) -> World:
+def ranks_of(comm: Any) -> Communicator:
     """The ranks of a communicator of mpi4py; None for all that were started.
 
     Raises:
         InputError: it is none, or this rank is not in it.
     """
     if comm is None:
-        return world()
+        return get_communicator()
     if not comm or not hasattr(comm, "Dup"):
         raise InputError(f"comm = {comm!r}: give a communicator of mpi4py that this rank is in")
-    return MpiWorld(comm) if comm.size > 1 else Alone()
+    return MpiCommunicator(comm) if comm.size > 1 else SerialCommunicator()
 
 
 def cartesian(comm: Any) -> tuple[Sequence[int] | None, Sequence[bool] | bool]:

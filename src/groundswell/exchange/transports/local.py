@@ -7,7 +7,7 @@ from groundswell.exchange.messages import own_copies
 from groundswell.exchange.transports.base import Job, Transfer
 
 
-class AloneTransfer(Transfer):
+class LocalTransfer(Transfer):
     """No message at all."""
 
     path = "none: one rank"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pytest
 
 from groundswell.errors import InputError, known_to_all, now_known
-from groundswell.exchange.undo import all_or_nothing, opened
-from groundswell.exchange.world import Alone
+from groundswell.exchange.cleanup import all_or_nothing, opened
+from groundswell.exchange.communicator import SerialCommunicator
 
 
 class Part:
@@ -67,7 +67,7 @@ def test_what_others_do_not_know_is_closed_once_they_do() -> None:
             raise failure(everywhere=False)
 
     with pytest.raises(InputError):
-        Alone().agree(act)
+        SerialCommunicator().collective_try(act)
     assert len(closed) == 1
 
 
@@ -108,7 +108,9 @@ class Frozen(Exception):
 def test_errors_that_let_nobody_set_attributes_are_told_all_the_same() -> None:
     error = Frozen("odd")
     with pytest.raises(Frozen) as caught:
-        Alone().agree(lambda: Alone().agree(throwing(error)))
+        SerialCommunicator().collective_try(
+            lambda: SerialCommunicator().collective_try(throwing(error))
+        )
     assert caught.value is error and known_to_all(error)
 
 
