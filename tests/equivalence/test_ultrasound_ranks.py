@@ -58,6 +58,20 @@ def space() -> dict[str, Any]:
     }
 
 
+def inclusion() -> dict[str, Any]:
+    """Losses and nonlinearity in a disc inside one of two blocks only."""
+    disc = {"kind": "sphere", "centre": [9 * MM, 16 * MM], "radius": 3 * MM}
+    return {
+        "grid": {"points": [72, 64], "spacing": 0.5 * MM},
+        "medium": {"speed": 1500.0, "density": 1000.0, "power": 1.5}
+        | {"shape": [disc | {"absorption": 5.0, "nonlinearity": 6.0}]},
+        "initial": {"kind": "gaussian", "centre": [14 * MM, 16 * MM]}
+        | {"width": 1 * MM, "pressure": 1e5},
+        "time": {"duration": 6e-6},
+        "output": records([0.0, 15.8 * MM, 0.0], [35 * MM, 16.1 * MM, 0.0]),
+    }
+
+
 def records(start: list[float], end: list[float]) -> dict[str, Any]:
     line = LINE | {"start": start, "end": end}
     return {
@@ -68,7 +82,7 @@ def records(start: list[float], end: list[float]) -> dict[str, Any]:
     }
 
 
-CASES = {"plane": plane, "space": space}
+CASES = {"plane": plane, "space": space, "inclusion": inclusion}
 
 
 @dataclass(frozen=True)
@@ -99,6 +113,7 @@ CPU = [
     Way(2, "plane", (2, 1, 1)),
     Way(2, "plane", (2, 1, 1), transport="mpi"),
     Way(2, "space", (1, 1, 2)),
+    Way(2, "inclusion", (2, 1, 1)),
 ]
 LONG = [
     Way(2, "plane", (1, 2, 1), overlap=10),
@@ -113,6 +128,7 @@ GPU = [
     Way(2, "plane", (1, 2, 1), transport="nccl"),
     Way(2, "space", (1, 1, 2)),
     Way(2, "space", (1, 1, 2), transport="mpi"),
+    Way(2, "inclusion", (2, 1, 1)),
     Way(4, "space", (2, 2, 1)),
 ]
 Ran = Callable[[str, int], Path]

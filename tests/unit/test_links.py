@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import sys
 
+import numpy as np
 import pytest
 from fake_nvml import BUSES, PLACES, SHORT, SWITCH, UUIDS, FakeNvml, pretend, wire
 
 from groundswell.backends.links import BANDWIDTH, NVLINK_BANDWIDTH, Device, Pair, read_links
 from groundswell.errors import BackendError
 from groundswell.exchange.binding import bind
-from groundswell.exchange.topology import Machine
 
 
 @pytest.fixture
@@ -145,17 +145,15 @@ def test_what_nvml_does_not_tell_is_unknown(nvml: FakeNvml) -> None:
     links = read_links()
     assert {pair.kind for pair in links.pairs} == {"unknown"}
     assert {device.numa for device in links.devices} == {None}
-    machine = Machine.from_pairs([device.bus for device in links.devices], links.pairs)
-    assert len(set(machine.places)) == 1
+    heavy = np.array([[0, 1, 0, 9000], [1, 0, 1, 0], [0, 1, 0, 1], [9000, 0, 1, 0]])
+    assert bind(4, links.pairs, heavy) == [0, 1, 2, 3]
 
 
-def test_links_make_a_machine(nvml: FakeNvml) -> None:
+def test_links_decide_the_binding(nvml: FakeNvml) -> None:
     """GPUs 0 and 3 talk most, and NVLink joins 1 and 2."""
     wire(nvml, n1=[BUSES[2]] * 4, n2=[BUSES[1]] * 4)
-    links = read_links()
-    machine = Machine.from_pairs([device.bus for device in links.devices], links.pairs)
-    heavy = [[0, 1, 0, 9000], [1, 0, 1, 0], [0, 1, 0, 1], [9000, 0, 1, 0]]
-    found = bind(machine, heavy)
+    heavy = np.array([[0, 1, 0, 9000], [1, 0, 1, 0], [0, 1, 0, 1], [9000, 0, 1, 0]])
+    found = bind(4, read_links().pairs, heavy)
     assert {found[0], found[3]} == {1, 2}
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
+from math import inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.backends import Backend, open_backend
-from groundswell.backends.links import read_links
+from groundswell.backends.links import Pair, read_links
 from groundswell.errors import BackendError, InputError
 from groundswell.exchange.binding import bind
 from groundswell.exchange.communicator import Communicator, MpiCommunicator
-from groundswell.exchange.topology import Machine
 
 
 def open_device(name: str, comm: Communicator, traffic: ArrayLike | None = None) -> Backend:
@@ -29,7 +31,7 @@ def open_device(name: str, comm: Communicator, traffic: ArrayLike | None = None)
 
     Raises:
         BackendError: the device is absent, on all ranks if it is on one.
-        InputError: traffic of another shape.
+        InputError: traffic of another shape, negative or not finite.
     """
     if not isinstance(comm, MpiCommunicator):
         return open_backend(name)
@@ -41,14 +43,22 @@ def open_device(name: str, comm: Communicator, traffic: ArrayLike | None = None)
 def _gpu(comm: MpiCommunicator, traffic: ArrayLike) -> int:
     """The number of this rank's GPU among those that it sees."""
     seen: list[list[str]] = comm.allgather(comm.collective_try(gpu_buses))
-    mates = [rank for rank in comm.same_machine if seen[rank] == seen[comm.rank]]
+    mine = seen[comm.rank]
+    mates = [rank for rank in comm.same_machine if seen[rank] == mine]
+    sent = _checked(traffic, comm.size)[np.ix_(mates, mates)]
+    # What NVML says may differ between processes: the first of the ranks decides for all.
+    chosen = comm.allgather(_bound(mine, sent) if comm.rank == mates[0] else None)[mates[0]]
+    return mine.index(chosen[mates.index(comm.rank)])
+
+
+def _checked(traffic: ArrayLike, ranks: int) -> NDArray[Any]:
     sent = np.asarray(traffic)
-    if sent.shape != (comm.size, comm.size):
-        raise InputError(f"traffic is {sent.shape}; {comm.size} ranks need one row and column each")
-    chosen = _bound(seen[comm.rank], sent[np.ix_(mates, mates)])
-    # What NVML says may differ between processes, but what one of them says serves all.
-    lead = comm.allgather(chosen)[mates[0]]
-    return seen[comm.rank].index(lead[mates.index(comm.rank)])
+    if sent.shape != (ranks, ranks) or not np.all((sent >= 0) & (sent < inf)):
+        raise InputError(
+            f"traffic is {sent.dtype} {sent.shape}; {ranks} ranks need one row and column each, of "
+            "bytes, 0 or more"
+        )
+    return sent
 
 
 def sharers(backend: Backend, comm: Communicator) -> list[int]:
@@ -73,24 +83,20 @@ def gpu_buses() -> list[str]:
     return pci_bus_ids()
 
 
-def _bound(buses: Sequence[str], traffic: NDArray[np.generic]) -> list[str]:
+def _bound(buses: Sequence[str], traffic: NDArray[Any]) -> list[str]:
     """The GPU of each of the ranks that share these."""
-    machine = _machine(buses) if min(len(buses), len(traffic)) > 1 else Machine.equal(buses)
-    return [machine.devices[n] for n in bind(machine, traffic)]
+    known, pairs = _topology(buses) if min(len(buses), len(traffic)) > 1 else (buses, ())
+    return [known[gpu] for gpu in bind(len(known), pairs, traffic)]
 
 
-def _machine(buses: Sequence[str]) -> Machine:
-    """What joins some GPUs; alike, if NVML does not tell or speaks of others."""
-    try:
+def _topology(buses: Sequence[str]) -> tuple[Sequence[str], Sequence[Pair]]:
+    """These GPUs and their pairs in the order of NVML; no pairs if it speaks of others or fails."""
+    with suppress(BackendError):
         links = read_links()
-    except BackendError:
-        return Machine.equal(buses)
-    known = [device.bus for device in links.devices]
-    return (
-        Machine.from_pairs(known, links.pairs)
-        if sorted(known) == sorted(buses)
-        else Machine.equal(buses)
-    )
+        known = [device.bus for device in links.devices]
+        if sorted(known) == sorted(buses):
+            return known, links.pairs
+    return buses, ()
 
 
 def _chain(ranks: int) -> NDArray[np.int64]:

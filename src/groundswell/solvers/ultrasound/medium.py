@@ -28,6 +28,7 @@ class AcousticMedium:
         staggered: density at the velocity points of each axis, kg/m^3; by default means of two
             pressure points.
         nonlinear: whether to use the nonlinear equations even if B/A is zero (convection remains).
+        lossy: whether to include losses even if the absorption is zero, as in a part of a medium.
     """
 
     speed: Values
@@ -39,16 +40,21 @@ class AcousticMedium:
     disperses: bool = True
     staggered: Sequence[Values] | None = None
     nonlinear: bool = False
+    lossy: bool = False
 
     @property
     def is_absorbing(self) -> bool:
         """Whether waves lose energy."""
-        return self.absorbs and bool(np.any(self.absorption))
+        return self.absorbs and self._has_losses
 
     @property
     def is_dispersive(self) -> bool:
         """Whether absorption comes with dispersion."""
-        return self.disperses and self.power != STOKES and bool(np.any(self.absorption))
+        return self.disperses and self.power != STOKES and self._has_losses
+
+    @property
+    def _has_losses(self) -> bool:
+        return self.lossy or bool(np.any(self.absorption))
 
     @property
     def fractional_laplacians(self) -> int:

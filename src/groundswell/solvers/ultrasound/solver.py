@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from groundswell.backends import Array, Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
@@ -161,9 +163,11 @@ def _within(ghosts: Ghosts, width: tuple[int, ...]) -> Ghosts:
 
 
 def medium_of(medium: AcousticMedium, window: Window) -> AcousticMedium:
-    """The medium at the points of a window."""
+    """The medium at the points of a window, with the equations of the whole medium."""
     return replace(
         medium,
+        nonlinear=medium.is_nonlinear,
+        lossy=medium.lossy or bool(np.any(medium.absorption)),
         speed=take(medium.speed, window),
         density=take(medium.density, window),
         absorption=take(medium.absorption, window),
