@@ -14,8 +14,9 @@ import argparse
 
 from groundswell.bench import Session, fastest
 from groundswell.bench.tables import Row
-from groundswell.exchange.communicator import Communicator, get_communicator
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.devices import open_device
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.solvers.poisson.benchmarks import Sizes
 from groundswell.solvers.poisson.benchmarks.speed import measure_iterations, measure_weak
 
@@ -41,7 +42,7 @@ def main() -> None:
             print(f"{named(job, row)}: {100 * row['efficiency']:.1f} % of alone", flush=True)
 
 
-def bcast(job: Communicator, row: Row, bandwidth: float) -> None:
+def tell(job: Communicator, row: Row, bandwidth: float) -> None:
     """One line on the first rank."""
     if job.first:
         speed = f"{row['throughput'] / 1e9:.2f} GDOF/s a rank, FOM {row['fom']:.0f}"

@@ -11,8 +11,8 @@ import statistics
 from typing import Any
 
 from groundswell import registry
-from groundswell.exchange.communicator import get_communicator
 from groundswell.exchange.devices import open_device
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.earthquake.benchmarks.throughput import Variant, make_case
 

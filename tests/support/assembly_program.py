@@ -19,7 +19,8 @@ from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.assembly.sharing import NOBODY, Sharing, find_sharing
-from groundswell.exchange.communicator import Communicator, get_communicator
+from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.mpi_communicator import get_communicator
 
 Values = NDArray[Any]
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from groundswell.bench.exchange.versions import VERSIONS
-from groundswell.exchange.communicator import get_communicator
 from groundswell.exchange.devices import open_device
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.solvers.cavity.benchmarks.speed import exchange_as, make_case
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.setup import Setup

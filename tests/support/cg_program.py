@@ -15,7 +15,8 @@ from dense_spectral_elements import at_nodes, equation_of
 
 from groundswell.backends import Array, Backend, Launch, open_backend
 from groundswell.errors import BackendError
-from groundswell.exchange.communicator import Communicator, get_communicator
+from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.transports.mailboxes import Mailboxes
 from groundswell.exchange.transports.mpi import MpiTransfer
 from groundswell.linear.cg import ConjugateGradients

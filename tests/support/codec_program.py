@@ -16,9 +16,10 @@ from halo_program import device_of
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend, open_backend
-from groundswell.exchange.communicator import Communicator, get_communicator
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
+from groundswell.exchange.mpi_communicator import get_communicator
 
 MARGIN = 3
 # Largest error, over the largest value: a block of four has bits for its exponent and for steps.

@@ -24,8 +24,9 @@ import numpy as np
 from groundswell.errors import CaseError, GroundswellError, InputError, Problem, RunFailed
 from groundswell.exchange import Domain, collective_message, processes
 from groundswell.exchange.collective_message import CollectiveMessage
-from groundswell.exchange.communicator import Communicator, get_communicator
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.deadline import Deadline
+from groundswell.exchange.mpi_communicator import get_communicator
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ from halo_oracle import EMPTY, around, needed, owners, random_cut, random_ghosts
 
 from groundswell.backends import open_backend
 from groundswell.errors import InputError, RunFailed
-from groundswell.exchange.communicator import MpiCommunicator, get_communicator
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.deadline import TIMEOUT
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.exchange import Exchange
+from groundswell.exchange.mpi_communicator import MpiCommunicator, get_communicator
 from groundswell.exchange.pattern import Ghosts, uniform
 from groundswell.exchange.transports import mpi
 

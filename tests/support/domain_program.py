@@ -32,7 +32,7 @@ from halo_oracle import EMPTY, needed, numbered
 
 from groundswell.backends.array_interop import as_array
 from groundswell.exchange import Domain, Field
-from groundswell.exchange.communicator import get_communicator
+from groundswell.exchange.mpi_communicator import get_communicator
 
 
 def check_library(library: str, device: str, rng: np.random.Generator) -> None:

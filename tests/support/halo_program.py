@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import open_backend
-from groundswell.exchange.communicator import Communicator, get_communicator
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.pattern import Ghosts
 
 EMPTY = -7.0

@@ -15,7 +15,7 @@ from typing import Any
 
 from groundswell.backends import Backend
 from groundswell.cli import main
-from groundswell.exchange.communicator import get_communicator
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.simulation import run as runner
 
 

@@ -18,11 +18,12 @@ from halo_program import EMPTY, random_ghosts, wanted, whole
 
 from groundswell.backends import open_backend
 from groundswell.backends.cpu import CpuBackend
-from groundswell.exchange.communicator import Communicator, get_communicator
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import FUSED, TRANSPORTS
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.puts import Put
 from groundswell.exchange.transports import peer
 

@@ -20,10 +20,11 @@ import pytest
 from groundswell.backends import open_backend
 from groundswell.errors import InputError
 from groundswell.exchange.assembly import sharing
-from groundswell.exchange.communicator import Communicator, get_communicator
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.pattern import uniform
 from groundswell.exchange.total import GatheredTotal, Total
 from groundswell.exchange.transports import peer as peer_module

@@ -25,8 +25,9 @@ from groundswell.backends.base import in_order
 from groundswell.errors import BackendError, InputError, RunFailed
 from groundswell.exchange.assembly import mailed, operation
 from groundswell.exchange.assembly.operation import Operation
-from groundswell.exchange.communicator import Communicator, SerialCommunicator, get_communicator
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import decompose
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.total import Total
 from groundswell.exchange.tuning import Choice
 from groundswell.linear.cg import ConvergenceHistory

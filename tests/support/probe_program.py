@@ -12,9 +12,9 @@ from typing import Any
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import RunFailed
 from groundswell.exchange import probe, probe_gpu_mpi
-from groundswell.exchange.communicator import MpiCommunicator, get_communicator
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.deadline import TIMEOUT
+from groundswell.exchange.mpi_communicator import MpiCommunicator, get_communicator
 from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.mpi import MpiTransfer
 

@@ -14,10 +14,10 @@ from halo_program import device_of
 
 from groundswell.backends import open_backend
 from groundswell.bench.exchange.slow_link import Link, LinkedBackend
-from groundswell.exchange.communicator import get_communicator
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.pattern import Ghosts
 
 EACH = 1000  # points of a rank

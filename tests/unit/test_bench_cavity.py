@@ -21,7 +21,7 @@ ON_RANKS = """
 import json, sys
 from groundswell.backends import open_backend
 from groundswell.bench import Session, measure
-from groundswell.exchange.communicator import get_communicator
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.solvers.cavity.benchmarks import BENCHMARK, Sizes
 sizes = Sizes(edges=(), edge=12, large=14, steady=(0, 0))
 found = measure(BENCHMARK, Session(open_backend("cpu"), get_communicator(), sizes))

@@ -167,7 +167,7 @@ def test_ids_of_a_box_of_elements() -> None:
 FAILING = """
 from groundswell.backends import open_backend
 from groundswell.bench.rig import Rig
-from groundswell.exchange.communicator import get_communicator
+from groundswell.exchange.mpi_communicator import get_communicator
 
 job = get_communicator()
 rig = Rig(open_backend("cpu"), job, ["good", "bad"])

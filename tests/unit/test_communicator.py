@@ -16,10 +16,10 @@ from ranks import run_on_ranks
 
 from groundswell.errors import BackendError, InputError, RunFailed
 from groundswell.exchange import collective_message
-from groundswell.exchange import communicator as module
 from groundswell.exchange import deadline as deadline_module
+from groundswell.exchange import mpi_communicator as module
 from groundswell.exchange.collective_message import CollectiveMessage
-from groundswell.exchange.communicator import MpiCommunicator, SerialCommunicator
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.deadline import (
     DEFAULT_TIMEOUT,
     TIMEOUT,
@@ -33,6 +33,7 @@ from groundswell.exchange.launcher import (
     exclude_libfabric,
     started_ranks,
 )
+from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.processes import Process
 
 PROGRAM = Path(__file__).parents[1] / "support" / "communicator_program.py"

@@ -17,9 +17,10 @@ from fake_nvml import BUSES, SHORT, SWITCH, FakeNvml, pretend, wire
 from groundswell.backends.links import Links, read_links
 from groundswell.errors import BackendError, GroundswellError, InputError
 from groundswell.exchange import devices
-from groundswell.exchange.communicator import MpiCommunicator, SerialCommunicator
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.devices import open_device
+from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.traffic import traffic
 
@@ -50,7 +51,7 @@ class Rank(MpiCommunicator):
         here = self._hosts[self.rank].lower()
         return [n for n, host in enumerate(self._hosts) if host.lower() == here]
 
-    def _spread(self, kind: str, value: Any) -> list[Any]:
+    def _allgather(self, kind: str, value: Any) -> list[Any]:
         self._said[self.rank] = value
         self._meet.wait(10)
         heard = list(self._said)

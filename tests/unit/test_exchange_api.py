@@ -20,7 +20,7 @@ from halo_oracle import numbered
 from groundswell.backends import open_backend
 from groundswell.backends.array_interop import as_array, stream_handle
 from groundswell.errors import InputError
-from groundswell.exchange import Domain, Field, Ghosts, Numbering, keeper
+from groundswell.exchange import Domain, Field, Ghosts, Numbering, plan_cache
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE
 from groundswell.exchange.connect import FUSED, TRANSPORTS
 from groundswell.exchange.deadline import DEFAULT_TIMEOUT, TIMEOUT
@@ -278,7 +278,7 @@ def test_the_python_of_the_page_runs(code: str) -> None:
     exec(compile(code, "docs/exchange.md", "exec"), names)
     if "domain" in names:
         domain = names["domain"]
-        assert domain.ghosts.low[0] and domain in keeper._OPEN
+        assert domain.ghosts.low[0] and domain in plan_cache._OPEN
         domain.close()
     else:
         assert names["v"].tolist() == [1, 1, 2, 2] and names["u"].tolist() == [1, 2, 2, 2, 2, 1]
@@ -292,7 +292,7 @@ def test_the_page_names_what_there_is() -> None:
     )
     assert all(f"| {wide} | {sent} |" in PAGE for wide, sent in CONVERSIONS if narrower(wide, sent))
     assert TIMEOUT in PAGE and f"{DEFAULT_TIMEOUT:.0f} unless set" in PAGE
-    assert f"the last {keeper.MOST_PLANS} sets" in PAGE
+    assert f"the last {plan_cache.MOST_PLANS} sets" in PAGE
 
 
 @pytest.mark.parametrize("codec", ["mpc", "zfp24"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from groundswell.errors import InputError
-from groundswell.exchange import Domain, Field, api, keeper
+from groundswell.exchange import Domain, Field, api, plan_cache
 
 
 @pytest.fixture
@@ -35,11 +35,11 @@ def test_a_plan_is_made_once_for_the_same_arrays(monkeypatch: pytest.MonkeyPatch
 
 def test_few_plans_are_kept_and_the_oldest_go() -> None:
     domain = Domain((6, 5), 1, periodic=True)
-    arrays = [domain.zeros() for _ in range(keeper.MOST_PLANS + 3)]
+    arrays = [domain.zeros() for _ in range(plan_cache.MOST_PLANS + 3)]
     for array in arrays:
         array[...] = 7
         domain.exchange(array)
-    assert len(domain._cached) == keeper.MOST_PLANS
+    assert len(domain._cached) == plan_cache.MOST_PLANS
     old, kept = weakref.ref(arrays[0]), weakref.ref(arrays[-1])
     arrays.clear()
     del array
@@ -120,7 +120,7 @@ def test_a_script_that_ends_finishes_what_is_under_way(monkeypatch: pytest.Monke
     domain.interior(u)[...] = 2
     plan = domain.plan(u)
     plan.start()
-    monkeypatch.setattr(keeper, "_OPEN", [domain])
+    monkeypatch.setattr(plan_cache, "_OPEN", [domain])
     monkeypatch.delattr(sys, "last_value", raising=False)
-    keeper._close_all()
-    assert plan.closed and not keeper._OPEN and np.all(u == 2)
+    plan_cache._close_all()
+    assert plan.closed and not plan_cache._OPEN and np.all(u == 2)

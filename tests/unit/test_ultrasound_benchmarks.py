@@ -31,7 +31,7 @@ ON_RANKS = """
 import json, sys
 from groundswell.backends import open_backend
 from groundswell.bench import Session, measure
-from groundswell.exchange.communicator import get_communicator
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.solvers.ultrasound.benchmarks import BENCHMARK, Sizes
 sizes = Sizes((), (), (16, 24), (2, 3), (12, 2), ("mpi", "peer"))
 found = measure(BENCHMARK, Session(open_backend("cpu"), get_communicator(), sizes))

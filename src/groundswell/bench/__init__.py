@@ -18,8 +18,9 @@ from groundswell import registry
 from groundswell.backends import Backend
 from groundswell.bench.tables import Measured, Printer, Row, Table, say
 from groundswell.errors import BackendError, InputError, did_you_mean, listed, quoted
-from groundswell.exchange.communicator import Communicator, get_communicator
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.devices import open_device
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.formats.atomic import atomic_write
 
 if TYPE_CHECKING:

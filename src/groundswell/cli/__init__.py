@@ -115,7 +115,7 @@ def _job() -> Communicator | None:
 
     if started_ranks() == 1:
         return None  # a single process does not import MPI
-    from groundswell.exchange.communicator import get_communicator
+    from groundswell.exchange.mpi_communicator import get_communicator
 
     try:
         job = get_communicator()

@@ -99,7 +99,7 @@ def run(
         mpiexec -n 4 groundswell run case.toml
     """
     from groundswell.cli import results, tables
-    from groundswell.exchange.communicator import get_communicator
+    from groundswell.exchange.mpi_communicator import get_communicator
     from groundswell.simulation.run import run as run_case
 
     result = run_case(
@@ -238,7 +238,7 @@ def bench(
     as_json: AsJson = False,
 ) -> None:
     from groundswell.bench import run_bench
-    from groundswell.exchange.communicator import get_communicator
+    from groundswell.exchange.mpi_communicator import get_communicator
 
     measured = run_bench(
         subject,

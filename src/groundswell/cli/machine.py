@@ -13,9 +13,10 @@ from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.links import read_links
 from groundswell.errors import BackendError
 from groundswell.exchange import mpi_library, probe
-from groundswell.exchange.communicator import Communicator, get_communicator
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.devices import open_device
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.simulation.summary import library_versions
 
 EXTRAS = ("cuda-core", "cuda-bindings", "mpi4py", "obspy")

@@ -15,7 +15,8 @@ from groundswell.backends import Backend, open_backend
 from groundswell.backends.links import Pair, read_links
 from groundswell.errors import BackendError, InputError
 from groundswell.exchange.binding import bind
-from groundswell.exchange.communicator import Communicator, MpiCommunicator
+from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.mpi_communicator import MpiCommunicator
 
 
 def open_device(name: str, comm: Communicator, traffic: ArrayLike | None = None) -> Backend:

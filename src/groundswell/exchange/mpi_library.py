@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from groundswell.errors import BackendError
-from groundswell.exchange.communicator import get_communicator
+from groundswell.exchange.mpi_communicator import get_communicator
 
 THREAD_LEVELS = ("single", "funneled", "serialized", "multiple")  # in the standard's order
 MPIX_GPU_SUPPORT_CUDA = 0

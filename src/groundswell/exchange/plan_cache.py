@@ -13,12 +13,8 @@ from groundswell.backends import Backend
 from groundswell.backends.array_interop import ArrayInterop, array_interop
 from groundswell.errors import GroundswellError, InputError
 from groundswell.exchange import progress
-from groundswell.exchange.communicator import (
-    Communicator,
-    MpiCommunicator,
-    SerialCommunicator,
-    get_communicator,
-)
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
+from groundswell.exchange.mpi_communicator import MpiCommunicator, get_communicator
 from groundswell.exchange.plan import Exchanging, Plan
 
 MOST_PLANS = 16  # that are kept for arrays which were given without one

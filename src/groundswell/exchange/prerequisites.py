@@ -8,8 +8,9 @@ from typing import Any
 from groundswell.backends import Backend
 from groundswell.errors import GroundswellError
 from groundswell.exchange import mpi_library, probe_gpu_mpi
-from groundswell.exchange.communicator import Communicator, MpiCommunicator
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.devices import sharers
+from groundswell.exchange.mpi_communicator import MpiCommunicator
 
 # What libraries raise that cannot be used here. All else is a mistake of ours, and no reason.
 OBSTRUCTED = (GroundswellError, ImportError, MemoryError, OSError, RuntimeError)

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend, Launch
 from groundswell.exchange import mpi_library, probe_gpu_mpi
 from groundswell.exchange.boxes import compile_kernels
-from groundswell.exchange.communicator import Communicator, MpiCommunicator
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.deadline import timeout_of, timeout_seconds
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.devices import gpu_buses
 from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.messages import GhostField
+from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.prerequisites import (
     Reason,

@@ -13,9 +13,10 @@ import numpy as np
 from groundswell.backends import Array, Backend, Blocks, Launch, Source
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.cleanup import opened
-from groundswell.exchange.communicator import Communicator, MpiCommunicator
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.deadline import Deadline
 from groundswell.exchange.messages import ALIGNMENT, Message
+from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.transports.base import Job
 from groundswell.exchange.transports.mailboxes import Mailboxes
 from groundswell.exchange.transports.nccl import communicator

@@ -14,7 +14,8 @@ from groundswell import registry
 from groundswell.case import Case
 from groundswell.case.quantities import as_values, byte_size
 from groundswell.errors import DiskFull, NotFinite, RunFailed
-from groundswell.exchange.communicator import Communicator, get_communicator
+from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.formats.appendable_hdf5 import METADATA_BYTES
 from groundswell.simulation import checkpoint
 from groundswell.simulation.checkpoint import Progress

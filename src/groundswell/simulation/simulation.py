@@ -13,7 +13,7 @@ from groundswell.backends import Array
 from groundswell.backends.array_interop import array_interop
 from groundswell.case import Case
 from groundswell.errors import InputError, quoted
-from groundswell.exchange.communicator import get_communicator
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.simulation import checkpoint
 from groundswell.simulation.driver import driver_of
 from groundswell.simulation.preparation import open_solver, prepare, shared_digest

@@ -8,7 +8,7 @@ from tempfile import mkdtemp
 from weakref import finalize
 
 from groundswell.case import Case
-from groundswell.exchange.communicator import get_communicator
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.simulation.result import Result
 from groundswell.simulation.run import run
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from groundswell.errors import BackendError
-from groundswell.exchange.communicator import MpiCommunicator
 from groundswell.exchange.deadline import Deadline
+from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.transports.base import Job, Transfer
 from groundswell.exchange.transports.buffers import Buffers
 from groundswell.exchange.transports.mpi import communicator, peers

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from groundswell.backends import Launch
-from groundswell.exchange.communicator import MpiCommunicator
 from groundswell.exchange.deadline import BUSY_SECONDS, Deadline
+from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.transports.base import Job, Transfer, total
 from groundswell.exchange.transports.buffers import Buffers
 from groundswell.exchange.transports.outgoing import PART, Outgoing, memory_of

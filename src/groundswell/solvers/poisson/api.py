@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.errors import InputError
-from groundswell.exchange.communicator import get_communicator
 from groundswell.exchange.devices import open_device
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.request import transport_of
 from groundswell.meshes.hexahedra import Floats, Hexahedra, Numbers, positions
 from groundswell.solvers.poisson import validation as arguments

@@ -12,7 +12,7 @@ from typing import Any
 
 from groundswell.bench import Benchmark, Session
 from groundswell.bench.rig import Rig
-from groundswell.exchange.communicator import MpiCommunicator
+from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.solvers.cavity.benchmarks.draw import draw
 from groundswell.solvers.cavity.benchmarks.tables import TABLES
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from groundswell.bench import Benchmark, Session
 from groundswell.bench.rig import FASTEST, Rig
-from groundswell.exchange.communicator import MpiCommunicator
+from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.solvers.earthquake.benchmarks import throughput
 from groundswell.solvers.earthquake.benchmarks.slow_links import SIZES
 from groundswell.solvers.earthquake.benchmarks.tables import TABLES
