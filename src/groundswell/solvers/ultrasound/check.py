@@ -192,7 +192,7 @@ def _inexact_absorption(setup: Setup) -> Iterator[str]:
 
 
 def _cure_of_absorption(setup: Setup) -> str:
-    """What to do about an inexact absorption."""
+    """Advice on how to reduce the error of the absorption."""
     points, others = most_absorbing(setup.medium), (max(frequencies(setup)), setup.reference_speed)
     for dt in setup.dt / SHORTER ** np.arange(1, TRIALS):
         if abs(worst_wave(points, *others, float(dt)).absorption_error) <= LARGEST_ERROR:

@@ -91,7 +91,7 @@ class Plan:
         return min(self.n // max(self.radices), max(most, 1))
 
     def aligned_threads(self, most: int) -> int:
-        """Threads of a row: few of them are idle, and most accesses are to whole cache lines."""
+        """Threads of a row: few are idle, and most accesses are to whole cache lines."""
         fewest = self.n // max(self.radices)
         counts = range(min(fewest, ALIGNED), min(self.n // min(self.radices), most) + 1)
         return min(counts, key=lambda threads: (self._cost(threads), -threads))
@@ -136,7 +136,7 @@ class Passes:
     Args:
         plans: transforms of pairs along x, and of values along y and z.
         value_bytes: size of a value of a spectrum.
-        row_divisor: number by which the number of rows of each launch can be divided.
+        row_divisor: a divisor of the number of rows of every launch.
     """
 
     shape: tuple[int, int, int]

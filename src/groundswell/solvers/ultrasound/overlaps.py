@@ -42,7 +42,7 @@ class ExchangeOverlaps:
         boundary: Sequence[Launch] = (),
         interior: Sequence[Launch] = (),
     ) -> list[Launch]:
-        """The launches."""
+        """The launches, in order; see `FillOverlaps` for the arguments."""
         exchange = self._exchange_of(arrays)
         if self._hidden and boundary and interior:
             return exchange.overlap_with(boundary=boundary, interior=interior)

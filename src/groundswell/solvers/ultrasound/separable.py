@@ -21,7 +21,7 @@ from groundswell.solvers.ultrasound.tables import Tables
 
 Floats = NDArray[np.float64]
 MOST_TERMS = 4  # of a field; each needs one array on the device, and a pass over it
-SPARE = 4  # more random combinations of signals than terms, to find out how many are independent
+SPARE = 4  # random combinations of signals beyond the largest rank, which show if it is larger
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,12 @@ def _terms(source: PointSource, most: int, dtype: DTypeLike) -> list[Term] | Non
 def _basis(signals: Floats, most: int, tolerance: float) -> Floats | None:
     """Orthonormal columns that span signals (samples, n), (samples, rank); None if rank > `most`.
 
-    It is found from random combinations of the signals (Halko, Martinsson & Tropp 2011, SIAM Rev.
+    Random combinations of the signals suffice to find it (Halko, Martinsson & Tropp 2011, SIAM Rev.
     53, 217-288).
+
+    Args:
+        most: largest rank.
+        tolerance: smallest singular value that counts, relative to the largest one.
     """
     count = signals.shape[1]
     mixed = signals
