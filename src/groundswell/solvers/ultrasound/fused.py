@@ -214,7 +214,7 @@ class FusedStep:
     def _correct(self, term: Term, field: Array) -> Iterator[Launch]:
         """Write the corrected field of a term to an array of zeros."""
         assert self._inject is not None
-        spectrum = self._spectra[0]
+        spectrum = self._spectra[2]  # the first one is that of p
         yield self._inject("add_source", term.weights_alone, field)
         yield from self._forward_all(field, spectrum)
         yield from self._correct_source(spectrum)

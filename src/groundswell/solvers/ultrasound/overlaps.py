@@ -31,11 +31,6 @@ class ExchangeOverlaps:
         self._make, self._hidden = make, hidden
         self._made: dict[tuple[int, ...], Exchange] = {}  # by the identities of their arrays
 
-    @property
-    def exchanges(self) -> list[Exchange]:
-        """The exchanges, one for each group of arrays."""
-        return list(self._made.values())
-
     def __call__(
         self,
         arrays: Sequence[Array],
