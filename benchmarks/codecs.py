@@ -57,7 +57,7 @@ def code_of(name: str, backend: Backend, count: int) -> tuple[Codes, Codes, int,
     if kind == "MPC":
         code = Mpc(backend, "float32", count, at_once=False if rest else None)
         return code.compress, code.decompress, code.capacity, lambda _: used(backend, code)
-    zfp = Zfp(backend, "float32", (count,), int(rest[0]))
+    zfp = Zfp(backend, "float32", count, int(rest[0]))
     return zfp.compress, zfp.decompress, zfp.size, lambda _: zfp.size
 
 

@@ -162,10 +162,9 @@ def zfp_stream(backend: Backend, code: Zfp, values: NDArray[Any]) -> NDArray[np.
 
 
 def zfp_values(backend: Backend, code: Zfp, stream: NDArray[np.uint8]) -> NDArray[Any]:
-    size = int(np.prod(code.shape)) * np.dtype(code.dtype).itemsize
+    size = code.count * np.dtype(code.dtype).itemsize
     memory = poisoned(backend, size + 64)
-    into = memory[:size].view(code.dtype).reshape(code.shape)
-    run(code.decompress(backend.to_device(stream), into))
+    run(code.decompress(backend.to_device(stream), memory[:size].view(code.dtype)))
     found = backend.to_host(memory)
     assert (found[size:] == POISON).all()
     return found[:size].view(code.dtype)
@@ -173,13 +172,11 @@ def zfp_values(backend: Backend, code: Zfp, stream: NDArray[np.uint8]) -> NDArra
 
 @precisions
 @pytest.mark.parametrize("rate", [3.25, 4, 8, 12, 16, 24])
-@pytest.mark.parametrize("shape", [(1,), (100_003,), (130, 67), (19, 34, 53)])
-def test_zfp_gives_the_cpus_streams(
-    gpu: Any, dtype: str, rate: float, shape: tuple[int, ...]
-) -> None:
-    code, wanted = Zfp(gpu, dtype, shape, rate), Zfp(CPU, dtype, shape, rate)
+@pytest.mark.parametrize("count", [1, 8710, 100_003])
+def test_zfp_gives_the_cpus_streams(gpu: Any, dtype: str, rate: float, count: int) -> None:
+    code, wanted = Zfp(gpu, dtype, count, rate), Zfp(CPU, dtype, count, rate)
     for kind in NUMBERS:
-        values = field_of(kind, shape, dtype, seed=len(kind))
+        values = field_of(kind, (count,), dtype, seed=len(kind))
         stream = zfp_stream(gpu, code, values)
         assert same_bits(stream, zfp_stream(CPU, wanted, values)), kind
         found, expected = zfp_values(gpu, code, stream), zfp_values(CPU, wanted, stream)
@@ -187,17 +184,16 @@ def test_zfp_gives_the_cpus_streams(
 
 
 @precisions
-@pytest.mark.parametrize("shape", [(2003,), (33, 66), (13, 14, 15)])
-def test_zfp_takes_any_bits(gpu: Any, dtype: str, shape: tuple[int, ...]) -> None:
-    for rate in (5.25, 8, 16):
-        code = Zfp(gpu, dtype, shape, rate)
+def test_zfp_takes_any_bits(gpu: Any, dtype: str) -> None:
+    for rate in (5.25, 8, 16, 24):
+        code = Zfp(gpu, dtype, 2003, rate)
         for kind in ("bits", "strange"):
-            zfp_stream(gpu, code, field_of(kind, shape, dtype))
+            zfp_stream(gpu, code, field_of(kind, (2003,), dtype))
         zfp_values(gpu, code, np.random.default_rng(1).integers(0, 256, code.size, np.uint8))
 
 
 def test_zfp_graphs_repeat(gpu: Any) -> None:
-    code, wanted = (Zfp(b, "float32", (50_001,), 16) for b in (gpu, CPU))
+    code, wanted = (Zfp(b, "float32", 50_001, 16) for b in (gpu, CPU))
     values, back = gpu.zeros((50_001,), np.float32), gpu.zeros((50_001,), np.float32)
     stream = gpu.zeros((code.size,), np.uint8)
     launches = [*code.compress(values, stream), *code.decompress(stream, back)]

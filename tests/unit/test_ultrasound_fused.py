@@ -177,6 +177,16 @@ def test_which_shapes_are_supported() -> None:
     assert not supports((2048, 16, 16))
 
 
+@pytest.mark.parametrize(("dtype", "most"), [("float32", 64), ("float64", 128)])
+def test_rows_of_any_length_fit_into_shared_memory(dtype: str, most: int) -> None:
+    """Three tiles of rows, KiB."""
+    for nx in range(8, 2049, 2):
+        if supports((4, 4, nx)):
+            passes = Passes.of((4, 4, nx), dtype)
+            assert passes.most_shared_bytes <= most * 1024
+            assert all(passes.row_threads(file) >= 16 or nx < 512 for file in FILES.values())
+
+
 def test_the_series_is_long_enough() -> None:
     for square in (0.1, 1.0, 9.0):
         for tolerance in (1e-9, 1e-17):
@@ -193,6 +203,7 @@ def test_passes_cover_a_grid(shape: tuple[int, int, int]) -> None:
         assert nx // 2 % passes.width == 0
         for file in FILES.values():
             assert nz * ny % passes.rows(file) == 0
+        assert passes.most_shared_bytes <= 112 * 1024
         blocks = passes.plane_blocks(4, 1, lines=2)
         assert blocks.threads <= 1024 and blocks.shared_bytes < 227 * 1024
         assert blocks.count * passes.width >= ny * (nx // 2 + 1)
@@ -217,7 +228,9 @@ LARGE: dict[str, Problem] = {
 }
 
 
-def make(backend: Backend, problem: Problem, dtype: str) -> tuple[FusedStep, Fields, Any, Any]:
+def make(
+    backend: Backend, problem: Problem, dtype: str, *, fill: bool = True
+) -> tuple[FusedStep, Fields, Any, Any]:
     """The step, its fields, what advances the time of its sources, and the oracle."""
     medium, sources = problem.medium(), problem.sources()
     operators, wanted = operators_of(problem), scheme_of(problem, medium, sources)
@@ -227,7 +240,7 @@ def make(backend: Backend, problem: Problem, dtype: str) -> tuple[FusedStep, Fie
     fields = Fields(p, others[:3], others[3:])
     inject = Injection(open_backend("cpu") if backend.on_host else backend, dtype)
     fused = FusedStep(backend, operators, medium, fields, sources, inject)
-    for spectrum in fused._spectra:
+    for spectrum in fused._spectra if fill else ():
         spectrum[...] = np.nan
     return fused, fields, inject.advance, wanted
 
@@ -259,6 +272,18 @@ def test_steps_on_an_emulated_gpu_are_the_schemes(tmp_path: Path, name: str) -> 
     check(EmulatedBackend(tmp_path), SMALL[name], dtype, steps=3)
 
 
+def test_sources_act_on_a_fluid_at_rest(tmp_path: Path) -> None:
+    """Without a call of `begin`; the preparation of their terms leaves nothing behind."""
+    problem = Problem((6, 8, 12), modes=(("p", "additive"), ("uy", "additive")), many=False)
+    fused, fields, advance, wanted = make(EmulatedBackend(tmp_path), problem, "float64", fill=False)
+    for _ in range(2):
+        in_order([*fused.launches, advance])()
+        wanted.step()
+    assert np.abs(wanted.u[0]).max() > 0
+    for axis in range(3):
+        assert_close(fields.u[axis], wanted.u[axis], 1e-12)
+
+
 def test_the_derivatives_of_a_start(tmp_path: Path) -> None:
     problem = SMALL["lossless"]
     fused, fields, _, wanted = make(EmulatedBackend(tmp_path), problem, "float64")
@@ -275,7 +300,16 @@ def test_the_derivatives_of_a_start(tmp_path: Path) -> None:
 class Torus:
     """A block that is its own neighbour, along the axes that have overlaps."""
 
-    def __init__(self, backend: Backend, problem: Problem, overlap: Triple, dtype: str) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        problem: Problem,
+        overlap: Triple,
+        dtype: str,
+        *,
+        late: bool = False,
+    ) -> None:
+        self.late = late
         cells = problem.shape[::-1]
         self.backend, self.window = backend, Window(cells, (0, 0, 0), cells, overlap)
         self.margins = [(width, width) for width in overlap[::-1]]
@@ -301,14 +335,24 @@ class Torus:
         return replace(medium, **{name: self.extend(getattr(medium, name)) for name in names})
 
     def fill(self, arrays: Any, boundary: Any = (), interior: Any = ()) -> list[Any]:
-        """The exchange comes before the interior work if something precedes it."""
+        """The exchange comes before the interior work, or after it if it is late.
+
+        Work before the exchange must not read overlaps, which are then not numbers.
+        """
+
+        def erase() -> None:
+            for array in arrays:
+                own = self.backend.to_host(array)[self.window.own]
+                self.backend.assign(array, np.pad(own, self.margins, constant_values=np.nan))
 
         def fill() -> None:
             for array in arrays:
                 own = self.backend.to_host(array)[self.window.own]
                 self.backend.assign(array, self.extend(own))
 
-        return [*boundary, fill, *interior] if boundary else [*interior, fill]
+        if boundary and not self.late:
+            return [*boundary, erase, fill, *interior]
+        return [*boundary, erase, *interior, fill]
 
     @property
     def arrays(self) -> list[Any]:
@@ -335,9 +379,9 @@ def random_values(dtype: str) -> list[Any]:
     return [(scale * rng.standard_normal(BLOCK)).astype(dtype) for scale in scales]
 
 
-def torus(backend: Backend, name: str, cut: str, dtype: str) -> Torus:
+def torus(backend: Backend, name: str, cut: str, dtype: str, *, late: bool = False) -> Torus:
     problem = replace(SMALL[name], shape=BLOCK, rng=np.random.default_rng(7))
-    return Torus(backend, problem, CUTS[cut], dtype)
+    return Torus(backend, problem, CUTS[cut], dtype, late=late)
 
 
 BLOCK = (6, 8, 12)
@@ -382,6 +426,29 @@ def test_windows_on_a_gpu_are_those_of_the_library(
     gpu: Any, name: str, cut: str, dtype: str
 ) -> None:
     check_window(gpu, name, cut, dtype, STEPS)
+
+
+def check_late(backend: Backend, name: str, cut: str, dtype: str, steps: int) -> None:
+    """Interior work before or after the exchange makes no difference."""
+    found = []
+    for late in (False, True):
+        waves = torus(backend, name, cut, dtype, late=late)
+        waves.start(random_values(dtype))
+        found.append(waves.run(steps))
+    for early, late_values in zip(*found, strict=True):
+        assert np.array_equal(early, late_values)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("name", "cut"), WINDOWS)
+def test_emulated_exchanges_may_be_late(tmp_path: Path, name: str, cut: str) -> None:
+    check_late(EmulatedBackend(tmp_path), name, cut, "float64", steps=2)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("name", "cut"), WINDOWS)
+def test_exchanges_on_a_gpu_may_be_late(gpu: Any, name: str, cut: str) -> None:
+    check_late(gpu, name, cut, "float32", STEPS)
 
 
 @pytest.mark.gpu

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import random_array
+from scipy.sparse import csr_matrix, random_array
 
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.separable import MOST_TERMS, separate
@@ -43,6 +43,25 @@ def test_steady_waves_of_any_phase_need_two_terms() -> None:
     terms, _ = separate([source(signals)], "float32")
     assert len(terms) == 2
     np.testing.assert_allclose(values(terms), signals, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_long_steady_waves_need_two_terms(dtype: str) -> None:
+    """Their phases are rounded: 1e3 periods of 20 steps."""
+    phases = np.random.default_rng(4).uniform(0, 7, POINTS)
+    times = 2 * np.pi / 20 * np.arange(20_000)[:, None]
+    terms, _ = separate([source(np.sin(times + phases))], dtype)
+    assert len(terms) == 2
+
+
+def test_weak_signals_with_large_weights_count() -> None:
+    rng = np.random.default_rng(5)
+    signals = rng.standard_normal((SAMPLES, 2)) * [1.0, 4e-7]
+    weights = csr_matrix(np.diag([1e-6, 1.0]))
+    terms, _ = separate([PointSource("p", np.arange(2), signals, weights=weights)], "float32")
+    wanted = signals * [1e-6, 1.0]
+    assert np.abs(values(terms) - wanted).max() < 1e-6 * np.abs(wanted).max()
+    assert len(terms) == 2
 
 
 def test_one_signal_is_one_term_at_all_points() -> None:

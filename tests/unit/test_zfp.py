@@ -39,7 +39,7 @@ def coded(code: Zfp, values: NDArray[Any]) -> Bytes:
 
 
 def decoded(code: Zfp, stream: Bytes) -> NDArray[Any]:
-    values = guarded(np.full(code.shape, np.nan, code.dtype))
+    values = guarded(np.full(code.count, np.nan, code.dtype))
     for launch in code.decompress(guarded(stream.view(np.uint64)), values):
         launch()
     return values
@@ -48,7 +48,7 @@ def decoded(code: Zfp, stream: Bytes) -> NDArray[Any]:
 def check(values: NDArray[Any], rate: float) -> None:
     """The stream of libzfp, and what libzfp makes of it."""
     dtype = str(values.dtype)
-    code = Zfp(BACKEND, dtype, values.shape, rate)
+    code = Zfp(BACKEND, dtype, values.size, rate)
     stream = coded(code, values)
     wanted = zfpy.compress_numpy(values, rate=rate, write_header=False)
     assert stream.tobytes() == wanted
@@ -58,20 +58,16 @@ def check(values: NDArray[Any], rate: float) -> None:
 
 
 @pytest.mark.parametrize(("dtype", "rate"), short_and_long(CASES, LONG))
-@pytest.mark.parametrize("shape", [(999,), (13, 17, 21), *long_variants([((1000,),), ((36, 28),)])])
-def test_streams_are_those_of_libzfp(dtype: str, rate: float, shape: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("count", [999, *long_variants([1000, 4641])])
+def test_streams_are_those_of_libzfp(dtype: str, rate: float, count: int) -> None:
     for kind in NUMBERS:
-        check(field_of(kind, shape, dtype, seed=len(kind)), rate)
+        check(field_of(kind, (count,), dtype, seed=len(kind)), rate)
 
 
 @pytest.mark.parametrize("dtype", list(RATES))
 def test_blocks_that_are_not_whole(dtype: str) -> None:
-    for nx, ny, nz in product(range(1, 6), repeat=3):
-        check(field_of("normal", (nz, ny, nx), dtype, seed=nx), 16)
-    for nx, ny in product(range(1, 9), repeat=2):
-        check(field_of("normal", (ny, nx), dtype, seed=nx), 16)
-    for nx in range(1, 40):
-        check(field_of("normal", (nx,), dtype, seed=nx), 16)
+    for count in range(1, 40):
+        check(field_of("normal", (count,), dtype, seed=count), 16)
 
 
 @pytest.mark.parametrize(
@@ -86,13 +82,13 @@ def test_blocks_that_end_within_a_word(rate: float, count: int) -> None:
 
 @settings(max_examples=150)
 @given(
-    shape=st.lists(st.integers(1, 14), min_size=1, max_size=3).map(tuple),
+    count=st.integers(1, 3000),
     kind=st.sampled_from(NUMBERS),
-    case=st.sampled_from([("float32", 8), ("float32", 16), ("float64", 16)]),
+    case=st.sampled_from([("float32", 8), ("float32", 16), ("float64", 16), ("float64", 24)]),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_any_shape(shape: tuple[int, ...], kind: str, case: tuple[str, float], seed: int) -> None:
-    check(field_of(kind, shape, case[0], seed), case[1])
+def test_any_count(count: int, kind: str, case: tuple[str, float], seed: int) -> None:
+    check(field_of(kind, (count,), case[0], seed), case[1])
 
 
 @pytest.mark.parametrize("dtype", list(RATES))
@@ -111,40 +107,37 @@ def test_the_ends_of_the_exponents(dtype: str, exponent: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", list(RATES))
-@pytest.mark.parametrize("shape", [(4000,), (40, 40), (12, 12, 12)])
-def test_any_bits_are_read_as_by_libzfp(full: bool, dtype: str, shape: tuple[int, ...]) -> None:
+def test_any_bits_are_read_as_by_libzfp(full: bool, dtype: str) -> None:
     """Streams that no code has written, with many zeros or few: blocks may end anywhere."""
     kind = {"float32": zfpy.type_float, "float64": zfpy.type_double}[dtype]
     rng = np.random.default_rng(8)
-    for rate in (3, 5.25, 8, 13, 16, 24) if full else (5.25, 16):
-        code = Zfp(BACKEND, dtype, shape, rate)
+    for rate in (3, 5.25, 8, 13, 16, 24, 40) if full else (5.25, 16, 24):
+        code = Zfp(BACKEND, dtype, 4000, rate)
         stream = np.full(code.size, 255, np.uint8)
         for _ in range(4):
             stream &= rng.integers(0, 256, code.size, np.uint8)
-            wanted = zfpy._decompress(stream.tobytes(), kind, shape, rate=rate)
+            wanted = zfpy._decompress(stream.tobytes(), kind, (4000,), rate=rate)
             assert decoded(code, stream).tobytes() == wanted.tobytes()
 
 
 @pytest.mark.parametrize("dtype", list(RATES))
-@pytest.mark.parametrize("axes", [1, 2, 3])
-def test_any_bits_and_any_values_stay_inside(dtype: str, axes: int) -> None:
+@pytest.mark.parametrize("count", [9, 729])
+def test_any_bits_and_any_values_stay_inside(dtype: str, count: int) -> None:
     """What libzfp leaves undefined: nothing is asked of the results, but that there are some."""
-    shape = (9,) * axes
-    for rate, kind in product((5.25, 16), ("bits", "strange")):
-        code = Zfp(BACKEND, dtype, shape, rate)
-        coded(code, field_of(kind, shape, dtype))
+    for rate, kind in product((5.25, 16, 24), ("bits", "strange")):
+        code = Zfp(BACKEND, dtype, count, rate)
+        coded(code, field_of(kind, (count,), dtype))
         for seed in range(20):
             stream = np.random.default_rng(seed).integers(0, 256, code.size, np.uint8)
             decoded(code, stream)
 
 
 def test_error_halves_with_each_bit() -> None:
-    """Of smooth values in blocks of 4^2, from 8 bits a value on."""
-    x, y = np.meshgrid(np.arange(64.0), np.arange(64.0))
-    values = np.sin(0.2 * x) * np.cos(0.17 * y)
+    """Of smooth values, from 8 bits a value on."""
+    values = np.sin(0.2 * np.arange(4096.0))
     errors = []
     for rate in (8, 12, 16, 20):
-        code = Zfp(BACKEND, "float64", values.shape, rate)
+        code = Zfp(BACKEND, "float64", values.size, rate)
         errors.append(np.abs(decoded(code, coded(code, values)) - values).max())
     assert all(a > 10 * b for a, b in pairwise(errors))
 
@@ -157,31 +150,30 @@ def test_values_and_stream_may_begin_anywhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dtype", "shape", "rate", "words"),
+    ("dtype", "count", "rate", "words"),
     [
-        ("int32", (8,), 8, "allowed: float32, float64"),
-        ("float32", (), 8, "1 to 3 axes"),
-        ("float32", (2, 2, 2, 2), 8, "1 to 3 axes"),
-        ("float32", (4, 0), 8, "with points"),
-        ("float32", (8,), 8.1, "in steps of 1/4"),
-        ("float32", (8,), 2, "2.25 to 64"),
-        ("float32", (8,), float("nan"), "2.25 to 64"),
-        ("float64", (8, 8), 0.5, "0.75 to 128"),
-        ("float32", (8,), 80, "2.25 to 64"),
+        ("int32", 8, 8, "allowed: float32, float64"),
+        ("float32", 0, 8, "1 or more"),
+        ("float32", (4, 4), 8, "a number of values"),
+        ("float32", 8, 8.1, "in steps of 1/4"),
+        ("float32", 8, 2, "2.25 to 64"),
+        ("float32", 8, float("nan"), "2.25 to 64"),
+        ("float64", 8, 0.5, "3 to 128"),
+        ("float32", 8, 80, "2.25 to 64"),
     ],
 )
-def test_what_cannot_be_coded(dtype: str, shape: tuple[int, ...], rate: float, words: str) -> None:
+def test_what_cannot_be_coded(dtype: str, count: Any, rate: float, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        Zfp(BACKEND, dtype, shape, rate)
+        Zfp(BACKEND, dtype, count, rate)
 
 
 def test_arrays_must_fit() -> None:
-    code = Zfp(BACKEND, "float32", (10, 10), 8)
+    code = Zfp(BACKEND, "float32", 100, 8)
     values, stream = np.zeros((10, 10), np.float32), np.zeros(code.size, np.uint8)
-    assert code.size == 9 * 16 and (len(code.compress(values, stream)), code.shape) == (1, (10, 10))
+    assert code.size == 25 * 4 + 4 and len(code.compress(values, stream)) == 1
     with pytest.raises(InputError, match="90 of type float32"):
         code.compress(values[:9], stream)
-    with pytest.raises(InputError, match="at least 144"):
+    with pytest.raises(InputError, match="at least 104"):
         code.decompress(stream[:-1], values)
     with pytest.raises(InputError, match="no gaps"):
         code.compress(np.zeros((10, 20), np.float32)[:, ::2], stream)

@@ -67,14 +67,14 @@ class MpcCoder:
 
 
 class ZfpCoder:
-    """Streams of a fixed rate, coded along one axis."""
+    """Streams of a fixed rate."""
 
     used = None
     in_graph = True
 
     def __init__(self, backend: Backend, dtype: str, sizes: Sequence[int], rate: int) -> None:
         values = 4 * sum(-(-size // 4) for size in sizes)
-        code = Zfp(backend, dtype, (values,), rate, strips=len(sizes))
+        code = Zfp(backend, dtype, values, rate, strips=len(sizes))
         self.capacity, self.encode, self.decode = code.size, code.compress, code.decompress
 
     def fault(self, after: Event | None) -> str:

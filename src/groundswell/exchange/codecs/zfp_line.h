@@ -1,8 +1,8 @@
 // Blocks of four values that get at most 64 bits of a stream, coded without going from plane to
 // plane: what zfp_planes.h would write and read, in fewer operations.
 //
-// A plane's four bits are a digit. Once three of the integers are known, what is written of a plane
-// is just its digit, whether or not the fourth is known: all further planes are a transposition.
+// Once three of the integers are known, what is written of a plane is just its digit, whether or
+// not the fourth is known: all further planes are a transposition.
 #pragma once
 #include "zfp_planes.h"
 
@@ -49,29 +49,6 @@ template <class Word> INLINE bits64 digits_of(const Word (&u)[4]) {
   return lower << 32 | to_digits(a, b, c, d);
 }
 
-// What is written of a digit if nothing is known, and a one to end it.
-METHOD constexpr bits64 whole_code(int digit) {
-  bits64 code = 0;
-  int at = 0;
-  for (int known = 0; known < 4; ++known, digit /= 2) {
-    if (!digit) {
-      ++at;
-      break;
-    }
-    code |= 1ull << at++;
-    for (; known < 3 && !(digit & 1); ++known, digit /= 2) ++at;
-    if (known < 3) code |= 1ull << at++;
-  }
-  return code | 1ull << at;
-}
-
-// These codes for eight digits from `first` on.
-METHOD constexpr bits64 eight_codes(int first) {
-  bits64 codes = 0;
-  for (int n = 0; n < 8; ++n) codes |= whole_code(first + n) << (8 * n);
-  return codes;
-}
-
 // Bits at the end of a code, which may have outgrown what is kept of it.
 struct Line {
   bits64 code;
@@ -81,14 +58,9 @@ struct Line {
     if (at < 64) code |= bits << at;
     at += length;
   }
-  // A digit some of whose integers become known. Were those known before all ones, a whole code
-  // would begin with two bits for each of them.
   METHOD void put_digit(bits32 digit, int known) {
-    constexpr bits64 low = eight_codes(0), high = eight_codes(8);
-    const bits32 ones = (1u << known) - 1, whole = digit | ones;
-    const bits32 ended = static_cast<bits32>((whole < 8 ? low : high) >> (8 * (whole & 7))) & 0xff;
-    const int length = 31 - leading_zeros(ended);
-    put((digit & ones) | (ended ^ 1u << length) >> 2 * known << known, length - known);
+    const Code code = code_of(digit, known);
+    put(code.bits, code.length);
   }
 };
 
@@ -114,12 +86,9 @@ template <class Word> INLINE int put_slowly(Line& line, const Word (&u)[4], int 
   constexpr int width = 8 * sizeof(Word);
   int plane = 0;
   for (int known = 0; known < 3 && line.at < most && plane < width; ++plane) {
-    bits32 digit = 0;
-    UNROLL
-    for (int i = 0; i < 4; ++i) digit |= static_cast<bits32>(u[i] >> (width - 1 - plane) & 1) << i;
+    const bits32 digit = digit_of(u, plane);
     line.put_digit(digit, known);
-    const int top = 32 - leading_zeros(digit);
-    known = top > known ? top : known;
+    known = known_after(digit, known);
   }
   return plane;
 }
@@ -163,32 +132,6 @@ template <int BITS, class Word> INLINE bits64 line_code(Word (&u)[4], bits64 cod
   return line.code & low_bits(BITS);
 }
 
-// Bits of a block that are still to be read, followed by zeros.
-struct Rest {
-  bits64 code;
-  int left;
-
-  METHOD void skip(int length) {
-    code = length < 64 ? code >> length : 0;
-    left -= length;
-  }
-  // The unknown integers' part of a digit, from integer `known` on.
-  METHOD bits32 take_unknown(int known) {
-    bits32 digit = 0;
-    while (known < 4 && left > 0) {
-      const bool more = code & 1;
-      skip(1);
-      if (!more) break;
-      const int room = 3 - known < left ? 3 - known : left;
-      const int zeros = trailing_zeros(static_cast<bits32>(code) | 16u);
-      skip(zeros < room ? zeros + 1 : room);
-      known += zeros < room ? zeros : room;
-      digit |= 1u << known++;
-    }
-    return digit;
-  }
-};
-
 // Eight numbers of KEPT bits, side by side, as digits.
 template <int KEPT> INLINE bits32 widened(bits32 x) {
   constexpr bits32 nibble = (1u << KEPT) - 1, byte = (1u << 2 * KEPT) - 1;
@@ -229,9 +172,7 @@ template <int KNOWN> INLINE int take_run(Rest& rest, Digits& digits) {
   digits.put(sixteen_digits<kept>(code), run < 16 ? run : 16);
   if (run > 16) digits.put(sixteen_digits<kept>(code >> 16 * kept), run - 16);
   rest.skip(run * kept);
-  const bits32 plain = static_cast<bits32>(rest.code) & ((1u << KNOWN) - 1);
-  rest.skip(KNOWN);
-  const bits32 digit = plain | rest.take_unknown(KNOWN);
+  const bits32 digit = rest.take(KNOWN);
   digits.put(digit, 1);
   return 32 - leading_zeros(digit);
 }

@@ -12,7 +12,6 @@ from groundswell.case.quantities import Quantity, byte_size
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.solvers.ultrasound.dispersion import LossyWave, most_absorbing, worst_wave
 from groundswell.solvers.ultrasound.fast_sizes import is_fast, next_fast, prime_factors
-from groundswell.solvers.ultrasound.separable import separate
 from groundswell.solvers.ultrasound.source_case import SampledSignal
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def arrays(setup: Setup, *, fused: bool) -> float:
     properties = [*densities, medium.speed, medium.nonlinearity, *absorption]
     varying = sum(np.ndim(values) > 0 for values in properties)
     fields = 1 + 2 * axes  # pressure, velocity and density
-    terms, others = separate(setup.sources, setup.dtype)
+    terms, others = setup.separated_sources
     fields += len(terms)
     if fused:
         has_source_term = any(source.mode == "additive" for source in others)
@@ -192,7 +191,7 @@ def _inexact_absorption(setup: Setup) -> Iterator[str]:
 
 
 def _cure_of_absorption(setup: Setup) -> str:
-    """What to do about an inexact absorption."""
+    """Advice on how to reduce the error of the absorption."""
     points, others = most_absorbing(setup.medium), (max(frequencies(setup)), setup.reference_speed)
     for dt in setup.dt / SHORTER ** np.arange(1, TRIALS):
         if abs(worst_wave(points, *others, float(dt)).absorption_error) <= LARGEST_ERROR:

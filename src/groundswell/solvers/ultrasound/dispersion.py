@@ -10,8 +10,8 @@ stability.py,
 
     a + b (1 - exp(-i omega dt)) = 4 sin^2(omega dt / 2).
 
-The equations of the solver, which are the limit dt -> 0, differ from the power law themselves if
-the absorption or its dispersion is strong.
+The equations of the solver are the limit dt -> 0. If the absorption or its dispersion is strong,
+they differ from the power law.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 
-ITERATIONS = 50  # each reduces the error by about a factor absorption / wavenumber
+ITERATIONS = 50  # each multiplies the error by about absorption / wavenumber
 LIMIT = 1e-4  # step for the limit of short steps, relative to the given step
 
 
@@ -49,7 +49,7 @@ class LossyWave:
         return self.scheme.imag / self.power_law.imag - 1
 
     def absorption_errors(self) -> dict[str, float]:
-        """The part of this error that the equations have, and the part of the time step."""
+        """The part of this error due to the equations, and the part due to the time step."""
         equations = self.equations.imag / self.power_law.imag - 1
         return {"equations": equations, "time_step": self.absorption_error - equations}
 

@@ -30,11 +30,11 @@ class FillOverlaps(Protocol):
         boundary: Sequence[Launch] = (),
         interior: Sequence[Launch] = (),
     ) -> Sequence[Launch]:
-        """The launches.
+        """Launches that update the arrays and fill their overlaps.
 
         Args:
             arrays: arrays of the window, (nz, ny, nx) each.
-            boundary: launches that must precede the exchange, for they write what neighbours need.
+            boundary: launches that must precede the exchange: they write what neighbours need.
             interior: launches that may run during the exchange; they neither write what neighbours
                 need nor read overlaps.
         """

@@ -5,9 +5,9 @@ before it writes them back. Passes along x update the fields at points, and pass
 the spectra by operators (kernels/rows.h and planes.h). A pass therefore reads and writes each of
 its arrays once. A step starts from the spectrum of p along x, which the previous step has left.
 
-In a window with overlaps, only the rows of the block are updated. The rows that neighbours need
-come first, so that the exchange runs during the update of the others. Rows that need values of
-neighbours are transformed after the exchange.
+In a window with overlaps, a step updates only the rows of the block. It updates the rows that
+neighbours need first, so that the exchange runs during the update of the others. It transforms rows
+that contain values of neighbours after the exchange.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class FusedStep:
     Attributes:
         launches: the launches of a step, without the one that advances the clock.
         differentiate: launches that write the derivatives of p at velocity points to u.
-        begin: launches that must run before the first step, and whenever p was changed.
+        begin: launches that must run before the first step and after every change of p.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class FusedStep:
             update: returns launches that update rows, and transform the local ones among them.
             pairs: the arrays and their spectra.
             sources: launches that act on the arrays after the update.
-            deferred: pairs that `update` does not transform, because sources act before.
+            deferred: pairs that `update` does not transform, because the sources act first.
         """
         if sources:
             boundary = [*update("own"), *sources]
@@ -152,7 +152,7 @@ class FusedStep:
         yield from self._planes("find_divergence", self._passes.plane_blocks(3, 3), *arrays)
 
     def _fractional_laplacians(self) -> Iterator[Launch]:
-        """Fractional Laplacians: of density's rate for absorption, of density for dispersion."""
+        """Fractional Laplacians: of the rate of density (absorption), of density (dispersion)."""
         rate, density, _ = self._spectra
         count = self._medium.is_absorbing + self._medium.is_dispersive
         extent = self._passes.plane_blocks(3, count)
@@ -160,13 +160,13 @@ class FusedStep:
 
     @property
     def _losses(self) -> list[Pair]:
-        """Arrays of which the losses need fractional Laplacians, and their spectra."""
+        """Arrays whose fractional Laplacians the losses need, and their spectra."""
         rate, density = zip((self._fields.p, self._total), self._spectra, strict=False)
         return [*[rate] * self._medium.is_absorbing, *[density] * self._medium.is_dispersive]
 
     @cached_property
     def _total(self) -> Array:
-        """The density, of which ranks exchange the overlaps if it disperses; otherwise unused."""
+        """The density, whose overlaps ranks exchange for the dispersion; otherwise unused."""
         needed = self._has_overlaps and self._fractional and self._medium.is_dispersive
         return self._backend.zeros(self._operators.grid.shape if needed else (1,), self._dtype)
 
@@ -205,7 +205,7 @@ class FusedStep:
         return [term for term in terms if term.field[0] == kind]
 
     def _separable_sources(self, kind: str) -> tuple[Any, ...]:
-        """What kernels read of the terms of the pressure or the velocities."""
+        """Arguments of kernels for the terms of the pressure ("p") or of the velocities ("u")."""
         shape = self._operators.grid.shape
         terms = self._terms_of(kind)
         found = DeviceTerms(self._backend, self._tables, terms, shape, self._correct)
@@ -214,7 +214,7 @@ class FusedStep:
     def _correct(self, term: Term, field: Array) -> Iterator[Launch]:
         """Write the corrected field of a term to an array of zeros."""
         assert self._inject is not None
-        spectrum = self._spectra[0]
+        spectrum = self._spectra[2]  # the first one is that of p
         yield self._inject("add_source", term.weights_alone, field)
         yield from self._forward_all(field, spectrum)
         yield from self._correct_source(spectrum)
@@ -227,12 +227,12 @@ class FusedStep:
 
     @property
     def _source_axes(self) -> list[int]:
-        """Axes with velocity sources: sources act first, so the transform of u is deferred."""
+        """Axes with velocity sources, which act before the transform of u; it is deferred."""
         names = {source.field for source in self._sources}
         return [axis for axis, name in enumerate(AXES) if f"u{name}" in names]
 
     def _density_sources(self) -> list[Launch]:
-        """Pressure sources, and the transform of the density after them."""
+        """Pressure sources, and then the transform of the density if the medium is dispersive."""
         launches = self._sources_of("p")
         if launches and self._medium.is_dispersive:
             arrays = *self._fields.rho, self._spectra[1], self._total
@@ -285,7 +285,12 @@ class FusedStep:
     def _along_x(
         self, name: str, kind: Kind, *arguments: Any, fields: int = 1, tiles: int = 1
     ) -> list[Launch]:
-        """The launch of a pass over rows of some fields, if there are such rows."""
+        """The launch of a pass over the rows of a kind; none if there are no such rows.
+
+        Args:
+            fields: number of fields whose rows blocks process separately.
+            tiles: number of rows in shared memory for each row of the pass.
+        """
         rows, count = self._lists[kind], len(getattr(self._rows, kind))
         extent = self._passes.row_blocks(FILES[name], fields * count, tiles)
         last = self._tables.roots, self._tables.twiddles[0], rows, count

@@ -19,7 +19,7 @@ FORWARD_SCALE = 2  # the kernels' forward transforms have twice the usual values
 
 
 class FusedTables(Tables):
-    """Device copies of what passes along lines need besides the fields.
+    """Device copies of the tables and properties that passes along lines read.
 
     Args:
         passes: the passes, which determine the order of wavenumbers.

@@ -17,12 +17,14 @@ from groundswell.backends.transforms import spectrum_dtype
 LARGEST_RADIX = 10
 LARGEST_ROW_RADIX = 8  # along x, where a thread may hold the values of three butterflies
 ALIGNED = 16  # threads of a row that access whole cache lines
+VALUES_PER_THREAD = 16  # largest number along x
 PENALTY = 1.2  # relative cost of other numbers of threads
 LONGEST = 1024  # most values of a line
 LONG = 512  # lines with more values leave room for fewer lines in a block
 MOST_VALUES = 2**31  # limit of the values of a field; kernels count lines with 32 bits
 LEAST_BYTES, LANE_BYTES = 32, 64  # contiguous bytes of a segment along x, and of a block of lines
 SEGMENT_BYTES = 9_000_000  # a few segments should fit into the L2 cache
+MOST_TILES = {"compress_rows": 3}  # of rows in shared memory; 1 in other files
 LAG = 64  # tasks in planes.h between a pass and the next one, in addition to a whole segment
 T = TypeVar("T", bound=np.generic)
 
@@ -91,9 +93,12 @@ class Plan:
         return min(self.n // max(self.radices), max(most, 1))
 
     def aligned_threads(self, most: int) -> int:
-        """Threads of a row: few of them are idle, and most accesses are to whole cache lines."""
-        fewest = self.n // max(self.radices)
-        counts = range(min(fewest, ALIGNED), min(self.n // min(self.radices), most) + 1)
+        """Threads of a row: few are idle, and most accesses are to whole cache lines.
+
+        A thread has at most VALUES_PER_THREAD values, which limits the shared memory of a block.
+        """
+        fewest = max(min(self.n // max(self.radices), ALIGNED), -(-self.n // VALUES_PER_THREAD))
+        counts = range(fewest, min(self.n // min(self.radices), most) + 1)
         return min(counts, key=lambda threads: (self._cost(threads), -threads))
 
     def _cost(self, threads: int) -> float:
@@ -136,7 +141,7 @@ class Passes:
     Args:
         plans: transforms of pairs along x, and of values along y and z.
         value_bytes: size of a value of a spectrum.
-        row_divisor: number by which the number of rows of each launch can be divided.
+        row_divisor: a divisor of the number of rows of every launch.
     """
 
     shape: tuple[int, int, int]
@@ -205,6 +210,13 @@ class Passes:
         rows = self.rows(file)
         shared = tiles * rows * _padded(self.plans[0].n, self.gap(1)) * self.value_bytes
         return Blocks(count // rows, rows * self.row_threads(file), shared)
+
+    @property
+    def most_shared_bytes(self) -> int:
+        """Largest shared memory of a block."""
+        tiles = {file: MOST_TILES.get(file, 1) for file in FILES.values()}
+        rows = (self.row_blocks(file, self.rows(file), count) for file, count in tiles.items())
+        return max(blocks.shared_bytes for blocks in (*rows, self.plane_blocks(4, 1, lines=2)))
 
     def plane_blocks(self, passes: int, fields: int, lines: int = 1) -> Blocks:
         """Blocks of a kernel of planes.h, with a number of lines in shared memory per thread."""

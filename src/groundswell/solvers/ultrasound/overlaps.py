@@ -31,18 +31,13 @@ class ExchangeOverlaps:
         self._make, self._hidden = make, hidden
         self._made: dict[tuple[int, ...], Exchange] = {}  # by the identities of their arrays
 
-    @property
-    def exchanges(self) -> list[Exchange]:
-        """The exchanges, one for each group of arrays."""
-        return list(self._made.values())
-
     def __call__(
         self,
         arrays: Sequence[Array],
         boundary: Sequence[Launch] = (),
         interior: Sequence[Launch] = (),
     ) -> list[Launch]:
-        """The launches."""
+        """The launches, in order; see `FillOverlaps` for the arguments."""
         exchange = self._exchange_of(arrays)
         if self._hidden and boundary and interior:
             return exchange.overlap_with(boundary=boundary, interior=interior)

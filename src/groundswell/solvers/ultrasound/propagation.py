@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike
 
 from groundswell.backends import Array, Backend
 from groundswell.backends.base import in_order
+from groundswell.grids.cartesian import Triple
 from groundswell.solvers.ultrasound.fields import Fields, FillOverlaps
 from groundswell.solvers.ultrasound.fused import FusedStep
-from groundswell.solvers.ultrasound.line_transforms import supports
+from groundswell.solvers.ultrasound.line_transforms import Passes, supports
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.point_source import Injection, PointSource
@@ -60,7 +61,7 @@ class Propagation:
         self.u, self.rho = ([self._zeros() for _ in self.axes] for _ in range(2))
         self._inject = Injection(backend, dtype)
         self.clock = self._inject.clock
-        fused = fused and not backend.on_host and supports(self.grid.shape)
+        fused = fused and not backend.on_host and _fits(backend, self.grid.shape, dtype)
         step = FusedStep if fused else SpectralStep
         fields = Fields(self.p, self.u, self.rho)
         self._scheme = step(backend, operators, medium, fields, sources, self._inject)
@@ -106,3 +107,9 @@ class Propagation:
 
     def _zeros(self) -> Array:
         return self.backend.zeros(self.grid.shape, self.dtype)
+
+
+def _fits(backend: Backend, shape: Triple, dtype: str) -> bool:
+    """Whether a GPU can make the fused step of fields of this shape (nz, ny, nx)."""
+    room = backend.shared_bytes_per_block
+    return supports(shape) and Passes.of(shape, dtype).most_shared_bytes <= room

@@ -1,4 +1,4 @@
-"""Rows along x of a window, by whether they need values of neighbours, or neighbours theirs."""
+"""Rows along x of a window, by kind: values from neighbours, for neighbours, or neither."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Rows:
         boundary: rows of the block with values that neighbours need.
         interior: other rows of the block.
         local: rows without values of neighbours: those of the block, or none if x is divided.
-        mixed: other rows.
+        mixed: rows that contain values of neighbours.
     """
 
     own: Numbers
@@ -42,12 +42,12 @@ class Rows:
 
     @property
     def divisor(self) -> int:
-        """Largest common divisor of the numbers of rows."""
+        """Greatest common divisor of the numbers of rows of all kinds."""
         return gcd(*map(len, (self.own, self.boundary, self.local, self.mixed)))
 
 
 def _without_margin(window: Window, overlaps: int) -> NDArray[np.bool_]:
-    """Whether each row is at least so many overlaps away from the faces of a window, (rows,)."""
+    """Whether each row is at least `overlaps` overlaps from the faces of a window, (rows,)."""
     _, ny, nz = window.extended
     _, y, z = (overlaps * overlap for overlap in window.overlap)
     found = np.zeros((nz, ny), bool)

@@ -21,7 +21,9 @@ from groundswell.solvers.ultrasound.tables import Tables
 
 Floats = NDArray[np.float64]
 MOST_TERMS = 4  # of a field; each needs one array on the device, and a pass over it
-SPARE = 4  # more random combinations of signals than terms, to find out how many are independent
+TOLERANCE = {4: 5e-7, 8: 1e-11}  # of values by size, relative; allows for the rounding of phases
+SAMPLED = 32  # signals by which many are judged first
+SPARE = 4  # random combinations of signals beyond the largest rank, which show if it is larger
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,13 @@ def separate(
 
 def _terms(source: PointSource, most: int, dtype: DTypeLike) -> list[Term] | None:
     """The terms of a source; None if there are more than `most`."""
-    signals = np.asarray(source.signals, float).reshape(len(source.signals), -1)
-    basis = _basis(signals, most, 4 * float(np.finfo(dtype).eps))
+    signals = np.asarray(source.signals).reshape(len(source.signals), -1)
+    tolerance = max(TOLERANCE[np.dtype(kind).itemsize] for kind in (dtype, signals.dtype))
+    scales = abs(source.matrix).max(axis=0).toarray().ravel()
+    few = slice(None, None, max(signals.shape[1] // SAMPLED, 1))
+    if not most or _basis(signals[:, few] * scales[few], most, tolerance) is None:
+        return None
+    basis = _basis(signals * scales, most, tolerance)
     if basis is None:
         return None
     weights = source.matrix @ (basis.T @ signals).T
@@ -85,8 +92,12 @@ def _terms(source: PointSource, most: int, dtype: DTypeLike) -> list[Term] | Non
 def _basis(signals: Floats, most: int, tolerance: float) -> Floats | None:
     """Orthonormal columns that span signals (samples, n), (samples, rank); None if rank > `most`.
 
-    It is found from random combinations of the signals (Halko, Martinsson & Tropp 2011, SIAM Rev.
+    Random combinations of the signals suffice to find it (Halko, Martinsson & Tropp 2011, SIAM Rev.
     53, 217-288).
+
+    Args:
+        most: largest rank.
+        tolerance: smallest singular value that counts, relative to the largest one.
     """
     count = signals.shape[1]
     mixed = signals

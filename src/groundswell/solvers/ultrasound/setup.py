@@ -33,6 +33,7 @@ from groundswell.solvers.ultrasound.media.case import PROPERTIES
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOperators
 from groundswell.solvers.ultrasound.point_source import PointSource
+from groundswell.solvers.ultrasound.separable import Term, separate
 from groundswell.solvers.ultrasound.sources import SourceGrid, point_sources
 from groundswell.solvers.ultrasound.stability import longest_step
 from groundswell.solvers.ultrasound.window import Window, overlap_for
@@ -197,6 +198,11 @@ class Setup(BlockSetup):
         speed = self.medium.speed
         on = SourceGrid(self.grid, self.case.grid.origin, speed, self.dt, self.steps)
         return point_sources(self.case.source, on)
+
+    @cached_property
+    def separated_sources(self) -> tuple[list[Term], list[PointSource]]:
+        """Terms of the sources, and sources without terms; see `separate`."""
+        return separate(self.sources, self.dtype)
 
     @cached_property
     def initial(self) -> NDArray[np.float64] | None:

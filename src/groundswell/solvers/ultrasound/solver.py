@@ -79,6 +79,7 @@ class Ultrasound(ExplicitSolver):
         self.close()
         self.choice = choice
         self.exchanges: Sequence[Exchange] = ()
+        self._recorded: Exchange | None = None
         if self.comm.size > 1:
             overlap, hidden = self.window.overlap, choice.overlap
             fill = ExchangeOverlaps(overlap, self._exchange, hidden=hidden)
@@ -97,7 +98,8 @@ class Ultrasound(ExplicitSolver):
         found = ghosts_read(whole, setup.case.output.records, self.decomposition)
         if not found:
             return []
-        return self._exchange(list(found.values()), [arrays[name] for name in found]).launches
+        self._recorded = self._exchange(list(found.values()), [arrays[name] for name in found])
+        return self._recorded.launches
 
     def _exchange(self, ghosts: Sequence[Ghosts], arrays: Sequence[Array]) -> Exchange:
         width, narrow = self.window.overlap[::-1], self.setup.case.run.narrow
@@ -108,6 +110,14 @@ class Ultrasound(ExplicitSolver):
         exchange = self.make_exchange(fields)
         self.exchanges = (*self.exchanges, exchange)
         return exchange
+
+    @property
+    def bytes_sent(self) -> int:
+        """Bytes that this rank sends per step; the first exchange is that of the pressure alone."""
+        if not self.exchanges:
+            return 0
+        recorded = self._recorded.bytes if self._recorded else 0
+        return self.setup.exchanged_fields * self.exchanges[0].bytes + recorded
 
     def prepare(self) -> None:
         """Enqueue the computation of what a step needs from the current pressure."""

@@ -265,7 +265,7 @@ class SpectralStep:
         """One array for each of three axes; kernels ignore the third in two dimensions."""
         return [*arrays, arrays[0]][:3]
 
-    # Each way to exchange composes a new step; properties are copied to the device only once.
+    # Every call of `set_exchange` composes a new step; properties are copied only once.
 
     @cached_property
     def _step_over_density(self) -> list[Array]:

@@ -49,14 +49,15 @@ def at_pressure_points(recorded: xarray.Dataset) -> xarray.Dataset:
 
 
 def at_pressure_times(velocity: xarray.DataArray, time_step: float) -> xarray.DataArray:
-    """A series of velocities, which are half a step early, at the times of the pressure.
+    """Interpolate a series of velocities, which are half a step early, at times of the pressure.
 
-    Polynomials of degree 7 through 8 samples interpolate: the error is of order 8 in the interval
+    Polynomials of degree 7 through 8 samples interpolate. The error is of order 8 in the interval
     of the samples. With a sample per step, it is 1.3e-4 for waves of 8 samples per period, and 2e-3
     within 3 samples of the ends. The last time is left out: there is no later velocity.
 
     Args:
-        velocity: the series, (time, ...), with the times of the pressure.
+        velocity: the series, (time, ...), at a constant interval. Its coordinate has the times of
+            the pressure.
         time_step: time step of the run, s.
 
     Raises:

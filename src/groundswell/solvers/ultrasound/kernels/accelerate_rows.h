@@ -37,6 +37,7 @@ KERNEL accelerate(real* ux, real* uy, real* uz, Complex* spectrum_x, Complex* sp
     const real* const layer = select(axis, layer_x, layer_y, layer_z);
     const real* const density = select(axis, density_x, density_y, density_z);
     const Sources<U_TERMS> sources{source_fields, source_signals, clock, samples};
+    const int first_term = select(axis, 0, UY_TERM, UZ_TERM), last_term = select(axis, UY_TERM, UZ_TERM, U_TERMS);
     prefetch_row(w, u);
     if (!UNIFORM_DENSITY) prefetch_row(w, density);
     inverse_rows(w, spectrum, roots, [&](int first, Complex(&v)[R]) {
@@ -44,7 +45,7 @@ KERNEL accelerate(real* ux, real* uy, real* uz, Complex* spectrum_x, Complex* sp
         const int n = first + m * STRIDE;
         const Complex weight = step_over_density(density, axis, w, n);
         v[m] = advanced(load_pair(u, w.pair(n)), layer_at(layer, axis, w, n), weight, v[m]);
-        if (U_TERMS) sources.add(v[m], w.pair(n), select(axis, 0, UY_TERM, UZ_TERM), select(axis, UY_TERM, UZ_TERM, U_TERMS));
+        if (U_TERMS) sources.add(v[m], w.pair(n), first_term, last_term);
         store_pair(u, w.pair(n), v[m]);
       }
       put(v, w, 0, first);

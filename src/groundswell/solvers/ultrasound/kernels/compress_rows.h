@@ -22,11 +22,11 @@ struct State {
 
 // rho_i <- q (q rho_i - dt r du_i/di) with r = rho_0, or rho_0 + 2 rho in a nonlinear medium, plus sources of
 // P_TERMS terms. The spectra are those of du_i/di. Results:
-//   STATE_FOLLOWS   p by the equation of state, and its spectrum in the first one; nothing acts in between
+//   STATE_FOLLOWS   p by the equation of state; the first spectrum becomes that of p
 //   FRACTIONAL      the first spectrum becomes that of rho_0 div u; unless sources DEFER_DENSITY, the second
 //                   one becomes that of the density. With OVERLAPS, p and `total` become these two
 //   otherwise       p becomes rho_0 div u in an ABSORBING medium
-// If the spectra of rows need values of overlaps (DEFER_SPECTRA), they are left to later transforms.
+// With DEFER_SPECTRA, the spectra need values of overlaps. They remain as they are; later launches find them.
 KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z, Complex* spectrum_x,
                 Complex* spectrum_y, Complex* spectrum_z, real* RESTRICT p, const real* RESTRICT layer_x,
                 const real* RESTRICT layer_y, const real* RESTRICT layer_z, const real* RESTRICT density,
