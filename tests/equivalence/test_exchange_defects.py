@@ -84,7 +84,7 @@ def test_a_program_that_never_looks_ends_with_an_error() -> None:
     ],
 )
 def test_a_rank_that_ends_early_ends_all(case: str) -> None:
-    """At once, although their patience would last for minutes."""
+    """At once, although their time-out would be minutes."""
     done = run_on_ranks(3, SUPPORT / "diverging_ranks_program.py", *case.split(), timeout=60)
     assert done.returncode != 0 and "not noticed" not in done.stdout
     words = "ended its program before the others" if "exit" in case else "ZeroDivisionError"

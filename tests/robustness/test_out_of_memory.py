@@ -13,6 +13,6 @@ PROGRAM = Path(__file__).parents[1] / "support" / "out_of_memory_program.py"
 
 @pytest.mark.parametrize("what", ["peer", "sharing", *long_variants(["mailboxes", "sums"])])
 def test_all_are_told_and_stay_in_step(what: str) -> None:
-    """Long before anybody's patience ends."""
+    """Long before any time-out."""
     done = run_on_ranks(3, PROGRAM, what, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]

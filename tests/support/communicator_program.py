@@ -153,7 +153,7 @@ def missed(job: Communicator) -> None:
 
 
 def late(job: Communicator) -> None:
-    """Rank 1 sleeps longer than the others' patience lasts."""
+    """Rank 1 sleeps longer than the time-out of the others."""
     begun = time.monotonic()
     if job.rank == 1:
         time.sleep(20)

@@ -337,7 +337,7 @@ def require_late(halo: Exchange) -> None:
 def complaint(test: Check, at: ExchangeSetup) -> str | None:
     """What the ranks have to complain about.
 
-    If one rank has given up, the other one's patience with it ends before the first one's does.
+    If one rank has given up, the other one times out before the first one does.
     """
     found, os.environ[TIMEOUT] = None, "5"
     try:

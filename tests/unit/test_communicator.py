@@ -174,11 +174,11 @@ def test_processes_of_another_mpi_are_not_left_alone(launched: pytest.MonkeyPatc
         module.get_communicator()
 
 
-# --- patience -------------------------------------------------------------------------------------
+# --- deadlines ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("text, seconds", [("2", 2.0), ("0.25", 0.25), ("1e3", 1000.0), (" 7 ", 7)])
-def test_patience_is_read_from_the_environment(
+def test_the_timeout_is_read_from_the_environment(
     patient: pytest.MonkeyPatch, text: str, seconds: float
 ) -> None:
     assert timeout_seconds() == DEFAULT_TIMEOUT
@@ -189,18 +189,18 @@ def test_patience_is_read_from_the_environment(
 
 
 @pytest.mark.parametrize("text", ["0", "-3", "inf", "nan", "five", "2 s", "1e999"])
-def test_other_patience_is_refused(patient: pytest.MonkeyPatch, text: str) -> None:
+def test_other_timeouts_are_refused(patient: pytest.MonkeyPatch, text: str) -> None:
     patient.setenv(TIMEOUT, text)
     with pytest.raises(InputError) as caught:
         timeout_seconds()
     assert str(caught.value) == f"{TIMEOUT} = {text!r} must be a number of seconds above zero"
 
 
-def test_patience_ends_and_names_who_is_late() -> None:
-    patience, begun = Deadline(SerialCommunicator(), 0.05), time.monotonic()
+def test_deadlines_pass_and_name_who_is_late() -> None:
+    deadline, begun = Deadline(SerialCommunicator(), 0.05), time.monotonic()
     with pytest.raises(RunFailed, match="rank 3, 5 has sent no message for 0 s.*" + TIMEOUT):
         while time.monotonic() - begun < 5:
-            patience.pause("message", [3, 5])
+            deadline.pause("message", [3, 5])
     assert 0.04 < time.monotonic() - begun < 1
 
 
@@ -214,10 +214,10 @@ def test_pauses_look_for_the_dead_now_and_then(monkeypatch: pytest.MonkeyPatch) 
                 raise RunFailed("rank 1 has ended")
 
     monkeypatch.setattr(deadline_module, "CHECK_SECONDS", 0.05)
-    patience = Deadline(Watched(), 60, busy=0.0)
+    deadline = Deadline(Watched(), 60, busy=0.0)
     with pytest.raises(RunFailed, match="rank 1 has ended"):
         while True:
-            patience.pause("message", [1])
+            deadline.pause("message", [1])
     assert looks[2] - looks[0] > 0.09
 
 
@@ -366,6 +366,6 @@ def test_late_words_are_not_taken_for_others() -> None:
     assert len(raised) == 6 and not any("heard" in line for line in lines), lines
 
 
-def test_patience_that_is_no_number_ends_all_ranks() -> None:
+def test_a_timeout_that_is_no_number_ends_all_ranks() -> None:
     done = run_on_ranks(2, PROGRAM, "words", timeout=60, **{TIMEOUT: "soon"})
     assert done.returncode != 0 and f"{TIMEOUT} = 'soon' must be" in done.stderr

@@ -32,7 +32,7 @@ from groundswell.exchange.prerequisites import (
 )
 
 ALONE = "one process has nobody to exchange with; start several, such as with mpiexec -n 4"
-TRIAL_SECONDS = 30.0  # patience of a trial
+TRIAL_SECONDS = 30.0  # time-out of a trial
 LONG_SECONDS = 120.0  # at least, for ranks that others find something out for
 TURNS = 2  # of a trial, each at once and in halves: buffers are used again
 GHOSTS = Ghosts((2, 1, 1), (1, 2, 1), corners=True)
@@ -56,9 +56,8 @@ def usable(
     if not isinstance(comm, MpiCommunicator):
         return dict.fromkeys(wanted, ALONE)
     with timeout_of(max(timeout_seconds(), LONG_SECONDS)):
-        comm.collective_try(
-            lambda: compile_kernels(backend)
-        )  # a trial has no patience for compilers
+        # Trials have short time-outs, so the kernels are compiled before.
+        comm.collective_try(lambda: compile_kernels(backend))
         return {name: _why_not(name, backend, comm) for name in wanted}
 
 

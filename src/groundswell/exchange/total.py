@@ -107,9 +107,9 @@ class GatheredTotal:
 
         def gather() -> None:
             self._mine = self._backend.to_host(self._values)  # kept, even if the wait is in vain
-            request, patience = self._mpi_comm.Iallgather(self._mine, found), Deadline(self._comm)
+            request, deadline = self._mpi_comm.Iallgather(self._mine, found), Deadline(self._comm)
             while not request.Test():
-                patience.pause("sums", others)
+                deadline.pause("sums", others)
             self._backend.assign(self._all, found)
 
         return gather

@@ -49,9 +49,9 @@ class AllToAllTransfer(Transfer):
         self._request = self._comm.Ialltoallv(self._sent, self._received)
 
     def _finish(self) -> None:
-        patience = Deadline(self._job.comm)
+        deadline = Deadline(self._job.comm)
         while not self._request.Test():
-            patience.pause("ghost layers", peers(self._job))
+            deadline.pause("ghost layers", peers(self._job))
 
     def close(self) -> None:
         self._comm.Free()

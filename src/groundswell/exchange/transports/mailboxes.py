@@ -153,9 +153,9 @@ class Mailboxes(Transfer):
         job = self._job
         rows = [self._letter(m, int(n)) for m, n in zip(job.messages, chunks, strict=True)]
         self._letters = job.backend.to_device(np.array([*rows, [0] * len(LETTER)], np.int64))
-        patience = (self._failure, self._stop_address, round(timeout_seconds() * 1e9))
+        timeout = (self._failure, self._stop_address, round(timeout_seconds() * 1e9))
         done = job.backend.zeros((len(rows) + 1,), np.int64)
-        return (self._letters, len(rows), blocks, done, self._epoch, *patience)
+        return (self._letters, len(rows), blocks, done, self._epoch, *timeout)
 
     def _blocks_at_once(self) -> int:
         """One block a processor, shared by the ranks that share the device.

@@ -111,7 +111,7 @@ class StagedTransfer(Transfer):
 
     def _move(self) -> None:
         """Send each part when its copy is down, copy each part up when it has come."""
-        patience = Deadline(self._job.comm)
+        deadline = Deadline(self._job.comm)
         leaving = list(zip(self._marks, self._outgoing.parts, strict=True))
         coming, sent = list(zip(self._receives, self._up, strict=True)), []
         while leaving or coming:
@@ -122,7 +122,7 @@ class StagedTransfer(Transfer):
                 pair[1]()
                 coming.remove(pair)
             if not here:
-                patience.pause("ghost layers", peers(self._job))
+                deadline.pause("ghost layers", peers(self._job))
         self._emptied = self._job.backend.record_event()
         complete(self._job, sent)
 
@@ -180,22 +180,22 @@ class Driver:
 
 
 def complete(job: Job, requests: Sequence[Request], *, busy: float = BUSY_SECONDS) -> None:
-    """Wait for requests, with patience; `busy` as of Deadline.
+    """Wait for requests until a deadline; `busy` as of Deadline.
 
     Raises:
         RunFailed: a rank is late or lost.
     """
     if not requests:
         return
-    patience = Deadline(job.comm, busy=busy)
+    deadline = Deadline(job.comm, busy=busy)
     everything, quick = list(requests), float("inf")
     begun = time.thread_time()
     while not type(requests[0]).Testall(everything):
         lasted = time.thread_time() - begun  # without what other threads took of the core
         quick = min(quick, lasted)
         if lasted > max(MOVED * quick, MOVED_SECONDS):
-            patience.stay_busy(min(LONGER * lasted, busy))
-        patience.pause("ghost layers", peers(job))
+            deadline.stay_busy(min(LONGER * lasted, busy))
+        deadline.pause("ghost layers", peers(job))
         begun = time.thread_time()
 
 
