@@ -14,6 +14,7 @@ import groundswell as gs
 from groundswell.case import read_case
 from groundswell.errors import CaseError, InputError
 from groundswell.simulation.preparation import prepare
+from groundswell.solvers.ultrasound.check import _use_step
 from groundswell.solvers.ultrasound.fast_sizes import (
     cheapest_margin,
     cost,
@@ -256,9 +257,41 @@ def test_a_wrong_absorption_causes_a_warning_with_a_cure() -> None:
     (warning,) = lossy(**strong).warnings()
     assert warning.endswith(
         "the equations of absorption and dispersion hold for weak absorption only; leave out "
-        'dispersion with medium.effects = ["absorption"]'
+        'dispersion with medium.effects = ["absorption"], reduce the absorption, or choose '
+        "medium.power further from 1 and 3"
     )
     assert not lossy(**strong, medium__effects=["absorption"]).warnings()
+
+
+def test_a_medium_without_a_decaying_wave_causes_a_warning_instead_of_a_number() -> None:
+    odd = lossy(medium__absorption=5.0, medium__power=0.99)
+    shown = {quantity.key: quantity for quantity in odd.quantities()}
+    assert shown["absorption_error"].value is None and "phase_error" not in shown
+    assert shown["absorption_error"].text == "unknown at 1 MHz; see the warning"
+    (warning,) = odd.warnings()
+    assert "have no wave of 1 MHz that decays about as fast as by the power law; " in warning
+    assert "leave out dispersion" in warning
+
+
+@pytest.mark.parametrize("power", [0.01, 0.1, 1.5])
+def test_too_few_steps_per_period_cause_a_warning_instead_of_a_number(power: float) -> None:
+    high = {"medium__power": power, "source__0__signal__frequency": "10 MHz"}
+    long = lossy(**high, time__step="100 ns")  # one step per period
+    shown = {quantity.key: quantity for quantity in long.quantities()}
+    assert shown["absorption_error"].value is None
+    coarse_grid, warning = long.warnings()
+    assert "points per wavelength" in coarse_grid and warning == (
+        "the time step of 100 ns samples a period of the highest source frequency, 10 MHz, "
+        '1 times, too few for the absorption; use time.step = "10 ns" or less'
+    )
+    assert lossy(**high, time__step="10 ns").warnings() == [coarse_grid]
+
+
+def test_a_step_in_a_warning_is_rounded_down() -> None:
+    for dt in np.random.default_rng(1).uniform(1e-10, 1e-6, 200):
+        told = re.fullmatch(r'use time\.step = "(.*) ns" or less', _use_step(dt))
+        assert told and 0.99 * dt < 1e-9 * float(told[1]) <= dt
+    assert '"100 ns"' in _use_step(1e-7)
 
 
 def test_the_template_causes_no_warning() -> None:

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from kspace_scheme import KSpaceScheme
 
 from groundswell.solvers.ultrasound.absorption import nepers
-from groundswell.solvers.ultrasound.dispersion import (
-    lossy_wave,
-    most_absorbing,
-    worst_wave,
-)
+from groundswell.solvers.ultrasound.dispersion import lossy_wave, most_absorbing, worst_wave
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 
 SPEED, FREQUENCY, H = 1500.0, 1e6, 2.5e-4  # 6 points per wavelength
@@ -122,3 +120,59 @@ def test_the_points_with_the_largest_absorption_count() -> None:
     each = [lossy_wave(point, FREQUENCY, 2000.0, 5e-8) for point in points]
     assert wave in each
     assert abs(wave.absorption_error) == max(abs(other.absorption_error) for other in each)
+
+
+def residual(
+    medium: AcousticMedium, k: complex, omega: float, reference_speed: float, dt: float
+) -> float:
+    """Relative residual of the dispersion relation; that of the equations if the step is 0."""
+    modified, rate, acceleration = k, 1j * omega, omega**2
+    if dt > 0:
+        modified = 2 / (reference_speed * dt) * np.sin(reference_speed * k * dt / 2)
+        rate = -np.expm1(-1j * omega * dt) / dt
+        acceleration = (2 / dt * np.sin(omega * dt / 2)) ** 2
+    eta = float(medium.eta) if medium.is_dispersive else 0.0
+    losses = eta * k ** (medium.power - 1) + float(medium.tau) * rate * k ** (medium.power - 2)
+    return float(abs((medium.speed * modified) ** 2 * (1 - losses) / acceleration - 1))
+
+
+def decades(first: float, last: float) -> st.SearchStrategy[float]:
+    """Numbers from 10^first to 10^last."""
+    return st.floats(first, last).map(lambda exponent: 10.0**exponent)
+
+
+ODD_POWERS = [0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 1.001, 1.01, 1.99, 2.0, 2.01, 2.9, 2.99]
+MEDIA = st.builds(
+    tissue,
+    decades(-6, 4),
+    st.floats(0.01, 2.99) | st.sampled_from(ODD_POWERS),
+    disperses=st.booleans(),
+)
+STEPS = decades(-10, -6) | st.sampled_from([1e-7, 1e-6])  # with whole numbers of periods, too
+
+
+@given(
+    medium=MEDIA,
+    frequency=decades(3, np.log10(5e7)) | st.sampled_from([1e6, 1e7, 3e7]),
+    dt=STEPS,
+    reference_speed=st.sampled_from([1000.0, SPEED, 3000.0]),
+)
+def test_in_any_medium_there_is_a_converged_wave_or_none(
+    medium: AcousticMedium, frequency: float, dt: float, reference_speed: float
+) -> None:
+    wave, omega = lossy_wave(medium, frequency, reference_speed, dt), 2 * pi * frequency
+    if wave is not None:
+        for k, step in ((wave.equations, 0.0), (wave.scheme, dt)):
+            assert k.real > 0 > k.imag
+            assert residual(medium, k, omega, reference_speed, step) < 1e-9
+        assert -1 <= wave.absorption_error <= 1
+
+
+@pytest.mark.parametrize(
+    ("absorption", "power"), [(51.0, 0.9), (5.0, 0.99), (1.0, 0.999), (20.0, 2.99)]
+)
+def test_strong_dispersion_leaves_no_wave(absorption: float, power: float) -> None:
+    assert lossy_wave(tissue(absorption, power), FREQUENCY, SPEED, 1e-8) is None
+    without = tissue(absorption, power, disperses=False)
+    wave = lossy_wave(without, FREQUENCY, SPEED, 1e-8)
+    assert wave is not None and abs(wave.absorption_errors()["equations"]) < 0.3

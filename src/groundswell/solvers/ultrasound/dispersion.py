@@ -16,17 +16,17 @@ they differ from the power law.
 
 from __future__ import annotations
 
-from cmath import asin, exp, sqrt
+from cmath import exp
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import degrees, pi, sin, tan
+from math import degrees, nan, pi, tan
 
 import numpy as np
 
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 
-ITERATIONS = 50  # each multiplies the error by about absorption / wavenumber
-LIMIT = 1e-4  # step for the limit of short steps, relative to the given step
+ITERATIONS = 50  # at most; weak losses take 2 or 3
+TOLERANCE = 1e-9  # of the wavenumber and of the absorption, relative
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,10 @@ def most_absorbing(medium: AcousticMedium) -> list[AcousticMedium]:
 
 def worst_wave(
     points: Sequence[AcousticMedium], frequency: float, reference_speed: float, dt: float
-) -> LossyWave:
+) -> LossyWave | None:
     """The wave with the largest error of the absorption in any of these media.
+
+    None if `lossy_wave` finds none in one of them.
 
     Args:
         points: homogeneous absorbing media.
@@ -88,18 +90,30 @@ def worst_wave(
         dt: time step, s.
     """
     waves = [lossy_wave(point, frequency, reference_speed, dt) for point in points]
-    return max(waves, key=lambda wave: abs(wave.absorption_error))
+    found = [wave for wave in waves if wave is not None]
+    if len(found) < len(waves):
+        return None
+    return max(found, key=lambda wave: abs(wave.absorption_error))
 
 
 def lossy_wave(
     medium: AcousticMedium, frequency: float, reference_speed: float, dt: float
-) -> LossyWave:
-    """The wave in a homogeneous absorbing medium; see `worst_wave`."""
+) -> LossyWave | None:
+    """The wave in a homogeneous absorbing medium; see `worst_wave`.
+
+    None if the equations or the scheme have no wave that resembles that of the power law: it must
+    travel forward and decay, at most twice as fast as by the power law. The scheme must resolve its
+    period and its wavenumber (c_ref k dt < pi).
+    """
     omega = 2 * pi * frequency
-    equations, scheme = (
-        _wavenumber(medium, omega, reference_speed, step) for step in (LIMIT * dt, dt)
-    )
-    return LossyWave(_power_law(medium, omega), equations, scheme)
+    if omega * dt >= pi:
+        return None
+    law = _power_law(medium, omega)
+    relations = (_Relation.of(medium, omega, reference_speed, step) for step in (0.0, dt))
+    equations, scheme = (_wavenumber(relation) for relation in relations)
+    decay = all(k.real > 0 and 0 > k.imag >= 2 * law.imag for k in (equations, scheme))
+    resolved = reference_speed * scheme.real * dt < pi
+    return LossyWave(law, equations, scheme) if decay and resolved else None
 
 
 def _power_law(medium: AcousticMedium, omega: float) -> complex:
@@ -108,14 +122,58 @@ def _power_law(medium: AcousticMedium, omega: float) -> complex:
     return complex(omega / float(medium.speed) + absorption * late, -absorption)
 
 
-def _wavenumber(medium: AcousticMedium, omega: float, reference_speed: float, dt: float) -> complex:
-    """The wavenumber in the scheme, by fixed-point iteration from that without losses."""
-    tau, eta = float(medium.tau), float(medium.eta) if medium.is_dispersive else 0.0
-    rate = (1 - exp(-1j * omega * dt)) / dt  # of the absorption, which lags by half a step
-    acceleration = (2 * sin(omega * dt / 2) / dt) ** 2
-    half, y = reference_speed * dt / 2, medium.power
-    k = complex(omega / float(medium.speed))
+@dataclass(frozen=True)
+class _Relation:
+    """The dispersion relation of the scheme: c K sqrt(1 + losses) = 2 sin(omega dt / 2) / dt.
+
+    Args:
+        start: wavenumber of the equations without losses, rad/m.
+        power: exponent y.
+        eta: coefficient of the dispersion.
+        tau_rate: coefficient of the absorption times the rate of density, relative to density.
+        lossless: K without losses, rad/m.
+        half: half the distance that sound travels in a step at the reference speed, m.
+    """
+
+    start: float
+    power: float
+    eta: float
+    tau_rate: complex
+    lossless: float
+    half: float
+
+    @classmethod
+    def of(
+        cls, medium: AcousticMedium, omega: float, reference_speed: float, dt: float
+    ) -> _Relation:
+        """The relation in a medium; that of the equations if the step is 0."""
+        speed, eta = float(medium.speed), float(medium.eta) if medium.is_dispersive else 0.0
+        sampled = float(omega * np.sinc(omega * dt / (2 * pi)))
+        rate = 1j * sampled * exp(-0.5j * omega * dt)  # it lags by half a step
+        losses = (medium.power, eta, float(medium.tau) * rate)
+        return cls(omega / speed, *losses, sampled / speed, reference_speed * dt / 2)
+
+    def correction(self, logarithm: np.complex128) -> np.complex128:
+        """Step of Newton's method for the logarithm of the wavenumber."""
+        k, y = np.exp(logarithm), self.power
+        dispersion, absorption = -self.eta * k ** (y - 1), -self.tau_rate * k ** (y - 2)
+        stiffness = 1 + dispersion + absorption
+        sinc = np.sinc(self.half * k / pi)
+        misfit = np.log(k * sinc * np.sqrt(stiffness) / np.float64(self.lossless))
+        slope = ((y - 1) * dispersion + (y - 2) * absorption) / (2 * stiffness)
+        return np.complex128(-misfit / (np.cos(self.half * k) / sinc + slope))
+
+
+@np.errstate(all="ignore")
+def _wavenumber(relation: _Relation) -> complex:
+    """The solution, by Newton's method from the wave without losses; NaN if it does not converge.
+
+    The unknown is log k, in which the relation is almost linear if losses are weak or prevail.
+    """
+    logarithm = np.complex128(np.log(relation.start))
     for _ in range(ITERATIONS):
-        stiffness = float(medium.speed) ** 2 * (1 - eta * k ** (y - 1) - tau * rate * k ** (y - 2))
-        k = asin(half * sqrt(acceleration / stiffness)) / half
-    return k
+        step = relation.correction(logarithm)
+        logarithm += step
+        if abs(step.real) <= TOLERANCE and abs(step.imag) <= TOLERANCE * abs(logarithm.imag):
+            return complex(np.exp(logarithm))
+    return complex(nan)
