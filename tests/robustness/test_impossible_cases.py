@@ -99,7 +99,7 @@ def test_a_run_that_does_not_fit_into_memory(
 
 def test_ranks_that_share_a_device_share_its_memory() -> None:
     backend = SimpleNamespace(memory_info=lambda: (100, 200))
-    job = SimpleNamespace(rank=0, same_machine=[0, 2], share=lambda value: [value] * 3)
+    job = SimpleNamespace(rank=0, same_machine=[0, 2], allgather=lambda value: [value] * 3)
     preparation._require_memory([60, 900, 40], backend, job)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="2 ranks on one device take 1"):
         preparation._require_memory([60, 0, 50], backend, job)  # type: ignore[arg-type]

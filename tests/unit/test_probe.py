@@ -252,7 +252,7 @@ def rank(rank: int, hosts: str, buses: Sequence[str]) -> Any:
         size=len(hosts),
         same_host=here,
         same_machine=here,
-        share=lambda value: list(buses),
+        allgather=lambda value: list(buses),
     )
 
 
