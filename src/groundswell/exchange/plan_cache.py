@@ -1,4 +1,4 @@
-"""What makes, keeps and closes plans: the ranks' common ground, and the end of it."""
+"""Caches of plans: they make, keep and close plans, at the latest when the program ends."""
 
 from __future__ import annotations
 
@@ -116,14 +116,14 @@ def _close_all() -> None:
     progress.end()
     mpi = sys.modules.get("mpi4py.MPI")
     if getattr(sys, "last_value", None) is None and not (mpi and mpi.Is_finalized()):
-        for keeper in list(_OPEN):
+        for cache in list(_OPEN):
             try:
-                keeper._finish_and_close()
+                cache._finish_and_close()
             except GroundswellError as error:  # too late for an exception to end the program
-                if keeper.size == 1:
+                if cache.size == 1:
                     raise
-                print(f"groundswell, rank {keeper.rank}: {error}", file=sys.stderr, flush=True)
-                keeper.comm.abort(error.exit_code)
+                print(f"groundswell, rank {cache.rank}: {error}", file=sys.stderr, flush=True)
+                cache.comm.abort(error.exit_code)
 
 
 def ranks_of(comm: Any) -> Communicator:

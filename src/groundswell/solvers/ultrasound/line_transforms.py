@@ -134,6 +134,11 @@ def supports(shape: tuple[int, ...]) -> bool:
     return fits and nx % 2 == 0 and all(plan(n) is not None for n in lengths)
 
 
+def fits(shape: tuple[int, int, int], dtype: DTypeLike, shared_bytes: int) -> bool:
+    """Whether `supports(shape)` holds and blocks need at most so much shared memory."""
+    return supports(shape) and Passes.of(shape, dtype).most_shared_bytes <= shared_bytes
+
+
 @dataclass(frozen=True)
 class Passes:
     """Division of fields (nz, ny, nx) into segments, lines and blocks.

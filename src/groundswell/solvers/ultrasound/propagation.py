@@ -18,11 +18,16 @@ from groundswell.backends.base import in_order
 from groundswell.grids.cartesian import Triple
 from groundswell.solvers.ultrasound.fields import Fields, FillOverlaps
 from groundswell.solvers.ultrasound.fused import FusedStep
-from groundswell.solvers.ultrasound.line_transforms import Passes, supports
+from groundswell.solvers.ultrasound.line_transforms import fits
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.point_source import Injection, PointSource
 from groundswell.solvers.ultrasound.spectral_step import SpectralStep
+
+
+def can_fuse(backend: Backend, shape: Triple, dtype: str) -> bool:
+    """Whether a device can make the fused step of fields of this shape (nz, ny, nx)."""
+    return not backend.on_host and fits(shape, dtype, backend.shared_bytes_per_block)
 
 
 class Propagation:
@@ -61,7 +66,7 @@ class Propagation:
         self.u, self.rho = ([self._zeros() for _ in self.axes] for _ in range(2))
         self._inject = Injection(backend, dtype)
         self.clock = self._inject.clock
-        fused = fused and not backend.on_host and _fits(backend, self.grid.shape, dtype)
+        fused = fused and can_fuse(backend, self.grid.shape, dtype)
         step = FusedStep if fused else SpectralStep
         fields = Fields(self.p, self.u, self.rho)
         self._scheme = step(backend, operators, medium, fields, sources, self._inject)
@@ -71,11 +76,6 @@ class Propagation:
         """Compose the step with an exchange between ranks."""
         self._scheme.set_exchange(fill_overlaps)
         self.launches = [*self._scheme.launches, self._inject.advance]
-
-    @property
-    def kind(self) -> str:
-        """Kind of the step: "fused", or "library" for one with transforms of a library."""
-        return "fused" if isinstance(self._scheme, FusedStep) else "library"
 
     # --- starting ---------------------------------------------------------------------------------
 
@@ -107,9 +107,3 @@ class Propagation:
 
     def _zeros(self) -> Array:
         return self.backend.zeros(self.grid.shape, self.dtype)
-
-
-def _fits(backend: Backend, shape: Triple, dtype: str) -> bool:
-    """Whether a GPU can make the fused step of fields of this shape (nz, ny, nx)."""
-    room = backend.shared_bytes_per_block
-    return supports(shape) and Passes.of(shape, dtype).most_shared_bytes <= room

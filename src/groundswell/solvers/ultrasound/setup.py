@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, pi
+from sys import maxsize
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.fast_sizes import cheapest_margin, cheapest_size
 from groundswell.solvers.ultrasound.fields import AXES
 from groundswell.solvers.ultrasound.initial_pressure import initial_pressure
-from groundswell.solvers.ultrasound.line_transforms import supports
+from groundswell.solvers.ultrasound.line_transforms import fits, supports
 from groundswell.solvers.ultrasound.media import build_medium
 from groundswell.solvers.ultrasound.media.case import PROPERTIES
 from groundswell.solvers.ultrasound.medium import AcousticMedium
@@ -239,11 +240,16 @@ class Setup(BlockSetup):
         x, y, z = found
         return x, y, z
 
-    def supports_fused(self, cut: Decomposition) -> bool:
-        """Whether the fused step supports the windows of all ranks; they must use the same step."""
+    def supports_fused(self, cut: Decomposition, shared_bytes: int = maxsize) -> bool:
+        """Whether the fused step supports the windows of all ranks; they must use the same step.
+
+        Args:
+            shared_bytes: shared memory of a block of the device; by default, there is enough.
+        """
         ranks = cut.processes[::-1]
         parts = (part_of(self.grid, cut, rank) for rank in range(cut.ranks))
-        return all(supports(self.window(part, ranks).extended[::-1]) for part in parts)
+        shapes = {self.window(part, ranks).extended[::-1] for part in parts}
+        return all(fits(shape, self.dtype, shared_bytes) for shape in shapes)
 
     def operators(self, window: Window) -> SpectralOperators:
         """The operators of a rank's window."""

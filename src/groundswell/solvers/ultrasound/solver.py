@@ -50,7 +50,7 @@ class Ultrasound(ExplicitSolver):
             medium_of(setup.medium, self.window),
             setup.dtype,
             sources_of(setup.sources, self.window),
-            fused=setup.supports_fused(self.decomposition),
+            fused=setup.supports_fused(self.decomposition, backend.shared_bytes_per_block),
         )
         self._own = {name: array[self.window.own] for name, array in self._arrays.items()}
         self._region = {name: array[self.part.region_slices] for name, array in self._own.items()}

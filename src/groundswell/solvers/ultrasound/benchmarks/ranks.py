@@ -21,6 +21,7 @@ from groundswell.solvers.ultrasound.benchmarks.blocks import (
 )
 from groundswell.solvers.ultrasound.benchmarks.single import (
     parts_of,
+    step_kind,
     transform_pair,
     transform_seconds,
 )
@@ -105,7 +106,7 @@ def _measure(rig: Rig, blocks: Blocks, transports: Sequence[str]) -> dict[str, A
             for name in transports
         }
         steps = {name: step for name, step in found.items() if step is not None}
-    about = {"step": propagation.kind}
+    about = {"step": step_kind(propagation)}
     return about | {"compute": compute, "transforms": transforms, "steps": steps}
 
 
