@@ -13,11 +13,11 @@ from variants import long_variants
 from groundswell.backends import open_backend
 from groundswell.backends.base import in_order
 from groundswell.bench.exchange.assembly import box_ids
-from groundswell.exchange.assembly import tiles
-from groundswell.exchange.assembly.operation import Operation
-from groundswell.exchange.assembly.rows import TYPES
-from groundswell.exchange.assembly.sharing import find_sharing
 from groundswell.exchange.communicator import SerialCommunicator
+from groundswell.exchange.gather_scatter import tiles
+from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter.rows import TYPES
+from groundswell.exchange.gather_scatter.sharing import find_sharing
 
 PROGRAM = Path(__file__).parents[1] / "support" / "assembly_program.py"
 
@@ -122,7 +122,9 @@ def test_large_arrays_are_the_same_on_a_gpu(
         backend = open_backend(name)
         array = backend.to_device(given)
         values = array[:, offset : offset + len(ids)]
-        work = Operation(backend, SerialCommunicator(), sharing, "gather-scatter", values, values)
+        work = GatherScatter(
+            backend, SerialCommunicator(), sharing, "gather-scatter", values, values
+        )
         in_order(work.launches)()
         results.append(backend.to_host(array).tobytes())
         work.close()

@@ -24,10 +24,11 @@ from groundswell.errors import BackendError, InputError
 from groundswell.exchange.boxes import CHUNK, RAW, Copy, Place, _chunks
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.decomposition import decompose
-from groundswell.exchange.exchange import Exchange
-from groundswell.exchange.messages import GhostField, plan_messages
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo import HaloExchange
+from groundswell.exchange.halo_messages import HaloMessages
 from groundswell.exchange.pattern import Ghosts, uniform
-from groundswell.exchange.transports.base import total
+from groundswell.exchange.transports.base import offsets_of
 
 SUPPORT = Path(__file__).parents[1] / "support"
 TRANSPORTS = ("mpi", "mpi-thread", "peer", "staged")
@@ -72,7 +73,7 @@ def test_stale_ghosts_are_never_used_without_a_word(what: str) -> None:
 def test_a_program_that_never_looks_ends_with_an_error() -> None:
     done = run_on_ranks(2, SUPPORT / "stale_halo_program.py", "exit", timeout=60)
     assert done.stdout.count("all holds") == 2 and done.returncode != 0
-    assert "rank 1 has sent no ghost layers" in done.stderr
+    assert "rank 1 has sent no data" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_a_periodic_rank_is_its_own_neighbour(dtype: str, corners: bool) -> None
     ghosts = Ghosts((2, 3, 1), (3, 1, 2), corners)
     whole = numbered(cut.shape, dtype)
     array = backend.to_device(before(whole, cut, 0, 3))
-    halo = Exchange(backend, SerialCommunicator(), cut, [GhostField(array, (3, 3, 3), ghosts)])
+    halo = HaloExchange(backend, SerialCommunicator(), cut, [GhostField(array, (3, 3, 3), ghosts)])
     assert halo.path == "none: one rank" and halo.bytes == 0
     halo()
     assert np.array_equal(array, after(whole, cut, 0, ghosts, 3))
@@ -126,7 +127,7 @@ def test_a_periodic_rank_is_its_own_neighbour(dtype: str, corners: bool) -> None
 
 def test_blocks_for_another_number_of_ranks_are_refused() -> None:
     with pytest.raises(InputError, match="4 blocks for 1 ranks"):
-        Exchange(open_backend("cpu"), SerialCommunicator(), decompose((8, 8), 4), [])
+        HaloExchange(open_backend("cpu"), SerialCommunicator(), decompose((8, 8), 4), [])
 
 
 def test_launches_that_poison_keep_their_poison(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +142,7 @@ def test_launches_that_poison_keep_their_poison(monkeypatch: pytest.MonkeyPatch)
         return array
 
     monkeypatch.setattr(backend, "to_device", watched)
-    launches = Exchange(backend, SerialCommunicator(), cut, [field], poison=True).launches
+    launches = HaloExchange(backend, SerialCommunicator(), cut, [field], poison=True).launches
     gc.collect()
     (poison,) = [memory for is_poison, memory in copied if is_poison]
     assert launches and poison() is not None
@@ -196,9 +197,10 @@ def test_messages_beyond_2_to_the_31_bytes_are_counted_exactly(aggregate: bool) 
     one = np.zeros(1)
     huge = np.lib.stride_tricks.as_strided(one, (8, n, n), (8 * n * n, 8 * n, 8))
     fields = [GhostField(huge, (2, 0, 0), Ghosts((k, 0, 0), (k, 0, 0))) for k in (1, 2)]
-    messages = plan_messages(cut, 0, fields, aggregate=aggregate)
+    planned = HaloMessages(open_backend("cpu"), cut, 0, fields)
+    messages = planned.messages(aggregate=aggregate)
     assert sum(m.send_bytes for m in messages) == 3 * 8 * n * n > BEYOND
     offsets = [p.offset for m in messages for p in m.receives]
     assert offsets == ([0, 8 * n * n] if aggregate else [0, 0])
-    places, size = total([m.send_bytes for m in messages])
+    places, size = offsets_of([m.send_bytes for m in messages])
     assert places[-1] + messages[-1].send_bytes == size

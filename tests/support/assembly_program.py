@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
-from groundswell.exchange.assembly.operation import Operation
-from groundswell.exchange.assembly.sharing import NOBODY, Sharing, find_sharing
 from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter.sharing import NOBODY, Sharing, find_sharing
 from groundswell.exchange.mpi_communicator import get_communicator
 
 Values = NDArray[Any]
@@ -64,7 +64,7 @@ class Case:
         in_place = kind in ("gather-scatter", "halo")
         source = self.backend.to_device(old)
         target = source if in_place else self.backend.to_device(new)
-        operation = Operation(
+        operation = GatherScatter(
             self.backend,
             self.job,
             sharing,

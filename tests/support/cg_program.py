@@ -17,8 +17,8 @@ from groundswell.backends import Array, Backend, Launch, open_backend
 from groundswell.errors import BackendError
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import get_communicator
-from groundswell.exchange.transports.mailboxes import Mailboxes
-from groundswell.exchange.transports.mpi import MpiTransfer
+from groundswell.exchange.transports.mpi import MpiTransport
+from groundswell.exchange.transports.peer_memory import PeerMemory
 from groundswell.linear.cg import ConjugateGradients
 from groundswell.linear.operators import VectorLayout
 from groundswell.meshes.box import Box
@@ -33,7 +33,7 @@ def multigrid(backend: Backend, job: Communicator) -> None:
     box = Box((2, 2, 4))
     mine = ElementPartition.of(box, job.size).elements(job.rank)
     method = MethodSection(preconditioner="multigrid")
-    with patch.object(Mailboxes, "__init__", side_effect=AssertionError("peer memory")):
+    with patch.object(PeerMemory, "__init__", side_effect=AssertionError("peer memory")):
         space = FunctionSpace.on(job, box, 2, mine)
         space = space.autotune(backend, "float64", transport="mpi", route="pairwise")
         system = LinearSystem(backend, space, equation_of(1.0), method)
@@ -80,7 +80,7 @@ def sums(backend: Backend, job: Communicator) -> None:
     """No rank sends each of the others a message, and the bits are those of peer memory."""
     by_memory = solved(backend, job, "peer")
     for transport in ("mpi", "mpi-thread", "peer+mpi"):
-        with patch.object(MpiTransfer, "__init__", side_effect=AssertionError("pairwise")):
+        with patch.object(MpiTransport, "__init__", side_effect=AssertionError("pairwise")):
             assert solved(backend, job, transport) == by_memory, transport
     with pytest.raises(BackendError, match="'ether' does not exist"):
         solved(backend, job, "ether")

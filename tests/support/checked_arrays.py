@@ -11,8 +11,8 @@ from halo_oracle import after, before, numbered
 from groundswell.backends import Backend
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
-from groundswell.exchange.exchange import Exchange
-from groundswell.exchange.messages import GhostField
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.pattern import Ghosts
 
 MARGIN = 3  # points around each part, more than any ghost layers
@@ -24,10 +24,12 @@ class ExchangeSetup:
     def __init__(self, backend: Backend, job: Communicator, transport: str) -> None:
         self.backend, self.job, self.transport = backend, job, transport
 
-    def exchange(self, cut: Decomposition, parts: list[CheckedArray], **options: Any) -> Exchange:
+    def exchange(
+        self, cut: Decomposition, parts: list[CheckedArray], **options: Any
+    ) -> HaloExchange:
         fields = [part.field for part in parts]
         options = {"transport": self.transport, **options}
-        return Exchange(self.backend, self.job, cut, fields, **options)
+        return HaloExchange(self.backend, self.job, cut, fields, **options)
 
     def part(self, cut: Decomposition, dtype: str, ghosts: Ghosts, number: int = 0) -> CheckedArray:
         return CheckedArray(self, cut, numbered(cut.shape, dtype, number), ghosts)

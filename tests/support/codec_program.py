@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend, open_backend
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.exchange import Exchange
-from groundswell.exchange.messages import GhostField
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.mpi_communicator import get_communicator
 
 MARGIN = 3
@@ -50,7 +50,7 @@ def check_case(
     origin = (MARGIN,) * len(cut.shape)
     fields = [GhostField(a, origin, g) for a, g in zip(arrays, ghosts, strict=True)]
     aggregate = bool(rng.integers(2))
-    halo = Exchange(backend, job, cut, fields, aggregate=aggregate, **how)
+    halo = HaloExchange(backend, job, cut, fields, aggregate=aggregate, **how)
     assert halo.path.startswith(how["codec"]) or job.size == 1
     for turn in range(3):
         for array, whole in zip(arrays, wholes, strict=True):

@@ -16,8 +16,8 @@ import numpy as np
 from groundswell.backends import open_backend
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition, decompose
-from groundswell.exchange.exchange import Exchange
-from groundswell.exchange.messages import GhostField
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.pattern import Ghosts
 
@@ -89,7 +89,7 @@ def check_case(backend: Any, job: Communicator, transport: str, rng: np.random.G
         arrays.append((array, inner))
         oracles.append((values, ghosts))
     aggregate = bool(rng.integers(2))
-    halo = Exchange(backend, job, cut, fields, transport=transport, aggregate=aggregate)
+    halo = HaloExchange(backend, job, cut, fields, transport=transport, aggregate=aggregate)
     for turn in range(3):
         halo()
         backend.synchronize()

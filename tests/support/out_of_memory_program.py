@@ -19,16 +19,16 @@ import pytest
 
 from groundswell.backends import open_backend
 from groundswell.errors import InputError
-from groundswell.exchange.assembly import sharing
+from groundswell.exchange import peer_transfer as peer_module
+from groundswell.exchange.allreduce import GatheredAllReduce, PeerAllReduce
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import decompose
-from groundswell.exchange.exchange import Exchange
-from groundswell.exchange.messages import GhostField
+from groundswell.exchange.gather_scatter import sharing
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.pattern import uniform
-from groundswell.exchange.total import GatheredTotal, Total
-from groundswell.exchange.transports import peer as peer_module
-from groundswell.exchange.transports.mailboxes import Mailboxes
+from groundswell.exchange.transports.peer_memory import PeerMemory
 
 
 def check(job: Communicator, make: Callable[[], Any], where: Any, name: str) -> None:
@@ -50,7 +50,7 @@ def mailboxes(job: Communicator) -> None:
     backend = open_backend("cpu")
 
     def make() -> None:
-        total = job.collective_try(lambda: Total(backend, job, 4))
+        total = job.collective_try(lambda: PeerAllReduce(backend, job, 4))
         total.close()
 
     for name in (
@@ -72,9 +72,11 @@ def peer(job: Communicator) -> None:
     field = GhostField(array, (1, 1), uniform(1, 2))
 
     def make() -> None:
-        with patch.object(Mailboxes, "close", autospec=True, side_effect=Mailboxes.close) as closed:
+        with patch.object(
+            PeerMemory, "close", autospec=True, side_effect=PeerMemory.close
+        ) as closed:
             try:
-                Exchange(backend, job, cut, [field], transport="peer").close()
+                HaloExchange(backend, job, cut, [field], transport="peer").close()
             finally:
                 assert closed.call_count == 1
 
@@ -89,7 +91,7 @@ def sums(job: Communicator) -> None:
     def make() -> None:
         free, _ = backend.memory_info()
         values = np.full(3, float(free > 0))
-        total = GatheredTotal(backend, job, values, "mpi")
+        total = GatheredAllReduce(backend, job, values, "mpi")
         for launch in total.launches:
             launch()
         total.close()

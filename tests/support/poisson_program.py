@@ -23,12 +23,12 @@ import groundswell as gs
 from groundswell.backends import Array, Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.errors import BackendError, InputError, RunFailed
-from groundswell.exchange.assembly import mailed, operation
-from groundswell.exchange.assembly.operation import Operation
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import decompose
+from groundswell.exchange.gather_scatter import gather_scatter, peer_rows
+from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
 from groundswell.exchange.mpi_communicator import get_communicator
-from groundswell.exchange.total import Total
+from groundswell.exchange.transports.peer_memory import PeerMemory
 from groundswell.exchange.tuning import Choice
 from groundswell.linear.cg import ConvergenceHistory
 from groundswell.linear.operators import LinearOperator
@@ -181,9 +181,9 @@ def check_fused_cg(backend: Backend, job: Communicator) -> None:
     mine = box.block(block.start, block.shape)
     variants = (
         nullcontext(),
-        patch.object(Total, "_waits", return_value=[]),
+        patch.object(PeerMemory, "waits", return_value=[]),
         patch.object(fused_cg, "INDEX_LIMIT", len(mine) * 5**3),
-        patch.object(mailed, "FEW_WAIT", 0),
+        patch.object(peer_rows, "FEW_WAIT", 0),
     )
     for variant in variants:
         with variant:
@@ -262,7 +262,7 @@ def check_ranks_that_fail(backend: Backend, job: Communicator) -> None:
     faults = {
         told: patch.object(fused_cg, "split_elements", side_effect=MemoryError("no room")),
         "odd": patch.object(
-            operation, "_require_places", side_effect=[None, None, ValueError("odd")]
+            gather_scatter, "_require_places", side_effect=[None, None, ValueError("odd")]
         ),
     }
     for text, fault in faults.items():
@@ -285,7 +285,9 @@ def failed(backend: Backend, job: Communicator, fault: Any, told: str) -> int:
         return system_on(backend, FunctionSpace.on(job, box, 2, mine), screening=1.0)
 
     with (
-        patch.object(Operation, "close", autospec=True, side_effect=Operation.close) as closed,
+        patch.object(
+            GatherScatter, "close", autospec=True, side_effect=GatherScatter.close
+        ) as closed,
         fault if job.rank == last else nullcontext(),
         pytest.raises((InputError, RunFailed, ValueError)) as failure,
     ):

@@ -7,56 +7,62 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import RunFailed
 from groundswell.exchange import probe, probe_gpu_mpi
-from groundswell.exchange.connect import TRANSPORTS
+from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.connect import TRANSPORTS, Kind
 from groundswell.exchange.deadline import TIMEOUT
 from groundswell.exchange.mpi_communicator import MpiCommunicator, get_communicator
-from groundswell.exchange.transports.base import Job
-from groundswell.exchange.transports.mpi import MpiTransfer
+from groundswell.exchange.transports.base import Message
+from groundswell.exchange.transports.mpi import MpiTransport
 
 BUSES = ("0000:1b:00.0", "0000:43:00.0")
 
 
-class Spoilt(MpiTransfer):
+class Spoilt(MpiTransport):
     """Messages whose first byte is wrong at the last rank, from the second exchange on."""
 
     turns = 0
 
-    def _finish(self) -> None:
-        super()._finish()
+    def __init__(self, backend: Backend, comm: Communicator, messages: Sequence[Message]) -> None:
+        super().__init__(backend, comm, messages)
+        self._messages = messages
+
+    def _wait(self) -> None:
+        super()._wait()
         self.turns += 1
-        if self.turns > 1 and self._job.comm.rank == self._job.comm.size - 1:
-            ctypes.memset(self._buffers.received[0][0], 255, 1)
+        if self.turns > 1 and self._rank_comm.rank == self._rank_comm.size - 1:
+            ctypes.memset(self._messages[0].received.address, 255, 1)
 
 
-class Lame(MpiTransfer):
+class Lame(MpiTransport):
     """Rank 1 gives up, so that the others wait for it in vain."""
 
-    def _start(self) -> None:
-        if self._job.comm.rank == 1:
+    def _post(self) -> None:
+        if self._rank_comm.rank == 1:
             raise RunFailed("rank 1 is lame")
-        super()._start()
+        super()._post()
 
 
-def broken(job: Job) -> Any:
+def broken(backend: Backend, comm: Communicator, messages: Sequence[Message]) -> Any:
     """No transport at all."""
     raise OSError("no such\ndevice")
 
 
-def mistaken(job: Job) -> Any:
+def mistaken(backend: Backend, comm: Communicator, messages: Sequence[Message]) -> Any:
     """A transport that has a mistake, which shows on one rank."""
-    if job.comm.rank == 1:
+    if comm.rank == 1:
         raise TypeError("a mistake")
-    return MpiTransfer(job)
+    return MpiTransport(backend, comm, messages)
 
 
 def check_mistake(backend: Backend, job: MpiCommunicator) -> None:
     """It is no reason not to use a transport, and all ranks are told."""
-    TRANSPORTS["cpu"] |= {"mistaken": mistaken}
+    TRANSPORTS["cpu"] |= {"mistaken": Kind(mistaken)}
     try:
         probe.usable(backend, job, ["mistaken"])
     except (RunFailed, TypeError) as error:
@@ -83,7 +89,8 @@ def main() -> None:
     assert isinstance(job, MpiCommunicator)
     if job.rank < probe_gpu_mpi.RANKS:
         assert all(probe_gpu_mpi.received(job.mpi_comm, backend, size) for size in (1, 1 << 21))
-    TRANSPORTS["cpu"] |= {"spoilt": Spoilt, "lame": Lame, "broken": broken}
+    made = {"spoilt": Spoilt, "lame": Lame, "broken": broken}
+    TRANSPORTS["cpu"] |= {name: Kind(make) for name, make in made.items()}
     found = probe.usable(backend, job, ["mpi"])
     assert found == {"mpi": None}, found
     probe.TRIAL_SECONDS = 1.0

@@ -15,8 +15,8 @@ from halo_program import device_of
 from groundswell.backends import open_backend
 from groundswell.bench.exchange.slow_link import Link, LinkedBackend
 from groundswell.exchange.decomposition import decompose
-from groundswell.exchange.exchange import Exchange
-from groundswell.exchange.messages import GhostField
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.pattern import Ghosts
 
@@ -39,7 +39,7 @@ def main() -> None:
     fields = [GhostField(array, (1,), Ghosts((1,), (1,))) for array in arrays]
     for link, least in LINKS.items():
         slow: Any = LinkedBackend(backend, link)
-        halo = Exchange(slow, job, cut, fields, transport=transport, aggregate=False)
+        halo = HaloExchange(slow, job, cut, fields, transport=transport, aggregate=False)
         halo()
         backend.synchronize()
         for n, array in enumerate(arrays):

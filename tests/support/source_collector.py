@@ -9,8 +9,8 @@ import numpy as np
 
 from groundswell.backends import Source
 from groundswell.backends.cpu import CpuBackend
-from groundswell.exchange.assembly.rows import Rows, Values, reduce_rows
-from groundswell.exchange.assembly.tiles import Tiles, launch_tiles
+from groundswell.exchange.gather_scatter.rows import Rows, Values, reduce_rows
+from groundswell.exchange.gather_scatter.tiles import Tiles, launch_tiles
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.setup import Setup as CavitySetup

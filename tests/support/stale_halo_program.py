@@ -18,7 +18,7 @@ import numpy as np
 from groundswell.errors import RunFailed
 from groundswell.exchange import Domain, Numbering
 from groundswell.exchange.deadline import TIMEOUT
-from groundswell.exchange.transports.mailboxes import Mailboxes
+from groundswell.exchange.transports.peer_memory import PeerMemory
 
 BRIEF, LONG = "0.3", "30"  # s
 
@@ -36,7 +36,7 @@ def require_failure(act: Callable[[], Any]) -> None:
 def impatient(plan: Callable[[], Any]) -> Any:
     """A plan whose kernels wait themselves, and not for long."""
     os.environ[TIMEOUT] = BRIEF
-    with patch.object(Mailboxes, "_waits", return_value=[]):
+    with patch.object(PeerMemory, "waits", return_value=[]):
         made = plan()
     os.environ[TIMEOUT] = LONG
     return made
@@ -44,27 +44,27 @@ def impatient(plan: Callable[[], Any]) -> Any:
 
 def main(what: str) -> None:
     if what == "operation":
-        keeper: Any = Numbering(np.arange(4))
+        owner: Any = Numbering(np.arange(4))
         values = np.ones(4)
-        plan = impatient(lambda: keeper.plan("gather-scatter", values))
+        plan = impatient(lambda: owner.plan("gather-scatter", values))
     else:
-        keeper = Domain((12, 8), 1, periodic=True)
-        u = keeper.zeros()
-        plan = impatient(lambda: keeper.plan(u))
+        owner = Domain((12, 8), 1, periodic=True)
+        u = owner.zeros()
+        plan = impatient(lambda: owner.plan(u))
     plan()  # all is well
-    keeper.comm.allgather(None)
-    if keeper.rank == 0:
+    owner.comm.allgather(None)
+    if owner.rank == 0:
         plan()
-    keeper.comm.allgather(None)  # rank 1 sends nothing before rank 0 has waited in vain
-    if keeper.rank == 1:
+    owner.comm.allgather(None)  # rank 1 sends nothing before rank 0 has waited in vain
+    if owner.rank == 1:
         plan()
-    keeper.comm.allgather(None)
-    if what in ("exchange", "operation") and keeper.rank == 0:
+    owner.comm.allgather(None)
+    if what in ("exchange", "operation") and owner.rank == 0:
         require_failure(plan)
     if what == "gather":
-        require_failure(lambda: keeper.gather(u))
+        require_failure(lambda: owner.gather(u))
     if what != "exit":
-        require_failure(keeper.close)
+        require_failure(owner.close)
     print("all holds")
 
 

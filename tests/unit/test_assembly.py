@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
-from groundswell.exchange.assembly import rows as module
-from groundswell.exchange.assembly.operation import Operation
-from groundswell.exchange.assembly.rows import OPERATIONS, TYPES, Rows, Values, reduce_rows
-from groundswell.exchange.assembly.sharing import NOBODY, find_sharing
 from groundswell.exchange.communicator import SerialCommunicator
+from groundswell.exchange.gather_scatter import rows as module
+from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter.rows import OPERATIONS, TYPES, Rows, Values, reduce_rows
+from groundswell.exchange.gather_scatter.sharing import NOBODY, find_sharing
 
 REDUCE: dict[str, Any] = {"sum": np.add, "multiply": np.multiply, "min": np.minimum}
 REDUCE["max"] = np.maximum
@@ -136,7 +136,7 @@ def test_one_rank(backend: Backend) -> None:
     local, whole = np.arange(1.0, 8.0), np.full(3, np.nan)
 
     def run(kind: str, source: Any, target: Any) -> Any:
-        work = Operation(backend, SerialCommunicator(), sharing, kind, source, target)
+        work = GatherScatter(backend, SerialCommunicator(), sharing, kind, source, target)
         in_order(work.launches)()
         work.close()
         return target
@@ -164,13 +164,13 @@ def test_what_does_not_fit(
     sharing = find_sharing(SerialCommunicator(), np.array([1, 2, 1]))
     source, target = (np.zeros(s, d) for s, d in zip(shapes, dtypes, strict=True))
     with pytest.raises(InputError, match=words):
-        Operation(backend, SerialCommunicator(), sharing, kind, source, target)
+        GatherScatter(backend, SerialCommunicator(), sharing, kind, source, target)
 
 
 def test_an_unknown_reduction(backend: Backend) -> None:
     sharing = find_sharing(SerialCommunicator(), np.array([1, 2, 1]))
     with pytest.raises(InputError, match="reduction 'mean' does not exist; allowed: sum"):
-        Operation(
+        GatherScatter(
             backend,
             SerialCommunicator(),
             sharing,

@@ -15,13 +15,13 @@ from groundswell.bench.exchange import versions
 from groundswell.bench.exchange.ladder import WIDEST, grids, rung_exchange
 from groundswell.bench.exchange.links import most_even, torus
 from groundswell.errors import BackendError
-from groundswell.exchange.boxes import copy_launch
+from groundswell.exchange.boxes import CopyLaunch
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.decomposition import Decomposition, decompose, process_grids
-from groundswell.exchange.messages import GhostField, plan_messages
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo_messages import HaloMessages
+from groundswell.exchange.packing import pack, unpack
 from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.transports.base import Job
-from groundswell.exchange.transports.buffers import Buffers
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,8 @@ class Recorded:
         self.packing = "kernel" if isinstance(options["transport"], str) else "copies"
         self.path, self.in_graph = "nowhere", False
         together = options.get("aggregate", True)
-        self.messages = plan_messages(cut, comm.rank, fields, aggregate=together)
+        planned = HaloMessages(backend, cut, comm.rank, fields)
+        self.messages = planned.messages(aggregate=together)
         self.bytes = sum(message.send_bytes for message in self.messages)
 
 
@@ -82,7 +83,7 @@ def recorded(
     monkeypatch: pytest.MonkeyPatch, backend: Backend, processes: tuple[int, ...]
 ) -> dict[str, list[Recorded]]:
     """The exchanges of each rung, of a cavity of 16^3 points."""
-    monkeypatch.setattr(versions, "Exchange", Recorded)
+    monkeypatch.setattr(versions, "HaloExchange", Recorded)
     cut = Decomposition((16,) * 3, processes, (False,) * 3)
     shape = tuple(n + 2 * WIDEST for n in cut.block(0).shape)
     arrays = [backend.zeros(shape, np.float64) for _ in range(5)]
@@ -135,32 +136,27 @@ def test_rungs_along_two_axes(monkeypatch: pytest.MonkeyPatch, backend: Backend)
 # --- packing by copies ----------------------------------------------------------------------------
 
 
+COPIES = {"copies": versions.StridedCopies, "kernel": CopyLaunch}
+
+
 def packed(
     backend: Backend, cut: Decomposition, fields: list[list[GhostField]], packing: list[str]
 ) -> None:
     """One exchange of two ranks in this process: one packs as told, the other one unpacks."""
-    buffers = [
-        Buffers(
-            Job(
-                backend,
-                Ranks(rank, 2),
-                fields[rank],
-                plan_messages(cut, rank, fields[rank], aggregate=True),
-            ),
-            on_host=bool(rank),
-            launches={"copies": versions.copy_one_by_one, "kernel": copy_launch}[packing[rank]],
-        )
-        for rank in (0, 1)
+    messages = [
+        HaloMessages(backend, cut, rank, fields[rank]).messages(aggregate=True) for rank in (0, 1)
     ]
-    for mine, other in (buffers, buffers[::-1]):
-        for launch in mine.pack:
-            launch()
-        for (source, size), (target, room) in zip(mine.sent, other.received, strict=True):
-            assert size == room
-            ctypes.memmove(target, source, size)
-    for mine in buffers:
-        for launch in mine.unpack:
-            launch()
+    for rank in (0, 1):
+        for sent, received in zip(messages[rank], messages[1 - rank], strict=True):
+            assert sent.send_bytes == received.receive_bytes
+            buffer = np.zeros(max(sent.send_bytes, 1), np.uint8)
+            address = buffer.ctypes.data
+            launches = [
+                *COPIES[packing[rank]](backend, list(pack(sent, address))).launches,
+                *COPIES[packing[1 - rank]](backend, list(unpack(received, address))).launches,
+            ]
+            for launch in launches:
+                launch()
 
 
 @pytest.mark.parametrize("packing", [["copies", "copies"], ["copies", "kernel"]])

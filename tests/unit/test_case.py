@@ -11,7 +11,7 @@ from earthquake_cases import DROP, SOURCE, VALID, build, changed, only_problem
 
 from groundswell.case import common, load_case
 from groundswell.exchange.codecs.coder import require_codec
-from groundswell.exchange.connect import FUSED, TRANSPORTS
+from groundswell.exchange.connect import TRANSPORTS
 from groundswell.seismology.case import media as case_media
 from groundswell.seismology.case import sources as case_sources
 from groundswell.solvers.earthquake import case as schema
@@ -151,8 +151,7 @@ def test_sections_can_be_left_out_of_the_digest() -> None:
 
 
 def test_a_case_may_name_every_transport_that_there_is() -> None:
-    backends = [*TRANSPORTS.values(), *FUSED.values()]
-    known = {name for transports in backends for name in transports}
+    known = {name for transports in TRANSPORTS.values() for name in transports}
     assert set(common.TRANSPORTS) == known and len(common.TRANSPORTS) == len(known)
 
 

@@ -13,8 +13,8 @@ from scipy.sparse.linalg import splu
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
-from groundswell.exchange.assembly.sharing import find_sharing
 from groundswell.exchange.communicator import SerialCommunicator
+from groundswell.exchange.gather_scatter.sharing import find_sharing
 from groundswell.linear.coarse import SYMMETRIC, CoarseSolver, factor_bytes, make_inverse
 from groundswell.linear.operators import VectorLayout
 

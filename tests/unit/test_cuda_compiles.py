@@ -29,15 +29,14 @@ from variants import short_and_long
 
 import groundswell
 from groundswell.backends import Source
-from groundswell.bench.exchange.fused import SOURCE as UPDATE
 from groundswell.bench.exchange.slow_link import Link, LinkedBackend
-from groundswell.exchange.assembly.mailed import mailed_source
+from groundswell.exchange.allreduce import sum_source
 from groundswell.exchange.boxes import SOURCE as EXCHANGE
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.codecs.mpc import mpc_source
 from groundswell.exchange.codecs.nvcomp import packed_source
 from groundswell.exchange.codecs.zfp import zfp_source
-from groundswell.exchange.total import gathered_source
+from groundswell.exchange.gather_scatter.peer_rows import peer_rows_source
 from groundswell.linear.cg import cg_ranks_source
 from groundswell.linear.chebyshev import chebyshev_source
 from groundswell.linear.operators import convert_source
@@ -74,20 +73,14 @@ HOT_LIMITS = {
     "pml": {
         "update_velocity": (52, 80),
         "update_stress": (70, 140),
-        "put_velocity": (48, 80),
-        "put_stress": (70, 140),
     },
     "sponge": {
         "update_velocity": (50, 68),
         "update_stress": (66, 136),
-        "put_velocity": (44, 68),
-        "put_stress": (66, 136),
     },
     "periodic": {
         "update_velocity": (50, 68),
         "update_stress": (88, 108),
-        "put_velocity": (44, 68),
-        "put_stress": (88, 108),
     },
 }
 LIMITS = {
@@ -211,7 +204,7 @@ FUSED_LIMITS = {  # of the fused k-space step, of which several blocks share a m
 }
 FUSED_SPILLS = {"accelerate": 104, "compress": 80, "correct_source": 48, "find_gradient": 64}
 TERMS_SPILLS = {**FUSED_SPILLS, "accelerate": 264}  # with velocity sources
-SPILLS = {"inject_moments": 16, "inject_forces": 32, "put_velocity": 32, "put_stress": 16}
+SPILLS = {"inject_moments": 16, "inject_forces": 32}
 SPILLS["assemble"] = 96
 SPILLS["receive_rows"] = 32
 SPILLS["advance_rows"] = 176  # of ten iterations' steps; less of these takes longer
@@ -297,8 +290,7 @@ def test_the_fused_k_space_steps_kernels(
 
 def test_the_exchanges_kernels(check: Check) -> None:
     check(Source(EXCHANGE, {}), "single")
-    check(Source(UPDATE, {}), "single")
-    check(gathered_source(), "double")
+    check(sum_source(), "double")
 
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
@@ -310,7 +302,7 @@ def test_the_recorders_kernels(check: Check, dtype: str, precision: str) -> None
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_the_assemblys_kernels(check: Check, dtype: str, precision: str) -> None:
-    for source in (*assembly_sources(dtype), mailed_source(dtype, "sum")):
+    for source in (*assembly_sources(dtype), peer_rows_source(dtype, "sum")):
         check(source, precision)
 
 
@@ -380,7 +372,7 @@ def test_kernels_over_a_slower_link() -> None:
     backend = SourceCollector()
     linked: Any = LinkedBackend(backend, Link(1e9))
     compile_kernels(linked)
-    linked.compile(mailed_source("float64", "sum"))
+    linked.compile(peer_rows_source("float64", "sum"))
     assert len({source.path for source in backend.sources}) == 2
     for source in backend.sources:
         assert "#define DELIVER deliver_over_link" in source.text()

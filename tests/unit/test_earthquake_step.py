@@ -22,8 +22,8 @@ from groundswell.backends import open_backend
 from groundswell.errors import RunFailed
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.decomposition import decompose
-from groundswell.exchange.exchange import Exchange
-from groundswell.exchange.messages import GhostField
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.overlap import Box
 from groundswell.exchange.pattern import Ghosts
 from groundswell.grids.cartesian import Field, Layout
@@ -109,7 +109,7 @@ def test_ghosts_of_periodic_axes_come_from_the_far_side(
         wanted.append(values)
     cut = decompose(layout.cells[::-1], 1, wraps)
     asked = [GhostField(field.array, field.origin, ghosts) for field in fields]
-    Exchange(backend, SerialCommunicator(), cut, asked)()
+    HaloExchange(backend, SerialCommunicator(), cut, asked)()
     for field, values in zip(fields, wanted, strict=True):
         assert (field.array == values).all()
 

@@ -22,9 +22,9 @@ from groundswell.backends.array_interop import as_array, stream_handle
 from groundswell.errors import InputError
 from groundswell.exchange import Domain, Field, Ghosts, Numbering, plan_cache
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE
-from groundswell.exchange.connect import FUSED, TRANSPORTS
+from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.deadline import DEFAULT_TIMEOUT, TIMEOUT
-from groundswell.exchange.routes import ROUTES
+from groundswell.exchange.gather_scatter.routes import ROUTES
 
 ROOT = Path(__file__).parents[2]
 
@@ -287,9 +287,7 @@ def test_the_python_of_the_page_runs(code: str) -> None:
 def test_the_page_names_what_there_is() -> None:
     assert len(SNIPPETS) == 6
     assert all(f'"{route}"' in PAGE for route in ROUTES) and "`mpc`" in PAGE and "`zfp16`" in PAGE
-    assert all(
-        f"`{name}`" in PAGE for device in (*TRANSPORTS.values(), *FUSED.values()) for name in device
-    )
+    assert all(f"`{name}`" in PAGE for device in TRANSPORTS.values() for name in device)
     assert all(f"| {wide} | {sent} |" in PAGE for wide, sent in CONVERSIONS if narrower(wide, sent))
     assert TIMEOUT in PAGE and f"{DEFAULT_TIMEOUT:.0f} unless set" in PAGE
     assert f"the last {plan_cache.MOST_PLANS} sets" in PAGE

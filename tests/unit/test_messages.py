@@ -16,18 +16,9 @@ from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
 from groundswell.exchange.boxes import Copy, copy_launch
 from groundswell.exchange.decomposition import Decomposition, decompose
-from groundswell.exchange.messages import (
-    ALIGNMENT,
-    Buffer,
-    GhostField,
-    Message,
-    ghost_boxes,
-    own_copies,
-    own_parcels,
-    pack,
-    plan_messages,
-    unpack,
-)
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo_messages import HaloMessages
+from groundswell.exchange.packing import ALIGNMENT, PackedMessage, pack, unpack
 from groundswell.exchange.pattern import Ghosts, receives, uniform
 
 MARGIN = 3
@@ -76,18 +67,22 @@ def random_wholes(rng: np.random.Generator, cut: Decomposition) -> list[Whole]:
     return result
 
 
+def messages_of(
+    backend: Backend, cut: Decomposition, rank: int, fields: list[GhostField], aggregate: bool
+) -> list[PackedMessage]:
+    return HaloMessages(backend, cut, rank, fields).messages(aggregate=aggregate)
+
+
 def planned(
-    cut: Decomposition, wholes: list[Whole], aggregate: bool
-) -> dict[tuple[int, int, int], Message]:
-    """All messages of all ranks, by rank, peer and key."""
+    backend: Backend, cut: Decomposition, wholes: list[Whole], aggregate: bool
+) -> dict[tuple[int, int, int], PackedMessage]:
+    """All messages of all ranks, by rank, peer and tag."""
     found = [
         (rank, message)
         for rank in range(cut.ranks)
-        for message in plan_messages(
-            cut, rank, [w.field(rank) for w in wholes], aggregate=aggregate
-        )
+        for message in messages_of(backend, cut, rank, [w.field(rank) for w in wholes], aggregate)
     ]
-    result = {(rank, m.peer, m.key): m for rank, m in found}
+    result = {(rank, m.peer, m.tag): m for rank, m in found}
     assert len(result) == len(found)
     return result
 
@@ -97,37 +92,50 @@ def planned(
 
 @pytest.mark.parametrize("aggregate", [True, False])
 @pytest.mark.parametrize("seed", range(20))
-def test_what_one_rank_sends_the_other_one_receives(seed: int, aggregate: bool) -> None:
+def test_what_one_rank_sends_the_other_one_receives(
+    backend: Backend, seed: int, aggregate: bool
+) -> None:
     rng = np.random.default_rng(seed)
     cut = random_cut(rng)
     wholes = random_wholes(rng, cut)
-    messages = planned(cut, wholes, aggregate)
-    for (rank, peer, key), message in messages.items():
-        other = messages[peer, rank, key]
-        assert message.sends == other.receives and message.send_bytes == other.receive_bytes
+    messages = planned(backend, cut, wholes, aggregate)
+    for (rank, peer, tag), message in messages.items():
+        other = messages[peer, rank, tag]
+        sent, received = (
+            [(s.shape, s.dtype, s.wire, s.offset, s.place.array) for s in segments]
+            for segments in (message.sends, other.receives)
+        )
+        assert sent == received and message.send_bytes == other.receive_bytes
         assert rank != peer and (message.sends or message.receives)
         if aggregate:
-            assert key == 0
+            assert tag == 0
         else:
-            assert {parcel.field for parcel in (*message.sends, *message.receives)} == {key}
+            assert {s.place.array for s in (*message.sends, *message.receives)} == {tag}
 
 
 @pytest.mark.parametrize("aggregate", [True, False])
 @pytest.mark.parametrize("seed", range(10))
-def test_every_ghost_of_others_is_in_one_parcel(seed: int, aggregate: bool) -> None:
+def test_every_ghost_of_others_is_in_one_segment(
+    backend: Backend, seed: int, aggregate: bool
+) -> None:
     rng = np.random.default_rng((1, seed))
     cut = random_cut(rng)
     wholes = random_wholes(rng, cut)
-    messages = planned(cut, wholes, aggregate)
+    messages = planned(backend, cut, wholes, aggregate)
     for rank in range(cut.ranks):
         received = [
-            (peer, parcel.field, parcel.piece.here, parcel.piece.shape)
+            (peer, segment.place.array, segment.place.address, segment.shape)
             for (at, peer, _), message in messages.items()
             if at == rank
-            for parcel in message.receives
+            for segment in message.receives
         ]
         needed = [
-            (piece.owner, number, piece.here, piece.shape)
+            (
+                piece.owner,
+                number,
+                whole.field(rank).place(backend, piece.here).address,
+                piece.shape,
+            )
             for number, whole in enumerate(wholes)
             for piece in receives(cut, rank, whole.ghosts)
             if piece.owner != rank
@@ -136,51 +144,51 @@ def test_every_ghost_of_others_is_in_one_parcel(seed: int, aggregate: bool) -> N
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_parcels_lie_apart_and_aligned(seed: int) -> None:
+def test_segments_lie_apart_and_aligned(backend: Backend, seed: int) -> None:
     rng = np.random.default_rng((2, seed))
     cut = random_cut(rng)
     wholes = random_wholes(rng, cut)
     size = {"float32": 4, "float16": 2, "bfloat16": 2}
-    for message in planned(cut, wholes, True).values():
+    for message in planned(backend, cut, wholes, True).values():
         end = 0
-        for parcel in message.sends:
-            whole = wholes[parcel.field]
+        for segment in message.sends:
+            whole = wholes[segment.place.array]
             itemsize = size[whole.sent_as] if whole.sent_as else whole.values.itemsize
-            assert parcel.offset % ALIGNMENT == 0 and end <= parcel.offset < end + ALIGNMENT
-            end = parcel.offset + int(np.prod(parcel.piece.shape)) * itemsize
+            assert segment.offset % ALIGNMENT == 0 and end <= segment.offset < end + ALIGNMENT
+            end = segment.offset + int(np.prod(segment.shape)) * itemsize
         assert end <= message.send_bytes < end + ALIGNMENT
 
 
-def test_aggregation_makes_one_message_of_many() -> None:
+def test_aggregation_makes_one_message_of_many(backend: Backend) -> None:
     cut = decompose((12, 12), 4, True)
     arrays = [np.zeros((8, 8), t) for t in ("float32", "float64", "int16")]
     fields = [GhostField(a, (1, 1), uniform(1, 2)) for a in arrays]
-    one, many = (plan_messages(cut, 0, fields, aggregate=a) for a in (True, False))
-    assert [m.key for m in one] == [0] * len(one) and len(many) == 3 * len(one)
+    one, many = (messages_of(backend, cut, 0, fields, a) for a in (True, False))
+    assert [m.tag for m in one] == [0] * len(one) and len(many) == 3 * len(one)
     assert sum(m.send_bytes for m in one) == sum(m.send_bytes for m in many)
 
 
-def test_a_narrower_type_makes_messages_shorter() -> None:
+def test_a_narrower_type_makes_messages_shorter(backend: Backend) -> None:
     cut = decompose((4096, 3), 2, processes=(1, 2))
     field = GhostField(np.zeros((4096, 4)), (0, 1), Ghosts((0, 1), (0, 1)))
-    (wide,) = plan_messages(cut, 0, [field], aggregate=True)
-    (half,) = plan_messages(cut, 0, [replace(field, sent_as="float32")], aggregate=True)
+    (wide,) = messages_of(backend, cut, 0, [field], True)
+    (half,) = messages_of(backend, cut, 0, [replace(field, sent_as="float32")], True)
     assert (wide.receive_bytes, half.receive_bytes) == (8 * 4096, 4 * 4096)
 
 
-def test_fields_without_ghosts_send_nothing() -> None:
+def test_fields_without_ghosts_send_nothing(backend: Backend) -> None:
     cut = decompose((4, 4), 4)
     nothing = GhostField(np.zeros((2, 2)), (0, 0), uniform(0, 2))
     something = GhostField(np.zeros((4, 4)), (1, 1), uniform(1, 2))
-    assert plan_messages(cut, 0, [nothing], aggregate=False) == []
-    assert {m.key for m in plan_messages(cut, 0, [nothing, something], aggregate=False)} == {1}
+    assert messages_of(backend, cut, 0, [nothing], False) == []
+    assert {m.tag for m in messages_of(backend, cut, 0, [nothing, something], False)} == {1}
 
 
-def test_one_direction_may_be_empty() -> None:
+def test_one_direction_may_be_empty(backend: Backend) -> None:
     """Upwind layers: each rank needs the points before its own only."""
     cut = decompose((9,), 3)
     field = GhostField(np.zeros(5), (2,), Ghosts((2,), (0,)))
-    middle = plan_messages(cut, 1, [field], aggregate=True)
+    middle = messages_of(backend, cut, 1, [field], True)
     assert [(m.peer, bool(m.sends), bool(m.receives)) for m in middle] == [
         (2, True, False),
         (0, False, True),
@@ -188,14 +196,15 @@ def test_one_direction_may_be_empty() -> None:
 
 
 @pytest.mark.parametrize("ranks", [3, 4, 6, 8])
-def test_no_two_ranks_send_to_the_same_one_at_a_time(ranks: int) -> None:
+def test_no_two_ranks_send_to_the_same_one_at_a_time(backend: Backend, ranks: int) -> None:
     cut = decompose((24, 24, 24), ranks, True)
     planned = [
-        plan_messages(
+        messages_of(
+            backend,
             cut,
             rank,
             [GhostField(np.zeros((26,) * 3), (1,) * 3, uniform(1, corners=True))],
-            aggregate=True,
+            True,
         )
         for rank in range(ranks)
     ]
@@ -213,21 +222,15 @@ def run(backend: Backend, copies: list[Copy]) -> None:
 
 def exchange(backend: Backend, cut: Decomposition, wholes: list[Whole], aggregate: bool) -> None:
     """Pack, deliver and unpack the messages of all ranks."""
-    messages = planned(cut, wholes, aggregate)
-    mail = {which: np.full(m.send_bytes, 0xEE, np.uint8) for which, m in messages.items()}
-    boxes = {which: Buffer(letters.ctypes.data) for which, letters in mail.items()}
-    fields = [[w.field(rank) for w in wholes] for rank in range(cut.ranks)]
-    run(
-        backend,
-        [c for at, m in messages.items() for c in pack(backend, fields[at[0]], m, boxes[at])],
-    )
-    arrived = {(at, peer, key): boxes[peer, at, key] for at, peer, key in messages}
-    run(
-        backend,
-        [c for at, m in messages.items() for c in unpack(backend, fields[at[0]], m, arrived[at])],
-    )
+    messages = planned(backend, cut, wholes, aggregate)
+    buffers = {which: np.full(m.send_bytes, 0xEE, np.uint8) for which, m in messages.items()}
+    sent = {which: buffer.ctypes.data for which, buffer in buffers.items()}
+    run(backend, [copy for at, m in messages.items() for copy in pack(m, sent[at])])
+    received = {(rank, peer, tag): sent[peer, rank, tag] for rank, peer, tag in messages}
+    run(backend, [copy for at, m in messages.items() for copy in unpack(m, received[at])])
     for rank in range(cut.ranks):
-        run(backend, list(own_copies(backend, fields[rank], own_parcels(cut, rank, fields[rank]))))
+        fields = [w.field(rank) for w in wholes]
+        run(backend, HaloMessages(backend, cut, rank, fields).own_copies())
 
 
 @pytest.mark.parametrize("aggregate", [True, False])
@@ -289,19 +292,22 @@ def test_values_that_are_no_numbers_are_refused(dtype: str) -> None:
 @pytest.mark.parametrize(
     "shape, origin", [((5, 6), (1, 1)), ((6, 6), (0, 1)), ((6, 6), (2, 1)), ((6, 6), (1, 0))]
 )
-def test_arrays_without_room_are_refused(shape: tuple[int, ...], origin: tuple[int, ...]) -> None:
+def test_arrays_without_room_are_refused(
+    backend: Backend, shape: tuple[int, ...], origin: tuple[int, ...]
+) -> None:
     cut = decompose((8, 8), 4, True, processes=(2, 2))
     roomy = GhostField(np.zeros((6, 6)), (1, 1), uniform(1, 2))
     narrow = GhostField(np.zeros(shape), origin, uniform(1, 2))
-    assert list(ghost_boxes(cut, 0, [roomy]))
+    HaloMessages(backend, cut, 0, [roomy]).require_room()
     with pytest.raises(InputError, match="no room for") as caught:
-        list(ghost_boxes(cut, 0, [roomy, narrow]))
+        HaloMessages(backend, cut, 0, [roomy, narrow]).require_room()
     assert str(shape) in str(caught.value) and str(origin) in str(caught.value)
 
 
-def test_arrays_without_room_beyond_an_end_are_refused() -> None:
+def test_arrays_without_room_beyond_an_end_are_refused(backend: Backend) -> None:
     """Faces that reach two points beyond an end, of an array that begins there."""
     cut = decompose((8, 8), 2, processes=(1, 2))
     ghosts = Ghosts((0, 1), (0, 1), within=((-2, 8), None))
     with pytest.raises(InputError, match="no room for"):
-        list(ghost_boxes(cut, 0, [GhostField(np.zeros((8, 6)), (0, 1), ghosts)]))
+        field = GhostField(np.zeros((8, 6)), (0, 1), ghosts)
+        HaloMessages(backend, cut, 0, [field]).require_room()

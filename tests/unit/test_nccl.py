@@ -77,5 +77,5 @@ def test_communicators_end_with_the_program(
     monkeypatch.delattr(nccl.sys, "last_value", raising=False)
     if failed:
         monkeypatch.setattr(nccl.sys, "last_value", ValueError(), raising=False)
-    nccl.leave()
+    nccl.close_all()
     assert {g.fate for g in found} == {fate} and not nccl._GROUPS

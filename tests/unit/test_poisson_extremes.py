@@ -16,7 +16,7 @@ from variants import long_variants
 import groundswell as gs
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
-from groundswell.exchange.assembly.operation import Operation
+from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
 from groundswell.meshes.box import Box
 from groundswell.solvers.poisson import multigrid
 from groundswell.solvers.poisson.element_operator import ElementOperator
@@ -76,22 +76,22 @@ def test_more_values_than_have_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def operations(monkeypatch: pytest.MonkeyPatch) -> list[Operation]:
+def operations(monkeypatch: pytest.MonkeyPatch) -> list[GatherScatter]:
     """All that are made."""
-    made, make = [], Operation.__init__
+    made, make = [], GatherScatter.__init__
 
-    def noted(self: Operation, *given: Any, **named: Any) -> None:
+    def noted(self: GatherScatter, *given: Any, **named: Any) -> None:
         make(self, *given, **named)
         made.append(self)
 
-    monkeypatch.setattr(Operation, "__init__", noted)
+    monkeypatch.setattr(GatherScatter, "__init__", noted)
     return made
 
 
 @pytest.mark.parametrize(
     "wrong", [{"source": "1 / x"}, {"boundaries": {"west": {"kind": "fixed", "value": "1 / x"}}}]
 )
-def test_what_fails_holds_nothing(wrong: Any, operations: list[Operation]) -> None:
+def test_what_fails_holds_nothing(wrong: Any, operations: list[GatherScatter]) -> None:
     with pytest.raises(InputError, match="is inf at"):
         gs.poisson.solve(
             Box((2, 1, 1)), 2, **{"source": 1.0, "boundaries": FIXED, "screening": 1.0, **wrong}
@@ -100,7 +100,7 @@ def test_what_fails_holds_nothing(wrong: Any, operations: list[Operation]) -> No
 
 
 def test_half_a_cycle_holds_nothing(
-    operations: list[Operation], monkeypatch: pytest.MonkeyPatch
+    operations: list[GatherScatter], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(backend: Backend, spaces: Any, *given: Any) -> None:
         spaces[0].comm.fail_together(InputError("no lowest level"))
@@ -112,7 +112,7 @@ def test_half_a_cycle_holds_nothing(
 
 
 def test_runs_that_cannot_tell_their_error_hold_nothing(
-    operations: list[Operation], tmp_path: Path
+    operations: list[GatherScatter], tmp_path: Path
 ) -> None:
     path = tmp_path / "case.toml"
     path.write_text(CASE)

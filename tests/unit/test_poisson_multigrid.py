@@ -20,7 +20,7 @@ from variants import long_variants
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
-from groundswell.exchange.assembly.sharing import scattered
+from groundswell.exchange.gather_scatter.sharing import scattered
 from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import positions

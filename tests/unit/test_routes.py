@@ -12,7 +12,7 @@ from thread_ranks import run_on_threads
 from groundswell.backends import open_backend
 from groundswell.errors import BackendError
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.routes import Itinerary, Run, plan_route, travel
+from groundswell.exchange.gather_scatter.routes import Itinerary, Run, plan_route, travel
 
 OWN = 3  # places of an arena that are taken before
 

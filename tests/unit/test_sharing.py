@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from thread_ranks import run_on_threads
 
 from groundswell.errors import InputError
-from groundswell.exchange.assembly.sharing import NOBODY, Sharing, find_sharing
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
+from groundswell.exchange.gather_scatter.sharing import NOBODY, Sharing, find_sharing
 
 IDS = st.integers(NOBODY, 12) | st.integers(0, 2**63 - 1)
 

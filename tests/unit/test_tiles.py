@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.bench.exchange.assembly import box_ids
-from groundswell.exchange.assembly import tiles as module
-from groundswell.exchange.assembly.rows import OPERATIONS, TYPES, Rows, Values, reduce_rows
-from groundswell.exchange.assembly.tiles import SECTOR, SECTORS, Tiles, launch_tiles
+from groundswell.exchange.gather_scatter import tiles as module
+from groundswell.exchange.gather_scatter.rows import OPERATIONS, TYPES, Rows, Values, reduce_rows
+from groundswell.exchange.gather_scatter.tiles import SECTOR, SECTORS, Tiles, launch_tiles
 
 
 @pytest.fixture(scope="module")

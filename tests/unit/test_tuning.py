@@ -116,7 +116,7 @@ def test_keys_tell_problems_machines_and_libraries_apart(
 
 
 def test_candidates_on_a_cpu() -> None:
-    found = candidates(open_backend("cpu"), SerialCommunicator(), fused=True)
+    found = candidates(open_backend("cpu"), SerialCommunicator())
     assert {c.transport for c in found} == {"peer", "mpi", "mpi-thread"}
     assert len(found) == len(set(found)) == 3 * 2 * 2
     assert candidates(
@@ -125,15 +125,6 @@ def test_candidates_on_a_cpu() -> None:
         Choice("mpi", True, False),
         Choice("mpi", False, False),
     ]
-
-
-def test_kernels_store_ghosts_only_ahead_of_an_overlap() -> None:
-    backend: Any = SimpleNamespace(name="cuda")
-    found = [
-        c for c in candidates(backend, SerialCommunicator(), fused=True) if c.transport == "fused"
-    ]
-    assert found == [Choice("fused", True, True), Choice("fused", False, True)]
-    assert not [c for c in candidates(backend, SerialCommunicator()) if c.transport == "fused"]
 
 
 def test_between_hosts_peer_memory_needs_another_way() -> None:

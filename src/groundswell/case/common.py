@@ -66,7 +66,7 @@ class CheckpointSection(Section):
         yield from exactly_one(self, "minutes", "steps")
 
 
-TRANSPORTS = ("fused", "direct", "peer", "nccl", "mpi-gpu", "mpi", "mpi-thread")
+TRANSPORTS = ("direct", "peer", "nccl", "mpi-gpu", "mpi", "mpi-thread")
 
 
 def _transport(value: str) -> str:

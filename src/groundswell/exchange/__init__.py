@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from groundswell.exchange.api import Domain, Field, Plan
-    from groundswell.exchange.numbering import Numbering
+    from groundswell.exchange.gather_scatter.numbering import Numbering
     from groundswell.exchange.pattern import Ghosts
 
 __all__ = ["Domain", "Field", "Ghosts", "Numbering", "Plan"]
-_MODULES = {"Ghosts": "pattern", "Numbering": "numbering"}  # and api
+_MODULES = {"Ghosts": "pattern", "Numbering": "gather_scatter.numbering"}  # and api
 
 
 def __getattr__(name: str) -> Any:

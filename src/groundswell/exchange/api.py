@@ -24,8 +24,8 @@ from groundswell.errors import InputError
 from groundswell.exchange.arguments import flag, for_each, real_numbers, whole_numbers
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Block, Decomposition, Index, decompose
-from groundswell.exchange.exchange import Exchange
 from groundswell.exchange.fastest import fastest
+from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.overlap import Box, open_sides, split
 from groundswell.exchange.plan import Plan
 from groundswell.exchange.plan_cache import PlanCache, cartesian, ranks_of
@@ -288,7 +288,7 @@ class Domain(PlanCache):
     def _prepared(self, borrowed: list[Borrowed], how: dict[str, Any]) -> Plan:
         fields = [field for b in borrowed for field in b.fields()]
         how = how | {"poison": how["poison"] or None}  # None: as GROUNDSWELL_DEBUG says
-        exchange = Exchange(self.backend, self.comm, self.cut, fields, **how)
+        exchange = HaloExchange(self.backend, self.comm, self.cut, fields, **how)
         return self._planned(exchange, [b.owner for b in borrowed])
 
     def _require_agreement(self, terms: list[Any], how: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ memory are one mechanism (copy.h).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
@@ -24,6 +24,7 @@ SOURCE = Path(__file__).parent / "exchange.h"
 AXES = 3  # boxes have at most so many
 THREADS = 256
 CHUNK = 4 * THREADS  # values for a block: as many as its threads have under way together
+ROW, FROM, TO = 13, 3, 8  # numbers of a Box in copy.h, and its columns of addresses
 WORDS = (16, 8, 4, 2, 1)  # bytes that are moved at once, the more the better
 
 # Kinds of copy.h, by what values are and what they become.
@@ -48,11 +49,13 @@ class Place:
         address: of its first value.
         strides: bytes between values along each axis.
         flip: bytes by which it moves in odd epochs.
+        array: number of the array that it is in, see `AddressTable.move`; -1 for none.
     """
 
     address: int
     strides: tuple[int, ...]
     flip: int = 0
+    array: int = -1
 
     @classmethod
     def in_array(
@@ -78,8 +81,6 @@ class Copy:
         shape: points along each axis, at most 3.
         dtype, as_dtype: what values are, and what they become; the same if only bits are moved.
         message: number of the message that it belongs to.
-        limit: where the device has the number of bytes, from the first on, that are worth copying
-            of a contiguous box; 0 for all.
     """
 
     shape: tuple[int, ...]
@@ -88,7 +89,6 @@ class Copy:
     dtype: str
     as_dtype: str
     message: int = 0
-    limit: int = 0
 
     def row(self) -> list[int]:
         """The numbers of the box as copy.h reads them."""
@@ -99,7 +99,6 @@ class Copy:
             length,
             *(source.address, *source.strides, source.flip),
             *(target.address, *target.strides, target.flip),
-            self.limit,
             planes * rows * length,
         ]
 
@@ -172,6 +171,36 @@ def _offsets(place: Place) -> tuple[int, ...]:
     return (place.address, *place.strides[:2], place.flip)
 
 
+class AddressTable:
+    """A table of numbers on a device, some of which are addresses in arrays.
+
+    Args:
+        rows: (rows, columns) int64.
+        arrays: for each column of addresses the number of the array in each row, -1 for none.
+
+    Attributes:
+        array: the table.
+    """
+
+    def __init__(
+        self, backend: Backend, rows: NDArray[np.int64], arrays: Mapping[int, Sequence[int]]
+    ) -> None:
+        self._backend, self._rows = backend, np.ascontiguousarray(rows)
+        self._arrays = {column: np.array(n, np.int64) for column, n in arrays.items()}
+        self.array = backend.to_device(self._rows)
+
+    def move(self, shifts: Sequence[int]) -> None:
+        """Replace the arrays by others of the same layout, in stream order.
+
+        Args:
+            shifts: for each array, bytes from the old address to the new one.
+        """
+        by_array = np.array([*shifts, 0], np.int64)  # the last one is for -1
+        for column, numbers in self._arrays.items():
+            self._rows[:, column] += by_array[numbers]
+        self._backend.assign(self.array, self._rows)
+
+
 class Copies:
     """Tables of boxes on a device, for the kernels of exchange.h.
 
@@ -180,24 +209,25 @@ class Copies:
         messages: number of messages. What belongs to none of them a rank copies for itself.
 
     Attributes:
-        boxes, chunks: the tables.
+        boxes: the boxes' addresses and extents.
         count: number of chunks.
-        shares: chunks of each message that each block takes, (blocks, messages).
+        arguments: what kernels with LOAD_ARGUMENTS are given.
         per_message: chunks of each message, (messages,).
     """
 
     def __init__(
         self, backend: Backend, copies: Sequence[Copy], blocks: int = 0, messages: int = 0
     ) -> None:
-        rows = np.array([copy.row() for copy in copies], np.int64).reshape(len(copies), 15)
+        rows = np.array([copy.row() for copy in copies], np.int64).reshape(len(copies), ROW + 1)
         _require_countable(rows[:, -1])
         chunks = np.array(list(_chunks(rows[:, -1], [c.message for c in copies])), np.int64)
         self.count = len(chunks)
         table, shares = in_turns(chunks.reshape(-1, 4), blocks or max(self.count, 1), messages)
-        self.boxes = backend.to_device(np.ascontiguousarray(rows[:, :-1]))
-        self.chunks = backend.to_device(table)
-        self.shares = backend.to_device(shares)
-        self.per_message = shares.sum(axis=0)
+        arrays = {FROM: [c.source.array for c in copies], TO: [c.target.array for c in copies]}
+        self.boxes = AddressTable(backend, rows[:, :-1], arrays)
+        on_device = (backend.to_device(table), self.count, backend.to_device(shares))
+        self.arguments: tuple[Any, ...] = (self.boxes.array, *on_device)
+        self.per_message = shares.sum(axis=0)[:messages]
 
 
 def count_chunks(copies: Iterable[Copy]) -> int:
@@ -249,11 +279,25 @@ def compile_kernels(backend: Backend) -> Module:
     return backend.compile(Source(SOURCE, {}))
 
 
+class CopyLaunch:
+    """All copies in one launch.
+
+    Attributes:
+        launches: the launch; none without copies.
+        tables: to be moved with the arrays.
+    """
+
+    def __init__(self, backend: Backend, copies: Sequence[Copy]) -> None:
+        self.launches: list[Launch] = []
+        self.tables: list[AddressTable] = []
+        if copies:
+            table = Copies(backend, copies)
+            boxes, chunks, count, _ = table.arguments
+            extent, module = Blocks(count, THREADS), compile_kernels(backend)
+            self.launches = [module.launch("copy_boxes", extent, boxes, chunks, count)]
+            self.tables = [table.boxes]
+
+
 def copy_launch(backend: Backend, copies: Sequence[Copy]) -> list[Launch]:
     """The launch that makes all the copies at once; none if there are none."""
-    if not copies:
-        return []
-    table: Any = Copies(backend, copies)
-    extent = Blocks(table.count, THREADS)
-    module = compile_kernels(backend)
-    return [module.launch("copy_boxes", extent, table.boxes, table.chunks, table.count)]
+    return CopyLaunch(backend, copies).launches

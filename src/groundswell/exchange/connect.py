@@ -1,117 +1,212 @@
-"""Which transport moves an exchange's messages, by the name that users give it."""
+"""Connections: which transport moves a request's messages, by the name that users give it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
 from groundswell.backends import Backend
-from groundswell.errors import BackendError
-from groundswell.exchange.codecs.coder import ANY_LENGTH, FOREIGN, require_codec
+from groundswell.errors import BackendError, known_to_all
+from groundswell.exchange.buffers import BufferExchange, MessageBuffers, PeerBuffers
+from groundswell.exchange.codecs.coder import ANY_LENGTH, require_codec
+from groundswell.exchange.coded_transfer import CodedTransfer, common_type
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.prerequisites import foreseen
-from groundswell.exchange.transports.base import Job, Maker, Transfer
-from groundswell.exchange.transports.coded import CodedTransfer, common_type
-from groundswell.exchange.transports.hybrid import HybridTransfer
-from groundswell.exchange.transports.local import LocalTransfer
-from groundswell.exchange.transports.mpi import MpiTransfer, StagedTransfer
-from groundswell.exchange.transports.nccl import NcclTransfer
-from groundswell.exchange.transports.peer import PeerTransfer
-
-# By backend, the fastest as a rule first; the keys are what users write.
-TRANSPORTS: dict[str, dict[str, Maker]] = {
-    "cuda": {
-        "direct": lambda job: PeerTransfer(job, direct=True),
-        "peer": PeerTransfer,
-        "nccl": NcclTransfer,
-        "mpi-gpu": lambda job: _checked("mpi-gpu", job),
-        "mpi": StagedTransfer,
-    },
-    "cpu": {
-        "peer": PeerTransfer,
-        "mpi": MpiTransfer,
-        "mpi-thread": lambda job: _checked("mpi-thread", job, threaded=True),
-    },
-}
-# For callers whose kernels can store the values that they compute where others want them, too.
-FUSED: dict[str, dict[str, Maker]] = {
-    "cuda": {"fused": lambda job: PeerTransfer(job, direct=True, fused=True)},
-    "cpu": {},
-}
+from groundswell.exchange.packing import TransferRequest
+from groundswell.exchange.peer_transfer import PeerTransfer
+from groundswell.exchange.prerequisites import obstacle
+from groundswell.exchange.transfer import (
+    BufferedTransfer,
+    HybridTransfer,
+    LocalTransfer,
+    Maker,
+    Transfer,
+)
+from groundswell.exchange.transports.base import SizedMessage, Transport
+from groundswell.exchange.transports.mpi import MpiTransport, StagedMpiTransport
+from groundswell.exchange.transports.nccl import NcclTransport
 
 
-IN_MEMORY = {"direct", "peer"}  # ranks store into each other's memory
-# Messages of a length that only the device knows are no trouble.
-TAKE_ANY_LENGTH = ("direct", "peer", "mpi", "mpi-gpu", "mpi-thread")
-
-
-def connect(job: Job, transport: str | Maker, codec: str = "none") -> Transfer:
-    """The messages of a job on a transport; every rank must call it.
+@dataclass(frozen=True)
+class Kind:
+    """A kind of transport.
 
     Args:
-        transport: a name in TRANSPORTS or FUSED, two of them as in "peer+mpi", "auto"; or what
-            makes one, which has no codec.
-        codec: what messages are coded with: "none", or a name of codecs.coder. Of two transports
-            the one between hosts has them coded.
+        messages: makes a message transport; None if ranks store in each other's memory.
+        direct: whether they store straight in arrays.
+        any_length: whether messages may be shorter than their buffers.
+    """
+
+    messages: Transport | None = None
+    direct: bool = False
+    any_length: bool = True
+
+    def transfer(self, request: TransferRequest) -> Transfer:
+        """Connect packed messages."""
+        if self.messages is None:
+            return PeerTransfer(request, direct=self.direct)
+        return BufferedTransfer(request, self.messages)
+
+    def buffers(
+        self, backend: Backend, comm: Communicator, messages: Sequence[SizedMessage]
+    ) -> BufferExchange:
+        """Connect buffers."""
+        if self.messages is None:
+            return PeerBuffers(backend, comm, messages)
+        return MessageBuffers(backend, comm, messages, self.messages)
+
+
+# By backend, the one that is usually the fastest first; the keys are what users write.
+TRANSPORTS: dict[str, dict[str, Kind]] = {
+    "cuda": {
+        "direct": Kind(direct=True),
+        "peer": Kind(),
+        "nccl": Kind(NcclTransport, any_length=False),
+        "mpi-gpu": Kind(MpiTransport),
+        "mpi": Kind(StagedMpiTransport),
+    },
+    "cpu": {
+        "peer": Kind(),
+        "mpi": Kind(MpiTransport),
+        "mpi-thread": Kind(partial(MpiTransport, threaded=True)),
+    },
+}
+CHECKED = ("mpi-gpu", "mpi-thread")  # a wrong guess crashes the MPI library
+AUTOMATIC = ("auto", "fastest")  # names that are resolved
+
+
+def connect(request: TransferRequest, transport: str | Maker, codec: str = "none") -> Transfer:
+    """The messages of a request on a transport; all ranks must call it.
+
+    Args:
+        transport: a name in TRANSPORTS, two of them as in "peer+mpi" (within and between hosts), or
+            "auto"; or a function that makes the transfer, without a codec.
+        codec: of messages: "none", or a name of codecs.coder. Of two transports, the messages of
+            the one between hosts are coded.
 
     Raises:
-        InputError: there is no such codec, or not for such values.
+        InputError: there is no such codec, or it does not support such values.
         BackendError: there is no such transport, or it does not work here, or with this codec.
     """
+    comm = request.comm
     if callable(transport):
-        return LocalTransfer(job) if job.comm.size == 1 else transport(job)
+        return LocalTransfer(request) if comm.size == 1 else transport(request)
     if require_codec(codec) != "none":
-        job.comm.collective_try(lambda: common_type(job.fields))
-    chosen = resolved(job.backend, job.comm, transport)
-    names = chosen.split("+")
-    make = _maker(job.backend, chosen, codec)
-    if job.comm.size == 1:
-        return LocalTransfer(job)
-    if codec in ANY_LENGTH and names[-1] not in TAKE_ANY_LENGTH:
+        segments = [s for m in request.messages for s in (*m.sends, *m.receives)]
+        comm.collective_try(lambda: common_type(segments))
+    names = resolved(request.backend, comm, transport).split("+")
+    if comm.size == 1:
+        return LocalTransfer(request)
+    near, far = (partial(_transfer, name=name, codec="none") for name in (names[0], names[-1]))
+    if codec != "none":
+        far = partial(_transfer, name=names[-1], codec=codec)
+    return far(request) if len(names) == 1 else HybridTransfer(request, near, far)
+
+
+def _transfer(request: TransferRequest, *, name: str, codec: str) -> Transfer:
+    backend, comm = request.backend, request.comm
+    kind = TRANSPORTS[backend.name][name]
+    if codec in ANY_LENGTH and not kind.any_length:
         raise BackendError(
-            f"transport {chosen!r} wants to know the length of messages before they are coded; "
-            "take a zfp codec, whose streams have a fixed one, or another transport"
+            f"transport {name!r} has to know the length of messages before they are coded; use a "
+            "zfp codec, whose streams have a fixed length, or another transport"
         )
-    return make(job)
+    _require(name, backend, comm)
+    if codec == "none":
+        return kind.transfer(request)
+    return CodedTransfer(request, codec, partial(kind.buffers, backend, comm))
+
+
+def connect_buffers(
+    backend: Backend, comm: Communicator, messages: Sequence[SizedMessage], transport: str = "auto"
+) -> BufferExchange:
+    """Buffers of messages on a transport, which kernels fill and read; all ranks must call it.
+
+    Args:
+        transport: as of `connect`.
+
+    Raises:
+        BackendError: there is no such transport, or it does not work here.
+    """
+    names = resolved(backend, comm, transport).split("+")
+    for name in names:
+        _require(name, backend, comm)
+    kinds = [TRANSPORTS[backend.name][name] for name in names]
+    if len(kinds) == 1:
+        return kinds[0].buffers(backend, comm, messages)
+    makers: list[Callable[..., BufferExchange]] = [kind.buffers for kind in kinds]
+    return HybridBuffers(backend, comm, messages, makers)
+
+
+def _require(name: str, backend: Backend, comm: Communicator) -> None:
+    if name in CHECKED and (reason := obstacle(name, backend, comm)):
+        raise BackendError(f"transport {name!r} does not work here: {reason}")
+
+
+class HybridBuffers(BufferExchange):
+    """Buffers for ranks of this host on one transport, for all others on another.
+
+    Args:
+        makers: of the buffers within the host, and between hosts.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        comm: Communicator,
+        messages: Sequence[SizedMessage],
+        makers: Sequence[Callable[..., BufferExchange]],
+    ) -> None:
+        same_host = set(comm.same_host)
+        parts = (
+            [n for n, m in enumerate(messages) if (m.peer in same_host) == here]
+            for here in (True, False)
+        )
+        self._parts: list[BufferExchange] = []
+        place: dict[int, tuple[BufferExchange, int]] = {}
+        try:
+            for make, numbers in zip(makers, parts, strict=True):
+                self._parts.append(make(backend, comm, [messages[n] for n in numbers]))
+                place |= {n: (self._parts[-1], at) for at, n in enumerate(numbers)}
+        except Exception as error:
+            if known_to_all(error):
+                self.close()
+            raise
+        near, far = self._parts
+        self.sent = [place[n][0].sent[place[n][1]] for n in range(len(messages))]
+        self.received = [place[n][0].received[place[n][1]] for n in range(len(messages))]
+        self.path = f"{near.path} within a host, {far.path} between hosts"
+        self.in_graph = near.in_graph and far.in_graph
+        self.open = [*far.open, *near.open]
+        self.start = [*far.start, *near.start]
+        self.finish = [*near.finish, *far.finish]
+
+    def close(self) -> None:
+        for part in reversed(self._parts):
+            part.close()
 
 
 def resolved(backend: Backend, comm: Communicator, transport: str) -> str:
     """The transport that a name stands for; raises BackendError if it stands for none."""
-    if transport in ("auto", "fastest"):
+    if transport in AUTOMATIC:
         return usual(backend, comm)
-    here = TRANSPORTS[backend.name] | FUSED[backend.name]
+    known = TRANSPORTS[backend.name]
     names = transport.split("+")
-    if len(names) > 2 or not set(names) <= set(here):
+    if len(names) > 2 or not set(names) <= set(known):
         raise BackendError(
             f"transport {transport!r} does not exist for backend {backend.name!r}; allowed: "
-            f"{', '.join(here)}, or two of them as in peer+mpi, within and between hosts"
+            f"{', '.join(known)}, or two of them as in peer+mpi, within and between hosts"
         )
     return transport
 
 
 def by_memory(backend: Backend, comm: Communicator, transport: str = "auto") -> bool:
-    """Whether ranks store straight into each other's memory."""
-    chosen = resolved(backend, comm, transport)
-    return comm.size > 1 and chosen in IN_MEMORY & TRANSPORTS[backend.name].keys()
+    """Whether ranks store straight in each other's memory."""
+    kind = TRANSPORTS[backend.name].get(resolved(backend, comm, transport))
+    return comm.size > 1 and kind is not None and kind.messages is None
 
 
 def usual(backend: Backend, comm: Communicator) -> str:
-    """The transport that is taken unless another one is asked for or measured to be faster."""
+    """The transport that is used unless another one is asked for or measured to be faster."""
     one_host = all(comm.allgather(len(comm.same_host) == comm.size))
     return "peer" if one_host else "peer+mpi"
-
-
-def _checked(name: str, job: Job, *, threaded: bool = False) -> Transfer:
-    """MPI used in a way that not every library stands: a wrong guess ends in a crash."""
-    if reason := foreseen(name, job.backend, job.comm):
-        raise BackendError(f"transport {name!r} does not work here: {reason}")
-    return MpiTransfer(job, threaded=threaded)
-
-
-def _maker(backend: Backend, transport: str, codec: str) -> Maker:
-    """What makes a transport of that name; "near+far" mixes two, within and between hosts."""
-    here = TRANSPORTS[backend.name] | FUSED[backend.name]
-    names = transport.split("+")
-    *near, last = (here[name] for name in names)
-    # Codecs store their streams as other kernels do: where they are wanted, if that can be.
-    stored = names[-1] == "direct" and codec not in FOREIGN
-    bytes_on = FUSED[backend.name].get("fused", last) if stored else last
-    far: Maker = last if codec == "none" else lambda job: CodedTransfer(job, codec, bytes_on)
-    return (lambda job: HybridTransfer(job, near[0], far)) if near else far

@@ -15,12 +15,10 @@ struct Place {
   long long address, plane, row, step, flip;
 };
 
-// A box and both of its places; must agree with boxes.py. Of a box in one run only the first bytes
-// may be worth copying: `limit` is the address of their number, or 0.
+// A box and both of its places; must agree with boxes.py.
 struct Box {
   long long kind, rows, length;  // planes follow from the number of values
   Place from, to;
-  long long limit;
 };
 
 // A run of a box's values, the share of one block of threads; the message that it belongs to, and
@@ -88,14 +86,6 @@ struct Half {
 
 INLINE long long begin_of(const Place& p, index_t epoch) { return p.address + (epoch & 1) * p.flip; }
 
-// How many of a chunk's values are worth copying.
-template <class Value> INLINE index_t worth(const Box& box, const Chunk& chunk) {
-  if (!box.limit) return chunk.count;
-  const index_t size = sizeof(Value), used = (*as_pointer<long long>(box.limit) + size - 1) / size;
-  const index_t rest = used > chunk.first ? used - chunk.first : 0;
-  return rest < chunk.count ? rest : chunk.count;
-}
-
 #if defined(__CUDACC__)
 
 constexpr int IN_FLIGHT = 4;  // values of a thread that are under way together
@@ -122,7 +112,7 @@ INLINE void copy_values(const Box& box, const Chunk& chunk, index_t epoch) {
   const long long from = begin_of(box.from, epoch), to = begin_of(box.to, epoch);
   const Offsets source(box.from, box), target(box.to, box);
   const bits32 first = static_cast<bits32>(chunk.first), stride = blockDim.x;
-  const bits32 end = first + static_cast<bits32>(worth<From>(box, chunk));
+  const bits32 end = first + static_cast<bits32>(chunk.count);
   for (bits32 n = first + threadIdx.x; n < end; n += IN_FLIGHT * stride) {
     From values[IN_FLIGHT];
     UNROLL
@@ -153,7 +143,7 @@ INLINE void copy_row(long long from, long long from_step, long long to, long lon
 template <class From, class To>
 INLINE void copy_values(const Box& box, const Chunk& chunk, index_t epoch) {
   const long long from = begin_of(box.from, epoch), to = begin_of(box.to, epoch);
-  const index_t end = chunk.first + worth<From>(box, chunk);
+  const index_t end = chunk.first + chunk.count;
   for (index_t n = chunk.first, count; n < end; n += count) {
     const index_t row = n / box.length, in_row = n % box.length;
     const index_t plane = row / box.rows, in_plane = row % box.rows;

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 
 from groundswell.errors import InputError
@@ -92,12 +93,13 @@ class _Span:
     ghost: bool
 
 
-def receives(cut: Decomposition, rank: int, ghosts: Ghosts) -> list[Piece]:
+@lru_cache(maxsize=4096)
+def receives(cut: Decomposition, rank: int, ghosts: Ghosts) -> tuple[Piece, ...]:
     """The ghost points of a rank, box by box, in an order that all ranks agree on."""
     spans = [
         list(_spans(cut, axis, where, ghosts)) for axis, where in enumerate(cut.coordinates(rank))
     ]
-    return [
+    return tuple(
         Piece(
             cut.rank_at([s.owner for s in box]),
             tuple(s.here for s in box),
@@ -107,7 +109,7 @@ def receives(cut: Decomposition, rank: int, ghosts: Ghosts) -> list[Piece]:
         for box in product(*spans)
         if 1 <= sum(s.ghost for s in box) <= (len(box) if ghosts.corners else 1)
         and all(s.count for s in box)
-    ]
+    )
 
 
 def partners(cut: Decomposition, rank: int, ghosts: Ghosts) -> list[int]:

@@ -18,7 +18,7 @@ OBSTRUCTED = (GroundswellError, ImportError, MemoryError, OSError, RuntimeError)
 Reason = str | None  # why something does not work, in a sentence
 
 
-def foreseen(name: str, backend: Backend, comm: Communicator) -> Reason:
+def obstacle(name: str, backend: Backend, comm: Communicator) -> Reason:
     """What can be said against a transport before it is used; all ranks get the same answer."""
     check = CHECKS.get(name)
     return agreed(comm, lambda: check(backend, comm)) if check else None  # type: ignore

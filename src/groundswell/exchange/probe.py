@@ -19,15 +19,15 @@ from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.deadline import timeout_of, timeout_seconds
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.devices import gpu_buses
-from groundswell.exchange.exchange import Exchange
-from groundswell.exchange.messages import GhostField
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.prerequisites import (
     Reason,
     agreed,
-    foreseen,
     nccl_library,
+    obstacle,
     reason_of,
 )
 
@@ -75,7 +75,7 @@ def prospects(name: str) -> dict[str, Reason]:
 
 
 def _why_not(name: str, backend: Backend, comm: MpiCommunicator) -> Reason:
-    return foreseen(name, backend, comm) or _tried(name, backend, comm)
+    return obstacle(name, backend, comm) or _tried(name, backend, comm)
 
 
 # --- ranks that could be started here ------------------------------------------------------------
@@ -117,7 +117,7 @@ class _Trial:
             known = _known(self._cut, self._comm.rank)
             self._arrays = [self._backend.zeros(known.shape, dtype) for dtype in ("f4", "f8")]
             fields = [GhostField(array, GHOSTS.low, GHOSTS) for array in self._arrays]
-            self._halo = Exchange(
+            self._halo = HaloExchange(
                 self._backend, self._comm, self._cut, fields, transport=self._name
             )
             ways = [self._halo.launches, [*self._halo.start, *self._halo.finish]] * TURNS

@@ -19,7 +19,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.decomposition import Block, Index
 from groundswell.exchange.devices import open_device
-from groundswell.exchange.messages import GhostField
+from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.overlap import Box
 from groundswell.exchange.pattern import Ghosts
 

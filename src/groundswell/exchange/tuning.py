@@ -22,12 +22,12 @@ from groundswell.backends.source import digest
 from groundswell.errors import GroundswellError, known_to_all
 from groundswell.exchange import mpi_library
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import FUSED, TRANSPORTS, usual
-from groundswell.exchange.routes import ROUTES
+from groundswell.exchange.connect import TRANSPORTS, usual
+from groundswell.exchange.gather_scatter.routes import ROUTES
 
 REPEATS = 5
 SHORTEST = 0.02  # s that a repeat lasts at least
-NEAR = ("fused", "direct", "peer")  # transports that end at the host's walls
+NEAR = ("direct", "peer")  # transports that end at the host's walls
 HOPELESS = 1.5  # times the best so far: such a candidate is not repeated
 
 Rehearsal = Callable[[int], float]  # runs so many exchanges; seconds that this rank took
@@ -38,7 +38,7 @@ class Choice:
     """A way to exchange.
 
     Args:
-        transport: a name in TRANSPORTS or FUSED.
+        transport: a name in TRANSPORTS.
         aggregate: whether all fields share one message a neighbour.
         overlap: whether the exchange goes on behind the update of interior points.
         route: one of routes.ROUTES.
@@ -145,7 +145,6 @@ def candidates(
     *,
     transport: str = "auto",
     overlap: bool | str = "auto",
-    fused: bool = False,
     codecs: Sequence[str] = ("none",),
 ) -> list[Choice]:
     """All choices that the user leaves open.
@@ -153,23 +152,17 @@ def candidates(
     Args:
         codecs: that may be tried. Several are where links may be slow: between hosts. Within one
             none pays, as long as memory is faster than kernels can code.
-        fused: whether the caller's kernels can store values where others want them. It takes those
-            that work on the points near neighbours alone, as they do before an overlap.
     """
     overlaps = [True, False] if overlap == "auto" else [bool(overlap)]
-    names = {
-        o: transports(backend, comm, fused=fused and o) if transport == "auto" else [transport]
-        for o in overlaps
-    }
+    names = transports(backend, comm) if transport == "auto" else [transport]
     far = usual(backend, comm) != "peer"
     tried = codecs if far or len(codecs) == 1 else codecs[:1]
     return [
         Choice(n, a, o, codec=c)
         for o in overlaps
-        for n in names[o]
+        for n in names
         for a in (True, False)
         for c in tried
-        if c == "none" or n not in FUSED[backend.name]
     ]
 
 
@@ -190,9 +183,9 @@ def ways(
     return [Choice(name, route=r, codec=codec) for r in routes for name in names_of.get(r, names)]
 
 
-def transports(backend: Backend, comm: Communicator, *, fused: bool = False) -> list[str]:
+def transports(backend: Backend, comm: Communicator) -> list[str]:
     """What could connect these ranks: on several hosts, peer memory only together with others."""
-    names = [*(FUSED[backend.name] if fused else ()), *TRANSPORTS[backend.name]]
+    names = [*TRANSPORTS[backend.name]]
     if usual(backend, comm) == "peer":
         return names
     near = [name for name in names if name in NEAR]

@@ -19,9 +19,9 @@ from groundswell.backends import Array, Backend, Blocks, Items, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
 from groundswell.errors import RunFailed
+from groundswell.exchange.allreduce import GatheredAllReduce, PeerAllReduce
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import by_memory, resolved
-from groundswell.exchange.total import GatheredTotal, Total
 from groundswell.linear.operators import Composite, OperatorFactory, Recordable, VectorLayout
 
 SOURCE = Path(__file__).with_name("cg.h")
@@ -112,22 +112,22 @@ class RecordedIteration(Composite):
         if comm.size == 1:
             return [], [module.launch("find_step", block, *parts, *state)]
         if by_memory(backend, comm, transport):
-            return self._find_step_by_memory(Total(backend, comm, SUMS), dtype, parts)
-        total = GatheredTotal(backend, comm, sums, resolved(backend, comm, transport))
+            return self._find_step_by_memory(PeerAllReduce(backend, comm, SUMS), dtype, parts)
+        reduce = GatheredAllReduce(backend, comm, sums, resolved(backend, comm, transport))
         add_up = module.launch("add_up_parts", block, *parts)
         find = module.launch("find_step", block, sums, 1, sums, *state)
-        return [total], [add_up, *total.launches, find]
+        return [reduce], [add_up, *reduce.launches, find]
 
     def _find_step_by_memory(
-        self, total: Total, dtype: str, parts: tuple[Array, int, Array]
+        self, reduce: PeerAllReduce, dtype: str, parts: tuple[Array, int, Array]
     ) -> tuple[list[Recordable], list[Launch]]:
         """The same for ranks with access to each other's memory."""
         module, block = self._backend.compile(cg_ranks_source(dtype)), Blocks(1, LANES)
-        send = module.launch("send_partial_sums", block, *parts, *total.arguments)
-        is_separate = bool(total.waits)
-        arguments = (*parts, int(is_separate), *self._progress, *total.arguments)
+        send = module.launch("send_partial_sums", block, *parts, *reduce.arguments)
+        is_separate = bool(reduce.waits)
+        arguments = (*parts, int(is_separate), *self._progress, *reduce.arguments)
         find = module.launch("find_global_step", block, *arguments)
-        return [total], [*[send] * is_separate, *total.waits, find]
+        return [reduce], [*[send] * is_separate, *reduce.waits, find]
 
     def solve(self, tolerance: float = 0.0) -> ConvergenceHistory:
         """Iterate until the residual is `tolerance` times the first one, or to the limit.

@@ -16,7 +16,7 @@ from scipy.sparse import linalg
 
 from groundswell.backends import Launch
 from groundswell.errors import InputError
-from groundswell.exchange.assembly.sharing import Sharing
+from groundswell.exchange.gather_scatter.sharing import Sharing
 from groundswell.linear.operators import Composite, VectorLayout
 
 Floats = NDArray[np.float64]

@@ -18,7 +18,7 @@ from groundswell.backends.base import ROW_ALIGNMENT, in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.distributed_array import DistributedArray
-from groundswell.exchange.messages import GhostField
+from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.overlap import Box, boundary_first
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.traffic import traffic

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Event, in_order
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.distributed_array import DistributedArray
-from groundswell.exchange.exchange import Exchange
-from groundswell.exchange.messages import GhostField
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, candidates, tune
 from groundswell.grids.cartesian import Field, Grid, Part
 from groundswell.simulation.finite_check import NonFiniteSearch
@@ -34,7 +34,6 @@ class ExchangingSolver:
         decomposition: which rank has which cells.
         choice: transport, overlap and codec of the exchange.
         exchanges: the exchanges of a step.
-        fused: whether kernels can store what they compute in the memory of other ranks.
     """
 
     unit = "MLUPS"  # million lattice updates per second
@@ -44,8 +43,7 @@ class ExchangingSolver:
     comm: Communicator
     decomposition: Decomposition
     choice: Choice
-    exchanges: Sequence[Exchange] = ()
-    fused: ClassVar[bool] = False
+    exchanges: Sequence[HaloExchange] = ()
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -75,7 +73,7 @@ class ExchangingSolver:
             return None
         run = self.setup.case.run
         options = {"transport": run.transport, "overlap": run.overlap, "codecs": run.codecs}
-        choices = candidates(self.backend, self.comm, fused=self.fused, **options)
+        choices = candidates(self.backend, self.comm, **options)
         about = (self.setup.case.solver, self.decomposition, options, run.narrow, self.setup.dtype)
         problem = self.comm.bcast((*about, *self.exchanged, self.comm.same_host))
         memory = Memory.of(self.comm, self.backend, problem)
@@ -94,9 +92,9 @@ class ExchangingSolver:
         run = self.setup.case.run
         return Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0])
 
-    def make_exchange(self, fields: Sequence[GhostField], **options: Any) -> Exchange:
-        """An exchange of these ghosts by the present choice; see `Exchange` for more options."""
-        return Exchange(
+    def make_exchange(self, fields: Sequence[GhostField], **options: Any) -> HaloExchange:
+        """An exchange of these ghosts by the present choice; see `HaloExchange` for options."""
+        return HaloExchange(
             *(self.backend, self.comm, self.decomposition, fields),
             transport=self.choice.transport,
             aggregate=self.choice.aggregate,

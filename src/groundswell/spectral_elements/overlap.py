@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from groundswell.backends import Backend, Launch
-from groundswell.exchange.assembly.operation import Operation
+from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
 from groundswell.linear.operators import Composite
 from groundswell.meshes.hexahedra import Numbers
 from groundswell.spectral_elements.space import FunctionSpace
@@ -27,7 +27,7 @@ class NodalExchange(Composite):
         gather: sums the results of elements at the nodes that they share.
     """
 
-    def __init__(self, halo: Operation, gather: Operation) -> None:
+    def __init__(self, halo: GatherScatter, gather: GatherScatter) -> None:
         self._halo, self._gather = self.parts = (halo, gather)
 
     @property

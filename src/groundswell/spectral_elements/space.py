@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from groundswell.backends import Array, Backend
 from groundswell.errors import InputError
-from groundswell.exchange.assembly.fastest import tune_sharing
-from groundswell.exchange.assembly.operation import Operation
-from groundswell.exchange.assembly.sharing import Sharing, find_sharing
 from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.gather_scatter.fastest import tune_sharing
+from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter.sharing import Sharing, find_sharing
 from groundswell.exchange.tuning import Choice, Tuning
 from groundswell.linear.operators import VectorLayout
 from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers, face_nodes, positions
@@ -89,13 +89,13 @@ class FunctionSpace:
         source: Array,
         target: Array,
         sharing: Sharing | None = None,
-    ) -> Operation:
-        """An `Operation` by this space's exchange.
+    ) -> GatherScatter:
+        """An `GatherScatter` by this space's exchange.
 
         Args:
             sharing: of some of the values; by default of all.
         """
-        return Operation(
+        return GatherScatter(
             *(backend, self.comm, sharing or self.sharing, kind, source, target),
             transport=self.exchange.transport,
             route=self.exchange.route,

@@ -20,8 +20,8 @@ from groundswell.backends.base import in_order
 from groundswell.bench.exchange.slow_link import Link, LinkedBackend
 from groundswell.bench.rig import FASTEST, Rig
 from groundswell.bench.tables import Row
-from groundswell.exchange.assembly.operation import Operation
-from groundswell.exchange.assembly.sharing import Sharing, find_sharing
+from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter.sharing import Sharing, find_sharing
 
 DEGREE = 7
 BANDWIDTH, LATENCY = 25e9, 2e-6  # bytes a second, s: of a good network
@@ -64,7 +64,7 @@ def _local(rig: Rig, sharing: Sharing, kind: str, bandwidth: float) -> Row:
     whole = rig.filled((len(sharing.ids),), "float64")
     pairs = {"gather-scatter": (local, local), "gather": (local, whole), "scatter": (whole, local)}
     begun, transport = time.monotonic(), FASTEST[rig.backend.name]
-    operation = Operation(
+    operation = GatherScatter(
         *(rig.backend, rig.comm, sharing, kind, *pairs[kind]), transport=transport
     )
     setup = time.monotonic() - begun
@@ -134,7 +134,7 @@ def _slow(rig: Rig, sharing: Sharing, route: str, gap: float) -> Row:
 
 def _route(rig: Rig, backend: Any, sharing: Sharing, transport: str, route: str) -> Row:
     values = rig.filled((len(sharing.rows),), "float64")
-    operation = Operation(
+    operation = GatherScatter(
         *(backend, rig.comm, sharing, "gather-scatter", values, values),
         transport=transport,
         route=route,
@@ -146,7 +146,7 @@ def _route(rig: Rig, backend: Any, sharing: Sharing, transport: str, route: str)
     return row
 
 
-def _times(rig: Rig, operation: Operation) -> dict[str, float]:
+def _times(rig: Rig, operation: GatherScatter) -> dict[str, float]:
     remote = [*operation.start, *operation.finish]
     return {
         "remote": _seconds(rig, operation, remote),
@@ -154,6 +154,6 @@ def _times(rig: Rig, operation: Operation) -> dict[str, float]:
     }
 
 
-def _seconds(rig: Rig, operation: Operation, launches: list[Launch]) -> float:
+def _seconds(rig: Rig, operation: GatherScatter, launches: list[Launch]) -> float:
     with rig.holding(operation):
         return rig.seconds(in_order(launches), in_graph=operation.in_graph)

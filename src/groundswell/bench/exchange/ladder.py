@@ -16,7 +16,7 @@ from groundswell.bench.exchange.versions import VERSIONS, Version, VersionExchan
 from groundswell.bench.rig import Rig
 from groundswell.bench.tables import Row
 from groundswell.exchange.decomposition import Decomposition, Index, process_grids
-from groundswell.exchange.messages import GhostField
+from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.pattern import uniform
 
 FIELDS = 5

@@ -10,10 +10,10 @@ from groundswell.backends.base import in_order
 from groundswell.bench.rig import Rig
 from groundswell.bench.tables import Row
 from groundswell.exchange.decomposition import Decomposition, Index, process_grids
-from groundswell.exchange.exchange import Exchange
-from groundswell.exchange.messages import GhostField
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.pattern import Ghosts, Piece, receives, uniform
-from groundswell.exchange.transports.base import total
+from groundswell.exchange.transports.base import offsets_of
 
 VALUE = 4  # bytes
 OWN_PLANES = 2  # of a rank: no more are needed to send faces
@@ -55,7 +55,7 @@ def _share(limit: Row | None, row: Row) -> float | None:
     return limit["seconds"] / row["seconds"] if limit else None
 
 
-def face_exchange(rig: Rig, transport: str, size: int, faces: int) -> Exchange:
+def face_exchange(rig: Rig, transport: str, size: int, faces: int) -> HaloExchange:
     """An exchange along the slow axis of a periodic ring of all ranks: one float32 field, width 1.
 
     Args:
@@ -71,9 +71,9 @@ def face_exchange(rig: Rig, transport: str, size: int, faces: int) -> Exchange:
     return one_field(rig, transport, cut, GhostField(array, (1, 0, 0), ghosts))
 
 
-def one_field(rig: Rig, transport: str, cut: Decomposition, field: GhostField) -> Exchange:
+def one_field(rig: Rig, transport: str, cut: Decomposition, field: GhostField) -> HaloExchange:
     """An exchange of a single field."""
-    return Exchange(rig.backend, rig.comm, cut, [field], transport=transport)
+    return HaloExchange(rig.backend, rig.comm, cut, [field], transport=transport)
 
 
 def _ring(rig: Rig, size: int, faces: int) -> list[tuple[int, int]]:
@@ -85,7 +85,7 @@ def _ring(rig: Rig, size: int, faces: int) -> list[tuple[int, int]]:
 def _limit(rig: Rig, messages: Sequence[tuple[int, int]]) -> Row:
     """Time of plain copies of these numbers of bytes, which are the same on all ranks."""
     backend, comm = rig.backend, rig.comm
-    offsets, size = total([size for _, size in messages])
+    offsets, size = offsets_of([size for _, size in messages])
     mine, source = backend.allocate_shared(size), rig.filled((size,), "uint8")
     handles = comm.allgather(mine.handle)
     peers = {peer for peer, _ in messages} - {comm.rank}  # of two ranks both neighbours are one

@@ -13,7 +13,7 @@ from groundswell.bench.exchange.links import one_field, torus
 from groundswell.bench.rig import Rig
 from groundswell.bench.tables import Row
 from groundswell.exchange.decomposition import Decomposition
-from groundswell.exchange.messages import GhostField
+from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.pattern import Ghosts, uniform
 
 STAGED = "mpi"  # the way through the host, with which others are compared

@@ -14,7 +14,7 @@ import numpy as np
 from groundswell.bench.exchange.links import face_exchange
 from groundswell.bench.rig import Rig
 from groundswell.bench.tables import Row
-from groundswell.exchange.exchange import Exchange
+from groundswell.exchange.halo import HaloExchange
 
 HOST_DRIVEN = ("mpi", "mpi-thread", "mpi-gpu")  # transports in which the host takes part
 POINTS = 8192  # of a call: they stay in the cache, and no call holds others up
@@ -44,7 +44,7 @@ def _measured(rig: Rig, transport: str, size: int) -> Row:
         halo.close()
 
 
-def _times(rig: Rig, halo: Exchange) -> dict[str, float]:
+def _times(rig: Rig, halo: HaloExchange) -> dict[str, float]:
     exchange = rig.seconds(lambda: _both(rig, halo, 0), in_graph=False)
     calls = max(1, round(exchange / rig.seconds(lambda: compute(1), in_graph=False)))
     work = rig.seconds(lambda: compute(calls), in_graph=False)
@@ -53,7 +53,7 @@ def _times(rig: Rig, halo: Exchange) -> dict[str, float]:
     return {"exchange": exchange, "work": work, "both": both, "hidden": hidden}
 
 
-def _both(rig: Rig, halo: Exchange, calls: int) -> None:
+def _both(rig: Rig, halo: HaloExchange, calls: int) -> None:
     """Start an exchange, do the work, and finish the exchange."""
     for launch in halo.start:
         launch()

@@ -1,5 +1,5 @@
 // A slower link between ranks: a message arrives no sooner than it would over such a link, which carries
-// one message of a rank at a time. Must come before the kernels that tell of messages (exchange/letters.h).
+// one message of a rank at a time. Include it before exchange/signals.h.
 #pragma once
 #include "sync_flags.h"
 
@@ -35,23 +35,23 @@ INLINE void wait_until(long long end, const Timeout& timeout) {
   }
 }
 
-// All messages that `ready` names leave now; one thread delivers them as they arrive.
-template <class Post, class Ready>
-INLINE void deliver_over_link(const Post& post, long long epoch, const Ready& ready) {
+// Signals messages for which `ready` is true when they would arrive; one thread does so.
+template <class Signals, class Ready>
+INLINE void signal_arrivals_over_link(const Signals& signals, long long epoch, const Ready& ready) {
   FOR_THREADS(one, 1) {
     const long long now = nanoseconds_now();
-    for (index_t l = 0; l < post.letter_count; ++l) {
-      const auto letter = post.letters[l];
-      if (!ready(l, letter)) continue;
+    for (index_t m = 0; m < signals.count; ++m) {
+      const auto message = signals.messages[m];
+      if (!ready(m, message)) continue;
       const long long bytes =
-          letter.limit ? *reinterpret_cast<const long long*>(letter.limit) : letter.bytes;
+          message.length ? *reinterpret_cast<const long long*>(message.length) : message.bytes;
       if (bytes) {
         const double lasts = the_link.gap + the_link.nanoseconds_a_byte * bytes;
         const long long sent = book(the_link, now, static_cast<long long>(lasts));
-        wait_until(sent + static_cast<long long>(the_link.latency), post.timeout);
+        wait_until(sent + static_cast<long long>(the_link.latency), signals.timeout);
       }
-      deliver(letter, epoch);
+      signal_arrival(message, epoch);
     }
   }
 }
-#define DELIVER deliver_over_link
+#define SIGNAL_ARRIVALS signal_arrivals_over_link

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend, Blocks, Module, Source
-from groundswell.exchange.assembly import mailed
 from groundswell.exchange.boxes import SOURCE
+from groundswell.exchange.gather_scatter import peer_rows
 
 HERE = Path(__file__).parent
-SLOW = {SOURCE: HERE / "slow_exchange.h", mailed.SOURCE: HERE / "slow_mailed.h"}
+SLOW = {SOURCE: HERE / "slow_exchange.h", peer_rows.SOURCE: HERE / "slow_peer_rows.h"}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from statistics import geometric_mean
 from groundswell.bench import Session
 from groundswell.bench.exchange import published
 from groundswell.bench.exchange.assembly import measure_crowd, measure_local, measure_routes
-from groundswell.bench.exchange.fused import measure_fused
 from groundswell.bench.exchange.ladder import measure_ladder
 from groundswell.bench.exchange.links import measure_links, measure_neighbours
 from groundswell.bench.exchange.overlaps import STAGED, measure_overlaps
@@ -114,20 +113,6 @@ NEIGHBOURS = between(
     seconds=40,
 )
 
-
-FUSED = between(
-    "fused",
-    "Who stores ghosts straight into neighbours: a copying kernel (direct), or the update itself "
-    "(fused); what that adds to an update of a cube a rank",
-    [
-        _size("a face"),
-        field("way", 8),
-        Column("update and exchange", _seconds),
-        Column("added", lambda row: time_of(row["exposed"]) if row["exposed"] else "", 8),
-    ],
-    lambda s: measure_fused(s.rig, [edge for edge, _ in s.sizes.blocks]),
-    seconds=10,
-)
 
 # --- the cavity's optimisations -------------------------------------------------------------------
 
@@ -308,6 +293,6 @@ CROWD = between(
 )
 
 TABLES = [
-    *(LINKS, PATHS, NEIGHBOURS, FUSED, LADDER, GAINS, OVERLAPS, SPEEDUPS, PROGRESS),
+    *(LINKS, PATHS, NEIGHBOURS, LADDER, GAINS, OVERLAPS, SPEEDUPS, PROGRESS),
     *(ASSEMBLY, ROUTES, CROWD),
 ]

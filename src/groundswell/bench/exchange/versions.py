@@ -6,22 +6,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Event
-from groundswell.exchange.boxes import Copy
+from groundswell.exchange.boxes import Copy, CopyLaunch
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
-from groundswell.exchange.exchange import Exchange
-from groundswell.exchange.messages import GhostField
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo import HaloExchange
+from groundswell.exchange.packing import TransferRequest
 from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.transports.base import Job, Transfer
-from groundswell.exchange.transports.buffers import Buffers
-from groundswell.exchange.transports.mpi import MpiTransfer
-from groundswell.exchange.transports.nccl import NcclTransfer
+from groundswell.exchange.transfer import BufferedTransfer, Maker, Transfer
+from groundswell.exchange.transports.base import Transport
+from groundswell.exchange.transports.mpi import MpiTransport
+from groundswell.exchange.transports.nccl import NcclTransport
 
 AXES = (0, 1, 2)  # k, j, i of the paper
 FAST = (2,)
@@ -53,7 +54,7 @@ VERSIONS = {
 
 
 class VersionExchange:
-    """The exchange of one version, in place of an `Exchange`; all sends come first.
+    """The exchange of one version, in place of a `HaloExchange`; all sends come first.
 
     Transports that store directly into the neighbour's memory have no buffers to pack. On these,
     versions differ only in the layers and the number of messages.
@@ -62,7 +63,7 @@ class VersionExchange:
         fields: fields that need no corners, which no version exchanges.
 
     Raises:
-        InputError, BackendError: see `Exchange`.
+        InputError, BackendError: see `HaloExchange`.
     """
 
     def __init__(
@@ -79,8 +80,8 @@ class VersionExchange:
         used = [axis for axis in AXES if cut.processes[axis] > 1 or cut.periodic[axis]] or [0]
         packed = [axis for axis in used if axis in version.packed]
         copied = [axis for axis in used if axis not in version.packed]
-        make = partial(Exchange, backend, comm, cut)
-        self._parts: list[Exchange] = []
+        make = partial(HaloExchange, backend, comm, cut)
+        self._parts: list[HaloExchange] = []
         if packed:
             self._parts.append(make(_along(packed, fields, version), transport=transport))
         if copied:
@@ -135,34 +136,39 @@ def _along(axes: Sequence[int], fields: Sequence[GhostField], version: Version) 
 # --- buffers that strided copies fill -------------------------------------------------------------
 
 
-def _through_host(job: Job) -> Transfer:
+class StridedCopies(CopyLaunch):
+    """One strided library copy for each box, without a kernel. It cannot convert types."""
+
+    def __init__(self, backend: Backend, copies: Sequence[Copy]) -> None:
+        self.tables = []
+        self.launches = [
+            backend.copy_box(
+                copy.shape,
+                (copy.target.address, copy.target.strides),
+                (copy.source.address, copy.source.strides),
+            )
+            for copy in copies
+        ]
+
+
+def _through_host(request: TransferRequest) -> Transfer:
     """Copies between fields on a GPU and pinned host memory, without buffers on the GPU."""
-    if job.backend.on_host:
-        return MpiTransfer(job, buffers=_buffers)
-    found = MpiTransfer(job, buffers=partial(_buffers, on_host=True))
+    if request.backend.on_host:
+        return _by_copies(request, MpiTransport)
+    found = _by_copies(request, MpiTransport, on_host=True)
     found.path = "MPI through pinned host memory, by strided copies"
     return found
 
 
-def _buffers(job: Job, *, on_host: bool = False) -> Buffers:
-    return Buffers(job, on_host=on_host, launches=copy_one_by_one)
+def _by_copies(
+    request: TransferRequest, transport: Transport, *, on_host: bool = False
+) -> Transfer:
+    return BufferedTransfer(request, transport, copies=StridedCopies, on_host=on_host)
 
 
-def copy_one_by_one(backend: Backend, copies: Sequence[Copy]) -> list[Launch]:
-    """One strided library copy per box; it cannot convert the type of values."""
-    return [
-        backend.copy_box(
-            copy.shape,
-            (copy.target.address, copy.target.strides),
-            (copy.source.address, copy.source.strides),
-        )
-        for copy in copies
-    ]
-
-
-COPYING: dict[str, Callable[[Job], Transfer]] = {
-    "nccl": partial(NcclTransfer, buffers=_buffers),
-    "mpi-gpu": partial(MpiTransfer, buffers=_buffers),
-    "mpi-thread": partial(MpiTransfer, threaded=True, buffers=_buffers),
+COPYING: dict[str, Maker] = {
+    "nccl": partial(_by_copies, transport=NcclTransport),
+    "mpi-gpu": partial(_by_copies, transport=MpiTransport),
+    "mpi-thread": partial(_by_copies, transport=partial(MpiTransport, threaded=True)),
     "mpi": _through_host,
 }

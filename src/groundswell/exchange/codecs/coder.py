@@ -42,8 +42,8 @@ class Coder(Protocol):
     def encode(self, strips: Array, stream: Array | int) -> list[Launch]:
         """Launches that code strips in a stream: an array, or an address."""
 
-    def decode(self, stream: Array, strips: Array) -> list[Launch]:
-        """Launches that decode a stream into strips."""
+    def decode(self, stream: Array | int, strips: Array) -> list[Launch]:
+        """Launches that decode a stream, an array or an address, into strips."""
 
     def fault(self, after: Event | None) -> str:
         """What was wrong with any of the streams decoded so far; nothing as a rule."""

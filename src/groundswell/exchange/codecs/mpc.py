@@ -91,7 +91,7 @@ class Mpc:
             self._each("mpc_write", *given, self._starts, self.used),
         ]
 
-    def decompress(self, stream: Array, values: Array) -> list[Launch]:
+    def decompress(self, stream: Array | int, values: Array) -> list[Launch]:
         """Launches that decode all of `stream` into `values`, (count,).
 
         Of a stream that is damaged nothing outside is read and nothing beyond `values` is written;
@@ -101,8 +101,11 @@ class Mpc:
             InputError: arrays of another type or length, or with gaps.
         """
         self._require_values(values)
-        self._require_stream(stream, self._begin * self._word)
-        given = (stream, stream.nbytes // self._word, self.count, self.dim)
+        size = self.capacity
+        if not isinstance(stream, int):
+            self._require_stream(stream, self._begin * self._word)
+            size = stream.nbytes
+        given = (stream, size // self._word, self.count, self.dim)
         if self._at_once:
             board = self._boards[1]
             return [self._one("mpc_decompress", *given, values, self.verdict, board, self._blocks)]

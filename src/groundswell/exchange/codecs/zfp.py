@@ -69,7 +69,7 @@ class Zfp:
         given = (values, self._items, self._blocks, stream, self.size // 8)
         return [self._module.launch("zfp_compress", items, *given)]
 
-    def decompress(self, stream: Array, values: Array) -> list[Launch]:
+    def decompress(self, stream: Array | int, values: Array) -> list[Launch]:
         """Launches that decode `stream` into `values`; any bits are some values.
 
         Raises:

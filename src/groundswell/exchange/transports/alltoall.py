@@ -1,70 +1,60 @@
-"""MPI's own exchange of everything with everybody: one call, whose library knows the network."""
+"""MPI_Alltoallv: all messages of all ranks in one call, whose library knows the network."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from groundswell.errors import BackendError
+from groundswell.backends import Backend
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.deadline import Deadline
-from groundswell.exchange.mpi_communicator import MpiCommunicator
-from groundswell.exchange.transports.base import Job, Transfer
-from groundswell.exchange.transports.buffers import Buffers
-from groundswell.exchange.transports.mpi import communicator, peers
+from groundswell.exchange.operation import Operation
+from groundswell.exchange.transports.base import Buffer, Message, peers_of
+from groundswell.exchange.transports.mpi import duplicate
 
 
-class AllToAllTransfer(Transfer):
-    """One MPI_Ialltoallv an exchange, of buffers of the host: a GPU's are pinned.
+class AllToAllTransport(Operation):
+    """One MPI_Ialltoallv of buffers of the host: of a GPU they are pinned.
 
     MPI libraries that take a GPU's buffers in messages may still crash on them in collectives.
 
     Args:
-        job: with at most one message a peer.
-
-    Raises:
-        BackendError: the transport has no such call.
+        messages: at most one a peer, which follow each other in memory.
     """
 
-    def __init__(self, job: Job, transport: str) -> None:
-        if transport not in ("auto", "mpi"):
-            raise BackendError(
-                f"route 'alltoall' is a call of MPI's, which transport {transport!r} has not; "
-                "allowed: mpi"
-            )
-        self._job = job
-        staged = not job.backend.on_host
-        self._buffers = job.comm.collective_try(lambda: Buffers(job, on_host=staged))
-        self._comm = communicator(job)
-        self.path = "MPI_Alltoallv" + " through pinned host memory" * staged
-        self._sent = _spread(job, self._buffers.sent)
-        self._received = _spread(job, self._buffers.received)
+    def __init__(self, backend: Backend, comm: Communicator, messages: Sequence[Message]) -> None:
+        self._backend, self._rank_comm, self._peers = backend, comm, peers_of(messages)
+        self._comm = duplicate(comm)
+        self.path = "MPI_Alltoallv" + " through pinned host memory" * (not backend.on_host)
+        self._sent = _vector(comm.size, self._peers_and(messages, "sent"))
+        self._received = _vector(comm.size, self._peers_and(messages, "received"))
         self._request: Any = None
-        self.start = [*self._buffers.pack, self._start]
-        self.finish = [self._finish, *self._buffers.unpack]
-        self.launches = [*self.start, *self.finish]
+        self.start, self.finish = [self._post], [self._wait]
 
-    def _start(self) -> None:
-        self._job.backend.record_event().wait()  # MPI knows nothing of streams
+    def _peers_and(self, messages: Sequence[Message], side: str) -> list[tuple[int, Buffer]]:
+        return [(message.peer, getattr(message, side)) for message in messages]
+
+    def _post(self) -> None:
+        self._backend.record_event().wait()  # MPI knows no streams
         self._request = self._comm.Ialltoallv(self._sent, self._received)
 
-    def _finish(self) -> None:
-        deadline = Deadline(self._job.comm)
+    def _wait(self) -> None:
+        deadline = Deadline(self._rank_comm)
         while not self._request.Test():
-            deadline.pause("ghost layers", peers(self._job))
+            deadline.pause("data", self._peers)
 
     def close(self) -> None:
         self._comm.Free()
 
 
-def _spread(job: Job, places: list[tuple[int, int]]) -> list[Any]:
-    """Memory of messages as MPI wants it: all of it, and sizes and offsets by rank."""
+def _vector(ranks: int, places: Sequence[tuple[int, Buffer]]) -> list[Any]:
+    """Buffers as MPI takes them: the memory of all, and sizes and offsets by rank."""
     from mpi4py import MPI
 
-    assert isinstance(job.comm, MpiCommunicator)
-    sizes, offsets = (np.zeros(job.comm.size, np.int64) for _ in range(2))
-    first = places[0][0] if places else 0
-    for message, (address, size) in zip(job.messages, places, strict=True):
-        sizes[message.peer], offsets[message.peer] = size, address - first
-    memory = MPI.memory.fromaddress(first, int(sizes.sum()))
-    return [memory, sizes, offsets, MPI.BYTE]
+    sizes, offsets = np.zeros((2, ranks), np.int64)
+    first = places[0][1].address if places else 0
+    for peer, buffer in places:
+        sizes[peer], offsets[peer] = buffer.size, buffer.address - first
+    return [MPI.memory.fromaddress(first, int(sizes.sum())), sizes, offsets, MPI.BYTE]

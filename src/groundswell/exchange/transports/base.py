@@ -1,79 +1,75 @@
-"""What every transport offers, and what it is given."""
+"""Messages of plain buffers, and the interface of the transports that move them.
+
+A transport moves bytes from address to address, by tag. It knows no field, ghost layer or codec.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Protocol
 
-from groundswell.backends import Backend, Launch
-from groundswell.backends.base import Event
+from groundswell.backends import Backend
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.messages import GhostField, Message, Parcel
-from groundswell.exchange.puts import Put
+from groundswell.exchange.operation import Operation
 
 
 @dataclass(frozen=True)
-class Job:
-    """The messages of one exchange.
+class Buffer:
+    """Bytes in memory.
 
     Args:
-        fields: whose ghosts are exchanged.
-        messages: this rank's, by peer and key.
-        own: ghost points that are this rank's own; they are copied with what is sent.
-        stored: fields, by number, whose values the caller's kernels can store in several places,
-            and the numbers that those kernels know them by.
+        address: of the first byte.
+        size: bytes.
     """
 
-    backend: Backend
-    comm: Communicator
-    fields: Sequence[GhostField]
-    messages: Sequence[Message]
-    _: KW_ONLY
-    own: Sequence[Parcel] = ()
-    stored: Mapping[int, int] = field(default_factory=dict)
+    address: int
+    size: int
 
 
-class Transfer:
-    """The messages of one exchange on one transport.
+class SizedMessage(Protocol):
+    """A message before it has buffers.
 
     Attributes:
-        path: the way that bytes really take, in words.
-        in_graph: whether the device does it alone, so that it can be recorded in a graph.
-        puts: points whose values the caller's kernels store where they are wanted; `start` then
-            leaves them out.
-        open: launches that come before those kernels.
-        start: launches that read values from the fields and send them.
-        finish: launches that wait for the values of other ranks and write them to ghost layers.
-        launches: the same as `start` and `finish`, without other work in between.
+        peer: the other rank.
+        tag: tells messages between the same ranks apart; the same on both sides.
+        send_bytes, receive_bytes: largest size in each direction; one may be empty.
+        length: address of the number of bytes to send, on the device; 0 to send all.
     """
 
-    path: str
-    in_graph = False
-    puts: Sequence[Put] = ()
-    open: Sequence[Launch] = ()
-    start: list[Launch]
-    finish: list[Launch]
-    launches: list[Launch]
-
-    def check(self, after: Event | None = None) -> None:
-        """See that no wait of the device was in vain, by `after` (default: at all).
-
-        Raises:
-            RunFailed: one was; names the rank.
-        """
-
-    def close(self) -> None:
-        """Give back memory and handles; every rank must call it."""
-        raise NotImplementedError
+    @property
+    def peer(self) -> int: ...
+    @property
+    def tag(self) -> int: ...
+    @property
+    def send_bytes(self) -> int: ...
+    @property
+    def receive_bytes(self) -> int: ...
+    @property
+    def length(self) -> int: ...
 
 
-def total(sizes: Sequence[int]) -> tuple[list[int], int]:
+@dataclass(frozen=True)
+class Message:
+    """What two ranks send each other at once, and where it lies; see `SizedMessage`."""
+
+    peer: int
+    tag: int
+    sent: Buffer
+    received: Buffer
+    length: int = 0
+
+
+Transport = Callable[[Backend, Communicator, Sequence[Message]], Operation]
+
+
+def offsets_of(sizes: Sequence[int]) -> tuple[list[int], int]:
     """Offsets of consecutive parts, and the size of all of them."""
-    offsets, end = [], 0
-    for size in sizes:
-        offsets.append(end)
-        end += size
+    *offsets, end = accumulate(sizes, initial=0)
     return offsets, end
 
 
-Maker = Callable[[Job], Transfer]
+def peers_of(messages: Sequence[SizedMessage] | Sequence[Message]) -> list[int]:
+    """The ranks that messages come from."""
+    return sorted({message.peer for message in messages})

@@ -1,235 +1,194 @@
-"""MPI: from buffers of the host, through pinned copies of a GPU's, or from the GPU's own."""
+"""MPI transports: of host memory, of GPU memory if MPI can read it, or through pinned memory."""
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from groundswell.backends import Launch
+from groundswell.backends import Backend, Launch
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.deadline import BUSY_SECONDS, Deadline
 from groundswell.exchange.mpi_communicator import MpiCommunicator
-from groundswell.exchange.transports.base import Job, Transfer, total
-from groundswell.exchange.transports.buffers import Buffers
-from groundswell.exchange.transports.outgoing import PART, Outgoing, memory_of
+from groundswell.exchange.operation import Operation
+from groundswell.exchange.transports.base import Buffer, Message, offsets_of, peers_of
+from groundswell.exchange.transports.progress_thread import ProgressThread
+from groundswell.exchange.transports.send_parts import SendParts, memory_of, pieces
 
 Request = Any  # of mpi4py
-THREAD_BUSY_SECONDS = 1e-3  # of a thread that drives MPI: the cores are for the kernels
-# MPI libraries copy a little at each call. One that has done so takes several times the shortest
-# one, and so many seconds; it is worth looking often for some time longer than it took.
+# MPI libraries copy a little at each call. A call that has copied takes several times as long as
+# the shortest one, and at least so many seconds. It is worth polling for some time longer.
 MOVED, MOVED_SECONDS, LONGER = 4, 5e-6, 20
-STAGE = 4 << 20  # bytes of a staged part: a copy of one goes on while another one travels
+PART = 1 << 30  # largest message, bytes: MPI libraries count in 32 bits
+STAGE = 4 << 20  # bytes of a staged part: one is copied while another one travels
 
 
-class MpiTransfer(Transfer):
-    """Messages of buffers that MPI can read: the host's, or a GPU's if MPI is aware of GPUs.
+class MpiTransport(Operation):
+    """Messages of buffers that MPI can read: of the host, or of a GPU if MPI is GPU-aware.
 
     Args:
         threaded: let a thread drive MPI while kernels run. Most MPI libraries move large messages
-            only while someone calls them.
-        buffers: makes the buffers.
+            only while a thread calls them.
     """
 
     def __init__(
         self,
-        job: Job,
+        backend: Backend,
+        comm: Communicator,
+        messages: Sequence[Message],
         *,
         threaded: bool = False,
-        buffers: Callable[[Job], Buffers] = Buffers,
     ) -> None:
-        self._job = job
-        self._buffers = job.comm.collective_try(lambda: buffers(job))
-        aware = not job.backend.on_host
-        self.path = "GPU-aware MPI" if aware else "MPI" + ", driven by a thread" * threaded
-        self._comm = communicator(job)
-        self._outgoing = Outgoing(job, self._comm, self._buffers.sent)
-        self._receives = _requests(self._comm.Recv_init, job, self._buffers.received)
-        self._under_way: list[Request] = []
-        self._driver = Driver(job) if threaded else None
-        self.start: list[Launch] = [*self._buffers.pack, *self._outgoing.measure, self._start]
-        self.finish: list[Launch] = [self._finish, *self._buffers.unpack]
-        self.launches = [*self.start, *self.finish]
+        self._backend, self._rank_comm, self._peers = backend, comm, peers_of(messages)
+        self.path = "MPI" if backend.on_host else "GPU-aware MPI"
+        self.path += ", driven by a thread" * threaded
+        self._comm = duplicate(comm)
+        sent, received = [m.sent for m in messages], [m.received for m in messages]
+        self._sends = SendParts(backend, self._comm, messages, sent, PART)
+        self._receives = receive_requests(self._comm, messages, received, PART)
+        self._pending: list[Request] = []
+        self._thread = ProgressThread(self._complete) if threaded else None
+        self.start: list[Launch] = [*self._sends.fetch_lengths, self._post]
+        self.finish: list[Launch] = [self._wait]
 
-    def _start(self) -> None:
-        # MPI knows nothing of streams, in which buffers are packed, and emptied the last time.
-        self._job.backend.record_event().wait()
+    def _post(self) -> None:
+        # MPI knows no streams: buffers must have been packed, and unpacked the last time.
+        self._backend.record_event().wait()
         for request in self._receives:
             request.Start()
-        self._under_way = [*self._receives, *(part.start() for part in self._outgoing.parts)]
-        if self._driver:
-            self._driver.go(self._under_way)
+        self._pending = [*self._receives, *(part.start() for part in self._sends.parts)]
+        if self._thread:
+            self._thread.start()
 
-    def _finish(self) -> None:
-        if self._driver:
-            self._driver.wait()
+    def _wait(self) -> None:
+        if self._thread:
+            self._thread.wait()
         else:
-            complete(self._job, self._under_way)
+            self._complete()
+
+    def _complete(self, busy: float = BUSY_SECONDS) -> None:
+        complete(self._rank_comm, self._pending, self._peers, busy)
 
     def close(self) -> None:
-        if self._driver:
-            self._driver.close()
+        if self._thread:
+            self._thread.close()
         for request in self._receives:
             request.Free()
-        self._outgoing.close()
+        self._sends.close()
         self._comm.Free()
 
 
-class StagedTransfer(Transfer):
-    """Messages of a GPU through pinned memory of the host, for MPI that knows nothing of GPUs."""
+class StagedMpiTransport(Operation):
+    """Messages of a GPU through pinned memory of the host, for MPI that is not GPU-aware."""
 
     path = "MPI through pinned host memory"
 
-    def __init__(self, job: Job) -> None:
-        self._job = job
-        self._buffers = job.comm.collective_try(lambda: Buffers(job))
-        self._comm = communicator(job)
-        parts = [_staged(job, part, STAGE) for part in (self._buffers.sent, self._buffers.received)]
-        self._memory = [memory for memory, _, _ in parts]
-        (_, sent, out), (_, received, back) = parts
-        self._outgoing = Outgoing(job, self._comm, sent, STAGE)
-        self._receives = _requests(self._comm.Recv_init, job, received, STAGE)
-        self._down = [job.backend.copy_bytes(host, device, size) for host, device, size in out]
-        self._up = [job.backend.copy_bytes(device, host, size) for host, device, size in back]
-        self._marks: list[Any] = []
-        self._emptied = job.backend.record_event()  # the memory that messages arrive in
-        self.start: list[Launch] = [*self._buffers.pack, *self._outgoing.measure, self._copy_down]
-        self.finish: list[Launch] = [self._move, *self._buffers.unpack]
-        self.launches = [*self.start, *self.finish]
+    def __init__(self, backend: Backend, comm: Communicator, messages: Sequence[Message]) -> None:
+        self._backend, self._rank_comm, self._peers = backend, comm, peers_of(messages)
+        self._comm = duplicate(comm)
+        sent, received = [m.sent for m in messages], [m.received for m in messages]
+        self._memory, (host_sent, host_received) = _pinned(backend, sent, received)
+        self._sends = SendParts(backend, self._comm, messages, host_sent, STAGE)
+        self._receives = receive_requests(self._comm, messages, host_received, STAGE)
+        self._downloads = _copies(backend, host_sent, sent)
+        self._uploads = _copies(backend, received, host_received)
+        self._downloaded: list[Any] = []
+        self._emptied = backend.record_event()  # the memory that messages arrive in
+        self.start: list[Launch] = [*self._sends.fetch_lengths, self._download]
+        self.finish: list[Launch] = [self._move]
 
-    def _copy_down(self) -> None:
+    def _download(self) -> None:
         self._emptied.wait()
         for request in self._receives:
             request.Start()
-        if self._outgoing.measure:
-            self._job.backend.record_event().wait()
-        self._marks = []
-        for copy, part in zip(self._down, self._outgoing.parts, strict=True):
+        if self._sends.fetch_lengths:
+            self._backend.record_event().wait()
+        self._downloaded = []
+        for copy, part in zip(self._downloads, self._sends.parts, strict=True):
             if part.size:
                 copy()
-            self._marks.append(self._job.backend.record_event())
+            self._downloaded.append(self._backend.record_event())
 
     def _move(self) -> None:
-        """Send each part when its copy is down, copy each part up when it has come."""
-        deadline = Deadline(self._job.comm)
-        leaving = list(zip(self._marks, self._outgoing.parts, strict=True))
-        coming, sent = list(zip(self._receives, self._up, strict=True)), []
+        """Send each part once it is in host memory; upload each part that has arrived."""
+        deadline = Deadline(self._rank_comm)
+        leaving = list(zip(self._downloaded, self._sends.parts, strict=True))
+        coming, sent = list(zip(self._receives, self._uploads, strict=True)), []
         while leaving or coming:
             while leaving and leaving[0][0].is_done():
                 sent.append(leaving.pop(0)[1].start())
-            here = [(request, up) for request, up in coming if request.Test()]
-            for pair in here:
+            arrived = [(request, upload) for request, upload in coming if request.Test()]
+            for pair in arrived:
                 pair[1]()
                 coming.remove(pair)
-            if not here:
-                deadline.pause("ghost layers", peers(self._job))
-        self._emptied = self._job.backend.record_event()
-        complete(self._job, sent)
+            if not arrived:
+                deadline.pause("data", self._peers)
+        self._emptied = self._backend.record_event()
+        complete(self._rank_comm, sent, self._peers)
 
     def close(self) -> None:
         for request in self._receives:
             request.Free()
-        self._outgoing.close()
+        self._sends.close()
         self._comm.Free()
 
 
-class Driver:
-    """A thread that completes requests while the main thread computes.
-
-    Kernels run outside Python's lock, so the thread really runs beside them.
-    """
-
-    def __init__(self, job: Job) -> None:
-        self._job = job
-        self._requests: Sequence[Request] = ()
-        self._error: BaseException | None = None
-        self._go, self._done = threading.Semaphore(0), threading.Semaphore(0)
-        self._ended = False
-        self._thread = threading.Thread(target=self._run, name="groundswell-mpi", daemon=True)
-        self._thread.start()
-
-    def go(self, requests: Sequence[Request]) -> None:
-        """Begin to complete requests, which have been started."""
-        self._requests = requests
-        self._go.release()
-
-    def wait(self) -> None:
-        """Wait until they are complete.
-
-        Raises:
-            RunFailed: a rank is late or lost.
-        """
-        if self._error is None:
-            self._done.acquire()
-        if self._error is not None:
-            raise self._error
-
-    def close(self) -> None:
-        """End the thread."""
-        self._ended = True
-        self._go.release()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while self._go.acquire() and not self._ended:
-            try:
-                complete(self._job, self._requests, busy=THREAD_BUSY_SECONDS)
-            except BaseException as error:  # the main thread raises it
-                self._error = error
-            self._done.release()
-
-
-def complete(job: Job, requests: Sequence[Request], *, busy: float = BUSY_SECONDS) -> None:
-    """Wait for requests until a deadline; `busy` as of Deadline.
+def complete(
+    comm: Communicator,
+    requests: Sequence[Request],
+    peers: Sequence[int],
+    busy: float = BUSY_SECONDS,
+) -> None:
+    """Wait for requests until a deadline; `busy` as for Deadline.
 
     Raises:
         RunFailed: a rank is late or lost.
     """
     if not requests:
         return
-    deadline = Deadline(job.comm, busy=busy)
-    everything, quick = list(requests), float("inf")
+    deadline = Deadline(comm, busy=busy)
+    pending, shortest = list(requests), float("inf")
     begun = time.thread_time()
-    while not type(requests[0]).Testall(everything):
+    while not type(requests[0]).Testall(pending):
         lasted = time.thread_time() - begun  # without what other threads took of the core
-        quick = min(quick, lasted)
-        if lasted > max(MOVED * quick, MOVED_SECONDS):
+        shortest = min(shortest, lasted)
+        if lasted > max(MOVED * shortest, MOVED_SECONDS):
             deadline.stay_busy(min(LONGER * lasted, busy))
-        deadline.pause("ghost layers", peers(job))
+        deadline.pause("data", peers)
         begun = time.thread_time()
 
 
-def peers(job: Job) -> list[int]:
-    """The ranks that messages come from."""
-    return sorted({message.peer for message in job.messages})
+def duplicate(comm: Communicator) -> Any:
+    """A communicator of its own keeps the messages of operations apart."""
+    assert isinstance(comm, MpiCommunicator)
+    return comm.mpi_comm.Dup()
 
 
-def communicator(job: Job) -> Any:
-    """A communicator of its own keeps the messages of exchanges apart."""
-    assert isinstance(job.comm, MpiCommunicator)
-    return job.comm.mpi_comm.Dup()
-
-
-def _requests(
-    make: Any, job: Job, places: Sequence[tuple[int, int]], part: int = PART
+def receive_requests(
+    comm: Any, messages: Sequence[Message], places: Sequence[Buffer], part: int
 ) -> list[Request]:
-    """Persistent requests for messages at addresses, in parts that count as messages too."""
+    """Persistent requests for messages in parts."""
     return [
-        make(memory_of(address + begin, min(part, size - begin)), message.peer, message.key)
-        for message, (address, size) in zip(job.messages, places, strict=True)
-        for begin in range(0, size, part)
+        comm.Recv_init(memory_of(piece), message.peer, message.tag)
+        for message, place in zip(messages, places, strict=True)
+        for _, piece in pieces(place, part)
     ]
 
 
-def _staged(job: Job, places: Sequence[tuple[int, int]], part: int) -> Any:
-    """Pinned memory for messages: itself, the messages' places there, and the parts to copy."""
-    offsets, size = total([size for _, size in places])
-    memory = job.backend.pinned_bytes(max(size, 1))
-    begin = int(memory.ctypes.data)
-    on_host = [(begin + o, size) for o, (_, size) in zip(offsets, places, strict=True)]
-    parts = [
-        (host + first, device + first, min(part, size - first))
-        for (host, size), (device, _) in zip(on_host, places, strict=True)
-        for first in range(0, size, part)
+def _pinned(backend: Backend, *buffers: Sequence[Buffer]) -> tuple[Any, list[list[Buffer]]]:
+    """Pinned memory of the same sizes: the array, and the buffers in it."""
+    sizes = [buffer.size for some in buffers for buffer in some]
+    offsets, size = offsets_of(sizes)
+    memory = backend.pinned_bytes(max(size, 1))
+    first = int(memory.ctypes.data)
+    places = iter([Buffer(first + o, n) for o, n in zip(offsets, sizes, strict=True)])
+    return memory, [[next(places) for _ in some] for some in buffers]
+
+
+def _copies(backend: Backend, targets: Sequence[Buffer], sources: Sequence[Buffer]) -> list[Launch]:
+    """Copies between buffers in parts."""
+    return [
+        backend.copy_bytes(to.address, source.address, to.size)
+        for both in zip(targets, sources, strict=True)
+        for (_, to), (_, source) in zip(*(pieces(b, STAGE) for b in both), strict=True)
     ]
-    return memory, on_host, parts

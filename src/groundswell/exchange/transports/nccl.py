@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import atexit
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
-from groundswell.backends import Launch
+from groundswell.backends import Backend
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.transports.base import Job, Transfer
-from groundswell.exchange.transports.buffers import Buffers
+from groundswell.exchange.operation import Operation
+from groundswell.exchange.transports.base import Message
 
 
-class NcclTransfer(Transfer):
-    """One group of sends and receives an exchange.
+class NcclTransport(Operation):
+    """One group of sends and receives.
 
     NCCL has no tags: messages between two ranks are matched by the order in which they are posted.
-    Both ranks post theirs by key, so several messages to the same peer cannot be mixed up.
-
-    Args:
-        buffers: makes the buffers.
+    Both ranks post theirs in the order of tags.
 
     Raises:
         BackendError: there is no NCCL here, or its ranks cannot meet.
@@ -29,40 +26,39 @@ class NcclTransfer(Transfer):
     path = "NCCL"
     in_graph = True
 
-    def __init__(self, job: Job, *, buffers: Callable[[Job], Buffers] = Buffers) -> None:
-        self._job = job
-        self._buffers = job.comm.collective_try(lambda: buffers(job))
-        self._group = communicator(job.comm, job.backend)
-        self.start: list[Launch] = [*self._buffers.pack, self._move]
-        self.finish: list[Launch] = list(self._buffers.unpack)
-        self.launches = [*self.start, *self.finish]
-        self._end_looking = job.backend.add_poll_callback(job.comm.require_alive)
+    def __init__(self, backend: Backend, comm: Communicator, messages: Sequence[Message]) -> None:
+        ends = [(m.peer, m.sent, m.received) for m in messages]
+        self._ends = [
+            (peer, (sent.address, sent.size), (received.address, received.size))
+            for peer, sent, received in ends
+        ]
+        self._group = communicator(comm, backend)
+        self.start = [self._move]
+        self._remove_callback = backend.add_poll_callback(comm.require_alive)
         try:
             self._move()  # the first use connects the ranks, which a graph cannot record
-            job.backend.synchronize()
+            backend.synchronize()
         except Exception:
-            self._end_looking()
-            abort(job.comm, job.backend)
+            self._remove_callback()
+            abort(comm, backend)
             raise
 
     def _move(self) -> None:
-        buffers = self._buffers
-        places = zip(self._job.messages, buffers.sent, buffers.received, strict=True)
-        self._group.exchange([(m.peer, sent, received) for m, sent, received in places])
+        self._group.exchange(self._ends)
 
     def close(self) -> None:
-        """The communicator serves later exchanges too; see `leave`."""
-        self._end_looking()
+        """The communicator serves later exchanges too; see `close_all`."""
+        self._remove_callback()
 
 
-# By communicator and backend, which are kept so that their numbers are not given to others.
+# By communicator and backend, which are kept so that their ids are not given to others.
 _GROUPS: dict[tuple[int, int], tuple[Communicator, Any, Any]] = {}
 
 
 def communicator(comm: Communicator, backend: Any) -> Any:
     """The ranks' NCCL communicator, made at first use."""
     if not _GROUPS:
-        atexit.register(leave)
+        atexit.register(close_all)
     key = (id(comm), id(backend))
     if key not in _GROUPS:
         token = comm.bcast(
@@ -81,13 +77,13 @@ def communicator(comm: Communicator, backend: Any) -> Any:
 
 
 def abort(comm: Communicator, backend: Any) -> None:
-    """Give up the communicator, if there is one, without waiting for other ranks."""
+    """Abort the communicator, if there is one, without waiting for other ranks."""
     if found := _GROUPS.pop((id(comm), id(backend)), None):
         found[2].abort()
 
 
-def leave() -> None:
-    """Destroy the communicators; every rank must, before MPI ends. After an error nobody waits."""
+def close_all() -> None:
+    """Destroy the communicators; every rank must, before MPI ends. After an error abort them."""
     failed = hasattr(sys, "last_value")
     while _GROUPS:
         group = _GROUPS.popitem()[1][2]

@@ -14,8 +14,8 @@ from groundswell.backends.base import ROW_ALIGNMENT, Array, in_order
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
-from groundswell.exchange.exchange import Exchange
-from groundswell.exchange.messages import GhostField
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.overlap import Box, boundary_first
 from groundswell.exchange.pattern import Ghosts, uniform
 from groundswell.exchange.tuning import Choice
@@ -58,7 +58,7 @@ class Level:
         make_exchange: creates the exchanges; benchmarks replace it.
     """
 
-    make_exchange: Callable[..., Exchange] = Exchange
+    make_exchange: Callable[..., HaloExchange] = HaloExchange
 
     def __init__(
         self,
@@ -198,7 +198,7 @@ class Level:
 
     def exchange(
         self, state: State, ghosts: Mapping[str, Ghosts], more: Sequence[GhostField] = ()
-    ) -> Exchange:
+    ) -> HaloExchange:
         """An exchange of a state's ghosts, and of `more`, with the chosen options."""
         return self.make_exchange(
             self.backend,

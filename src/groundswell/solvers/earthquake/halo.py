@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from groundswell.exchange.decomposition import Decomposition, decompose
-from groundswell.exchange.messages import GhostField
+from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.traffic import traffic
 from groundswell.grids.cartesian import GHOSTS, Field, Part

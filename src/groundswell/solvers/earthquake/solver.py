@@ -20,7 +20,7 @@ from groundswell.backends.base import ROW_ALIGNMENT, Array, in_order
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.distributed_array import DistributedArray
-from groundswell.exchange.exchange import Exchange
+from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.overlap import Box, boundary_first
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Field, Layout
@@ -58,8 +58,6 @@ class Earthquake(ExplicitSolver):
     Args:
         comm: the ranks among which the grid is decomposed.
     """
-
-    fused = True
 
     def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
         self.setup = setup
@@ -118,7 +116,7 @@ class Earthquake(ExplicitSolver):
         """
         boundary, interior = self._boxes()
         return self.exchanges[0].overlap_with(
-            boundary=self._update_velocity(boundary, 0, self.exchanges[0].puts),
+            boundary=self._update_velocity(boundary, 0),
             interior=self._update_velocity(interior, ticks),
         )
 
@@ -126,7 +124,7 @@ class Earthquake(ExplicitSolver):
         """Launches that update the stresses and their halo."""
         boundary, interior = self._boxes()
         return self.exchanges[1].overlap_with(
-            boundary=self._update_stress(boundary, self.exchanges[1].puts),
+            boundary=self._update_stress(boundary),
             interior=self._update_stress(interior),
         )
 
@@ -136,23 +134,20 @@ class Earthquake(ExplicitSolver):
         overlap = self.choice.overlap
         return boundary_first(self.decomposition, self.comm.rank, thickness, wanted=overlap)
 
-    def _update_velocity(
-        self, boxes: Sequence[Box], ticks: int, puts: Sequence[Any] = ()
-    ) -> list[Launch]:
-        kernel = "put_velocity" if puts else "update_velocity"
+    def _update_velocity(self, boxes: Sequence[Box], ticks: int) -> list[Launch]:
         fields = [*self._pick(VELOCITIES), *self._pick(STRESSES), *self._densities]
         layers = self.layers.arguments("velocity")
         return [
-            self._in_box(kernel, box, [*fields, *layers], self.clock, ticks, *puts) for box in boxes
+            self._in_box("update_velocity", box, [*fields, *layers], self.clock, ticks)
+            for box in boxes
         ]
 
-    def _update_stress(self, boxes: Sequence[Box], puts: Sequence[Any] = ()) -> list[Launch]:
-        kernel = "put_stress" if puts else "update_stress"
+    def _update_stress(self, boxes: Sequence[Box]) -> list[Launch]:
         memories = self._pick(MEMORIES) if self.attenuated else [self._placeholder] * 6
         properties = [self.materials[n] for n in ("lam", "compliance", "inverse_qp", "inverse_qs")]
         fields = [*self._pick(STRESSES), *memories, *self._pick(VELOCITIES), *properties]
         layers = [self.materials.corrections, self._mechanisms, *self.layers.arguments("stress")]
-        return [self._in_box(kernel, box, [*fields, *layers], *puts) for box in boxes]
+        return [self._in_box("update_stress", box, [*fields, *layers]) for box in boxes]
 
     @property
     def _densities(self) -> tuple[Array, Array]:
@@ -181,11 +176,11 @@ class Earthquake(ExplicitSolver):
             "stress": self._update_stress(whole)[0],
         }
 
-    def _exchanges(self) -> tuple[Exchange, Exchange]:
+    def _exchanges(self) -> tuple[HaloExchange, HaloExchange]:
         """The exchanges of the velocities, and of the stresses with what outputs read."""
         overlaps = bool(self._boxes()[0])
 
-        def make(needed: Sequence[Layer], computed: Sequence[str]) -> Exchange:
+        def make(needed: Sequence[Layer], computed: Sequence[str]) -> HaloExchange:
             """With overlap, the kernel that computes a field can also store it remotely."""
             names = {n: name for n, (name, _) in enumerate(needed) if overlaps and name in computed}
             fields = halo_fields(self.fields, needed, self.setup.case.run.narrow)
@@ -238,7 +233,6 @@ class Earthquake(ExplicitSolver):
             "CORRECTED_ROWS": self.materials.are_corrected,
             "ATTENUATION": self.attenuated,
             "FREE_SURFACE": self.has_surface,
-            "NEIGHBOURS": self.comm.size > 1 and not self.backend.on_host,
             "SHEAR_REACH": SHEAR_REACH,
             "ABOVE": float(surface_weights(setup.free_surface)[0]),
         }

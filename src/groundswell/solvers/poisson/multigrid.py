@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from groundswell.backends import Array, Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
-from groundswell.exchange.assembly.sharing import scattered
 from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.gather_scatter.sharing import scattered
 from groundswell.linear.chebyshev import Chebyshev
 from groundswell.linear.coarse import CoarseSolver
 from groundswell.linear.operators import Composite, LinearOperator, convert

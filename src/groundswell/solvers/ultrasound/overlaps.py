@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from groundswell.backends import Array, Launch
-from groundswell.exchange.exchange import Exchange
+from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.pattern import Ghosts
 from groundswell.grids.cartesian import Triple
 
@@ -22,14 +22,14 @@ class ExchangeOverlaps:
     def __init__(
         self,
         overlap: Triple,
-        make: Callable[[Sequence[Ghosts], Sequence[Array]], Exchange],
+        make: Callable[[Sequence[Ghosts], Sequence[Array]], HaloExchange],
         *,
         hidden: bool = True,
     ) -> None:
         width = overlap[::-1]
         self._ghosts = Ghosts(width, width, corners=True)
         self._make, self._hidden = make, hidden
-        self._made: dict[tuple[int, ...], Exchange] = {}  # by the identities of their arrays
+        self._made: dict[tuple[int, ...], HaloExchange] = {}  # by the identities of their arrays
 
     def __call__(
         self,
@@ -43,7 +43,7 @@ class ExchangeOverlaps:
             return exchange.overlap_with(boundary=boundary, interior=interior)
         return [*boundary, *interior, *exchange.launches]
 
-    def _exchange_of(self, arrays: Sequence[Array]) -> Exchange:
+    def _exchange_of(self, arrays: Sequence[Array]) -> HaloExchange:
         key = tuple(map(id, arrays))
         if key not in self._made:
             self._made[key] = self._make([self._ghosts] * len(arrays), arrays)

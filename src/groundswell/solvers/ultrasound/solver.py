@@ -11,8 +11,8 @@ from groundswell.backends import Array, Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.distributed_array import DistributedArray
-from groundswell.exchange.exchange import Exchange
-from groundswell.exchange.messages import GhostField
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.tuning import Choice
 from groundswell.outputs.cartesian import ghosts_read
@@ -78,8 +78,8 @@ class Ultrasound(ExplicitSolver):
         """Set how overlaps are exchanged; collective."""
         self.close()
         self.choice = choice
-        self.exchanges: Sequence[Exchange] = ()
-        self._recorded: Exchange | None = None
+        self.exchanges: Sequence[HaloExchange] = ()
+        self._recorded: HaloExchange | None = None
         if self.comm.size > 1:
             overlap, hidden = self.window.overlap, choice.overlap
             fill = ExchangeOverlaps(overlap, self._exchange, hidden=hidden)
@@ -101,7 +101,7 @@ class Ultrasound(ExplicitSolver):
         self._recorded = self._exchange(list(found.values()), [arrays[name] for name in found])
         return self._recorded.launches
 
-    def _exchange(self, ghosts: Sequence[Ghosts], arrays: Sequence[Array]) -> Exchange:
+    def _exchange(self, ghosts: Sequence[Ghosts], arrays: Sequence[Array]) -> HaloExchange:
         width, narrow = self.window.overlap[::-1], self.setup.case.run.narrow
         fields = [
             GhostField(array, width, _within(needed, width), narrow)

@@ -1,6 +1,5 @@
 // The two hot kernels: inputs and update of each cell, and the loop over cells.
 #pragma once
-#include "halo_put.h"
 #include "rows.h"
 #include "stress.h"
 #include "sweep.h"
@@ -129,41 +128,3 @@ struct StressUpdate {
 KERNEL update_stress(STRESS_ARGUMENTS) {
   for_cells_by_layer(STRESS_UPDATE, BOX);
 }
-
-// --- variants that also store results for neighbours ---------------------------------------------
-
-#if NEIGHBOURS && defined(__CUDACC__)
-
-struct VelocityPut : VelocityUpdate {
-  Puts puts;
-
-  template <class Flags>
-  METHOD void finish(const Inputs& at, const LayerMemory& past, int i, int j, int k, Flags in) const {
-    VelocityUpdate::finish(at, past, i, j, k, in);
-    const index_t c = cell_at(i, j, k);
-    put(puts, i, j, k, {v.x + c, v.y + c, v.z + c});
-  }
-};
-
-KERNEL put_velocity(VELOCITY_ARGUMENTS, PUT_ARGUMENTS) {
-  ONE_THREAD { clock[0] += ticks; }
-  for_cells_by_layer(VelocityPut{VELOCITY_UPDATE, PUTS}, BOX);
-}
-
-struct StressPut : StressUpdate {
-  Puts puts;
-
-  template <class Flags>
-  METHOD void finish(const Inputs& at, const LayerMemory& past, int i, int j, int k, Flags in) const {
-    StressUpdate::finish(at, past, i, j, k, in);
-    const index_t c = cell_at(i, j, k);
-    const TensorField& s = fields.stress;
-    put(puts, i, j, k, {s.xx + c, s.yy + c, s.zz + c, s.xy + c, s.xz + c, s.yz + c});
-  }
-};
-
-KERNEL put_stress(STRESS_ARGUMENTS, PUT_ARGUMENTS) {
-  for_cells_by_layer(StressPut{STRESS_UPDATE, PUTS}, BOX);
-}
-
-#endif

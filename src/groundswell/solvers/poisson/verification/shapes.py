@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from groundswell.backends import Backend
-from groundswell.exchange.assembly.sharing import scattered
 from groundswell.exchange.communicator import SerialCommunicator
+from groundswell.exchange.gather_scatter.sharing import scattered
 from groundswell.meshes.box import Box
 from groundswell.meshes.gmsh import ORDERS, read_gmsh
 from groundswell.meshes.hexahedra import Floats, Hexahedra, face_nodes

@@ -13,8 +13,8 @@ from groundswell.backends import Array, Backend
 from groundswell.bench.exchange.links import most_even
 from groundswell.bench.rig import Rig
 from groundswell.exchange.decomposition import Decomposition, process_grids
-from groundswell.exchange.exchange import Exchange
-from groundswell.exchange.messages import GhostField
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.pattern import Ghosts
 from groundswell.grids.cartesian import Grid, Triple
 from groundswell.solvers.ultrasound.api import build_case
@@ -154,18 +154,18 @@ class Overlaps:
     def __init__(self, rig: Rig, blocks: Blocks, propagation: Propagation) -> None:
         self._rig, self._blocks, self._propagation = rig, blocks, propagation
         self._transport = "auto"
-        self.exchanges: list[Exchange] = []
+        self.exchanges: list[HaloExchange] = []
 
     def connect(self, transport: str) -> None:
         """Exchange by a transport; all ranks must call it."""
         self._transport = transport
         self._propagation.set_exchange(ExchangeOverlaps(self._blocks.overlap, self._exchange))
 
-    def _exchange(self, ghosts: Sequence[Ghosts], arrays: Sequence[Array]) -> Exchange:
+    def _exchange(self, ghosts: Sequence[Ghosts], arrays: Sequence[Array]) -> HaloExchange:
         rig, width = self._rig, self._blocks.overlap[::-1]
         fields = [GhostField(array, width, g) for array, g in zip(arrays, ghosts, strict=True)]
         cut = self._blocks.decomposition
-        exchange = Exchange(rig.backend, rig.comm, cut, fields, transport=self._transport)
+        exchange = HaloExchange(rig.backend, rig.comm, cut, fields, transport=self._transport)
         self.exchanges.append(exchange)
         return exchange
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
-from groundswell.exchange.assembly.rows import Rows, by_window, narrow, padded_size
 from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.gather_scatter.rows import Rows, by_window, narrow, padded_size
 
 Numbers = NDArray[np.int64]
 

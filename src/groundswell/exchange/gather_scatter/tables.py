@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from groundswell.exchange.assembly.rows import Numbers, Rows
-from groundswell.exchange.assembly.sharing import Sharing
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.routes import Itinerary, Run, plan_route
+from groundswell.exchange.gather_scatter.routes import Itinerary, Run, plan_route
+from groundswell.exchange.gather_scatter.rows import Numbers, Rows
+from groundswell.exchange.gather_scatter.sharing import Sharing
 
 Lists = dict[int, Numbers]  # by rank: places in Sharing.ids
 

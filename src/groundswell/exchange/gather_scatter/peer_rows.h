@@ -1,8 +1,8 @@
-// Rows of values, reduced straight into other ranks' mailboxes, or out of this rank's: packing and
-// sending in one launch, waiting and unpacking in another. Places of mailboxes, anybody's, are counted
-// in values from one address, and all move by `flip` values in odd epochs.
+// Rows of values, reduced straight into other ranks' mailboxes, or out of this rank's: one launch packs
+// and sends, another one waits and unpacks. Indices in the mailboxes of all ranks count values from one
+// address, and move by `flip` values in odd epochs.
 #pragma once
-#include "../letters.h"
+#include "../signals.h"
 #include "assemble.h"
 
 #define ROW_ARGUMENTS                                                                        \
@@ -26,31 +26,31 @@ struct Rows {
 
 // Values into mailboxes. `shares` says which messages a block has a part in: all that are not empty.
 KERNEL send_rows(const value_t* values, value_t* boxes, ROW_ARGUMENTS, const long long* shares,
-                 POST_ARGUMENTS) {
-  const Post post POST;
+                 SIGNAL_ARGUMENTS) {
+  const Signals signals SIGNALS;
   const long long now = *epoch + 1;
   FOR_BLOCKS(b, blocks) {
-    if (b == 0) begin_letters(post, now);
+    if (b == 0) open_messages(signals, now);
     ROWS.reduce(values, boxes + (now & 1) * flip, b, blocks);
-    close_letters(post, shares + b * letter_count, now);
+    complete_messages(signals, shares + b * message_count, now);
   }
 }
 
 // Nothing but the wait: where each processor has a block that waits, kernels beside them take longer by
 // all of it (benchmarks/waiting_blocks.py).
-KERNEL await_rows(POST_ARGUMENTS) {
-  const Post post POST;
-  FOR_BLOCKS(b, 1) await_letters(post, *epoch + 1);
+KERNEL wait_for_rows(SIGNAL_ARGUMENTS) {
+  const Signals signals SIGNALS;
+  FOR_BLOCKS(b, 1) wait_for_messages(signals, *epoch + 1);
 }
 
 // Out of mailboxes, once all messages are there.
-KERNEL receive_rows(const value_t* boxes, value_t* values, ROW_ARGUMENTS, POST_ARGUMENTS) {
-  const Post post POST;
+KERNEL receive_rows(const value_t* boxes, value_t* values, ROW_ARGUMENTS, SIGNAL_ARGUMENTS) {
+  const Signals signals SIGNALS;
   const long long now = *epoch + 1;
   FOR_BLOCKS(b, blocks) {
-    await_letters(post, now);
+    wait_for_messages(signals, now);
     BARRIER();
     ROWS.reduce(boxes + (now & 1) * flip, values, b, blocks);
-    end_epoch(post, now);
+    end_epoch(signals, now);
   }
 }

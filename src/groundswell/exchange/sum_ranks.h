@@ -2,8 +2,8 @@
 #pragma once
 #include "portable.h"
 
-// all: (ranks, count); they are added up in the order of ranks.
-KERNEL add_up_ranks(const double* all, index_t ranks, index_t count, double* sums) {
+// all: (ranks, count); summed in the order of ranks.
+KERNEL sum_over_ranks(const double* all, index_t ranks, index_t count, double* sums) {
   FOR_BLOCKS(b, 1) {
     FOR_THREADS(q, count) {
       double sum = 0;

@@ -18,15 +18,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend
+from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Array, Event
 from groundswell.errors import BackendError, known_to_all
+from groundswell.exchange.boxes import Place
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import connect
-from groundswell.exchange.messages import ALIGNMENT, GhostField, Message, Parcel
-from groundswell.exchange.pattern import Ghosts, Piece
-from groundswell.exchange.transports.alltoall import AllToAllTransfer
-from groundswell.exchange.transports.base import Job, Transfer
+from groundswell.exchange.packing import PackedMessage, Segment, TransferRequest
+from groundswell.exchange.transfer import BufferedTransfer, Transfer
+from groundswell.exchange.transports.alltoall import AllToAllTransport
 
 ROUTES = ("pairwise", "alltoall", "crystal")
 
@@ -167,21 +167,30 @@ def travel(
     """
     if route not in ROUTES:
         raise BackendError(f"route {route!r} does not exist; allowed: {', '.join(ROUTES)}")
-    jobs = [_job(backend, comm, arena, stage) for stage in stages]
+    requests = [_request(backend, comm, arena, stage) for stage in stages]
     if route == "alltoall" and comm.size > 1:
-        if codec != "none":
-            raise BackendError(f"codec {codec!r} is for messages; route 'alltoall' has none")
-        return AllToAllTransfer(jobs[0], transport)
+        return _all_to_all(requests[0], transport, codec)
     transfers: list[Transfer] = []
     try:
-        for job in jobs:
-            transfers.append(connect(job, transport, codec))
+        for request in requests:
+            transfers.append(connect(request, transport, codec))
     except Exception as error:
         if known_to_all(error):
             for transfer in transfers:
                 transfer.close()
         raise
     return transfers[0] if route == "pairwise" or comm.size == 1 else StagedRoute(transfers)
+
+
+def _all_to_all(request: TransferRequest, transport: str, codec: str) -> Transfer:
+    if transport not in ("auto", "mpi"):
+        raise BackendError(
+            f"route 'alltoall' is one call of MPI, which transport {transport!r} does not have; "
+            "allowed: mpi"
+        )
+    if codec != "none":
+        raise BackendError(f"codec {codec!r} is for messages; route 'alltoall' has none")
+    return BufferedTransfer(request, AllToAllTransport, on_host=not request.backend.on_host)
 
 
 class StagedRoute(Transfer):
@@ -194,7 +203,10 @@ class StagedRoute(Transfer):
         first, *others = stages
         self.start = first.start
         self.finish = [*first.finish, *(launch for stage in others for launch in stage.launches)]
-        self.launches = [launch for stage in stages for launch in stage.launches]
+
+    @property
+    def launches(self) -> list[Launch]:
+        return [launch for stage in self._stages for launch in stage.launches]
 
     def check(self, after: Event | None = None) -> None:
         for stage in self._stages:
@@ -205,26 +217,21 @@ class StagedRoute(Transfer):
             stage.close()
 
 
-def _job(backend: Backend, comm: Communicator, arena: Array, stage: Stage) -> Job:
-    """A stage's messages: boxes of the arena, nearest ranks above this one first."""
-    values = GhostField(arena, (0, 0), Ghosts((0, 0), (0, 0)))
+def _request(backend: Backend, comm: Communicator, arena: Array, stage: Stage) -> TransferRequest:
+    """The messages of a stage: places of the arena, nearest ranks above this one first."""
+
+    def segments(runs: Sequence[Run]) -> list[Segment]:
+        return [_segment(backend, arena, run) for run in runs]
+
     near_first = sorted(stage, key=lambda peer: (peer - comm.rank) % comm.size)
-    messages = [_message(peer, stage[peer], values) for peer in near_first]
-    return Job(backend, comm, [values], messages)
+    hops = [(peer, stage[peer]) for peer in near_first]
+    messages = [
+        PackedMessage.of(peer, 0, segments(hop.sends), segments(hop.receives)) for peer, hop in hops
+    ]
+    return TransferRequest(backend, comm, messages)
 
 
-def _message(peer: int, hop: Hop, values: GhostField) -> Message:
-    sends, send_bytes = _parcels(peer, hop.sends, values)
-    receives, receive_bytes = _parcels(peer, hop.receives, values)
-    return Message(peer, 0, sends, receives, send_bytes, receive_bytes)
-
-
-def _parcels(peer: int, runs: Sequence[Run], values: GhostField) -> tuple[tuple[Parcel, ...], int]:
-    components, parcels, offset = values.array.shape[0], [], 0
-    for run in runs:
-        where = (0, run.first)
-        piece = Piece(peer, where, where, (components, run.count))
-        parcels.append(Parcel(0, piece, offset))
-        size = components * run.count * values.wire_size
-        offset += -(-size // ALIGNMENT) * ALIGNMENT
-    return tuple(parcels), offset
+def _segment(backend: Backend, arena: Array, run: Run) -> Segment:
+    """All components of a run."""
+    place = Place.in_array(backend, arena, (0, 0), (0, run.first))
+    return Segment(arena, place, (int(arena.shape[0]), run.count))

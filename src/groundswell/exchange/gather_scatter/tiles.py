@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Blocks, Constant, Launch, Source
-from groundswell.exchange.assembly.rows import (
+from groundswell.exchange.gather_scatter.rows import (
     OPERATIONS,
     TYPES,
     Numbers,

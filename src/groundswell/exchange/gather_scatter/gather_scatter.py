@@ -1,4 +1,4 @@
-"""Gather, scatter, gather-scatter and halo: the four operations on values with several copies.
+"""Gather, scatter, gather-scatter and halo: four operations on values with several copies.
 
 Values are local, one for each id that a rank was given, or assembled: one for each different id,
 in the order of `Sharing.ids`. In a finite-element method with local values y, assembled ones x and
@@ -13,19 +13,19 @@ from collections.abc import Sequence
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Array, Event
 from groundswell.errors import InputError
-from groundswell.exchange.assembly.mailed import MailedRows
-from groundswell.exchange.assembly.rows import OPERATIONS, Values, reduce_rows
-from groundswell.exchange.assembly.sharing import Sharing
-from groundswell.exchange.assembly.tables import TABLES, Mail, Work, pattern
-from groundswell.exchange.assembly.tiles import reduce_in_place
 from groundswell.exchange.cleanup import opened
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import by_memory
-from groundswell.exchange.routes import travel
-from groundswell.exchange.transports.base import Transfer
+from groundswell.exchange.gather_scatter.peer_rows import PeerRows
+from groundswell.exchange.gather_scatter.routes import travel
+from groundswell.exchange.gather_scatter.rows import OPERATIONS, Values, reduce_rows
+from groundswell.exchange.gather_scatter.sharing import Sharing
+from groundswell.exchange.gather_scatter.tables import TABLES, Mail, Work, pattern
+from groundswell.exchange.gather_scatter.tiles import reduce_in_place
+from groundswell.exchange.operation import Operation
 
 
-class Operation:
+class GatherScatter(Operation):
     """One of the four on given arrays. All ranks must make it, run it and close it together.
 
     Sums are taken in a fixed order: of a rank's copies in the order of its ids, of ranks in theirs.
@@ -79,9 +79,9 @@ class Operation:
 
         self.local = comm.collective_try(lambda: work(tables.local, old, new))
         if route == "pairwise" and codec == "none" and by_memory(backend, comm, transport):
-            self._transfer: Transfer = MailedRows(backend, comm, mail, tables, reduction, old, new)
+            self._transfer: Operation = PeerRows(backend, comm, mail, tables, reduction, old, new)
             self.start, self.finish = self._transfer.start, self._transfer.finish
-            opened(self)
+            self._register()
             return
         arena = Values(backend.zeros((old.components, max(mail.path.size, 1)), source.dtype))
         pack, unpack = comm.collective_try(
@@ -92,6 +92,10 @@ class Operation:
         )
         self.start = [*pack, *self._transfer.start]
         self.finish = [*self._transfer.finish, *unpack]
+        self._register()
+
+    def _register(self) -> None:
+        self.path, self.in_graph = self._transfer.path, self._transfer.in_graph
         opened(self)
 
     @property
@@ -116,16 +120,6 @@ class Operation:
         """All of it, up to where messages are under way, and from there on."""
         start = [*self._backend.fork(self.start), *self.local]
         return start, self._backend.join(self.finish)
-
-    @property
-    def path(self) -> str:
-        """The way that messages really take."""
-        return self._transfer.path
-
-    @property
-    def in_graph(self) -> bool:
-        """Whether a graph of launches may hold it."""
-        return self._transfer.in_graph
 
     def check(self, after: Event | None = None) -> None:
         """See that no wait was in vain; raises RunFailed."""

@@ -18,15 +18,15 @@ from numpy.typing import ArrayLike
 
 from groundswell.backends import Array, Backend
 from groundswell.errors import InputError
-from groundswell.exchange.assembly.operation import Operation
-from groundswell.exchange.assembly.rows import TYPES
-from groundswell.exchange.assembly.sharing import find_sharing
 from groundswell.exchange.codecs.coder import require_codec
 from groundswell.exchange.fastest import fastest
+from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter.routes import ROUTES
+from groundswell.exchange.gather_scatter.rows import TYPES
+from groundswell.exchange.gather_scatter.sharing import find_sharing
 from groundswell.exchange.plan import Plan
 from groundswell.exchange.plan_cache import PlanCache, ranks_of
 from groundswell.exchange.request import find_device, transport_of
-from groundswell.exchange.routes import ROUTES
 from groundswell.exchange.tuning import Choice, ways
 
 
@@ -174,7 +174,7 @@ class Numbering(PlanCache):
         self._require_agreement(terms)
 
         def make(choice: Choice, old: Array = old, new: Array = new) -> Plan:
-            operation = Operation(
+            operation = GatherScatter(
                 *(self.backend, self.comm, self._sharing, kind, old, new),
                 reduction=op,
                 transport=choice.transport,

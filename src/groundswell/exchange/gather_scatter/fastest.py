@@ -7,10 +7,10 @@ from numpy.typing import DTypeLike
 
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
-from groundswell.exchange.assembly.operation import Operation
-from groundswell.exchange.assembly.sharing import Sharing
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.fastest import able_among
+from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter.sharing import Sharing
 from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, tune, ways
 
 
@@ -42,11 +42,11 @@ def tune_sharing(
     some, kind = sharing.of_several, np.dtype(dtype)
     assembled = backend.zeros((len(sharing.ids),), kind)
     local, gathered = (backend.zeros((n,), kind) for n in (len(some.rows), len(some.ids)))
-    made: list[Operation] = []
+    made: list[GatherScatter] = []
 
     def rehearse(choice: Choice) -> Rehearsal:
         both = [
-            Operation(backend, comm, *of_values, transport=choice.transport, route=choice.route)
+            GatherScatter(backend, comm, *of_values, transport=choice.transport, route=choice.route)
             for of_values in (
                 (sharing, "halo", assembled, assembled),
                 (some, "gather", local, gathered),

@@ -1,0 +1,126 @@
+"""All-reduce: sums of a few numbers over all ranks, in the order of ranks: all get the same bits.
+
+Ranks of one host sum in the kernel that needs the sums, see allreduce.h; others by one collective
+call.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from groundswell.backends import Array, Backend, Blocks, Launch, Source
+from groundswell.backends.base import Event
+from groundswell.exchange.buffers import BufferSizes
+from groundswell.exchange.cleanup import opened
+from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.deadline import Deadline
+from groundswell.exchange.mpi_communicator import MpiCommunicator
+from groundswell.exchange.operation import Operation
+from groundswell.exchange.packing import ALIGNMENT
+from groundswell.exchange.transports.nccl import communicator
+from groundswell.exchange.transports.peer_memory import PeerMemory
+
+SIZE = np.dtype(np.float64).itemsize
+
+
+class PeerAllReduce(Operation):
+    """Mailboxes for every rank's numbers at every other rank, for kernels that sum by themselves.
+
+    Args:
+        count: of numbers, float64.
+
+    Attributes:
+        arguments: the values of ALLREDUCE_ARGUMENTS.
+        waits: launches between the kernel that sends and the one that sums; without any, one kernel
+            may do both.
+
+    Raises:
+        BackendError: the memory of some rank cannot be mapped.
+    """
+
+    in_graph = True
+
+    def __init__(self, backend: Backend, comm: Communicator, count: int) -> None:
+        size = -(-count * SIZE // ALIGNMENT) * ALIGNMENT
+        others = [rank for rank in range(comm.size) if rank != comm.rank]
+        messages = [BufferSizes(rank, 0, size, size) for rank in others]
+        self._memory = memory = PeerMemory(backend, comm, messages)
+        self.path = memory.path
+        places = [[memory.outbox(m), memory.inbox(m), n] for n, m in enumerate(messages)]
+        places.insert(comm.rank, [0, 0, -1])
+        table = backend.to_device(np.array(places, np.int64))
+        signals = memory.signals([1] * len(others), 1)
+        self.arguments: tuple[Any, ...] = (table, comm.size, memory.flip, *signals)
+        self.waits: list[Launch] = memory.waits()
+
+    def check(self, after: Event | None = None) -> None:
+        self._memory.check(after)
+
+    def close(self) -> None:
+        self._memory.close()
+
+
+class GatheredAllReduce(Operation):
+    """The same for ranks anywhere: every rank's numbers are gathered on all ranks, by one call.
+
+    Args:
+        values: (count,) float64, this rank's numbers; they become the sums.
+        transport: "nccl" for the device's own call; any other uses MPI's.
+    """
+
+    def __init__(self, backend: Backend, comm: Communicator, values: Array, transport: str) -> None:
+        assert isinstance(comm, MpiCommunicator)
+        self._backend, self._comm, self._values = backend, comm, values
+        self.in_graph = transport == "nccl"
+        self.path = "NCCL" if self.in_graph else "MPI_Iallgather"
+        self._mpi_comm: Any = None
+        add = comm.collective_try(self._sum)  # before MPI's own calls, which would wait for ever
+        self.start = [self._by_nccl() if self.in_graph else self._by_mpi()]
+        self.finish: list[Launch] = [add]
+
+    def _sum(self) -> Launch:
+        """Sums what is gathered."""
+        ranks, count = self._comm.size, self._values.size
+        self._all = self._backend.zeros((ranks, count), "f8")
+        module = self._backend.compile(sum_source())
+        arguments = (self._all, ranks, count, self._values)
+        return module.launch("sum_over_ranks", Blocks(1, count), *arguments)
+
+    def _by_nccl(self) -> Launch:
+        group, address = communicator(self._comm, self._backend), self._backend.address
+        arguments = address(self._values), address(self._all), self._values.nbytes
+
+        def gather() -> None:
+            group.allgather(*arguments)
+
+        gather()  # the first use connects the ranks, which a graph cannot record
+        self._backend.synchronize()
+        return gather
+
+    def _by_mpi(self) -> Launch:
+        self._mpi_comm = self._comm.mpi_comm.Dup()
+        opened(self)
+        others = [rank for rank in range(self._comm.size) if rank != self._comm.rank]
+        found = np.empty(self._all.shape)
+
+        def gather() -> None:
+            self._mine = self._backend.to_host(self._values)  # kept, even if the wait times out
+            request, deadline = self._mpi_comm.Iallgather(self._mine, found), Deadline(self._comm)
+            while not request.Test():
+                deadline.pause("sums", others)
+            self._backend.assign(self._all, found)
+
+        return gather
+
+    def close(self) -> None:
+        """Free the communicator."""
+        if self._mpi_comm:
+            self._mpi_comm.Free()
+
+
+def sum_source() -> Source:
+    """The kernel that sums gathered numbers."""
+    return Source(Path(__file__).with_name("sum_ranks.h"), {})

@@ -1,0 +1,173 @@
+"""Halo exchanges: they fill the ghost layers of fields from the ranks that own those points.
+
+halo = HaloExchange(backend, comm, decomposition, fields)
+halo()                                                              # all at once, or
+step = halo.overlap_with(boundary=[boundary], interior=[interior])  # during interior work
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from groundswell.backends import Backend, Launch
+from groundswell.backends.base import Event, debugging
+from groundswell.errors import InputError
+from groundswell.exchange.boxes import Copy, CopyLaunch, Place
+from groundswell.exchange.coded_transfer import CodedTransfer
+from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.connect import connect
+from groundswell.exchange.decomposition import Decomposition
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo_messages import HaloMessages
+from groundswell.exchange.operation import Operation
+from groundswell.exchange.packing import TransferRequest
+from groundswell.exchange.transfer import Maker
+
+
+class HaloExchange(Operation):
+    """Fills the ghost layers of some fields from the ranks that own those points.
+
+    Every rank makes it with the same arguments, except for its own arrays, and must run it.
+
+    Args:
+        decomposition: which rank owns which points.
+        fields: arrays and the ghosts that they need.
+        transport: see `connect`.
+        aggregate: whether all fields share one message a neighbour.
+        poison: before each exchange fill with NaN all points around the block that some block owns,
+            to find what is read without having been asked for. By default if the environment has
+            GROUNDSWELL_DEBUG=1.
+        codec: of messages, see `connect`.
+
+    Raises:
+        InputError: no such codec, or an array without room for its ghosts.
+        BackendError: no such transport, or it does not work here.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        comm: Communicator,
+        decomposition: Decomposition,
+        fields: Sequence[GhostField],
+        *,
+        transport: str | Maker = "auto",
+        aggregate: bool = True,
+        poison: bool | None = None,
+        codec: str = "none",
+    ) -> None:
+        if decomposition.ranks != comm.size:
+            raise InputError(
+                f"{decomposition.ranks} blocks for {comm.size} ranks; one each is needed"
+            )
+        self.closed, self._backend = False, backend
+        plan = HaloMessages(backend, decomposition, comm.rank, list(fields))
+        comm.collective_try(plan.require_room)
+        messages = plan.messages(aggregate=aggregate)
+        self.bytes = sum(segment.bytes for message in messages for segment in message.sends)
+        poison = debugging() if poison is None else poison
+        copies, self._nan = _poison(plan) if poison else ([], {})
+        self._poison = CopyLaunch(backend, copies)
+        request = TransferRequest(backend, comm, messages, own=plan.own_copies())
+        self._transfer = transfer = connect(request, transport, codec)
+        self.path, self.in_graph, self.movable = (
+            transfer.path,
+            transfer.in_graph,
+            transfer.movable,
+        )
+        self.start = self._kept([*self._poison.launches, *transfer.start])
+        self.finish = self._kept(transfer.finish)
+
+    @property
+    def launches(self) -> list[Launch]:
+        """The whole exchange."""
+        return self._kept([*self._poison.launches, *self._transfer.launches])
+
+    @property
+    def parts(self) -> tuple[list[Launch], list[Launch]]:
+        """`start` and `finish`; launches between them run during the exchange.
+
+        They may not write points that are sent, nor read ghosts.
+        """
+        return self._backend.fork(self.start), self._backend.join(self.finish)
+
+    def _kept(self, launches: Sequence[Launch]) -> list[Launch]:
+        """Launches that keep the exchange, and with it arrays and buffers, as long as they live."""
+        return [partial(_call, launch, self) for launch in launches]
+
+    @property
+    def coded(self) -> CodedTransfer | None:
+        """What codes the messages, if anything does."""
+        return self._transfer if isinstance(self._transfer, CodedTransfer) else None
+
+    def overlap_with(
+        self, *, boundary: Sequence[Launch], interior: Sequence[Launch]
+    ) -> list[Launch]:
+        """Launches of a step whose interior work overlaps with the exchange.
+
+        Args:
+            boundary: work on the points that are sent, which comes first. If it is empty, the
+                exchange follows the interior work.
+            interior: work on all other points.
+        """
+        if not boundary:
+            return [*interior, *self.launches]
+        fork, join = self.parts
+        return [*boundary, *fork, *interior, *join]
+
+    def __call__(self) -> None:
+        """Enqueue the whole exchange."""
+        for launch in self.launches:
+            launch()
+
+    def move(self, shifts: Sequence[int]) -> None:
+        """Replace the arrays by others of the same layout, if `movable`; see `AddressTable.move`.
+
+        Args:
+            shifts: for each field, bytes from the old array to the new one.
+        """
+        for table in self._poison.tables:
+            table.move(shifts)
+        self._transfer.move(shifts)
+
+    def check(self, after: Event | None = None) -> None:
+        self._transfer.check(after)
+
+    def close(self) -> None:
+        """Release what it holds of other ranks; every rank must call it, before MPI ends.
+
+        Raises:
+            RunFailed: a wait of some rank timed out, so that its ghost layers are stale.
+        """
+        if not self.closed:
+            self.closed = True
+            self._backend.synchronize()
+            self._transfer.close()
+
+
+def _call(launch: Launch, exchange: HaloExchange) -> None:
+    if exchange.closed:
+        raise InputError("this exchange is closed; make a new one")
+    launch()
+
+
+def _poison(plan: HaloMessages) -> tuple[list[Copy], dict[str, Any]]:
+    """Copies of NaN to all points around the block, of floating-point fields; NaN by type."""
+    types = {f.dtype for f in plan.fields if np.issubdtype(f.array.dtype, np.inexact)}
+    nan = {t: plan.backend.to_device(np.full((1,), np.nan, t)) for t in sorted(types)}
+    copies = [
+        Copy(
+            shape,
+            Place(plan.backend.address(nan[field.dtype]), (0,) * len(shape)),
+            place,
+            field.dtype,
+            field.dtype,
+        )
+        for field, place, shape in plan.surroundings()
+        if field.dtype in nan
+    ]
+    return copies, nan

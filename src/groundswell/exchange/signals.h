@@ -1,0 +1,119 @@
+// Messages through memory that both ranks can access. The sender stores its values in the receiver's
+// mailbox, or in its arrays, and sets a flag there. The host takes no part.
+//
+// Epochs count exchanges. The count lives on the device, so that a captured graph can be replayed.
+// A mailbox has two halves, used in turns. A rank stores in the same half again two exchanges later;
+// by then it has received the next message of its peer, which has therefore emptied the half. Memory
+// without a second half needs permission: its owner allows the stores of each epoch, once nobody reads
+// the old values any more.
+#pragma once
+#include "address.h"
+#include "sync_flags.h"
+
+// Addresses of a message's flags on both ranks. Each pair of ranks has the same messages, some of them
+// empty; must agree with transports/peer_memory.py. An additional row of zeros stands for what a rank
+// copies within its own memory.
+struct MessageFlags {
+  long long arrived, peer_arrived;  // the peer's message is here; mine is there
+  long long allowed, peer_allowed;  // I may store there; the peer may store here. 0: not needed
+  long long chunks;                 // of my message
+  long long bytes, length;          // of it; where it may be shorter, the address of its length
+};
+
+// The messages of an exchange, as all of its kernels see them. After a time-out, `failure`, and
+// `reported`, which the host sees at once, hold the number of the message, counted from 1.
+struct Signals {
+  const MessageFlags* messages;
+  index_t count, blocks;
+  long long *done, *epoch, *failure, *reported;
+  Timeout timeout;
+};
+
+INLINE void report_timeout(const Signals& signals, index_t number) {
+  *signals.failure = number + 1;
+  set_flag(signals.reported, number + 1);
+}
+
+// After a time-out nothing waits again.
+INLINE void wait_for_message(const Signals& signals, long long flag, long long epoch, index_t number) {
+  if (!read_flag(signals.failure) &&
+      !wait_for_flag(as_pointer<long long>(flag), epoch, signals.timeout))
+    report_timeout(signals, number);
+}
+
+INLINE void block_waits_for_message(const Signals& signals, long long flag, long long epoch,
+                                    index_t number) {
+  FOR_THREADS(t, 1) { wait_for_message(signals, flag, epoch, number); }
+  BARRIER();
+}
+
+INLINE void signal_arrival(const MessageFlags& message, long long epoch) {
+  system_fence();  // for the stores of other blocks, which they have counted
+  set_flag(as_pointer<long long>(message.peer_arrived), epoch);
+}
+
+// Signals the arrival of all messages for which `ready` is true. A benchmark may define SIGNAL_ARRIVALS
+// to signal as over a slower link.
+template <class Ready>
+INLINE void signal_arrivals_at_once(const Signals& signals, long long epoch, const Ready& ready) {
+  FOR_THREADS(m, signals.count) {
+    const MessageFlags message = signals.messages[m];
+    if (ready(m, message)) signal_arrival(message, epoch);
+  }
+}
+#ifndef SIGNAL_ARRIVALS
+#define SIGNAL_ARRIVALS signal_arrivals_at_once
+#endif
+
+INLINE void allow_stores(const Signals& signals, long long epoch) {
+  FOR_THREADS(m, signals.count) {
+    const long long flag = signals.messages[m].peer_allowed;
+    if (flag) set_flag(as_pointer<long long>(flag), epoch);
+  }
+}
+
+// Allow the peers to store, and signal messages of which this kernel copies nothing: they are empty, or
+// earlier kernels have stored them.
+INLINE void open_messages(const Signals& signals, long long epoch) {
+  allow_stores(signals, epoch);
+  SIGNAL_ARRIVALS(signals, epoch, [](index_t, const MessageFlags& message) { return !message.chunks; });
+}
+
+// A block has stored its chunks of all messages. It waits once, at the end, for its stores to cross the
+// link. The block that completes a message signals it.
+INLINE void complete_messages(const Signals& signals, const long long* shares, long long epoch) {
+  BARRIER();
+  const auto last = [&](index_t m, const MessageFlags& message) {
+    if (!shares[m]) return false;
+    system_fence();
+    if (fetch_add(signals.done + m, shares[m]) + shares[m] != message.chunks) return false;
+    signals.done[m] = 0;
+    return true;
+  };
+  SIGNAL_ARRIVALS(signals, epoch, last);
+}
+
+// Waits for all messages, each in another thread.
+INLINE void wait_for_messages(const Signals& signals, long long epoch) {
+  FOR_THREADS(m, signals.count) { wait_for_message(signals, signals.messages[m].arrived, epoch, m); }
+}
+
+// A block is done; the last block ends the epoch.
+INLINE void end_epoch(const Signals& signals, long long epoch) {
+  BARRIER();
+  FOR_THREADS(t, 1) {
+    long long* finished = signals.done + signals.count;
+    if (fetch_add(finished, 1) == signals.blocks - 1) {
+      *finished = 0;
+      *signals.epoch = epoch;
+    }
+  }
+}
+
+#define SIGNAL_ARGUMENTS                                                                       \
+  const MessageFlags *messages, index_t message_count, index_t blocks, long long *done,        \
+      long long *epoch, long long *failure, long long *stop, index_t nanoseconds
+#define SIGNALS                                                                                \
+  {                                                                                            \
+    messages, message_count, blocks, done, epoch, failure, stop + 1, { stop, nanoseconds }     \
+  }
