@@ -178,17 +178,12 @@ class Earthquake(ExplicitSolver):
 
     def _exchanges(self) -> tuple[HaloExchange, HaloExchange]:
         """The exchanges of the velocities, and of the stresses with what outputs read."""
-        overlaps = bool(self._boxes()[0])
 
-        def make(needed: Sequence[Layer], computed: Sequence[str]) -> HaloExchange:
-            """With overlap, the kernel that computes a field can also store it remotely."""
-            names = {n: name for n, (name, _) in enumerate(needed) if overlaps and name in computed}
+        def make(needed: Sequence[Layer]) -> HaloExchange:
             fields = halo_fields(self.fields, needed, self.setup.case.run.narrow)
-            stored = {n: computed.index(name) for n, name in names.items()}
-            return self.make_exchange(fields, stored=stored)
+            return self.make_exchange(fields)
 
-        velocities = make(velocity_halo(), VELOCITIES)
-        return velocities, make(stress_halo(self.setup, self.decomposition), STRESSES)
+        return make(velocity_halo()), make(stress_halo(self.setup, self.decomposition))
 
     # --- launches ---------------------------------------------------------------------------------
 
