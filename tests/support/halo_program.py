@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ def wanted(
 
 
 def check_case(backend: Any, job: Communicator, transport: str, rng: np.random.Generator) -> None:
-    """One random decomposition with several fields, exchanged three times."""
+    """One random decomposition with several fields, exchanged three times, in several arrays."""
     axes = int(rng.integers(1, 4))
     while True:
         shape = tuple(int(n) for n in rng.integers(1, 10, axes))
@@ -103,8 +104,26 @@ def check_case(backend: Any, job: Communicator, transport: str, rng: np.random.G
             backend.assign(array, fresh)
         backend.synchronize()
         job.allgather(None)
+        if halo.rebindable and rng.integers(2):
+            fields = [replace(f, array=other_array(backend, f.array, rng)) for f in fields]
+            arrays = [(f.array, inner) for f, (_, inner) in zip(fields, arrays, strict=True)]
+            halo.bind(fields)
     halo.close()
     job.allgather(None)
+
+
+def other_array(backend: Any, array: Any, rng: np.random.Generator) -> Any:
+    """The same values elsewhere: laid out alike, at other offsets, or in the order of Fortran."""
+    host, kind = backend.to_host(array), int(rng.integers(3))
+    if kind == 0:
+        return backend.to_device(host)
+    if kind == 1:
+        room = backend.zeros((host.size + 5,), host.dtype)
+        found = room[int(rng.integers(6)) :][: host.size].reshape(host.shape)
+    else:
+        found = backend.zeros(host.shape[::-1], host.dtype).T
+    found[...] = backend.to_device(host)
+    return found
 
 
 def device_of(rank: int) -> int:

@@ -13,13 +13,13 @@ import numpy as np
 
 from groundswell.backends import Array, Backend, Blocks, Launch, Source
 from groundswell.backends.base import Event
-from groundswell.exchange.buffers import BufferSizes
 from groundswell.exchange.cleanup import opened
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.deadline import Deadline
 from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.operation import Operation
 from groundswell.exchange.packing import ALIGNMENT
+from groundswell.exchange.transports.base import MessageSize
 from groundswell.exchange.transports.nccl import communicator
 from groundswell.exchange.transports.peer_memory import PeerMemory
 
@@ -46,7 +46,7 @@ class PeerAllReduce(Operation):
     def __init__(self, backend: Backend, comm: Communicator, count: int) -> None:
         size = -(-count * SIZE // ALIGNMENT) * ALIGNMENT
         others = [rank for rank in range(comm.size) if rank != comm.rank]
-        messages = [BufferSizes(rank, 0, size, size) for rank in others]
+        messages = [MessageSize(rank, 0, size, size) for rank in others]
         self._memory = memory = PeerMemory(backend, comm, messages)
         self.path = memory.path
         places = [[memory.outbox(m), memory.inbox(m), n] for n, m in enumerate(messages)]

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,17 +28,6 @@ from groundswell.exchange.transports.base import (
     offsets_of,
 )
 from groundswell.exchange.transports.peer_memory import PeerMemory
-
-
-@dataclass(frozen=True)
-class BufferSizes:
-    """Sizes of a message's buffers; a `SizedMessage`."""
-
-    peer: int
-    tag: int
-    send_bytes: int
-    receive_bytes: int
-    length: int = 0
 
 
 class BufferExchange(Operation):

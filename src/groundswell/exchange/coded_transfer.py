@@ -8,7 +8,7 @@ from groundswell.backends import Launch
 from groundswell.backends.base import Event
 from groundswell.errors import InputError, RunFailed
 from groundswell.exchange.boxes import CopyLaunch
-from groundswell.exchange.buffers import BufferExchange, BufferSizes
+from groundswell.exchange.buffers import BufferExchange
 from groundswell.exchange.codecs.coder import Coder, coder
 from groundswell.exchange.codecs.mpc import WORDS
 from groundswell.exchange.codecs.strips import strip_sizes, strips
@@ -21,7 +21,7 @@ from groundswell.exchange.packing import (
     unpack,
 )
 from groundswell.exchange.transfer import Transfer
-from groundswell.exchange.transports.base import Buffer
+from groundswell.exchange.transports.base import Buffer, MessageSize
 
 Coders = list[Coder | None]  # one a message; None for an empty one
 
@@ -40,13 +40,13 @@ class CodedTransfer(Transfer):
         InputError: segments of several types, or of one that the codec does not support.
     """
 
-    movable = False
+    rebindable = False
 
     def __init__(
         self,
         request: TransferRequest,
         codec: str,
-        connect: Callable[[Sequence[BufferSizes]], BufferExchange],
+        connect: Callable[[Sequence[MessageSize]], BufferExchange],
     ) -> None:
         self._request, backend = request, request.backend
         self._sent, self._received = request.comm.collective_try(lambda: self._coders(codec))
@@ -73,8 +73,8 @@ class CodedTransfer(Transfer):
 
     def _sizes(
         self, message: PackedMessage, sent: Coder | None, received: Coder | None
-    ) -> BufferSizes:
-        return BufferSizes(
+    ) -> MessageSize:
+        return MessageSize(
             message.peer,
             message.tag,
             _aligned(sent.capacity if sent else 0),

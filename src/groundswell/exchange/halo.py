@@ -64,23 +64,66 @@ class HaloExchange(Operation):
             raise InputError(
                 f"{decomposition.ranks} blocks for {comm.size} ranks; one each is needed"
             )
-        self.closed, self._backend = False, backend
-        plan = HaloMessages(backend, decomposition, comm.rank, list(fields))
+        self.closed, self._backend, self._comm = False, backend, comm
+        self._decomposition, self._aggregate = decomposition, aggregate
+        self._poisoned = debugging() if poison is None else poison
+        plan = self._plan(fields)
         comm.collective_try(plan.require_room)
-        messages = plan.messages(aggregate=aggregate)
-        self.bytes = sum(segment.bytes for message in messages for segment in message.sends)
-        poison = debugging() if poison is None else poison
-        copies, self._nan = _poison(plan) if poison else ([], {})
-        self._poison = CopyLaunch(backend, copies)
-        request = TransferRequest(backend, comm, messages, own=plan.own_copies())
-        self._transfer = transfer = connect(request, transport, codec)
-        self.path, self.in_graph, self.movable = (
-            transfer.path,
-            transfer.in_graph,
-            transfer.movable,
-        )
-        self.start = self._kept([*self._poison.launches, *transfer.start])
-        self.finish = self._kept(transfer.finish)
+        request = self._request(plan)
+        self.bytes = sum(s.bytes for message in request.messages for s in message.sends)
+        self._transfer = connect(request, transport, codec)
+        self.path, self.in_graph = self._transfer.path, self._transfer.in_graph
+        self._set_up(plan)
+
+    def _plan(self, fields: Sequence[GhostField]) -> HaloMessages:
+        return HaloMessages(self._backend, self._decomposition, self._comm.rank, list(fields))
+
+    def _request(self, plan: HaloMessages) -> TransferRequest:
+        messages = plan.messages(aggregate=self._aggregate)
+        return TransferRequest(self._backend, self._comm, messages, own=plan.own_copies())
+
+    def _set_up(self, plan: HaloMessages) -> None:
+        copies, self._nan = _poison(plan) if self._poisoned else ([], {})
+        self._poison = CopyLaunch(self._backend, copies)
+        self._layout, self._addresses = plan.layout(), plan.addresses()
+        self.start = self._kept([*self._poison.launches, *self._transfer.start])
+        self.finish = self._kept(self._transfer.finish)
+
+    @property
+    def rebindable(self) -> bool:
+        """Whether `bind` can replace the arrays."""
+        return self._transfer.rebindable
+
+    def bind(self, fields: Sequence[GhostField]) -> bool:
+        """Exchange these fields from now on, without communication. Launches may change.
+
+        Args:
+            fields: as many as before, of the same types, with the same ghosts.
+
+        Returns:
+            Whether `launches`, `start` and `finish` are new. Otherwise those made before exchange
+            the new fields.
+
+        Raises:
+            InputError: an array without room for its ghosts.
+        """
+        plan = self._plan(fields)
+        shifts = [new - old for new, old in zip(plan.addresses(), self._addresses, strict=True)]
+        if plan.layout() == self._layout:
+            if any(shifts):
+                self._move(shifts)
+            return False
+        plan.require_room()
+        self._backend.synchronize()  # launches under way use the tables that are replaced
+        self._transfer.bind(self._request(plan))
+        self._set_up(plan)
+        return True
+
+    def _move(self, shifts: Sequence[int]) -> None:
+        for table in self._poison.tables:
+            table.move(shifts)
+        self._transfer.move(shifts)
+        self._addresses = [a + shift for a, shift in zip(self._addresses, shifts, strict=True)]
 
     @property
     def launches(self) -> list[Launch]:
@@ -123,16 +166,6 @@ class HaloExchange(Operation):
         """Enqueue the whole exchange."""
         for launch in self.launches:
             launch()
-
-    def move(self, shifts: Sequence[int]) -> None:
-        """Replace the arrays by others of the same layout, if `movable`; see `AddressTable.move`.
-
-        Args:
-            shifts: for each field, bytes from the old array to the new one.
-        """
-        for table in self._poison.tables:
-            table.move(shifts)
-        self._transfer.move(shifts)
 
     def check(self, after: Event | None = None) -> None:
         self._transfer.check(after)

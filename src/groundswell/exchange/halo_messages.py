@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from groundswell.backends import Backend
 from groundswell.errors import InputError
-from groundswell.exchange.boxes import Copy, Place
+from groundswell.exchange.boxes import WORDS, Copy, Place
 from groundswell.exchange.decomposition import Decomposition, Index
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.packing import PackedMessage, Segment
@@ -30,6 +30,17 @@ class HaloMessages:
     ) -> None:
         self.backend, self.decomposition, self.rank = backend, decomposition, rank
         self.fields = fields
+
+    def addresses(self) -> list[int]:
+        """The address of each field's array."""
+        return [self.backend.address(field.array) for field in self.fields]
+
+    def layout(self) -> list[tuple[object, ...]]:
+        """What tables of addresses depend on besides the addresses."""
+        return [
+            (f.array.shape, f.array.strides, f.origin, self.backend.address(f.array) % WORDS[0])
+            for f in self.fields
+        ]
 
     def messages(self, *, aggregate: bool) -> list[PackedMessage]:
         """The messages by tag and then by peer.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -140,6 +139,6 @@ class TransferRequest:
     _: KW_ONLY
     own: Sequence[Copy] = ()
 
-    def of(self, messages: Sequence[PackedMessage], own: Sequence[Copy] = ()) -> Any:
+    def of(self, messages: Sequence[PackedMessage], own: Sequence[Copy] = ()) -> TransferRequest:
         """The same for some of the messages."""
         return replace(self, messages=messages, own=own)

@@ -40,19 +40,19 @@ class PeerTransfer(Transfer):
 
     def __init__(self, request: TransferRequest, *, direct: bool = False) -> None:
         comm, messages = request.comm, request.messages
-        self._request, self.movable = request, not direct
+        self.rebindable = not direct
         self._exports: list[Exports] = comm.collective_try(
             lambda: [_exports(request.backend, m) if direct else {} for m in messages]
         )
         with all_or_nothing():
             self._memory = PeerMemory(request.backend, comm, messages, exports=self._exports)
-            comm.collective_try(self._set_up)
+            comm.collective_try(lambda: self.bind(request))
         self.path = self._memory.path + ", straight into ghost layers" * direct
 
-    def _set_up(self) -> None:
-        backend, memory = self._request.backend, self._memory
-        count = len(self._request.messages)
-        sent, received = [*self._sent(), *self._own()], list(self._received())
+    def bind(self, request: TransferRequest) -> None:
+        backend, memory, count = request.backend, self._memory, len(request.messages)
+        own = (replace(copy, message=count) for copy in request.own)  # of no message
+        sent, received = [*self._sent(request), *own], list(self._received(request))
         most = max(count_chunks(sent), count_chunks(received), 1)
         blocks = min(most, memory.blocks_at_once)
         outgoing, incoming = (Copies(backend, copies, blocks, count) for copies in (sent, received))
@@ -75,8 +75,8 @@ class PeerTransfer(Transfer):
     def launches(self) -> list[Launch]:
         return self._at_once
 
-    def _sent(self) -> Iterator[Copy]:
-        for number, message in enumerate(self._request.messages):
+    def _sent(self, request: TransferRequest) -> Iterator[Copy]:
+        for number, message in enumerate(request.messages):
             exported = self._memory.exported(message)
             copies = pack(message, self._memory.outbox(message), self._memory.flip, number)
             for n, copy in enumerate(copies):
@@ -85,12 +85,8 @@ class PeerTransfer(Transfer):
                 else:
                     yield copy
 
-    def _own(self) -> Iterator[Copy]:
-        count = len(self._request.messages)  # of no message
-        return (replace(copy, message=count) for copy in self._request.own)
-
-    def _received(self) -> Iterator[Copy]:
-        ends = zip(self._request.messages, self._exports, strict=True)
+    def _received(self, request: TransferRequest) -> Iterator[Copy]:
+        ends = zip(request.messages, self._exports, strict=True)
         for number, (message, exports) in enumerate(ends):
             copies = unpack(message, self._memory.inbox(message), self._memory.flip, number)
             yield from (copy for n, copy in enumerate(copies) if n not in exports)

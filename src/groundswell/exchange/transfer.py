@@ -22,11 +22,19 @@ class Transfer(Operation):
 
     Attributes:
         tables: the addresses of the segments.
-        movable: whether the arrays can be replaced by others of the same layout.
+        rebindable: whether the arrays can be replaced by others.
     """
 
     tables: Sequence[AddressTable] = ()
-    movable = True
+    rebindable = True
+
+    def bind(self, request: TransferRequest) -> None:
+        """Set up the launches for the segments of a request, without any communication.
+
+        Args:
+            request: with messages of the same peers, tags and sizes as the transfer was made for.
+        """
+        raise NotImplementedError
 
     def move(self, shifts: Sequence[int]) -> None:
         """Replace the arrays by others of the same layout; see `AddressTable.move`."""
@@ -41,6 +49,9 @@ class LocalTransfer(Transfer):
     in_graph = True
 
     def __init__(self, request: TransferRequest) -> None:
+        self.bind(request)
+
+    def bind(self, request: TransferRequest) -> None:
         own = CopyLaunch(request.backend, request.own)
         self.start, self.tables = own.launches, own.tables
 
@@ -61,16 +72,21 @@ class BufferedTransfer(Transfer):
         copies: Callable[..., CopyLaunch] = CopyLaunch,
         on_host: bool = False,
     ) -> None:
-        backend, messages = request.backend, request.messages
-        self._buffers = buffers = MessageBuffers(
-            backend, request.comm, messages, transport, on_host=on_host
+        self._copies, backend = copies, request.backend
+        self._buffers = MessageBuffers(
+            backend, request.comm, request.messages, transport, on_host=on_host
         )
-        ends = list(zip(messages, buffers.sent, buffers.received, strict=True))
+        self.path, self.in_graph = self._buffers.path, self._buffers.in_graph
+        self.bind(request)
+
+    def bind(self, request: TransferRequest) -> None:
+        backend, buffers = request.backend, self._buffers
+        ends = list(zip(request.messages, buffers.sent, buffers.received, strict=True))
         packed = [copy for m, sent, _ in ends for copy in pack(m, sent.address)]
         unpacked = [copy for m, _, received in ends for copy in unpack(m, received.address)]
-        packing, unpacking = copies(backend, [*packed, *request.own]), copies(backend, unpacked)
+        packing = self._copies(backend, [*packed, *request.own])
+        unpacking = self._copies(backend, unpacked)
         self.tables = [*packing.tables, *unpacking.tables]
-        self.path, self.in_graph = buffers.path, buffers.in_graph
         self.start: list[Launch] = [*packing.launches, *buffers.start]
         self.finish: list[Launch] = [*buffers.finish, *unpacking.launches]
 
@@ -91,22 +107,28 @@ class HybridTransfer(Transfer):
     """
 
     def __init__(self, request: TransferRequest, near: Maker, far: Maker) -> None:
-        same_host = set(request.comm.same_host)
-        here = [m for m in request.messages if m.peer in same_host]
-        elsewhere = [m for m in request.messages if m.peer not in same_host]
-        self._near = near(request.of(here, request.own))
+        inside, outside = _by_host(request)
+        self._near = near(inside)
         try:
-            self._far = far(request.of(elsewhere))
+            self._far = far(outside)
         except Exception as error:
             if known_to_all(error):
                 self._near.close()
             raise
         self.path = f"{self._near.path} within a host, {self._far.path} between hosts"
         self.in_graph = self._near.in_graph and self._far.in_graph
-        self.movable = self._near.movable and self._far.movable
+        self.rebindable = self._near.rebindable and self._far.rebindable
+        self._join()
+
+    def _join(self) -> None:
         self.tables = [*self._near.tables, *self._far.tables]
         self.start = [*self._far.start, *self._near.start]
         self.finish = [*self._near.finish, *self._far.finish]
+
+    def bind(self, request: TransferRequest) -> None:
+        for part, messages in zip((self._near, self._far), _by_host(request), strict=True):
+            part.bind(messages)
+        self._join()
 
     @property
     def launches(self) -> list[Launch]:
@@ -121,3 +143,11 @@ class HybridTransfer(Transfer):
             self._near.close()
         finally:
             self._far.close()
+
+
+def _by_host(request: TransferRequest) -> tuple[TransferRequest, TransferRequest]:
+    """Messages within this host, with the copies of own points, and messages to other hosts."""
+    same_host = set(request.comm.same_host)
+    inside = [m for m in request.messages if m.peer in same_host]
+    outside = [m for m in request.messages if m.peer not in same_host]
+    return request.of(inside, request.own), request.of(outside)

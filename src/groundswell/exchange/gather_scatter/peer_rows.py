@@ -10,7 +10,6 @@ import numpy as np
 
 from groundswell.backends import Backend, Blocks, Constant, Launch, Source
 from groundswell.backends.base import Array, Event
-from groundswell.exchange.buffers import BufferSizes
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.gather_scatter.routes import Run
 from groundswell.exchange.gather_scatter.rows import (
@@ -25,6 +24,7 @@ from groundswell.exchange.gather_scatter.rows import (
 from groundswell.exchange.gather_scatter.tables import Mail, Tables, Work
 from groundswell.exchange.operation import Operation
 from groundswell.exchange.packing import ALIGNMENT
+from groundswell.exchange.transports.base import MessageSize
 from groundswell.exchange.transports.peer_memory import PeerMemory
 
 SOURCE = Path(__file__).with_name("peer_rows.h")
@@ -80,7 +80,7 @@ class PeerRows(Operation):
 
     def _sizes(
         self, comm: Communicator, sent: Mapping[int, Run], received: Mapping[int, Run]
-    ) -> list[BufferSizes]:
+    ) -> list[MessageSize]:
         """A message for each peer, nearest ranks above this one first."""
         peers = sorted({*sent, *received}, key=lambda peer: (peer - comm.rank) % comm.size)
         nothing = Run(0, 0)
@@ -88,7 +88,7 @@ class PeerRows(Operation):
         def size(runs: Mapping[int, Run], peer: int) -> int:
             return self._bytes(runs.get(peer, nothing).count)
 
-        return [BufferSizes(p, 0, size(sent, p), size(received, p)) for p in peers]
+        return [MessageSize(p, 0, size(sent, p), size(received, p)) for p in peers]
 
     def _lay_out(self, mail: Mail, kept: int) -> None:
         """For each place of the arena its real place, and the distance to the next component.

@@ -51,6 +51,23 @@ class SizedMessage(Protocol):
 
 
 @dataclass(frozen=True)
+class MessageSize:
+    """The numbers of a `SizedMessage`, and nothing else."""
+
+    peer: int
+    tag: int
+    send_bytes: int
+    receive_bytes: int
+    length: int = 0
+
+    @classmethod
+    def of(cls, message: SizedMessage) -> MessageSize:
+        """Those of a message."""
+        sizes = (message.send_bytes, message.receive_bytes)
+        return cls(message.peer, message.tag, *sizes, message.length)
+
+
+@dataclass(frozen=True)
 class Message:
     """What two ranks send each other at once, and where it lies; see `SizedMessage`."""
 

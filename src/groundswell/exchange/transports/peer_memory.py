@@ -22,7 +22,7 @@ from groundswell.exchange.cleanup import opened
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.deadline import CHECK_SECONDS, late, timeout_seconds
 from groundswell.exchange.devices import sharers
-from groundswell.exchange.transports.base import SizedMessage, offsets_of
+from groundswell.exchange.transports.base import MessageSize, SizedMessage, offsets_of
 
 FLAG = 128  # bytes between flags: each has a cache line of its own
 COLUMNS = 7  # of MessageFlags in signals.h
@@ -93,7 +93,8 @@ class PeerMemory:
         exports: Sequence[Exports] = (),
         permission: bool = False,
     ) -> None:
-        self._backend, self._comm, self._messages = backend, comm, messages
+        self._backend, self._comm = backend, comm
+        self._messages = [MessageSize.of(message) for message in messages]
         self._permission = permission
         self._first = FLAG * len(messages)
         boxes, size = offsets_of([m.receive_bytes for m in messages])
