@@ -19,7 +19,7 @@ from variants import long_variants
 
 from groundswell.backends import Blocks, open_backend
 from groundswell.backends.cpu import CpuBackend
-from groundswell.backends.cuda import geometry
+from groundswell.backends.cuda_module import geometry
 from groundswell.errors import BackendError, InputError
 from groundswell.exchange.boxes import CHUNK, RAW, Copy, Place, _chunks
 from groundswell.exchange.communicator import SerialCommunicator

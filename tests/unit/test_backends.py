@@ -19,7 +19,7 @@ from sample_kernels import check_branches
 from groundswell.backends import Blocks, Cells, Items, Source, cpu, nvrtc, open_backend
 from groundswell.backends.cache import KernelCache
 from groundswell.backends.cpu import CpuBackend
-from groundswell.backends.cuda import GRID_LIMIT, geometry
+from groundswell.backends.cuda_module import GRID_LIMIT, geometry
 from groundswell.errors import BackendError, InputError
 
 KERNELS = """

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from groundswell.backends.base import (
-    Array,
-    Backend,
-    Blocks,
-    Cells,
-    Event,
-    Graph,
-    Items,
-    Launch,
-    Module,
-)
+from groundswell.backends.base import Array, Backend, Event, Graph, Module
+from groundswell.backends.launch import Blocks, Cells, HostCall, Items, KernelLaunch, Launch
+from groundswell.backends.listing import Listing, describe, list_launches
 from groundswell.backends.source import Constant, Exact, Parameter, Source
 from groundswell.errors import BackendError
 
@@ -25,11 +17,16 @@ __all__ = [
     "Event",
     "Exact",
     "Graph",
+    "HostCall",
     "Items",
+    "KernelLaunch",
     "Launch",
+    "Listing",
     "Module",
     "Parameter",
     "Source",
+    "describe",
+    "list_launches",
     "open_backend",
 ]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,6 +16,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from groundswell.backends.compilation import CompilationQueue
+from groundswell.backends.launch import Extent, Items, Launch
+from groundswell.backends.listing import in_order as in_order  # solvers import it from here
 from groundswell.backends.source import INCLUDE, Source
 from groundswell.backends.strided_copy import StridedPointer
 from groundswell.backends.transforms import RealTransform
@@ -27,60 +28,16 @@ Array = Any  # a NumPy or CuPy array, depending on the backend
 ROW_ALIGNMENT = 128  # bytes: one cache line of a GPU, two of a CPU
 
 
-@dataclass(frozen=True)
-class Cells:
-    """Extent of a FOR_CELLS kernel: (nx, ny, nz) points."""
-
-    nx: int
-    ny: int
-    nz: int
-
-
-@dataclass(frozen=True)
-class Items:
-    """Extent of a FOR_ITEMS kernel: `count` list entries."""
-
-    count: int
-
-
-@dataclass(frozen=True)
-class Blocks:
-    """Extent of a FOR_BLOCKS kernel: `count` blocks of `threads` threads each.
-
-    Args:
-        shared_bytes: dynamic shared memory of each block, see DYNAMIC_SHARED in portable.h.
-    """
-
-    count: int
-    threads: int
-    shared_bytes: int = 0
-
-
-Extent = Cells | Items | Blocks
-
-Launch = Callable[[], None]
-
-
 def debugging() -> bool:
     """Whether GROUNDSWELL_DEBUG enables slow checks, of launches and of ghost layers."""
     return os.environ.get("GROUNDSWELL_DEBUG", "") not in ("", "0")
-
-
-def in_order(launches: Sequence[Launch]) -> Launch:
-    """One function that calls all launches in order."""
-
-    def run() -> None:
-        for launch in launches:
-            launch()
-
-    return run
 
 
 class Module(Protocol):
     """A compiled and loaded source."""
 
     def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
-        """A function that enqueues kernel `name` over `extent` with these arguments.
+        """A `KernelLaunch` that enqueues kernel `name` over `extent` with these arguments.
 
         Arrays are passed as pointers to their first element, Python integers as 64-bit integers.
         """

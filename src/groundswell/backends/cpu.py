@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from functools import cache, cached_property
 from pathlib import Path
@@ -26,13 +26,12 @@ from groundswell.backends.base import (
     Backend,
     EagerGraph,
     Event,
-    Extent,
     Graph,
-    Launch,
 )
 from groundswell.backends.cache import KernelCache, default_folder
-from groundswell.backends.compilation import CompilationQueue, compilations
+from groundswell.backends.compilation import CompilationQueue, LazyFunction, compilations
 from groundswell.backends.host_memory import host_cache, host_memory
+from groundswell.backends.launch import Extent, HostCall, KernelLaunch, Launch
 from groundswell.backends.source import Source, digest
 from groundswell.backends.strided_copy import StridedPointer, host_view, require_contiguous_rows
 from groundswell.backends.transforms import CpuTransform
@@ -65,24 +64,54 @@ class _Team(threading.local):
 TEAM = _Team()
 
 
+class CpuLaunch(KernelLaunch):
+    """A kernel that runs when it is called."""
+
+    __slots__ = ("_converted", "_function")
+
+    def __init__(self, function: LazyFunction, *described: Any) -> None:
+        super().__init__(*described)
+        self._function = function
+        self._converted = tuple(_argument(a) for a in self.arguments)
+
+    def __call__(self) -> None:
+        self._function.loaded(*self._converted)
+
+
+class CpuTeamLaunch(CpuLaunch):
+    """A kernel that an OpenMP team of a given size runs."""
+
+    __slots__ = ("_module",)
+
+    def __init__(self, module: CpuModule, *described: Any) -> None:
+        super().__init__(*described)
+        self._module = module
+
+    def __call__(self) -> None:
+        if TEAM.size != self._module.threads:  # OpenMP stores it for each launching thread
+            self._module.resize_team()
+        self._function.loaded(*self._converted)
+
+
 class CpuModule:
     """A shared library compiled from one source.
 
     Args:
+        source: the source.
         built: path of the library.
-        parameters: values of a generic source's parameters.
         threads: number of OpenMP threads; by default OpenMP chooses it.
     """
 
     def __init__(
         self,
         compiling: CompilationQueue,
+        source: Source,
         built: Future[Path],
-        parameters: Sequence[float] = (),
         threads: int | None = None,
     ) -> None:
-        self._compiling, self._built = compiling, built
-        self._parameters, self._threads = parameters, threads
+        self._compiling, self._source, self._built = compiling, source, built
+        self._parameters = tuple(source.parameters.values()) if source.generic else ()
+        self.threads = threads
 
     @cached_property
     def _library(self) -> ctypes.CDLL:
@@ -98,20 +127,15 @@ class CpuModule:
         function.restype = None
         return function
 
+    def resize_team(self) -> None:
+        """Let teams of this number of threads run the kernels that this thread launches."""
+        self._library.omp_set_num_threads(self.threads)
+        TEAM.size = self.threads
+
     def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
         function = self._compiling.function(self._built, lambda: self._load(name))
-        converted = [_argument(a) for a in arguments]
-
-        def run(_keep_alive: Any = arguments) -> None:
-            function.loaded(*converted)
-
-        def run_in_team(_keep_alive: Any = arguments) -> None:
-            if TEAM.size != self._threads:  # OpenMP stores the number for each launching thread
-                self._library.omp_set_num_threads(self._threads)
-                TEAM.size = self._threads
-            function.loaded(*converted)
-
-        return run if self._threads is None else run_in_team
+        described = (function, self._source, name, extent, arguments)
+        return CpuLaunch(*described) if self.threads is None else CpuTeamLaunch(self, *described)
 
 
 class CpuEvent:
@@ -200,9 +224,8 @@ class CpuBackend(Backend):
         return self._cache.get(f"{key}.so", lambda out: _build(compiler, text, out))
 
     def compile(self, source: Source) -> CpuModule:
-        parameters = tuple(source.parameters.values()) if source.generic else ()
         built = self.compiling.submit(lambda: self.build(source))
-        return CpuModule(self.compiling, built, parameters, self._threads)
+        return CpuModule(self.compiling, source, built, self._threads)
 
     def real_transform(self, shape: tuple[int, ...], dtype: DTypeLike) -> CpuTransform:
         return CpuTransform(shape, self.cores)
@@ -226,17 +249,15 @@ class CpuBackend(Backend):
         return np.asarray(self.zeros((size,), np.uint8))
 
     def copy_bytes(self, target: int, source: int, size: int) -> Launch:
-        def run() -> None:
-            ctypes.memmove(target, source, size)
-
-        return run
+        arguments = (target, source, size)
+        return HostCall("copy_bytes", ctypes.memmove, *arguments, extent=f"{size} bytes")
 
     def copy_box(
         self, shape: tuple[int, ...], target: StridedPointer, source: StridedPointer
     ) -> Launch:
         require_contiguous_rows(shape, target, source)
         to, values = host_view(shape, *target), host_view(shape, *source)
-        return lambda: np.copyto(to, values)
+        return HostCall("copy_box", np.copyto, to, values, reads=(values,), writes=(to,))
 
     def allocate_shared(self, size: int) -> CpuSharedMemory:
         try:

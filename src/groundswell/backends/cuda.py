@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager
-from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,30 +16,22 @@ from groundswell.backends import nccl, nvrtc
 from groundswell.backends.base import (
     Array,
     Backend,
-    Blocks,
-    Cells,
     EagerGraph,
     Event,
-    Extent,
     Graph,
-    Launch,
     debugging,
 )
 from groundswell.backends.cache import KernelCache, default_folder
-from groundswell.backends.compilation import CompilationQueue
+from groundswell.backends.cuda_module import CudaModule
 from groundswell.backends.graphs import CudaGraph
 from groundswell.backends.ipc import CudaSharedMemory, IpcMemory
+from groundswell.backends.launch import Concurrent, Forked, HostCall, Launch
 from groundswell.backends.source import Source
 from groundswell.backends.streams import Streams
 from groundswell.backends.strided_copy import StridedPointer, cuda_copy, require_contiguous_rows
 from groundswell.backends.transforms import CudaTransform
 from groundswell.errors import BackendError, RunFailed
 
-CELL_BLOCK = (32, 4, 2)  # threads of a block along x, y and z
-PLANE_BLOCK = (64, 4, 1)  # the same for a single plane
-ITEM_BLOCK = 128  # threads of a block for FOR_ITEMS
-DEFAULT_SHARED_BYTES = 48 * 1024  # a kernel that uses more has to request it
-GRID_LIMIT = (2**31 - 1, 65535, 65535)
 BULK_COPY_CAPABILITY = 90  # compute capability of the first GPUs with include/bulk_copy.h
 POLL_SECONDS = 0.5  # between calls of the callbacks while the host waits
 MIN_SLEEP_SECONDS, MAX_SLEEP_SECONDS = 1e-5, 1e-3
@@ -50,70 +40,6 @@ MISSING = (
     "the CUDA backend was requested, but {reason}; install a driver and "
     "`pip install 'groundswell[cuda13]'` (or cuda12), or choose backend = \"cpu\""
 )
-
-
-class CudaModule:
-    """A cubin, loaded when the first of its kernels is.
-
-    Args:
-        built: path of the cubin.
-    """
-
-    def __init__(
-        self, cupy: Any, compiling: CompilationQueue, built: Future[Path], streams: Streams
-    ) -> None:
-        self._cupy, self._compiling, self._built = cupy, compiling, built
-        self._streams, self._checked = streams, debugging()
-
-    @cached_property
-    def _module(self) -> Any:
-        return self._cupy.RawModule(path=str(self._built.result()))
-
-    def _load(self, name: str, shared_bytes: int) -> Any:
-        function = self._module.get_function(name)
-        if shared_bytes + function.shared_size_bytes > DEFAULT_SHARED_BYTES:
-            function.max_dynamic_shared_size_bytes = shared_bytes
-        return function
-
-    def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
-        grid, block = geometry(extent)
-        converted = tuple(np.int64(a) if isinstance(a, int) else a for a in arguments)
-        shared = extent.shared_bytes if isinstance(extent, Blocks) else 0
-        function = self._compiling.function(self._built, lambda: self._load(name, shared))
-
-        def run() -> None:
-            self._streams.launch_count += 1
-            with self._streams.current as stream:
-                function.loaded(grid, block, converted, shared_mem=shared)
-                if self._checked:
-                    self._check(name, stream)
-
-        return run
-
-    def _check(self, name: str, stream: Any) -> None:
-        try:
-            stream.synchronize()
-        except self._cupy.cuda.runtime.CUDARuntimeError as error:
-            raise RunFailed(f"kernel {name} failed: {error}") from error
-
-
-def geometry(extent: Extent) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Grid and block dimensions of a launch.
-
-    Raises:
-        BackendError: the extent needs more blocks than a launch can have.
-    """
-    match extent:
-        case Cells(nx, ny, nz):
-            block: tuple[int, ...] = CELL_BLOCK if nz > 1 else PLANE_BLOCK
-            grid = tuple(-(-n // b) for n, b in zip((nx, ny, nz), block, strict=True))
-        case Blocks(count, threads, _):
-            grid, block = (max(count, 1),), (threads,)
-        case _:
-            grid, block = (max(-(-extent.count // ITEM_BLOCK), 1),), (ITEM_BLOCK,)
-    if any(n > limit for n, limit in zip(grid, GRID_LIMIT, strict=False)):
-        raise BackendError(f"a launch of {grid} blocks exceeds the device's limit {GRID_LIMIT}")
-    return grid, block
 
 
 class PollingWait:
@@ -227,7 +153,7 @@ class CudaBackend(Backend):
 
     def compile(self, source: Source) -> CudaModule:
         built = self.compiling.submit(lambda: self.build(source))
-        return CudaModule(self._cupy, self.compiling, built, self._streams)
+        return CudaModule(self._cupy, self.compiling, source, built, self._streams)
 
     def real_transform(self, shape: tuple[int, ...], dtype: DTypeLike) -> CudaTransform:
         return CudaTransform(self._cupy, self._streams, shape, dtype)
@@ -242,16 +168,16 @@ class CudaBackend(Backend):
         busy = [branch for branch in branches if branch]
         if len(busy) < 2:
             return [*chain(*busy)]
-        return [lambda: self._streams.run_concurrently(busy)]
+        return [Concurrent(self._streams.run_concurrently, busy)]
 
     def fork(self, launches: Sequence[Launch]) -> list[Launch]:
-        return [lambda: self._streams.fork(launches)]
+        return [Forked(self._streams.fork, launches)]
 
     def continue_fork(self, launches: Sequence[Launch]) -> list[Launch]:
-        return [lambda: self._streams.continue_fork(launches)]
+        return [Forked(self._streams.continue_fork, launches)]
 
     def join(self, launches: Sequence[Launch]) -> list[Launch]:
-        return [lambda: self._streams.join(launches)]
+        return [Forked(self._streams.join, launches, joins=True)]
 
     def record_event(self) -> CudaEvent:
         return CudaEvent(self._cupy, self._streams.current, self._polling)
@@ -283,13 +209,12 @@ class CudaBackend(Backend):
         return array[:size]
 
     def copy_bytes(self, target: int, source: int, size: int) -> Launch:
-        runtime = self._cupy.cuda.runtime
+        arguments = (target, source, size)
+        return HostCall("copy_bytes", self._copy, *arguments, extent=f"{size} bytes")
 
-        def run() -> None:
-            stream = self._streams.current.ptr
-            runtime.memcpyAsync(target, source, size, runtime.memcpyDefault, stream)
-
-        return run
+    def _copy(self, target: int, source: int, size: int) -> None:
+        runtime, stream = self._cupy.cuda.runtime, self._streams.current.ptr
+        runtime.memcpyAsync(target, source, size, runtime.memcpyDefault, stream)
 
     def copy_box(
         self, shape: tuple[int, ...], target: StridedPointer, source: StridedPointer

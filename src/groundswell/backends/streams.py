@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from groundswell.backends.base import Launch
+from groundswell.backends.launch import Launch
 
 HIGHEST_PRIORITY = -5  # of a stream; a device clamps it to its own range
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.backends.launch import HostCall, Launch
 from groundswell.errors import BackendError, RunFailed
-
-if TYPE_CHECKING:
-    from groundswell.backends.base import Launch
 
 MAX_AXES = 3
 DTYPES = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}  # NumPy types by item size
@@ -47,7 +45,7 @@ def host_view(shape: Shape, address: int, strides: Strides) -> NDArray[Any]:
 def cuda_copy(
     shape: Shape, target: StridedPointer, source: StridedPointer, stream: Callable[[], int]
 ) -> Launch:
-    """A function that enqueues cuMemcpy3DAsync between two boxes in host or device memory.
+    """A launch that enqueues cuMemcpy3DAsync between two boxes in host or device memory.
 
     Args:
         stream: returns the handle of the stream to use.
@@ -70,7 +68,8 @@ def cuda_copy(
         if error != driver.CUresult.CUDA_SUCCESS:
             raise RunFailed(f"the GPU could not copy a box of shape {shape} ({error.name})")
 
-    return run
+    size = length * rows * planes * source[1][-1]
+    return HostCall("copy_box", run, extent=f"{size} bytes")
 
 
 def _pitch(shape: Shape, strides: Strides) -> tuple[int, int]:

@@ -6,13 +6,16 @@ number of values. The spectrum has the non-negative wavenumbers of the last axis
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike
 
+from groundswell.backends.launch import HostCall, Launch
+
 if TYPE_CHECKING:
-    from groundswell.backends.base import Array, Launch
+    from groundswell.backends.base import Array
     from groundswell.backends.streams import Streams
 
 
@@ -20,11 +23,11 @@ class RealTransform(Protocol):
     """Transforms between a real array and its spectrum."""
 
     def forward(self, values: Array, spectrum: Array) -> Launch:
-        """A function that enqueues the transform of `values`, which it does not change."""
+        """A launch that enqueues the transform of `values`, which it does not change."""
         ...
 
     def inverse(self, spectrum: Array, values: Array) -> Launch:
-        """A function that enqueues the inverse transform; `spectrum` is undefined afterwards."""
+        """A launch that enqueues the inverse transform; `spectrum` is undefined afterwards."""
         ...
 
 
@@ -47,29 +50,22 @@ class CpuTransform:
     """
 
     def __init__(self, shape: tuple[int, ...], threads: int) -> None:
-        self._shape, self._threads = shape, threads
+        from scipy import fft
+
+        self._fft, self._shape, self._threads = fft, shape, threads
 
     def forward(self, values: Array, spectrum: Array) -> Launch:
-        from scipy import fft
+        return _named("forward_transform", self._forward, values, spectrum)
 
-        def run() -> None:
-            spectrum[...] = fft.rfftn(values, workers=self._threads)
-
-        return run
+    def _forward(self, values: Array, spectrum: Array) -> None:
+        spectrum[...] = self._fft.rfftn(values, workers=self._threads)
 
     def inverse(self, spectrum: Array, values: Array) -> Launch:
-        from scipy import fft
+        return _named("inverse_transform", self._inverse, spectrum, values)
 
-        def run() -> None:
-            values[...] = fft.irfftn(
-                spectrum,
-                self._shape,
-                norm="forward",
-                overwrite_x=True,
-                workers=self._threads,
-            )
-
-        return run
+    def _inverse(self, spectrum: Array, values: Array) -> None:
+        options = {"norm": "forward", "overwrite_x": True, "workers": self._threads}
+        values[...] = self._fft.irfftn(spectrum, self._shape, **options)
 
 
 class CudaTransform:
@@ -110,14 +106,21 @@ class CudaTransform:
         )
 
     def forward(self, values: Array, spectrum: Array) -> Launch:
-        return self._launch(self._forward, values, spectrum, self._cufft.CUFFT_FORWARD)
+        return _named("forward_transform", self._run_forward, values, spectrum)
+
+    def _run_forward(self, values: Array, spectrum: Array) -> None:
+        with self._streams.current:
+            self._forward.fft(values, spectrum, self._cufft.CUFFT_FORWARD)
 
     def inverse(self, spectrum: Array, values: Array) -> Launch:
-        return self._launch(self._inverse, spectrum, values, self._cufft.CUFFT_INVERSE)
+        return _named("inverse_transform", self._run_inverse, spectrum, values)
 
-    def _launch(self, plan: Any, source: Array, target: Array, direction: int) -> Launch:
-        def run() -> None:
-            with self._streams.current:
-                plan.fft(source, target, direction)
+    def _run_inverse(self, spectrum: Array, values: Array) -> None:
+        with self._streams.current:
+            self._inverse.fft(spectrum, values, self._cufft.CUFFT_INVERSE)
 
-        return run
+
+def _named(
+    name: str, function: Callable[[Array, Array], None], source: Array, target: Array
+) -> Launch:
+    return HostCall(name, function, source, target, reads=(source,), writes=(target,))

@@ -253,18 +253,33 @@ def bench(
 
 
 @app.command()
-def info(as_json: AsJson = False) -> None:
+def info(
+    step: Annotated[
+        Path | None,
+        typer.Option(metavar="CASE", help="Show the launches of a step of this case instead."),
+    ] = None,
+    backend: Annotated[
+        BackendName | None, typer.Option(help="Backend for --step; overrides the case.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Show versions, solvers, devices, links between GPUs, MPI, transports and the kernel cache.
 
-    Several processes also test which transports work between them. For example
+    Several processes also test which transports work between them. With `--step`, show the kernels
+    and other launches of one step of a case, with the arrays that each gets. For example
 
         groundswell info --json
 
         mpiexec -n 4 groundswell info
+
+        groundswell info --step case.toml
     """
     from groundswell.cli import tables
     from groundswell.cli.machine import describe_machine
 
+    if step is not None:
+        _show_step(step, backend, as_json=as_json)
+        return
     found = describe_machine()
     if found is None:
         return  # only rank 0 prints
@@ -291,6 +306,18 @@ def report(
     page = write_report(folder, lambda text: tables.warn([text]))
     add_files(folder, [page])
     typer.echo(page)
+
+
+def _show_step(case: Path, backend: BackendName | None, *, as_json: bool) -> None:
+    """Print the launches of a step on rank 0; all ranks must call it."""
+    from groundswell.simulation.simulation import Simulation
+
+    with Simulation(case, backend) as simulation:
+        listing = simulation.launches
+        if as_json:
+            _print_json({"solver": simulation.setup.case.solver, **listing.as_dict()})
+        else:
+            typer.echo(listing)
 
 
 def _print_json(content: Any) -> None:

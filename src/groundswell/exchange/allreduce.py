@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.backends import Array, Backend, Blocks, Launch, Source
+from groundswell.backends import Array, Backend, Blocks, HostCall, Launch, Source
 from groundswell.backends.base import Event
 from groundswell.exchange.cleanup import opened
 from groundswell.exchange.communicator import Communicator
@@ -98,7 +98,7 @@ class GatheredAllReduce(Operation):
 
         gather()  # the first use connects the ranks, which a graph cannot record
         self._backend.synchronize()
-        return gather
+        return HostCall("NCCL allgather", gather)
 
     def _by_mpi(self) -> Launch:
         self._mpi_comm = self._comm.mpi_comm.Dup()
@@ -113,7 +113,7 @@ class GatheredAllReduce(Operation):
                 deadline.pause("sums", others)
             self._backend.assign(self._all, found)
 
-        return gather
+        return HostCall("MPI_Iallgather", gather)
 
     def close(self) -> None:
         """Free the communicator."""

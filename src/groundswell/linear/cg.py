@@ -15,7 +15,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend, Blocks, Items, Launch, Source
+from groundswell.backends import (
+    Array,
+    Backend,
+    Blocks,
+    Items,
+    Launch,
+    Listing,
+    Source,
+    list_launches,
+)
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
 from groundswell.errors import RunFailed
@@ -100,7 +109,13 @@ class RecordedIteration(Composite):
         """
         self.parts, self._start, self._measure = parts, in_order(start), in_order(measure)
         self._reset = (*reset, self._state, self._history)
-        self._graph = self._backend.capture(in_order(step), in_graph=self.in_graph)
+        self._step = in_order(step)
+        self._graph = self._backend.capture(self._step, in_graph=self.in_graph)
+
+    def list_iterations(self) -> Listing:
+        """The launches of a batch of iterations."""
+        of = "1 iteration" if self._batch == 1 else f"{self._batch} iterations"
+        return list_launches(self._step, {"x": self.x, "b": self.b}, of)
 
     def _find_step(
         self, comm: Communicator, dtype: str, partial: Array, transport: str = "auto"

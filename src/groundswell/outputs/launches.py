@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Array, Backend, Cells, Items, Launch, Module, Source
-from groundswell.backends.base import Extent
+from groundswell.backends.launch import Extent
 from groundswell.backends.source import precision
 from groundswell.outputs.recording import BoxSelection, PointSelection, Selection
 from groundswell.outputs.ring_buffer import Ring

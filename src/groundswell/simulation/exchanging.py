@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from groundswell.backends import Backend, Launch
+from groundswell.backends import Backend, Launch, Listing, list_launches
 from groundswell.backends.base import Event, in_order
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
@@ -142,6 +142,8 @@ class ExchangingSolver:
 class ExplicitSolver(ExchangingSolver):
     """A solver whose steps advance the fields of one block of cells in time.
 
+    Subclasses also define `state`.
+
     Attributes:
         part: the cells of this rank.
         fields: by name; all of them are visible to users.
@@ -153,6 +155,10 @@ class ExplicitSolver(ExchangingSolver):
     fields: dict[str, Field]
     finite_check: NonFiniteSearch
     _step: Launch
+
+    @abstractmethod
+    def state(self) -> Mapping[str, DistributedArray]:
+        """Every array that later steps depend on, by name: the content of a checkpoint."""
 
     def step(self) -> None:
         """Enqueue one step."""
@@ -170,6 +176,12 @@ class ExplicitSolver(ExchangingSolver):
         """
         super().check_health(steps, after)
         self.finite_check.check(steps, after)
+
+    def list_step(self) -> Listing:
+        """The launches of a step; arrays bear the names of fields and of the checkpoint."""
+        arrays = {**self.distributed_fields(), **self.state()}
+        names = {name: distributed.array for name, distributed in arrays.items()}
+        return list_launches(self._step, names, "1 step")
 
     @property
     def updates_per_step(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
-from groundswell.backends import Array
+from groundswell.backends import Array, Listing
 from groundswell.backends.array_interop import array_interop
 from groundswell.case import Case
 from groundswell.errors import InputError, quoted
@@ -19,7 +19,7 @@ from groundswell.simulation.driver import driver_of
 from groundswell.simulation.preparation import open_solver, prepare, shared_digest
 from groundswell.simulation.signals import StopRequest, stop_request
 from groundswell.simulation.solve import Solve
-from groundswell.simulation.solver import Setup, Solver, TimeDependent, TimeStepper
+from groundswell.simulation.solver import Listed, Setup, Solver, TimeDependent, TimeStepper
 from groundswell.simulation.time_loop import TimeLoop
 
 
@@ -134,6 +134,21 @@ class Simulation:
         if name not in found:
             raise InputError(f"no field is called {quoted(name)}; there are {', '.join(found)}")
         return found[name].gather(self._opened.backend, self._opened.comm)
+
+    @property
+    def launches(self) -> Listing:
+        """The launches of one step on this rank, which `print` shows as a table.
+
+        Solvers that make several steps at once list them all. A direct solver lists the launches
+        of an iteration.
+
+        Raises:
+            InputError: the solver cannot list its launches.
+        """
+        self._require_open()
+        if not isinstance(self.solver, Listed):
+            raise InputError(f"the solver {self._name} cannot list the launches of a step")
+        return self.solver.list_step()
 
     @property
     def step(self) -> int:

@@ -15,7 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Event
+from groundswell.backends import Event, Listing
 from groundswell.case import Case
 from groundswell.case.quantities import Quantity
 from groundswell.exchange.decomposition import Decomposition
@@ -272,6 +272,15 @@ class Converging(Protocol):
 
     def next_stage(self) -> bool:
         """Switch to the next stage; False if there is none."""
+        ...
+
+
+@runtime_checkable
+class Listed(Protocol):
+    """Capability: the launches of a step or of an iteration can be printed."""
+
+    def list_step(self) -> Listing:
+        """The launches that this rank enqueues for a step, or for an iteration."""
         ...
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.backends import Backend
+from groundswell.backends import Backend, HostCall
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.deadline import Deadline
 from groundswell.exchange.operation import Operation
@@ -31,7 +31,8 @@ class AllToAllTransport(Operation):
         self._sent = _vector(comm.size, self._peers_and(messages, "sent"))
         self._received = _vector(comm.size, self._peers_and(messages, "received"))
         self._request: Any = None
-        self.start, self.finish = [self._post], [self._wait]
+        self.start = [HostCall("post MPI_Ialltoallv", self._post)]
+        self.finish = [HostCall("wait for MPI_Ialltoallv", self._wait)]
 
     def _peers_and(self, messages: Sequence[Message], side: str) -> list[tuple[int, Buffer]]:
         return [(message.peer, getattr(message, side)) for message in messages]

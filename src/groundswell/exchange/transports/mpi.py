@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from groundswell.backends import Backend, Launch
+from groundswell.backends import Backend, HostCall, Launch
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.deadline import BUSY_SECONDS, Deadline
 from groundswell.exchange.mpi_communicator import MpiCommunicator
@@ -48,8 +48,11 @@ class MpiTransport(Operation):
         self._receives = receive_requests(self._comm, messages, received, PART)
         self._pending: list[Request] = []
         self._thread = ProgressThread(self._complete) if threaded else None
-        self.start: list[Launch] = [*self._sends.fetch_lengths, self._post]
-        self.finish: list[Launch] = [self._wait]
+        self.start: list[Launch] = [
+            *self._sends.fetch_lengths,
+            HostCall("post MPI messages", self._post),
+        ]
+        self.finish: list[Launch] = [HostCall("wait for MPI messages", self._wait)]
 
     def _post(self) -> None:
         # MPI knows no streams: buffers must have been packed, and unpacked the last time.
@@ -94,8 +97,11 @@ class StagedMpiTransport(Operation):
         self._uploads = _copies(backend, received, host_received)
         self._downloaded: list[Any] = []
         self._emptied = backend.record_event()  # the memory that messages arrive in
-        self.start: list[Launch] = [*self._sends.fetch_lengths, self._download]
-        self.finish: list[Launch] = [self._move]
+        self.start: list[Launch] = [
+            *self._sends.fetch_lengths,
+            HostCall("copy messages to the host", self._download),
+        ]
+        self.finish: list[Launch] = [HostCall("send, receive and copy back", self._move)]
 
     def _download(self) -> None:
         self._emptied.wait()

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from groundswell.backends import Backend
+from groundswell.backends import Backend, HostCall
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.operation import Operation
 from groundswell.exchange.transports.base import Message
@@ -33,7 +33,7 @@ class NcclTransport(Operation):
             for peer, sent, received in ends
         ]
         self._group = communicator(comm, backend)
-        self.start = [self._move]
+        self.start = [HostCall("NCCL sends and receives", self._move)]
         self._remove_callback = backend.add_poll_callback(comm.require_alive)
         try:
             self._move()  # the first use connects the ranks, which a graph cannot record

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.backends import Backend, Blocks, Launch, Module
+from groundswell.backends import Backend, Blocks, HostCall, Launch, Module
 from groundswell.backends.base import Array, Event, SharedMemory
 from groundswell.errors import BackendError, RunFailed
 from groundswell.exchange.boxes import THREADS, compile_kernels
@@ -230,7 +230,7 @@ class PeerMemory:
                     raise self._late(int(missing[0]))
                 poll()
 
-        return [wait]
+        return [HostCall("wait for messages", wait)]
 
     def require_no_timeout(self) -> None:
         """Raise RunFailed if a wait of the device has timed out, as far as the host knows."""

@@ -232,6 +232,19 @@ class Level:
             self.backend.assign(self.copies[0][name].interior, inside.astype(self.setup.dtype))
         in_order(self.fill_ghosts())()
 
+    def named_arrays(self) -> dict[str, Array]:
+        """The arrays of this grid by name; copies of the fields but the first have numbers."""
+        states = {"": self.copies[0]}
+        states |= {f"copy{n}.": copy for n, copy in enumerate(self.copies[1:], start=1)}
+        if self.coarse:
+            states |= {"forcing.": self.forcing, "restricted.": self.restricted}
+        fields = {
+            f"{prefix}{name}": field.interior
+            for prefix, state in states.items()
+            for name, field in state.items()
+        }
+        return {**fields, "step_sizes": self.step_sizes, "drift": self.drift}
+
     def _new(self) -> State:
         return {name: Field(self.backend, self.layout, self.setup.dtype) for name in FIELDS}
 

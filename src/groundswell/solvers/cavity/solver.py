@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend, Launch
+from groundswell.backends import Array, Backend, Launch, Listing, list_launches
 from groundswell.backends.base import in_order
 from groundswell.errors import NotFinite
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
@@ -73,6 +73,21 @@ class Cavity(ExchangingSolver):
     def step(self) -> None:
         """Enqueue `steps_at_once` steps, or a multigrid cycle through the grids in use."""
         self._launch_all()
+
+    def list_step(self) -> Listing:
+        """The launches of `step`, with the grids in use; grid 0 is the finest."""
+        names: dict[str, Array] = {}
+        for n, level in enumerate(self.levels):
+            prefix = f"grid{n}." if n else ""
+            names |= {f"{prefix}{name}": array for name, array in level.named_arrays().items()}
+        return list_launches(self._launch_all, names, self._step_name)
+
+    @property
+    def _step_name(self) -> str:
+        first, last, count = self.stage, len(self.levels) - 1, self.steps_at_once
+        if last:
+            return f"1 cycle on grid {first}" + f" to {last}" * (first < last)
+        return f"{count} step" + "s" * (count != 1)
 
     @property
     def steps_at_once(self) -> int:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from groundswell.backends import Array, Backend
+from groundswell.backends import Array, Backend, Listing
 from groundswell.linear.cg import ConjugateGradients, ConvergenceHistory, RecordedIteration
 from groundswell.linear.operators import Composite, LinearOperator
 from groundswell.meshes.hexahedra import Floats
@@ -129,6 +129,10 @@ class LinearSystem(Composite):
         correction, history = self._solve_residual(residual, tolerance)
         values = (self._normalised(operator.spread, correction) + known)[dofs]
         return values if self._mean is None else self._mean.shift(values), history
+
+    def list_iterations(self) -> Listing:
+        """The launches of an iteration, or of several that are enqueued at once."""
+        return self._iteration.list_iterations()
 
     def _integrate(self, source: Floats, loads: Floats | None) -> Floats:
         """Integrals of the source times each node's basis function, plus loads."""

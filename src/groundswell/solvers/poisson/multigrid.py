@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Array, Backend, Launch
 from groundswell.backends.base import in_order
+from groundswell.backends.launch import Replay
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.gather_scatter.sharing import scattered
@@ -150,7 +151,7 @@ class Multigrid(Composite):
             return []
         in_graph = all(part.in_graph for part in self.parts if part is not self._coarse)
         graph = backend.capture(in_order(launches), in_graph=in_graph)
-        return [lambda: graph.replay(1)]
+        return [Replay(graph, launches)]
 
 
 class Level:

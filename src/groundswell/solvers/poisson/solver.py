@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.backends import Backend
+from groundswell.backends import Backend, Listing
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.tuning import Tuning
@@ -61,6 +61,10 @@ class Poisson:
     def solve(self) -> None:
         """Solve the equation; all ranks must call it."""
         self.values, self.history = self.problem.solve(self.setup.case.tolerance)
+
+    def list_step(self) -> Listing:
+        """The launches of an iteration, since the solver makes no steps."""
+        return self.problem.system.list_iterations()
 
     @property
     def updates_per_step(self) -> int:

@@ -1,0 +1,172 @@
+"""Launches as objects: kernels, calls of the host, and groups of them in streams.
+
+Calling an object enqueues its work. Its attributes say what it is, so that a step can be listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from groundswell.backends.source import Source
+
+Launch = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Extent of a FOR_CELLS kernel: (nx, ny, nz) points."""
+
+    nx: int
+    ny: int
+    nz: int
+
+    def __str__(self) -> str:
+        return f"{self.nx} x {self.ny} x {self.nz} cells"
+
+
+@dataclass(frozen=True)
+class Items:
+    """Extent of a FOR_ITEMS kernel: `count` list entries."""
+
+    count: int
+
+    def __str__(self) -> str:
+        return _counted(self.count, "item")
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Extent of a FOR_BLOCKS kernel: `count` blocks of `threads` threads each.
+
+    Args:
+        shared_bytes: dynamic shared memory of each block, see DYNAMIC_SHARED in portable.h.
+    """
+
+    count: int
+    threads: int
+    shared_bytes: int = 0
+
+    def __str__(self) -> str:
+        return f"{_counted(self.count, 'block')} x {_counted(self.threads, 'thread')}"
+
+
+Extent = Cells | Items | Blocks
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" + "s" * (count != 1)
+
+
+class KernelLaunch:
+    """A kernel with its extent and arguments. Each backend has a subclass, which enqueues it.
+
+    A call of a class with slots costs no more than a call of a closure.
+
+    Attributes:
+        source: the source of the kernel.
+        name: the name of the kernel.
+        extent: its extent.
+        arguments: arrays and integers, in the order of the kernel's parameters.
+    """
+
+    __slots__ = ("arguments", "extent", "name", "source")
+
+    def __init__(
+        self, source: Source, name: str, extent: Extent, arguments: tuple[Any, ...]
+    ) -> None:
+        self.source, self.name, self.extent, self.arguments = source, name, extent, arguments
+
+    def __call__(self) -> None:
+        raise NotImplementedError
+
+
+class HostCall:
+    """A named function that the host calls, such as a copy or a transform by a library.
+
+    Args:
+        function: called with `arguments`.
+        extent: how much it does, as text.
+        reads: arrays that it reads.
+        writes: arrays that it writes.
+    """
+
+    __slots__ = ("_arguments", "_function", "extent", "name", "reads", "writes")
+
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *arguments: Any,
+        extent: str = "",
+        reads: Sequence[Any] = (),
+        writes: Sequence[Any] = (),
+    ) -> None:
+        self.name, self.extent, self.reads, self.writes = name, extent, reads, writes
+        self._function, self._arguments = function, arguments
+
+    def __call__(self) -> None:
+        self._function(*self._arguments)
+
+
+class Replay:
+    """One replay of a graph.
+
+    Args:
+        graph: the graph, see `Backend.capture`.
+        launches: the launches that it has captured.
+    """
+
+    __slots__ = ("_graph", "launches")
+
+    def __init__(self, graph: Any, launches: Sequence[Launch]) -> None:
+        self._graph, self.launches = graph, launches
+
+    def __call__(self) -> None:
+        self._graph.replay(1)
+
+
+class Forked:
+    """Launches in the forked stream; see `fork`, `continue_fork` and `join` of a backend.
+
+    Args:
+        enqueue: called with the launches.
+        joins: whether later launches wait for the forked stream.
+    """
+
+    __slots__ = ("_enqueue", "joins", "launches")
+
+    def __init__(
+        self,
+        enqueue: Callable[[Sequence[Launch]], None],
+        launches: Sequence[Launch],
+        *,
+        joins: bool = False,
+    ) -> None:
+        self._enqueue, self.launches, self.joins = enqueue, launches, joins
+
+    def __call__(self) -> None:
+        self._enqueue(self.launches)
+
+
+class Concurrent:
+    """Branches that may run concurrently; see `concurrently` of a backend.
+
+    Args:
+        enqueue: called with the branches.
+        branches: the launches of each branch. The first branch runs in the main stream.
+    """
+
+    __slots__ = ("_enqueue", "branches")
+
+    def __init__(
+        self,
+        enqueue: Callable[[Sequence[Sequence[Launch]]], None],
+        branches: Sequence[Sequence[Launch]],
+    ) -> None:
+        self._enqueue, self.branches = enqueue, branches
+
+    def __call__(self) -> None:
+        self._enqueue(self.branches)

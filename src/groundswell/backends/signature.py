@@ -1,0 +1,145 @@
+"""Signatures of kernels, read from their sources: which arrays a kernel reads and writes.
+
+A macro or a type that the reader does not understand makes it say nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+MAX_DEPTH = 20  # of nested macros
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_DEFINE = re.compile(r"\s*#\s*define\s+(\w+)(?:\(([^)]*)\))?(.*)")
+_UNDEFINE = re.compile(r"\s*#\s*undef\s+(\w+)")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_QUALIFIERS = re.compile(r"\b(?:__restrict__|volatile)\b")
+_PARAMETER = re.compile(r"(?P<type>[\w\s:]+?)\s*(?P<star>\*?)\s*(?P<name>[A-Za-z_]\w*)")
+
+
+class UnclearError(Exception):
+    """A text that this reader does not understand."""
+
+
+@dataclass(frozen=True)
+class Macro:
+    """A macro; `parameters` is None if it has none, not even parentheses."""
+
+    parameters: tuple[str, ...] | None
+    body: str
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel.
+
+    Args:
+        name: in the source.
+        access: "reads" for a pointer to const, "writes" for another pointer, through which the
+            kernel may also read; None for a number.
+    """
+
+    name: str
+    access: str | None
+
+
+def signature(text: str, kernel: str) -> tuple[Parameter, ...] | None:
+    """The parameters of a kernel in a translation unit; None if they are unclear.
+
+    They are unclear if declarations of the kernel differ, or depend on a macro that has several
+    definitions.
+    """
+    code, macros = _read(text)
+    try:
+        found = {
+            tuple(_parameter(each) for each in _split(_expand(declared, macros)))
+            for declared in _declarations(code, kernel)
+        }
+    except UnclearError:
+        return None
+    return found.pop() if len(found) == 1 else None
+
+
+@lru_cache(maxsize=32)
+def _read(text: str) -> tuple[str, Mapping[str, Macro | None]]:
+    """The code without directives, and the macros: None if a macro has several definitions."""
+    lines = _COMMENT.sub(" ", text).replace("\\\n", " ").splitlines()
+    macros: dict[str, Macro | None] = {}
+    for line in lines:
+        if match := _DEFINE.match(line):
+            name, parameters, body = match.groups()
+            names = None if parameters is None else tuple(_split(parameters))
+            macro = Macro(names, body.strip())
+            macros[name] = macro if macros.get(name, macro) == macro else None
+        elif match := _UNDEFINE.match(line):
+            macros[match[1]] = None
+    code = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+    return code, macros
+
+
+def _declarations(code: str, kernel: str) -> Iterator[str]:
+    """The text between the parentheses of each declaration."""
+    for match in re.finditer(rf"\bKERNEL\s+{re.escape(kernel)}\s*(?=\()", code):
+        yield code[match.end() + 1 : _closing(code, match.end())]
+
+
+def _closing(text: str, opening: int) -> int:
+    """Index of the parenthesis that closes the one at `opening`."""
+    depth = 0
+    for n in range(opening, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[n], 0)
+        if depth == 0:
+            return n
+    raise UnclearError("a parenthesis is not closed")
+
+
+def _split(text: str) -> list[str]:
+    """Parts between commas; the parts of a signature contain no parentheses."""
+    return [part.strip() for part in text.split(",")] if text.strip() else []
+
+
+def _expand(text: str, macros: Mapping[str, Macro | None], depth: int = 0) -> str:
+    """The text with its macros expanded."""
+    if depth > MAX_DEPTH:
+        raise UnclearError("macros are nested too deeply")
+    done, position = "", 0
+    while match := _WORD.search(text, position):
+        done += text[position : match.start()]
+        body, position = _substitute(text, match, macros)
+        done += body if body == match[0] else _expand(body, macros, depth + 1)
+    return done + text[position:]
+
+
+def _substitute(
+    text: str, match: re.Match[str], macros: Mapping[str, Macro | None]
+) -> tuple[str, int]:
+    """What stands for a word, and where the text goes on."""
+    word, end = match[0], match.end()
+    if word not in macros:
+        return word, end
+    macro = macros[word]
+    if macro is None:
+        raise UnclearError(f"{word} has several definitions")
+    if macro.parameters is None:
+        return macro.body, end
+    if not text[end:].startswith("("):
+        return word, end
+    close = _closing(text, end)
+    given = _split(text[end + 1 : close])
+    if len(given) != len(macro.parameters):
+        raise UnclearError(f"{word} has other arguments than parameters")
+    values = dict(zip(macro.parameters, given, strict=True))
+    body = _WORD.sub(lambda each: values.get(each[0], each[0]), macro.body)
+    return re.sub(r"\s*##\s*", "", body), close + 1
+
+
+def _parameter(text: str) -> Parameter:
+    match = _PARAMETER.fullmatch(_QUALIFIERS.sub(" ", text).strip())
+    if match is None:
+        raise UnclearError(f"{text} is no simple parameter")
+    if not match["star"]:
+        return Parameter(match["name"], None)
+    return Parameter(match["name"], "reads" if "const" in match["type"].split() else "writes")
