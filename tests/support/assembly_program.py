@@ -60,7 +60,7 @@ class Case:
         return (self.own.standard_normal((components, count)) * scale).astype(dtype)
 
     def run(self, sharing: Sharing, kind: str, reduction: str, old: Values, new: Values) -> Values:
-        """The operation, twice; what was stored."""
+        """The operation, twice in the same arrays, then in others; what was stored."""
         in_place = kind in ("gather-scatter", "halo")
         source = self.backend.to_device(old)
         target = source if in_place else self.backend.to_device(new)
@@ -77,7 +77,11 @@ class Case:
             codec=self.codec,
         )
         results = []
-        for _ in range(2):
+        for turn in range(4):
+            if turn > 1:
+                source = self.elsewhere(source, gap=turn == 3)
+                target = source if in_place else self.elsewhere(target, gap=turn == 3)
+                operation.bind(source, target)
             self.backend.assign(source, old)
             if not in_place:
                 self.backend.assign(target, new)
@@ -85,9 +89,15 @@ class Case:
             self.backend.synchronize()
             operation.check()
             results.append(self.backend.to_host(target))
-        assert results[0].tobytes() == results[1].tobytes(), "two runs differ"
+        assert len({result.tobytes() for result in results}) == 1, "runs differ"
         operation.close()
         return results[0]
+
+    def elsewhere(self, array: Any, *, gap: bool) -> Any:
+        """Room for the same values, with or without gaps between components."""
+        components, count = array.shape
+        room = self.backend.zeros((components, count + 3 * gap), array.dtype)
+        return room[:, :count]
 
     # --- checks -----------------------------------------------------------------------------------
 

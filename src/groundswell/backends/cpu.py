@@ -67,12 +67,15 @@ TEAM = _Team()
 class CpuLaunch(KernelLaunch):
     """A kernel that runs when it is called."""
 
-    __slots__ = ("_converted", "_function")
+    __slots__ = ("_function",)
 
     def __init__(self, function: LazyFunction, *described: Any) -> None:
         super().__init__(*described)
         self._function = function
-        self._converted = tuple(_argument(a) for a in self.arguments)
+
+    @staticmethod
+    def _convert(argument: Any) -> Any:
+        return _argument(argument)
 
     def __call__(self) -> None:
         self._function.loaded(*self._converted)

@@ -26,14 +26,17 @@ GRID_LIMIT = (2**31 - 1, 65535, 65535)
 class CudaLaunch(KernelLaunch):
     """A kernel that a call enqueues in the current stream of its module."""
 
-    __slots__ = ("_block", "_converted", "_function", "_grid", "_module", "_shared", "_streams")
+    __slots__ = ("_block", "_function", "_grid", "_module", "_shared", "_streams")
 
     def __init__(self, module: CudaModule, shared: int, *described: Any) -> None:
         super().__init__(*described)
         self._module, self._streams, self._shared = module, module.streams, shared
         self._grid, self._block = geometry(self.extent)
-        self._converted = tuple(np.int64(a) if isinstance(a, int) else a for a in self.arguments)
         self._function = module.function(self.name, shared)
+
+    @staticmethod
+    def _convert(argument: Any) -> Any:
+        return np.int64(argument) if isinstance(argument, int) else argument
 
     def __call__(self) -> None:
         self._streams.launch_count += 1

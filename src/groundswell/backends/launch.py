@@ -5,7 +5,8 @@ Calling an object enqueues its work. Its attributes say what it is, so that a st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -72,12 +73,28 @@ class KernelLaunch:
         arguments: arrays and integers, in the order of the kernel's parameters.
     """
 
-    __slots__ = ("arguments", "extent", "name", "source")
+    __slots__ = ("_converted", "arguments", "extent", "name", "source")
 
     def __init__(
         self, source: Source, name: str, extent: Extent, arguments: tuple[Any, ...]
     ) -> None:
-        self.source, self.name, self.extent, self.arguments = source, name, extent, arguments
+        self.source, self.name, self.extent = source, name, extent
+        self._set(arguments)
+
+    def _set(self, arguments: tuple[Any, ...]) -> None:
+        self.arguments = arguments
+        self._converted = tuple(self._convert(argument) for argument in arguments)
+
+    @staticmethod
+    def _convert(argument: Any) -> Any:
+        """An argument as the kernel takes it."""
+        return argument
+
+    def with_arrays(self, arrays: Mapping[int, Any]) -> KernelLaunch:
+        """The same launch with other arrays in place of some, given by the `id` of those."""
+        other = copy(self)
+        other._set(tuple(arrays.get(id(argument), argument) for argument in self.arguments))
+        return other
 
     def __call__(self) -> None:
         raise NotImplementedError

@@ -8,9 +8,9 @@ Appl., eq. 2), they are Z'y, Zx, ZZ'y, and the part of Zx that needs other ranks
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from groundswell.backends import Backend, Launch
+from groundswell.backends import Backend, KernelLaunch, Launch
 from groundswell.backends.base import Array, Event
 from groundswell.errors import InputError
 from groundswell.exchange.cleanup import opened
@@ -21,7 +21,7 @@ from groundswell.exchange.gather_scatter.routes import travel
 from groundswell.exchange.gather_scatter.rows import OPERATIONS, Values, reduce_rows
 from groundswell.exchange.gather_scatter.sharing import Sharing
 from groundswell.exchange.gather_scatter.tables import TABLES, Mail, Work, pattern
-from groundswell.exchange.gather_scatter.tiles import reduce_in_place
+from groundswell.exchange.gather_scatter.tiles import SECTOR, reduce_in_place
 from groundswell.exchange.operation import Operation
 
 
@@ -51,6 +51,10 @@ class GatherScatter(Operation):
         BackendError: no such transport or route, or it does not work here.
     """
 
+    local: list[Launch]
+    _arrays: tuple[Array, Array]
+    _layout: list[tuple[object, ...]]
+
     def __init__(
         self,
         backend: Backend,
@@ -65,38 +69,81 @@ class GatherScatter(Operation):
         route: str = "pairwise",
         codec: str = "none",
     ) -> None:
-        self._backend, self.closed = backend, False
-        old, new = comm.collective_try(lambda: _fitting(sharing, kind, source, target, reduction))
-        comm.collective_try(lambda: _require_places(backend, kind, source, target))
-        mail = Mail.plan(comm, sharing, route, *pattern(sharing, comm.rank, kind))
-        tables = TABLES[kind](mail)
+        self._backend, self._comm, self.closed = backend, comm, False
+        self._sharing, self._kind, self._reduction = sharing, kind, reduction
+        old, new = comm.collective_try(lambda: self._checked(source, target))
+        self._mail = mail = Mail.plan(comm, sharing, route, *pattern(sharing, comm.rank, kind))
         self.bytes = mail.path.sent * old.components * source.dtype.itemsize
-
-        def work(todo: Work, taken: Values, put: Values) -> list[Launch]:
-            if todo.others is not None:
-                return reduce_in_place(backend, reduction, put, todo.target, todo.others)
-            return reduce_rows(backend, reduction, (taken, todo.source), (put, todo.target))
-
-        self.local = comm.collective_try(lambda: work(tables.local, old, new))
+        self._arena: Values | None = None
         if route == "pairwise" and codec == "none" and by_memory(backend, comm, transport):
-            self._transfer: Operation = PeerRows(backend, comm, mail, tables, reduction, old, new)
-            self.start, self.finish = self._transfer.start, self._transfer.finish
-            self._register()
-            return
-        arena = Values(backend.zeros((old.components, max(mail.path.size, 1)), source.dtype))
-        pack, unpack = comm.collective_try(
-            lambda: (work(tables.pack, old, arena), work(tables.unpack, arena, new))
-        )
-        self._transfer = travel(
-            *(backend, comm, arena.array, mail.path.stages, transport, route), codec=codec
-        )
-        self.start = [*pack, *self._transfer.start]
-        self.finish = [*self._transfer.finish, *unpack]
-        self._register()
-
-    def _register(self) -> None:
-        self.path, self.in_graph = self._transfer.path, self._transfer.in_graph
+            described = (str(source.dtype), old.components, reduction)
+            self._transfer: Operation = PeerRows(backend, comm, mail, *described)
+        else:
+            room = (old.components, max(mail.path.size, 1))
+            self._arena = comm.collective_try(lambda: Values(backend.zeros(room, source.dtype)))
+            stages = mail.path.stages
+            arena = self._arena.array
+            self._transfer = travel(backend, comm, arena, stages, transport, route, codec=codec)
         opened(self)
+        self.path, self.in_graph = self._transfer.path, self._transfer.in_graph
+        comm.collective_try(lambda: self._set_up(old, new))
+
+    def bind(self, source: Array, target: Array) -> bool:
+        """Operate on these arrays from now on, without communication.
+
+        Args:
+            source, target: of the same types and components as before.
+
+        Returns:
+            Whether the launches are new.
+
+        Raises:
+            InputError: arrays that do not fit.
+        """
+        old, new = self._checked(source, target)
+        arrays = {id(a): b for a, b in zip(self._arrays, (source, target), strict=True)}
+        if all(a is b for a, b in zip(self._arrays, arrays.values(), strict=True)):
+            return False
+        if self._layout_of(source, target) != self._layout:
+            self._backend.synchronize()  # launches under way use the tables that are replaced
+            self._set_up(old, new)
+            return True
+        self._arrays = (source, target)
+        self.start, self.local, self.finish = (
+            [_with_arrays(launch, arrays) for launch in launches]
+            for launches in (self.start, self.local, self.finish)
+        )
+        return True
+
+    def _checked(self, source: Array, target: Array) -> tuple[Values, Values]:
+        fitting = _fitting(self._sharing, self._kind, source, target, self._reduction)
+        _require_places(self._backend, self._kind, source, target)
+        return fitting
+
+    def _layout_of(self, *arrays: Array) -> list[tuple[object, ...]]:
+        """What tables depend on besides the addresses of the arrays."""
+        address = self._backend.address
+        return [(a.shape, a.strides, address(a) % SECTOR) for a in arrays]
+
+    def _set_up(self, old: Values, new: Values) -> None:
+        tables = TABLES[self._kind](self._mail)
+        self._arrays = old.array, new.array
+        self._layout = self._layout_of(*self._arrays)
+        self.local = self._work(tables.local, old, new)
+        if isinstance(self._transfer, PeerRows):
+            self._transfer.bind(tables, old, new)
+            self.start, self.finish = list(self._transfer.start), list(self._transfer.finish)
+        elif self._arena is not None:
+            pack = self._work(tables.pack, old, self._arena)
+            unpack = self._work(tables.unpack, self._arena, new)
+            self.start = [*pack, *self._transfer.start]
+            self.finish = [*self._transfer.finish, *unpack]
+
+    def _work(self, todo: Work, taken: Values, put: Values) -> list[Launch]:
+        backend, reduction = self._backend, self._reduction
+        if todo.others is not None:
+            return reduce_in_place(backend, reduction, put, todo.target, todo.others)
+        return reduce_rows(backend, reduction, (taken, todo.source), (put, todo.target))
 
     @property
     def launches(self) -> list[Launch]:
@@ -135,6 +182,10 @@ class GatherScatter(Operation):
             self.closed = True
             self._backend.synchronize()
             self._transfer.close()
+
+
+def _with_arrays(launch: Launch, arrays: Mapping[int, Array]) -> Launch:
+    return launch.with_arrays(arrays) if isinstance(launch, KernelLaunch) else launch
 
 
 def _fitting(

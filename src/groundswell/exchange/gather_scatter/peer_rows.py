@@ -39,9 +39,9 @@ class PeerRows(Operation):
     mailboxes, what is received in this rank's, and what is kept in front of these.
 
     Args:
-        mail, tables: what the operation exchanges with other ranks, see tables.py.
+        mail: what the operation exchanges with other ranks, see tables.py.
+        dtype, components: of the values.
         reduction: of rows.
-        old, new: values that rows are read from, and stored in.
 
     Raises:
         BackendError: the memory of a peer cannot be mapped.
@@ -55,21 +55,28 @@ class PeerRows(Operation):
         backend: Backend,
         comm: Communicator,
         mail: Mail,
-        tables: Tables,
+        dtype: str,
+        components: int,
         reduction: str,
-        old: Values,
-        new: Values,
     ) -> None:
-        source = peer_rows_source(str(old.array.dtype), reduction)
-        self._backend = backend
+        source = peer_rows_source(dtype, reduction)
+        self._backend, self._mail = backend, mail
         self._module = comm.collective_try(lambda: backend.compile(source))
-        self._size, self._components = old.array.dtype.itemsize, old.components
-        kept = len(mail.sharing.ids) - mail.sharing.alone
+        self._size, self._components = np.dtype(dtype).itemsize, components
+        self._kept = len(mail.sharing.ids) - mail.sharing.alone
         self._messages = self._sizes(comm, mail.runs, mail.path.arrivals)
-        self._memory = PeerMemory(backend, comm, self._messages, reserved=self._bytes(kept))
-        self._lay_out(mail, kept)
+        self._memory = PeerMemory(backend, comm, self._messages, reserved=self._bytes(self._kept))
         self.path = self._memory.path + ", straight into mailboxes"
-        comm.collective_try(lambda: self._launches(tables, old, new))
+
+    def bind(self, tables: Tables, old: Values, new: Values) -> None:
+        """Set up the launches of these arrays, without communication.
+
+        Args:
+            tables: see tables.py.
+            old, new: values that rows are read from, and stored in.
+        """
+        self._lay_out(self._mail, self._kept)
+        self._launches(tables, old, new)
         del self._at, self._step  # the device has what it needs of them
 
     # --- places -----------------------------------------------------------------------------------
