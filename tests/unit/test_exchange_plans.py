@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from groundswell.errors import InputError
-from groundswell.exchange import Domain, Field, api, plan_cache
+from groundswell.exchange import Domain, Field, plan_cache
+from groundswell.exchange import domain as module
 
 
 @pytest.fixture
@@ -20,8 +21,8 @@ def rng() -> np.random.Generator:
 
 def test_a_plan_is_made_once_for_the_same_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     domain, made = Domain((6, 5), 1, periodic=True), []
-    exchange = api.Exchange
-    monkeypatch.setattr(api, "Exchange", lambda *a, **k: made.append(a) or exchange(*a, **k))
+    exchange = module.Exchange
+    monkeypatch.setattr(module, "Exchange", lambda *a, **k: made.append(a) or exchange(*a, **k))
     u, v = domain.zeros(), domain.zeros()
     for _ in range(3):
         domain.exchange(u, v)
