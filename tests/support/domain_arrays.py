@@ -10,6 +10,8 @@ from halo_oracle import EMPTY, after, rounded_to_bfloat16, widened_from_bfloat16
 
 from groundswell.errors import InputError
 from groundswell.exchange import Domain, Ghosts
+from groundswell.exchange.decomposition import process_grids
+from groundswell.exchange.mpi_communicator import get_communicator
 
 MARGIN = 3
 
@@ -55,26 +57,47 @@ def before(whole: np.ndarray[Any, Any], domain: Domain) -> np.ndarray[Any, Any]:
 
 def wanted(whole: np.ndarray[Any, Any], domain: Domain) -> np.ndarray[Any, Any]:
     """The same after it."""
-    return trimmed(after(whole, domain.cut, domain.rank, domain.ghosts, MARGIN), domain.ghosts)
+    return trimmed(
+        after(whole, domain.decomposition, domain.rank, domain.ghosts, MARGIN), domain.ghosts
+    )
 
 
-def random_domain(rng: np.random.Generator, device: str) -> Domain:
-    """Any number of axes, other layers on every side, with corners as often as without."""
+def random_domain(rng: np.random.Generator, device: str, uneven: bool = False) -> Domain:
+    """Any number of axes, other layers on every side, with corners as often as without.
+
+    Args:
+        uneven: whether blocks have random lengths always, and not only half of the time.
+    """
     while True:
         axes = int(rng.integers(1, 4))
         widths = [(int(a), int(b)) for a, b in rng.integers(0, MARGIN + 1, (axes, 2))]
         shape, wraps = rng.integers(2, 9, axes), rng.integers(0, 2, axes).astype(bool)
+        blocks = random_blocks(rng, [int(n) for n in shape], get_communicator().size)
         try:
             return Domain(
                 [int(n) for n in shape],
                 tuple(widths),
                 periodic=list(wraps),
                 corners=bool(rng.integers(2)),
+                blocks=blocks if uneven or rng.integers(2) else None,
                 device=device,
                 aggregate=bool(rng.integers(2)),
             )
         except InputError:  # too few points: throw the dice again
             continue
+
+
+def random_blocks(rng: np.random.Generator, shape: list[int], ranks: int) -> list[list[int]]:
+    """Lengths of blocks along each axis, as uneven as they come; a block may have no points."""
+    grids = list(process_grids(ranks, len(shape)))
+    counts = grids[rng.integers(len(grids))]
+    edges = [
+        sorted(rng.permutation(n - 1)[: c - 1] + 1) for n, c in zip(shape, counts, strict=True)
+    ]
+    return [
+        [int(n) for n in np.diff([0, *along, points])]
+        for along, points in zip(edges, shape, strict=True)
+    ]
 
 
 def narrow(values: np.ndarray[Any, Any], sent_as: str) -> np.ndarray[Any, Any]:

@@ -3,7 +3,7 @@
     mpiexec -n 4 python domain_program.py WHAT DEVICE SEED
 
 WHAT is a library (numpy, torch, jax, cupy), or "narrow", "plans", "streams",
-"views", "disagreement", "lonely error", "communicators", "cartesian",
+"views", "disagreement", "lonely error", "communicators", "blocks", "cartesian",
 "unfinished", "owners".
 """
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import Any
 
 import numpy as np
 from domain_arrays import (
@@ -29,6 +28,7 @@ from domain_arrays import (
     wanted,
 )
 from halo_oracle import EMPTY, needed, numbered
+from topology_checks import check_cartesian
 
 from groundswell.backends.array_interop import as_array
 from groundswell.exchange import Domain, Field
@@ -40,7 +40,7 @@ def check_library(library: str, device: str, rng: np.random.Generator) -> None:
     for _ in range(8):
         with random_domain(rng, device) as domain:
             types = ["float32", "int16", "complex64"]
-            wholes = [numbered(domain.cut.shape, t, n) for n, t in enumerate([*types, *types[:2]])]
+            wholes = [numbered(domain.shape, t, n) for n, t in enumerate([*types, *types[:2]])]
             hosts = [before(whole, domain) for whole in wholes]
             ours = [to_library(library, device, host) for host in hosts[:3]]
             pair = np.stack([hosts[3], hosts[0].astype(hosts[3].dtype)])
@@ -51,7 +51,10 @@ def check_library(library: str, device: str, rng: np.random.Generator) -> None:
                     assert all(r is o for r, o in zip(results, ours, strict=True))
                 for result, whole in zip(results, wholes, strict=False):
                     found = to_host(result[0] if result.ndim > len(domain.own) else result)
-                    assert np.array_equal(found, wanted(whole, domain)), (domain.cut, found)
+                    assert np.array_equal(found, wanted(whole, domain)), (
+                        domain.decomposition,
+                        found,
+                    )
                 assert np.array_equal(to_host(results[3][1]), wanted(wholes[0], domain))
             gathered = domain.gather(results[3])
             if gathered is not None:
@@ -75,7 +78,7 @@ def check_narrow(device: str, rng: np.random.Generator) -> None:
             domain.exchange(Field(u, sent_as=sent_as))
             exact, found = wanted(whole, domain), to_host(u)
             places = trimmed(
-                needed(domain.cut, domain.rank, domain.ghosts, MARGIN), domain.ghosts
+                needed(domain.decomposition, domain.rank, domain.ghosts, MARGIN), domain.ghosts
             ).copy()
             places[domain.own] = False
             error = np.abs(found[places].astype(float) / exact[places].astype(float) - 1).max()
@@ -91,7 +94,7 @@ def check_plans(device: str, rng: np.random.Generator) -> None:
     ways = {"peer": "CUDA IPC" if gpu else "shared memory", "mpi": "MPI"}
     ways |= {"direct": "straight into ghost layers"} if gpu else {"mpi-thread": "thread"}
     with Domain((9, 8, 7), 2, periodic=True, device=device) as domain:
-        wholes = [numbered(domain.cut.shape, "float32", n) for n in (1, 2)]
+        wholes = [numbered(domain.shape, "float32", n) for n in (1, 2)]
         for name, way in ways.items():
             u, v = (domain.zeros("float32") for _ in wholes)
             plans = [domain.plan(f, transport=name, aggregate=False, poison=True) for f in (u, v)]
@@ -123,7 +126,7 @@ def check_streams(device: str, rng: np.random.Generator) -> None:
     import torch
 
     domain = Domain((64, 64, 64), 2, periodic=True, device=device)
-    whole = numbered(domain.cut.shape, "float32")
+    whole = numbered(domain.shape, "float32")
     here = cupy.asarray(whole[domain.block.slices])
     exact = cupy.asarray(wanted(whole, domain))
     for kind in ("cupy", "torch", "handle", "current torch", "current cupy"):
@@ -157,7 +160,7 @@ def check_views(device: str, rng: np.random.Generator) -> None:
     import torch
 
     domain = Domain((6, 5), 1, periodic=True, device=device)
-    whole = numbered(domain.cut.shape, "int16")
+    whole = numbered(domain.shape, "int16")
     exact = wanted(whole, domain)
     big = cupy.zeros((2 * exact.shape[0], 3 * exact.shape[1]), "int16")
     halves = torch.zeros(exact.shape, dtype=torch.bfloat16, device="cuda")
@@ -184,7 +187,7 @@ def check_graph(domain: Domain) -> None:
     import cupy
     import torch
 
-    whole = numbered(domain.cut.shape, "float32")
+    whole = numbered(domain.shape, "float32")
     u = torch.zeros(domain.local_shape, device="cuda")
     plan = domain.plan(u)
     plan()
@@ -203,14 +206,14 @@ def check_graph(domain: Domain) -> None:
 
 
 def check_communicators(device: str, rng: np.random.Generator) -> None:
-    """Domains of some of the ranks do not meet those of the others, and MPI may end before us."""
+    """Domains of some ranks are apart from those of others, and MPI may end before them."""
     from mpi4py import MPI
 
     for colour in (MPI.COMM_WORLD.rank % 2, MPI.COMM_WORLD.rank):
         comm = MPI.COMM_WORLD.Split(colour)
         with Domain((6, 7), 1, periodic=True, comm=comm, device=device) as domain:
             assert domain.size == comm.size
-            whole = numbered(domain.cut.shape, "int32", colour)
+            whole = numbered(domain.shape, "int32", colour)
             u = before(whole, domain)
             for _ in range(3):
                 domain.exchange(u)
@@ -223,27 +226,22 @@ def check_communicators(device: str, rng: np.random.Generator) -> None:
     require_refusal("that this rank is in", lambda: Domain((6, 7), 1, comm=MPI.COMM_NULL))
 
 
-def check_cartesian(device: str, rng: np.random.Generator) -> None:
-    """Whoever has laid out the ranks finds them so, unless the domain is told otherwise."""
-    from mpi4py import MPI
-
-    size, shape = MPI.COMM_WORLD.size, (9, 50)
-    for dims, periods in [((size, 1), (False, True)), ((1, size), (True, False))]:
-        comm = MPI.COMM_WORLD.Create_cart(dims, periods)
-        given: tuple[dict[str, Any], ...] = ({}, {"periodic": True}, {"processes": dims[::-1]})
-        for options in given:
-            with Domain(shape, 2, comm=comm, device=device, **options) as domain:
-                assert domain.cut.processes == options.get("processes", dims)
-                assert domain.cut.periodic == ((True, True) if "periodic" in options else periods)
-                if "processes" not in options:
-                    assert domain.cut.coordinates(domain.rank) == tuple(comm.coords)
-                whole = numbered(shape, "int32")
-                u = before(whole, domain)
-                domain.exchange(u)
-                assert np.array_equal(u, wanted(whole, domain))
-        require_refusal("of 2 axes", lambda comm=comm: Domain((8, 8, 8), comm=comm))
-        Domain((8, 8, 8), comm=comm, periodic=False, processes=(1, *dims)).close()
-        comm.Free()
+def check_blocks(device: str, rng: np.random.Generator) -> None:
+    """Blocks of any lengths, thinner than their ghost layers, too; plans in halves."""
+    for _ in range(12):
+        with random_domain(rng, device, uneven=True) as domain:
+            wholes = [numbered(domain.shape, t, n) for n, t in enumerate(("float64", "int8"))]
+            u, v = (before(whole, domain) for whole in wholes)
+            plan = domain.plan(u, v)
+            for _ in range(2):
+                plan.start()
+                plan.finish()
+            assert np.array_equal(u, wanted(wholes[0], domain)), domain
+            assert np.array_equal(v, wanted(wholes[1], domain)), domain
+            around = get_communicator().allgather(domain.neighbours)
+            for direction, rank in domain.neighbours.items():
+                back = tuple(-step for step in direction)
+                assert around[rank][back] == domain.rank, domain
 
 
 def check_lonely_error(device: str, rng: np.random.Generator) -> None:
@@ -252,6 +250,10 @@ def check_lonely_error(device: str, rng: np.random.Generator) -> None:
     u = domain.zeros()
     require_refusal("no array that can", lambda: domain.exchange([1, 2] if domain.rank else u))
     domain.exchange(u)
+    layers = -1 if domain.rank else 1
+    require_refusal("none below 0", lambda: Domain((8, 8), layers, device=device))
+    require_refusal("same shape", lambda: Domain((8 + domain.rank, 8), device=device))
+    require_refusal("no such argument", lambda: Domain((8, 8), **{"way": 1} if domain.rank else {}))
     way = "pear" if domain.rank else "auto"
     require_refusal("transport = 'pear'", lambda: domain.plan(u, transport=way))
     require_refusal("True or False", lambda: domain.plan(u, aggregate=u if domain.rank else True))
@@ -268,7 +270,7 @@ def check_unfinished(device: str, rng: np.random.Generator) -> None:
 
 
 def check_owners(device: str, rng: np.random.Generator) -> None:
-    """Every point of the whole is at home on one rank, and nowhere on the others."""
+    """Every point of the whole belongs to one rank, and to no other."""
     domain = Domain((9, 11), 1, periodic=True, device=device)
     whole = np.arange(99).reshape(9, 11)
     u = domain.zeros("int64")
@@ -298,6 +300,7 @@ def main() -> None:
         "disagreement": check_disagreement,
         "lonely error": check_lonely_error,
         "communicators": check_communicators,
+        "blocks": check_blocks,
         "cartesian": check_cartesian,
         "unfinished": check_unfinished,
         "owners": check_owners,

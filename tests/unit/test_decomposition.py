@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from math import prod
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from groundswell.errors import InputError
-from groundswell.exchange.decomposition import Decomposition, decompose, process_grids
+from groundswell.exchange.decomposition import (
+    Decomposition,
+    decompose,
+    decompose_into,
+    process_grids,
+)
 
 Shape = tuple[int, ...]
 
@@ -112,6 +118,75 @@ def test_blocks_of_one_point() -> None:
 def test_prime_numbers_of_ranks_cut_one_axis(ranks: int) -> None:
     assert sorted(decompose((97, 89, 83), ranks).processes) == [1, 1, ranks]
     assert decompose((1, 89, 2), 61).processes == (1, 61, 1)  # the only axis that is long enough
+
+
+# --- blocks of given lengths ----------------------------------------------------------------------
+
+LENGTHS = st.lists(st.lists(st.integers(1, 6), min_size=1, max_size=4), min_size=1, max_size=3)
+
+
+@given(LENGTHS, st.booleans())
+def test_blocks_have_the_lengths_that_are_given(blocks: list[list[int]], periodic: bool) -> None:
+    shape, counts = tuple(map(sum, blocks)), tuple(map(len, blocks))
+    cut = decompose_into(blocks, shape, prod(counts), periodic)
+    assert (cut.shape, cut.processes) == (shape, counts)
+    assert cut.periodic == (periodic,) * len(shape)
+    held = np.zeros(shape, int)
+    for rank, place in enumerate(np.ndindex(*counts)):
+        found = cut.block(rank)
+        assert found.shape == tuple(along[n] for along, n in zip(blocks, place, strict=True))
+        assert found.start == tuple(sum(along[:n]) for along, n in zip(blocks, place, strict=True))
+        held[found.slices] += 1
+    assert (held == 1).all()
+
+
+def test_lengths_may_be_arrays() -> None:
+    blocks = (np.array([10, 14]), [np.int64(32)])
+    assert decompose_into(blocks, (24, 32), 2) == decompose_into(((10, 14), (32,)), (24, 32), 2)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "blocks, words",
+    [
+        (((10, 15), (32,)), r"blocks of \(10, 15\) points along axis 0 are 25 points.* 24 points"),
+        (((24,), (32, 0)), "along axis 1 are 32 points; allowed are lengths above zero"),
+        (((24,), ()), r"blocks of \(\) points along axis 1 are 0 points"),
+        (((-1, 25), (32,)), "lengths above zero"),
+        (((24,), (32,)), "1 x 1 = 1 blocks for 2 ranks; one a rank is needed"),
+        (((10, 14), (16, 16)), "2 x 2 = 4 blocks for 2 ranks"),
+        (((10, 14),), "for each of 2 axes the lengths of its blocks"),
+        ((2, 1), "for each of 2 axes"),
+        ((10, 14), "for each of 2 axes"),
+        (2, "for each of 2 axes"),
+        (((10, 14.0), (32,)), "for each of 2 axes"),
+        (((10, True), (32,)), "for each of 2 axes"),
+    ],
+    ids=str,
+)
+def test_lengths_that_cannot_be(blocks: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        decompose_into(blocks, (24, 32), 2)
+
+
+@given(cuttings(), st.data())
+def test_neighbours_hold_the_points_beyond_a_corner(
+    cut: Decomposition, data: st.DataObject
+) -> None:
+    """Found in the whole array: the owner of the point one step outside."""
+    owners = np.empty(cut.shape, int)
+    for other in range(cut.ranks):
+        owners[cut.block(other).slices] = other
+    rank = data.draw(st.integers(0, cut.ranks - 1))
+    direction = data.draw(st.tuples(*[st.integers(-1, 1)] * len(cut.shape)))
+    block, point = cut.block(rank), []
+    for axis, step in enumerate(direction):
+        point.append(block.start[axis] + (step if step < 1 else block.shape[axis]))
+    beyond = [
+        not wraps and not 0 <= p < n
+        for p, n, wraps in zip(point, cut.shape, cut.periodic, strict=True)
+    ]
+    wrapped = tuple(p % n for p, n in zip(point, cut.shape, strict=True))
+    assert cut.neighbour(rank, direction) == (None if any(beyond) else owners[wrapped])
 
 
 # --- the choice -----------------------------------------------------------------------------------

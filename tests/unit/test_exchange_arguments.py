@@ -51,6 +51,11 @@ BAD_DOMAINS: list[tuple[dict[str, Any], str]] = [
     ({"processes": (1,)}, "as many processes as axes"),
     ({"processes": (1.0, 1)}, "whole numbers"),
     ({"processes": 0}, "whole numbers"),
+    ({"blocks": ((3, 3), (5,))}, "2 x 1 = 2 blocks for 1 ranks"),
+    ({"blocks": ((6,), (4,))}, "add up to the 5 points"),
+    ({"blocks": (1, 1)}, "the lengths of its blocks"),
+    ({"blocks": ((6,), (5,)), "processes": (2, 1)}, "give only one of the two"),
+    ({"transprot": "mpi"}, "transprot: no such argument.* transport, aggregate, poison, codec"),
     ({"comm": "world"}, "mpi4py"),
     ({"device": "gpu"}, "cpu"),
     ({"device": "cuda:x"}, "cuda:0"),
@@ -72,9 +77,9 @@ def test_numbers_and_flags_of_numpy_will_do() -> None:
         "corners": 0,
     }
     domain = Domain(np.array([6, 5]), np.array([[1, 2], [0, 1]]), **given)  # type: ignore[arg-type]
-    assert domain.cut.processes == (1, 1) and domain.cut.periodic == (True, False)
+    assert domain.dims == (1, 1) and domain.periodic == (True, False)
     assert domain.ghosts == Ghosts((1, 0), (2, 1)) == Ghosts([1, 0], np.array([2, 1]))  # type: ignore[arg-type]
-    assert Domain((6, 5), processes=[np.int64(1), np.int64(0)]).cut.processes == (1, 1)
+    assert Domain((6, 5), processes=[np.int64(1), np.int64(0)]).dims == (1, 1)
 
 
 BAD_GHOSTS: list[tuple[Any, ...]] = [

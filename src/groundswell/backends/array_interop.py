@@ -102,6 +102,10 @@ class ArrayInterop(ABC):
         """Let later work in the user's streams wait for all launches so far."""
 
     @abstractmethod
+    def is_capturing(self, streams: StreamHandles) -> bool:
+        """Whether a CUDA graph is being captured in one of the user's streams."""
+
+    @abstractmethod
     def synchronize_device(self) -> None:
         """Wait for all work on the device, also that of other libraries."""
 
@@ -135,6 +139,9 @@ class HostInterop(ArrayInterop):
 
     def make_user_wait(self, streams: StreamHandles) -> None:
         pass
+
+    def is_capturing(self, streams: StreamHandles) -> bool:
+        return False
 
     def synchronize_device(self) -> None:
         pass
@@ -237,6 +244,9 @@ class CudaInterop(ArrayInterop):
         event = self._record_event(self._stream.ptr)
         for handle in streams:
             self._runtime.streamWaitEvent(handle, event.ptr)
+
+    def is_capturing(self, streams: StreamHandles) -> bool:
+        return any(self._runtime.streamIsCapturing(handle) for handle in streams)
 
     def synchronize_device(self) -> None:
         self._cupy.cuda.Device(self._device).synchronize()

@@ -18,16 +18,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from groundswell.exchange.api import Domain, Field, Plan
+    from groundswell.exchange.domain import Domain
     from groundswell.exchange.gather_scatter.numbering import Numbering
     from groundswell.exchange.pattern import Ghosts
+    from groundswell.exchange.plan import Plan
+    from groundswell.exchange.request import Field, Options
 
-__all__ = ["Domain", "Field", "Ghosts", "Numbering", "Plan"]
-_MODULES = {"Ghosts": "pattern", "Numbering": "gather_scatter.numbering"}  # and api
+__all__ = ["Domain", "Field", "Ghosts", "Numbering", "Options", "Plan"]
+_MODULES = {
+    "Domain": "domain",
+    "Field": "request",
+    "Ghosts": "pattern",
+    "Numbering": "gather_scatter.numbering",
+    "Options": "request",
+    "Plan": "plan",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'groundswell.exchange' has no attribute {name!r}")
-    module = _MODULES.get(name, "api")
-    return getattr(import_module(f"groundswell.exchange.{module}"), name)
+    return getattr(import_module(f"groundswell.exchange.{_MODULES[name]}"), name)

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import accumulate, product
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.exchange.arguments import flag, for_each, integers
+from groundswell.exchange.arguments import flag, for_each, integers, is_many
 
 Index = tuple[int, ...]
 
@@ -106,6 +106,18 @@ class Decomposition:
         """The rank at a place of the process grid."""
         return int(np.ravel_multi_index(tuple(coordinates), self.processes))
 
+    def neighbour(self, rank: int, direction: Sequence[int]) -> int | None:
+        """The rank of the adjacent block in a direction; None beyond an end.
+
+        Args:
+            direction: -1, 0 or 1 along each axis.
+        """
+        place = [c + step for c, step in zip(self.coordinates(rank), direction, strict=True)]
+        axes = zip(place, self.processes, self.periodic, strict=True)
+        if not all(wraps or 0 <= c < n for c, n, wraps in axes):
+            return None
+        return self.rank_at([c % n for c, n in zip(place, self.processes, strict=True)])
+
     def shift(self, rank: int, other: int) -> Index:
         """How far away another rank is in the process grid, along each axis and around its ends."""
         steps = zip(self.coordinates(rank), self.coordinates(other), self.processes, strict=True)
@@ -143,7 +155,7 @@ def decompose(
         InputError: no process grid fits.
     """
     points = _whole("shape", shape)
-    wraps = tuple(flag("periodic", p) for p in for_each("periodic", periodic, len(points)))
+    wraps = _flags(periodic, len(points))
     wanted = _whole("processes", (0,) * len(points) if processes is None else processes)
     fewest = _whole("least", (1,) * len(points) if least is None else least)
     if ranks < 1 or min(points, default=0) < 1 or len(wanted) != len(points):
@@ -172,6 +184,57 @@ def decompose(
             f"least {fewest} points; use another number of ranks, or other processes"
         )
     return Decomposition(points, min(grids, key=lambda g: _cost(points, g, wraps)), wraps)
+
+
+def decompose_into(
+    blocks: Sequence[Sequence[int]],
+    shape: Sequence[int],
+    ranks: int,
+    periodic: Sequence[bool] | bool = False,
+) -> Decomposition:
+    """Cut an array into blocks of given lengths.
+
+    Args:
+        blocks: for each axis the lengths of its blocks, in points.
+        shape: points of the whole array, slowest axis first.
+        ranks: number of blocks.
+        periodic: of each axis, or of all.
+
+    Raises:
+        InputError: lengths that do not add up to the shape, or more or fewer blocks than ranks.
+    """
+    points = _whole("shape", shape)
+    lengths = _lengths(blocks, points)
+    counts = tuple(map(len, lengths))
+    if prod(counts) != ranks:
+        raise InputError(
+            f"blocks = {blocks!r} are {' x '.join(map(str, counts))} = {prod(counts)} blocks for "
+            f"{ranks} ranks; one a rank is needed"
+        )
+    cuts = tuple(tuple(accumulate(along[:-1])) for along in lengths)
+    return Decomposition(points, counts, _flags(periodic, len(points)), cuts)
+
+
+def _lengths(blocks: Sequence[Sequence[int]], points: Index) -> list[Index]:
+    """The lengths of the blocks along each axis."""
+    given = [integers(along) for along in blocks] if is_many(blocks) else []
+    lengths = [along for along in given if along is not None]
+    if not len(given) == len(lengths) == len(points):
+        raise InputError(
+            f"blocks = {blocks!r}: give for each of {len(points)} axes the lengths of its blocks, "
+            "such as ((10, 14), (32,)) for an array of 24 x 32 points on two ranks"
+        )
+    for axis, (along, count) in enumerate(zip(lengths, points, strict=True)):
+        if min(along, default=0) < 1 or sum(along) != count:
+            raise InputError(
+                f"blocks of {along} points along axis {axis} are {sum(along)} points; allowed are "
+                f"lengths above zero that add up to the {count} points of this axis"
+            )
+    return lengths
+
+
+def _flags(periodic: Sequence[bool] | bool, axes: int) -> tuple[bool, ...]:
+    return tuple(flag("periodic", p) for p in for_each("periodic", periodic, axes))
 
 
 def _whole(name: str, given: Sequence[int]) -> Index:

@@ -94,6 +94,11 @@ class HaloExchange(Operation):
         """Whether `bind` can replace the arrays."""
         return self._transfer.rebindable
 
+    def is_bound(self, fields: Sequence[GhostField]) -> bool:
+        """Whether these are the fields that it exchanges."""
+        plan = self._plan(fields)
+        return plan.layout() == self._layout and plan.addresses() == self._addresses
+
     def bind(self, fields: Sequence[GhostField]) -> bool:
         """Exchange these fields from now on, without communication. Launches may change.
 

@@ -31,8 +31,14 @@ class Exchanging(Protocol):
     def parts(self) -> tuple[list[Launch], list[Launch]]:
         """Launches that start the exchange, and launches that finish it."""
 
+    def is_bound(self, *arrays: Any) -> bool:
+        """Whether the operation exchanges these arrays."""
+
+    def bind(self, *arrays: Any) -> bool:
+        """Exchange other arrays from now on; returns whether the launches are new."""
+
     def check(self) -> None:
-        """See that no wait was in vain."""
+        """Check that no wait of the device timed out."""
 
     def close(self) -> None:
         """Give back what it holds of other ranks."""
@@ -52,8 +58,25 @@ class Plan:
     ) -> None:
         self._interop, self._owners, self._comm = interop, tuple(owners), comm
         self._exchange: Exchanging | None = exchange
-        self._whole, self._under_way = exchange.launches, False
+        self._under_way = False
+        self._read(exchange)
+
+    def _read(self, exchange: Exchanging) -> None:
+        self._whole = exchange.launches
         self._start, self._finish = exchange.parts
+
+    def require_bound(self, *arrays: Any) -> None:
+        """Raise InputError unless the plan exchanges these arrays already."""
+        if not self._open.is_bound(*arrays):
+            raise InputError(
+                "a graph is being captured, and the arrays are not those of the last exchange; "
+                "exchange them once before the capture, or capture a plan of these arrays"
+            )
+
+    def bind(self, *arrays: Any) -> None:
+        """Exchange other arrays from now on, without communication."""
+        if self._open.bind(*arrays):
+            self._read(self._open)
 
     @property
     def path(self) -> str:

@@ -10,14 +10,14 @@ from contextlib import ExitStack
 from typing import Any, Self
 
 from groundswell.backends import Backend
-from groundswell.backends.array_interop import ArrayInterop, array_interop
+from groundswell.backends.array_interop import ArrayInterop, StreamHandles, array_interop
 from groundswell.errors import GroundswellError, InputError
 from groundswell.exchange import progress
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.mpi_communicator import MpiCommunicator, get_communicator
 from groundswell.exchange.plan import Exchanging, Plan
 
-MOST_PLANS = 16  # that are kept for arrays which were given without one
+MOST_PLANS = 16  # that are kept for exchanges without an explicit plan
 
 _OPEN: list[PlanCache] = []
 
@@ -42,7 +42,7 @@ class PlanCache:
         _OPEN.append(self)
 
     def _plan_of(self, key: Any, make: Callable[[], Plan]) -> Plan:
-        """The plan kept for these arrays, or a new one."""
+        """The plan kept for this key, or a new one."""
         if key not in self._cached:
             self._cached[key] = make()
             if len(self._cached) > MOST_PLANS:
@@ -50,7 +50,16 @@ class PlanCache:
         self._cached.move_to_end(key)
         return self._cached[key]
 
-    def _planned(self, exchange: Exchanging, owners: list[Any]) -> Plan:
+    def _run(self, plan: Plan, streams: StreamHandles, *arrays: Any) -> None:
+        """Exchange these arrays with a plan that is kept."""
+        if self._interop.is_capturing(streams):  # a graph goes on to use the addresses of now
+            self._cached = OrderedDict((k, p) for k, p in self._cached.items() if p is not plan)
+            plan.require_bound(*arrays)
+        else:
+            plan.bind(*arrays)
+        plan.run(streams)
+
+    def _planned(self, exchange: Exchanging, owners: Sequence[Any]) -> Plan:
         """A new plan, to be closed in the end."""
         plan = Plan(self._interop, exchange, owners, self.comm)
         self._plans = [*(p for p in self._plans if not p.closed), plan]

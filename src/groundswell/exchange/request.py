@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -28,6 +28,27 @@ Slices = tuple[slice, ...]
 
 NARROW = tuple({to: None for wide, to in CONVERSIONS if ITEMSIZE[to] < ITEMSIZE[wide]})
 TO_BE_CHOSEN = ("auto", "fastest")  # instead of a transport
+
+
+class Options(TypedDict, total=False):
+    """How a domain's plans exchange, where a plan does not say otherwise.
+
+    Keys:
+        transport: a name that docs/exchange.md lists; "auto" for the usual one, or "fastest" for
+            the one that is, which is tried out once and remembered, as is `aggregate`.
+        aggregate: one message a neighbour for all arrays; otherwise one for each.
+        poison: fill ghosts with NaN before each exchange, so that none can be missed.
+        codec: "mpc" to shorten messages without loss, "zfp16" and so on to send 16 bits a value,
+            "none". All arrays of a plan have the same type then.
+    """
+
+    transport: str
+    aggregate: bool
+    poison: bool
+    codec: str
+
+
+DEFAULTS: Options = {"transport": "auto", "aggregate": True, "poison": False, "codec": "none"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,23 +209,33 @@ def find_device(device: str | Backend, comm: Communicator, traffic: ArrayLike) -
     """
     if isinstance(device, Backend):
         return device
-    name, _, number = device.partition(":") if isinstance(device, str) else ("", "", "?")
-    if not number:
-        return open_device(name, comm, traffic)
+    name, number = device_name(device)
+    return open_device(name, comm, traffic) if number is None else open_backend(name, number)
+
+
+def device_name(device: Any) -> tuple[str, int | None]:
+    """The kind of a device as users name it, and its number if that is given."""
+    name, _, number = device.partition(":") if isinstance(device, str) else ("", "", "")
+    if device in ("cpu", "cuda"):
+        return name, None
     if name != "cuda" or not number.isdecimal():
         raise InputError(f'device = {device!r}: allowed are "cpu", "cuda", and "cuda:0" and so on')
-    return open_backend(name, int(number))
+    return name, int(number)
 
 
-def options(
-    backend: Backend, *, transport: str, aggregate: bool, poison: bool, codec: str
-) -> dict[str, Any]:
-    """How to exchange."""
+def options(backend: Backend, **given: Unpack[Options]) -> dict[str, Any]:
+    """How to exchange: the options given and the defaults of the others, checked."""
+    if unknown := sorted(given.keys() - DEFAULTS.keys()):
+        raise InputError(
+            f"{', '.join(unknown)}: no such argument; options of exchanges are "
+            f"{', '.join(DEFAULTS)}"
+        )
+    how: Options = {**DEFAULTS, **given}
     return {
-        "codec": require_codec(codec),
-        "transport": transport_of(backend, transport),
-        "aggregate": flag("aggregate", aggregate),
-        "poison": flag("poison", poison),
+        "codec": require_codec(how["codec"]),
+        "transport": transport_of(backend, how["transport"]),
+        "aggregate": flag("aggregate", how["aggregate"]),
+        "poison": flag("poison", how["poison"]),
     }
 
 

@@ -88,6 +88,14 @@ class GatherScatter(Operation):
         self.path, self.in_graph = self._transfer.path, self._transfer.in_graph
         comm.collective_try(lambda: self._set_up(old, new))
 
+    def is_bound(self, source: Array, target: Array) -> bool:
+        """Whether it operates on these arrays."""
+        there, here = (
+            [(self._backend.address(a), *self._layout_of(a)) for a in arrays]
+            for arrays in (self._arrays, (source, target))
+        )
+        return there == here
+
     def bind(self, source: Array, target: Array) -> bool:
         """Operate on these arrays from now on, without communication.
 
@@ -100,10 +108,10 @@ class GatherScatter(Operation):
         Raises:
             InputError: arrays that do not fit.
         """
+        if self.is_bound(source, target):
+            return False
         old, new = self._checked(source, target)
         arrays = {id(a): b for a, b in zip(self._arrays, (source, target), strict=True)}
-        if all(a is b for a, b in zip(self._arrays, arrays.values(), strict=True)):
-            return False
         if self._layout_of(source, target) != self._layout:
             self._backend.synchronize()  # launches under way use the tables that are replaced
             self._set_up(old, new)

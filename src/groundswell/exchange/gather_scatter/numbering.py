@@ -101,7 +101,7 @@ class Numbering(PlanCache):
             op: "sum", "multiply", "min" or "max".
             stream: of a GPU: see `Plan`.
         """
-        self._run("gather-scatter", local, local, op, stream)
+        self._do("gather-scatter", local, local, op, stream)
         return local
 
     def gather(self, local: Any, out: Any = None, op: str = "sum", stream: Any = None) -> Any:
@@ -112,7 +112,7 @@ class Numbering(PlanCache):
                 owns are left as they are: `halo` fills them in.
         """
         out = self._like(local, len(self.ids)) if out is None else out
-        self._run("gather", local, out, op, stream)
+        self._do("gather", local, out, op, stream)
         return out
 
     def scatter(self, assembled: Any, out: Any = None, stream: Any = None) -> Any:
@@ -122,12 +122,12 @@ class Numbering(PlanCache):
             out: local values to be overwritten; by default new ones. Those without an id are left.
         """
         out = self._like(assembled, len(self._sharing.rows)) if out is None else out
-        self._run("scatter", assembled, out, "sum", stream)
+        self._do("scatter", assembled, out, "sum", stream)
         return out
 
     def halo(self, assembled: Any, stream: Any = None) -> Any:
         """Fill in the assembled values that other ranks own; returns the array."""
-        self._run("halo", assembled, assembled, "sum", stream)
+        self._do("halo", assembled, assembled, "sum", stream)
         return assembled
 
     def plan(
@@ -160,13 +160,23 @@ class Numbering(PlanCache):
 
     # --- plans ------------------------------------------------------------------------------------
 
-    def _run(self, kind: str, source: Any, target: Any, op: str, stream: Any) -> None:
+    def _do(self, kind: str, source: Any, target: Any, op: str, stream: Any) -> None:
         self._require_open()
         streams = self._interop.user_streams(stream, [source, target])
-        written = self._place(target, writable=True)
-        read = written if source is target else self._place(source, writable=False)
-        key = (kind, op, read, written)
-        self._plan_of(key, lambda: self._made(kind, source, target, op, self._how)).run(streams)
+        arrays = self._viewed(source, target)
+        # The same on all ranks. Arrays that cannot be viewed are refused on all, by a new plan.
+        terms = tuple((a.dtype.str, a.shape[:-1]) for a in arrays) or (id(source), id(target))
+        key = (kind, op, source is target, *terms)
+        make = partial(self._made, kind, source, target, op, self._how)
+        plan = self._plan_of(key, make)
+        self._run(plan, streams, *arrays)
+
+    def _viewed(self, source: Any, target: Any) -> tuple[Array, ...]:
+        """Both arrays; none if they cannot be viewed."""
+        try:
+            return self._views(source, target)
+        except InputError:
+            return ()
 
     def _made(self, kind: str, source: Any, target: Any, op: str, how: dict[str, str]) -> Plan:
         old, new = self.comm.collective_try(lambda: self._views(source, target))
@@ -197,15 +207,6 @@ class Numbering(PlanCache):
         """The arrays of an operation, of which the source may be read-only if it stays as it is."""
         view = self._interop.view(target)
         return (view if source is target else self._interop.view(source, writable=False)), view
-
-    def _place(self, array: Any, *, writable: bool) -> tuple[Any, ...]:
-        """What tells an array from others; of empty ones, which may lie nowhere, the object."""
-        try:
-            view = self._interop.view(array, writable=writable)
-        except InputError:
-            return (id(array),)  # making the plan will say so, on all ranks
-        where = self.backend.address(view) if view.size else id(array)
-        return where, view.shape, view.strides, view.dtype.str
 
     def _require_agreement(self, terms: tuple[Any, ...]) -> None:
         said = self.comm.allgather(terms)

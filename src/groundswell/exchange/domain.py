@@ -12,45 +12,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from groundswell.backends import Array, Backend
 from groundswell.backends.array_interop import is_immutable
 from groundswell.errors import InputError
-from groundswell.exchange.arguments import flag, for_each, real_numbers, whole_numbers
+from groundswell.exchange.arguments import flag, real_numbers
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.decomposition import Block, Decomposition, Index, decompose
+from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.fastest import fastest
+from groundswell.exchange.ghosted_block import GhostedBlock
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.overlap import Box, open_sides, split
+from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.plan import Plan
 from groundswell.exchange.plan_cache import PlanCache, cartesian, ranks_of
+from groundswell.exchange.process_grid import Blocks, process_grid
 from groundswell.exchange.request import (
     Borrowed,
     Field,
     Layers,
-    Slices,
+    Options,
     as_fields,
-    extents,
+    device_name,
     find_device,
     first_own,
     layers,
     leading_axes,
-    no_layers,
     options,
     points,
-    slices,
     value_type,
 )
 from groundswell.exchange.traffic import traffic
 from groundswell.exchange.tuning import Choice, candidates
 
 
-class Domain(PlanCache):
+class Domain(GhostedBlock, PlanCache):
     """An array's index space, cut into one block a rank.
 
     Args:
@@ -62,18 +61,24 @@ class Domain(PlanCache):
             read along one axis at a time do without. `Ghosts` say it themselves.
         processes: blocks along each axis, 0 where free; by default those of a Cartesian `comm`, and
             else the best.
-        comm: mpi4py's communicator of the ranks; None for all that were started.
+        blocks: instead of `processes` for each axis the lengths of its blocks, such as
+            ((10, 14), (32,)); by default they differ by one at most.
+        comm: mpi4py's communicator of the ranks; None for all that were started. If it is
+            Cartesian, its ranks keep their coordinates; `processes` and `blocks` that contradict
+            its `dims` are an error, and `periodic` is used instead of its periods.
         device: "cpu"; "cuda" for one of the host's GPUs a rank; "cuda:1"; or a backend.
-        transport, aggregate, poison, codec: of its plans; see `plan`.
+        options: transport, aggregate, poison, codec of its plans; see `Options`.
 
     Attributes:
-        cut, comm, backend: the decomposition, the ranks, the device.
-        ghosts: the layers.
+        shape, dims, periodic: points of the whole, blocks along each axis, and which axes wrap.
         rank, size: this rank's number, and how many there are.
-        block: this rank's part: `start`, `shape`, and `slices` of the whole.
+        coords, neighbours: its place in the grid of blocks, and the ranks around it.
+        block: its part of the whole: `start`, `shape`, and `slices`.
+        ghosts, local_shape, own: the layers, and its arrays' shape and own points.
+        decomposition, comm, backend: all blocks, the ranks, the device.
 
     Raises:
-        InputError: an argument that cannot be honoured.
+        InputError: an argument that cannot be honoured, or differs between ranks; on all ranks.
         BackendError: the device is absent.
     """
 
@@ -87,41 +92,40 @@ class Domain(PlanCache):
         periodic: bool | Sequence[bool] | None = None,
         corners: bool = True,
         processes: Sequence[int] | None = None,
+        blocks: Blocks | None = None,
         comm: Any = None,
         device: str | Backend = "cpu",
-        transport: str = "auto",
-        aggregate: bool = True,
-        poison: bool = False,
-        codec: str = "none",
+        **options: Unpack[Options],
     ) -> None:
-        whole = points(shape)
-        self.ghosts = layers(ghosts, len(whole), flag("corners", corners))
         ranks = ranks_of(comm)
-        self.cut = _decomposed(whole, ranks, comm, periodic, processes)
-        self.block: Block = self.cut.block(ranks.rank)
-        backend = find_device(device, ranks, traffic(self.cut, [(self.ghosts, 8)]))
-        super().__init__(ranks, backend, frees_comm=comm is not None)
-        how: dict[str, Any] = {"transport": transport, "aggregate": aggregate}
-        how |= {"poison": poison, "codec": codec}
-        self._how = options(self.backend, **how)
+
+        def checked() -> tuple[Decomposition, Ghosts]:
+            whole = points(shape)
+            around = layers(ghosts, len(whole), flag("corners", corners))
+            if not isinstance(device, Backend):
+                device_name(device)  # an error here is one on all ranks
+            topology = cartesian(comm)
+            return process_grid(whole, ranks.size, topology, periodic, processes, blocks), around
+
+        decomposition, around = ranks.collective_try(checked)
+        _require_same(ranks, decomposition, around)
+        GhostedBlock.__init__(self, decomposition, ranks.rank, around)
+        sent = traffic(decomposition, [(around, 8)])
+        backend, self._how = ranks.collective_try(lambda: _opened(ranks, device, sent, options))
+        PlanCache.__init__(self, ranks, backend, frees_comm=comm is not None)
         self._staged: dict[Any, Array] = {}
 
-    # --- arrays -----------------------------------------------------------------------------------
+    def __repr__(self) -> str:
+        device = f"device {self.backend.name}"
+        parts = [*self._described(), device, f"transport {self._how['transport']}"]
+        return f"<Domain: {', '.join(parts)}>"
 
-    @cached_property
-    def local_shape(self) -> Index:
-        """Points of this rank's arrays, ghost layers included."""
-        return extents(self.block, self.ghosts)
+    # --- arrays -----------------------------------------------------------------------------------
 
     def zeros(self, dtype: DTypeLike = "float64", components: int | Sequence[int] = ()) -> Array:
         """An array for this rank: NumPy's or CuPy's, with leading axes for components if any."""
         shape = (*leading_axes(components), *self.local_shape)
         return self._interop.zeros(shape, value_type(dtype))
-
-    @cached_property
-    def own(self) -> Slices:
-        """Where the block's own points are in its arrays."""
-        return slices(self.ghosts.low, Box((0,) * len(self.block.shape), self.block.shape))
 
     def interior(self, array: Any) -> Any:
         """The own points of an array: a view, as far as its library has views."""
@@ -155,38 +159,6 @@ class Domain(PlanCache):
         along = zip(self._indices(ghosts), first, steps, strict=True)
         return tuple(self._interop.to_device(o + h * n) for n, o, h in along)
 
-    def _indices(self, ghosts: bool) -> list[NDArray[np.int64]]:
-        around = self.ghosts if ghosts else no_layers(len(self.own))
-        sides = zip(self.block.start, self.block.shape, around.low, around.high, strict=True)
-        return list(np.ix_(*(np.arange(s - low, s + n + high) for s, n, low, high in sides)))
-
-    def local_index(self, point: Sequence[int]) -> Index | None:
-        """Where a point of the whole is in this rank's arrays; None if another rank owns it.
-
-        Raises:
-            InputError: there is no such point.
-        """
-        where = whole_numbers("point", point, len(self.own), self.cut.shape)
-        inside = [p - s for p, s in zip(where, self.block.start, strict=True)]
-        if not all(0 <= p < n for p, n in zip(inside, self.block.shape, strict=True)):
-            return None
-        return tuple(p + low for p, low in zip(inside, self.ghosts.low, strict=True))
-
-    def split(self, thickness: int | Sequence[int] | None = None) -> tuple[list[Slices], ...]:
-        """The own points as boxes: those near points of other ranks, and all others.
-
-        What is computed of the others reads no ghosts, so it can hide an exchange.
-
-        Args:
-            thickness: how near, for each axis; by default as the widest ghost layers.
-        """
-        axes, thick = len(self.own), self.ghosts.widest.low
-        if thickness is not None:
-            thick = whole_numbers("thickness", for_each("thickness", thickness, axes), axes)
-        parts = split(self.block.shape, open_sides(self.cut, self.rank), thick)
-        near, others = ([slices(self.ghosts.low, box) for box in boxes] for boxes in parts)
-        return near, others
-
     def gather(self, array: Any) -> NDArray[Any] | None:
         """The whole array, without ghosts, on rank 0; None elsewhere.
 
@@ -201,9 +173,9 @@ class Domain(PlanCache):
         if not self.comm.first:
             return None
         leading = blocks[0].shape[: -len(self.own)]
-        whole: NDArray[Any] = np.empty((*leading, *self.cut.shape), blocks[0].dtype)
+        whole: NDArray[Any] = np.empty((*leading, *self.decomposition.shape), blocks[0].dtype)
         for rank, values in enumerate(blocks):
-            where: tuple[Any, ...] = (..., *self.cut.block(rank).slices)
+            where: tuple[Any, ...] = (..., *self.decomposition.block(rank).slices)
             whole[where] = values
         return whole
 
@@ -212,7 +184,8 @@ class Domain(PlanCache):
     def exchange(self, *arrays: Any, stream: Any = None) -> Any:
         """Fill the ghost layers of arrays, or of `Field`s.
 
-        The plan for the same arrays is made once; the last 16 are kept, with their arrays.
+        Arrays of the same types, ghosts and origins share a plan, which is made once. The last 16
+        plans are kept, without their arrays.
 
         Args:
             stream: of a GPU: see `Plan`.
@@ -229,8 +202,11 @@ class Domain(PlanCache):
         fields = as_fields(arrays)
         streams = self._interop.user_streams(stream, [f.array for f in fields])
         borrowed = self._borrowed(fields)
-        key = tuple(b.key(self.backend) for b in borrowed)
-        self._plan_of(key, lambda: self._made(borrowed, self._how)).run(streams)
+        ghost_fields = [field for b in borrowed for field in b.fields()]
+        plan = self._plan_of(
+            self._key(borrowed), lambda: self._made(borrowed, self._how, owners=())
+        )
+        self._run(plan, streams, ghost_fields)
         results = [
             self._interop.to_jax(b.view) if is_immutable(field.array) else field.array
             for b, field in zip(borrowed, fields, strict=True)
@@ -270,29 +246,46 @@ class Domain(PlanCache):
         self._require_open()
         return self._made(*self.comm.collective_try(prepare))
 
-    def _made(self, borrowed: list[Borrowed], how: dict[str, Any]) -> Plan:
+    def _key(self, borrowed: list[Borrowed]) -> tuple[Any, ...]:
+        """What tells plans apart: the same on all ranks, so that all find a plan, or none does.
+
+        Addresses too, where peers store straight in arrays, and where codecs read them.
+        """
+        fixed = self._how["codec"] != "none" or "direct" in self._how["transport"]
+        fixed = fixed or self._how["transport"] == "fastest"
+        return tuple(b.key(self.backend) if fixed else b.terms for b in borrowed)
+
+    def _made(
+        self,
+        borrowed: list[Borrowed],
+        how: dict[str, Any],
+        owners: Sequence[Any] | None = None,
+    ) -> Plan:
+        """A plan. It keeps `owners` alive, by default the users' arrays."""
         terms = [b.terms for b in borrowed]
         self._require_agreement(terms, how)
         if how["transport"] != "fastest" or self.size == 1:
-            return self._prepared(borrowed, how)
+            return self._prepared(borrowed, how, owners)
 
         def make(choice: Choice) -> Plan:
             chosen = {"transport": choice.transport, "aggregate": choice.aggregate}
-            return self._prepared(borrowed, how | chosen)
+            return self._prepared(borrowed, how | chosen, owners)
 
         self._interop.synchronize_device()  # no trial may write ghosts that the user still reads
         choices = candidates(self.backend, self.comm, overlap=False)
-        problem = [self.cut, *terms, how["codec"], how["poison"]]
+        problem = [self.decomposition, *terms, how["codec"], how["poison"]]
         return make(fastest(self.backend, self.comm, problem, make, choices))
 
-    def _prepared(self, borrowed: list[Borrowed], how: dict[str, Any]) -> Plan:
+    def _prepared(
+        self, borrowed: list[Borrowed], how: dict[str, Any], owners: Sequence[Any] | None
+    ) -> Plan:
         fields = [field for b in borrowed for field in b.fields()]
         how = how | {"poison": how["poison"] or None}  # None: as GROUNDSWELL_DEBUG says
-        exchange = HaloExchange(self.backend, self.comm, self.cut, fields, **how)
-        return self._planned(exchange, [b.owner for b in borrowed])
+        exchange = HaloExchange(self.backend, self.comm, self.decomposition, fields, **how)
+        return self._planned(exchange, [b.owner for b in borrowed] if owners is None else owners)
 
     def _require_agreement(self, terms: list[Any], how: dict[str, Any]) -> None:
-        said = self.comm.allgather((self.cut, terms, how))
+        said = self.comm.allgather((self.decomposition, terms, how))
         if different := [rank for rank, other in enumerate(said) if other != said[0]]:
             raise InputError(
                 f"rank {different[0]} exchanges {said[different[0]]}, and rank 0 {said[0]}; all "
@@ -334,23 +327,19 @@ class Domain(PlanCache):
         self._staged = {}
 
 
-def _decomposed(
-    shape: Index,
-    ranks: Communicator,
-    comm: Any,
-    periodic: bool | Sequence[bool] | None,
-    processes: Sequence[int] | None,
-) -> Decomposition:
-    """The blocks as asked for, and otherwise as a Cartesian communicator has them."""
-    dims, wraps = cartesian(comm)
-    if dims is not None and len(dims) != len(shape) and None in (periodic, processes):
+def _require_same(ranks: Communicator, decomposition: Decomposition, around: Ghosts) -> None:
+    """See that all ranks have given the same shape, blocks and layers."""
+    given = ranks.allgather((decomposition, around))
+    if different := [rank for rank, other in enumerate(given) if other != given[0]]:
         raise InputError(
-            f"comm is a Cartesian communicator of {len(dims)} axes, and the shape has "
-            f"{len(shape)}; give periodic and processes, one entry an axis"
+            f"rank {different[0]} makes a domain of {given[different[0]]}, and rank 0 of "
+            f"{given[0]}; all must give the same shape, ghosts, periodic and blocks"
         )
-    return decompose(
-        shape,
-        ranks.size,
-        wraps if periodic is None else periodic,
-        dims if processes is None else processes,
-    )
+
+
+def _opened(
+    ranks: Communicator, device: str | Backend, sent: ArrayLike, given: Options
+) -> tuple[Backend, dict[str, Any]]:
+    """The device, and the options of exchanges on it."""
+    backend = find_device(device, ranks, sent)
+    return backend, options(backend, **given)
