@@ -1,4 +1,7 @@
-"""Several ranks as threads of one process, which communicate through shared memory."""
+"""Several ranks as threads of one process, which communicate through shared memory.
+
+Tests use them where a start of MPI would be slow.
+"""
 
 from __future__ import annotations
 
@@ -38,31 +41,31 @@ class ThreadRank(Communicator):
         return self.allgather(value)[0]
 
     def alltoallv(self, parts: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.int64]]:
-        said = self.allgather(parts)
-        found = {rank: theirs[self.rank] for rank, theirs in enumerate(said) if self.rank in theirs}
+        every = self.allgather(parts)
+        found = {n: parts[self.rank] for n, parts in enumerate(every) if self.rank in parts}
         return {rank: part for rank, part in found.items() if len(part)}
 
     def require_alive(self) -> None:
-        """Threads of one process live and die together."""
+        """Threads end with their process."""
 
     def begin_exchange(self) -> None:
-        """They do the same, or hang."""
+        """The barrier has a time-out."""
 
     def abort(self, code: int) -> None:
         self._barrier.abort()
 
 
 def run_on_threads(size: int, act: Callable[[Communicator], Any]) -> list[Any]:
-    """What `act` returns on each of so many ranks, or the exception that ended it there."""
+    """The results of `act` on this number of ranks, or the exceptions that ended it."""
     table, barrier = [None] * size, threading.Barrier(size)
 
     def one(rank: int) -> Any:
         try:
             return act(ThreadRank(rank, size, table, barrier))
         except GroundswellError as error:
-            return error  # as all have agreed
+            return error  # known to all ranks
         except Exception as error:
-            barrier.abort()  # nobody need wait for this one
+            barrier.abort()  # others do not wait for this rank
             return error
 
     with ThreadPoolExecutor(size) as pool:

@@ -1,4 +1,4 @@
-"""What is opened is closed again if all ranks know that there is nothing to come of it."""
+"""Resources that ranks have opened together are closed after an error that all ranks know."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from groundswell.exchange.communicator import SerialCommunicator
 
 
 class Part:
-    """Tells in which order parts are closed; a device that is lost may keep one from it."""
+    """Records the order in which parts are closed; closing fails if the device is lost."""
 
     def __init__(self, closed: list[Part], lost: bool = False) -> None:
         self._closed, self._lost = closed, lost
@@ -30,7 +30,7 @@ def failure(everywhere: bool) -> InputError:
     return now_known(error) if everywhere else error
 
 
-def test_what_all_ranks_know_closes_everything() -> None:
+def test_an_error_on_all_ranks_closes_everything() -> None:
     closed: list[Part] = []
     made: list[Part] = []
     with pytest.raises(InputError, match="no such thing"), all_or_nothing():
@@ -41,8 +41,8 @@ def test_what_all_ranks_know_closes_everything() -> None:
     assert closed == made[::-1]
 
 
-def test_nobody_waits_again_and_again() -> None:
-    """After one that cannot be closed; what is told is the first error."""
+def test_closing_stops_at_the_first_failure() -> None:
+    """The original error is raised."""
     closed: list[Part] = []
     with pytest.raises(InputError, match="no such thing"), all_or_nothing():
         made = [Part(closed, lost=lost) for lost in (False, True, False)]
@@ -50,7 +50,7 @@ def test_nobody_waits_again_and_again() -> None:
     assert closed == made[:0:-1]
 
 
-def test_nobody_waits_for_ranks_that_know_of_no_error() -> None:
+def test_an_error_on_one_rank_closes_nothing() -> None:
     closed: list[Part] = []
     with pytest.raises(InputError), all_or_nothing():
         Part(closed)
@@ -58,7 +58,7 @@ def test_nobody_waits_for_ranks_that_know_of_no_error() -> None:
     assert not closed
 
 
-def test_what_others_do_not_know_is_closed_once_they_do() -> None:
+def test_resources_are_closed_when_other_ranks_know_the_error() -> None:
     closed: list[Part] = []
 
     def act() -> None:
@@ -71,7 +71,7 @@ def test_what_others_do_not_know_is_closed_once_they_do() -> None:
     assert len(closed) == 1
 
 
-def test_what_goes_well_stays_open() -> None:
+def test_without_an_error_resources_stay_open() -> None:
     closed: list[Part] = []
     with all_or_nothing():
         Part(closed)
@@ -81,11 +81,11 @@ def test_what_goes_well_stays_open() -> None:
     assert not closed
 
 
-# --- who knows of an error ------------------------------------------------------------------------
+# --- errors known to all ranks --------------------------------------------------------------------
 
 
-def test_what_was_told_is_news_in_what_is_begun_later() -> None:
-    """Unless it is told again in there; what is around knows of both."""
+def test_an_error_known_earlier_is_unknown_in_a_later_operation() -> None:
+    """Unless it is reported again within it; the outer operation knows both."""
     error = failure(everywhere=True)
     closed: list[Part] = []
     with pytest.raises(InputError), all_or_nothing():
@@ -105,7 +105,7 @@ class Frozen(Exception):
     reason: str
 
 
-def test_errors_that_let_nobody_set_attributes_are_told_all_the_same() -> None:
+def test_errors_that_forbid_attributes_are_marked_as_known() -> None:
     error = Frozen("odd")
     with pytest.raises(Frozen) as caught:
         SerialCommunicator().collective_try(

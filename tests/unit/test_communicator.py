@@ -1,9 +1,8 @@
-"""What ranks tell each other, and what becomes of those that say nothing."""
+"""Collective calls of several ranks, their time-outs, and the detection of other processes."""
 
 from __future__ import annotations
 
 import os
-import pickle
 import re
 import sys
 import time
@@ -15,10 +14,8 @@ import pytest
 from ranks import run_on_ranks
 
 from groundswell.errors import BackendError, InputError, RunFailed
-from groundswell.exchange import collective_message
 from groundswell.exchange import deadline as deadline_module
 from groundswell.exchange import mpi_communicator as module
-from groundswell.exchange.collective_message import CollectiveMessage
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.deadline import (
     DEFAULT_TIMEOUT,
@@ -40,7 +37,7 @@ PROGRAM = Path(__file__).parents[1] / "support" / "communicator_program.py"
 
 
 @pytest.fixture
-def patient(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+def no_timeout(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     monkeypatch.delenv(TIMEOUT, raising=False)
     return monkeypatch
 
@@ -48,7 +45,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 # --- one process ----------------------------------------------------------------------------------
 
 
-def test_alone() -> None:
+def test_one_process() -> None:
     job = SerialCommunicator()
     assert (job.rank, job.size, job.first) == (0, 1, True)
     assert job.allgather("a") == job.gather("a") == ["a"] and job.bcast("a") == "a"
@@ -59,7 +56,7 @@ def test_alone() -> None:
     assert caught.value.code == 3
 
 
-def test_alone_raises_its_own_error() -> None:
+def test_one_process_raises_its_own_error() -> None:
     error = InputError("no")
 
     def act() -> None:
@@ -70,15 +67,15 @@ def test_alone_raises_its_own_error() -> None:
     assert caught.value is error
 
 
-def test_other_exceptions_are_nobodys_business() -> None:
-    """A mistake in the program is not turned into words for its user."""
+def test_other_exceptions_keep_their_type() -> None:
+    """A mistake in the program does not become an error for its user."""
     with pytest.raises(ZeroDivisionError):
         SerialCommunicator().collective_try(lambda: 1 // 0)
 
 
 @pytest.fixture
 def launched(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    """As if nobody had asked for the communicator yet, and no launcher had started this process."""
+    """A process without a communicator yet, which no launcher has started."""
     for name in (*SIZE_VARIABLES, *LAUNCHER_VARIABLES):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.delitem(sys.modules, "mpi4py.MPI", raising=False)
@@ -87,7 +84,7 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     module.get_communicator.cache_clear()
 
 
-def test_a_process_of_its_own_needs_no_mpi(launched: pytest.MonkeyPatch) -> None:
+def test_a_single_process_needs_no_mpi(launched: pytest.MonkeyPatch) -> None:
     launched.setitem(sys.modules, "mpi4py", None)  # importing it fails
     assert (
         isinstance(module.get_communicator(), SerialCommunicator)
@@ -104,7 +101,7 @@ def test_several_processes_need_mpi(launched: pytest.MonkeyPatch, name: str) -> 
 
 
 @pytest.mark.parametrize("name", LAUNCHER_VARIABLES)
-def test_a_launcher_that_does_not_tell_how_many_needs_mpi(
+def test_a_launcher_that_sets_no_number_of_ranks_needs_mpi(
     launched: pytest.MonkeyPatch, name: str
 ) -> None:
     launched.setitem(sys.modules, "mpi4py", None)
@@ -132,7 +129,7 @@ def test_open_mpi_starts_without_a_network_on_one_machine(
 
 
 class FakeMpi:
-    """mpi4py with a library that has begun."""
+    """mpi4py with an initialised library."""
 
     def __init__(self, size: int) -> None:
         self.MPI = self
@@ -145,7 +142,7 @@ class FakeMpi:
         return False
 
     def Get_library_version(self) -> str:
-        return "Some MPI 4.2, of today"
+        return "Some MPI 4.2, built today"
 
 
 def with_mpi(launched: pytest.MonkeyPatch, size: int) -> None:
@@ -153,21 +150,21 @@ def with_mpi(launched: pytest.MonkeyPatch, size: int) -> None:
         launched.setitem(sys.modules, name, FakeMpi(size))
 
 
-def test_mpi_that_has_begun_is_asked(launched: pytest.MonkeyPatch) -> None:
-    """Whatever the launcher; a program may have begun MPI itself."""
+def test_initialised_mpi_gives_the_number_of_ranks(launched: pytest.MonkeyPatch) -> None:
+    """With any launcher; a program may have initialised MPI itself."""
     with_mpi(launched, 3)
     launched.setattr(module, "MpiCommunicator", lambda comm: comm.size)
     assert started_ranks() == module.get_communicator() == 3  # type: ignore[comparison-overlap]
 
 
-def test_one_process_may_begin_mpi(launched: pytest.MonkeyPatch) -> None:
+def test_one_process_may_initialise_mpi(launched: pytest.MonkeyPatch) -> None:
     with_mpi(launched, 1)
     launched.setenv("PMIX_RANK", "0")
     assert isinstance(module.get_communicator(), SerialCommunicator)
 
 
-def test_processes_of_another_mpi_are_not_left_alone(launched: pytest.MonkeyPatch) -> None:
-    """Each would take itself for the only one, and its part for the whole."""
+def test_processes_of_another_mpi_are_refused(launched: pytest.MonkeyPatch) -> None:
+    """Each would otherwise run the whole case as the only rank."""
     with_mpi(launched, 1)
     launched.setenv("PMI_SIZE", "4")
     with pytest.raises(BackendError, match=r"4 processes.*Some MPI 4.2\).*unset PMI_SIZE"):
@@ -179,24 +176,24 @@ def test_processes_of_another_mpi_are_not_left_alone(launched: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("text, seconds", [("2", 2.0), ("0.25", 0.25), ("1e3", 1000.0), (" 7 ", 7)])
 def test_the_timeout_is_read_from_the_environment(
-    patient: pytest.MonkeyPatch, text: str, seconds: float
+    no_timeout: pytest.MonkeyPatch, text: str, seconds: float
 ) -> None:
     assert timeout_seconds() == DEFAULT_TIMEOUT
-    patient.setenv(TIMEOUT, text)
+    no_timeout.setenv(TIMEOUT, text)
     assert timeout_seconds() == seconds
-    patient.setenv(TIMEOUT, "")
+    no_timeout.setenv(TIMEOUT, "")
     assert timeout_seconds() == DEFAULT_TIMEOUT
 
 
 @pytest.mark.parametrize("text", ["0", "-3", "inf", "nan", "five", "2 s", "1e999"])
-def test_other_timeouts_are_refused(patient: pytest.MonkeyPatch, text: str) -> None:
-    patient.setenv(TIMEOUT, text)
+def test_other_timeouts_are_refused(no_timeout: pytest.MonkeyPatch, text: str) -> None:
+    no_timeout.setenv(TIMEOUT, text)
     with pytest.raises(InputError) as caught:
         timeout_seconds()
     assert str(caught.value) == f"{TIMEOUT} = {text!r} must be a number of seconds above zero"
 
 
-def test_deadlines_pass_and_name_who_is_late() -> None:
+def test_deadlines_name_the_late_ranks() -> None:
     deadline, begun = Deadline(SerialCommunicator(), 0.05), time.monotonic()
     with pytest.raises(RunFailed, match="rank 3, 5 has sent no message for 0 s.*" + TIMEOUT):
         while time.monotonic() - begun < 5:
@@ -204,21 +201,21 @@ def test_deadlines_pass_and_name_who_is_late() -> None:
     assert 0.04 < time.monotonic() - begun < 1
 
 
-def test_pauses_look_for_the_dead_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks: list[float] = []
+def test_pauses_check_the_other_processes_at_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
+    checks: list[float] = []
 
-    class Watched(SerialCommunicator):
+    class Failing(SerialCommunicator):
         def require_alive(self) -> None:
-            looks.append(time.monotonic())
-            if len(looks) == 3:
+            checks.append(time.monotonic())
+            if len(checks) == 3:
                 raise RunFailed("rank 1 has ended")
 
     monkeypatch.setattr(deadline_module, "CHECK_SECONDS", 0.05)
-    deadline = Deadline(Watched(), 60, busy=0.0)
+    deadline = Deadline(Failing(), 60, busy=0.0)
     with pytest.raises(RunFailed, match="rank 1 has ended"):
         while True:
             deadline.pause("message", [1])
-    assert looks[2] - looks[0] > 0.09
+    assert checks[2] - checks[0] > 0.09
 
 
 def test_the_message_of_a_late_rank_has_a_cure() -> None:
@@ -226,146 +223,196 @@ def test_the_message_of_a_late_rank_has_a_cure() -> None:
     assert text.startswith("rank 4 has sent no ghost layers for 12 s") and TIMEOUT in text
 
 
-# --- the living and the dead ----------------------------------------------------------------------
+# --- processes that have ended --------------------------------------------------------------------
 
 
 def test_a_dead_rank_is_named() -> None:
-    """Of the ranks of this host; processes of others cannot be seen."""
-    job = object.__new__(MpiCommunicator)  # what it knows of its processes, without MPI
+    """Of the ranks on this host; those on others are not visible."""
+    job = object.__new__(MpiCommunicator)  # without MPI
     here = Process.this()
-    dead = here._replace(number=2**22 + 1)  # more than there can be
-    job.rank, job.size = 0, 3
+    dead = here._replace(number=2**22 + 1)  # larger than any process id
+    reports: list[Exception] = []
+    ended: set[int] = set()
+    job.rank, job.size, job._error = 0, 3, None
     job._processes, job._hosts = [here, dead, here], [0, 1, 0]
-    job._progress = SimpleNamespace(check=lambda: None)
+    job._progress = SimpleNamespace(
+        check=lambda: None, fail=reports.append, has_ended=ended.__contains__
+    )
     job.require_alive()
     assert job.same_host == [0, 2] and job.same_machine == [0, 1, 2]
     job._processes[2] = dead
-    with pytest.raises(RunFailed, match=rf"rank 2 \(process {dead.number}\) has ended"):
+    ended.add(2)
+    job.require_alive()  # its program has ended without an error
+    ended.clear()
+    with pytest.raises(RunFailed, match=rf"rank 2 \(process {dead.number}\) has ended") as caught:
         job.require_alive()
-
-
-# --- long messages --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("size", [0, 5, 99, 1000])
-def test_parts_make_up_a_message_and_the_last_is_shorter(
-    monkeypatch: pytest.MonkeyPatch, size: int
-) -> None:
-    monkeypatch.setattr(collective_message, "PART", 10)
-    message = CollectiveMessage("gather", bytes(size))
-    *parts, last = collective_message.parts(message)
-    assert {len(part) for part in parts} <= {10} and len(last) < 10
-    assert pickle.loads(b"".join([*parts, last])) == message
-
-
-def test_a_message_of_whole_parts_has_an_empty_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    message = CollectiveMessage("gather", bytes(1000))
-    size = len(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
-    monkeypatch.setattr(collective_message, "PART", size)
-    assert [len(part) for part in collective_message.parts(message)] == [size, 0]
+    assert reports == [caught.value]
+    with pytest.raises(RunFailed, match="rank 2") as again:
+        job.alltoallv({})
+    assert again.value is caught.value
 
 
 # --- several ranks --------------------------------------------------------------------------------
 
 
+def lines_of(ranks: int, name: str, timeout: str = "20") -> list[str]:
+    """The sorted lines that the ranks of communicator_program.py print, within 30 s."""
+    done = run_on_ranks(ranks, PROGRAM, name, timeout=30, **{TIMEOUT: timeout})
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+    return sorted(done.stdout.splitlines())
+
+
+def by_rank(ranks: int, text: str) -> list[str]:
+    return [f"rank {rank} {text}" for rank in range(ranks)]
+
+
 @pytest.fixture(scope="module")
-def spoken() -> dict[str, list[str]]:
-    """What three ranks said, by subject and rank."""
-    done = run_on_ranks(3, PROGRAM, "words", timeout=60)
-    assert done.returncode == 0, done.stderr[-2000:]
-    found: dict[str, list[str]] = {}
-    for line in sorted(done.stdout.splitlines()):
+def found() -> dict[str, list[str]]:
+    """The results of three ranks, by call."""
+    results: dict[str, list[str]] = {}
+    for line in lines_of(3, "operations"):
         match = re.fullmatch(r"rank (\d) (same host|\w+) (.*)", line)
         assert match, line
-        found.setdefault(match[2], []).append(match[3])
-    return found
+        results.setdefault(match[2], []).append(match[3])
+    return results
 
 
-def test_ranks_hear_each_other(spoken: dict[str, list[str]]) -> None:
-    assert spoken["share"] == ["2", "2", "2"]
-    assert spoken["gather"] == ["[0, 10, 20]", "[]", "[]"]
-    assert spoken["tell"] == ["said by 0"] * 3
-    assert spoken["same host"] == ["True"] * 3
+def test_ranks_receive_the_values_of_others(found: dict[str, list[str]]) -> None:
+    assert found["allgather"] == ["2", "2", "2"]
+    assert found["gather"] == ["[0, 10, 20]", "[]", "[]"]
+    assert found["bcast"] == ["from 0"] * 3
+    assert found["same host"] == ["True"] * 3
 
 
-def test_what_all_ranks_can_do_is_done(spoken: dict[str, list[str]]) -> None:
-    assert spoken["agree"] == [f"returned done by {rank}" for rank in range(3)]
-    assert spoken["afterwards"] == spoken["agree"]
+def test_what_succeeds_on_all_ranks_succeeds(found: dict[str, list[str]]) -> None:
+    assert found["success"] == [f"returned done by {rank}" for rank in range(3)]
+    assert found["afterwards"] == found["success"]
 
 
-def test_what_one_rank_cannot_do_fails_everywhere(spoken: dict[str, list[str]]) -> None:
+def test_an_error_of_one_rank_is_raised_on_all(found: dict[str, list[str]]) -> None:
     error = "raised InputError: file 'x.bin' has 3 bytes; 4 are needed: give another"
-    assert spoken["input"] == [error] * 3
+    assert found["input"] == [error] * 3
 
 
-def test_what_nobody_foresaw_ends_all_ranks(spoken: dict[str, list[str]]) -> None:
-    """It is told where it happened, and others do not wait for that rank."""
+def test_a_mistake_on_one_rank_fails_on_all(found: dict[str, list[str]]) -> None:
+    """That rank keeps the type of its exception, and others do not wait for it."""
     error = "raised RunFailed: rank 1 failed: ZeroDivisionError: by 0"
-    assert spoken["mistake"] == [error, "raised ZeroDivisionError: by 0", error]
-    assert spoken["nested"] == spoken["mistake"]
+    assert found["mistake"] == [error, "raised ZeroDivisionError: by 0", error]
+    assert found["nested"] == found["mistake"]
 
 
-def test_errors_that_let_nobody_set_attributes_are_told(spoken: dict[str, list[str]]) -> None:
+def test_errors_that_forbid_attributes_are_reported(found: dict[str, list[str]]) -> None:
     error = "raised RunFailed: rank 1 failed: Frozen: by 0"
-    assert spoken["frozen"] == [error, "raised Frozen: by 0", error]
+    assert found["frozen"] == [error, "raised Frozen: by 0", error]
 
 
-def test_the_same_object_is_told_each_time_it_is_raised(spoken: dict[str, list[str]]) -> None:
-    """Also twice in what all ranks do together."""
-    assert spoken["sameInputError"] == ["raised InputError: refused"] * 9
+def test_the_same_object_is_reported_each_time_it_is_raised(found: dict[str, list[str]]) -> None:
+    """Also twice within a collective operation."""
+    assert found["sameInputError"] == ["raised InputError: refused"] * 9
     error = "raised RunFailed: rank 1 failed: ZeroDivisionError: by 0"
     expected = [error] * 3 + ["raised ZeroDivisionError: by 0"] * 3 + [error] * 3
-    assert spoken["sameZeroDivisionError"] == expected
+    assert found["sameZeroDivisionError"] == expected
 
 
-def test_problems_of_a_case_reach_all_ranks(spoken: dict[str, list[str]]) -> None:
+def test_problems_of_a_case_reach_all_ranks(found: dict[str, list[str]]) -> None:
     error = "raised CaseError: case.toml cannot be used:|  grid.size = 1 m: at least 1 km"
-    assert spoken["case"] == [error] * 3
+    assert found["case"] == [error] * 3
 
 
-def test_what_no_message_holds_is_sent_in_parts() -> None:
-    done = run_on_ranks(3, PROGRAM, "parts", timeout=60)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert sorted(done.stdout.splitlines()) == [f"rank {n} parts arrived" for n in range(3)]
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
+def test_random_calls_agree_with_one_process(ranks: int) -> None:
+    """Empty values, short ones, and those of many chunks."""
+    assert lines_of(ranks, "random") == by_rank(ranks, "agrees")
 
 
-def test_ranks_know_who_shares_their_host_and_machine() -> None:
+def test_parts_of_all_ranks_and_cartesian_grids() -> None:
+    assert lines_of(4, "communicators") == by_rank(4, "sees 2 and 4")
+
+
+def test_ranks_know_their_hosts_and_machines() -> None:
     """Ranks 1 and 3 are as in a container, rank 4 as in a copy of the virtual machine."""
-    done = run_on_ranks(6, PROGRAM, "hosts", timeout=60)
-    assert done.returncode == 0, done.stderr[-2000:]
     all_of, rest = list(range(5)), [0, 2]
     hosts = [rest, [1, 3], rest, [1, 3], [4], [5]]
     machines = [all_of] * 5 + [[5]]
-    expected = [f"rank {n} {hosts[n]} {machines[n]}" for n in range(6)]
-    assert sorted(done.stdout.splitlines()) == expected
+    assert lines_of(6, "hosts") == [f"rank {n} {hosts[n]} {machines[n]}" for n in range(6)]
 
 
-@pytest.mark.parametrize("how", ["unknown", "begun"])
-def test_ranks_of_an_unknown_launcher_find_each_other(how: str) -> None:
-    """It tells only PMIx, or nobody: then MPI that the program has begun."""
-    done = run_on_ranks(2, PROGRAM, how, timeout=60)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert sorted(done.stdout.splitlines()) == ["rank 0 of 2", "rank 1 of 2"]
+@pytest.mark.parametrize("name", ["unknown", "begun"])
+def test_ranks_of_an_unknown_launcher_find_each_other(name: str) -> None:
+    """It sets only the variables of PMIx, or none: then MPI that the program has initialised."""
+    assert lines_of(2, name) == ["rank 0 of 2", "rank 1 of 2"]
 
 
-def test_a_rank_that_sleeps_too_long_is_named() -> None:
+# --- calls that cannot succeed --------------------------------------------------------------------
+
+
+def test_different_calls_are_refused_on_all_ranks() -> None:
+    """At once, and so is all that follows."""
+    error = "raised RunFailed: ranks are out of step; all must make the same calls, but call: "
+    error += "rank 0 gather, rank 1 bcast, rank 2 gather"
+    expected = [f"rank {n} {call} {error}" for n in range(3) for call in ("first", "second")]
+    assert lines_of(3, "different") == expected
+
+
+def test_an_error_before_the_call_of_the_others_is_raised_on_all() -> None:
+    lines = lines_of(3, "failing_call")
+    assert len(lines) == 6 and all("raised InputError: refused, for many" in s for s in lines)
+
+
+def test_a_rank_that_ends_early_is_named() -> None:
+    """Long before the time-out, and the others do not hang at their ends."""
+    error = "raised RunFailed: rank 1 has ended its program before the others; all ranks must make "
+    expected = [f"rank {n} {call} {error}" for n in (0, 2) for call in ("first", "second")]
+    lines = lines_of(3, "exit_early", "60")
+    assert [line.partition("the same")[0] for line in lines] == expected
+
+
+def test_a_late_rank_is_named_and_its_messages_are_dropped() -> None:
+    """The call that others have given up breaks the communicator on all ranks."""
+    lines = lines_of(3, "late", "1")
+    error = "raised RunFailed: rank 1 has sent no message for 1 s"
+    raised = [line for line in lines if error in line]
+    # The late rank may still receive the complete first call before the report of the others.
+    assert {"rank 1 first returned ['first 0', 'first 1', 'first 2']", *raised} >= set(lines)
+    assert len(lines) == 6 and sum(" second " in line for line in raised) == 3, lines
+
+
+def test_a_rank_that_gives_up_a_call_breaks_the_communicator() -> None:
+    """All ranks get its error, and none takes the old message for the new one."""
+    error = "second raised RunFailed: rank 0 gave up a call: KeyboardInterrupt()"
+    lines = lines_of(3, "interrupted")
+    assert lines == ["rank 0 is interrupted", *by_rank(3, error)]
+
+
+@pytest.mark.parametrize("name", ["stopped", "stopped_in_call"])
+def test_a_job_with_a_stopped_rank_ends(name: str) -> None:
     begun = time.monotonic()
-    done = run_on_ranks(2, PROGRAM, "late", timeout=60, **{TIMEOUT: "2"})
-    assert time.monotonic() - begun < 15 and done.returncode != 0  # long before it wakes up
-    match = re.search(r"rank 0 after (.*) s: rank 1 has sent no message for 2 s", done.stdout)
-    assert match and 2 <= float(match[1]) < 4, done.stdout + done.stderr[-1000:]
+    done = run_on_ranks(3, PROGRAM, name, timeout=30, **{TIMEOUT: "2"})
+    assert time.monotonic() - begun < 20 and done.returncode != 0
+    # The launcher continues a stopped rank before it ends it.
+    lines = [line for line in done.stdout.splitlines() if re.match("rank [02]", line)]
+    assert "\n".join(lines).count("rank 1 has sent no message for 2 s") == 2, done.stdout
+    seconds = [float(n) for n in re.findall(r"after (\S+) s", " ".join(lines))]
+    assert len(seconds) == 2 and all(2 <= s < 4 for s in seconds), done.stdout
+    assert "rank 1 does not end; the job is aborted" in done.stderr
 
 
-def test_late_words_are_not_taken_for_others() -> None:
-    """Of a call that rank 0 has given up all ranks are told, and none waits longer than it did."""
-    done = run_on_ranks(3, PROGRAM, "missed", timeout=60, **{TIMEOUT: "1"})
-    assert done.returncode == 0, done.stderr[-2000:]
-    lines = sorted(done.stdout.splitlines())
-    assert "rank 0 interrupted ['new 0', 'new 1', 'new 2']" in lines
-    raised = [line for line in lines if "raised rank 1 has sent no message for 1 s" in line]
-    assert len(raised) == 6 and not any("heard" in line for line in lines), lines
+def test_a_killed_rank_ends_the_job() -> None:
+    begun = time.monotonic()
+    done = run_on_ranks(3, PROGRAM, "killed", timeout=30, **{TIMEOUT: "60"})
+    assert time.monotonic() - begun < 20 and done.returncode != 0 and "returned" not in done.stdout
+
+
+def test_all_ranks_get_the_error_of_a_rank_that_waits_for_a_dead_one() -> None:
+    lines = lines_of(3, "dead")
+    assert len(lines) == 3 and all(re.search(r"rank 1 \(process \d+\) has", s) for s in lines)
+
+
+def test_a_missing_rank_does_not_block_a_duplicate() -> None:
+    [line] = lines_of(2, "undivided", "1")
+    assert line.startswith("raised RunFailed: rank 1 has sent no message for 1 s")
 
 
 def test_a_timeout_that_is_no_number_ends_all_ranks() -> None:
-    done = run_on_ranks(2, PROGRAM, "words", timeout=60, **{TIMEOUT: "soon"})
+    done = run_on_ranks(2, PROGRAM, "operations", timeout=30, **{TIMEOUT: "soon"})
     assert done.returncode != 0 and f"{TIMEOUT} = 'soon' must be" in done.stderr

@@ -1,4 +1,4 @@
-"""Who shares a machine, who finds whom there, and who is still alive."""
+"""Processes that share a machine, that see each other, and that have ended."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_processes_of_a_machine_see_each_other(here: Process) -> None:
         {"number": 2**22 + 1},
     ],
 )
-def test_what_parts_processes(here: Process, change: dict[str, object]) -> None:
+def test_differences_separate_processes(here: Process, change: dict[str, object]) -> None:
     assert not here.sees(here._replace(**change))
 
 
@@ -52,14 +52,14 @@ def test_names_of_hosts_do_not_matter(here: Process, monkeypatch: pytest.MonkeyP
     assert here.sees(Process.this())
 
 
-def test_without_a_boot_id_the_name_must_do(
+def test_the_host_name_replaces_a_missing_boot_id(
     here: Process, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(module, "BOOT", tmp_path / "missing")
     assert Process.this().machine == socket.gethostname() != here.machine
 
 
-def test_the_environment_may_part_a_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_may_divide_a_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HOST, "a")
     first = Process.this()
     assert first.sees(Process.this())
@@ -67,30 +67,30 @@ def test_the_environment_may_part_a_machine(monkeypatch: pytest.MonkeyPatch) -> 
     assert not first.sees(Process.this())
 
 
-# --- the living and the dead ----------------------------------------------------------------------
+# --- processes that have ended --------------------------------------------------------------------
 
 
-def test_this_process_and_its_children_live_until_they_end() -> None:
+def test_children_are_alive_until_they_end() -> None:
     assert Process.this().alive
     child = subprocess.Popen(["/bin/sleep", "30"])
     known = process(child.pid)
     assert known.alive
     child.kill()
     deadline = time.monotonic() + 5
-    while known.alive and time.monotonic() < deadline:  # nobody has buried it yet
+    while known.alive and time.monotonic() < deadline:  # a zombie until wait()
         time.sleep(0.01)
     assert not known.alive and Path(f"/proc/{child.pid}/stat").exists()
     child.wait()
     assert not known.alive
 
 
-def test_another_process_may_get_the_number_of_a_dead_one(here: Process) -> None:
+def test_another_process_may_have_the_number_of_a_dead_one(here: Process) -> None:
     assert not here._replace(begun=here.begun - 1).alive
 
 
 @pytest.mark.parametrize("name", ["x) Z (1", "schläfer"])
 def test_names_of_programs_do_not_matter(tmp_path: Path, name: str) -> None:
-    """The kernel writes them into the line that tells the state of a process."""
+    """The kernel writes them into the line with the state of a process."""
     program = shutil.copy("/bin/sleep", tmp_path / name)
     with subprocess.Popen([program, "30"], stdout=subprocess.PIPE) as child:
         try:

@@ -36,6 +36,7 @@ class Deadline:
         self._comm = comm
         self._seconds = timeout_seconds() if seconds is None else seconds
         self._begun = self._checked = time.monotonic()
+        self._check_every = min(CHECK_SECONDS, self._seconds / 4)
         self._busy_until = self._begun + busy
 
     def stay_busy(self, seconds: float) -> None:
@@ -47,7 +48,7 @@ class Deadline:
 
         Args:
             what: what is awaited, for the message.
-            awaited: ranks from which it is awaited.
+            awaited: ranks from which it is awaited; read only after the deadline.
 
         Raises:
             RunFailed: a process has ended, or the deadline has passed.
@@ -57,7 +58,7 @@ class Deadline:
             os.sched_yield()
         else:
             time.sleep(SLEEP_SECONDS)
-        if now - self._checked > CHECK_SECONDS:
+        if now - self._checked > self._check_every:
             self._checked = now
             self._comm.require_alive()
         if now - self._begun > self._seconds:

@@ -49,10 +49,14 @@ class GhostField:
                 f"{self.ghosts.low} must have the same number of axes, {AXES} at most; views of "
                 "single components do"
             )
+        if self.sent_as is not None:
+            self._require_narrower()
+
+    def _require_narrower(self) -> None:
         allowed = [
             to for wide, to in CONVERSIONS if wide == self.dtype and ITEMSIZE[to] < ITEMSIZE[wide]
         ]
-        if self.sent_as is not None and self.sent_as not in allowed:
+        if self.sent_as not in allowed:
             raise InputError(
                 f"{self.dtype} cannot be sent as {self.sent_as!r}; allowed: "
                 f"{', '.join(allowed) or 'nothing narrower'}"

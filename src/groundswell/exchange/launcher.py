@@ -1,11 +1,14 @@
-"""What launchers tell the processes that they start. A process that is alone needs no MPI."""
+"""The environment variables of launchers: how many processes were started together.
+
+A single process needs no MPI.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 
-# How many processes there are: Open MPI, PMI (MPICH, Intel MPI, Cray), MVAPICH, Slurm, Flux, IBM.
+# The number of processes: Open MPI, PMI (MPICH, Intel MPI, Cray), MVAPICH, Slurm, Flux, IBM.
 SIZE_VARIABLES = (
     "OMPI_COMM_WORLD_SIZE",
     "PMI_SIZE",
@@ -14,7 +17,7 @@ SIZE_VARIABLES = (
     "FLUX_JOB_SIZE",
     "JSM_NAMESPACE_SIZE",
 )
-# Signs of a launcher, some of which do not tell how many processes they start.
+# Variables that show a launcher; some launchers do not set the number of processes.
 LAUNCHER_VARIABLES = (
     "PMIX_RANK",
     "PMI_RANK",
@@ -31,9 +34,9 @@ LAUNCHER_VARIABLES = (
 
 
 def started_ranks() -> int:
-    """How many processes were started together.
+    """The number of processes that were started together.
 
-    1 without any sign of a launcher; 0 if there is one, but only MPI can tell how many.
+    1 without a launcher; 0 if there is one, but only MPI has the number.
     """
     counts = [int(os.environ[name]) for name in _known(SIZE_VARIABLES)]
     mpi = sys.modules.get("mpi4py.MPI")
@@ -43,7 +46,7 @@ def started_ranks() -> int:
 
 
 def signs() -> str:
-    """The variables that tell of other processes."""
+    """The names of the variables that show other processes."""
     several = [name for name in _known(SIZE_VARIABLES) if int(os.environ[name]) > 1]
     return ", ".join(several or sorted(set(LAUNCHER_VARIABLES) & set(os.environ)))
 
@@ -60,5 +63,5 @@ def exclude_libfabric() -> None:
 
 
 def _known(names: tuple[str, ...]) -> list[str]:
-    """Those of which the environment has a number."""
+    """Those that are set to a number."""
     return [name for name in names if os.environ.get(name, "").isdigit()]

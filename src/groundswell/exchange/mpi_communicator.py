@@ -1,58 +1,56 @@
 """The communicator of a job that mpiexec or srun has started.
 
-Objects pass through rank 0, which therefore knows which rank is late; large arrays of integers go
-directly from rank to rank. A rank that has ended, or does not respond in time, ends the job on all
-ranks with an error that names it.
+Every collective operation begins with a header of each rank, which all ranks receive: ranks that
+make different calls notice at once. A rank that has ended, or does not respond in time, ends the
+job on all ranks with an error that names it.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
+import ctypes
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from groundswell.errors import BackendError, GroundswellError, RunFailed, now_known
-from groundswell.exchange.collective_message import (
-    PART,
-    TAG,
-    CollectiveMessage,
-    Incoming,
-    parts,
-)
+from groundswell.exchange.collectives import Collectives, Content
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.deadline import Deadline, timeout_seconds
+from groundswell.exchange.deadline import Deadline
 from groundswell.exchange.launcher import exclude_libfabric, signs, started_ranks
 from groundswell.exchange.processes import Process
 from groundswell.exchange.progress import Progress
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-OUT_OF_STEP = "out of step"  # kind of the message that reports an error to all ranks
-LAST = sys.maxsize  # number of a message after which there are no others
-MAY_FAIL = ("try", "close")  # kinds of messages whose value is an error or None
-INTEGERS = 1  # tag of messages
+KINDS = ("allgather", "gather", "bcast", "alltoallv", "try", "close")
+MAY_FAIL = ("try", "close")  # kinds of calls whose value is an error or None
+KIND, CALL, SIZE, INLINE = range(4)  # places in a header; short contents begin at INLINE
+HEADER = 16  # int64
+SHORT = 8 * (HEADER - INLINE)  # longest content that a header contains, bytes
+Move = Callable[[bytes, NDArray[np.int64]], list[Content]]
 
 
 class MpiCommunicator(Communicator):
-    """The processes that mpiexec (or srun) has started.
+    """The ranks of an mpi4py communicator.
+
+    A call that is given up, for example after a time-out, breaks the communicator: its messages
+    may still arrive, and must not be taken for those of the next call. All later calls raise the
+    same error, on all ranks.
 
     Args:
-        comm: an mpi4py communicator, which is duplicated.
+        comm: an intracommunicator of mpi4py, which is duplicated.
 
     Attributes:
         mpi_comm: the duplicate.
     """
 
     def __init__(self, comm: Any) -> None:
-        from mpi4py import MPI
-
-        self._byte = MPI.BYTE
-        self.mpi_comm = comm.Dup()
+        self.mpi_comm = duplicate(comm)
         self.rank, self.size = self.mpi_comm.rank, self.mpi_comm.size
-        self._incoming = [Incoming(self.mpi_comm, rank) for rank in range(self.size)]
+        self._collectives = Collectives(self.mpi_comm, self._wait)
         self._calls = 0
         self._progress = Progress(self.mpi_comm)
         self._error: GroundswellError | None = None
@@ -77,123 +75,94 @@ class MpiCommunicator(Communicator):
 
     # --- collective operations --------------------------------------------------------------------
 
+    def _allgather(self, kind: str, value: Any) -> list[Any]:
+        found = self._call(kind, _pickled(value), self._collectives.allgather)
+        return [pickle.loads(content) for content in found]
+
     def gather(self, value: Any) -> list[Any]:
-        return self._gather(self._begin_call("gather", value))
+        found = self._call("gather", _pickled(value), self._collectives.gather)
+        return [pickle.loads(content) for content in found] if self.first else []
 
     def bcast(self, value: Any) -> Any:
-        return self._bcast(self._begin_call("bcast", value))
-
-    def _allgather(self, kind: str, value: Any) -> list[Any]:
-        message = self._begin_call(kind, value)
-        return list(self._bcast(message._replace(value=self._gather(message))))
-
-    def _begin_call(self, kind: str, value: Any) -> CollectiveMessage:
-        """The message of this rank in a new call."""
-        self._require_no_error()
-        self._calls += 1
-        if kind != "close":  # a rank that ends its program has closed, or will
-            self._progress.begin_call()
-        return CollectiveMessage(kind, value, self._calls)
-
-    def _gather(self, message: CollectiveMessage) -> list[Any]:
-        """The values of all messages, at rank 0."""
-        if not self.first:
-            self._send(message, [0])
-            return []
-        try:
-            received = [message, *self._receive(range(1, self.size), timeout_seconds())]
-        except RunFailed as error:
-            self._fail_all(error)
-        if len({(m.kind, m.call) for m in received}) > 1:
-            errors = (m.value for m in received if m.kind in MAY_FAIL and m.value is not None)
-            self._fail_all(next(errors, None) or _out_of_step([m.kind for m in received]))
-        return [m.value for m in received]
-
-    def _bcast(self, message: CollectiveMessage) -> Any:
-        """The value of rank 0's message."""
-        if self.first:
-            self._send(message, range(1, self.size))
-            return message.value
-        # Rank 0 knows which rank is late, so wait longer for its report.
-        [(kind, value, call)] = self._receive([0], timeout_seconds() + 10)
-        if kind == OUT_OF_STEP:
-            self._error = now_known(value)
-        elif (kind, call) != (message.kind, message.call):
-            text = f"rank 0 calls {kind}, rank {self.rank} calls {message.kind}"
-            self._error = RunFailed(text)
-        self._require_no_error()
-        return value
+        content = _pickled(value) if self.first else b""
+        found = self._call("bcast", content, self._collectives.bcast)
+        return value if self.first else pickle.loads(found[0])
 
     def alltoallv(self, parts: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.int64]]:
-        import numpy as np
+        longest = max(map(len, parts.values()), default=0)
+        with self._breaking():
+            longest = int(self._headers("alltoallv", b"", longest)[:, SIZE].max())
+            return self._collectives.alltoallv(parts, longest) if longest else {}
 
-        self._begin_call("alltoallv", None)
-        counts = np.zeros((2, self.size), np.int64)
-        for rank, part in parts.items():
-            counts[0, rank] = len(part)
-        others = [rank for rank in range(self.size) if rank != self.rank]
-        self._wait_for([self.mpi_comm.Ialltoall(counts[0], counts[1])], others)
-        found = {rank: np.empty(n, np.int64) for rank, n in enumerate(counts[1]) if n}
-        received = [(rank, piece) for rank in found for piece in _pieces(found[rank])]
-        sent = [(rank, piece) for rank in parts for piece in _pieces(parts[rank])]
-        requests = [self.mpi_comm.Irecv(piece, rank, INTEGERS) for rank, piece in received]
-        requests += [self.mpi_comm.Isend(piece, rank, INTEGERS) for rank, piece in sent]
-        self._wait_for(requests, list(found))
+    def _call(self, kind: str, content: bytes, move: Move) -> list[Content]:
+        """The contents of all ranks."""
+        with self._breaking():
+            headers = self._headers(kind, content, len(content))
+            return _contents(headers, headers[:, SIZE], content, move)
+
+    def _headers(self, kind: str, content: bytes, size: int) -> NDArray[np.int64]:
+        """Begin a call; returns the headers (size, HEADER) of all ranks."""
+        if kind != "close":  # a rank that ends its program has closed, or will
+            self._progress.begin_call()
+        self._calls += 1
+        mine, found = np.zeros(HEADER, np.int64), np.empty((self.size, HEADER), np.int64)
+        mine[:INLINE] = KINDS.index(kind), self._calls, size
+        if len(content) <= SHORT:
+            mine[INLINE:].view(np.uint8)[: len(content)] = memoryview(content)
+        self._wait(self.mpi_comm.Iallgather(mine, found))
+        self._progress.require_no_error()  # a rank may have given up this call after its header
+        if (found[:, :SIZE] != mine[:SIZE]).any():
+            raise self._out_of_step(found, content)
         return found
 
-    # --- messages ---------------------------------------------------------------------------------
-
-    def _receive(self, ranks: Sequence[int], seconds: float) -> list[CollectiveMessage]:
-        """A message of the current call from each of these ranks."""
-        deadline = Deadline(self, seconds)
-        while missing := [rank for rank in ranks if self._incoming[rank].awaits(self._calls)]:
-            moved = [rank for rank in missing if self._incoming[rank].poll()]
-            if not moved:
-                deadline.pause("message", missing)
-            elif any(self._incoming[rank].message is None for rank in moved):
-                deadline = Deadline(self, seconds)  # part of a long message has arrived
-        return [self._incoming[rank].take() for rank in ranks]
-
-    def _send(self, message: CollectiveMessage, ranks: Sequence[int]) -> None:
-        for part in parts(message):
-            sent = [self.mpi_comm.Isend([part, self._byte], rank, TAG) for rank in ranks]
-            for rank, request in zip(ranks, sent, strict=True):
-                self._wait_for([request], [rank])
-
-    def _wait_for(self, requests: list[Any], peers: Sequence[int]) -> None:
-        deadline = Deadline(self)
-        while requests and not type(requests[0]).Testall(requests):
-            deadline.pause("answer", peers)
+    def _wait(self, request: Any) -> None:
+        complete(request, Deadline(self), self._progress.behind)
 
     # --- errors -----------------------------------------------------------------------------------
 
-    def _fail_all(self, error: GroundswellError) -> NoReturn:
-        """Report an error to all ranks and raise it: no collective operation can follow."""
-        self._error = now_known(error)
-        message, others = CollectiveMessage(OUT_OF_STEP, error, LAST), range(1, self.size)
-        self._reports = [  # kept, not awaited: some ranks may never receive them
-            self.mpi_comm.Isend([part, self._byte], rank, TAG)
-            for part in parts(message)
-            for rank in others
-        ]
-        raise error
+    @contextmanager
+    def _breaking(self) -> Iterator[None]:
+        """Context of a call; an error in it breaks the communicator."""
+        self._require_no_error()
+        try:
+            yield
+        except BaseException as error:
+            self._break(error)
+            raise
+
+    def _break(self, error: BaseException) -> None:
+        """Let all later calls fail, on all ranks."""
+        if not isinstance(error, GroundswellError):
+            error = RunFailed(f"rank {self.rank} gave up a call: {error!r}")
+        if self._error is None:
+            self._error = now_known(error)
+            self._progress.fail(error)
 
     def _require_no_error(self) -> None:
         if self._error is not None:
-            raise self._error
+            raise now_known(self._error)
+
+    def _out_of_step(self, headers: NDArray[np.int64], content: bytes) -> GroundswellError:
+        """The error of ranks that make different calls; that of one of them, if any has one."""
+        kinds = [KINDS[kind] for kind in headers[:, KIND]]
+        sizes = headers[:, SIZE] * [kind in MAY_FAIL for kind in kinds]
+        mine = content if kinds[self.rank] in MAY_FAIL else b""
+        found = _contents(headers, sizes, mine, self._collectives.allgather)
+        values = (pickle.loads(value) for value in found if len(value))
+        return next((error for error in values if error is not None), _out_of_step(kinds))
 
     def require_alive(self) -> None:
-        for rank in self.same_host:
-            process = self._processes[rank]
-            if rank != self.rank and not process.alive:
-                raise RunFailed(
-                    f"rank {rank} (process {process.number}) has ended before its work was done; "
-                    "see its messages above"
-                )
         try:
             self._progress.check()
-        except RunFailed as error:
-            self._error = error
+            for rank in self.same_host:
+                process = self._processes[rank]
+                if rank != self.rank and not (process.alive or self._progress.has_ended(rank)):
+                    raise RunFailed(
+                        f"rank {rank} (process {process.number}) has ended before its work was "
+                        "done; see its messages above"
+                    )
+        except GroundswellError as error:
+            self._break(error)
             raise
 
     def begin_exchange(self) -> None:
@@ -203,20 +172,63 @@ class MpiCommunicator(Communicator):
         self.mpi_comm.Abort(code)
 
 
-def _out_of_step(kinds: list[str]) -> RunFailed:
+def duplicate(comm: Any) -> Any:
+    """A duplicate of an mpi4py communicator.
+
+    Raises:
+        RunFailed: the ranks do not all duplicate it in time.
+    """
+    found, request = comm.Idup()
+    others = [rank for rank in range(comm.size) if rank != comm.rank]
+    # Not Dup, which waits without a deadline. The serial communicator has no ranks to check.
+    complete(request, Deadline(SerialCommunicator()), lambda: others, kept=found)
+    return found
+
+
+def complete(
+    request: Any, deadline: Deadline, awaited: Callable[[], Iterable[int]], kept: Any = None
+) -> None:
+    """Wait for a request of mpi4py.
+
+    Args:
+        awaited: returns the ranks that are late.
+        kept: what the request writes to, apart from its own buffers.
+
+    Raises:
+        RunFailed: a rank has ended, or the deadline has passed.
+    """
+    try:
+        while not request.Test():
+            deadline.pause("message", awaited())
+    except BaseException:
+        # MPI may write to the buffers later, even in MPI_Finalize, so they are never freed.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object((request, kept)))
+        raise
+
+
+def _pickled(value: Any) -> bytes:
+    return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+
+
+def _contents(
+    headers: NDArray[np.int64], sizes: NDArray[np.int64], content: bytes, move: Move
+) -> list[Content]:
+    """The contents of all ranks, of these sizes: those in headers, or moved if one is longer."""
+    if sizes.max() > SHORT:
+        return move(content, sizes)
+    rows = headers[:, INLINE:].copy().view(np.uint8)
+    return [row[:size].data for row, size in zip(rows, sizes.tolist(), strict=True)]
+
+
+def _out_of_step(kinds: Sequence[str]) -> RunFailed:
     """The error of ranks that make different calls."""
     if closing := [str(rank) for rank, kind in enumerate(kinds) if kind == "close"]:
         return RunFailed(
             f"rank {', '.join(closing)} closes or has ended its program before the others; all "
             "ranks must make the same calls"
         )
-    return RunFailed(f"ranks are out of step; they call: {', '.join(kinds)}")
-
-
-def _pieces(integers: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Parts of an array that fit into a message; none of an empty array."""
-    most = PART // integers.itemsize
-    return [integers[begin : begin + most] for begin in range(0, len(integers), most)]
+    calls = ", ".join(f"rank {rank} {kind}" for rank, kind in enumerate(kinds))
+    return RunFailed(f"ranks are out of step; all must make the same calls, but call: {calls}")
 
 
 @cache

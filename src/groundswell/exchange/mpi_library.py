@@ -1,4 +1,4 @@
-"""Facts about the MPI library of this process."""
+"""The MPI library of this process: its version, thread level, launcher and support of GPUs."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ MPIX_GPU_SUPPORT_CUDA = 0
 
 @cache
 def load() -> Any:
-    """mpi4py's MPI. A process that is alone does not begin MPI by this.
+    """mpi4py's MPI module. A single process does not initialise MPI by this.
 
     Raises:
         BackendError: mpi4py or its library is missing.
     """
-    get_communicator()  # joins the job, if there is one
+    get_communicator()  # initialises MPI if there are several processes
     try:
         import mpi4py
 
@@ -43,14 +43,14 @@ def begun() -> bool:
 
 
 def thread_level() -> str | None:
-    """What threads may do with MPI; None before it has begun."""
+    """The thread level of MPI; None before MPI is initialised."""
     mpi = load()
     levels = (mpi.THREAD_SINGLE, mpi.THREAD_FUNNELED, mpi.THREAD_SERIALIZED, mpi.THREAD_MULTIPLE)
     return THREAD_LEVELS[levels.index(mpi.Query_thread())] if begun() else None
 
 
 def describe() -> dict[str, Any]:
-    """Library, version of the standard, thread level and launcher; or why there is no library."""
+    """Library, version of the standard, thread level and launcher, or why there is no library."""
     try:
         library = version()
     except BackendError as error:
@@ -70,12 +70,12 @@ def version() -> str:
 
 
 def claims_gpus() -> bool:
-    """Whether the library says that it can be handed GPU memory, as far as it can be asked."""
+    """Whether the library reports that it accepts GPU memory; False if it has no such function."""
     if not begun():
         return False
-    # The dynamic linker also looks through what mpi4py is linked with.
+    # The dynamic linker also searches the libraries of mpi4py.
     library = ctypes.CDLL(load().__file__)
-    if hasattr(library, "MPIX_GPU_query_support"):  # MPICH and its kin
+    if hasattr(library, "MPIX_GPU_query_support"):  # MPICH and its derivatives
         answer = ctypes.c_int(0)
         failed = library.MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, ctypes.byref(answer))
         return bool(answer.value) and not failed
@@ -93,7 +93,7 @@ def loaded(name: str) -> Path | None:
 
 
 def launcher() -> str | None:
-    """The mpiexec that belongs to the library, or else the first one on the path."""
+    """The mpiexec of the library, or else the first one on the path."""
     load()
     library = loaded("libmpi")
     folders = [str(folder / "bin") for folder in library.parents] if library else []

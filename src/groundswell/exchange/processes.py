@@ -1,13 +1,14 @@
-"""Which ranks share a machine, and which of them can reach each other's memory.
+"""Which ranks share a machine, and which of them can access each other's memory.
 
-Names do not tell: two containers may have the same host name, and one machine two. MPI's own
-shared communicators go by such names too, or by the daemons of the launcher. Better witnesses are
+Host names do not suffice: two containers may have the same one, and a machine may have two. MPI's
+own shared communicators depend on such names too, or on the daemons of the launcher. Instead, this
+module compares
 
-- the boot id, which is the same in all containers of a machine (NCCL goes by it as well);
-- the PID and the IPC namespace: only within both do processes find each other's memory, by
+- the boot id, which is the same in all containers of a machine (NCCL uses it as well);
+- the PID and the IPC namespace: only processes with the same ones access each other's memory, by
   /proc/<pid>/fd on CPUs and by CUDA IPC on GPUs;
-- the process itself: copies of a virtual machine agree in all of the above, but where one rank
-  finds no process with the other's number that began when that one says, it is not here.
+- the process itself: copies of a virtual machine agree in all of the above, but have no process
+  with the number and the start time of the other rank's process.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 class Process(NamedTuple):
-    """A rank's process, as it tells the others.
+    """The process of a rank, as it describes itself to other ranks.
 
     Args:
-        machine: what it runs on; the environment may part one machine's ranks, as tests do.
-        namespaces: within which it sees others.
-        number: its PID there.
-        begun: in clock ticks since the machine has started.
+        machine: identifies the machine; the variable HOST replaces it, for tests.
+        namespaces: the PID and the IPC namespace.
+        number: its PID in that namespace.
+        begun: its start time, clock ticks since the machine has started.
     """
 
     machine: str
@@ -38,20 +39,20 @@ class Process(NamedTuple):
 
     @classmethod
     def this(cls) -> Process:
-        """The one that asks."""
+        """The current process."""
         number = os.getpid()
         namespaces = tuple(_namespace(kind) for kind in ("pid", "ipc"))
         _, begun = _stat(number)
         return cls(os.environ.get(HOST) or _machine(), namespaces, number, begun)
 
     def sees(self, other: Process) -> bool:
-        """Whether this process, which must be the one that asks, can find another."""
+        """Whether this process, which must be the current one, can find another."""
         together = self.machine == other.machine and self.namespaces == other.namespaces
         return together and _stat(other.number)[1] == other.begun
 
     @property
     def alive(self) -> bool:
-        """Whether it runs, as far as those who see it can tell; the unburied dead do not."""
+        """Whether it runs, for a process that it is visible to; zombies do not."""
         state, begun = _stat(self.number)
         return state not in ("", "Z", "X") and begun == self.begun
 
@@ -71,10 +72,10 @@ def _namespace(kind: str) -> str:
 
 
 def _stat(number: int) -> tuple[str, int]:
-    """A process' state and when it began; "" and -1 if there is none. See proc(5)."""
+    """State and start time of a process; "" and -1 if there is none. See proc(5)."""
     try:
         text = Path(f"/proc/{number}/stat").read_text(errors="replace")
     except OSError:
         return "", -1
-    fields = text.rpartition(")")[2].split()  # the name before may hold anything
+    fields = text.rpartition(")")[2].split()  # the name may contain anything
     return fields[0], int(fields[19])

@@ -2,35 +2,41 @@
 
 All ranks make the same exchanges and collective calls in the same order. Of two ranks, one is
 therefore ahead in both counts, or equal. If this does not hold, or a rank has ended before the
-others, a wait cannot end. Ranks send their counts to each other while they wait, and when they end,
-so that all of them detect this within a second.
+others, a wait cannot end. Ranks send their counts to each other while they wait, and when they end
+or give up a call, so that all of them detect this within a second.
 """
 
 from __future__ import annotations
 
 import atexit
+import pickle
 import sys
+import time
+from collections.abc import Iterator
 from threading import Lock
 from typing import Any, NamedTuple
-from weakref import WeakSet
 
-import numpy as np
-
-from groundswell.errors import RunFailed
+from groundswell.errors import GroundswellError, RunFailed
+from groundswell.exchange.deadline import timeout_seconds
 
 TAG = 2
-READ_EVERY = 64  # exchanges and calls, so that received messages do not accumulate
+READ_EVERY = 64  # exchanges, so that received messages do not accumulate
 RUNNING, ENDED, FAILED = range(3)
 
-_ALL: WeakSet[Progress] = WeakSet()
+_ALL: list[Progress] = []
 
 
 class Position(NamedTuple):
-    """Numbers of exchanges and calls that a rank has begun, and the state of its program."""
+    """Numbers of exchanges and calls that a rank has begun, and the state of its program.
+
+    Args:
+        error: why the rank has given up a call, which no other can follow.
+    """
 
     exchanges: int = 0
     calls: int = 0
     state: int = RUNNING
+    error: GroundswellError | None = None
 
 
 class Progress:
@@ -45,57 +51,102 @@ class Progress:
 
         self._mpi, self._comm, self._lock = MPI, comm, Lock()
         self._here = self._sent_position = Position()
-        self._others: dict[int, Position] = {}
+        ranks = range(comm.size)
+        self._others = {rank: Position() for rank in ranks if rank != comm.rank}
         self._requests: list[Any] = []
-        _ALL.add(self)
+        _ALL[:] = [*(progress for progress in _ALL if progress._comm), self]  # without freed ones
 
     def begin_exchange(self) -> None:
         """Count an exchange of all ranks."""
-        self._move(self._here._replace(exchanges=self._here.exchanges + 1))
+        self._move(exchanges=self._here.exchanges + 1)
+        if self._here.exchanges % READ_EVERY == 0:
+            self._read()
 
     def begin_call(self) -> None:
         """Count a collective call."""
-        self._move(self._here._replace(calls=self._here.calls + 1))
-
-    def _move(self, there: Position) -> None:
-        self._here = there
-        if (there.exchanges + there.calls) % READ_EVERY == 0:
-            with self._lock:
-                self._read()
+        self._move(calls=self._here.calls + 1)
 
     def check(self) -> None:
         """Send the position of this rank, and check that its wait can end.
 
         Raises:
             RunFailed: a rank has ended, or makes other calls.
+            GroundswellError: another rank has given up a call.
         """
-        with self._lock:  # a thread may wait as well
-            self._send()
-            self._read()
+        self._send()
+        self.require_no_error()
         for rank, other in self._others.items():
             if reason := _why_not(self._here, other):
                 raise RunFailed(f"rank {rank} {reason}")
 
+    def behind(self) -> Iterator[int]:
+        """The ranks that have begun fewer calls than this one; all others if there are none."""
+        self._send()
+        self._read()
+        late = [rank for rank, other in self._others.items() if other.calls < self._here.calls]
+        yield from late or self._others
+
+    def has_ended(self, rank: int) -> bool:
+        """Whether a rank has reported that its program ends without an error."""
+        return self._others[rank].state == ENDED
+
+    def fail(self, error: GroundswellError) -> None:
+        """Report to all ranks that this one has given up a call."""
+        self._report(error=error)
+
     def end(self, *, failed: bool) -> None:
         """Report the end of this rank's program; afterwards, only errors of other ranks matter."""
-        if self._here.state == RUNNING and self._comm and not self._mpi.Is_finalized():
-            self._here = self._here._replace(state=FAILED if failed else ENDED)
-            with self._lock:
-                self._send()
+        if self._here.state == RUNNING:
+            self._report(state=FAILED if failed else ENDED)
+
+    def running(self) -> list[int]:
+        """The ranks whose programs have not ended, if this rank has given up a call."""
+        if self._here.error is None or not self._usable:
+            return []
+        self._read()
+        return [rank for rank, other in self._others.items() if other.state == RUNNING]
+
+    def _report(self, **changes: Any) -> None:
+        if self._usable:
+            self._move(**changes)
+            self._send()
+
+    def _move(self, **changes: Any) -> None:
+        with self._lock:  # a thread may wait as well
+            self._here = self._here._replace(**changes)
+
+    @property
+    def _usable(self) -> bool:
+        return bool(self._comm) and not self._mpi.Is_finalized()
+
+    def require_no_error(self) -> None:
+        """Check that no rank has given up a call.
+
+        Raises:
+            GroundswellError: why a rank has given up a call.
+        """
+        self._read()
+        for other in self._others.values():
+            if other.error is not None:
+                raise other.error
 
     def _send(self) -> None:
-        if self._sent_position == self._here:
-            return
-        self._sent_position, numbers = self._here, np.array(self._here, np.int64)
-        others = (rank for rank in range(self._comm.size) if rank != self._comm.rank)
-        self._requests = [request for request in self._requests if not request.Test()]
-        self._requests += [self._comm.Isend(numbers, rank, TAG) for rank in others]
+        with self._lock:
+            if self._sent_position == self._here:
+                return
+            self._sent_position, content = self._here, pickle.dumps(self._here)
+            self._requests = [request for request in self._requests if not request.Test()]
+            self._requests += [
+                self._comm.Isend([content, self._mpi.BYTE], rank, TAG) for rank in self._others
+            ]
 
     def _read(self) -> None:
-        status, numbers = self._mpi.Status(), np.empty(len(Position._fields), np.int64)
-        while message := self._comm.Improbe(self._mpi.ANY_SOURCE, TAG, status):
-            message.Recv(numbers)
-            self._others[status.Get_source()] = Position(*numbers.tolist())
+        status = self._mpi.Status()
+        with self._lock:
+            while message := self._comm.Improbe(self._mpi.ANY_SOURCE, TAG, status):
+                content = bytearray(status.Get_count(self._mpi.BYTE))
+                message.Recv([content, self._mpi.BYTE])
+                self._others[status.Get_source()] = pickle.loads(content)
 
 
 def _why_not(here: Position, other: Position) -> str | None:
@@ -117,8 +168,21 @@ def _why_not(here: Position, other: Position) -> str | None:
 
 
 @atexit.register
+def _wait_for_ends() -> None:
+    """End the job if a rank hangs after a call was given up: MPI_Finalize would wait for it."""
+    begun = time.monotonic()
+    while running := {rank for progress in _ALL for rank in progress.running()}:
+        if time.monotonic() - begun > timeout_seconds():
+            names = ", ".join(map(str, sorted(running)))
+            print(f"groundswell: rank {names} does not end; the job is aborted", file=sys.stderr)
+            sys.stdout.flush()
+            sys.modules["mpi4py.MPI"].COMM_WORLD.Abort(1)
+        time.sleep(0.01)
+
+
+@atexit.register  # runs before _wait_for_ends
 def end() -> None:
     """Report to all ranks that the program of this one ends, and whether by an error."""
     failed = getattr(sys, "last_value", None) is not None
-    for progress in list(_ALL):
+    for progress in _ALL:
         progress.end(failed=failed)

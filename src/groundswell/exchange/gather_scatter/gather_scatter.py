@@ -130,8 +130,8 @@ class GatherScatter(Operation):
 
     def _layout_of(self, *arrays: Array) -> list[tuple[object, ...]]:
         """What tables depend on besides the addresses of the arrays."""
-        address = self._backend.address
-        return [(a.shape, a.strides, address(a) % SECTOR) for a in arrays]
+        address, sector = self._backend.address, 1 if self._backend.on_host else SECTOR
+        return [(a.shape, a.strides, address(a) % sector) for a in arrays]
 
     def _set_up(self, old: Values, new: Values) -> None:
         tables = TABLES[self._kind](self._mail)
