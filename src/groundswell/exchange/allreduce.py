@@ -16,7 +16,7 @@ from groundswell.backends.base import Event
 from groundswell.exchange.cleanup import opened
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.deadline import Deadline
-from groundswell.exchange.mpi_communicator import MpiCommunicator
+from groundswell.exchange.mpi_communicator import MpiCommunicator, duplicate
 from groundswell.exchange.operation import Operation
 from groundswell.exchange.packing import ALIGNMENT
 from groundswell.exchange.transports.base import MessageSize
@@ -101,7 +101,7 @@ class GatheredAllReduce(Operation):
         return HostCall("NCCL allgather", gather)
 
     def _by_mpi(self) -> Launch:
-        self._mpi_comm = self._comm.mpi_comm.Dup()
+        self._mpi_comm = duplicate(self._comm.mpi_comm)
         opened(self)
         others = [rank for rank in range(self._comm.size) if rank != self._comm.rank]
         found = np.empty(self._all.shape)

@@ -119,15 +119,19 @@ class Progress:
     def _usable(self) -> bool:
         return bool(self._comm) and not self._mpi.Is_finalized()
 
-    def require_no_error(self) -> None:
+    def require_no_error(self, *, later_calls: bool = True) -> None:
         """Check that no rank has given up a call.
+
+        Args:
+            later_calls: whether calls count that this rank has not begun yet.
 
         Raises:
             GroundswellError: why a rank has given up a call.
         """
         self._read()
         for other in self._others.values():
-            if other.error is not None:
+            begun = other.calls <= self._here.calls
+            if other.error is not None and (later_calls or begun):
                 raise other.error
 
     def _send(self) -> None:

@@ -12,7 +12,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.deadline import Deadline
 from groundswell.exchange.operation import Operation
 from groundswell.exchange.transports.base import Buffer, Message, peers_of
-from groundswell.exchange.transports.mpi import duplicate
+from groundswell.exchange.transports.mpi import own_communicator
 
 
 class AllToAllTransport(Operation):
@@ -26,7 +26,7 @@ class AllToAllTransport(Operation):
 
     def __init__(self, backend: Backend, comm: Communicator, messages: Sequence[Message]) -> None:
         self._backend, self._rank_comm, self._peers = backend, comm, peers_of(messages)
-        self._comm = duplicate(comm)
+        self._comm = own_communicator(comm)
         self.path = "MPI_Alltoallv" + " through pinned host memory" * (not backend.on_host)
         self._sent = _vector(comm.size, self._peers_and(messages, "sent"))
         self._received = _vector(comm.size, self._peers_and(messages, "received"))

@@ -9,7 +9,7 @@ from typing import Any
 from groundswell.backends import Backend, HostCall, Launch
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.deadline import BUSY_SECONDS, Deadline
-from groundswell.exchange.mpi_communicator import MpiCommunicator
+from groundswell.exchange.mpi_communicator import MpiCommunicator, duplicate
 from groundswell.exchange.operation import Operation
 from groundswell.exchange.transports.base import Buffer, Message, offsets_of, peers_of
 from groundswell.exchange.transports.progress_thread import ProgressThread
@@ -42,7 +42,7 @@ class MpiTransport(Operation):
         self._backend, self._rank_comm, self._peers = backend, comm, peers_of(messages)
         self.path = "MPI" if backend.on_host else "GPU-aware MPI"
         self.path += ", driven by a thread" * threaded
-        self._comm = duplicate(comm)
+        self._comm = own_communicator(comm)
         sent, received = [m.sent for m in messages], [m.received for m in messages]
         self._sends = SendParts(backend, self._comm, messages, sent, PART)
         self._receives = receive_requests(self._comm, messages, received, PART)
@@ -88,7 +88,7 @@ class StagedMpiTransport(Operation):
 
     def __init__(self, backend: Backend, comm: Communicator, messages: Sequence[Message]) -> None:
         self._backend, self._rank_comm, self._peers = backend, comm, peers_of(messages)
-        self._comm = duplicate(comm)
+        self._comm = own_communicator(comm)
         sent, received = [m.sent for m in messages], [m.received for m in messages]
         self._memory, (host_sent, host_received) = _pinned(backend, sent, received)
         self._sends = SendParts(backend, self._comm, messages, host_sent, STAGE)
@@ -164,10 +164,10 @@ def complete(
         begun = time.thread_time()
 
 
-def duplicate(comm: Communicator) -> Any:
-    """A communicator of its own keeps the messages of operations apart."""
+def own_communicator(comm: Communicator) -> Any:
+    """A duplicate, which keeps the messages of operations apart."""
     assert isinstance(comm, MpiCommunicator)
-    return comm.mpi_comm.Dup()
+    return duplicate(comm.mpi_comm)
 
 
 def receive_requests(
