@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundswell.backends import Backend
 from groundswell.errors import BackendError
-from groundswell.exchange.codecs.coder import ANY_LENGTH, FOREIGN, require_codec
+from groundswell.exchange.codecs.coder import VARIABLE_LENGTH, require_codec
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.prerequisites import foreseen
 from groundswell.exchange.transports.base import Job, Maker, Transfer
@@ -64,7 +64,7 @@ def connect(job: Job, transport: str | Maker, codec: str = "none") -> Transfer:
     make = _maker(job.backend, chosen, codec)
     if job.comm.size == 1:
         return LocalTransfer(job)
-    if codec in ANY_LENGTH and names[-1] not in TAKE_ANY_LENGTH:
+    if codec in VARIABLE_LENGTH and names[-1] not in TAKE_ANY_LENGTH:
         raise BackendError(
             f"transport {chosen!r} wants to know the length of messages before they are coded; "
             "take a zfp codec, whose streams have a fixed one, or another transport"
@@ -111,7 +111,6 @@ def _maker(backend: Backend, transport: str, codec: str) -> Maker:
     names = transport.split("+")
     *near, last = (here[name] for name in names)
     # Codecs store their streams as other kernels do: where they are wanted, if that can be.
-    stored = names[-1] == "direct" and codec not in FOREIGN
-    bytes_on = FUSED[backend.name].get("fused", last) if stored else last
+    bytes_on = FUSED[backend.name]["fused"] if names[-1] == "direct" else last
     far: Maker = last if codec == "none" else lambda job: CodedTransfer(job, codec, bytes_on)
     return (lambda job: HybridTransfer(job, near[0], far)) if near else far

@@ -45,7 +45,6 @@ class CodedTransfer(Transfer):
 
     Raises:
         InputError: fields of several types, or of one that the codec does not know.
-        BackendError: the codec is not installed, or needs a GPU.
     """
 
     def __init__(self, job: Job, codec: str, make: Maker) -> None:
