@@ -1,35 +1,53 @@
-"""How fast messages are coded, and how much shorter they become.
+"""Speed and compression ratio of the codecs of messages, and of nvCOMP's for comparison.
 
     python benchmarks/codecs.py --sizes 8 256
 
-Prints, for each code, data and size, GB/s of values coded and decoded, and the ratio of lengths.
-Values are float32 along a line: a travelling sum of sines, and normal random numbers. "In three"
-are launches that need no blocks that wait for each other; "in four streams" is a message in four
-parts, at once; bitcomp and ans are nvCOMP's, where it is installed.
+Prints, for each codec, data and size, the GB/s of values encoded and decoded, and the compression
+ratio. Values are float32 in a contiguous array: a sum of sines, and normally distributed random
+numbers. "In four streams" encodes an array in four parts at once. "bitcomp" and "ans" are nvCOMP's
+lossless codecs, which is closed source (`pip install nvidia-nvcomp-cu13`); they need a GPU.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from groundswell.backends import Backend, Launch, open_backend
-from groundswell.backends.base import in_order
-from groundswell.backends.nvcomp import ALGORITHMS as OTHERS
-from groundswell.backends.nvcomp import NvComp, is_installed, stream_length
-from groundswell.exchange.codecs import Mpc, Zfp
+from groundswell.backends.base import Array, in_order
+from groundswell.exchange.boxes import Copy, Place
+from groundswell.exchange.codecs.coder import Coder, coder
+from groundswell.exchange.codecs.strips import strip_sizes, strips
 
-BYTES = 4  # of a value
-PARTS = 4 * BYTES  # what sizes are multiples of
+ITEMSIZE = 4  # bytes of a value
+PARTS = 4
 DATA = ("wave", "random")
-CODES = ("MPC", "MPC in three", "MPC in four streams", "ZFP 16", "ZFP 8", "bitcomp", "ans")
+NVCOMP = {"bitcomp": "Bitcomp", "ans": "ANS"}  # by our names
+CODECS = ("mpc", "mpc in four streams", "zfp16", "zfp8", *NVCOMP)
+NVCOMP_CHUNK, NVCOMP_OVERHEAD = 1 << 16, 1 << 13  # bytes; what a chunk may grow by
+
+
+@dataclass(frozen=True)
+class Launches:
+    """Launches that encode an array and decode it into another one.
+
+    Args:
+        length: returns the bytes of the last stream.
+        in_graph: whether a CUDA graph can contain the launches.
+    """
+
+    encode: list[Launch]
+    decode: list[Launch]
+    length: Callable[[], int]
+    in_graph: bool = True
 
 
 def values_of(data: str, count: int) -> Any:
-    """Values that begin at another place of the wave, or of the random numbers, for each count."""
+    """Values of a kind, another part of the wave or other random numbers for each count."""
     if data == "random":
         return np.random.default_rng(count).normal(size=count).astype(np.float32)
     x = np.arange(count, dtype=np.float64) - 0.37 * (count % 1000)
@@ -37,64 +55,85 @@ def values_of(data: str, count: int) -> Any:
     return np.asarray(waves, np.float32)
 
 
-Codes = Callable[[Any, Any], list[Launch]]
-Length = Callable[[Any], int]  # of the stream that was coded last
-
-
-def code_of(name: str, backend: Backend, count: int) -> tuple[Codes, Codes, int, Length]:
-    """What codes and decodes, by the table's name; room for streams, and how long the last was."""
-    kind, *rest = name.split()
-    if kind in OTHERS:
-        other = NvComp(backend, kind, "float32", BYTES * count)
-        return (
-            lambda values, stream: [lambda: other.compress(values, stream)],
-            lambda stream, values: [lambda: other.decompress(stream, values)],
-            other.capacity,
-            lambda stream: stream_length(backend.to_host(stream[:48])),
-        )
-    if rest[-1:] == ["streams"]:
-        return in_parts(backend, count, 4)
-    if kind == "MPC":
-        code = Mpc(backend, "float32", count, at_once=False if rest else None)
-        return code.compress, code.decompress, code.capacity, lambda _: used(backend, code)
-    zfp = Zfp(backend, "float32", count, int(rest[0]))
-    return zfp.compress, zfp.decompress, zfp.size, lambda _: zfp.size
-
-
-def in_parts(backend: Backend, count: int, parts: int) -> tuple[Codes, Codes, int, Length]:
-    """MPC of equal parts of an array, each in a stream of its own."""
-    codes = [Mpc(backend, "float32", count // parts) for _ in range(parts)]
-    room = -(-codes[0].capacity // 128) * 128
-
-    def beside(act: str, first: Any, second: Any) -> list[Launch]:
-        def part(array: Any, n: int) -> Any:
-            size = room if array.dtype == np.uint8 else count // parts
-            return array[n * size : (n + 1) * size]
-
-        return backend.concurrently(
-            *(getattr(c, act)(part(first, n), part(second, n)) for n, c in enumerate(codes))
-        )
-
-    return (
-        lambda values, stream: beside("compress", values, stream),
-        lambda stream, values: beside("decompress", stream, values),
-        room * parts,
-        lambda _: sum(used(backend, code) for code in codes),
+def with_coder(backend: Backend, name: str, values: Array, decoded: Array) -> Launches:
+    """Launches of a codec of this package."""
+    code = coder(name, backend, "float32", strip_sizes([values.shape]))
+    stream = backend.zeros((code.capacity,), np.uint8)
+    return Launches(
+        code.encode(strips_of(backend, values), stream),
+        code.decode(stream, strips_of(backend, decoded)),
+        lambda: length_of(backend, code),
     )
 
 
-def used(backend: Backend, code: Mpc) -> int:
-    """Bytes of the last stream."""
-    return int(backend.to_host(code.used)[0])
+def strips_of(backend: Backend, array: Array) -> Array:
+    """The table of an array's strips, on the device."""
+    place = Place.in_array(backend, array, (0,), (0,))
+    copy = Copy(tuple(array.shape), place, place, "float32", "float32")
+    return backend.to_device(strips([copy], of_target=False))
+
+
+def length_of(backend: Backend, code: Coder) -> int:
+    """Bytes of a coder's last stream."""
+    return code.capacity if code.used is None else int(backend.to_host(code.used)[0])
+
+
+def in_parts(backend: Backend, name: str, values: Array, decoded: Array) -> Launches:
+    """The same for equal parts of the arrays, each in a stream of its own."""
+    size = len(values) // PARTS
+    slices = [slice(n * size, (n + 1) * size) for n in range(PARTS)]
+    parts = [with_coder(backend, name, values[s], decoded[s]) for s in slices]
+    return Launches(
+        backend.concurrently(*(part.encode for part in parts)),
+        backend.concurrently(*(part.decode for part in parts)),
+        lambda: sum(part.length() for part in parts),
+    )
+
+
+def with_nvcomp(backend: Any, name: str, values: Array, decoded: Array) -> Launches:
+    """Launches of a codec of nvCOMP, with streams in its native format.
+
+    The configuration of the decoder derives from that of the encoder, so nothing is read from the
+    device. CUDA refuses graphs of nvCOMP that keep priorities.
+    """
+    from nvidia import nvcomp
+
+    cuda_stream = int(backend.stream.ptr)
+    codec = nvcomp.Codec(cuda_stream=cuda_stream, algorithm=NVCOMP[name], data_type="<f4")
+    encoding = codec.compression_config(values.nbytes)
+    decoding = codec.decompression_config(encoding)
+    chunks = -(-values.nbytes // NVCOMP_CHUNK)
+    capacity = chunks * (NVCOMP_CHUNK + NVCOMP_OVERHEAD) + NVCOMP_OVERHEAD
+    stream = backend.zeros((capacity,), np.uint8)
+
+    def encode() -> None:
+        codec.encode(nvcomp.as_array(values), out=stream, compression_config=encoding)
+
+    def decode() -> None:
+        codec.decode(nvcomp.as_array(stream), out=decoded, decompression_config=decoding)
+
+    def length() -> int:  # of the data, and of the header before them
+        header = backend.to_host(stream[:48])
+        return int(header[8:16].view(np.uint64)[0] + header[40:44].view(np.uint32)[0])
+
+    return Launches([encode], [decode], length, in_graph=False)
+
+
+def launches_of(backend: Backend, name: str, values: Array, decoded: Array) -> Launches:
+    """Launches of a codec, by its name in CODECS."""
+    codec, *parts = name.split()
+    if codec in NVCOMP:
+        return with_nvcomp(backend, codec, values, decoded)
+    return (in_parts if parts else with_coder)(backend, codec, values, decoded)
 
 
 def seconds(
     backend: Backend, launches: Sequence[Launch], times: int, repeats: int, *, in_graph: bool
 ) -> float:
-    """The shortest time of one run of all launches, of `times` in a recorded row."""
-    all_of_them = in_order(launches)
-    all_of_them()
-    graph = backend.capture(all_of_them, in_graph=in_graph)
+    """The shortest time of the launches, of `times` in succession."""
+    run = in_order(launches)
+    run()
+    graph = backend.capture(run, in_graph=in_graph)
     graph.replay(times)
     return min(backend.measure_seconds(lambda: graph.replay(times)) for _ in range(repeats)) / times
 
@@ -102,45 +141,49 @@ def seconds(
 def measure(
     backend: Backend, name: str, data: str, size: int, repeats: int
 ) -> tuple[float, float, float]:
-    """GB/s of compression and decompression, and the ratio."""
-    count = size // BYTES
-    compress, decompress, room, length = code_of(name, backend, count)
-    values, back = backend.to_device(values_of(data, count)), backend.zeros((count,), np.float32)
-    stream = backend.zeros((room,), np.uint8)
+    """GB/s of encoding and of decoding, and the compression ratio."""
+    count = size // ITEMSIZE
+    values, decoded = backend.to_device(values_of(data, count)), backend.zeros((count,), np.float32)
+    launches = launches_of(backend, name, values, decoded)
     times = 1 if backend.on_host else int(np.clip(2**28 // size, 4, 64))
-    there, home = compress(values, stream), decompress(stream, back)
-    recorded = name not in OTHERS  # CUDA refuses graphs of nvCOMP that keep priorities
-    spent = [
-        seconds(backend, launches, times, repeats, in_graph=recorded) for launches in (there, home)
-    ]
-    stored = length(stream)
-    assert backend.to_host(back).tobytes() == backend.to_host(values).tobytes() or "ZFP" in name
-    return size / spent[0] / 1e9, size / spent[1] / 1e9, size / stored
+    encoding, decoding = (
+        seconds(backend, steps, times, repeats, in_graph=launches.in_graph)
+        for steps in (launches.encode, launches.decode)
+    )
+    same = backend.to_host(decoded).tobytes() == backend.to_host(values).tobytes()
+    assert same or name.startswith("zfp")
+    return size / encoding / 1e9, size / decoding / 1e9, size / launches.length()
+
+
+def available(backend: Backend) -> list[str]:
+    """The codecs that can be measured: nvCOMP's where it is installed."""
+    try:
+        from nvidia import nvcomp  # noqa: F401
+    except ImportError:
+        return [name for name in CODECS if name not in NVCOMP]
+    return [name for name in CODECS if name not in NVCOMP or not backend.on_host]
 
 
 def main() -> None:
-    """Measure every code that was asked for."""
+    """Measure the codecs that the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--backend", default="cuda")
-    parser.add_argument("--codes", nargs="*", choices=CODES)
+    parser.add_argument("--codecs", nargs="*", choices=CODECS)
     parser.add_argument("--sizes", type=float, nargs="*", help="of messages, MiB")
     parser.add_argument("--repeats", type=int, default=7)
     args = parser.parse_args()
     backend = open_backend(args.backend)
-    others = () if backend.on_host or not is_installed() else OTHERS
-    codes = args.codes or [name for name in CODES if name not in OTHERS or name in others]
     sizes = args.sizes or [2.0**n for n in range(-4, 9)]
     print(backend.device)
-    print(f"{'code':>19} {'data':>7} {'MiB':>9} {'compress':>9} {'decompress':>10} {'ratio':>6}")
-    for name in codes:
+    print(f"{'codec':>19} {'data':>7} {'MiB':>9} {'encode':>9} {'decode':>9} {'ratio':>6}")
+    for name in args.codecs or available(backend):
         for data in DATA:
             for mebibytes in sizes:
-                size = int(mebibytes * 2**20) // PARTS * PARTS
-                there, home, ratio = measure(backend, name, data, size, args.repeats)
-                print(
-                    f"{name:>19} {data:>7} {mebibytes:9.4f} {there:9.1f} {home:10.1f} {ratio:6.2f}",
-                    flush=True,
+                size = int(mebibytes * 2**20) // (PARTS * ITEMSIZE) * PARTS * ITEMSIZE
+                found = "{:9.1f} {:9.1f} {:6.2f}".format(
+                    *measure(backend, name, data, size, args.repeats)
                 )
+                print(f"{name:>19} {data:>7} {mebibytes:9.4f} {found}", flush=True)
 
 
 if __name__ == "__main__":

@@ -13,24 +13,24 @@ CHUNK = 1024
 SIGNATURES = {32: 0x63706D00, 64: 0x43504D00}
 
 
-def stream_of(values: NDArray[np.floating[Any]], dim: int) -> Words:
-    """The stream of an array: header, bitmaps, words that are not zero."""
+def stream_of(values: NDArray[np.floating[Any]]) -> Words:
+    """The stream of an array: header, bitmaps, nonzero words."""
     width = 8 * values.itemsize
     words = values.view(f"u{values.itemsize}")
     count, groups = len(words), -(-len(words) // width)
-    coded = _coded(words, dim, width)
+    coded = _coded(words, width)
     maps = np.packbits(coded[: groups * width] != 0, bitorder="little").view(words.dtype)
-    signature = SIGNATURES[width] + dim - 1
+    signature = SIGNATURES[width]
     header = [signature, count] if width == 32 else [count << 32 | signature]
     return np.concatenate([np.array(header, words.dtype), maps, coded[coded != 0]])
 
 
-def _coded(words: Words, dim: int, width: int) -> Words:
-    """What becomes of words before zeros are left out: chunks, the last one padded."""
+def _coded(words: Words, width: int) -> Words:
+    """The words before the elimination of zeros: whole chunks, the last one padded."""
     chunks = np.zeros((-(-len(words) // CHUNK), CHUNK), words.dtype)
     chunks.ravel()[: len(words)] = words
     plain = chunks.copy()
-    chunks[:, dim:] -= plain[:, :-dim]
+    chunks[:, 1:] -= plain[:, :-1]
     chunks.ravel()[len(words) :] = 0
     turned = _transposed(chunks.reshape(-1, width)).reshape(-1, CHUNK)
     before = turned.copy()
@@ -39,7 +39,7 @@ def _coded(words: Words, dim: int, width: int) -> Words:
 
 
 def _transposed(groups: Words) -> Words:
-    """Word l of a group has bit l of all its words, that of word m as its bit m."""
+    """Bit m of word l of a group is bit l of its word m before."""
     count, width = groups.shape
     bits = np.unpackbits(groups.view(np.uint8).reshape(count, width, -1), axis=2, bitorder="little")
     turned = np.packbits(bits.transpose(0, 2, 1), axis=2, bitorder="little")

@@ -167,8 +167,6 @@ def test_codecs_of_a_run() -> None:
     assert common.RunSection(codec="zfp8").codecs == ["zfp8"]
 
 
-@pytest.mark.parametrize(
-    "codec", ["none", "mpc", "bitcomp", "ans", *(f"zfp{rate}" for rate in range(4, 33))]
-)
+@pytest.mark.parametrize("codec", ["none", "mpc", *(f"zfp{rate}" for rate in range(4, 33))])
 def test_every_codec_of_a_case_exists(codec: str) -> None:
     assert require_codec(common.RunSection(codec=codec).codec) == codec

@@ -83,7 +83,7 @@ def _codec(value: str) -> str:
     return value
 
 
-CODECS = ("auto", "none", "mpc", "bitcomp", "ans")
+CODECS = ("auto", "none", "mpc")
 
 _ZFP = re.compile("zfp([4-9]|[12][0-9]|3[0-2])")
 

@@ -9,7 +9,7 @@ from functools import partial
 from groundswell.backends import Backend
 from groundswell.errors import BackendError, known_to_all
 from groundswell.exchange.buffers import BufferExchange, MessageBuffers, PeerBuffers
-from groundswell.exchange.codecs.coder import ANY_LENGTH, require_codec
+from groundswell.exchange.codecs.coder import VARIABLE_LENGTH, require_codec
 from groundswell.exchange.coded_transfer import CodedTransfer, common_type
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.packing import TransferRequest
@@ -106,7 +106,7 @@ def connect(request: TransferRequest, transport: str | Maker, codec: str = "none
 def _transfer(request: TransferRequest, *, name: str, codec: str) -> Transfer:
     backend, comm = request.backend, request.comm
     kind = TRANSPORTS[backend.name][name]
-    if codec in ANY_LENGTH and not kind.any_length:
+    if codec in VARIABLE_LENGTH and not kind.any_length:
         raise BackendError(
             f"transport {name!r} has to know the length of messages before they are coded; use a "
             "zfp codec, whose streams have a fixed length, or another transport"

@@ -1,10 +1,4 @@
-"""Codes that make messages shorter: MPC, without loss, and ZFP, at a fixed rate.
+"""Codecs that compress messages: MPC, lossless, and ZFP, at a fixed rate.
 
-Each runs wherever kernels do. The headers code words and blocks of values that functors fetch and
-store, so a kernel can pack and code at once; the classes here code whole arrays.
+A codec packs values as it encodes them, and unpacks them as it decodes. See coder.py.
 """
-
-from groundswell.exchange.codecs.mpc import Mpc
-from groundswell.exchange.codecs.zfp import Zfp
-
-__all__ = ["Mpc", "Zfp"]

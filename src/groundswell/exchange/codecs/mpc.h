@@ -1,94 +1,68 @@
-// MPC v1.2, a lossless code for numbers that resemble their neighbours: Yang, Mukka, Hesaaraki and
-// Burtscher, Cluster 2015. Words of 32 or 64 bits count as integers, and are coded in chunks of
-// 1024 words:
+// MPC, a lossless codec for floating-point numbers: Yang, Mukka, Hesaaraki and Burtscher, MPC: a
+// massively parallel compression algorithm for scientific data, Cluster 2015. Streams have version
+// 1.2 of its format, for scalar data. Values count as words, unsigned integers of 32 or 64 bits,
+// which are encoded in chunks of 1024:
 //
-//   1. from each word its neighbour, `dim` words before it in the chunk, is subtracted;
-//   2. of each group of as many words as they have bits, the bits are transposed;
-//   3. from each word the one before it in the chunk is subtracted;
-//   4. a bitmap tells which words are not zero, and only these are kept.
+//   1. LNV1s: subtract from each word the one before it in the chunk;
+//   2. BIT:   transpose the bits of each group of as many words as a word has bits;
+//   3. LNV1s again;
+//   4. ZE:    write a bitmap of the words that are not zero, and only these words.
 //
-// A stream is a header, the bitmaps of all groups, and the kept words. A chunk that is not full is
-// padded with zeros, and so may keep one word that belongs to no group and that nobody reads.
+// A stream consists of a header, the bitmaps of all groups, and the nonzero words. The last chunk
+// is padded with zeros. So it may end with a nonzero word that belongs to no group, which no
+// decoder reads.
 //
-// Words come from and go to functors, which may pack and unpack on the way. A source gives
-// operator()(i), and four(i, words) for words i .. i + 3, i a multiple of 4; a sink takes
-// put(i, word) and put_four(i, words).
+// A chunk is a strip of values; a strip that is too short repeats its last value.
 #pragma once
-#include "bits.h"
+#include "strips.h"
 
 namespace mpc {
 
-constexpr int CHUNK = 1024;        // words that are coded together
-constexpr int MAPS = CHUNK / 32;   // their bitmap, in words of 32 bits
-constexpr int SCRATCH = 32768;     // bytes of a block, or of a core, where chunks are put together
+constexpr int CHUNK = strips::STRIP;  // words that are encoded together
+constexpr int MAPS = CHUNK / 32;      // words of 32 bits in their bitmap
+constexpr int BITS = 8 * sizeof(word);
+typedef strips::Values<word> Chunk;
 
-// What is wrong with a stream.
-enum Verdict { SOUND = 0, FOREIGN = 1, TOO_SHORT = 2 };
+enum Status { INTACT = 0, WRONG_HEADER = 1, TRUNCATED = 2 };  // of a stream
 
-template <class Word> constexpr int BITS = 8 * static_cast<int>(sizeof(Word));
-template <class Word> constexpr int CHUNKS_AT_ONCE = SCRATCH / CHUNK * 8 / BITS<Word>;
-
-// How a stream of `count` words, each compared with the one `dim` before it, is laid out.
-template <class Word> struct Layout {
-  bits32 count, dim;
+// The layout of a stream of `count` words.
+struct Layout {
+  bits32 count;
 
   METHOD bits32 chunks() const { return (count + CHUNK - 1) / CHUNK; }
-  METHOD bits32 groups() const { return (count + BITS<Word> - 1) / BITS<Word>; }
-  METHOD bits32 maps() const { return groups() * (BITS<Word> / 32); }
-  METHOD bits32 header() const { return sizeof(Word) == 4 ? 2 : 1; }
-  METHOD bits32 begin() const { return header() + groups(); }  // of the kept words
-  METHOD bits32 signature() const {
-    return (sizeof(Word) == 4 ? 0x63706d00 : 0x43504d00) + dim - 1;
+  METHOD bits32 groups() const { return (count + BITS - 1) / BITS; }
+  METHOD bits32 maps() const { return groups() * (BITS / 32); }
+  METHOD bits32 header() const { return 8 / sizeof(word); }
+  METHOD bits32 begin() const { return header() + groups(); }  // of the nonzero words
+  METHOD bits32 size_of(bits32 chunk) const {
+    return count - chunk * CHUNK < CHUNK ? count - chunk * CHUNK : CHUNK;
   }
 
-  METHOD void open(Word* stream) const {
-    if (sizeof(Word) == 4) {
-      stream[0] = static_cast<Word>(signature());
-      stream[1] = static_cast<Word>(count);
-    } else {
-      stream[0] = static_cast<Word>(static_cast<bits64>(count) << 32 | signature());
-    }
+  METHOD bits64 header_bits() const {
+    const bits64 signature = sizeof(word) == 4 ? 0x63706d00 : 0x43504d00;
+    return static_cast<bits64>(count) << 32 | signature;
   }
-  METHOD bool opens(const Word* stream, index_t capacity) const {
+  METHOD void write_header(word* stream) const {
+    for (bits32 n = 0; n < header(); ++n) stream[n] = static_cast<word>(header_bits() >> 32 * n);
+  }
+  METHOD bool matches(const word* stream, index_t capacity) const {
     if (capacity < begin()) return false;
-    if (sizeof(Word) == 4) return stream[0] == signature() && stream[1] == count;
-    return stream[0] == (static_cast<bits64>(count) << 32 | signature());
+    for (bits32 n = 0; n < header(); ++n)
+      if (stream[n] != static_cast<word>(header_bits() >> 32 * n)) return false;
+    return true;
   }
-  METHOD bits32* maps_of(Word* stream) const {
+  METHOD bits32* maps_of(word* stream) const {
     return reinterpret_cast<bits32*>(stream + header());
   }
-  METHOD const bits32* maps_of(const Word* stream) const {
+  METHOD const bits32* maps_of(const word* stream) const {
     return reinterpret_cast<const bits32*>(stream + header());
   }
 };
 
-// Words that lie side by side.
-template <class Word> struct Contiguous {
-  const Word* words;
-  bool aligned;
-
-  METHOD explicit Contiguous(const Word* w) : words(w), aligned(in_fours(w)) {}
-  METHOD Word operator()(bits32 i) const { return words[i]; }
-  METHOD void four(bits32 i, Word (&w)[4]) const { load_four(words + i, aligned, w); }
-};
-
-template <class Word> struct ContiguousSink {
-  Word* words;
-  bool aligned;
-
-  METHOD explicit ContiguousSink(Word* w) : words(w), aligned(in_fours(w)) {}
-  METHOD void put(bits32 i, Word w) const { words[i] = w; }
-  METHOD void put_four(bits32 i, const Word (&w)[4]) const { store_four(words + i, aligned, w); }
-};
-
-// Columns of a transposition of which bit `step` of the number is not set.
-template <class Word> METHOD constexpr Word low_columns(int step) {
-  return static_cast<Word>(~static_cast<Word>(0)) / ((static_cast<Word>(1) << step) + 1);
-}
-
-// Two rows, `step` apart, swap the halves that a transposition wants swapped.
-template <class Word> INLINE void swap_halves(Word& upper, Word& lower, int step) {
-  const Word low = low_columns<Word>(step), a = upper, b = lower;
+// A step of a transposition: swaps the off-diagonal halves of two rows that are `step` apart.
+INLINE void swap_halves(word& upper, word& lower, int step) {
+  const word low = static_cast<word>(~static_cast<word>(0)) / ((static_cast<word>(1) << step) + 1);
+  const word a = upper, b = lower;
   upper = (a & low) | (b & low) << step;
   lower = (b & ~low) | (a & ~low) >> step;
 }
@@ -96,7 +70,147 @@ template <class Word> INLINE void swap_halves(Word& upper, Word& lower, int step
 }  // namespace mpc
 
 #if defined(__CUDACC__)
-#include "mpc_lanes.h"
+#include "mpc_gpu.h"
 #else
-#include "mpc_core.h"
+
+// --- CPU: a core encodes a chunk at a time. mpc_gpu.h has the same functions for a GPU -----------
+
+namespace mpc {
+
+INLINE void transpose(word* rows) {
+  for (int step = BITS / 2; step; step /= 2)
+    for (int row = 0; row < BITS; ++row)
+      if (!(row & step)) swap_halves(rows[row], rows[row + step], step);
+}
+INLINE void transpose_groups(word* words) {
+  for (int first = 0; first < CHUNK; first += BITS) transpose(words + first);
+}
+
+// Moves the nonzero words to the front and returns their number.
+INLINE bits32 eliminate_zeros(word* words, bits32* maps, bits32 map_count) {
+  bits32 nonzero = 0;
+  for (bits32 m = 0; m < MAPS; ++m) {
+    bits32 map = 0;
+    for (bits32 i = 0; i < 32; ++i) {
+      const word w = words[32 * m + i];
+      map |= static_cast<bits32>(w != 0) << i;
+      words[nonzero] = w;
+      nonzero += w != 0;
+    }
+    if (m < map_count) maps[m] = map;
+  }
+  return nonzero;
+}
+
+// Writes the bitmap of chunk `c` to the stream and its nonzero words to `words`, (CHUNK,); returns
+// their number.
+INLINE bits32 encode(const Chunk& values, const Layout& layout, bits32 c, word* stream,
+                     word* words) {
+  const bits32 size = layout.size_of(c);
+  for (bits32 i = 0; i < CHUNK; ++i) words[i] = i < size ? values.get(i) : 0;
+  for (bits32 i = size; i-- > 1;) words[i] -= words[i - 1];
+  transpose_groups(words);
+  for (bits32 i = CHUNK; i-- > 1;) words[i] -= words[i - 1];
+  return eliminate_zeros(words, layout.maps_of(stream) + c * MAPS, layout.maps() - c * MAPS);
+}
+
+// The number of nonzero words of chunk `c`, according to its bitmap.
+INLINE bits32 count_nonzero(const Layout& layout, bits32 c, const word* stream) {
+  bits32 nonzero = 0;
+  for (bits32 m = c * MAPS; m < (c + 1) * MAPS && m < layout.maps(); ++m)
+    nonzero += __builtin_popcount(layout.maps_of(stream)[m]);
+  return nonzero;
+}
+
+// Decodes chunk `c`, whose nonzero words begin at `begin`; those beyond `capacity` count as zero.
+INLINE void decode(const Chunk& values, const Layout& layout, bits32 c, const word* stream,
+                   bits32 begin, index_t capacity, word* words) {
+  const bits32* maps = layout.maps_of(stream);
+  index_t next = begin;
+  word before = 0;
+  for (bits32 i = 0; i < CHUNK; ++i) {
+    const bits32 m = c * MAPS + i / 32;
+    if (m < layout.maps() && maps[m] >> (i % 32) & 1) {
+      if (next < capacity) before += stream[next];
+      ++next;
+    }
+    words[i] = before;
+  }
+  transpose_groups(words);
+  for (bits32 i = 1; i < CHUNK; ++i) words[i] += words[i - 1];
+  for (bits32 i = 0; i < layout.size_of(c); ++i) values.put(i, words[i]);
+}
+
+// Calls measure(c, words) for each chunk, which returns the number of its nonzero words; then
+// write(c, number, begin, words), where `begin` is the sum of the numbers of all earlier chunks;
+// and finish(sum) at the end. `words`, (CHUNK,), keeps what measure has written. `begins` has an
+// entry per chunk.
+template <class Measure, class Write, class Finish>
+INLINE void for_each_chunk(index_t chunks, bits64* begins, const Measure& measure,
+                           const Write& write, const Finish& finish) {
+  FOR_ITEMS(c, chunks) {
+    SHARED(word, words, [CHUNK]);
+    begins[c] = measure(static_cast<bits32>(c), words);
+  }
+  bits32 sum = 0;
+  for (index_t c = 0; c < chunks; ++c) {
+    const bits32 number = static_cast<bits32>(begins[c]);
+    begins[c] = sum;
+    sum += number;
+  }
+  FOR_ITEMS(c, chunks) {
+    SHARED(word, words, [CHUNK]);
+    const bits32 number = measure(static_cast<bits32>(c), words);
+    write(static_cast<bits32>(c), number, static_cast<bits32>(begins[c]), words);
+  }
+  finish(sum);
+}
+
+}  // namespace mpc
+
 #endif
+
+// --- kernels -------------------------------------------------------------------------------------
+
+// Encodes `count` values; `used` becomes the length of the stream, in bytes. `state` has room for
+// three numbers and one a chunk, zero before the first launch.
+KERNEL mpc_compress(const Strip* table, index_t count, word* stream, index_t* used,
+                    bits64* state) {
+  const mpc::Layout layout{static_cast<bits32>(count)};
+  word* const nonzero = stream + layout.begin();
+  mpc::for_each_chunk(
+      layout.chunks(), state,
+      [&](bits32 c, word* words) {
+        return mpc::encode(mpc::Chunk(table, c), layout, c, stream, words);
+      },
+      [&](bits32, bits32 number, bits32 begin, const word* words) {
+        word* const target = nonzero + begin;
+        FOR_LANES(i, number) target[i] = words[i];
+      },
+      [&](bits32 sum) {
+        layout.write_header(stream);
+        *used = static_cast<index_t>(layout.begin() + sum) * sizeof(word);
+      });
+}
+
+// Decodes a stream of `capacity` words, unless its header is wrong. `status` keeps the last error.
+KERNEL mpc_decompress(const word* stream, index_t capacity, index_t count, const Strip* table,
+                      index_t* status, bits64* state) {
+  const mpc::Layout layout{static_cast<bits32>(count)};
+  const bool matches = layout.matches(stream, capacity);
+  mpc::for_each_chunk(
+      layout.chunks(), state,
+      [&](bits32 c, word*) { return matches ? mpc::count_nonzero(layout, c, stream) : 0; },
+      [&](bits32 c, bits32, bits32 begin, word* words) {
+        if (matches)
+          mpc::decode(mpc::Chunk(table, c), layout, c, stream, layout.begin() + begin, capacity,
+                      words);
+      },
+      [&](bits32 sum) {
+        if (!matches) {
+          *status = mpc::WRONG_HEADER;
+        } else if (layout.begin() + sum > capacity) {
+          *status = mpc::TRUNCATED;
+        }
+      });
+}

@@ -1,4 +1,7 @@
-"""Boxes of values as codecs take them: in strips, which are packed as they are coded."""
+"""The values of a message as codecs take them: boxes in memory, divided into strips.
+
+Kernels read a table of the strips (strips.h), so codecs pack and unpack the values themselves.
+"""
 
 from __future__ import annotations
 
@@ -11,27 +14,31 @@ from numpy.typing import NDArray
 
 from groundswell.exchange.boxes import Copy, Place, merged
 
-STRIP = 1024  # values; see strips.h
-SHORT = 32  # values of a row that are hardly worth reading together
+STRIP = 1024  # values; as in strips.h
+SHORT_ROW = 32  # values; shorter rows are not read along
 
 
 def strips(copies: Sequence[Copy], *, of_target: bool) -> NDArray[np.int64]:
-    """Rows of strips.h, (strips, 8), of the places that boxes are copied from, or to.
+    """The table of the strips of boxes, (strips, 8), whose rows are the `Strip` of strips.h.
 
-    Those that are full come first. Both ends of a message number the values of a box alike: along
-    its last axis first, or, where that is short, along its longest, so that those coded together
-    resemble each other.
+    Full strips come first. Sender and receiver number the values of a box in the same way: along
+    its last axis or, if that is short, along its longest one. So the values of a strip are mostly
+    neighbours, which compress well.
+
+    Args:
+        copies: the boxes.
+        of_target: whether the strips are those of the target of each copy, or of its source.
     """
     rows = [row for copy in copies for row in _strips(copy, of_target)]
     table = np.array(rows, np.int64).reshape(len(rows), 8)
     table = table[np.argsort(table[:, -1] < STRIP, kind="stable")]
-    fours = -(-table[:, -1] // 4)
-    table[:, -1] |= (np.cumsum(fours) - fours) << 32
+    blocks = -(-table[:, -1] // 4)  # of four values
+    table[:, -1] |= (np.cumsum(blocks) - blocks) << 32  # those of all earlier strips
     return table
 
 
 def strip_sizes(shapes: Sequence[Sequence[int]]) -> list[int]:
-    """Values of each strip of boxes of these shapes."""
+    """The number of values of each strip of boxes of these shapes."""
     sizes = [prod(shape) for shape in shapes]
     full = sum(size // STRIP for size in sizes)
     return [STRIP] * full + [size % STRIP for size in sizes if size % STRIP]
@@ -39,7 +46,7 @@ def strip_sizes(shapes: Sequence[Sequence[int]]) -> list[int]:
 
 def _strips(copy: Copy, of_target: bool) -> list[list[int]]:
     order = list(range(len(copy.shape)))
-    if copy.shape[-1] < SHORT:
+    if copy.shape[-1] < SHORT_ROW:
         order.sort(key=lambda axis: copy.shape[axis])
     place = copy.target if of_target else copy.source
     along = replace(place, strides=tuple(place.strides[axis] for axis in order))

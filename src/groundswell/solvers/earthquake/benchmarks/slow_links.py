@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Graph
 from groundswell.backends.base import in_order
-from groundswell.backends.nvcomp import is_installed
 from groundswell.bench import Session
 from groundswell.bench.exchange.slow_link import Link, LinkedBackend
 from groundswell.bench.rig import FASTEST, Rig
 from groundswell.bench.tables import Row
-from groundswell.exchange.codecs.coder import FOREIGN
 from groundswell.exchange.tuning import Choice, Rehearsal, tune
 from groundswell.solvers.earthquake.benchmarks.throughput import Variant, make_case
 from groundswell.solvers.earthquake.case import EarthquakeCase
@@ -104,8 +102,6 @@ class Study:
         self._linked = LinkedBackend(rig.backend)
         backend = cast(Backend, self._linked)  # it passes on all that it does not change
         self.solver = Earthquake(Setup.from_case(_case(rig, cells)), backend, rig.comm)
-        others = rig.backend.name == "cuda" and all(rig.comm.allgather(is_installed()))
-        self._codecs = [*CODECS[1:], *FOREIGN * others]
         self._transport = FASTEST[rig.backend.name]
         self._latest: dict[str, Row] = {}  # of each codec
         self.fields: list[Row] = []
@@ -117,7 +113,7 @@ class Study:
         self._captured().replay(step - self._done)
         self._rig.backend.synchronize()
         self._done = step
-        rows: list[Row] = [{"step": step, **self._ratio(codec)} for codec in self._codecs]
+        rows: list[Row] = [{"step": step, **self._ratio(codec)} for codec in CODECS[1:]]
         self._latest = {row["codec"]: row for row in rows}
         self.fields += [{"step": step, **row} for row in self._by_field()]
         return rows

@@ -1,0 +1,37 @@
+"""Arrays as codecs take them: a table of strips, whose addresses are the array's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groundswell.backends import Backend
+from groundswell.exchange.boxes import Copy, Place
+from groundswell.exchange.codecs.strips import strip_sizes, strips
+
+Boxes = list[tuple[tuple[int, ...], tuple[int, ...]]]
+
+
+def whole(array: Any) -> Boxes:
+    """The box of all values: its first point and its shape."""
+    return [((0,) * len(array.shape), tuple(array.shape))]
+
+
+def table_of(backend: Backend, array: Any, boxes: Boxes | None = None) -> Any:
+    """The table, on the device, of boxes of an array; of the whole array if None."""
+    origin, dtype = (0,) * len(array.shape), str(array.dtype)
+    copies = []
+    for first, shape in boxes or whole(array):
+        place = Place.in_array(backend, array, origin, first)
+        copies.append(Copy(shape, place, place, dtype, dtype))
+    return backend.to_device(strips(copies, of_target=False))
+
+
+def sizes_of(boxes: Boxes) -> list[int]:
+    """The number of values of each strip."""
+    return strip_sizes([shape for _, shape in boxes])
+
+
+def run(launches: Any) -> None:
+    """Call all launches in order."""
+    for launch in launches:
+        launch()
