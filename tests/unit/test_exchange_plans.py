@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import sys
 import weakref
@@ -155,3 +156,33 @@ def test_a_script_that_ends_finishes_what_is_under_way(monkeypatch: pytest.Monke
     monkeypatch.delattr(sys, "last_value", raising=False)
     plan_cache._close_all()
     assert plan.closed and not plan_cache._OPEN and np.all(u == 2)
+
+
+@pytest.mark.gpu
+def test_a_captured_exchange_keeps_its_arrays(rng: np.random.Generator) -> None:
+    """Later exchanges of other arrays of the same kind do not change the graph."""
+    cupy = pytest.importorskip("cupy")
+    domain = Domain((16, 15), 1, periodic=True, device="cuda")
+    u, v = domain.zeros("float32"), domain.zeros("float32")
+    domain.exchange(v)
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        stream.begin_capture()
+        with pytest.raises(InputError, match="exchange them once before the capture"):
+            domain.exchange(u, stream=stream)
+        with contextlib.suppress(cupy.cuda.runtime.CUDARuntimeError):
+            stream.end_capture()
+    domain.exchange(u)
+    with stream:
+        stream.begin_capture()
+        domain.exchange(u, stream=stream)
+        graph = stream.end_capture()
+    for array in (v, domain.zeros("float32"), u, v):
+        domain.exchange(array)
+    values = cupy.asarray(rng.normal(size=(16, 15)).astype("float32"))
+    domain.interior(u)[...] = values
+    cupy.cuda.Device().synchronize()
+    graph.launch(stream)
+    stream.synchronize()
+    assert cupy.array_equal(u, cupy.pad(values, 1, mode="wrap"))
+    assert not cupy.any(v)
