@@ -101,11 +101,17 @@ def test_a_rank_that_is_done_may_end_while_others_wait(transport: str) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-@pytest.mark.parametrize("case", ["peer new 1 exchange", *long_variants(["mpi new 0 exchange"])])
+@pytest.mark.parametrize("case", ["peer type 1 exchange", *long_variants(["mpi type 0 exchange"])])
 def test_a_plan_that_one_rank_has_and_another_lacks_ends_all(case: str) -> None:
     done = run_on_ranks(3, SUPPORT / "diverging_ranks_program.py", *case.split(), timeout=60)
     assert done.returncode != 0 and "not noticed" not in done.stdout
     assert "out of step" in done.stderr and "has ended" not in done.stderr, done.stderr[-2000:]
+
+
+def test_a_rank_may_exchange_another_array_than_before() -> None:
+    case = ["peer", "array", "1", "exchange"]
+    done = run_on_ranks(3, SUPPORT / "diverging_ranks_program.py", *case, timeout=60)
+    assert done.returncode == 0 and done.stdout.count("not noticed") == 3, done.stderr[-2000:]
 
 
 # --- on one rank ----------------------------------------------------------------------------------

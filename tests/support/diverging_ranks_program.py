@@ -1,10 +1,11 @@
 """A program for three ranks, one of which does something else than the others.
 
-    mpiexec -n 3 python diverging_ranks_program.py TRANSPORT exit|fail|new|done WHO exchange|gather
+    mpiexec -n 3 python diverging_ranks_program.py TRANSPORT exit|fail|type|array|done WHO exchange|gather
 
-Rank WHO ends its program, by sys.exit or by an exception, or exchanges an array of its own, while
-the others exchange what they have exchanged before, or talk; "done": all do the same, and rank WHO,
-which has no more to wait for, ends while others wait for the last rank.
+Rank WHO ends its program, by sys.exit or by an exception, or exchanges an array of another type,
+while the others exchange what they have exchanged before, or gather. "array": another array of the
+same type, which is no error. "done": all do the same, and rank WHO, which has no more to wait for,
+ends while others wait for the last rank.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def main(transport: str, how: str, who: str, others: str) -> None:
             sys.exit(0)
         if how == "fail":
             raise ZeroDivisionError("mine")
-        u = domain.zeros()
+        u = domain.zeros("float32" if how == "type" else "float64")
     if others == "exchange":
         domain.exchange(u)
     domain.gather(u)

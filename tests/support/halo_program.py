@@ -122,7 +122,7 @@ def other_array(backend: Any, array: Any, rng: np.random.Generator) -> Any:
         found = room[int(rng.integers(6)) :][: host.size].reshape(host.shape)
     else:
         found = backend.zeros(host.shape[::-1], host.dtype).T
-    found[...] = backend.to_device(host)
+    backend.assign(found, host)
     return found
 
 

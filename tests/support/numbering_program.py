@@ -39,7 +39,7 @@ def main() -> None:
         total = comm.allreduce(numbering.backend.to_host(mass)[: numbering.own].sum())
         assert total == 3 * EACH * comm.size
         try:
-            numbering.gather(local if comm.rank else local.astype("float32"))
+            numbering.gather(local.astype("int64" if comm.rank else "int32"))
         except InputError as error:
             assert "all must ask for the same" in str(error)
         else:
