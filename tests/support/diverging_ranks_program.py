@@ -1,11 +1,11 @@
 """A program for three ranks, one of which does something else than the others.
 
-    mpiexec -n 3 python diverging_ranks_program.py TRANSPORT exit|fail|type|array|done WHO exchange|gather
+    mpiexec -n 3 python diverging_ranks_program.py TRANSPORT HOW WHO exchange|gather
 
-Rank WHO ends its program, by sys.exit or by an exception, or exchanges an array of another type,
-while the others exchange what they have exchanged before, or gather. "array": another array of the
-same type, which is no error. "done": all do the same, and rank WHO, which has no more to wait for,
-ends while others wait for the last rank.
+HOW: rank WHO ends its program by sys.exit ("exit") or an exception ("fail"), or exchanges an array
+of another type ("type"), while the others exchange what they have exchanged before, or gather.
+"array": another array of the same type, which is no error. "done": all do the same, and rank WHO,
+which has no more to wait for, ends while others wait for the last rank.
 """
 
 from __future__ import annotations
