@@ -11,7 +11,7 @@ import numpy as np
 
 from groundswell.errors import RunFailed
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.distributed_array import DistributedArray
+from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.ring_buffer import Output, Ring
 from groundswell.simulation import checkpoint
 from groundswell.simulation.time_loop import TimeLoop

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundswell.backends.cpu import CpuBackend
-from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.grids.cartesian import Field, Grid, Layout, Part
+from groundswell.outputs.distributed_array import DistributedArray
 
 GRID = Grid((7, 5, 4), (100.0, 50.0, 20.0), before=(3, 2, 0), after=(1, 4, 6))
 counts = st.integers(1, 40)

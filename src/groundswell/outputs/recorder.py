@@ -18,8 +18,8 @@ from groundswell.backends import Array, Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.case.recording import HARMONICS, RecordSection
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.formats.netcdf import Variable
+from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.files import write_fields
 from groundswell.outputs.harmonics import fit
 from groundswell.outputs.launches import WANTED, RecordLaunches, Targets

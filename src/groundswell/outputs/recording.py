@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from groundswell.case.recording import HARMONICS, RecordSection, Where
 from groundswell.errors import InputError
-from groundswell.exchange.distributed_array import Index
 from groundswell.formats.netcdf import TIME, Variable
+from groundswell.outputs.distributed_array import Index
 from groundswell.outputs.files import sizes_of
 from groundswell.outputs.harmonics import basis_functions, require_resolved
 from groundswell.outputs.ring_buffer import ring_slots, samples_before

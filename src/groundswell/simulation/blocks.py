@@ -17,7 +17,6 @@ from groundswell.backends import Array, Backend, Launch, Source
 from groundswell.backends.base import ROW_ALIGNMENT, in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import Decomposition, decompose
-from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.overlap import Box, boundary_first
 from groundswell.exchange.pattern import Ghosts
@@ -25,6 +24,7 @@ from groundswell.exchange.traffic import traffic
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Field, Grid, Layout, Part
 from groundswell.outputs.cartesian import CartesianDomain, ghosts_read
+from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import RecordableField, Recording
 from groundswell.simulation.exchanging import ExplicitSolver, part_of

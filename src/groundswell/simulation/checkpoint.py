@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.distributed_array import DistributedArray, Index, complete, numbers_of
 from groundswell.formats.atomic import atomic_write, disk_errors, exists, temporary_path
 from groundswell.formats.damage import read_errors_reported
+from groundswell.outputs.distributed_array import DistributedArray, Index, complete, numbers_of
 
 FORMAT = 4
 NAME = "checkpoint.h5"

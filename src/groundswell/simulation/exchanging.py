@@ -10,11 +10,11 @@ from groundswell.backends import Backend, Launch, Listing, list_launches
 from groundswell.backends.base import Event, in_order
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
-from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, candidates, tune
 from groundswell.grids.cartesian import Field, Grid, Part
+from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.simulation.finite_check import NonFiniteSearch
 
 

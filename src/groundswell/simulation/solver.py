@@ -19,8 +19,8 @@ from groundswell.backends import Event, Listing
 from groundswell.case import Case
 from groundswell.case.quantities import Quantity
 from groundswell.exchange.decomposition import Decomposition
-from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.tuning import Tuning
+from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.ring_buffer import Output
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.formats.text import write_json
+from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.ring_buffer import Output
 from groundswell.solvers.cavity.case import FIELDS

@@ -17,8 +17,8 @@ from groundswell.backends import Array, Backend, Launch, Listing, list_launches
 from groundswell.backends.base import in_order
 from groundswell.errors import NotFinite
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.tuning import Choice
+from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.simulation.exchanging import ExchangingSolver
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import decompose_grids

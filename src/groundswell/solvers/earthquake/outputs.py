@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Cells, Items, Launch
 from groundswell.backends.base import Array
-from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.formats.vtkhdf import GRID_SPACING, VolumeWriter
 from groundswell.outputs.cartesian import CartesianDomain, strided, taken
+from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.launches import RecordLaunches, Targets
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import BoxSelection

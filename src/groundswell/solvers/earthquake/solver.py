@@ -19,11 +19,11 @@ from groundswell.backends import Backend, Cells, Constant, Exact, Launch, Parame
 from groundswell.backends.base import ROW_ALIGNMENT, Array, in_order
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.overlap import Box, boundary_first
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Field, Layout
+from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.simulation.exchanging import ExplicitSolver, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.solvers.earthquake.absorbing_layers import Layers

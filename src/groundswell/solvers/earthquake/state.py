@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Array
-from groundswell.exchange.distributed_array import AXES, DistributedArray, Span, span
 from groundswell.grids.cartesian import Part
+from groundswell.outputs.distributed_array import AXES, DistributedArray, Span, span
 from groundswell.solvers.earthquake.absorbing_layers import Layers
 
 

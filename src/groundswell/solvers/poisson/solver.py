@@ -11,10 +11,10 @@ import numpy as np
 
 from groundswell.backends import Backend, Listing
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.tuning import Tuning
 from groundswell.linear.cg import ConvergenceHistory
 from groundswell.meshes.hexahedra import Floats
+from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
 from groundswell.solvers.poisson.nullspace import WARN_ABOVE
 from groundswell.solvers.poisson.outputs import Outputs

@@ -10,12 +10,12 @@ import numpy as np
 from groundswell.backends import Array, Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.distributed_array import DistributedArray
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.tuning import Choice
 from groundswell.outputs.cartesian import ghosts_read
+from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.simulation.exchanging import ExplicitSolver, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.solvers.ultrasound.fields import AXES
