@@ -41,3 +41,26 @@ def test_ghosts_that_are_stored_straight_into_arrays(full: bool, ranks: int) -> 
     done = run_on_ranks(ranks, PROGRAM.with_name("one_sided_program.py"), str(ranks), cases)
     assert done.returncode == 0, done.stderr[-2000:]
     assert "all cases hold" in done.stdout
+
+
+BUFFERS = PROGRAM.with_name("buffers_program.py")
+
+
+@pytest.mark.parametrize(
+    "ranks, transport", [(1, "auto"), (3, "peer"), (2, "mpi"), (4, "peer+mpi")]
+)
+def test_buffers_that_launches_fill_and_read(full: bool, ranks: int, transport: str) -> None:
+    done = run_on_ranks(ranks, BUFFERS, "cpu", transport, str(ranks), "20" if full else "4")
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "all cases hold" in done.stdout
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not gpu_count(), reason="needs a GPU")
+@pytest.mark.parametrize("transport", ["mpi", "nccl", "peer", "peer+mpi"])
+def test_buffers_on_gpus(transport: str) -> None:
+    if gpu_count() < 2 and "nccl" in transport:
+        pytest.skip("NCCL needs a GPU for each rank")
+    done = run_on_ranks(max(2, gpu_count()), BUFFERS, "cuda", transport, "1", "10")
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "all cases hold" in done.stdout

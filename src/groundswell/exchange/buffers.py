@@ -42,6 +42,35 @@ class BufferExchange(Operation):
 
     sent: list[Buffer]
     received: list[Buffer]
+    _backend: Backend
+
+    def overlap_with(
+        self, *, boundary: Sequence[Launch], interior: Sequence[Launch]
+    ) -> list[Launch]:
+        """Launches of a step whose interior work overlaps with the exchange.
+
+        Args:
+            boundary: launches that fill `sent`.
+            interior: launches that read neither `sent` nor `received`.
+        """
+        fork, join = self._backend.fork(self.start), self._backend.join(self.finish)
+        return [*self.open, *boundary, *fork, *interior, *join]
+
+
+class OwnBuffers(BufferExchange):
+    """Messages of a rank to itself: what it receives is what it has sent."""
+
+    path = "none: one rank"
+    in_graph = True
+
+    def __init__(
+        self, backend: Backend, comm: Communicator, messages: Sequence[SizedMessage]
+    ) -> None:
+        self._backend = backend
+        self._arrays = [backend.zeros((max(m.send_bytes, 1),), np.uint8) for m in messages]
+        places = zip(self._arrays, messages, strict=True)
+        self.sent = [Buffer(backend.address(array), m.send_bytes) for array, m in places]
+        self.received = self.sent
 
 
 class MessageBuffers(BufferExchange):
@@ -60,6 +89,8 @@ class MessageBuffers(BufferExchange):
         *,
         on_host: bool = False,
     ) -> None:
+        self._backend = backend
+
         def allocate(sizes: Sequence[int]) -> list[Buffer]:
             offsets, size = offsets_of(sizes)
             first = self._allocate(backend, max(size, 1), on_host)
@@ -98,6 +129,7 @@ class PeerBuffers(BufferExchange):
     def __init__(
         self, backend: Backend, comm: Communicator, messages: Sequence[SizedMessage]
     ) -> None:
+        self._backend = backend
         with all_or_nothing():
             self._memory = memory = PeerMemory(backend, comm, messages, permission=True)
             comm.collective_try(lambda: self._set_up(backend, messages))
@@ -113,7 +145,7 @@ class PeerBuffers(BufferExchange):
         def launch(name: str, *arguments: Any) -> Launch:
             return module.launch(name, Blocks(1, THREADS), *arguments, *signals)
 
-        self.open = [memory.require_no_timeout, launch("wait_for_permission")]
+        self.open = [memory.require_no_timeout, *memory.permission()]
         self.start = [launch("signal_messages")]
         self.finish = [*memory.waits(), launch("receive_boxes", *nothing)]
 

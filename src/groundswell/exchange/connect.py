@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from groundswell.backends import Backend
+from groundswell.backends.base import Event
 from groundswell.errors import BackendError, known_to_all
-from groundswell.exchange.buffers import BufferExchange, MessageBuffers, PeerBuffers
+from groundswell.exchange.buffers import BufferExchange, MessageBuffers, OwnBuffers, PeerBuffers
 from groundswell.exchange.codecs.coder import VARIABLE_LENGTH, require_codec
 from groundswell.exchange.coded_transfer import CodedTransfer, common_type
 from groundswell.exchange.communicator import Communicator
@@ -22,7 +23,7 @@ from groundswell.exchange.transfer import (
     Maker,
     Transfer,
 )
-from groundswell.exchange.transports.base import SizedMessage, Transport
+from groundswell.exchange.transports.base import Buffer, SizedMessage, Transport
 from groundswell.exchange.transports.mpi import MpiTransport, StagedMpiTransport
 from groundswell.exchange.transports.nccl import NcclTransport
 
@@ -129,13 +130,15 @@ def connect_buffers(
         BackendError: there is no such transport, or it does not work here.
     """
     names = resolved(backend, comm, transport).split("+")
-    for name in names:
+    for name in names if comm.size > 1 else ():
         _require(name, backend, comm)
+    own = [m for m in messages if m.peer == comm.rank]
     kinds = [TRANSPORTS[backend.name][name] for name in names]
-    if len(kinds) == 1:
+    if comm.size == 1:
+        return OwnBuffers(backend, comm, messages)
+    if len(kinds) == 1 and not any(comm.allgather(len(own))):
         return kinds[0].buffers(backend, comm, messages)
-    makers: list[Callable[..., BufferExchange]] = [kind.buffers for kind in kinds]
-    return HybridBuffers(backend, comm, messages, makers)
+    return HybridBuffers(backend, comm, messages, kinds)
 
 
 def _require(name: str, backend: Backend, comm: Communicator) -> None:
@@ -144,10 +147,10 @@ def _require(name: str, backend: Backend, comm: Communicator) -> None:
 
 
 class HybridBuffers(BufferExchange):
-    """Buffers for ranks of this host on one transport, for all others on another.
+    """Buffers for this rank itself, for ranks of this host, and for ranks of other hosts.
 
     Args:
-        makers: of the buffers within the host, and between hosts.
+        kinds: transports within the host and between hosts, or one for both.
     """
 
     def __init__(
@@ -155,31 +158,36 @@ class HybridBuffers(BufferExchange):
         backend: Backend,
         comm: Communicator,
         messages: Sequence[SizedMessage],
-        makers: Sequence[Callable[..., BufferExchange]],
+        kinds: Sequence[Kind],
     ) -> None:
-        same_host = set(comm.same_host)
-        parts = (
-            [n for n, m in enumerate(messages) if (m.peer in same_host) == here]
-            for here in (True, False)
-        )
+        self._backend = backend
         self._parts: list[BufferExchange] = []
-        place: dict[int, tuple[BufferExchange, int]] = {}
+        near = set(comm.same_host) if len(kinds) > 1 else set(range(comm.size))
+        groups = [(m.peer != comm.rank) + (m.peer not in near) for m in messages]
+        makers = [OwnBuffers, *(kind.buffers for kind in kinds)]
+        buffers: dict[int, tuple[Buffer, Buffer]] = {}
         try:
-            for make, numbers in zip(makers, parts, strict=True):
-                self._parts.append(make(backend, comm, [messages[n] for n in numbers]))
-                place |= {n: (self._parts[-1], at) for at, n in enumerate(numbers)}
+            for group, make in enumerate(makers):
+                numbers = [n for n, g in enumerate(groups) if g == group]
+                part = make(backend, comm, [messages[n] for n in numbers])
+                self._parts.append(part)
+                ends = zip(part.sent, part.received, strict=True)
+                buffers |= dict(zip(numbers, ends, strict=True))
         except Exception as error:
             if known_to_all(error):
                 self.close()
             raise
-        near, far = self._parts
-        self.sent = [place[n][0].sent[place[n][1]] for n in range(len(messages))]
-        self.received = [place[n][0].received[place[n][1]] for n in range(len(messages))]
-        self.path = f"{near.path} within a host, {far.path} between hosts"
-        self.in_graph = near.in_graph and far.in_graph
-        self.open = [*far.open, *near.open]
-        self.start = [*far.start, *near.start]
-        self.finish = [*near.finish, *far.finish]
+        self.sent, self.received = ([buffers[n][k] for n in range(len(messages))] for k in (0, 1))
+        self.path = ", then ".join(part.path for part in self._parts[1:])
+        self.in_graph = all(part.in_graph for part in self._parts)
+        far_first = self._parts[::-1]
+        self.open = [launch for part in far_first for launch in part.open]
+        self.start = [launch for part in far_first for launch in part.start]
+        self.finish = [launch for part in self._parts for launch in part.finish]
+
+    def check(self, after: Event | None = None) -> None:
+        for part in self._parts:
+            part.check(after)
 
     def close(self) -> None:
         for part in reversed(self._parts):
@@ -204,6 +212,13 @@ def by_memory(backend: Backend, comm: Communicator, transport: str = "auto") -> 
     """Whether ranks store straight in each other's memory."""
     kind = TRANSPORTS[backend.name].get(resolved(backend, comm, transport))
     return comm.size > 1 and kind is not None and kind.messages is None
+
+
+def reason_for(comm: Communicator, transport: str | Maker) -> str:
+    """Why `connect` chooses the transport that it does."""
+    if comm.size == 1:
+        return ""
+    return "the usual transport here" if transport in AUTOMATIC else "as requested"
 
 
 def usual(backend: Backend, comm: Communicator) -> str:

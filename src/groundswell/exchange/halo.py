@@ -19,13 +19,14 @@ from groundswell.errors import InputError
 from groundswell.exchange.boxes import Copy, CopyLaunch, Place
 from groundswell.exchange.coded_transfer import CodedTransfer
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import connect
+from groundswell.exchange.connect import connect, reason_for
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo_messages import HaloMessages
 from groundswell.exchange.operation import Operation
 from groundswell.exchange.packing import TransferRequest
 from groundswell.exchange.transfer import Maker
+from groundswell.exchange.transports.base import peers_of
 
 
 class HaloExchange(Operation):
@@ -71,6 +72,7 @@ class HaloExchange(Operation):
         comm.collective_try(plan.require_room)
         request = self._request(plan)
         self.bytes = sum(s.bytes for message in request.messages for s in message.sends)
+        self.peers, self.reason = peers_of(request.messages), reason_for(comm, transport)
         self._transfer = connect(request, transport, codec)
         self.path, self.in_graph = self._transfer.path, self._transfer.in_graph
         self._set_up(plan)

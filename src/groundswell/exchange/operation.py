@@ -16,6 +16,9 @@ class Operation:
 
     Attributes:
         path: how data really travel, in words.
+        reason: why this transport was chosen.
+        peers: the ranks that this one sends to or receives from.
+        bytes: that this rank sends each time, unless a codec makes them fewer.
         in_graph: whether the device does it alone, so that a graph of launches can hold it.
         open: launches before kernels that store values where `start` sends them from.
         start: launches that send.
@@ -23,6 +26,9 @@ class Operation:
     """
 
     path: str
+    reason = ""
+    peers: Sequence[int] = ()
+    bytes = 0
     in_graph = False
     open: Sequence[Launch] = ()
     start: Sequence[Launch] = ()
@@ -32,6 +38,12 @@ class Operation:
     def launches(self) -> list[Launch]:
         """All of it, without other work in between."""
         return [*self.open, *self.start, *self.finish]
+
+    def __repr__(self) -> str:
+        ranks = ", ".join(map(str, self.peers)) or "none"
+        chosen = f"; {self.reason}" if self.reason else ""
+        name, size = type(self).__name__, f"{self.bytes:,} bytes"
+        return f"<{name}: {size} to ranks {ranks} by {self.path}{chosen}>"
 
     def check(self, after: Event | None = None) -> None:
         """Check that no wait of the device timed out before `after` (default: until now).

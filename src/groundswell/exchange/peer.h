@@ -70,7 +70,14 @@ KERNEL exchange_boxes(LOAD_ARGUMENTS(out), LOAD_ARGUMENTS(in), SIGNAL_ARGUMENTS)
 
 // --- signals of messages that other kernels store and read -----------------------------------------
 
-// Allow the peers to store, and wait until they allow this rank to: the kernels that follow store.
+// Allow the peers to store.
+KERNEL allow_peers(SIGNAL_ARGUMENTS) {
+  const Signals signals SIGNALS;
+  const long long now = *epoch + 1;
+  FOR_BLOCKS(b, 1) { allow_stores(signals, now); }
+}
+
+// The same; then wait until they allow this rank to store: the kernels that follow do.
 KERNEL wait_for_permission(SIGNAL_ARGUMENTS) {
   const Signals signals SIGNALS;
   const long long now = *epoch + 1;

@@ -88,6 +88,9 @@ class Plan:
         """Bytes that this rank sends to others each time, unless a codec makes them fewer."""
         return self._open.bytes
 
+    def __repr__(self) -> str:
+        return f"<Plan of {self._exchange!r}>" if self._exchange else "<Plan, closed>"
+
     @property
     def closed(self) -> bool:
         """Whether it has been closed."""

@@ -15,7 +15,7 @@ from groundswell.backends.base import Array, Event
 from groundswell.errors import InputError
 from groundswell.exchange.cleanup import opened
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import by_memory
+from groundswell.exchange.connect import by_memory, reason_for
 from groundswell.exchange.gather_scatter.peer_rows import PeerRows
 from groundswell.exchange.gather_scatter.routes import travel
 from groundswell.exchange.gather_scatter.rows import OPERATIONS, Values, reduce_rows
@@ -86,6 +86,7 @@ class GatherScatter(Operation):
             self._transfer = travel(backend, comm, arena, stages, transport, route, codec=codec)
         opened(self)
         self.path, self.in_graph = self._transfer.path, self._transfer.in_graph
+        self.peers, self.reason = sorted({*mail.runs, *mail.incoming}), reason_for(comm, transport)
         comm.collective_try(lambda: self._set_up(old, new))
 
     def is_bound(self, source: Array, target: Array) -> bool:

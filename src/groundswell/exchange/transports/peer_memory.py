@@ -212,12 +212,29 @@ class PeerMemory:
 
         There the wait returns now and then, to check whether the other ranks are alive.
         """
+        arrived = [self._memory.address + self._mine[m.peer, m.tag].flags for m in self._messages]
+        return [self._wait("wait for messages", arrived)] if self._backend.on_host else []
+
+    def permission(self) -> list[Launch]:
+        """Launches before kernels that store where permission is needed."""
+        signals = self.signals([0] * len(self._messages), 1)
+        module, block = compile_kernels(self._backend), Blocks(1, THREADS)
         if not self._backend.on_host:
-            return []
+            return [module.launch("wait_for_permission", block, *signals)]
+        allowed = [
+            self._memory.address + self._mine[m.peer, m.tag].flags + FLAG // 2
+            for m in self._messages
+        ]
+        allow = module.launch("allow_peers", block, *signals)
+        return [allow, self._wait("wait for permission", allowed)]
+
+    def _wait(self, name: str, flags: Sequence[int]) -> Launch:
+        """A wait of the host for the flags at these addresses."""
         missing = np.zeros(1, np.int64)
         turn = round(CHECK_SECONDS * 1e9)
-        table, count, *_ = self.signals([0] * len(self._messages), 1)
-        arguments = (table, count, self._epoch, self._stop_address, turn, missing)
+        table = np.zeros((len(flags) + 1, COLUMNS), np.int64)
+        table[:-1, 0] = flags
+        arguments = (table, len(flags), self._epoch, self._stop_address, turn, missing)
         module: Module = compile_kernels(self._backend)
         poll = module.launch("poll_messages", Blocks(1, THREADS), *arguments)
 
@@ -230,7 +247,7 @@ class PeerMemory:
                     raise self._late(int(missing[0]))
                 poll()
 
-        return [HostCall("wait for messages", wait)]
+        return HostCall(name, wait)
 
     def require_no_timeout(self) -> None:
         """Raise RunFailed if a wait of the device has timed out, as far as the host knows."""
