@@ -52,7 +52,7 @@ class MpiCommunicator(Communicator):
         self.rank, self.size = self.mpi_comm.rank, self.mpi_comm.size
         self._collectives = Collectives(self.mpi_comm, self._wait)
         self._calls = 0
-        self._progress = Progress(self.mpi_comm)
+        self._progress = Progress(self.mpi_comm, self._is_alive)
         self._error: GroundswellError | None = None
         self._processes: list[Process] = []
         self._hosts: list[int] = []
@@ -156,15 +156,18 @@ class MpiCommunicator(Communicator):
         try:
             self._progress.check()
             for rank in self.same_host:
-                process = self._processes[rank]
-                if rank != self.rank and not (process.alive or self._progress.has_ended(rank)):
+                if not (self._is_alive(rank) or self._progress.has_ended(rank)):
                     raise RunFailed(
-                        f"rank {rank} (process {process.number}) has ended before its work was "
-                        "done; see its messages above"
+                        f"rank {rank} (process {self._processes[rank].number}) has ended before "
+                        "its work was done; see its messages above"
                     )
         except GroundswellError as error:
             self._break(error)
             raise
+
+    def _is_alive(self, rank: int) -> bool:
+        """Whether the process of a rank runs, as far as this one can see."""
+        return rank not in self.same_host or self._processes[rank].alive
 
     def begin_exchange(self) -> None:
         self._progress.begin_exchange()

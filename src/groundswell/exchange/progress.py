@@ -12,7 +12,7 @@ import atexit
 import pickle
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -44,10 +44,13 @@ class Progress:
 
     Args:
         comm: an mpi4py communicator of the ranks; messages with TAG must be of this class only.
+        is_alive: whether the process of a rank runs, as far as this one can see.
     """
 
-    def __init__(self, comm: Any) -> None:
+    def __init__(self, comm: Any, is_alive: Callable[[int], bool]) -> None:
         from mpi4py import MPI
+
+        self.is_alive = is_alive
 
         self._mpi, self._comm, self._lock = MPI, comm, Lock()
         self._here = self._sent_position = Position()
@@ -100,7 +103,7 @@ class Progress:
             self._report(state=FAILED if failed else ENDED)
 
     def running(self) -> list[int]:
-        """The ranks whose programs have not ended, if this rank has given up a call."""
+        """The ranks that have not reported their end, if this rank has given up a call."""
         if self._here.error is None or not self._usable:
             return []
         self._read()
@@ -175,10 +178,12 @@ def _why_not(here: Position, other: Position) -> str | None:
 def _wait_for_ends() -> None:
     """End the job if a rank hangs after a call was given up: MPI_Finalize would wait for it."""
     begun = time.monotonic()
-    while running := {rank for progress in _ALL for rank in progress.running()}:
-        if time.monotonic() - begun > timeout_seconds():
-            names = ", ".join(map(str, sorted(running)))
-            print(f"groundswell: rank {names} does not end; the job is aborted", file=sys.stderr)
+    while running := {(rank, p.is_alive(rank)) for p in _ALL for rank in p.running()}:
+        only_dead = not any(alive for _, alive in running)
+        if only_dead or time.monotonic() - begun > timeout_seconds():
+            names = ", ".join(str(rank) for rank, _ in sorted(running))
+            why = "has died" if only_dead else "does not end"
+            print(f"groundswell: rank {names} {why}; the job is aborted", file=sys.stderr)
             sys.stdout.flush()
             sys.modules["mpi4py.MPI"].COMM_WORLD.Abort(1)
         time.sleep(0.01)
