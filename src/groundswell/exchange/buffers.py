@@ -74,7 +74,7 @@ class MessageBuffers(BufferExchange):
         )
         ends = zip(messages, self.sent, self.received, strict=True)
         with_buffers = [Message(m.peer, m.tag, s, r, m.length) for m, s, r in ends]
-        self._transport = transport(backend, comm, with_buffers)
+        self._transport = comm.collective_try(lambda: transport(backend, comm, with_buffers))
         self.path, self.in_graph = self._transport.path, self._transport.in_graph
         self.start, self.finish = self._transport.start, self._transport.finish
 
@@ -113,7 +113,9 @@ class PeerBuffers(BufferExchange):
         def launch(name: str, *arguments: Any) -> Launch:
             return module.launch(name, Blocks(1, THREADS), *arguments, *signals)
 
-        self.open = [memory.require_no_timeout, launch("wait_for_permission")]
+        give = [launch("give_permission")] if backend.on_host else []
+        waits = [*give, *memory.waits(permission=True), launch("wait_for_permission")]
+        self.open = [memory.require_no_timeout, *waits]
         self.start = [launch("signal_messages")]
         self.finish = [*memory.waits(), launch("receive_boxes", *nothing)]
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 
 from groundswell.backends import Backend
-from groundswell.errors import BackendError, known_to_all
+from groundswell.backends.base import Event
+from groundswell.errors import BackendError
 from groundswell.exchange.buffers import BufferExchange, MessageBuffers, PeerBuffers
+from groundswell.exchange.cleanup import all_or_nothing
 from groundswell.exchange.codecs.coder import ANY_LENGTH, require_codec
 from groundswell.exchange.coded_transfer import CodedTransfer, common_type
 from groundswell.exchange.communicator import Communicator
@@ -164,14 +167,10 @@ class HybridBuffers(BufferExchange):
         )
         self._parts: list[BufferExchange] = []
         place: dict[int, tuple[BufferExchange, int]] = {}
-        try:
+        with all_or_nothing():
             for make, numbers in zip(makers, parts, strict=True):
                 self._parts.append(make(backend, comm, [messages[n] for n in numbers]))
                 place |= {n: (self._parts[-1], at) for at, n in enumerate(numbers)}
-        except Exception as error:
-            if known_to_all(error):
-                self.close()
-            raise
         near, far = self._parts
         self.sent = [place[n][0].sent[place[n][1]] for n in range(len(messages))]
         self.received = [place[n][0].received[place[n][1]] for n in range(len(messages))]
@@ -181,9 +180,14 @@ class HybridBuffers(BufferExchange):
         self.start = [*far.start, *near.start]
         self.finish = [*near.finish, *far.finish]
 
+    def check(self, after: Event | None = None) -> None:
+        for part in self._parts:
+            part.check(after)
+
     def close(self) -> None:
-        for part in reversed(self._parts):
-            part.close()
+        with ExitStack() as rest:
+            for part in self._parts:
+                rest.callback(part.close)
 
 
 def resolved(backend: Backend, comm: Communicator, transport: str) -> str:

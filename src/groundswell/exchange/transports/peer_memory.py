@@ -25,7 +25,7 @@ from groundswell.exchange.devices import sharers
 from groundswell.exchange.transports.base import MessageSize, SizedMessage, offsets_of
 
 FLAG = 128  # bytes between flags: each has a cache line of its own
-COLUMNS = 7  # of MessageFlags in signals.h
+COLUMNS, ARRIVED, ALLOWED = 7, 0, 2  # of MessageFlags in signals.h
 
 
 @dataclass(frozen=True)
@@ -207,19 +207,23 @@ class PeerMemory:
 
     # --- waiting ----------------------------------------------------------------------------------
 
-    def waits(self) -> list[Launch]:
+    def waits(self, *, permission: bool = False) -> list[Launch]:
         """Launches before kernels that wait for messages: none, except on a CPU.
 
         There the wait returns now and then, to check whether the other ranks are alive.
+
+        Args:
+            permission: wait for the peers' permission to store, instead of for their messages.
         """
         if not self._backend.on_host:
             return []
         missing = np.zeros(1, np.int64)
         turn = round(CHECK_SECONDS * 1e9)
-        table, count, *_ = self.signals([0] * len(self._messages), 1)
-        arguments = (table, count, self._epoch, self._stop_address, turn, missing)
+        column = ALLOWED if permission else ARRIVED
+        flags = np.array([self._flags(m, 0)[column] for m in self._messages], np.int64)
+        arguments = (flags, len(flags), self._epoch, self._stop_address, turn, missing)
         module: Module = compile_kernels(self._backend)
-        poll = module.launch("poll_messages", Blocks(1, THREADS), *arguments)
+        poll = module.launch("poll_flags", Blocks(1, THREADS), *arguments)
 
         def wait() -> None:
             begun = time.monotonic()
