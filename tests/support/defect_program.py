@@ -169,12 +169,13 @@ def any_widths_shapes_and_types(at: ExchangeSetup) -> None:
 
 @check
 def an_exchange_keeps_what_it_needs(at: ExchangeSetup) -> None:
-    """The caller forgets everything but the exchange, and one of its arrays."""
+    """The caller forgets everything but the exchange and its arrays."""
     cut = decompose((40, 50), 2, True)
-    part = at.part(cut, "float64", uniform(2, 2))
-    halo = at.exchange(cut, [part, at.part(cut, "complex64", uniform(3, 2, corners=True))])
+    ghosts = {"float64": uniform(2, 2), "complex64": uniform(3, 2, corners=True)}
+    parts = [at.part(cut, dtype, around) for dtype, around in ghosts.items()]
+    halo = at.exchange(cut, parts)
     forget(at)
-    repeat(halo, [part], 3)
+    repeat(halo, parts, 3)
     halo.close()
 
 

@@ -97,7 +97,7 @@ LIMITS = {
     "receive_boxes": (128, 128),
     "exchange_boxes": (128, 128),
     "set_link": (16, 16),
-    "poll_messages": (20, 20),
+    "poll_flags": (20, 20),
     "allow_peers": (20, 20),
     "wait_for_permission": (24, 24),
     "signal_messages": (32, 32),

@@ -14,6 +14,8 @@ import pytest
 from groundswell.errors import InputError
 from groundswell.exchange import Domain, Field, plan_cache
 from groundswell.exchange import domain as module
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo import HaloExchange
 
 
 @pytest.fixture
@@ -77,6 +79,72 @@ def test_few_plans_are_kept_and_none_keeps_its_arrays() -> None:
     del array
     gc.collect()
     assert not any(found() is not None for found in alive)
+
+
+@pytest.mark.parametrize("options", [{"transport": "fastest"}, {"codec": "zfp16"}])
+def test_plans_of_certain_arrays_keep_them(options: dict[str, Any]) -> None:
+    """Otherwise new arrays at the same addresses would be taken for them."""
+    domain = Domain((6, 5), 1, periodic=True, **options)
+    u = domain.zeros()
+    domain.exchange(u)
+    alive = weakref.ref(u)
+    del u
+    gc.collect()
+    assert alive() is not None
+    domain.close()
+    gc.collect()
+    assert alive() is None
+
+
+def test_strides_along_axes_of_length_1_do_not_matter() -> None:
+    domain = Domain((1, 5), ((0, 0), (1, 1)), periodic=True)
+    many = np.zeros((3, 8))[:, :7]  # rows begin at multiples of 16 bytes
+    field = [GhostField(many[:1], (0, 1), domain.ghosts)]
+    halo = HaloExchange(domain.backend, domain.comm, domain.decomposition, field)
+    assert many[:1].strides != many[::3].strides
+    assert not halo.bind([GhostField(many[::3], (0, 1), domain.ghosts)])
+    launch = halo.launches
+    assert not halo.bind([GhostField(many[1:2], (0, 1), domain.ghosts)])
+    many[1, 1:-1] = range(5)
+    for each in launch:
+        each()
+    assert many[1].tolist() == [4, 0, 1, 2, 3, 4, 0] and not many[[0, 2]].any()
+
+
+def test_an_exchange_of_certain_arrays_is_not_bound_to_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(HaloExchange, "rebindable", False)
+    domain = Domain((6, 5), 1, periodic=True)
+    fields = [[GhostField(domain.zeros(), (1, 1), domain.ghosts)] for _ in range(2)]
+    halo = HaloExchange(domain.backend, domain.comm, domain.decomposition, fields[0])
+    assert not halo.bind(fields[0])
+    with pytest.raises(InputError, match="cannot be bound to other arrays"):
+        halo.bind(fields[1])
+
+
+def test_a_graph_captures_only_the_arrays_of_the_last_exchange(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    domain = Domain((6, 5), 1, periodic=True)
+    u, v = domain.zeros(), domain.zeros()
+    domain.interior(v)[...] = 2
+    capturing: list[bool] = []
+    monkeypatch.setattr(domain._interop, "is_capturing", lambda streams: bool(capturing))
+    capturing.append(True)
+    with pytest.raises(InputError, match="no plan for these arrays"):
+        domain.exchange(u)
+    capturing.clear()
+    domain.exchange(u)
+    capturing.append(True)
+    with pytest.raises(InputError, match="not those of the last exchange"):
+        domain.exchange(v)
+    capturing.clear()
+    domain.exchange(u)
+    domain.exchange(v)
+    capturing.append(True)
+    domain.exchange(v)  # the graph has this plan for itself
+    assert not domain._cached and np.all(v == 2)
 
 
 def test_a_plan_keeps_its_arrays_alive(rng: np.random.Generator) -> None:

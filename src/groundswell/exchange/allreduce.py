@@ -101,7 +101,7 @@ class GatheredAllReduce(Operation):
         return HostCall("NCCL allgather", gather)
 
     def _by_mpi(self) -> Launch:
-        self._mpi_comm = duplicate(self._comm.mpi_comm)
+        self._mpi_comm = duplicate(self._comm.mpi_comm, self._comm)
         opened(self)
         others = [rank for rank in range(self._comm.size) if rank != self._comm.rank]
         found = np.empty(self._all.shape)

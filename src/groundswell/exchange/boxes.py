@@ -73,6 +73,11 @@ class Place:
         return cls(address, strides, flip)
 
 
+def steps(array: Array) -> tuple[int, ...]:
+    """Strides of an array; 0 along axes of length 1, where they do not matter."""
+    return tuple(s * (n > 1) for n, s in zip(array.shape, array.strides, strict=True))
+
+
 @dataclass(frozen=True)
 class Copy:
     """A box to be copied.

@@ -105,7 +105,7 @@ class MessageBuffers(BufferExchange):
         )
         ends = zip(messages, self.sent, self.received, strict=True)
         with_buffers = [Message(m.peer, m.tag, s, r, m.length) for m, s, r in ends]
-        self._transport = transport(backend, comm, with_buffers)
+        self._transport = comm.collective_try(lambda: transport(backend, comm, with_buffers))
         self.path, self.in_graph = self._transport.path, self._transport.in_graph
         self.start, self.finish = self._transport.start, self._transport.finish
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 
 from groundswell.backends import Backend
 from groundswell.backends.base import Event
-from groundswell.errors import BackendError, known_to_all
+from groundswell.errors import BackendError
 from groundswell.exchange.buffers import BufferExchange, MessageBuffers, OwnBuffers, PeerBuffers
+from groundswell.exchange.cleanup import all_or_nothing
 from groundswell.exchange.codecs.coder import VARIABLE_LENGTH, require_codec
 from groundswell.exchange.coded_transfer import CodedTransfer, common_type
 from groundswell.exchange.communicator import Communicator
@@ -166,17 +168,13 @@ class HybridBuffers(BufferExchange):
         groups = [(m.peer != comm.rank) + (m.peer not in near) for m in messages]
         makers = [OwnBuffers, *(kind.buffers for kind in kinds)]
         buffers: dict[int, tuple[Buffer, Buffer]] = {}
-        try:
+        with all_or_nothing():
             for group, make in enumerate(makers):
                 numbers = [n for n, g in enumerate(groups) if g == group]
                 part = make(backend, comm, [messages[n] for n in numbers])
                 self._parts.append(part)
                 ends = zip(part.sent, part.received, strict=True)
                 buffers |= dict(zip(numbers, ends, strict=True))
-        except Exception as error:
-            if known_to_all(error):
-                self.close()
-            raise
         self.sent, self.received = ([buffers[n][k] for n in range(len(messages))] for k in (0, 1))
         self.path = ", then ".join(part.path for part in self._parts[1:])
         self.in_graph = all(part.in_graph for part in self._parts)
@@ -190,8 +188,9 @@ class HybridBuffers(BufferExchange):
             part.check(after)
 
     def close(self) -> None:
-        for part in reversed(self._parts):
-            part.close()
+        with ExitStack() as rest:
+            for part in self._parts:
+                rest.callback(part.close)
 
 
 def resolved(backend: Backend, comm: Communicator, transport: str) -> str:

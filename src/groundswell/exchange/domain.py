@@ -185,7 +185,8 @@ class Domain(GhostedBlock, PlanCache):
         """Fill the ghost layers of arrays, or of `Field`s.
 
         Arrays of the same types, ghosts and origins share a plan, which is made once. The last 16
-        plans are kept, without their arrays.
+        plans are kept, without their arrays. With transport "direct" or "fastest", or a codec, a
+        plan is for certain arrays, and keeps them.
 
         Args:
             stream: of a GPU: see `Plan`.
@@ -203,10 +204,12 @@ class Domain(GhostedBlock, PlanCache):
         streams = self._interop.user_streams(stream, [f.array for f in fields])
         borrowed = self._borrowed(fields)
         ghost_fields = [field for b in borrowed for field in b.fields()]
-        plan = self._plan_of(
-            self._key(borrowed), lambda: self._made(borrowed, self._how, owners=())
-        )
-        self._run(plan, streams, ghost_fields)
+
+        def make() -> Plan:
+            self._require_no_capture(streams)
+            return self._made(borrowed, self._how, owners=None if self._by_address else ())
+
+        self._run(self._plan_of(self._key(borrowed), make), streams, ghost_fields)
         results = [
             self._interop.to_jax(b.view) if is_immutable(field.array) else field.array
             for b, field in zip(borrowed, fields, strict=True)
@@ -246,14 +249,15 @@ class Domain(GhostedBlock, PlanCache):
         self._require_open()
         return self._made(*self.comm.collective_try(prepare))
 
-    def _key(self, borrowed: list[Borrowed]) -> tuple[Any, ...]:
-        """What tells plans apart: the same on all ranks, so that all find a plan, or none does.
+    @property
+    def _by_address(self) -> bool:
+        """Whether plans are for certain arrays: peers store in them, or codecs read them."""
+        transport = self._how["transport"]
+        return self._how["codec"] != "none" or "direct" in transport or transport == "fastest"
 
-        Addresses too, where peers store straight in arrays, and where codecs read them.
-        """
-        fixed = self._how["codec"] != "none" or "direct" in self._how["transport"]
-        fixed = fixed or self._how["transport"] == "fastest"
-        return tuple(b.key(self.backend) if fixed else b.terms for b in borrowed)
+    def _key(self, borrowed: list[Borrowed]) -> tuple[Any, ...]:
+        """What tells plans apart: the same on all ranks, so that all find a plan, or none does."""
+        return tuple(b.key(self.backend) if self._by_address else b.terms for b in borrowed)
 
     def _made(
         self,

@@ -32,7 +32,8 @@ from groundswell.exchange.transports.base import peers_of
 class HaloExchange(Operation):
     """Fills the ghost layers of some fields from the ranks that own those points.
 
-    Every rank makes it with the same arguments, except for its own arrays, and must run it.
+    Every rank makes it with the same arguments, except for its own arrays, and must run it. It does
+    not keep the arrays alive: its user does.
 
     Args:
         decomposition: which rank owns which points.
@@ -73,9 +74,13 @@ class HaloExchange(Operation):
         request = self._request(plan)
         self.bytes = sum(s.bytes for message in request.messages for s in message.sends)
         self.peers, self.reason = peers_of(request.messages), reason_for(comm, transport)
-        self._transfer = connect(request, transport, codec)
+
+        def make() -> None:
+            self._transfer = connect(request, transport, codec)
+            self._set_up(plan)
+
+        comm.collective_try(make)
         self.path, self.in_graph = self._transfer.path, self._transfer.in_graph
-        self._set_up(plan)
 
     def _plan(self, fields: Sequence[GhostField]) -> HaloMessages:
         return HaloMessages(self._backend, self._decomposition, self._comm.rank, list(fields))
@@ -112,11 +117,14 @@ class HaloExchange(Operation):
             the new fields.
 
         Raises:
-            InputError: an array without room for its ghosts.
+            InputError: an array without room for its ghosts, or the exchange is not `rebindable`.
         """
         plan = self._plan(fields)
         shifts = [new - old for new, old in zip(plan.addresses(), self._addresses, strict=True)]
-        if plan.layout() == self._layout:
+        is_same_layout = plan.layout() == self._layout
+        if not self.rebindable and (any(shifts) or not is_same_layout):
+            raise InputError(f"an exchange by {self.path} cannot be bound to other arrays")
+        if is_same_layout:
             if any(shifts):
                 self._move(shifts)
             return False
@@ -146,7 +154,7 @@ class HaloExchange(Operation):
         return self._backend.fork(self.start), self._backend.join(self.finish)
 
     def _kept(self, launches: Sequence[Launch]) -> list[Launch]:
-        """Launches that keep the exchange, and with it arrays and buffers, as long as they live."""
+        """Launches that keep the exchange, and with it its buffers, as long as they live."""
         return [partial(_call, launch, self) for launch in launches]
 
     @property

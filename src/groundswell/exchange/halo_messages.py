@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from groundswell.backends import Backend
 from groundswell.errors import InputError
-from groundswell.exchange.boxes import WORDS, Copy, Place
+from groundswell.exchange.boxes import WORDS, Copy, Place, steps
 from groundswell.exchange.decomposition import Decomposition, Index
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.packing import PackedMessage, Segment
@@ -38,7 +38,7 @@ class HaloMessages:
     def layout(self) -> list[tuple[object, ...]]:
         """What tables of addresses depend on besides the addresses."""
         return [
-            (f.array.shape, f.array.strides, f.origin, self.backend.address(f.array) % WORDS[0])
+            (f.array.shape, steps(f.array), f.origin, self.backend.address(f.array) % WORDS[0])
             for f in self.fields
         ]
 

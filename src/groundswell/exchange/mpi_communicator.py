@@ -176,16 +176,19 @@ class MpiCommunicator(Communicator):
         self.mpi_comm.Abort(code)
 
 
-def duplicate(comm: Any) -> Any:
+def duplicate(comm: Any, ranks: Communicator | None = None) -> Any:
     """A duplicate of an mpi4py communicator.
 
+    Args:
+        ranks: of the communicator, to check that they are alive; None if there is no way to.
+
     Raises:
-        RunFailed: the ranks do not all duplicate it in time.
+        RunFailed: the ranks do not all duplicate it in time, or one has ended.
     """
     found, request = comm.Idup()
     others = [rank for rank in range(comm.size) if rank != comm.rank]
     # Not Dup, which waits without a deadline. The serial communicator has no ranks to check.
-    complete(request, Deadline(SerialCommunicator()), lambda: others, kept=found)
+    complete(request, Deadline(ranks or SerialCommunicator()), lambda: others, kept=found)
     return found
 
 

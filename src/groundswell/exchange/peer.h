@@ -95,14 +95,15 @@ KERNEL signal_messages(SIGNAL_ARGUMENTS) {
   FOR_BLOCKS(b, 1) { open_messages(signals, now); }
 }
 
-// Wait a while for every message, on a CPU; `missing` becomes the number of one that is late, or 0.
-KERNEL poll_messages(const MessageFlags* messages, index_t message_count, const long long* epoch,
-                     const long long* stop, index_t nanoseconds, long long* missing) {
+// Wait a while for a flag of every message, on a CPU; `missing` becomes the number of a message whose
+// flag is not set by then, or 0. flags: their addresses.
+KERNEL poll_flags(const long long* flags, index_t count, const long long* epoch, const long long* stop,
+                  index_t nanoseconds, long long* missing) {
   const Timeout timeout{stop, nanoseconds};
   ONE_THREAD {
     *missing = 0;
-    for (index_t m = 0; m < message_count && !*missing; ++m)
-      if (!wait_for_flag(as_pointer<long long>(messages[m].arrived), *epoch + 1, timeout))
+    for (index_t m = 0; m < count && !*missing; ++m)
+      if (!wait_for_flag(as_pointer<long long>(flags[m]), *epoch + 1, timeout))
         *missing = m + 1;
   }
 }

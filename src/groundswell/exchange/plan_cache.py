@@ -50,6 +50,14 @@ class PlanCache:
         self._cached.move_to_end(key)
         return self._cached[key]
 
+    def _require_no_capture(self, streams: StreamHandles) -> None:
+        """Raise InputError if a graph is being captured, in which no plan can be made."""
+        if self._interop.is_capturing(streams):
+            raise InputError(
+                "a graph is being captured, and there is no plan for these arrays; exchange them "
+                "once before the capture, or capture a plan of them"
+            )
+
     def _run(self, plan: Plan, streams: StreamHandles, *arrays: Any) -> None:
         """Exchange these arrays with a plan that is kept."""
         if self._interop.is_capturing(streams):  # a graph goes on to use the addresses of now

@@ -13,7 +13,7 @@ from groundswell.backends import Array, Backend, open_backend
 from groundswell.backends.array_interop import ITEM_SIZES, is_supported_dtype
 from groundswell.errors import InputError
 from groundswell.exchange.arguments import flag, for_each, integers, is_many, whole_numbers
-from groundswell.exchange.boxes import AXES, CONVERSIONS, ITEMSIZE
+from groundswell.exchange.boxes import AXES, CONVERSIONS, ITEMSIZE, steps
 from groundswell.exchange.codecs.coder import require_codec
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import TRANSPORTS
@@ -90,9 +90,7 @@ class Borrowed:
 
     def key(self, backend: Backend) -> tuple[Any, ...]:
         """What tells it from others; steps along axes of length 1 do not."""
-        shape = self.view.shape
-        steps = tuple(s * (n > 1) for n, s in zip(shape, self.view.strides, strict=True))
-        return backend.address(self.view), shape, steps, *self.terms
+        return backend.address(self.view), self.view.shape, steps(self.view), *self.terms
 
     @property
     def terms(self) -> tuple[Any, ...]:

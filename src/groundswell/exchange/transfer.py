@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 
 from groundswell.backends import Launch
 from groundswell.backends.base import Event
-from groundswell.errors import known_to_all
 from groundswell.exchange.boxes import AddressTable, CopyLaunch
 from groundswell.exchange.buffers import MessageBuffers
+from groundswell.exchange.cleanup import all_or_nothing
 from groundswell.exchange.operation import Operation
 from groundswell.exchange.packing import TransferRequest, pack, unpack
 from groundswell.exchange.transports.base import Transport
@@ -108,13 +108,8 @@ class HybridTransfer(Transfer):
 
     def __init__(self, request: TransferRequest, near: Maker, far: Maker) -> None:
         inside, outside = _by_host(request)
-        self._near = near(inside)
-        try:
-            self._far = far(outside)
-        except Exception as error:
-            if known_to_all(error):
-                self._near.close()
-            raise
+        with all_or_nothing():
+            self._near, self._far = near(inside), far(outside)
         self.path = f"{self._near.path} within a host, {self._far.path} between hosts"
         self.in_graph = self._near.in_graph and self._far.in_graph
         self.rebindable = self._near.rebindable and self._far.rebindable

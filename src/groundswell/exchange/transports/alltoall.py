@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend, HostCall
+from groundswell.exchange.cleanup import opened
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.deadline import Deadline
 from groundswell.exchange.operation import Operation
@@ -27,6 +28,7 @@ class AllToAllTransport(Operation):
     def __init__(self, backend: Backend, comm: Communicator, messages: Sequence[Message]) -> None:
         self._backend, self._rank_comm, self._peers = backend, comm, peers_of(messages)
         self._comm = own_communicator(comm)
+        opened(self)
         self.path = "MPI_Alltoallv" + " through pinned host memory" * (not backend.on_host)
         self._sent = _vector(comm.size, self._peers_and(messages, "sent"))
         self._received = _vector(comm.size, self._peers_and(messages, "received"))
@@ -47,7 +49,8 @@ class AllToAllTransport(Operation):
             deadline.pause("data", self._peers)
 
     def close(self) -> None:
-        self._comm.Free()
+        if self._comm:
+            self._comm.Free()
 
 
 def _vector(ranks: int, places: Sequence[tuple[int, Buffer]]) -> list[Any]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from groundswell.backends import Backend, HostCall, Launch
+from groundswell.exchange.cleanup import opened
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.deadline import BUSY_SECONDS, Deadline
 from groundswell.exchange.mpi_communicator import MpiCommunicator, duplicate
@@ -48,6 +49,7 @@ class MpiTransport(Operation):
         self._receives = receive_requests(self._comm, messages, received, PART)
         self._pending: list[Request] = []
         self._thread = ProgressThread(self._complete) if threaded else None
+        opened(self)
         self.start: list[Launch] = [
             *self._sends.fetch_lengths,
             HostCall("post MPI messages", self._post),
@@ -73,6 +75,8 @@ class MpiTransport(Operation):
         complete(self._rank_comm, self._pending, self._peers, busy)
 
     def close(self) -> None:
+        if not self._comm:
+            return
         if self._thread:
             self._thread.close()
         for request in self._receives:
@@ -95,6 +99,7 @@ class StagedMpiTransport(Operation):
         self._receives = receive_requests(self._comm, messages, host_received, STAGE)
         self._downloads = _copies(backend, host_sent, sent)
         self._uploads = _copies(backend, received, host_received)
+        opened(self)
         self._downloaded: list[Any] = []
         self._emptied = backend.record_event()  # the memory that messages arrive in
         self.start: list[Launch] = [
@@ -133,6 +138,8 @@ class StagedMpiTransport(Operation):
         complete(self._rank_comm, sent, self._peers)
 
     def close(self) -> None:
+        if not self._comm:
+            return
         for request in self._receives:
             request.Free()
         self._sends.close()
@@ -167,7 +174,7 @@ def complete(
 def own_communicator(comm: Communicator) -> Any:
     """A duplicate, which keeps the messages of operations apart."""
     assert isinstance(comm, MpiCommunicator)
-    return duplicate(comm.mpi_comm)
+    return duplicate(comm.mpi_comm, comm)
 
 
 def receive_requests(

@@ -25,7 +25,7 @@ from groundswell.exchange.devices import sharers
 from groundswell.exchange.transports.base import MessageSize, SizedMessage, offsets_of
 
 FLAG = 128  # bytes between flags: each has a cache line of its own
-COLUMNS = 7  # of MessageFlags in signals.h
+COLUMNS, ARRIVED, ALLOWED = 7, 0, 2  # of MessageFlags in signals.h
 
 
 @dataclass(frozen=True)
@@ -232,11 +232,10 @@ class PeerMemory:
         """A wait of the host for the flags at these addresses."""
         missing = np.zeros(1, np.int64)
         turn = round(CHECK_SECONDS * 1e9)
-        table = np.zeros((len(flags) + 1, COLUMNS), np.int64)
-        table[:-1, 0] = flags
+        table = np.array(flags, np.int64)
         arguments = (table, len(flags), self._epoch, self._stop_address, turn, missing)
         module: Module = compile_kernels(self._backend)
-        poll = module.launch("poll_messages", Blocks(1, THREADS), *arguments)
+        poll = module.launch("poll_flags", Blocks(1, THREADS), *arguments)
 
         def wait() -> None:
             begun = time.monotonic()
